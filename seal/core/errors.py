@@ -1,0 +1,96 @@
+"""Every error that SEAL raises on purpose.
+
+    SealError
+    ├── UsageError              asked for something that cannot be        exit code 2
+    │   ├── UnknownNameError    no plug-in, role, metric... of that name
+    │   └── MissingExtraError   an optional dependency is not installed
+    ├── DataError               a file or record is not what it must be   exit code 2
+    ├── InfrastructureError     server, network, store: never a score     exit code 1
+    │   ├── ModelError          a model's server failed or was refused
+    │   ├── SimulatorError      a simulator gave no usable answer
+    │   └── CacheMissError      nothing stored under replay mode
+    ├── NotRecordedError        no recording to play: the task is skipped
+    └── BudgetError             a run-wide budget is spent                exit code 3
+
+A tool's failure is no error here: it is a `ToolResult` that the model reads. A message says what,
+got, expected and the repair.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+
+class SealError(Exception):
+    """Base of every error raised on purpose; its text is meant for the user."""
+
+
+class UsageError(SealError):
+    """The caller asked for something that cannot be; the text names the repair."""
+
+
+class UnknownNameError(UsageError):
+    """No plug-in, role, metric or benchmark has this name.
+
+    Args:
+        kind: What was looked for, such as "retriever".
+        name: The name that was asked for.
+        known: The names that exist.
+    """
+
+    def __init__(self, kind: str, name: str, known: Iterable[str]) -> None:
+        names = sorted(known)
+        closest = nearest(name, names)
+        hint = f" Did you mean {closest!r}?" if closest else ""
+        super().__init__(f"no {kind} {name!r}; known: {', '.join(names) or 'none'}.{hint}")
+
+
+class MissingExtraError(UsageError):
+    """An optional dependency is absent; the text names the install command."""
+
+    def __init__(self, package: str, extra: str) -> None:
+        super().__init__(
+            f'{package} is not installed; it comes with the extra {extra!r}: pip install "seal-api-llms[{extra}]"'
+        )
+
+
+class DataError(SealError):
+    """A file or record is malformed; the text names the file, the place and the repair."""
+
+
+class InfrastructureError(SealError):
+    """A server, a network or a store failed: the task becomes an error, never a score."""
+
+
+class ModelError(InfrastructureError):
+    """A model's server could not be reached, refused, or kept failing."""
+
+
+class SimulatorError(InfrastructureError):
+    """A simulator gave no usable answer."""
+
+
+class CacheMissError(InfrastructureError):
+    """Replay mode found nothing stored; the text names the call."""
+
+
+class NotRecordedError(SealError):
+    """A recorded model has no recording for this task: the task is skipped and counted."""
+
+
+class BudgetError(SealError):
+    """A budget of the whole run is spent; what is finished is kept and can be resumed."""
+
+
+def nearest(name: str, known: Iterable[str], threshold: float = 60.0) -> str | None:
+    """Return the known name most like `name`, or None where none is alike.
+
+    Args:
+        name: The name that was asked for.
+        known: Candidates.
+        threshold: Least similarity, a normalised Levenshtein ratio in [0, 100].
+    """
+    from rapidfuzz import fuzz, process  # imported on failure only: `import seal` stays light
+
+    best = process.extractOne(name, sorted(known), scorer=fuzz.ratio, score_cutoff=threshold)
+    return best[0] if best else None

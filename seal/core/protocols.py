@@ -1,0 +1,259 @@
+"""The interfaces between the parts, one or two methods each."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal, Protocol, runtime_checkable
+
+from seal.core.types import (
+    JSON,
+    Goal,
+    Query,
+    Ranking,
+    Score,
+    Step,
+    Task,
+    Tool,
+    ToolCall,
+    ToolResult,
+    Trajectory,
+    Usage,
+    Verdict,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One message of a prompt."""
+
+    role: Literal["system", "user", "assistant", "tool"]
+    content: str = ""
+    calls: tuple[ToolCall, ...] = ()
+    """Calls that an assistant's message carries."""
+    call_id: str = ""
+    """Of a tool's message: the call that it answers."""
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What a model is asked."""
+
+    messages: tuple[Message, ...]
+    tools: tuple[Tool, ...] = ()
+    role: str = ""
+    """Role that the model plays; offline models read it, servers never see it."""
+    temperature: float = 0.0
+    seed: int = 0
+    max_tokens: int | None = None
+    json_object: bool = False
+    """True: the answer must be one JSON object."""
+
+
+@dataclass(frozen=True, slots=True)
+class Completion:
+    """What a model answered."""
+
+    content: str = ""
+    calls: tuple[ToolCall, ...] = ()
+    """`id` and `tool` are set by the chat: a model gives name, arguments and raw text."""
+    usage: Usage = field(default_factory=Usage)
+    truncated: bool = False
+    """True where the server cut the answer at a token limit."""
+
+
+@runtime_checkable
+class ChatModel(Protocol):
+    """A language model, or something that plays one."""
+
+    def complete(self, request: Request) -> Completion:
+        """Return the answer to a request. Safe to call from several threads.
+
+        Raises:
+            ModelError: The server failed or refused.
+        """
+        ...
+
+
+@runtime_checkable
+class OpenedPerChat(Protocol):
+    """A model or environment that must know which task it plays (oracle, recorded, replay)."""
+
+    def open(self, task: Task, trial: int) -> Any:
+        """Return the model or environment of one chat.
+
+        Raises:
+            NotRecordedError: There is nothing to play for this task: it is skipped.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Pool:
+    """Tools to choose from, with what a retriever may need besides."""
+
+    tools: tuple[Tool, ...]
+    tasks: tuple[Task, ...] = ()
+    """For `oracle` and `given` alone: a real retriever sees tools and query texts only."""
+    seed: int = 0
+    cache_dir: Path | None = None
+    """Where indexes are kept; None: nowhere."""
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+
+class Retriever(Protocol):
+    """Chooses tools for queries; built as `factory(pool)`."""
+
+    def retrieve(self, queries: Sequence[Query], k: int) -> list[list[tuple[str, float]]]:
+        """Return for each query at most k (tool id, score), best first, equal scores by id."""
+        ...
+
+
+class Simulator(Protocol):
+    """Answers calls without a state: equal calls give equal answers."""
+
+    identity: str
+    """Name and version; part of the cache key."""
+
+    def respond(self, tool: Tool, arguments: dict[str, JSON]) -> Response:
+        """Return the answer to one valid call.
+
+        Raises:
+            SimulatorError: No usable answer.
+            CacheMissError: Replay mode, nothing stored.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Response:
+    """A simulated or recorded answer."""
+
+    response: JSON
+    error: str = ""
+    """The API's own error text; empty: success."""
+    cacheable: bool = True
+    """False: a failure of the simulator that must not be kept as an answer."""
+
+
+class Environment(Protocol):
+    """Where calls run: a simulator, a recording or a stateful world."""
+
+    def call(self, calls: Sequence[ToolCall]) -> list[ToolResult]:
+        """Return the results of all calls of one reply, in execution order."""
+        ...
+
+    def state(self) -> dict[str, list[dict[str, JSON]]] | None:
+        """Return the tables of the world; None where there is no state."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What a role says."""
+
+    content: str = ""
+    calls: tuple[ToolCall, ...] = ()
+    results: tuple[ToolResult, ...] = ()
+    """Only the executor gives results."""
+    next: str | None = None
+    """Role that speaks next; None: the team's default."""
+    done: bool = False
+    """True ends the chat about this goal."""
+
+
+class Chat(Protocol):
+    """What a role sees and may use while it speaks; a view on the chat for that role alone."""
+
+    role: str
+    task_id: str
+    goal: int
+    """Position of the goal that is being played."""
+    request: str
+    """Text of that goal, which the user spoke."""
+    persona: Mapping[str, JSON] | None
+    """The user's brief; None for every other role."""
+    steps: Sequence[Step]
+    """Everything said so far, oldest first."""
+    tools: Sequence[Tool]
+    """Tools offered now."""
+    roles: Sequence[str]
+    """Roles seated in this chat."""
+    options: Mapping[str, Any]
+    """Settings of the run that concern roles: retrieve mode, top_k."""
+
+    def complete(
+        self, messages: Sequence[Message], tools: Sequence[Tool] = (), json_object: bool = False
+    ) -> Completion:
+        """Ask this role's model; tokens are counted, equal requests are cached."""
+        ...
+
+    def execute(self, calls: Sequence[ToolCall]) -> list[ToolResult]:
+        """Run calls in the environment; the executor's right."""
+        ...
+
+    def find_tools(self, query: str, k: int) -> list[Tool]:
+        """Retrieve tools for a text and offer them from now on; recorded as a ranking."""
+        ...
+
+    def judge(self, answer: str) -> Verdict:
+        """Return a verdict on a final answer, by this role's model or by rule."""
+        ...
+
+
+class Agent(Protocol):
+    """A role. It holds nothing between replies: all it needs is in the chat, so one object serves many chats."""
+
+    def reply(self, chat: Chat) -> Reply:
+        """Return what the role says now."""
+        ...
+
+
+class Judge(Protocol):
+    """Decides whether a final answer solves a goal."""
+
+    def judge(self, goal: Goal, answer: str | None, steps: Sequence[Step]) -> Verdict:
+        """Return the verdict on one goal."""
+        ...
+
+
+class Metric(Protocol):
+    """Scores one trajectory."""
+
+    def score(self, task: Task, trajectory: Trajectory, tools: Mapping[str, Tool]) -> list[Score]:
+        """Return one score for each goal and metric name; value None where it does not apply."""
+        ...
+
+
+class Benchmark(Protocol):
+    """Upstream files turned into tools and tasks."""
+
+    def tools(self) -> Sequence[Tool]:
+        """Return the pool."""
+        ...
+
+    def tasks(self) -> Sequence[Task]:
+        """Return the tasks."""
+        ...
+
+
+__all__ = [
+    "Agent",
+    "Benchmark",
+    "Chat",
+    "ChatModel",
+    "Completion",
+    "Environment",
+    "Judge",
+    "Message",
+    "Metric",
+    "OpenedPerChat",
+    "Pool",
+    "Ranking",
+    "Reply",
+    "Request",
+    "Response",
+    "Retriever",
+    "Simulator",
+]

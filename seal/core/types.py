@@ -1,0 +1,278 @@
+"""The vocabulary: tools, tasks, rankings, trajectories and scores.
+
+Frozen dataclasses of plain JSON values, so that every record can be written to a line and read back equal
+(`seal.core.records`). Source of the terms: the SEAL paper, section 3, and the benchmarks that it joins.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from seal.core.conditions import Called, Condition
+
+JSON = Any
+"""A JSON value: None, bool, int, float, str, list or dict of such."""
+
+StopReason = Literal[
+    "done", "user_ended", "max_turns", "max_calls", "max_tokens", "max_seconds", "repeated", "error"
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """One API."""
+
+    id: str
+    """`benchmark/tool/api`; a further document under the same id ends in `#` and 8 hex digits of its digest."""
+    name: str
+    """What the model sees; may be scrambled. Unique among the tools that one chat offers."""
+    description: str = ""
+    parameters: dict[str, JSON] = field(
+        default_factory=lambda: {"type": "object", "properties": {}}
+    )
+    """JSON Schema of the argument map: type object, properties, required; defaults and enums inside."""
+    category: str = ""
+    returns: JSON = None
+    """Shape of the response: a JSON Schema, an example, or prose; None where unknown."""
+    source: dict[str, JSON] = field(default_factory=dict)
+    """Where the record comes from: names as upstream, method, file."""
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCall:
+    """One call as a model wrote it."""
+
+    id: str
+    """Position in the chat, `call_0`, `call_1`...: renumbered, so never drawn by a server."""
+    name: str
+    """The function name that the model wrote."""
+    arguments: dict[str, JSON] | None
+    """None where `raw` is no JSON object."""
+    raw: str = ""
+    """The model's text of the arguments; empty where `arguments` says it all."""
+    tool: str | None = None
+    """Id of the offered tool that `name` means; None for an unknown name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Execution:
+    """What really ran."""
+
+    tool: str
+    arguments: dict[str, JSON]
+    """Defaults filled in."""
+
+
+@dataclass(frozen=True, slots=True)
+class ToolResult:
+    """The answer to one call. A tool's failure is data that the model reads."""
+
+    call_id: str
+    content: str
+    """The text that the model reads."""
+    error: dict[str, JSON] | None = None
+    """None: success. Else kind and message, and for a validation error name, expected, received, nearest."""
+    value: JSON = None
+    """The response as JSON."""
+    executed: Execution | None = None
+    """None: the call was rejected before it ran."""
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Tokens of one or more model calls."""
+
+    tokens_in: int = 0
+    tokens_out: int = 0
+    estimated: bool = False
+    """True where the server gave no count and the documented estimate stands in."""
+
+    def __add__(self, other: Usage) -> Usage:
+        return Usage(
+            self.tokens_in + other.tokens_in,
+            self.tokens_out + other.tokens_out,
+            self.estimated or other.estimated,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Milestone:
+    """One gold step in a partial order."""
+
+    condition: Condition
+    after: tuple[int, ...] = ()
+    """Positions of the milestones that must come before; empty for parallel steps."""
+    result: JSON = None
+    """Recorded observation for replay."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """One acceptable way to reach a goal."""
+
+    milestones: tuple[Milestone, ...] = ()
+    minefields: tuple[Milestone, ...] = ()
+
+    def calls(self) -> list[Called]:
+        """Return the gold calls in the order of the milestones."""
+        return [m.condition for m in self.milestones if isinstance(m.condition, Called)]
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One message: an utterance, a call or a result."""
+
+    index: int
+    author: str
+    recipient: str
+    content: str = ""
+    call: ToolCall | None = None
+    result: ToolResult | None = None
+    turn: int = 0
+    """Calls of one reply share a turn and precede their results."""
+    goal: int = 0
+    state: dict[str, list[dict[str, JSON]]] | None = None
+    """Tables of the world that changed in this step; step 0 carries all. None: nothing changed or no world."""
+    usage: Usage | None = None
+    """Tokens of the model calls behind this message; on the first step of a reply."""
+
+
+@dataclass(frozen=True, slots=True)
+class Goal:
+    """An instruction, a mission or a turn."""
+
+    text: str
+    plans: tuple[Plan, ...] | None = None
+    """None: not annotated. No tool needed: one plan without `Called`."""
+    answers: tuple[str, ...] = ()
+    """Values that a right final answer states, each of them."""
+    offered: tuple[str, ...] | None = None
+    """Ids of the tools that are given; None: a retriever chooses."""
+    relevant: tuple[str, ...] = ()
+    """Ids of the tools that retrieval must find."""
+    reference: tuple[Step, ...] = ()
+    """Gold steps: for the oracle, golden history and reference replies."""
+    labels: dict[str, JSON] = field(default_factory=dict)
+    """Mission type, action and the like."""
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """One record of any benchmark."""
+
+    id: str
+    benchmark: str
+    goals: tuple[Goal, ...]
+    initial_state: dict[str, list[dict[str, JSON]]] | None = None
+    history: tuple[Step, ...] = ()
+    persona: dict[str, JSON] | None = None
+    """Brief of the simulated user; None: the user speaks once."""
+    split: str = ""
+    tags: dict[str, JSON] = field(default_factory=dict)
+    """multi_tool, multi_step, dependent, parallel, group: what `--select TAG=VALUE` selects by."""
+    metadata: dict[str, JSON] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """What a retriever is asked."""
+
+    text: str
+    task_id: str = ""
+    goal: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Ranking:
+    """What a retriever answered."""
+
+    task_id: str
+    goal: int
+    query: str
+    hits: tuple[tuple[str, float], ...]
+    """(tool id, score), best first; equal scores in the order of ids."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stop:
+    """Why the chat about one goal ended."""
+
+    reason: StopReason
+    error: str | None = None
+    """Text of the infrastructure's failure where the reason is "error"."""
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What a judge or checker says of a final answer."""
+
+    label: Literal["solved", "unsolved", "unsure"]
+    reason: str = ""
+    stage: int = 1
+    """1: from the answer alone; 2: with the trajectory (SEAL paper, pass rate)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Trajectory:
+    """Everything that was said and done for one task in one trial."""
+
+    task_id: str
+    trial: int
+    steps: tuple[Step, ...]
+    rankings: tuple[Ranking, ...] = ()
+    offered: tuple[tuple[str, ...], ...] = ()
+    """Tool ids that the chat offered, for each goal."""
+    stops: tuple[Stop, ...] = ()
+    """One for each goal that was played."""
+    answers: tuple[str | None, ...] = ()
+    """The final response to each goal; None where there was none."""
+    provenance: dict[str, JSON] = field(default_factory=dict)
+
+    @property
+    def failed(self) -> bool:
+        """True where the infrastructure failed, so that nothing here may be scored."""
+        return any(stop.reason == "error" for stop in self.stops)
+
+    def calls(self, goal: int | None = None) -> Iterator[tuple[Step, Step | None]]:
+        """Yield each call's step with its result's step, in the order of the calls.
+
+        Args:
+            goal: Only the calls of this goal; None: all.
+        """
+        results = {s.result.call_id: s for s in self.steps if s.result is not None}
+        for step in self.steps:
+            if step.call is not None and goal in (None, step.goal):
+                yield step, results.get(step.call.id)
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """One metric's value for one task, trial and goal."""
+
+    task_id: str
+    trial: int
+    goal: int
+    metric: str
+    value: float | None
+    """None: the metric does not apply, or the infrastructure failed; `reason` says which."""
+    weight: float = 1.0
+    """Denominator for micro means."""
+    reason: str = ""
+    details: dict[str, JSON] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """One metric over many scores."""
+
+    metric: str
+    group: str
+    value: float | None
+    n: int
+    """Scores that have a value."""
+    undefined: int = 0
+    """Scores that have none."""
+    low: float | None = None
+    high: float | None = None
