@@ -1,0 +1,17 @@
+"""Fixtures that every test may use."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+@pytest.fixture(scope="session")
+def seal_data() -> Path:
+    """Folder of real benchmark files; the test is skipped where it is absent."""
+    folder = Path(os.environ.get("SEAL_DATA") or ROOT.parent / "shared" / "data")
+    if not folder.is_dir():
+        pytest.skip(f"no benchmark files at {folder}: set SEAL_DATA")
+    return folder
