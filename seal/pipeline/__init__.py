@@ -1,0 +1,1 @@
+"""The stages in a row: retrieve, chat, score; run folders; resume."""

@@ -1,0 +1,123 @@
+"""The files of one run, in one folder that can be moved and scored alone.
+
+run.json             measure, system, what was asked for, digest of the cache entries that were used
+tasks.jsonl          the tasks that the run plays
+tools.jsonl          the pool
+rankings.jsonl       what was retrieved, for each goal
+trajectories.jsonl   what was said and done, one line a task and trial
+scores.jsonl         one line a task, trial, goal and metric
+summary.json         means, intervals, stop reasons, usage
+timings.jsonl        seconds and dates: everything that differs from run to run
+report.html          the report
+floor/, ceiling/     the same tasks played by the baselines: run folders too
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from seal.core.errors import DataError
+from seal.core.records import AtomicFile, read_records
+from seal.core.types import Ranking, Score, Task, Tool, Trajectory
+
+BASELINES = ("floor", "ceiling")
+
+
+@dataclass(frozen=True, slots=True)
+class RunFolder:
+    """Paths and contents of a run."""
+
+    path: Path
+
+    @classmethod
+    def open(cls, path: Path) -> RunFolder:
+        """Return the folder of an existing run.
+
+        Raises:
+            DataError: There is no run in it.
+        """
+        if not (path / "run.json").is_file():
+            raise DataError(
+                f"{path} is no run folder: it has no run.json; give the path that `seal run` printed"
+            )
+        return cls(path)
+
+    @property
+    def trajectories_path(self) -> Path:
+        """File of the trajectories."""
+        return self.path / "trajectories.jsonl"
+
+    @property
+    def scores_path(self) -> Path:
+        """File of the scores."""
+        return self.path / "scores.jsonl"
+
+    @property
+    def report_path(self) -> Path:
+        """The HTML report."""
+        return self.path / "report.html"
+
+    def manifest(self) -> dict[str, Any]:
+        """Return run.json: {measure, system, ...}."""
+        return self._json("run.json")
+
+    def summary(self) -> dict[str, Any]:
+        """Return summary.json: {tasks, errors, skipped, stop_reasons, metrics, usage}.
+
+        Raises:
+            DataError: The run has not been scored.
+        """
+        return self._json("summary.json")
+
+    def tasks(self) -> Iterator[Task]:
+        """Yield the tasks that the run plays."""
+        return read_records(self.path / "tasks.jsonl", Task)
+
+    def tools(self) -> dict[str, Tool]:
+        """Return the pool by id."""
+        return {tool.id: tool for tool in read_records(self.path / "tools.jsonl", Tool)}
+
+    def rankings(self) -> Iterator[Ranking]:
+        """Yield what was retrieved."""
+        return read_records(self.path / "rankings.jsonl", Ranking)
+
+    def trajectories(self) -> Iterator[Trajectory]:
+        """Yield what was said and done; of a running run, as far as it is written."""
+        return read_records(self.trajectories_path, Trajectory)
+
+    def scores(self) -> Iterator[Score]:
+        """Yield the scores."""
+        return read_records(self.scores_path, Score)
+
+    def baselines(self) -> dict[str, RunFolder]:
+        """Return the floor's and the ceiling's runs, where they were played."""
+        return {
+            name: RunFolder(self.path / name)
+            for name in BASELINES
+            if (self.path / name / "summary.json").is_file()
+        }
+
+    def write_json(self, name: str, value: Any) -> None:
+        """Write a file of indented JSON with sorted keys, whole or not at all."""
+        with AtomicFile(self.path / name) as out:
+            out.write(
+                orjson.dumps(value, option=orjson.OPT_INDENT_2 | orjson.OPT_SORT_KEYS) + b"\n"
+            )
+
+    def _json(self, name: str) -> dict[str, Any]:
+        file = self.path / name
+        if not file.is_file():
+            raise DataError(
+                f"{self.path} has no {name}: score the run with `seal score {self.path}`"
+            )
+        try:
+            value: dict[str, Any] = json.loads(file.read_bytes())
+        except ValueError as error:
+            raise DataError(f"{file} is no JSON: {error}") from error
+        return value

@@ -1,0 +1,88 @@
+"""Everything that a run can be told."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+from seal.core.errors import UsageError
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunSettings:
+    """What `seal run` plays. Every part may be an object, a name or a dotted path."""
+
+    pool: str | Path = "sample"
+    """A shipped benchmark's name, or a folder that `seal import` wrote."""
+    model: Any = "lexical"
+    """Model of every role that `role_models` does not name."""
+    role_models: Mapping[str, Any] = field(default_factory=dict)
+    """Role, `simulator` or `judge` to its own model."""
+    model_options: Mapping[str, Any] = field(default_factory=dict)
+    """`-M key=value`."""
+    base_url: str | None = None
+    """Address of an OpenAI-compatible server; None: the provider's own."""
+    roles: Mapping[str, Any] = field(default_factory=dict)
+    """Role to the agent that plays it instead of the team's: planner, verifier, checker, user_simulator..."""
+    team: Any = "full"
+    history: Literal["own", "gold"] = "own"
+    retriever: Any = None
+    """None: `given` where the task offers tools, else `tfidf`."""
+    retriever_options: Mapping[str, Any] = field(default_factory=dict)
+    """`-R key=value`."""
+    top_k: int = 10
+    retrieve: Literal["once", "per-step", "on-demand"] = "once"
+    simulator: Any = "template"
+    cache: Literal["record", "replay", "off"] = "record"
+    cache_dir: Path | None = None
+    """None: SEAL_CACHE_DIR, else the user's cache folder."""
+    judge: str = "auto"
+    """`rule`, `llm`, or `auto`: llm where a judge's model is named, else rule."""
+    limit: int | None = None
+    select: Mapping[str, str] = field(default_factory=dict)
+    """Tag to the value that a task must have."""
+    trials: int = 1
+    workers: int = 4
+    """Chats at once, in threads."""
+    processes: int = 1
+    """Processes, each with `workers` threads."""
+    max_turns: int = 10
+    """Model turns of the execution manager for each goal."""
+    max_calls: int = 50
+    """Calls for each goal."""
+    max_tokens: int | None = None
+    """Tokens in and out for each chat."""
+    max_seconds: float | None = None
+    """Wall-clock seconds for each chat."""
+    max_total_tokens: int | None = None
+    """Tokens of the whole run; what is unfinished then can be resumed."""
+    temperature: float = 0.0
+    seed: int = 0
+    cutoffs: tuple[int, ...] = (1, 5, 10)
+    """K of recall@K and its like."""
+    baselines: bool = True
+    """Play the floor and the ceiling beside the model."""
+
+    def __post_init__(self) -> None:
+        """Reject values that no run can have.
+
+        Raises:
+            UsageError: Names the flag, what it got and what it takes.
+        """
+        positive = {
+            "top-k": self.top_k,
+            "trials": self.trials,
+            "workers": self.workers,
+            "processes": self.processes,
+            "max-turns": self.max_turns,
+            "max-calls": self.max_calls,
+            "limit": self.limit,
+            "max-tokens": self.max_tokens,
+            "max-seconds": self.max_seconds,
+            "max-total-tokens": self.max_total_tokens,
+        }
+        for flag, value in positive.items():
+            if value is not None and value <= 0:
+                raise UsageError(f"--{flag} {value}: it must be at least 1")
