@@ -58,7 +58,7 @@ def derive_seed(*parts: Any) -> int:
 
 
 def equal(left: Any, right: Any) -> bool:
-    """Tell whether two JSON values are the same: 1 equals 1.0, True is no number, strings are exact."""
+    """Tell whether two JSON values are the same: 1 is 1.0, True is no number, strings are exact."""
     if isinstance(left, bool) or isinstance(right, bool):
         return left is right
     if isinstance(left, (int, float)) and isinstance(right, (int, float)):

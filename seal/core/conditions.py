@@ -107,7 +107,7 @@ class Called(Condition):
         )
 
     def canonical_arguments(self) -> dict[str, Any]:
-        """Return the arguments that the oracle gives: of each required one the first accepted value."""
+        """Return the arguments that the oracle gives: each required one's first accepted value."""
         gold = self.arguments or {}
         return {name: a.values[0] for name, a in gold.items() if not a.optional and a.values}
 
@@ -137,7 +137,7 @@ class Replied(Condition):
     kind: str = field(default="replied", init=False)
 
     def similarity(self, step: Step, reached: Mapping[int, Step]) -> float:
-        """Return the share of the texts that occur in the reply; any reply gives 1 where there are none."""
+        """Return the share of the texts that the reply has; 1 for any reply where there are none."""
         if step.call is not None or step.result is not None or not step.content.strip():
             return 0.0
         text = step.content.casefold()

@@ -50,7 +50,8 @@ class MissingExtraError(UsageError):
 
     def __init__(self, package: str, extra: str) -> None:
         super().__init__(
-            f'{package} is not installed; it comes with the extra {extra!r}: pip install "seal-api-llms[{extra}]"'
+            f"{package} is not installed; it comes with the extra {extra!r}: "
+            f'pip install "seal-api-llms[{extra}]"'
         )
 
 

@@ -20,7 +20,8 @@ def ready(after: Sequence[Sequence[int]], done: frozenset[int] | set[int]) -> li
 def levels(after: Sequence[Sequence[int]]) -> list[list[int]]:
     """Return the positions in groups: each as early as its predecessors allow.
 
-    The number of groups is the length of the longest chain (Mirsky's theorem), so no order needs fewer.
+    The number of groups is the length of the longest chain (Mirsky's theorem): no order needs
+    fewer.
 
     Raises:
         DataError: A predecessor does not exist, or the order has a cycle.

@@ -203,7 +203,7 @@ class Chat(Protocol):
 
 
 class Agent(Protocol):
-    """A role. It holds nothing between replies: all it needs is in the chat, so one object serves many chats."""
+    """A role. It holds nothing between replies, so one object serves many chats."""
 
     def reply(self, chat: Chat) -> Reply:
         """Return what the role says now."""

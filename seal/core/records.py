@@ -1,7 +1,7 @@
 """Records on disk: JSON Lines, each line with the name and version of its schema.
 
-A line is `{"schema": "task/1", ...fields}`. Writing goes through orjson, reading through pydantic, which both
-know dataclasses; a bad line is a `DataError` that names file, line and field.
+A line is `{"schema": "task/1", ...fields}`. Writing goes through orjson, reading through pydantic,
+which both know dataclasses; a bad line is a `DataError` that names file, line and field.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ SCHEMAS: dict[type, str] = {
     Trajectory: "trajectory/1",
     Score: "score/1",
 }
-"""Record type to schema name and version; the version grows when a reader of the old one would misread."""
+"""Record type to schema name and version, which grows when an older reader would misread."""
 
 
 def encode(record: Tool | Task | Ranking | Trajectory | Score) -> bytes:
@@ -53,7 +53,8 @@ def decode(line: bytes | str, kind: type[Record]) -> Record:
     schema = fields.pop("schema", None)
     if schema != SCHEMAS[kind]:
         raise DataError(
-            f"schema {schema!r}, expected {SCHEMAS[kind]!r}: the file is of another kind or version; import it again"
+            f"schema {schema!r}, expected {SCHEMAS[kind]!r}: "
+            "the file is of another kind or version; import it again"
         )
     return from_plain(fields, kind)
 
@@ -105,7 +106,11 @@ def read_records(path: Path, kind: type[Record]) -> Iterator[Record]:
 
 
 def write_records(path: Path, records: Iterable[Tool | Task | Ranking | Trajectory | Score]) -> int:
-    """Write a file at once: it appears whole under its name or not at all. Returns the number of records."""
+    """Write a file at once: it appears whole under its name or not at all.
+
+    Returns:
+        The number of records.
+    """
     count = 0
     with AtomicFile(path) as out:
         for record in records:
@@ -115,7 +120,7 @@ def write_records(path: Path, records: Iterable[Tool | Task | Ranking | Trajecto
 
 
 class AtomicFile:
-    """A binary file that replaces `path` when the block ends well, and vanishes when it does not."""
+    """A binary file that replaces `path` when the block ends well, and vanishes when not."""
 
     def __init__(self, path: Path) -> None:
         self.path = path

@@ -1,7 +1,7 @@
 """One look-up for everything that can be plugged in.
 
-Three ways in: an object (or class), a name (ours, registered in this process, or an entry point of an installed
-distribution), or a dotted path such as `my_lab.planners:OneTool`.
+Three ways in: an object (or class), a name (ours, registered in this process, or an entry point of
+an installed distribution), or a dotted path such as `my_lab.planners:OneTool`.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """The vocabulary: tools, tasks, rankings, trajectories and scores.
 
-Frozen dataclasses of plain JSON values, so that every record can be written to a line and read back equal
-(`seal.core.records`). Source of the terms: the SEAL paper, section 3, and the benchmarks that it joins.
+Frozen dataclasses of plain JSON values, so that every record can be written to a line and read back
+equal (`seal.core.records`). Source of the terms: the SEAL paper, section 3, and the benchmarks that
+it joins.
 """
 
 from __future__ import annotations
@@ -25,14 +26,15 @@ class Tool:
     """One API."""
 
     id: str
-    """`benchmark/tool/api`; a further document under the same id ends in `#` and 8 hex digits of its digest."""
+    """`benchmark/tool/api`; further documents under the same id end in `#` and 8 hex digits of
+    their digest."""
     name: str
     """What the model sees; may be scrambled. Unique among the tools that one chat offers."""
     description: str = ""
     parameters: dict[str, JSON] = field(
         default_factory=lambda: {"type": "object", "properties": {}}
     )
-    """JSON Schema of the argument map: type object, properties, required; defaults and enums inside."""
+    """JSON Schema of the argument map: type object, properties, required; defaults, enums."""
     category: str = ""
     returns: JSON = None
     """Shape of the response: a JSON Schema, an example, or prose; None where unknown."""
@@ -73,7 +75,8 @@ class ToolResult:
     content: str
     """The text that the model reads."""
     error: dict[str, JSON] | None = None
-    """None: success. Else kind and message, and for a validation error name, expected, received, nearest."""
+    """None: success. Else kind and message; a validation error also has name, expected, received,
+    nearest."""
     value: JSON = None
     """The response as JSON."""
     executed: Execution | None = None
@@ -134,7 +137,8 @@ class Step:
     """Calls of one reply share a turn and precede their results."""
     goal: int = 0
     state: dict[str, list[dict[str, JSON]]] | None = None
-    """Tables of the world that changed in this step; step 0 carries all. None: nothing changed or no world."""
+    """Tables of the world that changed in this step; step 0 carries all. None: nothing changed, or
+    no world."""
     usage: Usage | None = None
     """Tokens of the model calls behind this message; on the first step of a reply."""
 

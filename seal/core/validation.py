@@ -1,7 +1,7 @@
 """Calls checked by rule, before anything runs: never by a language model.
 
-The findings follow the order of ToolScan's decision rules (unparsable, unknown tool, unknown argument, missing
-argument, wrong type or value); the first that applies is reported.
+The findings follow the order of ToolScan's decision rules (unparsable, unknown tool, unknown
+argument, missing argument, wrong type or value); the first that applies is reported.
 """
 
 from __future__ import annotations
@@ -94,8 +94,8 @@ class CallValidator:
         return CallError(
             kind,
             path,
-            f"Argument {path!r} of {call.name}: expected {first.validator} {first.validator_value!r}, "
-            f"got {first.instance!r}.",
+            f"Argument {path!r} of {call.name}: "
+            f"expected {first.validator} {first.validator_value!r}, got {first.instance!r}.",
             first.validator_value,
             first.instance,
         )
@@ -129,7 +129,8 @@ def _check_names(call: ToolCall, schema: dict[str, Any]) -> CallError | None:
                 return CallError(
                     "unknown_argument",
                     name,
-                    f"{call.name} takes no argument {name!r}; it takes: {', '.join(properties) or 'none'}.{hint}",
+                    f"{call.name} takes no argument {name!r}; "
+                    f"it takes: {', '.join(properties) or 'none'}.{hint}",
                     sorted(properties),
                     name,
                     close,
@@ -152,7 +153,7 @@ def error_result(call: ToolCall, error: CallError) -> ToolResult:
 
 
 class Validated:
-    """An environment that rejects invalid calls and passes the valid ones on, defaults not yet filled in.
+    """An environment that rejects invalid calls and passes the others on, defaults not filled in.
 
     Args:
         inner: Where valid calls run.
@@ -168,7 +169,7 @@ class Validated:
         self.names = names
 
     def call(self, calls: Sequence[ToolCall]) -> list[ToolResult]:
-        """Return one result a call: rejections in place, the others in the inner environment's order."""
+        """Return one result a call: rejections in place, the others in the inner's order."""
         rejected = {}
         for call in calls:
             error = self.validator.check(call, self.names)

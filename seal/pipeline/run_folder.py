@@ -44,7 +44,8 @@ class RunFolder:
         """
         if not (path / "run.json").is_file():
             raise DataError(
-                f"{path} is no run folder: it has no run.json; give the path that `seal run` printed"
+                f"{path} is no run folder: it has no run.json; "
+                "give the path that `seal run` printed"
             )
         return cls(path)
 

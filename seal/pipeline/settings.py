@@ -25,7 +25,8 @@ class RunSettings:
     base_url: str | None = None
     """Address of an OpenAI-compatible server; None: the provider's own."""
     roles: Mapping[str, Any] = field(default_factory=dict)
-    """Role to the agent that plays it instead of the team's: planner, verifier, checker, user_simulator..."""
+    """Role (planner, verifier, checker, user_simulator...) to the agent that plays it instead of
+    the team's."""
     team: Any = "full"
     history: Literal["own", "gold"] = "own"
     retriever: Any = None
