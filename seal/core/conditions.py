@@ -137,7 +137,7 @@ class Replied(Condition):
     kind: str = field(default="replied", init=False)
 
     def similarity(self, step: Step, reached: Mapping[int, Step]) -> float:
-        """Return the share of the texts that the reply has; 1 for any reply where there are none."""
+        """Return the share of the texts that the reply has; with no texts, 1 for any reply."""
         if step.call is not None or step.result is not None or not step.content.strip():
             return 0.0
         text = step.content.casefold()
