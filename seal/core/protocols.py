@@ -166,22 +166,50 @@ class Reply:
 class Chat(Protocol):
     """What a role sees and may use while it speaks; a view on the chat for that role alone."""
 
-    role: str
-    task_id: str
-    goal: int
-    """Position of the goal that is being played."""
-    request: str
-    """Text of that goal, which the user spoke."""
-    persona: Mapping[str, JSON] | None
-    """The user's brief; None for every other role."""
-    steps: Sequence[Step]
-    """Everything said so far, oldest first."""
-    tools: Sequence[Tool]
-    """Tools offered now."""
-    roles: Sequence[str]
-    """Roles seated in this chat."""
-    options: Mapping[str, Any]
-    """Settings of the run that concern roles: retrieve mode, top_k."""
+    @property
+    def role(self) -> str:
+        """The role that speaks."""
+        ...
+
+    @property
+    def task_id(self) -> str:
+        """Id of the task."""
+        ...
+
+    @property
+    def goal(self) -> int:
+        """Position of the goal that is being played."""
+        ...
+
+    @property
+    def request(self) -> str:
+        """Text of that goal, which the user speaks first."""
+        ...
+
+    @property
+    def persona(self) -> Mapping[str, JSON] | None:
+        """The user's brief; None for every other role."""
+        ...
+
+    @property
+    def steps(self) -> Sequence[Step]:
+        """Everything said so far, oldest first."""
+        ...
+
+    @property
+    def tools(self) -> Sequence[Tool]:
+        """Tools offered now."""
+        ...
+
+    @property
+    def roles(self) -> Sequence[str]:
+        """Roles seated in this chat."""
+        ...
+
+    @property
+    def options(self) -> Mapping[str, Any]:
+        """Settings of the run that concern roles: retrieve (once, per-step, on-demand), top_k."""
+        ...
 
     def complete(
         self, messages: Sequence[Message], tools: Sequence[Tool] = (), json_object: bool = False

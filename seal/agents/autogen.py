@@ -1,0 +1,123 @@
+"""The chat as an AutoGen group chat; the one module that imports AutoGen (AG2 Classic).
+
+Each role is a `ConversableAgent` without a model of its own whose only reply function lets the
+`Conversation` speak; the `GroupChat` asks the conversation who follows. AutoGen's own clients are
+never used: they cost a TLS set-up an agent.
+"""
+
+from __future__ import annotations
+
+import logging
+from functools import cache
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any
+
+from seal.agents.conversation import Conversation
+from seal.agents.teams import USER
+from seal.core.errors import InfrastructureError, UsageError
+from seal.core.types import Step
+
+_ROUNDS = 1_000_000
+"""More than any chat has: our own limits end it."""
+
+
+@cache
+def _library() -> Any:
+    """Import AutoGen once, silenced, and make sure that it is the right distribution.
+
+    Raises:
+        UsageError: Another distribution has overwritten the `autogen` package.
+    """
+    import autogen
+    from autogen.io.base import IOStream
+
+    try:
+        installed = version("autogen")
+    except PackageNotFoundError:
+        installed = "none"
+    if installed != autogen.__version__ or not hasattr(autogen, "GroupChat"):
+        raise UsageError(
+            f"the package autogen is of version {getattr(autogen, '__version__', '?')}, but the "
+            f"distribution autogen is {installed}: ag2 or pyautogen has overwritten it. Repair: "
+            f"pip uninstall -y ag2 pyautogen autogen && pip install 'autogen>=0.14.1,<0.15'"
+        )
+    logging.getLogger("autogen.oai.client").setLevel(logging.ERROR)
+    IOStream.set_global_default(_Silent())
+    return autogen
+
+
+class _Silent:
+    """An AutoGen stream that shows nothing: what is said stands in the trajectory."""
+
+    def print(self, *objects: Any, sep: str = " ", end: str = "\n", flush: bool = False) -> None:
+        """Show nothing."""
+
+    def send(self, message: Any) -> None:
+        """Show nothing."""
+
+    def input(self, prompt: str = "", *, password: bool = False) -> str:
+        """Answer nothing: people take part through the model `human`."""
+        return ""
+
+
+def play(conversation: Conversation) -> None:
+    """Hold the chat until it ends.
+
+    A failure of the infrastructure ends it with stop reason "error"; what was said stays. Every
+    other exception is a fault of the program or of a plug-in and is raised.
+    """
+    library = _library()
+    agents = {role: _seat(library, role, conversation) for role in conversation.seats}
+
+    def follow(last: Any, chat: Any) -> Any:
+        role = conversation.next_role
+        return None if role is None else agents[role]
+
+    chat = library.GroupChat(
+        agents=list(agents.values()),
+        messages=[],
+        max_round=_ROUNDS,
+        speaker_selection_method=follow,
+        allow_repeat_speaker=True,
+    )
+    manager = library.GroupChatManager(
+        groupchat=chat, llm_config=False, silent=True, is_termination_msg=lambda message: False
+    )
+    try:
+        opening = _message(conversation.speak(USER))
+        if conversation.next_role is not None:
+            agents[USER].initiate_chat(manager, message=opening, silent=True)
+    except InfrastructureError as error:
+        conversation.fail(str(error))
+
+
+def _seat(library: Any, role: str, conversation: Conversation) -> Any:
+    agent = library.ConversableAgent(
+        role,
+        llm_config=False,
+        human_input_mode="NEVER",
+        code_execution_config=False,
+        is_termination_msg=lambda message: False,
+    )
+
+    def speak(recipient: Any, messages: Any, sender: Any, config: Any) -> tuple[bool, Any]:
+        return True, _message(conversation.speak(role))
+
+    agent.register_reply([library.Agent, None], speak, position=0)
+    return agent
+
+
+def _message(steps: list[Step]) -> dict[str, Any]:
+    """Return one reply's steps as a message of AutoGen; its content is never null."""
+    calls = [step.call for step in steps if step.call is not None]
+    message: dict[str, Any] = {"content": "\n".join(s.content for s in steps if s.content)}
+    if calls:
+        message["tool_calls"] = [
+            {
+                "id": call.id,
+                "type": "function",
+                "function": {"name": call.name, "arguments": call.raw or str(call.arguments)},
+            }
+            for call in calls
+        ]
+    return message

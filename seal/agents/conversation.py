@@ -1,0 +1,398 @@
+"""One chat about one task: what was said, who speaks next, and when it must end.
+
+Independent of AutoGen, which drives it (`seal.agents.autogen`): `speak(role)` lets a role reply and
+records it, `next_role` says who follows.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
+
+import orjson
+
+from seal.agents.offers import FIND_TOOLS, Offers
+from seal.agents.teams import USER, Team
+from seal.core.errors import UsageError
+from seal.core.protocols import (
+    Agent,
+    ChatModel,
+    Completion,
+    Environment,
+    Message,
+    Reply,
+    Request,
+)
+from seal.core.types import (
+    Goal,
+    Query,
+    Ranking,
+    Step,
+    Stop,
+    StopReason,
+    Task,
+    Tool,
+    ToolCall,
+    ToolResult,
+    Trajectory,
+    Usage,
+    Verdict,
+)
+
+MANAGER = "execution_manager"
+REPEATS = 3
+"""A role that says the same this many times in a row ends the chat."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Budgets of one chat; None: no limit."""
+
+    max_turns: int = 10
+    """Replies of the execution manager, for each goal."""
+    max_calls: int = 50
+    """Calls, for each goal."""
+    max_tokens: int | None = None
+    """Tokens in and out."""
+    max_seconds: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Services:
+    """What the roles of one chat may use."""
+
+    model: Callable[[str], ChatModel]
+    """Role to its model."""
+    environment: Environment
+    retrieve: Callable[[Query, int], list[tuple[Tool, float]]]
+    judge: Callable[[str, Goal, str, Sequence[Step]], Verdict]
+    """(role, goal, answer, steps) to a verdict that knows no gold."""
+
+
+@dataclass(frozen=True, slots=True)
+class ChatOptions:
+    """Settings that concern the roles."""
+
+    retrieve: Literal["once", "per-step", "on-demand"] = "once"
+    top_k: int = 10
+    temperature: float = 0.0
+    seed: Callable[[str], int] = lambda role: 0
+    """Role to its seed."""
+    interactive_user: bool = False
+    """True: the user answers although there is no brief, for a person or model plays it."""
+
+
+@dataclass(slots=True)
+class _Spoken:
+    """What the chat keeps of one role, to see that it repeats itself."""
+
+    signature: Any = None
+    times: int = 0
+
+
+@dataclass(slots=True)
+class Conversation:
+    """The state of one chat.
+
+    Args:
+        task: What is played.
+        trial: Number of the repetition, from 0.
+        team: Who may sit and who follows whom.
+        seats: Role to agent.
+        services: Models, environment, retrieval, judge.
+        limits: Budgets.
+        options: Settings for the roles.
+        goals: Positions of the goals to play, in order.
+        history: Steps said before, such as the references of earlier goals.
+        goal_tools: Position of a goal to the tools offered from its start on.
+        on_step: Called with each step as it is recorded.
+    """
+
+    task: Task
+    trial: int
+    team: Team
+    seats: Mapping[str, Agent]
+    services: Services
+    goal_tools: Mapping[int, Sequence[Tool]] = field(default_factory=dict)
+    offers: Offers = field(default_factory=Offers)
+    limits: Limits = field(default_factory=Limits)
+    options: ChatOptions = field(default_factory=ChatOptions)
+    goals: Sequence[int] = (0,)
+    history: Sequence[Step] = ()
+    on_step: Callable[[Step], None] | None = None
+    next_role: str | None = USER
+    rankings: list[Ranking] = field(default_factory=list)
+    steps: list[Step] = field(init=False)
+    answers: list[str | None] = field(default_factory=list)
+    stops: list[Stop] = field(default_factory=list)
+    offered: list[tuple[str, ...]] = field(default_factory=list)
+    usage: Usage = field(default_factory=Usage)
+    _caller: str = MANAGER
+    _turn: int = 0
+    _turns: int = 0
+    _calls: int = 0
+    _call_count: int = 0
+    _spoken: dict[str, _Spoken] = field(default_factory=dict)
+    _state: Mapping[str, Any] = field(default_factory=dict)
+    _started: float = field(default_factory=time.monotonic)
+
+    def __post_init__(self) -> None:
+        """Begin with what was said before."""
+        self.steps = list(self.history)
+        self._turn = 1 + max((step.turn for step in self.steps), default=-1)
+        self._call_count = sum(step.call is not None for step in self.steps)
+        self.offers.add(self.goal_tools.get(self.position, ()))
+
+    @property
+    def position(self) -> int:
+        """Position of the goal that is being played."""
+        return self.goals[min(len(self.stops), len(self.goals) - 1)]
+
+    @property
+    def goal(self) -> Goal:
+        """The goal that is being played."""
+        return self.task.goals[self.position]
+
+    @property
+    def conversing(self) -> bool:
+        """True where the user answers."""
+        return self.task.persona is not None or self.options.interactive_user
+
+    @property
+    def finished(self) -> bool:
+        """True where no goal is left."""
+        return len(self.stops) == len(self.goals)
+
+    def speak(self, role: str) -> list[Step]:
+        """Let a role reply, record it, and decide who follows. Returns the recorded steps."""
+        view = _View(self, role)
+        reply = self.seats[role].reply(view)
+        if not isinstance(reply, Reply):
+            raise UsageError(
+                f"role {role!r} replied with {type(reply).__name__}; "
+                f"expected seal.Reply(content=...)"
+            )
+        self._turns += role == MANAGER
+        calls = tuple(self._renumber(call) for call in reply.calls)
+        follower = self.team.next(role, reply, self._caller, self.seats.keys(), self.conversing)
+        if follower is not None and follower not in self.seats:
+            raise UsageError(
+                f"role {role!r} hands on to {follower!r}, which is not seated; "
+                f"seated: {', '.join(sorted(self.seats))}"
+            )
+        said = self._record(role, follower or self._listener(role), reply, calls, view.usage)
+        if calls:
+            self._caller = role
+            self._calls += len(calls)
+        if follower is None or (self.team.one_reply and role == self.team.lead):
+            self._end("user_ended" if role == USER else "done")
+        else:
+            self.next_role = follower
+            limit = self._limit(role, reply, calls)
+            if limit is not None:
+                self._end(limit)
+        return said
+
+    def fail(self, error: str) -> None:
+        """End everything: the infrastructure failed."""
+        while not self.finished:
+            self._end("error", error)
+
+    def trajectory(self, provenance: dict[str, Any] | None = None) -> Trajectory:
+        """Return what was said and done."""
+        return Trajectory(
+            self.task.id,
+            self.trial,
+            tuple(self.steps),
+            tuple(self.rankings),
+            tuple(self.offered),
+            tuple(self.stops),
+            tuple(self.answers),
+            provenance or {},
+        )
+
+    def _listener(self, role: str) -> str:
+        return USER if role != USER else self.team.lead
+
+    def _renumber(self, call: ToolCall) -> ToolCall:
+        call_id = f"call_{self._call_count}"
+        self._call_count += 1
+        return self.offers.resolve(call, call_id)
+
+    def _record(
+        self, role: str, recipient: str, reply: Reply, calls: Sequence[ToolCall], usage: Usage
+    ) -> list[Step]:
+        first = len(self.steps)
+        position = self.position
+
+        def add(
+            content: str, call: ToolCall | None = None, result: ToolResult | None = None
+        ) -> None:
+            index = len(self.steps)
+            self.steps.append(
+                Step(index, role, recipient, content, call, result, self._turn, position)
+            )
+
+        for number, call in enumerate(calls):
+            add("" if number else reply.content, call=call)
+        for result in reply.results:
+            add(result.content, result=result)
+        if not calls and not reply.results:
+            add(reply.content)
+        self._stamp(first, usage)
+        self._turn += 1
+        if self.on_step is not None:
+            for step in self.steps[first:]:
+                self.on_step(step)
+        return self.steps[first:]
+
+    def _stamp(self, first: int, usage: Usage) -> None:
+        """Put the reply's tokens on its first step and the world after it on its last."""
+        if usage != Usage():
+            self.usage = self.usage + usage
+            self.steps[first] = replace(self.steps[first], usage=usage)
+        state = self.services.environment.state()
+        if state is not None:
+            changed = {name: rows for name, rows in state.items() if rows != self._state.get(name)}
+            self._state = state
+            if changed:
+                self.steps[-1] = replace(self.steps[-1], state=changed)
+
+    def _limit(self, role: str, reply: Reply, calls: Sequence[ToolCall]) -> StopReason | None:
+        limits = self.limits
+        if self._repeats(role, reply, calls):
+            return "repeated"
+        if self._calls > limits.max_calls:
+            return "max_calls"
+        if self.next_role == MANAGER and self._turns >= limits.max_turns:
+            return "max_turns"
+        spent = self.usage.tokens_in + self.usage.tokens_out
+        if limits.max_tokens is not None and spent > limits.max_tokens:
+            return "max_tokens"
+        if limits.max_seconds is not None and time.monotonic() - self._started > limits.max_seconds:
+            return "max_seconds"
+        return None
+
+    def _repeats(self, role: str, reply: Reply, calls: Sequence[ToolCall]) -> bool:
+        if reply.results:
+            return False
+        signature = (reply.content, [(c.name, c.arguments, c.raw) for c in calls])
+        spoken = self._spoken.setdefault(role, _Spoken())
+        spoken.times = spoken.times + 1 if spoken.signature == signature else 1
+        spoken.signature = signature
+        return spoken.times >= REPEATS
+
+    def _end(self, reason: StopReason, error: str | None = None) -> None:
+        """End the chat about this goal; the user speaks the next one where there is one."""
+        position = self.position
+        complete = reason in ("done", "user_ended")
+        self.answers.append(self._answer(position) if complete else None)
+        self.offered.append(tuple(tool.id for tool in self.offers.tools))
+        self.stops.append(Stop(reason, error))
+        self._turns = self._calls = 0
+        self._spoken.clear()
+        self.next_role = None if self.finished else USER
+        if not self.finished:
+            self.offers.add(self.goal_tools.get(self.position, ()))
+
+    def _answer(self, goal: int) -> str | None:
+        lead = self.team.lead
+        return next(
+            (
+                step.content
+                for step in reversed(self.steps)
+                if step.author == lead and step.goal == goal and step.call is None
+            ),
+            None,
+        )
+
+
+class _View:
+    """The chat as one role sees and uses it while it speaks (`seal.core.protocols.Chat`)."""
+
+    def __init__(self, conversation: Conversation, role: str) -> None:
+        self._chat = conversation
+        self.role = role
+        self.usage = Usage()
+
+    @property
+    def task_id(self) -> str:
+        return self._chat.task.id
+
+    @property
+    def goal(self) -> int:
+        return self._chat.position
+
+    @property
+    def request(self) -> str:
+        return self._chat.goal.text
+
+    @property
+    def persona(self) -> Mapping[str, Any] | None:
+        return self._chat.task.persona if self.role == USER else None
+
+    @property
+    def steps(self) -> Sequence[Step]:
+        return self._chat.steps
+
+    @property
+    def tools(self) -> Sequence[Tool]:
+        return self._chat.offers.tools
+
+    @property
+    def roles(self) -> Sequence[str]:
+        return list(self._chat.seats)
+
+    @property
+    def options(self) -> Mapping[str, Any]:
+        options = self._chat.options
+        return {"retrieve": options.retrieve, "top_k": options.top_k}
+
+    def complete(
+        self, messages: Sequence[Message], tools: Sequence[Tool] = (), json_object: bool = False
+    ) -> Completion:
+        options = self._chat.options
+        answer = self._chat.services.model(self.role).complete(
+            Request(
+                tuple(messages),
+                tuple(tools),
+                self.role,
+                options.temperature,
+                options.seed(self.role),
+                json_object=json_object,
+            )
+        )
+        self.usage = self.usage + answer.usage
+        return answer
+
+    def execute(self, calls: Sequence[ToolCall]) -> list[ToolResult]:
+        searches = {c.id: self._search(c) for c in calls if c.tool == FIND_TOOLS.id}
+        ran = iter(self._chat.services.environment.call([c for c in calls if c.id not in searches]))
+        return [searches[c.id] if c.id in searches else next(ran) for c in calls]
+
+    def _search(self, call: ToolCall) -> ToolResult:
+        query = (call.arguments or {}).get("query")
+        if not isinstance(query, str) or not query.strip():
+            message = "find_tools needs the argument 'query', a sentence."
+            content = orjson.dumps({"error": message, "response": ""}).decode()
+            return ToolResult(call.id, content, {"kind": "missing_argument", "message": message})
+        found = self.find_tools(query, self._chat.options.top_k)
+        value = [{"name": tool.name, "description": tool.description[:300]} for tool in found]
+        return ToolResult(
+            call.id, orjson.dumps({"error": "", "response": value}).decode(), value=value
+        )
+
+    def find_tools(self, query: str, k: int) -> list[Tool]:
+        chat = self._chat
+        found = chat.services.retrieve(Query(query, chat.task.id, self.goal), k)
+        hits = tuple((tool.id, score) for tool, score in found)
+        chat.rankings.append(Ranking(chat.task.id, self.goal, query, hits))
+        return chat.offers.add(tool for tool, _ in found)
+
+    def judge(self, answer: str) -> Verdict:
+        chat = self._chat
+        goal = Goal(chat.goal.text)
+        current = [step for step in chat.steps if step.goal == self.goal]
+        return chat.services.judge(self.role, goal, answer, current)

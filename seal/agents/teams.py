@@ -1,0 +1,165 @@
+"""Teams as data: who is seated, and who speaks after whom where a reply names nobody."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Set
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from seal.core.errors import UsageError
+from seal.core.protocols import Reply
+from seal.core.registry import Registry
+
+USER = "user_simulator"
+EXECUTOR = "executor"
+CHECKER = "checker"
+
+REGISTRY = Registry(
+    "team",
+    "seal.teams",
+    {
+        "full": "seal.agents.teams:FULL",
+        "direct": "seal.agents.teams:DIRECT",
+        "single": "seal.agents.teams:SINGLE",
+    },
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Team:
+    """Roles and the rule of who speaks next.
+
+    A reply with calls goes to the executor, its results go back to the caller (through `reviewer`
+    where that role is seated), a text goes where `after` says. A role that is not seated is passed
+    over; where nobody is left, the chat about the goal ends.
+    """
+
+    name: str
+    roles: Mapping[str, Any]
+    """Role to agent, class, name or dotted path."""
+    lead: str
+    """Role that hears the user and whose text to the user or the checker is the final response."""
+    after: Mapping[str, tuple[str, ...]]
+    """Role to those who may speak after its text, the first one seated does."""
+    reviewer: str = "verifier"
+    """Role that sees results before their caller does."""
+    one_reply: bool = False
+    """True: the lead's first reply ends the goal, whatever it is."""
+    optional: Set[str] = field(default_factory=frozenset)
+    """Roles that a user may seat by flag and that are empty otherwise."""
+
+    def seat(self, role: str, agent: Any, after: str | None = None) -> Team:
+        """Return a team with one more role, or another agent in a role.
+
+        Args:
+            role: Its name in the chat.
+            agent: Agent, class, name or dotted path.
+            after: Role after whose text it speaks; it then hands on to whom that role spoke before.
+
+        Raises:
+            UsageError: `after` is no role of the team.
+        """
+        order = dict(self.after)
+        if after is not None:
+            if after not in {*self.roles, *self.optional}:
+                raise UsageError(
+                    f"no role {after!r} in team {self.name}; "
+                    f"it has: {', '.join(sorted(self.roles))}"
+                )
+            order[role] = tuple(name for name in order.get(after, ()) if name != role)
+            order[after] = (role,)
+        return replace(self, roles={**self.roles, role: agent}, after=order)
+
+    def next(
+        self, author: str, reply: Reply, caller: str, seated: Set[str], conversing: bool
+    ) -> str | None:
+        """Return the role that speaks after a reply; None ends the chat about the goal.
+
+        Args:
+            author: Role that replied.
+            reply: What it said.
+            caller: Role whose calls were run last.
+            seated: Roles in this chat.
+            conversing: True where the user answers (a persona), so that the checker keeps out.
+        """
+        if reply.done:
+            return None
+        if reply.next is not None:
+            return reply.next
+        if reply.calls:
+            return EXECUTOR
+        if reply.results:
+            return self.reviewer if self.reviewer in seated else caller
+        for name in self.after.get(author, ()):
+            wanted = conversing if name == USER else not (conversing and name == CHECKER)
+            if name in seated and wanted:
+                return name
+        return None
+
+
+FULL = Team(
+    name="full",
+    roles={
+        "user_simulator": "user_simulator",
+        "orchestrator": "orchestrator",
+        "execution_manager": "execution_manager",
+        "executor": "executor",
+        "checker": "checker",
+    },
+    lead="orchestrator",
+    after={
+        "user_simulator": ("orchestrator",),
+        "planner": ("orchestrator",),
+        "orchestrator": ("checker", "user_simulator"),
+        "execution_manager": ("orchestrator",),
+        "verifier": ("execution_manager",),
+    },
+    optional=frozenset({"planner", "verifier"}),
+)
+"""user_simulator -> orchestrator -> [planner] -> execution_manager <-> executor -> orchestrator,
+then the checker, or the user where there is a persona."""
+
+DIRECT = Team(
+    name="direct",
+    roles={
+        "user_simulator": "user_simulator",
+        "execution_manager": "execution_manager",
+        "executor": "executor",
+    },
+    lead="execution_manager",
+    after={
+        "user_simulator": ("execution_manager",),
+        "execution_manager": ("checker", "user_simulator"),
+        "verifier": ("execution_manager",),
+    },
+    optional=frozenset({"verifier", "checker"}),
+)
+"""user_simulator, execution_manager, executor: as ToolSandbox, MMTB and ToolScan were published."""
+
+SINGLE = Team(
+    name="single",
+    roles={"user_simulator": "user_simulator", "execution_manager": "execution_manager"},
+    lead="execution_manager",
+    after={"user_simulator": ("execution_manager",)},
+    one_reply=True,
+)
+"""user_simulator and the role under test, one reply: DialogTool's tasks."""
+
+
+def build_team(what: Any, roles: Mapping[str, Any]) -> Team:
+    """Return a team by object or name, with the roles that the user replaced.
+
+    Raises:
+        UnknownNameError: No team of that name.
+        UsageError: A role that the team neither has nor may have.
+    """
+    team: Team = REGISTRY.resolve(what)
+    known = {*team.roles, *team.optional}
+    for role, agent in roles.items():
+        if role not in known:
+            raise UsageError(
+                f"team {team.name} has no role {role!r}; it has: {', '.join(sorted(known))}. "
+                f"Seat a new one with Team.seat(role, agent, after=...)"
+            )
+        team = team.seat(role, agent)
+    return team
