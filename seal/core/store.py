@@ -1,0 +1,333 @@
+"""The answer store: answers of simulators and models, kept once and found by any process.
+
+One SQLite file in WAL mode. An answer is written once: the first writer wins, and whoever comes
+later is given what is stored. A commit is a single write to the log, so a killed process loses at
+most the answer it was about to write; after a power cut the last answers may be gone, the file is
+sound.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import sqlite3
+import time
+from collections import deque
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from seal.core.errors import DataError, InfrastructureError
+
+FILE_NAME = "answers.sqlite"
+"""Name of the store in a cache folder."""
+
+VERSION = 1
+"""Version of the tables, in the file's `user_version`."""
+
+_APPLICATION = 0x5EA1  # the file's `application_id`: tells our files from other SQLite files
+_PAGE = 500
+_CREATE = """
+CREATE TABLE IF NOT EXISTS entries (
+    key TEXT PRIMARY KEY,
+    kind TEXT NOT NULL,
+    value TEXT NOT NULL,
+    created TEXT NOT NULL,
+    checksum TEXT NOT NULL
+)
+"""
+_INSERT = "INSERT INTO entries VALUES (?, ?, ?, ?, ?) ON CONFLICT (key) DO NOTHING"
+_SELECT = "SELECT key, kind, value, created, checksum FROM entries "
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One stored answer."""
+
+    key: str
+    kind: str
+    """`simulator` or `model`."""
+    value: dict[str, Any] | None
+    """None: damaged, what is stored does not match its checksum."""
+    created: str
+    """When it was written, ISO 8601 in UTC; provenance, never part of identity."""
+
+
+@dataclass(frozen=True, slots=True)
+class StoreStats:
+    """Size of a store."""
+
+    entries: dict[str, int]
+    """Kind to number of entries."""
+    bytes: int
+    """Size of the file and its log."""
+    version: int = VERSION
+
+
+class Store:
+    """Answers by key, in one file. Safe in threads, in many processes at once, and across a fork.
+
+    It may be pickled: the copy opens the same file.
+
+    Args:
+        path: The file; it and its folder are made where they do not exist.
+        timeout: Seconds to wait for other writers.
+
+    Raises:
+        DataError: The file is no store, or of another version.
+        InfrastructureError: The file cannot be opened.
+    """
+
+    def __init__(self, path: Path | str, timeout: float = 60.0) -> None:
+        self.path = Path(path)
+        self.timeout = timeout
+        self._idle: deque[sqlite3.Connection] = deque()
+        self._inherited: list[sqlite3.Connection] = []
+        self._process = os.getpid()
+        self._closed = False
+        self._prepare()
+
+    def __reduce__(self) -> tuple[type[Store], tuple[Path, float]]:
+        return Store, (self.path, self.timeout)
+
+    def __enter__(self) -> Store:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close all connections. Closing twice is fine; using the store afterwards is an error."""
+        self._closed = True
+        self._drop_inherited()
+        while self._idle:
+            self._idle.pop().close()
+
+    def get(self, key: str) -> dict[str, Any] | None:
+        """Return the entry stored under a key, or None.
+
+        Raises:
+            InfrastructureError: The entry is damaged, or the file cannot be read.
+        """
+        with self._connection() as connection:
+            row = connection.execute(_SELECT + "WHERE key = ?", (key,)).fetchone()
+        return None if row is None else self._sound(row)
+
+    def put(
+        self, key: str, entry: dict[str, Any], kind: str = "model", created: str | None = None
+    ) -> dict[str, Any]:
+        """Store an entry unless there is one, and return the one that is stored.
+
+        The result has been through JSON, so that the first run sees what later runs will read.
+
+        Args:
+            key: Digest of everything that shapes the answer.
+            entry: JSON values; kept with the order of its keys.
+            kind: `simulator` or `model`.
+            created: When it was made, ISO 8601; None: now.
+
+        Raises:
+            TypeError: A value that JSON cannot hold.
+            ValueError: A number is NaN or infinite.
+            InfrastructureError: The stored entry is damaged, or the file cannot be written.
+        """
+        value = json.dumps(entry, separators=(",", ":"), allow_nan=False)
+        stamp = created if created is not None else _now()
+        row = (key, kind, value, stamp, _checksum(key, kind, value, stamp))
+        with self._connection() as connection:
+            if connection.execute(_INSERT, row).rowcount == 0:
+                row = connection.execute(_SELECT + "WHERE key = ?", (key,)).fetchone()
+        return self._sound(row)
+
+    def entries(self, kind: str | None = None) -> Iterator[Entry]:
+        """Yield the entries in the order of their keys; a damaged one has the value None.
+
+        No transaction stays open between two entries: what is written meanwhile may be seen or not.
+
+        Args:
+            kind: Only entries of this kind; None: all.
+        """
+        last = ""
+        while True:
+            with self._connection() as connection:
+                rows = connection.execute(
+                    _SELECT + "WHERE key > ? AND kind = coalesce(?, kind) ORDER BY key LIMIT ?",
+                    (last, kind, _PAGE),
+                ).fetchall()
+            if not rows:
+                return
+            for row in rows:
+                yield Entry(row[0], row[1], _decode(row), row[3])
+            last = rows[-1][0]
+
+    def stats(self) -> StoreStats:
+        """Return the numbers of entries and the size on disk."""
+        with self._connection() as connection:
+            counts = connection.execute("SELECT kind, count(*) FROM entries GROUP BY kind")
+            by_kind = dict(sorted(counts.fetchall()))
+        files = [self.path, self.path.with_name(self.path.name + "-wal")]
+        return StoreStats(by_kind, sum(f.stat().st_size for f in files if f.is_file()))
+
+    def discard_damaged(self) -> list[str]:
+        """Remove the entries that do not match their checksum, and return their keys."""
+        damaged = [entry.key for entry in self.entries() if entry.value is None]
+        with self._connection() as connection:
+            connection.executemany("DELETE FROM entries WHERE key = ?", [(k,) for k in damaged])
+        return damaged
+
+    def _sound(self, row: tuple[str, str, str, str, str]) -> dict[str, Any]:
+        value = _decode(row)
+        if value is None:
+            raise InfrastructureError(
+                f"{self.path}: the entry {row[0]} is damaged; `seal cache verify` lists such"
+                " entries and `seal cache verify --repair` removes them"
+            )
+        return value
+
+    @contextmanager
+    def _connection(self) -> Iterator[sqlite3.Connection]:
+        """Lend a connection that no other thread uses meanwhile."""
+        if self._closed:
+            raise InfrastructureError(f"{self.path}: the store is closed")
+        self._drop_inherited()
+        connection = None
+        try:
+            connection = self._borrow()
+            yield connection
+        except sqlite3.Error as error:
+            raise InfrastructureError(f"{self.path}: {error}") from error
+        finally:
+            if connection is not None:
+                self._idle.append(connection)
+
+    def _drop_inherited(self) -> None:
+        # A forked child must not even close its parent's connections: that would drop the locks.
+        if self._process != os.getpid():
+            self._inherited.extend(self._idle)
+            self._idle.clear()
+            self._process = os.getpid()
+
+    def _borrow(self) -> sqlite3.Connection:
+        try:
+            return self._idle.pop()
+        except IndexError:
+            return self._connect()
+
+    def _connect(self) -> sqlite3.Connection:
+        connection = sqlite3.connect(
+            self.path, self.timeout, isolation_level=None, check_same_thread=False
+        )
+        # Damaged bytes must show as a wrong checksum, not as a failure to read the row.
+        connection.text_factory = _lenient_text
+        try:
+            connection.execute("PRAGMA synchronous = NORMAL")
+        except sqlite3.Error:
+            connection.close()
+            raise
+        return connection
+
+    def _prepare(self) -> None:
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            connection = self._connect()
+        except (OSError, sqlite3.OperationalError) as error:
+            raise InfrastructureError(f"{self.path} cannot be opened: {error}") from error
+        except sqlite3.DatabaseError as error:
+            raise self._foreign(str(error)) from error
+        try:
+            if not self._is_ours(connection):
+                _create(connection, self.timeout)
+        except sqlite3.OperationalError as error:
+            raise InfrastructureError(f"{self.path} cannot be opened: {error}") from error
+        except sqlite3.DatabaseError as error:
+            raise self._foreign(str(error)) from error
+        finally:
+            connection.close()
+
+    def _is_ours(self, connection: sqlite3.Connection) -> bool:
+        """Return False for an empty file, and raise for one that we cannot use."""
+        application = connection.execute("PRAGMA application_id").fetchone()[0]
+        version = connection.execute("PRAGMA user_version").fetchone()[0]
+        if application == _APPLICATION and version != VERSION:
+            raise DataError(
+                f"{self.path} is an answer store of version {version}, this SEAL reads version"
+                f" {VERSION}: export it with the SEAL that wrote it, and import it into a new"
+                " cache folder"
+            )
+        if application == _APPLICATION:
+            return True
+        if connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
+            raise self._foreign("it holds other tables")
+        return False
+
+    def _foreign(self, reason: str) -> DataError:
+        return DataError(f"{self.path} is no answer store: {reason}; choose another cache folder")
+
+
+def digest_of_entries(store: Store, keys: Iterable[str]) -> str:
+    """Return one digest of what the entries under some keys say, whenever they were written.
+
+    Raises:
+        InfrastructureError: An entry is damaged.
+    """
+    whole = hashlib.sha256()
+    for key in sorted(set(keys)):
+        text = json.dumps(store.get(key), sort_keys=True, separators=(",", ":"))
+        whole.update(f"{key} {text}\n".encode())
+    return whole.hexdigest()
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds")
+
+
+def _checksum(key: str, kind: str, value: str, created: str) -> str:
+    text = "\n".join((key, kind, created, value))
+    return hashlib.blake2b(text.encode(), digest_size=16).hexdigest()
+
+
+def _decode(row: tuple[Any, ...]) -> dict[str, Any] | None:
+    if not all(isinstance(column, str) for column in row):
+        return None
+    key, kind, value, created, checksum = row
+    if _checksum(key, kind, value, created) != checksum:
+        return None
+    decoded: dict[str, Any] = json.loads(value)
+    return decoded
+
+
+def _lenient_text(raw: bytes) -> str:
+    return raw.decode("utf-8", "replace")
+
+
+def _create(connection: sqlite3.Connection, timeout: float) -> None:
+    """Make the tables; several processes may do so at once."""
+    _wait_for_wal(connection, timeout)
+    connection.execute("BEGIN IMMEDIATE")
+    connection.execute(_CREATE)
+    connection.execute(f"PRAGMA user_version = {VERSION}")
+    connection.execute(f"PRAGMA application_id = {_APPLICATION}")
+    connection.execute("COMMIT")
+
+
+def _wait_for_wal(connection: sqlite3.Connection, timeout: float) -> None:
+    # SQLite's own busy timeout does not cover every step of the change to WAL mode.
+    end = time.monotonic() + timeout
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+            return
+        except sqlite3.OperationalError as error:
+            if "locked" not in str(error) or time.monotonic() > end:
+                raise
+            time.sleep(0.01)
