@@ -1,4 +1,144 @@
 """SEAL evaluates language models and agents that use tools.
 
-Importing it is free: the parts load when they are first used.
+Importing it is free: each name is loaded from its module when it is first used.
 """
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from seal.agents.teams import Team
+    from seal.api import register, run
+    from seal.benchmarks import import_benchmark
+    from seal.benchmarks.pool import load_pool
+    from seal.core.conditions import Argument, Asked, Called, Condition, Replied
+    from seal.core.errors import SealError
+    from seal.core.protocols import (
+        Agent,
+        Chat,
+        ChatModel,
+        Completion,
+        Message,
+        Metric,
+        Pool,
+        Reply,
+        Request,
+        Response,
+        Retriever,
+        Simulator,
+    )
+    from seal.core.types import (
+        Goal,
+        Milestone,
+        Plan,
+        Query,
+        Ranking,
+        Score,
+        Step,
+        Stop,
+        Summary,
+        Task,
+        Tool,
+        ToolCall,
+        ToolResult,
+        Trajectory,
+        Usage,
+        Verdict,
+    )
+    from seal.pipeline.retrieve import retrieve
+    from seal.pipeline.run_folder import RunFolder
+    from seal.pipeline.score import score_run
+    from seal.pipeline.settings import RunSettings
+
+    __version__: str
+
+__all__ = [
+    "Agent",
+    "Argument",
+    "Asked",
+    "Called",
+    "Chat",
+    "ChatModel",
+    "Completion",
+    "Condition",
+    "Goal",
+    "Message",
+    "Metric",
+    "Milestone",
+    "Plan",
+    "Pool",
+    "Query",
+    "Ranking",
+    "Replied",
+    "Reply",
+    "Request",
+    "Response",
+    "Retriever",
+    "RunFolder",
+    "RunSettings",
+    "Score",
+    "SealError",
+    "Simulator",
+    "Step",
+    "Stop",
+    "Summary",
+    "Task",
+    "Team",
+    "Tool",
+    "ToolCall",
+    "ToolResult",
+    "Trajectory",
+    "Usage",
+    "Verdict",
+    "__version__",
+    "import_benchmark",
+    "load_pool",
+    "register",
+    "retrieve",
+    "run",
+    "score_run",
+]
+
+_HOMES = {
+    "seal.agents.teams": ("Team",),
+    "seal.api": ("register", "run"),
+    "seal.benchmarks": ("import_benchmark",),
+    "seal.benchmarks.pool": ("load_pool",),
+    "seal.core.conditions": ("Argument", "Asked", "Called", "Condition", "Replied"),
+    "seal.core.errors": ("SealError",),
+    "seal.core.protocols": (
+        "Agent",
+        "Chat",
+        "ChatModel",
+        "Completion",
+        "Message",
+        "Metric",
+        "Pool",
+        "Reply",
+        "Request",
+        "Response",
+        "Retriever",
+        "Simulator",
+    ),
+    "seal.pipeline.retrieve": ("retrieve",),
+    "seal.pipeline.run_folder": ("RunFolder",),
+    "seal.pipeline.score": ("score_run",),
+    "seal.pipeline.settings": ("RunSettings",),
+}
+_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
+
+
+def __getattr__(name: str) -> Any:
+    if name == "__version__":
+        from importlib.metadata import version
+
+        return version("seal-api-llms")
+    if name not in __all__:
+        raise AttributeError(f"module 'seal' has no attribute {name!r}")
+    value = getattr(import_module(_HOME_OF.get(name, "seal.core.types")), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -1,0 +1,5 @@
+"""The command line: `seal VERB ...`."""
+
+from seal.cli.dispatch import main
+
+__all__ = ["main"]

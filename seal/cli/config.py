@@ -1,0 +1,153 @@
+"""Settings that are not on the command line: the environment, then `seal.toml`.
+
+A setting is the long name of a flag: `--top-k` is `SEAL_TOP_K` in the environment and `top-k` in
+the file. A flag that may be repeated takes several words in the environment, and a list or, where
+it holds KEY=VALUE, a table in the file. Keys of services are never read from the file.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from seal.core.errors import DataError, UsageError, nearest
+
+FILE = Path("seal.toml")
+_SECRET = re.compile(r"(^|[-_.])(key|token|secret|password|credentials?)$|apikey", re.IGNORECASE)
+_SECRET_VALUE = re.compile(r"(sk-|AIza)\S{16}")
+
+
+def is_secret(name: str, value: Any = "") -> bool:
+    """Tell whether a setting is a key of a service by its name or by the look of its value."""
+    looks_secret = isinstance(value, str) and _SECRET_VALUE.match(value) is not None
+    return looks_secret or _SECRET.search(name) is not None
+
+
+@dataclass(frozen=True, slots=True)
+class Config:
+    """Settings by flag, as the environment and the file give them."""
+
+    file: Mapping[str, Any]
+    environment: Mapping[str, str]
+
+    @classmethod
+    def read(cls) -> Config:
+        """Return the settings of this process and its working folder.
+
+        Raises:
+            DataError: The file is no TOML, has a key that no flag has, or holds a service's key.
+        """
+        file: dict[str, Any] = {}
+        if FILE.is_file():
+            try:
+                file = tomllib.loads(FILE.read_text(encoding="utf-8"))
+            except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+                raise DataError(f"{FILE} is no TOML: {error}") from error
+            _check(file)
+        return cls(file, os.environ)
+
+    def defaults(self, command: Any) -> dict[str, Any]:
+        """Return what Typer takes as `default_map`: values by parameter, nested for verbs."""
+        nested = getattr(command, "commands", {})
+        found = {name: self.defaults(inner) for name, inner in nested.items()}
+        for parameter in command.params:
+            flag = _flag(parameter)
+            value = self._value(flag, _repeats(parameter)) if flag else None
+            if value is not None:
+                found[parameter.name] = value
+        return found
+
+    def origin(self, parameter: Any) -> str:
+        """Return a sentence that says where a bad value stands, if not on the command line."""
+        flag = _flag(parameter) if parameter is not None else None
+        if flag is None:
+            return ""
+        if variable(flag) in self.environment:
+            return f" Unless it is on the command line, it is the value of {variable(flag)}."
+        if flag in self.file:
+            return f" Unless it is on the command line, it stands in {FILE}."
+        return ""
+
+    def _value(self, flag: str, repeats: bool) -> Any:
+        if self.environment.get(variable(flag)):
+            text = self.environment[variable(flag)]
+            return text.split() if repeats else text
+        value = self.file.get(flag)
+        return _words(flag, value) if repeats and value is not None else value
+
+
+def variable(flag: str) -> str:
+    """Return the environment variable of a flag: `top-k` is SEAL_TOP_K."""
+    return "SEAL_" + flag.upper().replace("-", "_")
+
+
+def _flag(parameter: Any) -> str | None:
+    """Return the long name of an option without its dashes; None for an argument."""
+    return next((name[2:] for name in parameter.opts if name.startswith("--")), None)
+
+
+def _repeats(parameter: Any) -> bool:
+    return bool(getattr(parameter, "multiple", False))
+
+
+def _words(flag: str, value: Any) -> list[str]:
+    if isinstance(value, dict):
+        return [f"{key}={_text(item)}" for key, item in value.items()]
+    if isinstance(value, list):
+        return [_text(item) for item in value]
+    if isinstance(value, str):
+        return [value]
+    raise DataError(f"{FILE}: {flag} = {value!r}; expected a list, a table or a text")
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value)
+
+
+def _check(file: Mapping[str, Any]) -> None:
+    known = _all_flags()
+    for key, value in file.items():
+        if key not in known:
+            refuse_secret(key, value, str(FILE))
+            close = nearest(key, known)
+            hint = f" Did you mean {close!r}?" if close else ""
+            raise DataError(
+                f"{FILE}: no flag --{key}; a key is a flag's long name, such as top-k.{hint}"
+            )
+        entries = value if isinstance(value, dict) else {"": value}
+        for name, item in entries.items():
+            refuse_secret(name, item, str(FILE))
+
+
+def refuse_secret(name: str, value: Any, place: str) -> None:
+    """Raise where a setting is a service's key: settings are written to files, keys never.
+
+    Raises:
+        UsageError: Names the variables that hold keys.
+    """
+    if is_secret(name, value):
+        raise UsageError(
+            f"{place}: {name or 'a value'} looks like a key of a service, which is read from the "
+            "environment alone; take it out and export OPENAI_API_KEY or GOOGLE_API_KEY"
+        )
+
+
+def _all_flags() -> set[str]:
+    from typer.main import get_command
+
+    from seal.cli.dispatch import load, verbs
+
+    return {flag for verb in verbs() for flag in _flags_of(get_command(load(verb)))}
+
+
+def _flags_of(command: Any) -> set[str]:
+    flags = {flag for parameter in command.params if (flag := _flag(parameter))}
+    for inner in getattr(command, "commands", {}).values():
+        flags |= _flags_of(inner)
+    return flags - {"help"}

@@ -1,0 +1,122 @@
+"""From the command line's words to a verb, and from its outcome to an exit code."""
+
+from __future__ import annotations
+
+import pkgutil
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import typer
+
+_VERBS = Path(__file__).parent / "verbs"
+
+_HELP = """\
+Usage: seal VERB [OPTIONS] ...
+
+Evaluate language models and agents that use tools.
+
+Verbs:
+{verbs}
+
+  seal run             plays the shipped sample offline: no key, no server
+  seal VERB --help     what a verb takes
+  seal --version       the installed version
+  --debug              with any verb: a traceback where it fails
+
+Settings come from flags, then the environment (--top-k: SEAL_TOP_K), then seal.toml in the working
+folder (top-k = 5).
+"""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command and return its exit code.
+
+    Args:
+        arguments: Words after `seal`; None: those of this process.
+
+    Returns:
+        0 fine, 1 finished with task errors or the infrastructure failed, 2 usage or data error,
+        3 budget stop, 130 interrupted.
+    """
+    words, debug = _take_debug(list(sys.argv[1:] if arguments is None else arguments))
+    if not words or words[0] in ("--help", "-h"):
+        sys.stdout.write(_help())
+        return 0
+    if words[0] == "--version":
+        import seal
+
+        sys.stdout.write(f"seal {seal.__version__}\n")
+        return 0
+    from seal.cli.failure import reported, unforeseen
+
+    sys.excepthook = unforeseen(debug)
+    return reported(lambda: _call(words[0], words[1:]), debug)
+
+
+def verbs() -> dict[str, str]:
+    """Return each verb's module name by the verb, sorted."""
+    names = sorted(module.name for module in pkgutil.iter_modules([str(_VERBS)]))
+    return {name.rstrip("_").replace("_", "-"): name for name in names}
+
+
+def load(verb: str) -> typer.Typer:
+    """Return the verb's app.
+
+    Raises:
+        UnknownNameError: There is no such verb.
+    """
+    from seal.core.errors import UnknownNameError
+
+    known = verbs()
+    if verb not in known:
+        raise UnknownNameError("verb", verb, known)
+    app: typer.Typer = import_module(f"seal.cli.verbs.{known[verb]}").app
+    return app
+
+
+def _call(verb: str, words: list[str]) -> int:
+    app = load(verb)
+    import typer
+    from typer.main import get_command
+
+    from seal.cli.config import Config
+    from seal.core.errors import UsageError
+
+    command = get_command(app)
+    config = Config.read()
+    try:
+        outcome = command.main(
+            args=words,
+            prog_name=f"seal {verb}",
+            standalone_mode=False,
+            default_map=config.defaults(command),
+        )
+    except typer.TyperException as error:
+        origin = config.origin(getattr(error, "param", None))
+        text = error.format_message().rstrip(".")
+        raise UsageError(f"{text}.{origin} See `seal {verb} --help`.") from error
+    return outcome if isinstance(outcome, int) else 0
+
+
+def _take_debug(words: list[str]) -> tuple[list[str], bool]:
+    """Return the words without `--debug`, which may stand anywhere before `--`."""
+    end = words.index("--") if "--" in words else len(words)
+    kept = [word for word in words[:end] if word != "--debug"]
+    return kept + words[end:], len(kept) < end
+
+
+def _help() -> str:
+    known = verbs()
+    width = max(map(len, known))
+    lines = (f"  {verb:{width}}  {_first_line(module)}" for verb, module in known.items())
+    return _HELP.format(verbs="\n".join(lines))
+
+
+def _first_line(module: str) -> str:
+    """Return the first line of a verb's docstring without importing the module."""
+    with (_VERBS / f"{module}.py").open(encoding="utf-8") as source:
+        return source.readline().strip().strip('"')

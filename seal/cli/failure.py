@@ -1,0 +1,79 @@
+"""What a user sees when a command fails: one message, no traceback, no key."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+import traceback
+from collections.abc import Callable
+from types import TracebackType
+
+from seal.core.errors import BudgetError, InfrastructureError, SealError
+
+INTERRUPTED = 130
+_SECRET_NAME = re.compile(r"KEY|TOKEN|SECRET|PASSWORD", re.IGNORECASE)
+_SHORTEST_SECRET = 8
+"""Shorter values of such variables are words like "none", which also occur elsewhere."""
+
+Hook = Callable[[type[BaseException], BaseException, TracebackType | None], None]
+
+
+def exit_code(error: SealError) -> int:
+    """Return the exit code of an error by its place in the tree of `seal.core.errors`."""
+    if isinstance(error, BudgetError):
+        return 3
+    return 1 if isinstance(error, InfrastructureError) else 2
+
+
+def scrub(text: str) -> str:
+    """Return the text with the values of secret environment variables replaced by their names."""
+    for name, value in os.environ.items():
+        if _SECRET_NAME.search(name) and len(value) >= _SHORTEST_SECRET:
+            text = text.replace(value, f"[{name}]")
+    return text
+
+
+def reported(command: Callable[[], int], debug: bool) -> int:
+    """Run a command and report on stderr what it raises on purpose or the system refuses.
+
+    Args:
+        command: Returns its exit code.
+        debug: Show a traceback too; it never holds local variables.
+
+    Returns:
+        The exit code.
+    """
+    try:
+        return command()
+    except SealError as error:
+        tell(str(error), error if debug else None)
+        return exit_code(error)
+    except BrokenPipeError:
+        # The reader is gone (`| head`): stdout must not fail once more when Python flushes it.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except OSError as error:
+        place = f"{error.filename}: " if error.filename else ""
+        tell(f"{place}{error.strerror or error}", error if debug else None)
+        return 2
+    except KeyboardInterrupt:
+        tell("interrupted")
+        return INTERRUPTED
+
+
+def unforeseen(debug: bool) -> Hook:
+    """Return the hook for errors that nobody raised on purpose: one line, and how to see more."""
+
+    def hook(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+        hint = "" if debug else "; --debug shows where"
+        tell(f"unexpected {kind.__name__}: {error}{hint}", error if debug else None)
+
+    return hook
+
+
+def tell(message: str, error: BaseException | None = None) -> None:
+    """Write a message to stderr, after the error's traceback where one is given."""
+    if error is not None:
+        sys.stderr.write(scrub("".join(traceback.format_exception(error))))
+    sys.stderr.write(scrub(f"seal: {message}\n"))

@@ -1,0 +1,66 @@
+"""KEY=VALUE options, and the flags that several verbs share."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from typing import Annotated, Any
+
+import typer
+
+from seal.cli.config import refuse_secret
+from seal.core.errors import UsageError
+
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
+
+
+def new_app(help: str = "") -> typer.Typer:
+    """Return an empty app for a verb: plain help, errors left to `seal.cli.failure`."""
+    return typer.Typer(
+        help=help,
+        add_completion=False,
+        pretty_exceptions_enable=False,
+        rich_markup_mode=None,
+        no_args_is_help=bool(help),
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+
+
+def pairs(flag: str, words: Iterable[str] | None) -> dict[str, str]:
+    """Return the KEY=VALUE words of a repeated flag as a mapping; a later word wins.
+
+    Raises:
+        UsageError: A word has no `=` or no key, or is a service's key.
+    """
+    found = {}
+    for word in words or ():
+        key, equals, value = word.partition("=")
+        if not equals or not key.strip():
+            raise UsageError(f"{flag} {word!r}: expected KEY=VALUE")
+        refuse_secret(key.strip(), value, flag)
+        found[key.strip()] = value
+    return found
+
+
+def typed_pairs(flag: str, words: Iterable[str] | None) -> dict[str, Any]:
+    """Return KEY=VALUE words with each value read as JSON where it is JSON, else as text."""
+    return {key: _value(text) for key, text in pairs(flag, words).items()}
+
+
+def _value(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text
+
+
+def numbers(flag: str, text: str) -> tuple[int, ...]:
+    """Return the whole numbers of a comma-separated list, ascending, each once.
+
+    Raises:
+        UsageError: An item is no whole number above 0.
+    """
+    items = [item.strip() for item in text.split(",") if item.strip()]
+    if not items or not all(item.isdecimal() and int(item) > 0 for item in items):
+        raise UsageError(f"{flag} {text!r}: expected whole numbers above 0, such as 1,5,10")
+    return tuple(sorted({int(item) for item in items}))

@@ -1,0 +1,70 @@
+"""What a verb prints: for a person, or as exactly one JSON object."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, nullcontext, redirect_stdout
+from typing import Any
+
+import orjson
+
+_PIPE_WIDTH = 120
+"""Columns of a table that is not written to a terminal, where COLUMNS does not say."""
+
+
+class Output:
+    """Where a verb puts its result.
+
+    Args:
+        json: Print one JSON object instead of texts and tables.
+    """
+
+    def __init__(self, json: bool) -> None:
+        self.json = json
+        self.object: Mapping[str, Any] = {}
+
+    def result(self, value: Mapping[str, Any]) -> None:
+        """Set the object that `--json` prints."""
+        self.object = value
+
+    def show(self, *renderables: Any) -> None:
+        """Print texts and tables for a person; with `--json` nothing."""
+        if not self.json:
+            from rich.console import Console
+
+            width = None if sys.stdout.isatty() or "COLUMNS" in os.environ else _PIPE_WIDTH
+            console = Console(width=width, highlight=False, markup=False, emoji=False)
+            for renderable in renderables:
+                console.print(renderable, soft_wrap=isinstance(renderable, str))
+
+
+@contextmanager
+def output(json: bool) -> Iterator[Output]:
+    """Give a verb its output; with `json`, print the object at the end and nothing before.
+
+    What the verb, a library or a child process writes to stdout meanwhile goes to stderr.
+    """
+    out = Output(json)
+    with _stdout_to_stderr() if json else nullcontext():
+        yield out
+    if json:
+        text = orjson.dumps(
+            out.object, option=orjson.OPT_INDENT_2 | orjson.OPT_NON_STR_KEYS, default=str
+        )
+        sys.stdout.write(text.decode() + "\n")
+        sys.stdout.flush()
+
+
+@contextmanager
+def _stdout_to_stderr() -> Iterator[None]:
+    sys.stdout.flush()
+    kept = os.dup(1)
+    os.dup2(2, 1)
+    try:
+        with redirect_stdout(sys.stderr):
+            yield
+    finally:
+        os.dup2(kept, 1)
+        os.close(kept)

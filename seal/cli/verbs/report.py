@@ -1,0 +1,31 @@
+"""Write one HTML report of one or several runs."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from seal.cli.options import Json, new_app
+from seal.cli.output import output
+
+app = new_app()
+
+
+@app.command()
+def command(
+    runs: Annotated[list[Path], typer.Argument(metavar="RUN...", help="Run folders.")],
+    out: Annotated[
+        Path | None, typer.Option(help="HTML file.  [default: report.html of the first run]")
+    ] = None,
+    json: Json = False,
+) -> int:
+    """Write one HTML file, readable without a network, of one or several runs."""
+    from seal.pipeline.run_folder import RunFolder
+    from seal.report.html import write_report
+
+    folders = [RunFolder.open(path) for path in runs]
+    with output(json) as result:
+        path = write_report(folders, out or folders[0].report_path)
+        result.result({"report": str(path)})
+        result.show(f"report: {path}")
+    return 0

@@ -1,0 +1,119 @@
+"""Flags win over the environment, which wins over seal.toml."""
+
+from pathlib import Path
+
+import pytest
+from typer.main import get_command
+
+from seal.cli.config import Config, is_secret, variable
+from seal.cli.dispatch import load
+from seal.core.errors import DataError, UsageError
+
+
+def test_the_file_gives_a_flag_its_value(seal, tmp_path: Path) -> None:
+    (tmp_path / "seal.toml").write_text("limit = -4\n")
+    assert "--limit -4: it must be at least 1" in seal("run").stderr
+
+
+def test_the_environment_wins_over_the_file(seal, tmp_path: Path) -> None:
+    (tmp_path / "seal.toml").write_text("limit = -4\n")
+    assert "--limit -5: it" in seal("run", SEAL_LIMIT="-5").stderr
+
+
+def test_a_flag_wins_over_the_environment(seal) -> None:
+    assert "--limit -6: it" in seal("run", "--limit", "-6", SEAL_LIMIT="-5").stderr
+
+
+def test_a_bad_value_says_where_it_stands(seal, tmp_path: Path) -> None:
+    assert "SEAL_TOP_K" in seal("run", SEAL_TOP_K="many").stderr
+    (tmp_path / "seal.toml").write_text('top-k = "many"\n')
+    failed = seal("run")
+    assert failed.returncode == 2
+    assert "seal.toml" in failed.stderr
+
+
+def test_an_empty_variable_is_no_setting(seal) -> None:
+    assert "--limit -4" in seal("run", "--limit", "-4", SEAL_TOP_K="").stderr
+
+
+def test_an_unknown_key_names_the_closest_flag(seal, tmp_path: Path) -> None:
+    (tmp_path / "seal.toml").write_text("topk = 3\n")
+    failed = seal("run")
+    assert failed.returncode == 2
+    assert "seal.toml: no flag --topk" in failed.stderr
+    assert "Did you mean 'top-k'?" in failed.stderr
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'openai-api-key = "abc"',
+        'OPENAI_API_KEY = "abc"',
+        '[model-option]\napi_key = "abc"',
+        'base-url = "sk-0123456789abcdefghij"',
+    ],
+)
+def test_a_key_in_the_file_is_refused(seal, tmp_path: Path, text: str) -> None:
+    (tmp_path / "seal.toml").write_text(text)
+    failed = seal("run")
+    assert failed.returncode == 2
+    assert "environment alone" in failed.stderr
+    assert "sk-0123" not in failed.stderr
+
+
+@pytest.mark.parametrize("content", [b"limit = ", b"\xff\xfe", b"[a]\n[a]\n"])
+def test_a_file_that_is_no_toml_is_named(seal, tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "seal.toml").write_bytes(content)
+    failed = seal("run")
+    assert failed.returncode == 2
+    assert "seal.toml is no TOML" in failed.stderr
+
+
+def test_tables_lists_and_words_fill_repeated_flags() -> None:
+    config = Config(
+        {"role-model": {"planner": "lexical", "judge": "oracle"}, "select": ["group=G1"]},
+        {"SEAL_MODEL_OPTION": "a=1 b=2"},
+    )
+    found = config.defaults(get_command(load("run")))
+    assert found == {
+        "role_model": ["planner=lexical", "judge=oracle"],
+        "select": ["group=G1"],
+        "model_option": ["a=1", "b=2"],
+    }
+
+
+def test_a_number_cannot_fill_a_repeated_flag() -> None:
+    with pytest.raises(DataError, match="select = 3; expected a list, a table or a text"):
+        Config({"select": 3}, {}).defaults(get_command(load("run")))
+
+
+def test_a_flag_of_another_verb_is_no_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "seal.toml").write_text("top-k = 3\n")
+    assert Config.read().defaults(get_command(load("report"))) == {}
+
+
+def test_a_variable_is_named_after_its_flag() -> None:
+    assert variable("max-total-tokens") == "SEAL_MAX_TOTAL_TOKENS"
+
+
+@pytest.mark.parametrize("name", ["api_key", "OPENAI_API_KEY", "token", "my-secret", "apikey"])
+def test_names_of_keys_are_known(name: str) -> None:
+    assert is_secret(name)
+
+
+@pytest.mark.parametrize("name", ["max-tokens", "max_total_tokens", "temperature", "keyboard", ""])
+def test_other_names_are_not(name: str) -> None:
+    assert not is_secret(name)
+
+
+def test_a_refusal_does_not_repeat_the_value(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "seal.toml").write_text('api_key = "hunter2hunter2"\n')
+    with pytest.raises(UsageError) as caught:
+        Config.read()
+    assert "hunter2" not in str(caught.value)

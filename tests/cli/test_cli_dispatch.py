@@ -1,0 +1,121 @@
+"""Verbs are found, listed and called; unknown words get one clear line."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from seal.cli.dispatch import main, verbs
+
+HEAVY = ("pydantic", "numpy", "faiss", "sklearn", "scipy", "autogen", "openai", "rich", "tiktoken")
+
+
+def modules_after(code: str) -> set[str]:
+    listing = f"import sys; {code}; sys.stderr.write(' '.join(sys.modules))"
+    done = subprocess.run([sys.executable, "-c", listing], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return {name.partition(".")[0] for name in done.stderr.split()}
+
+
+def test_importing_seal_loads_no_heavy_library() -> None:
+    assert modules_after("import seal").isdisjoint({*HEAVY, "typer"})
+
+
+def test_help_loads_no_heavy_library() -> None:
+    assert modules_after("from seal.cli import main; main(['--help'])").isdisjoint(
+        {*HEAVY, "typer"}
+    )
+
+
+def test_help_lists_every_verb_with_its_line(seal) -> None:
+    shown = seal("--help")
+    assert shown.returncode == 0
+    for verb in verbs():
+        line = next(line for line in shown.stdout.splitlines() if line.split()[:1] == [verb])
+        assert len(line.split()) > 3
+
+
+def test_no_words_show_the_help(seal) -> None:
+    assert seal().stdout == seal("--help").stdout
+
+
+@pytest.mark.parametrize("verb", sorted(verbs()))
+def test_every_verb_has_a_help_of_its_own(verb: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([verb, "--help"]) == 0
+    assert f"Usage: seal {verb}" in capsys.readouterr().out
+
+
+def test_version_is_the_installed_one(seal) -> None:
+    from importlib.metadata import version
+
+    assert seal("--version").stdout == f"seal {version('seal-api-llms')}\n"
+
+
+def test_the_module_runs_like_the_script(seal) -> None:
+    module = subprocess.run(
+        [sys.executable, "-m", "seal", "--version"], capture_output=True, text=True
+    )
+    assert module.stdout == seal("--version").stdout
+
+
+def test_an_unknown_verb_names_the_closest(seal) -> None:
+    failed = seal("rum")
+    assert failed.returncode == 2
+    assert failed.stdout == ""
+    assert failed.stderr.count("\n") == 1
+    assert "no verb 'rum'" in failed.stderr
+    assert "Did you mean 'run'?" in failed.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["run", "--topk", "3"], "--top-k"),
+        (["run", "--top-k", "x"], "'--top-k'"),
+        (["run", "--top-k", "0"], "--top-k 0: it must be at least 1"),
+        (["run", "--cache", "maybe"], "record"),
+        (["run", "--role-model", "planner"], "--role-model 'planner': expected KEY=VALUE"),
+        (["run", "--role-model", "=x"], "expected KEY=VALUE"),
+        (["run", "--cutoffs", "1,zero"], "--cutoffs '1,zero': expected whole numbers"),
+        (["run", "--resume"], "give --out"),
+        (["run", "a", "b"], "unexpected extra argument"),
+        (["import", "toolbench"], "SOURCE"),
+        (["score", "nowhere"], "nowhere is no run folder"),
+        (["report", "nowhere"], "nowhere is no run folder"),
+    ],
+)
+def test_bad_words_get_one_line_that_says_what_to_do(seal, words: list[str], says: str) -> None:
+    failed = seal(*words)
+    assert failed.returncode == 2
+    assert failed.stdout == ""
+    assert says in failed.stderr
+    assert "Traceback" not in failed.stderr
+
+
+def test_debug_adds_a_traceback_wherever_it_stands(seal) -> None:
+    for words in (["--debug", "score", "nowhere"], ["score", "nowhere", "--debug"]):
+        failed = seal(*words)
+        assert failed.returncode == 2
+        assert "Traceback (most recent call last)" in failed.stderr
+        assert failed.stderr.endswith("\n")
+
+
+def test_a_key_on_the_command_line_is_refused_and_not_repeated(seal) -> None:
+    failed = seal("run", "-M", "api_key=sk-0123456789abcdefghij")
+    assert failed.returncode == 2
+    assert "OPENAI_API_KEY" in failed.stderr
+    assert "sk-0123" not in failed.stderr
+
+
+def test_a_closed_pipe_is_no_failure(seal) -> None:
+    script = Path(sys.executable).with_name("seal")
+    done = subprocess.run(
+        f"{script} run --help | head -1",
+        shell=True,
+        capture_output=True,
+        text=True,
+        env=dict(os.environ),
+    )
+    assert done.stderr == ""

@@ -1,0 +1,78 @@
+"""With --json stdout holds one object, whatever anybody prints meanwhile."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+from seal.cli.options import numbers, pairs, typed_pairs
+from seal.core.errors import UsageError
+
+NOISY = """
+import os, subprocess, sys
+from seal.cli.output import output
+with output({json}) as out:
+    print("a library speaks")
+    os.write(1, b"a C library speaks\\n")
+    subprocess.run(["echo", "a child speaks"], check=True)
+    out.result({{"value": float("nan"), "keys": {{1: "one"}}}})
+    out.show("a text for people")
+"""
+
+
+def noisy(flag: bool) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-c", NOISY.format(json=flag)], capture_output=True, text=True, check=True
+    )
+
+
+def test_json_is_all_that_reaches_stdout() -> None:
+    done = noisy(True)
+    assert json.loads(done.stdout) == {"value": None, "keys": {"1": "one"}}
+    for speaker in ("a library", "a C library", "a child"):
+        assert f"{speaker} speaks" in done.stderr
+    assert "a text for people" not in done.stdout + done.stderr
+
+
+def test_without_json_people_read_the_text() -> None:
+    done = noisy(False)
+    assert "a text for people" in done.stdout
+    assert '"value"' not in done.stdout
+
+
+def test_nothing_is_printed_where_the_verb_fails() -> None:
+    code = (
+        "from seal.cli.output import output\n"
+        "with output(True) as out:\n    out.result({'a': 1})\n    raise SystemExit(2)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (2, "")
+
+
+def test_values_are_json_where_they_can_be() -> None:
+    words = ["a=1", "b=0.5", "c=true", "d=word", 'e=["x"]', "f=", "g=1=2", "a=2"]
+    assert typed_pairs("-M", words) == {
+        "a": 2,
+        "b": 0.5,
+        "c": True,
+        "d": "word",
+        "e": ["x"],
+        "f": "",
+        "g": "1=2",
+    }
+
+
+def test_pairs_stay_texts() -> None:
+    assert pairs("--select", ["multi_tool=true"]) == {"multi_tool": "true"}
+    assert pairs("--select", None) == {}
+
+
+@pytest.mark.parametrize("text", ["", ",", "0", "-1", "1.5", "a"])
+def test_lists_of_numbers_hold_nothing_else(text: str) -> None:
+    with pytest.raises(UsageError, match="expected whole numbers"):
+        numbers("-k", text)
+
+
+def test_lists_of_numbers_are_sorted_and_distinct() -> None:
+    assert numbers("-k", "10, 1,5,1") == (1, 5, 10)
