@@ -1,0 +1,18 @@
+"""Scores: what retrieval, calls and answers were worth, with intervals."""
+
+from seal.core.registry import Registry
+from seal.evaluation.scoring import default_metrics, score_trajectory
+
+REGISTRY = Registry(
+    "metric",
+    "seal.metrics",
+    {
+        "calls": "seal.evaluation.calls:Calls",
+        "pass_rate": "seal.evaluation.judge:PassRate",
+        "retrieval": "seal.evaluation.retrieval:Retrieval",
+        "usage": "seal.evaluation.usage:UsageMetrics",
+    },
+)
+"""Metrics by name: each a class that is made without arguments and scores a trajectory."""
+
+__all__ = ["REGISTRY", "default_metrics", "score_trajectory"]

@@ -1,0 +1,296 @@
+"""A judge without a model: it says what results and answer prove, else unsure.
+
+What it can tell, in this order. From the answer alone (stage 1):
+
+- solved: a plan asks the user and the answer asks (about the right thing); the answer is the
+  reference reply; it states every value of `Goal.answers`, or every text of a plan's `Replied`.
+- unsolved: no answer; a give-up; no question where every plan asks; nothing but apology and
+  refusal, unless no plan needs a tool, where a refusal may be right.
+
+With the trajectory (stage 2):
+
+- unsolved: every call failed; no call was made though every plan needs one; an expected number is
+  in a successful result, but the answer has another number that no result and no request has.
+- solved: only where the goal names no values: every gold call (without gold calls, every relevant
+  tool) succeeded with right arguments, the answer states a value of each one's result that the
+  request did not hold, has no number from nowhere, and refuses nothing.
+
+What it cannot tell: values in other words, units or formats (see `statements`), whether an answer
+without named values is complete, whether a true result was misread, tone, languages other than
+English for refusals and denials. Then it says unsure; a solved or unsolved is meant to be safe.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+
+from seal.core.conditions import Asked, Called, Replied
+from seal.core.text import sentences
+from seal.core.types import JSON, Goal, Plan, Step, ToolCall, ToolResult, Verdict
+from seal.evaluation.statements import normalise, numbers, same_words, statement, tokens
+
+_GIVE_UP = re.compile(r"give_up_and_restart|^\W*(?:i )?give up\W*$", re.IGNORECASE)
+_INABILITY = (
+    r"\b(?:i|we)(?:'m| am| are| was| were|'re)? (?:(?:currently|really|still) )?"
+    r"(?:cannot|can't|can not|could not|couldn't|unable to|not able to|won't be able to"
+    r"|don't have|do not have|failed to)\b"
+)
+_APOLOGY = r"\b(?:sorry|apologi[sz]e|apologies|unfortunately)\b"
+_REFUSAL = re.compile(f"{_INABILITY}|{_APOLOGY}")
+_FOUND_NOTHING = re.compile(r"\b(?:find|found|locate|results?|matches)\b")
+"""A search may truly find nothing: that is no refusal."""
+_FILLER = re.compile(
+    r"^(?:please|let me know|feel free|is there anything|if you|i hope|thank|hope)\b"
+)
+_GENERIC = frozenset({"ok", "success", "successful", "true", "false", "none", "null", "error"})
+_LONG_TEXT = 8
+"""Tokens; of a longer text in a result only the numbers are values."""
+
+Outcome = tuple[ToolCall, ToolResult | None]
+
+
+@dataclass(frozen=True, slots=True)
+class RuleJudge:
+    """Judges by rule; safe in threads."""
+
+    @property
+    def identity(self) -> str:
+        """Name and version, part of what a run measures."""
+        return "rule/1"
+
+    def judge(self, goal: Goal, answer: str | None, steps: Sequence[Step]) -> Verdict:
+        """Return the verdict on one goal.
+
+        Args:
+            goal: The goal with its gold, which the judge may see.
+            answer: The final answer.
+            steps: What was said and done for this goal.
+        """
+        first = judge_answer(goal, answer)
+        if first.label != "unsure" or answer is None:
+            return first
+        return judge_trajectory(goal, answer, steps)
+
+
+def judge_answer(goal: Goal, answer: str | None) -> Verdict:
+    """Return what the answer alone proves."""
+    if answer is None or not answer.strip():
+        return Verdict("unsolved", "there is no final answer")
+    if _GIVE_UP.search(answer):
+        return Verdict("unsolved", "the agent gave up")
+    asking = [plan for plan in goal.plans or () if _asks_only(plan)]
+    if asking:
+        asked = _judge_question(answer, asking, len(asking) == len(goal.plans or ()))
+        if asked is not None:
+            return asked
+    reference = _reference_reply(goal)
+    if reference is not None and same_words(answer, reference):
+        return Verdict("solved", "the answer is the reference reply")
+    for values in _expected(goal):
+        if values and all(statement(answer, value) == "stated" for value in values):
+            return Verdict("solved", f"the answer states {_listed(values)}")
+    if _only_refuses(answer) and not _needs_no_tool(goal):
+        return Verdict("unsolved", "the answer only refuses or apologises")
+    return Verdict("unsure", "the answer alone does not prove it")
+
+
+def judge_trajectory(goal: Goal, answer: str, steps: Sequence[Step]) -> Verdict:
+    """Return what answer and trajectory prove together."""
+    outcomes = list(_outcomes(steps))
+    successes = [(call, result) for call, result in outcomes if result and result.error is None]
+    if outcomes and not successes:
+        return Verdict("unsolved", f"every call failed ({len(outcomes)})", 2)
+    if not outcomes and goal.plans and all(plan.calls() for plan in goal.plans):
+        return Verdict("unsolved", "no call was made, but every plan needs one", 2)
+    contradiction = _contradiction(goal, answer, successes)
+    if contradiction:
+        return Verdict("unsolved", contradiction, 2)
+    if not goal.answers and _grounded(goal, answer, successes):
+        return Verdict("solved", "the answer states values of every result that was needed", 2)
+    return Verdict("unsure", _doubt(goal, answer), 2)
+
+
+def _asks_only(plan: Plan) -> bool:
+    kinds = {type(milestone.condition) for milestone in plan.milestones}
+    return Asked in kinds and not kinds & {Called, Replied}
+
+
+def _judge_question(answer: str, asking: Sequence[Plan], must_ask: bool) -> Verdict | None:
+    step = Step(0, "", "", answer)
+    questions = [
+        m.condition for plan in asking for m in plan.milestones if isinstance(m.condition, Asked)
+    ]
+    if any(question.similarity(step, {}) == 1.0 for question in questions):
+        return Verdict("solved", "the answer asks the user, as it should")
+    if must_ask and not Asked().similarity(step, {}):
+        return Verdict("unsolved", "the answer asks nothing, though something had to be asked")
+    return None
+
+
+def _reference_reply(goal: Goal) -> str | None:
+    replies = [s.content for s in goal.reference if s.call is None and s.result is None]
+    return replies[-1] if replies and tokens(normalise(replies[-1])) else None
+
+
+def _expected(goal: Goal) -> list[tuple[str, ...]]:
+    """Return sets of values of which one must be stated in full."""
+    if goal.answers:
+        return [goal.answers]
+    return [
+        tuple(
+            text
+            for milestone in plan.milestones
+            if isinstance(milestone.condition, Replied)
+            for text in milestone.condition.states
+        )
+        for plan in goal.plans or ()
+    ]
+
+
+def _needs_no_tool(goal: Goal) -> bool:
+    return goal.plans is not None and not any(plan.calls() for plan in goal.plans)
+
+
+def _only_refuses(answer: str) -> bool:
+    parts = [normalise(part) for part in sentences(answer)]
+    refusals = [part for part in parts if _refuses(part)]
+    return bool(refusals) and all(
+        _refuses(part) or _FILLER.search(part) for part in parts if tokens(part)
+    )
+
+
+def _refuses(sentence: str) -> bool:
+    return bool(_REFUSAL.search(sentence)) and not _FOUND_NOTHING.search(sentence)
+
+
+def _outcomes(steps: Sequence[Step]) -> Iterator[Outcome]:
+    """Yield each call with its result; calls of the user are none of the agent's."""
+    results = {s.result.call_id: s.result for s in steps if s.result is not None}
+    for step in steps:
+        if step.call is not None and step.author != "user_simulator":
+            yield step.call, results.get(step.call.id)
+
+
+def _leaves(value: JSON) -> Iterator[str]:
+    if isinstance(value, dict):
+        for item in value.values():
+            yield from _leaves(item)
+    elif isinstance(value, list):
+        for item in value:
+            yield from _leaves(item)
+    elif value is not None and not isinstance(value, bool):
+        yield str(value)
+
+
+def _result_values(result: ToolResult) -> list[str]:
+    """Return the texts and numbers of a result; of long texts their numbers."""
+    found = []
+    for leaf in _leaves(result.value if result.value is not None else result.content):
+        if len(tokens(normalise(leaf))) > _LONG_TEXT:
+            found += [format(number, "f") for number in numbers(leaf)]
+        else:
+            found.append(leaf)
+    return found
+
+
+def _telling(value: str) -> bool:
+    """Tell whether a value is unlikely to occur in an answer by chance."""
+    parts = [token.value for token in tokens(normalise(value))]
+    if len(parts) == 1 and isinstance(parts[0], Decimal):
+        return len(parts[0].normalize().as_tuple().digits) > 1
+    return sum(len(str(part)) for part in parts) > 2 and not _GENERIC.issuperset(map(str, parts))
+
+
+def _result_numbers(outcomes: Sequence[Outcome]) -> set[Decimal]:
+    return {
+        number
+        for _, result in outcomes
+        if result is not None
+        for leaf in _leaves(result.value if result.value is not None else result.content)
+        for number in numbers(leaf)
+    }
+
+
+def _strangers(goal: Goal, answer: str, successes: Sequence[Outcome]) -> list[Decimal]:
+    """Return the answer's numbers of more than one digit that neither request nor result has."""
+    known = _result_numbers(successes) | set(numbers(goal.text))
+    return [
+        number
+        for number in numbers(answer)
+        if number not in known and len(number.normalize().as_tuple().digits) > 1
+    ]
+
+
+def _contradiction(goal: Goal, answer: str, successes: Sequence[Outcome]) -> str:
+    """Return how the answer contradicts a result in an expected number; empty: it does not."""
+    seen = _result_numbers(successes)
+    strangers = _strangers(goal, answer, successes)
+    for value in goal.answers:
+        wanted = numbers(value)
+        if len(wanted) != 1 or len(tokens(normalise(value))) != 1 or wanted[0] not in seen:
+            continue
+        rivals = [number for number in strangers if not _rounds_to(wanted[0], number)]
+        if rivals and rivals == strangers and statement(answer, value) == "absent":
+            return f"a result says {value}, the answer says {rivals[0]}"
+    return ""
+
+
+def _rounds_to(exact: Decimal, shown: Decimal) -> bool:
+    exponent = shown.as_tuple().exponent
+    unit = Decimal(1).scaleb(exponent if isinstance(exponent, int) else 0)
+    return abs(exact - shown) <= max(unit, abs(exact) / 100)
+
+
+def _grounded(goal: Goal, answer: str, successes: Sequence[Outcome]) -> bool:
+    if any(_REFUSAL.search(normalise(part)) for part in sentences(answer)):
+        return False
+    if _strangers(goal, answer, successes):
+        return False
+    return any(_all_told(goal, answer, needed, successes) for needed in _needed(goal))
+
+
+def _needed(goal: Goal) -> list[list[Called]]:
+    """Return sets of calls of which one must have succeeded in full."""
+    if goal.plans is not None:
+        return [plan.calls() for plan in goal.plans if plan.calls()]
+    return [[Called(tool) for tool in dict.fromkeys(goal.relevant)]] if goal.relevant else []
+
+
+def _all_told(
+    goal: Goal, answer: str, needed: Sequence[Called], successes: Sequence[Outcome]
+) -> bool:
+    """Tell whether every needed call succeeded with a result of which the answer states a value."""
+    return all(
+        any(
+            call.tool == gold.tool
+            and gold.accepts(call.arguments)
+            and result is not None
+            and _tells(goal, answer, result)
+            for call, result in successes
+        )
+        for gold in needed
+    )
+
+
+def _tells(goal: Goal, answer: str, result: ToolResult) -> bool:
+    return any(
+        _telling(value)
+        and statement(answer, value) == "stated"
+        and statement(goal.text, value) == "absent"
+        for value in _result_values(result)
+    )
+
+
+def _doubt(goal: Goal, answer: str) -> str:
+    if not goal.answers:
+        return "results and answer do not prove it"
+    open_values = [value for value in goal.answers if statement(answer, value) != "stated"]
+    return f"the answer does not plainly state {_listed(open_values)}"
+
+
+def _listed(values: Sequence[str]) -> str:
+    shown = ", ".join(repr(value) for value in values[:3])
+    return f"{shown} and {len(values) - 3} more" if len(values) > 3 else shown

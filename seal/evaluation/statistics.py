@@ -1,0 +1,260 @@
+"""Means with n, the number undefined, and bootstrap intervals, overall and by group."""
+
+from __future__ import annotations
+
+from array import array
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from seal.core.canonical import derive_seed
+from seal.core.types import Score, Task
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+
+DIGITS = 6
+"""Decimals of every number in a summary."""
+_CHUNK = 4_000_000
+"""Draws held in memory at once: 32 MB of each array."""
+_BINOMIAL_COST = 20
+"""Drawing the count of one distinct value costs about as much as drawing this many values."""
+
+
+class Interval(NamedTuple):
+    """Bounds of a confidence interval; None where there are fewer than two clusters."""
+
+    low: float | None
+    high: float | None
+
+
+def bootstrap_interval(
+    values: Sequence[float] | Floats,
+    seed: int,
+    resamples: int = 10_000,
+    level: float = 0.95,
+    clusters: Sequence[int] | NDArray[np.int64] | None = None,
+) -> Interval:
+    """Return the percentile bootstrap interval of the mean.
+
+    Source: Efron and Tibshirani, An Introduction to the Bootstrap, chapter 13. The values of one
+    cluster are drawn together, so that several trials or goals of a task do not count as
+    independent.
+
+    Args:
+        values: Finite numbers.
+        seed: The same seed and values give the same interval.
+        resamples: Number of resamples.
+        level: Coverage, between 0 and 1.
+        clusters: Cluster of each value; None: every value is its own.
+    """
+    import numpy as np
+
+    numbers = np.asarray(values, dtype=np.float64)
+    sums, counts = _cluster_sums(numbers, clusters)
+    if len(sums) < 2:
+        return Interval(None, None)
+    rng = np.random.default_rng(seed)
+    means = _resampled_means(sums, counts, resamples, rng)
+    tail = (1 - level) / 2
+    low, high = np.quantile(means, [tail, 1 - tail])
+    return Interval(float(low), float(high))
+
+
+def _cluster_sums(
+    values: Floats, clusters: Sequence[int] | NDArray[np.int64] | None
+) -> tuple[Floats, Floats]:
+    import numpy as np
+
+    if clusters is None:
+        return values, np.ones(len(values))
+    _, index = np.unique(np.asarray(clusters), return_inverse=True)
+    counts = np.bincount(index).astype(np.float64)
+    return np.bincount(index, weights=values).astype(np.float64), counts
+
+
+def _resampled_means(
+    sums: Floats, counts: Floats, resamples: int, rng: np.random.Generator
+) -> Floats:
+    """Return sum / count of each resample of the clusters.
+
+    How often each distinct (sum, count) is drawn is multinomial: with few distinct ones, such as
+    0 and 1, that is much faster than drawing every cluster, and the same distribution.
+    """
+    import numpy as np
+
+    size = len(sums)
+    rows, frequency = np.unique(np.column_stack([sums, counts]), axis=0, return_counts=True)
+    few = len(rows) * _BINOMIAL_COST < size
+    step = max(1, _CHUNK // (len(rows) if few else size))
+    means = np.empty(resamples)
+    for start in range(0, resamples, step):
+        stop = min(start + step, resamples)
+        if few:
+            drawn = rng.multinomial(size, frequency / size, size=stop - start)
+            totals = drawn @ rows
+            means[start:stop] = totals[:, 0] / totals[:, 1]
+        else:
+            picks = rng.integers(0, size, size=(stop - start, size), dtype=np.int32)
+            means[start:stop] = sums[picks].sum(axis=1) / counts[picks].sum(axis=1)
+    return means
+
+
+def groups_of(task: Task) -> list[str]:
+    """Return the groups that a task belongs to, in the order of its tags.
+
+    The tag `group` names one itself; every other tag is a group TAG=VALUE, as `--select` writes it.
+    Tags that are lists or maps make none.
+    """
+    groups = []
+    for tag, value in task.tags.items():
+        if isinstance(value, (str, int, float)):
+            text = str(value).lower() if isinstance(value, bool) else str(value)
+            groups.append(text if tag == "group" else f"{tag}={text}")
+    return groups
+
+
+@dataclass(slots=True)
+class _Column:
+    """The scores of one metric, as numbers alone."""
+
+    values: array[float] = field(default_factory=lambda: array("d"))
+    weights: array[float] = field(default_factory=lambda: array("d"))
+    tasks: array[int] = field(default_factory=lambda: array("l"))
+    unsure: array[int] = field(default_factory=lambda: array("b"))
+    judged: bool = False
+    undefined: Counter[tuple[int, str]] = field(default_factory=Counter)
+    """(group set, reason) to number of scores."""
+
+
+class Summariser:
+    """Collects scores one by one and summarises them: 24 bytes a score are kept, not the score.
+
+    Args:
+        groups: Task id to its groups (`groups_of`).
+        seed: Of the intervals; each metric and group has its own stream, so that none depends on
+            what else was scored.
+        resamples: Of each interval.
+    """
+
+    def __init__(
+        self, groups: Mapping[str, Iterable[str]], seed: int = 0, resamples: int = 10_000
+    ) -> None:
+        self._groups = groups
+        self._seed = seed
+        self._resamples = resamples
+        self._columns: dict[str, _Column] = {}
+        self._tasks: dict[str, int] = {}
+        self._sets: dict[tuple[str, ...], int] = {}
+        self._set_of_task: array[int] = array("l")
+
+    def add(self, score: Score) -> None:
+        """Take one score in."""
+        column = self._columns.setdefault(score.metric, _Column())
+        task = self._task(score.task_id)
+        if score.value is None:
+            # What follows the colon names the case; summaries count kinds of reasons.
+            reason = score.reason.partition(":")[0] or "no reason given"
+            column.undefined[self._set_of_task[task], reason] += 1
+            return
+        label = score.details.get("label")
+        column.values.append(score.value)
+        column.weights.append(score.weight)
+        column.tasks.append(task)
+        column.unsure.append(label == "unsure")
+        column.judged |= label is not None
+
+    def _task(self, task_id: str) -> int:
+        if task_id not in self._tasks:
+            names = tuple(dict.fromkeys(self._groups.get(task_id, ())))
+            self._tasks[task_id] = len(self._tasks)
+            self._set_of_task.append(self._sets.setdefault(names, len(self._sets)))
+        return self._tasks[task_id]
+
+    def metrics(self) -> dict[str, dict[str, Any]]:
+        """Return {metric: {mean, n, undefined, low, high, ..., by: {group: the same}}}.
+
+        Metrics stand in the order in which they were first added, groups in that of their names.
+        n counts scores with a value, undefined those without; mean, low and high are None where
+        n is 0, the bounds also where there is one task only. `micro` is the weighted mean, given
+        where weights differ; `reasons` counts the undefined by reason, given where there are any;
+        `unsure` is the share of that label among the judged, given where verdicts are.
+        """
+        return {name: self._metric(name, column) for name, column in self._columns.items()}
+
+    def _metric(self, name: str, column: _Column) -> dict[str, Any]:
+        import numpy as np
+
+        entry = self._entry(name, "", column, None)
+        tasks = np.asarray(column.tasks, dtype=np.int64)
+        sets = np.asarray(self._set_of_task, dtype=np.int64)[tasks]
+        by = {}
+        for group, members in self._members():
+            inside = np.isin(sets, members)
+            held = any(where in members for where, _ in column.undefined)
+            if inside.any() or held:
+                by[group] = self._entry(name, group, column, (inside, members))
+        entry["by"] = by
+        return entry
+
+    def _members(self) -> Iterator[tuple[str, list[int]]]:
+        for group in sorted({name for names in self._sets for name in names}):
+            yield group, [number for names, number in self._sets.items() if group in names]
+
+    def _entry(
+        self, name: str, group: str, column: _Column, part: tuple[Any, list[int]] | None
+    ) -> dict[str, Any]:
+        import numpy as np
+
+        inside, members = part if part is not None else (slice(None), None)
+        values = np.asarray(column.values)[inside]
+        weights = np.asarray(column.weights)[inside]
+        tasks = np.asarray(column.tasks)[inside]
+        reasons: Counter[str] = Counter()
+        for (where, reason), count in column.undefined.items():
+            if members is None or where in members:
+                reasons[reason] += count
+        seed = derive_seed(self._seed, name, group)
+        low, high = bootstrap_interval(values, seed, self._resamples, clusters=tasks)
+        entry: dict[str, Any] = {
+            "mean": _rounded(float(values.mean())) if len(values) else None,
+            "n": len(values),
+            "undefined": reasons.total(),
+            "low": _rounded(low),
+            "high": _rounded(high),
+        }
+        if len(values) and weights.sum() > 0 and weights.min() != weights.max():
+            entry["micro"] = _rounded(float(np.average(values, weights=weights)))
+        if column.judged and len(values):
+            entry["unsure"] = _rounded(float(np.asarray(column.unsure)[inside].mean()))
+        if reasons:
+            entry["reasons"] = dict(sorted(reasons.items()))
+        return entry
+
+
+def summarise(
+    scores: Iterable[Score],
+    groups: Mapping[str, Iterable[str]],
+    seed: int = 0,
+    resamples: int = 10_000,
+) -> dict[str, dict[str, Any]]:
+    """Return the `metrics` part of summary.json (`Summariser.metrics`).
+
+    Args:
+        scores: Read once, one by one.
+        groups: Task id to its groups (`groups_of`).
+        seed: Of the intervals.
+        resamples: Of each interval.
+    """
+    summariser = Summariser(groups, seed, resamples)
+    for score in scores:
+        summariser.add(score)
+    return summariser.metrics()
+
+
+def _rounded(value: float | None) -> float | None:
+    return None if value is None else round(value, DIGITS)
