@@ -8,6 +8,7 @@ never used: they cost a TLS set-up an agent.
 from __future__ import annotations
 
 import logging
+import warnings
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
@@ -28,8 +29,10 @@ def _library() -> Any:
     Raises:
         UsageError: Another distribution has overwritten the `autogen` package.
     """
-    import autogen
-    from autogen.io.base import IOStream
+    with warnings.catch_warnings():  # its import reads deprecated names of other libraries
+        warnings.simplefilter("ignore", DeprecationWarning)
+        import autogen
+        from autogen.io.base import IOStream
 
     try:
         installed = version("autogen")

@@ -43,7 +43,7 @@ from seal.core.types import (
 
 MANAGER = "execution_manager"
 REPEATS = 3
-"""A role that says the same this many times in a row ends the chat."""
+"""The manager or the lead, saying the same this many times in a row, ends the chat."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +143,7 @@ class Conversation:
         self.steps = list(self.history)
         self._turn = 1 + max((step.turn for step in self.steps), default=-1)
         self._call_count = sum(step.call is not None for step in self.steps)
-        self.offers.add(self.goal_tools.get(self.position, ()))
+        self._offer()
 
     @property
     def position(self) -> int:
@@ -176,17 +176,12 @@ class Conversation:
             )
         self._turns += role == MANAGER
         calls = tuple(self._renumber(call) for call in reply.calls)
-        follower = self.team.next(role, reply, self._caller, self.seats.keys(), self.conversing)
-        if follower is not None and follower not in self.seats:
-            raise UsageError(
-                f"role {role!r} hands on to {follower!r}, which is not seated; "
-                f"seated: {', '.join(sorted(self.seats))}"
-            )
+        follower = self._follower(role, reply)
         said = self._record(role, follower or self._listener(role), reply, calls, view.usage)
         if calls:
             self._caller = role
             self._calls += len(calls)
-        if follower is None or (self.team.one_reply and role == self.team.lead):
+        if follower is None:
             self._end("user_ended" if role == USER else "done")
         else:
             self.next_role = follower
@@ -212,6 +207,17 @@ class Conversation:
             tuple(self.answers),
             provenance or {},
         )
+
+    def _follower(self, role: str, reply: Reply) -> str | None:
+        if self.team.one_reply and role == self.team.lead:
+            return None
+        follower = self.team.next(role, reply, self._caller, self.seats.keys(), self.conversing)
+        if follower is not None and follower not in self.seats:
+            raise UsageError(
+                f"role {role!r} hands on to {follower!r}, which is not seated; "
+                f"seated: {', '.join(sorted(self.seats))}"
+            )
+        return follower
 
     def _listener(self, role: str) -> str:
         return USER if role != USER else self.team.lead
@@ -276,7 +282,7 @@ class Conversation:
         return None
 
     def _repeats(self, role: str, reply: Reply, calls: Sequence[ToolCall]) -> bool:
-        if reply.results:
+        if role not in (MANAGER, self.team.lead):
             return False
         signature = (reply.content, [(c.name, c.arguments, c.raw) for c in calls])
         spoken = self._spoken.setdefault(role, _Spoken())
@@ -295,7 +301,12 @@ class Conversation:
         self._spoken.clear()
         self.next_role = None if self.finished else USER
         if not self.finished:
-            self.offers.add(self.goal_tools.get(self.position, ()))
+            self._offer()
+
+    def _offer(self) -> None:
+        self.offers.add(self.goal_tools.get(self.position, ()))
+        if self.options.retrieve == "on-demand":
+            self.offers.add([FIND_TOOLS])
 
     def _answer(self, goal: int) -> str | None:
         lead = self.team.lead

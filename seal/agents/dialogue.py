@@ -28,8 +28,8 @@ def messages(steps: Sequence[Step], role: str, user: str = "user_simulator") -> 
     """Return what a role said and heard as prompt messages, its own side being the assistant's.
 
     Texts of other roles than the user are prefixed by the author, so that a model can tell a
-    planner's word from the user's. Calls of one turn are one assistant message; a result reaches its
-    caller whoever heard it first.
+    planner's word from the user's. Calls of one turn are one assistant message; a result reaches
+    its caller whoever heard it first.
 
     Args:
         steps: The chat so far.

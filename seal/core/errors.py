@@ -44,6 +44,10 @@ class UnknownNameError(UsageError):
         hint = f" Did you mean {closest!r}?" if closest else ""
         super().__init__(f"no {kind} {name!r}; known: {', '.join(names) or 'none'}.{hint}")
 
+    def __reduce__(self) -> tuple[type[UsageError], tuple[str]]:
+        """Cross to another process as its text."""
+        return UsageError, (str(self),)
+
 
 class MissingExtraError(UsageError):
     """An optional dependency is absent; the text names the install command."""
@@ -53,6 +57,10 @@ class MissingExtraError(UsageError):
             f"{package} is not installed; it comes with the extra {extra!r}: "
             f'pip install "seal-api-llms[{extra}]"'
         )
+
+    def __reduce__(self) -> tuple[type[UsageError], tuple[str]]:
+        """Cross to another process as its text."""
+        return UsageError, (str(self),)
 
 
 class DataError(SealError):
