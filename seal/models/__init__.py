@@ -1,0 +1,24 @@
+"""Chat models: OpenAI-compatible servers, Gemini, and those that need no server at all."""
+
+from seal.models.build import (
+    REGISTRY,
+    build_model,
+    is_cached,
+    model_identity,
+    open_model,
+)
+from seal.models.cached import CachedModel, CacheMode, ModelStore
+from seal.models.settings import Lookup, ModelSettings
+
+__all__ = [
+    "REGISTRY",
+    "CacheMode",
+    "CachedModel",
+    "Lookup",
+    "ModelSettings",
+    "ModelStore",
+    "build_model",
+    "is_cached",
+    "model_identity",
+    "open_model",
+]

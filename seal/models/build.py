@@ -1,0 +1,128 @@
+"""From a model's name to the model."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from seal.core.errors import UsageError
+from seal.core.protocols import ChatModel, OpenedPerChat
+from seal.core.registry import Registry
+from seal.core.types import JSON, Task
+from seal.models.settings import ModelSettings, public_url
+
+REGISTRY = Registry(
+    "model",
+    "seal.models",
+    {
+        "openai": "seal.models.openai_chat:build",
+        "gemini": "seal.models.gemini:build",
+        "lexical": "seal.models.lexical:build",
+        "oracle": "seal.models.oracle:build",
+        "random": "seal.models.random_calls:build",
+        "scripted": "seal.models.scripted:build",
+        "recorded": "seal.models.recorded:build_recorded",
+        "replay": "seal.models.recorded:build_replay",
+        "human": "seal.models.human:build",
+    },
+)
+"""Name to `factory(rest, settings)`; `rest` is what follows `/` or `:` in the model's name."""
+
+
+def build_model(spec: Any, settings: ModelSettings | None = None) -> ChatModel | OpenedPerChat:
+    """Return a model.
+
+    Args:
+        spec: A model (anything with `complete` or `open`), `provider/model`, an offline name
+            (`lexical`, `oracle`, `random`, `human`, `scripted:FILE`, `recorded:NAME`,
+            `replay:RUN`), or a dotted path `package.module:attribute` to a model, to a class that is
+            built without arguments, or to a `factory(rest, settings)`.
+        settings: None: the defaults.
+
+    Raises:
+        UsageError: No such model, or it lacks what it needs: a key, a server, a file.
+    """
+    settings = settings or ModelSettings()
+    if not isinstance(spec, str):
+        return _checked(spec, spec)
+    name, rest = split_name(spec)
+    found = REGISTRY.resolve(name)
+    if isinstance(found, type):
+        found = found()
+    elif not _is_model(found) and callable(found):
+        found = found(rest, settings)
+    return _checked(found, spec)
+
+
+def split_name(spec: str) -> tuple[str, str]:
+    """Return the registered name and what follows it: `openai/gpt-4o` is ("openai", "gpt-4o").
+
+    A text whose first part is no registered name is a dotted path, or unknown, as a whole.
+    """
+    positions = [spec.find(mark) for mark in "/:" if mark in spec]
+    if positions:
+        cut = min(positions)
+        if spec[:cut] in REGISTRY.names():
+            return spec[:cut], spec[cut + 1 :]
+        if spec[cut] == "/":
+            return spec[:cut], spec[cut + 1 :]
+    return spec, ""
+
+
+def _is_model(thing: Any) -> bool:
+    return not isinstance(thing, type) and (hasattr(thing, "complete") or hasattr(thing, "open"))
+
+
+def _checked(model: Any, spec: Any) -> ChatModel | OpenedPerChat:
+    if not _is_model(model):
+        raise UsageError(
+            f"{spec!r} is no model: expected an object with complete(request) or open(task, trial), "
+            f"got {type(model).__name__}"
+        )
+    found: ChatModel | OpenedPerChat = model
+    return found
+
+
+def open_model(model: ChatModel | OpenedPerChat, task: Task, trial: int) -> ChatModel:
+    """Return the model of one chat.
+
+    Raises:
+        NotRecordedError: A recorded model has nothing to play for this task.
+    """
+    if hasattr(model, "open"):
+        opened: ChatModel = model.open(task, trial)
+        return opened
+    return model
+
+
+def model_identity(
+    spec: Any, settings: ModelSettings | None = None, model: Any = None
+) -> dict[str, JSON]:
+    """Return what a run's record says about a model: plain JSON, no key, nothing secret.
+
+    Args:
+        spec: As for `build_model`.
+        settings: As for `build_model`.
+        model: The built model, where there is one; its own `identity` is taken.
+    """
+    own = getattr(spec if model is None else model, "identity", None)
+    if isinstance(own, dict):
+        return dict(own)
+    settings = settings or ModelSettings()
+    named = spec if isinstance(spec, str) else f"{type(spec).__module__}:{type(spec).__qualname__}"
+    identity: dict[str, JSON] = {"model": own if isinstance(own, str) else named}
+    if settings.base_url:
+        identity["base_url"] = public_url(settings.base_url)
+    if settings.temperature is not None:
+        identity["temperature"] = settings.temperature
+    if settings.options:
+        identity["options"] = dict(settings.options)
+    return identity
+
+
+def is_cached(model: Any) -> bool:
+    """Tell whether a model's answers are worth keeping: those of servers are, offline ones are not.
+
+    A model of your own says so with `cached = True` and an `identity` that names all that
+    shapes its answers.
+    """
+    return bool(getattr(model, "cached", False))

@@ -1,0 +1,181 @@
+"""Answers of models kept in a store, so that a run can be repeated without its server."""
+
+from __future__ import annotations
+
+import threading
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from typing import Any, Literal, Protocol
+
+from seal.core.canonical import digest
+from seal.core.errors import CacheMissError, InfrastructureError, UsageError
+from seal.core.protocols import ChatModel, Completion, Message, Request
+from seal.core.types import JSON, Tool, ToolCall, Usage
+
+CacheMode = Literal["record", "replay", "off"]
+KEY_VERSION = 1
+"""Part of every key; grows when keys are made in another way."""
+
+
+class ModelStore(Protocol):
+    """Where answers are kept; safe for many threads and processes."""
+
+    def get(self, key: str) -> dict[str, Any] | None:
+        """Return the entry of a key, or None."""
+        ...
+
+    def put(self, key: str, entry: dict[str, Any]) -> dict[str, Any]:
+        """Keep an entry unless there is one. Returns the one that is kept."""
+        ...
+
+
+class CachedModel:
+    """The model of one role in one chat, with its answers kept.
+
+    The key is the SHA-256 of the canonical JSON of everything that shapes the answer: the model's
+    identity, the messages and tools, the parameters and seed, the context, and how many equal requests
+    this chat has made before. Call ids count by position, and the order of arguments never matters.
+    Errors are never kept; of two writers the first wins, and both use its answer.
+
+    Args:
+        inner: The model.
+        store: The store.
+        identity: What the model is (`seal.models.model_identity`).
+        mode: record: look, else ask and keep; replay: look, never ask; off: always ask, never keep.
+        context: Where the chat stands: run seed, task, trial, role, vote.
+    """
+
+    def __init__(
+        self,
+        inner: ChatModel,
+        store: ModelStore,
+        identity: Mapping[str, JSON],
+        mode: CacheMode = "record",
+        context: Mapping[str, JSON] | None = None,
+    ) -> None:
+        if mode not in ("record", "replay", "off"):
+            raise UsageError(f"cache mode {mode!r}; known: record, replay, off")
+        self.inner = inner
+        self.mode = mode
+        self.context = dict(context or {})
+        self._store = store
+        self._identity = dict(identity)
+        self._asked: Counter[str] = Counter()
+        self._lock = threading.Lock()
+        self._tools: tuple[tuple[Tool, ...], str] = ((), digest([]))
+
+    def complete(self, request: Request) -> Completion:
+        """Return the kept answer, or the model's.
+
+        Raises:
+            CacheMissError: Nothing is kept, under replay.
+            ModelError: The model failed; nothing is kept then.
+        """
+        if self.mode == "off":
+            return self.inner.complete(request)
+        key, number = self._key(request)
+        entry = self._store.get(key)
+        if entry is None:
+            if self.mode == "replay":
+                raise CacheMissError(self._miss(request, number))
+            completion = self.inner.complete(request)
+            entry = self._store.put(key, self._entry(completion))
+        return decode_completion(entry)
+
+    def _key(self, request: Request) -> tuple[str, int]:
+        request_digest = digest(
+            {
+                "version": KEY_VERSION,
+                "identity": self._identity,
+                "context": self.context,
+                "messages": plain_messages(request.messages),
+                "tools": self._tools_digest(request.tools),
+                "role": request.role,
+                "temperature": request.temperature,
+                "seed": request.seed,
+                "max_tokens": request.max_tokens,
+                "json_object": request.json_object,
+            }
+        )
+        with self._lock:
+            number = self._asked[request_digest]
+            self._asked[request_digest] += 1
+        return (digest([request_digest, number]) if number else request_digest), number
+
+    def _tools_digest(self, tools: tuple[Tool, ...]) -> str:
+        known, known_digest = self._tools
+        if len(known) == len(tools) and all(map(lambda a, b: a is b, known, tools)):
+            return known_digest
+        found = digest([[tool.name, tool.description, tool.parameters] for tool in tools])
+        self._tools = (tools, found)
+        return found
+
+    def _entry(self, completion: Completion) -> dict[str, Any]:
+        return {
+            **encode_completion(completion),
+            "model": self._identity,
+            "context": self.context,
+        }
+
+    def _miss(self, request: Request, number: int) -> str:
+        where = ", ".join(f"{name} {value}" for name, value in self.context.items())
+        last = request.messages[-1].content if request.messages else ""
+        return (
+            f"no kept answer of {self._identity.get('model')} as {request.role or 'a model'} "
+            f"({where or 'no context'}; {len(request.messages)} messages, equal request "
+            f"number {number + 1}, last message {last[:80]!r}): play it once with --cache record"
+        )
+
+
+def plain_messages(messages: Sequence[Message]) -> list[list[JSON]]:
+    """Return the messages as JSON in which a call's id is its position in the prompt."""
+    position: dict[str, int] = {}
+    plain: list[list[JSON]] = []
+    count = 0
+    for message in messages:
+        calls: list[list[JSON]] = []
+        for call in message.calls:
+            position[call.id] = count
+            count += 1
+            given = call.raw if call.arguments is None else call.arguments
+            calls.append([position[call.id], call.name, given])
+        answered = position.get(message.call_id, -1) if message.role == "tool" else None
+        plain.append([message.role, message.content, calls, answered])
+    return plain
+
+
+def encode_completion(completion: Completion) -> dict[str, JSON]:
+    """Return an answer as plain JSON."""
+    return {
+        "content": completion.content,
+        "calls": [
+            {"name": call.name, "arguments": call.arguments, "raw": call.raw}
+            for call in completion.calls
+        ],
+        "usage": asdict(completion.usage),
+        "truncated": completion.truncated,
+    }
+
+
+def decode_completion(entry: Mapping[str, Any]) -> Completion:
+    """Return the answer that an entry holds.
+
+    Raises:
+        InfrastructureError: The entry is damaged.
+    """
+    try:
+        return Completion(
+            entry["content"],
+            tuple(
+                ToolCall("", call["name"], call["arguments"], call["raw"])
+                for call in entry["calls"]
+            ),
+            Usage(**entry["usage"]),
+            entry["truncated"],
+        )
+    except (KeyError, TypeError) as error:
+        raise InfrastructureError(
+            f"a kept model answer is damaged ({type(error).__name__}: {error}): "
+            "`seal cache verify` lists such entries"
+        ) from error

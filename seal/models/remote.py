@@ -1,0 +1,117 @@
+"""What models behind a server share: bounded tries, the waits it asks for, no secrets in errors."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Callable, Iterable, Mapping
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from typing import TypeVar
+from urllib.parse import quote
+
+import stamina
+
+from seal.core.errors import ModelError
+from seal.models.settings import ModelSettings
+
+Answer = TypeVar("Answer")
+
+RETRIED = frozenset({408, 409, 425, 429})
+"""Statuses below 500 after which the same request may still succeed."""
+
+
+class TransientError(ModelError):
+    """A failure that may pass.
+
+    Args:
+        text: What happened; without secrets, it may be shown.
+        wait_s: Seconds that the server asked to wait; None: it did not say.
+    """
+
+    def __init__(self, text: str, wait_s: float | None = None) -> None:
+        super().__init__(text)
+        self.wait_s = wait_s
+
+
+class Redactor:
+    """Removes secrets from texts that a server or library wrote.
+
+    Args:
+        secrets: What must never be shown.
+    """
+
+    def __init__(self, secrets: Iterable[str | None]) -> None:
+        plain = {secret for secret in secrets if secret}
+        quoted = {quote(secret, safe="") for secret in plain}
+        encoded = {base64.b64encode(secret.encode()).decode() for secret in plain}
+        self._secrets = sorted(plain | quoted | encoded, key=len, reverse=True)
+
+    def __call__(self, text: str, limit: int = 300) -> str:
+        """Return the text on one line, secrets starred out, cut at `limit` characters."""
+        for secret in self._secrets:
+            text = text.replace(secret, "***")
+        text = " ".join(text.split())
+        return text if len(text) <= limit else text[:limit] + "..."
+
+    def __repr__(self) -> str:
+        return "Redactor()"
+
+
+def with_tries(ask: Callable[[], Answer], settings: ModelSettings) -> Answer:
+    """Return what `ask` returns, tried again after each `TransientError`.
+
+    The wait is what the server asked for, else doubles with every try and has a random part; at
+    most `max_wait_s`.
+
+    Raises:
+        ModelError: A failure that does not pass, or the last of `max_tries`.
+    """
+
+    def wait(error: Exception) -> bool | float:
+        if not isinstance(error, TransientError):
+            return False
+        return True if error.wait_s is None else min(error.wait_s, settings.max_wait_s)
+
+    failure = ""
+    try:
+        for attempt in stamina.retry_context(
+            on=wait,
+            attempts=settings.max_tries,
+            timeout=None,
+            wait_initial=settings.first_wait_s,
+            wait_max=settings.max_wait_s,
+            wait_jitter=settings.first_wait_s,
+        ):
+            with attempt:
+                return ask()
+    except TransientError as error:
+        failure = str(error)
+    tries = "once" if settings.max_tries == 1 else f"{settings.max_tries} times"
+    # Raised outside the handler: the failures before it would only repeat the text.
+    raise ModelError(f"{failure} (tried {tries})")
+
+
+def retry_after(headers: Mapping[str, str]) -> float | None:
+    """Return the seconds that a Retry-After header asks for: a number, or a date.
+
+    None where there is no such header or it cannot be read. Source: RFC 9110, 10.2.3;
+    `retry-after-ms` is OpenAI's own.
+    """
+    for name, unit in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
+        seconds = _seconds(headers.get(name), unit)
+        if seconds is not None:
+            return seconds
+    return None
+
+
+def _seconds(value: str | None, unit: float) -> float | None:
+    if not value:
+        return None
+    try:
+        seconds = float(value) * unit
+    except ValueError:
+        try:
+            seconds = (parsedate_to_datetime(value) - datetime.now(UTC)).total_seconds()
+        except (TypeError, ValueError):
+            return None
+    return max(0.0, seconds) if seconds == seconds else None  # NaN is no wait

@@ -1,0 +1,129 @@
+"""What a model can be told, and what of it may be written down."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import urlsplit, urlunsplit
+
+from seal.core.errors import UsageError
+from seal.core.types import JSON, Trajectory
+
+Lookup = Callable[[str, int], Trajectory | None]
+"""(task id, trial) to the trajectory to play; None where nothing was recorded."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelSettings:
+    """Settings of one model. A key is no setting: it stays in the environment until it is sent."""
+
+    base_url: str | None = field(default=None, repr=False)
+    """Address of the server; None: the provider's own, or what its environment variable says."""
+    api_key_env: str | None = None
+    """Environment variable that holds the key; None: the provider's usual one."""
+    timeout_s: float = 120.0
+    """Longest silence of the server, in seconds."""
+    max_tries: int = 5
+    """Requests for one answer, the first included."""
+    first_wait_s: float = 0.5
+    """Seconds before the second try; doubles with every try, plus up to as much again by chance."""
+    max_wait_s: float = 60.0
+    """Longest wait between two tries, whatever the server's Retry-After asks for."""
+    temperature: float | None = None
+    """None: what the request says."""
+    options: Mapping[str, JSON] = field(default_factory=dict)
+    """Further fields of the request (`-M key=value`); a field whose value is None is left out."""
+    recordings: Callable[[str], Lookup] | None = field(default=None, repr=False, compare=False)
+    """Finds what `recorded:NAME` and `replay:RUN` play, given that whole name."""
+
+    def __post_init__(self) -> None:
+        """Reject settings that no model can have.
+
+        Raises:
+            UsageError: Names the setting, what it got and what it takes.
+        """
+        if self.max_tries < 1:
+            raise UsageError(f"max_tries {self.max_tries}: it must be at least 1")
+        if self.timeout_s <= 0:
+            raise UsageError(f"timeout_s {self.timeout_s}: it must be more than 0 seconds")
+        if self.base_url is not None:
+            check_url(self.base_url)
+
+    @classmethod
+    def from_options(
+        cls,
+        options: Mapping[str, Any],
+        *,
+        base_url: str | None = None,
+        recordings: Callable[[str], Lookup] | None = None,
+    ) -> ModelSettings:
+        """Return settings from `-M key=value` pairs.
+
+        A pair that names a setting is that setting; every other is a field of the request.
+
+        Raises:
+            UsageError: A setting's value is no number where it must be one.
+        """
+        names = ("timeout_s", "max_tries", "first_wait_s", "max_wait_s", "temperature")
+        own: dict[str, Any] = {"base_url": base_url, "recordings": recordings}
+        rest = dict(options)
+        if "api_key_env" in rest:
+            own["api_key_env"] = str(rest.pop("api_key_env"))
+        for name in names:
+            if rest.get(name) is not None:
+                own[name] = _number(name, rest.pop(name))
+        return cls(**own, options=rest)
+
+
+def _number(name: str, value: Any) -> float | int:
+    try:
+        return int(value) if name == "max_tries" else float(value)
+    except (TypeError, ValueError):
+        raise UsageError(f"-M {name}={value}: expected a number") from None
+
+
+def check_url(url: str) -> str:
+    """Return the address of a server, or say why it is none.
+
+    Raises:
+        UsageError: It is no http or https address with a host.
+    """
+    try:
+        parts = urlsplit(url)
+        valid = parts.scheme in ("http", "https") and bool(parts.hostname)
+        valid = valid and parts.port != 0
+    except ValueError:
+        valid = False
+    if not valid:
+        raise UsageError(
+            f"--base-url {public_url(url)!r}: expected an address such as http://localhost:8000/v1"
+        )
+    return url
+
+
+def public_url(url: str) -> str:
+    """Return the address without user, password, query and fragment, which may hold secrets."""
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return "(malformed address)"
+    return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))
+
+
+def read_key(variable: str) -> str | None:
+    """Return the key that an environment variable holds; None where it is unset or blank.
+
+    Raises:
+        UsageError: It holds characters that no header can carry; the text does not repeat them.
+    """
+    key = os.environ.get(variable, "").strip()
+    if not key:
+        return None
+    if not key.isascii() or not key.isprintable() or " " in key:
+        raise UsageError(
+            f"{variable} holds a blank, a control character or a letter beyond ASCII "
+            f"among its {len(key)} characters: set it to the key alone"
+        )
+    return key

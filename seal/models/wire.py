@@ -1,0 +1,269 @@
+"""Requests and answers as OpenAI's chat completions have them: pure functions on plain JSON.
+
+Servers take function names of `[A-Za-z0-9_-]{1,64}` only, so every tool gets a wire name that is
+unique within its request, and the answer's names are mapped back.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import orjson
+
+from seal.core.protocols import Completion, Message, Request
+from seal.core.types import Tool, ToolCall, Usage
+from seal.models.arguments import parse_call, well_formed
+
+_OTHER = re.compile(r"[^A-Za-z0-9_-]")
+_VALID = re.compile(r"[A-Za-z0-9_-]{1,64}")
+_VALID_GEMINI = re.compile(r"[A-Za-z_][A-Za-z0-9_-]{0,63}")
+_KEPT_TOOL_SETS = 256
+
+
+class MalformedAnswerError(Exception):
+    """The server's answer is no chat completion; the text says what is wrong with it."""
+
+
+@dataclass(frozen=True, slots=True)
+class WireTools:
+    """The tools of a request as servers take them."""
+
+    tools: tuple[Tool, ...]
+    names: tuple[str, ...]
+    """Wire name of each tool."""
+    to_wire: Mapping[str, str]
+    from_wire: Mapping[str, str]
+    functions: list[dict[str, Any]]
+    """The `tools` field of a request."""
+
+    def wire(self, name: str) -> str:
+        """Return the wire name of a tool; of a name that is not offered, a valid one like it."""
+        return self.to_wire.get(name) or wire_name(name)
+
+
+class WireToolsCache:
+    """Builds the wire tools of each set of tools once. Safe in threads; holds a bounded number.
+
+    Args:
+        leading_letter: True where a name must not begin with a digit or a dash (Gemini).
+    """
+
+    def __init__(self, leading_letter: bool = False) -> None:
+        self._leading_letter = leading_letter
+        self._kept: dict[tuple[int, ...], WireTools] = {}
+
+    def get(self, tools: tuple[Tool, ...]) -> WireTools:
+        """Return the wire form of the tools, which are compared by identity."""
+        key = tuple(map(id, tools))  # the entry keeps the tools alive, so ids stay theirs
+        found = self._kept.get(key)
+        if found is None:
+            found = wire_tools(tools, self._leading_letter)
+            if len(self._kept) >= _KEPT_TOOL_SETS:
+                self._kept.clear()
+            self._kept[key] = found
+        return found
+
+
+def wire_tools(tools: tuple[Tool, ...], leading_letter: bool = False) -> WireTools:
+    """Return the wire form of a request's tools."""
+    names = wire_names([tool.name for tool in tools], leading_letter)
+    functions = [
+        {
+            "type": "function",
+            "function": {
+                "name": name,
+                "description": tool.description,
+                "parameters": tool.parameters,
+            },
+        }
+        for name, tool in zip(names, tools, strict=True)
+    ]
+    pairs = list(zip(names, (tool.name for tool in tools), strict=True))
+    to_wire = {name: wire for wire, name in reversed(pairs)}
+    return WireTools(tools, tuple(names), to_wire, dict(pairs), functions)
+
+
+def wire_names(names: Sequence[str], leading_letter: bool = False) -> list[str]:
+    """Return a distinct wire name for each name, in order.
+
+    A valid name stays as it is. Any other has its odd characters replaced by `_`; where that
+    leaves nothing to read, is too long, or meets another name, it ends in 8 hex digits of the
+    name's digest.
+    """
+    valid = _VALID_GEMINI if leading_letter else _VALID
+    plain = [_plain(name, leading_letter) for name in names]
+    meet = Counter(plain)
+    taken = {name for name in names if valid.fullmatch(name)}
+    given: set[str] = set()
+    wired = []
+    for name, candidate in zip(names, plain, strict=True):
+        if name in taken and name not in given:
+            wire = name
+        elif valid.fullmatch(candidate) and meet[candidate] == 1 and candidate not in taken:
+            wire = candidate
+        else:
+            wire = next(n for n in _marked(name, candidate) if n not in taken and n not in given)
+        given.add(wire)
+        wired.append(wire)
+    return wired
+
+
+def wire_name(name: str) -> str:
+    """Return a valid wire name for a name that no offered tool has."""
+    return name if _VALID_GEMINI.fullmatch(name) else next(_marked(name, _plain(name, True)))
+
+
+def _plain(name: str, leading_letter: bool) -> str:
+    candidate = _OTHER.sub("_", name)
+    if not any(c.isalnum() for c in candidate):
+        candidate = "tool"
+        return candidate + "_" + _hex(name, 0)
+    if leading_letter and not (candidate[0].isalpha() or candidate[0] == "_"):
+        candidate = "_" + candidate
+    return candidate
+
+
+def _marked(name: str, candidate: str) -> Iterator[str]:
+    number = 0
+    while True:
+        yield f"{candidate[:55]}_{_hex(name, number)}"
+        number += 1
+
+
+def _hex(name: str, number: int) -> str:
+    text = f"{number}:{name}" if number else name
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:8]
+
+
+def wire_messages(messages: Sequence[Message], tools: WireTools) -> list[dict[str, Any]]:
+    """Return the `messages` field of a request. Content is never null: some servers print it."""
+    return [_wire_message(message, tools) for message in messages]
+
+
+def _wire_message(message: Message, tools: WireTools) -> dict[str, Any]:
+    wired: dict[str, Any] = {"role": message.role, "content": message.content}
+    if message.calls:
+        wired["tool_calls"] = [
+            {
+                "id": call.id,
+                "type": "function",
+                "function": {"name": tools.wire(call.name), "arguments": arguments_text(call)},
+            }
+            for call in message.calls
+        ]
+    elif message.role == "tool":
+        wired["tool_call_id"] = message.call_id
+    return wired
+
+
+def arguments_text(call: ToolCall) -> str:
+    """Return a JSON object's text in any case: servers parse the history and fail on anything else.
+
+    Arguments that did not parse stand as {"unparsable_arguments": TEXT}.
+    """
+    value = {"unparsable_arguments": call.raw} if call.arguments is None else call.arguments
+    return orjson.dumps(value).decode()
+
+
+def wire_request(
+    model: str,
+    request: Request,
+    tools: WireTools,
+    temperature: float | None,
+    options: Mapping[str, Any],
+) -> dict[str, Any]:
+    """Return the JSON body of a chat completion.
+
+    Args:
+        model: Name that the server knows.
+        request: What is asked.
+        tools: The request's tools.
+        temperature: None: the request's.
+        options: Further fields; they win, and a value of None leaves the field out.
+    """
+    body: dict[str, Any] = {
+        "model": model,
+        "messages": wire_messages(request.messages, tools),
+        "temperature": request.temperature if temperature is None else temperature,
+        "seed": request.seed,
+    }
+    if tools.functions:
+        body["tools"] = tools.functions
+    if request.max_tokens is not None:
+        body["max_tokens"] = request.max_tokens
+    if request.json_object:
+        body["response_format"] = {"type": "json_object"}
+    if options:
+        body.update(options)
+        body = {name: value for name, value in body.items() if value is not None}
+    return body
+
+
+def parse_completion(answer: Any, tools: WireTools) -> tuple[Completion, bool]:
+    """Return the completion in a server's answer, and whether the server counted the tokens.
+
+    Unknown and repeated call ids do no harm: ids are dropped, the chat numbers calls by position.
+
+    Raises:
+        MalformedAnswerError: It is no chat completion.
+    """
+    if not isinstance(answer, dict):
+        raise MalformedAnswerError(f"no JSON object but {_excerpt(answer)}")
+    choices = answer.get("choices")
+    if not isinstance(choices, list) or not choices or not isinstance(choices[0], dict):
+        raise MalformedAnswerError(f"it has no choices: {_excerpt(answer)}")
+    message = choices[0].get("message")
+    if not isinstance(message, dict):
+        raise MalformedAnswerError(f"its first choice has no message: {_excerpt(answer)}")
+    usage = _usage(answer.get("usage"))
+    completion = Completion(
+        _content(message),
+        tuple(_calls(message, tools)),
+        usage or Usage(),
+        choices[0].get("finish_reason") == "length",
+    )
+    return completion, usage is not None
+
+
+def _content(message: dict[str, Any]) -> str:
+    content = message.get("content")
+    if isinstance(content, list):  # parts, as some servers send them
+        parts = [part.get("text") for part in content if isinstance(part, dict)]
+        content = "".join(part for part in parts if isinstance(part, str))
+    if not content:
+        content = message.get("refusal")
+    return well_formed(content) if isinstance(content, str) else ""
+
+
+def _calls(message: dict[str, Any], tools: WireTools) -> Iterator[ToolCall]:
+    entries = message.get("tool_calls")
+    if entries is None:
+        legacy = message.get("function_call")
+        entries = [{"function": legacy}] if legacy else []
+    if not isinstance(entries, list):
+        raise MalformedAnswerError(f"its tool_calls are no list: {_excerpt(entries)}")
+    for entry in entries:
+        function = entry.get("function") if isinstance(entry, dict) else None
+        if not isinstance(function, dict):
+            raise MalformedAnswerError(f"a tool call has no function: {_excerpt(entry)}")
+        name = well_formed(str(function.get("name") or ""))
+        yield parse_call(tools.from_wire.get(name, name), function.get("arguments"))
+
+
+def _usage(usage: Any) -> Usage | None:
+    if not isinstance(usage, dict):
+        return None
+    counts = usage.get("prompt_tokens"), usage.get("completion_tokens")
+    if not all(isinstance(count, int) and count >= 0 for count in counts):
+        return None
+    return Usage(*counts)  # type: ignore[arg-type]
+
+
+def _excerpt(value: Any) -> str:
+    text = value if isinstance(value, str) else repr(value)
+    return repr(text[:80]) if text else "nothing"

@@ -1,0 +1,397 @@
+import io
+import json
+import logging
+import pickle
+import threading
+import time
+import traceback
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
+
+import pytest
+from servers import answer, calls, failure, garbage, half, late, message, nothing, text
+
+from seal.core.errors import ModelError, UsageError
+from seal.core.protocols import Message, Request
+from seal.core.types import Tool, ToolCall, Usage
+from seal.models import ModelSettings, build_model, model_identity
+
+KEY = "sk-Zq81-distinctive+key/of=tests"
+WEATHER = Tool(
+    "demo/weather/now",
+    "weather.now",
+    "Weather of a city",
+    {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]},
+)
+ASK = Request((Message("user", "Weather in Bern?"),), (WEATHER,), seed=7)
+
+
+@pytest.fixture(autouse=True)
+def only_this_key(monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
+
+
+@pytest.fixture
+def model_of(model_server):
+    def build(script, **settings):
+        server = model_server(script)
+        quick = {"first_wait_s": 0.001, "max_wait_s": 0.05, "timeout_s": 5.0, **settings}
+        return build_model("openai/any-model", ModelSettings(base_url=server.url, **quick)), server
+
+    return build
+
+
+def test_a_request_carries_model_messages_tools_and_parameters(model_of):
+    model, server = model_of([text("Sunny.")])
+    answered = model.complete(ASK)
+    assert (answered.content, answered.calls) == ("Sunny.", ())
+    body = server.received[0].body
+    assert server.received[0].path == "/v1/chat/completions"
+    assert server.received[0].headers["authorization"] == f"Bearer {KEY}"
+    assert body == {
+        "model": "any-model",
+        "messages": [{"role": "user", "content": "Weather in Bern?"}],
+        "temperature": 0.0,
+        "seed": 7,
+        "tools": [
+            {
+                "type": "function",
+                "function": {
+                    "name": "weather_now",
+                    "description": "Weather of a city",
+                    "parameters": WEATHER.parameters,
+                },
+            }
+        ],
+    }
+
+
+def test_usage_is_the_servers(model_of):
+    model, _ = model_of([text("Sunny.", usage=(120, 8))])
+    assert model.complete(ASK).usage == Usage(120, 8)
+
+
+@pytest.mark.parametrize("usage", [None, {"prompt_tokens": "many"}, {"prompt_tokens": 3}, []])
+def test_usage_that_the_server_does_not_give_is_estimated(model_of, usage):
+    scripted = json.loads(text("Sunny, twenty degrees.").body)
+    scripted["usage"] = usage
+    model, _ = model_of([answer(scripted)])
+    counted = model.complete(ASK).usage
+    assert counted.estimated and counted.tokens_in > 10 and 4 <= counted.tokens_out <= 8
+
+
+def test_call_names_are_mapped_back_and_ids_dropped(model_of):
+    model, _ = model_of([calls(("weather_now", {"city": "Bern"}), ("unheard_of", {}))])
+    assert model.complete(ASK).calls == (
+        ToolCall("", "weather.now", {"city": "Bern"}),
+        ToolCall("", "unheard_of", {}),
+    )
+
+
+def test_repeated_and_missing_call_ids_do_no_harm(model_of):
+    entry = {"type": "function", "function": {"name": "weather_now", "arguments": "{}"}}
+    model, _ = model_of([message(None, [{**entry, "id": "x"}, {**entry, "id": "x"}, entry])])
+    assert [call.id for call in model.complete(ASK).calls] == ["", "", ""]
+
+
+@pytest.mark.parametrize(
+    ("sent", "arguments", "raw"),
+    [
+        ('{"city": "Bern"}', {"city": "Bern"}, ""),
+        ("", {}, ""),
+        (" \n", {}, ""),
+        (None, {}, ""),
+        ({"city": "Bern"}, {"city": "Bern"}, ""),
+        ('{"city": "Bern"', None, '{"city": "Bern"'),
+        ("[1, 2]", None, "[1, 2]"),
+        ([1, 2], None, "[1,2]"),
+        ("city=Bern", None, "city=Bern"),
+        ('{"n": NaN}', None, '{"n": NaN}'),
+        ("[" * 5000, None, "[" * 5000),
+        ('{"a":' * 150 + "1" + "}" * 150, None, '{"a":' * 150 + "1" + "}" * 150),
+    ],
+)
+def test_arguments_that_are_no_object_keep_their_text(model_of, sent, arguments, raw):
+    entry = {"id": "x", "type": "function", "function": {"name": "f", "arguments": sent}}
+    model, _ = model_of([message(None, [entry])])
+    (call,) = model.complete(ASK).calls
+    assert (call.arguments, call.raw) == (arguments, raw)
+
+
+def test_a_legacy_function_call_is_a_call(model_of):
+    model, _ = model_of(
+        [message(None, function_call={"name": "weather_now", "arguments": '{"city": "Bern"}'})]
+    )
+    assert model.complete(ASK).calls == (ToolCall("", "weather.now", {"city": "Bern"}),)
+
+
+def test_null_content_is_an_empty_text_and_parts_are_joined(model_of):
+    parts = [{"type": "text", "text": "Sun"}, {"type": "image"}, {"type": "text", "text": "ny"}]
+    model, _ = model_of([calls(("f", {})), message(parts), message(None, refusal="I must not.")])
+    assert [model.complete(ASK).content for _ in range(3)] == ["", "Sunny", "I must not."]
+
+
+def test_an_answer_cut_at_the_token_limit_says_so(model_of):
+    model, _ = model_of([text("Sun", finish_reason="length")])
+    assert model.complete(ASK).truncated
+
+
+def test_lone_surrogates_in_an_answer_are_replaced(model_of):
+    model, _ = model_of([text("a\ud800b"), calls(("f\udfff", {}))])
+    assert model.complete(ASK).content == "a?b"
+    assert model.complete(ASK).calls[0].name == "f?"
+
+
+def test_history_is_sent_with_wire_names_and_never_null(model_of):
+    model, server = model_of([text("Sunny.")])
+    history = (
+        Message("user", "Weather?"),
+        Message(
+            "assistant",
+            "",
+            (
+                ToolCall("call_0", "weather.now", {"city": "Bern"}),
+                ToolCall("call_1", "weather.now", None, "{oops"),
+            ),
+        ),
+        Message("tool", '{"sky": "blue"}', call_id="call_0"),
+        Message("tool", "error", call_id="call_1"),
+    )
+    model.complete(Request(history, (WEATHER,)))
+    sent = server.received[0].body["messages"]
+    assert sent[1]["content"] == ""
+    functions = [call["function"] for call in sent[1]["tool_calls"]]
+    assert {function["name"] for function in functions} == {"weather_now"}
+    assert json.loads(functions[0]["arguments"]) == {"city": "Bern"}
+    assert json.loads(functions[1]["arguments"]) == {"unparsable_arguments": "{oops"}
+    assert sent[2] == {"role": "tool", "content": '{"sky": "blue"}', "tool_call_id": "call_0"}
+
+
+def test_options_win_and_null_leaves_a_field_out(model_of):
+    options = {"temperature": None, "seed": None, "top_p": 0.5}
+    model, server = model_of([text("x")], options=options)
+    model.complete(Request(ASK.messages, json_object=True, max_tokens=9))
+    body = server.received[0].body
+    assert "temperature" not in body and "seed" not in body and "tools" not in body
+    assert (body["top_p"], body["max_tokens"]) == (0.5, 9)
+    assert body["response_format"] == {"type": "json_object"}
+
+
+def test_retry_after_in_seconds_is_waited_for(model_of):
+    model, server = model_of([failure(429, retry_after="0.2"), text("Sunny.")], max_wait_s=5)
+    start = time.monotonic()
+    assert model.complete(ASK).content == "Sunny."
+    assert 0.2 <= time.monotonic() - start < 2
+    assert len(server.received) == 2
+
+
+def test_retry_after_as_a_date_is_waited_for(model_of):
+    soon = format_datetime(datetime.now(UTC) + timedelta(seconds=2), usegmt=True)
+    model, _ = model_of([failure(503, retry_after=soon), text("Sunny.")], max_wait_s=5)
+    start = time.monotonic()
+    assert model.complete(ASK).content == "Sunny."
+    assert 0.5 < time.monotonic() - start < 4
+
+
+@pytest.mark.parametrize("asked", ["3600", "never", "nan", "-5", ""])
+def test_no_retry_after_waits_longer_than_the_cap(model_of, asked):
+    model, _ = model_of([failure(429, retry_after=asked), text("Sunny.")], max_wait_s=0.05)
+    start = time.monotonic()
+    assert model.complete(ASK).content == "Sunny."
+    assert time.monotonic() - start < 2
+
+
+@pytest.mark.parametrize(
+    "broken",
+    [
+        failure(500),
+        failure(502),
+        failure(408),
+        garbage(),
+        garbage(b"not json at all"),
+        answer({"choices": []}),
+        answer({"choices": [{}]}),
+        answer([]),
+        answer({"choices": [{"message": {"tool_calls": "many"}}]}),
+        answer({"choices": [{"message": {"tool_calls": [1]}}]}),
+        half(),
+        nothing(),
+    ],
+    ids=lambda a: f"{a.status}-{a.cut}-{a.body[:20]!r}",
+)
+def test_a_failure_that_may_pass_is_tried_again_and_then_told(model_of, broken):
+    model, server = model_of([broken, text("Sunny.")])
+    assert model.complete(ASK).content == "Sunny."
+    model, server = model_of([broken] * 3, max_tries=3)
+    with pytest.raises(ModelError, match=r"openai/any-model at http://127.*tried 3 times"):
+        model.complete(ASK)
+    assert len(server.received) == 3
+
+
+def test_json_that_breaks_off_is_no_answer(model_of):
+    cut = answer({}).headers
+    body = text("never whole").body[:40]
+    broken = type(answer({}))(body, 200, cut)
+    model, _ = model_of([broken, text("Sunny.")])
+    assert model.complete(ASK).content == "Sunny."
+
+
+@pytest.mark.parametrize(
+    ("status", "repair"),
+    [
+        (400, "-M FIELD=null"),
+        (401, "OPENAI_API_KEY"),
+        (403, "OPENAI_API_KEY"),
+        (404, "model's name and --base-url"),
+        (422, "-M FIELD=null"),
+    ],
+)
+def test_a_refusal_is_told_at_once_with_its_repair(model_of, status, repair):
+    model, server = model_of([failure(status, "the server's own words")])
+    with pytest.raises(ModelError, match="the server's own words") as caught:
+        model.complete(ASK)
+    assert repair in str(caught.value) and f"HTTP {status}" in str(caught.value)
+    assert len(server.received) == 1
+
+
+def test_a_spent_quota_is_not_tried_again(model_of):
+    model, server = model_of([failure(429, "no money", code="insufficient_quota")])
+    with pytest.raises(ModelError, match="no quota left"):
+        model.complete(ASK)
+    assert len(server.received) == 1
+
+
+def test_silence_ends_at_the_timeout(model_of):
+    model, _ = model_of([late(1.0, text("late"))], timeout_s=0.1, max_tries=1)
+    with pytest.raises(ModelError, match=r"no answer within 0\.1 seconds \(tried once\)"):
+        model.complete(ASK)
+
+
+def test_a_server_that_is_not_there_is_told(monkeypatch):
+    settings = ModelSettings(base_url="http://127.0.0.1:9/v1", max_tries=2, first_wait_s=0.001)
+    with pytest.raises(ModelError, match="is it running, is --base-url right"):
+        build_model("openai/m", settings).complete(ASK)
+
+
+def test_no_key_and_no_server_is_one_line_before_anything_is_sent(monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", " ")
+    with pytest.raises(UsageError) as caught:
+        build_model("openai/gpt-4o")
+    assert "OPENAI_API_KEY" in str(caught.value) and "--base-url" in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_server_without_a_key_gets_a_placeholder(model_of, monkeypatch):
+    monkeypatch.delenv("OPENAI_API_KEY")
+    model, server = model_of([text("x")])
+    model.complete(ASK)
+    assert server.received[0].headers["authorization"] == "Bearer no-key-needed"
+
+
+def test_the_server_may_come_from_the_environment(model_server, monkeypatch):
+    server = model_server([text("x")])
+    monkeypatch.setenv("OPENAI_BASE_URL", server.url)
+    assert build_model("openai/m").complete(ASK).content == "x"
+
+
+def test_the_key_may_stand_in_another_variable(model_server, monkeypatch):
+    server = model_server([text("x")])
+    monkeypatch.setenv("OTHER_KEY", "other-key")
+    settings = ModelSettings.from_options({"api_key_env": "OTHER_KEY"}, base_url=server.url)
+    build_model("openai/m", settings).complete(ASK)
+    assert server.received[0].headers["authorization"] == "Bearer other-key"
+
+
+@pytest.mark.parametrize("url", ["localhost:8000", "ftp://host/v1", "http://", "http://h:99999"])
+def test_an_address_that_is_none_is_refused(url):
+    with pytest.raises(UsageError, match="expected an address such as http://localhost:8000/v1"):
+        ModelSettings(base_url=url)
+
+
+@pytest.mark.parametrize("key", ["sk-schlüssel", "two words", "line\nbreak"])
+def test_a_key_that_no_header_can_carry_is_refused_unseen(monkeypatch, key):
+    monkeypatch.setenv("OPENAI_API_KEY", key)
+    with pytest.raises(UsageError, match="OPENAI_API_KEY holds") as caught:
+        build_model("openai/m")
+    assert key not in str(caught.value)
+
+
+def test_user_and_password_of_the_address_become_a_header(model_server):
+    server = model_server([text("x"), failure(400, "bad secretword")])
+    address = server.url.replace("http://", "http://ann:secretword@") + "?tenant=t1"
+    model = build_model("openai/m", ModelSettings(base_url=address))
+    model.complete(ASK)
+    assert server.received[0].headers["authorization"] == "Basic YW5uOnNlY3JldHdvcmQ="
+    assert server.received[0].path == "/v1/chat/completions?tenant=t1"
+    with pytest.raises(ModelError) as caught:
+        model.complete(ASK)
+    assert "secretword" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "broken",
+    [
+        failure(401, f"Incorrect API key provided: {KEY}."),
+        failure(500, f"proxy saw Authorization: Bearer {KEY}"),
+        failure(400, "key%3A " + KEY.replace("+", "%2B").replace("/", "%2F").replace("=", "%3D")),
+        garbage(f"<pre>{KEY}</pre>".encode()),
+        garbage(f"<pre>{KEY}</pre>".encode(), 502),
+        nothing(),
+        late(1.0, text("x")),
+    ],
+    ids=["401", "500", "quoted", "garbage", "502", "nothing", "late"],
+)
+def test_a_key_appears_nowhere(model_of, broken, caplog, capfd):
+    caplog.set_level(logging.DEBUG)
+    model, _ = model_of([broken] * 2, max_tries=2, timeout_s=0.2)
+    with pytest.raises(ModelError) as caught:
+        model.complete(ASK)
+    printed = io.StringIO()
+    traceback.print_exception(caught.value, file=printed)
+    told = [
+        printed.getvalue(),
+        repr(caught.value),
+        repr(caught.value.__context__),
+        repr(model),
+        repr(vars(model)["settings"]),
+        json.dumps(model_identity("openai/any-model", model.settings, model)),
+        caplog.text,
+        *capfd.readouterr(),
+        repr(pickle.dumps(model)),
+        repr(pickle.dumps(caught.value)),
+    ]
+    assert not [where for where in told if "distinctive" in where]
+
+
+def test_identity_names_what_shapes_answers_and_nothing_secret(model_of):
+    address = "http://ann:pw@localhost:1/v1?key=abc"
+    settings = ModelSettings(base_url=address, options={"top_p": 0.5}, temperature=0.3)
+    model = build_model("openai/m", settings)
+    assert model_identity("openai/m", settings, model) == {
+        "model": "openai/m",
+        "base_url": "http://localhost:1/v1",
+        "temperature": 0.3,
+        "options": {"top_p": 0.5},
+    }
+    assert "pw" not in repr(settings)
+
+
+def test_threads_share_one_client_and_get_their_own_answers(model_of):
+    model, server = model_of(lambda request: text(request.body["messages"][0]["content"]))
+    answers = {}
+
+    def ask(number):
+        answers[number] = model.complete(Request((Message("user", str(number)),))).content
+
+    threads = [threading.Thread(target=ask, args=(n,)) for n in range(20)]
+    [thread.start() for thread in threads]
+    [thread.join() for thread in threads]
+    assert answers == {n: str(n) for n in range(20)}
+    assert model._shared_client() is model._shared_client()
+
+
+def test_a_pickled_model_answers_too(model_of):
+    model, _ = model_of([text("x"), text("y")])
+    model.complete(ASK)
+    assert pickle.loads(pickle.dumps(model)).complete(ASK).content == "y"
