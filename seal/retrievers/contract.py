@@ -1,0 +1,41 @@
+"""What every retriever keeps to: the cut-off k, and the order of the pool."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import TypeAlias
+
+from seal.core.errors import DataError, UsageError
+from seal.core.types import Tool
+
+DECIMALS = 6
+"""Scores are rounded to this many decimals: the noise of one machine's arithmetic lies below."""
+
+Hits: TypeAlias = list[tuple[str, float]]
+"""(tool id, score), best first, equal scores in the order of ids."""
+
+
+def check_k(k: int) -> None:
+    """Reject a cut-off below 1.
+
+    Raises:
+        UsageError: k is less than 1.
+    """
+    if k < 1:
+        raise UsageError(f"k = {k}: a retriever returns at least 1 tool; give --top-k 1 or more")
+
+
+def in_order(tools: Sequence[Tool]) -> list[Tool]:
+    """Return the tools in the order of their ids, so that the order of a file never matters.
+
+    Raises:
+        DataError: There are no tools, or an id stands twice.
+    """
+    if not tools:
+        raise DataError("the pool has no tools: nothing can be retrieved; check its tools.jsonl")
+    ordered = sorted(tools, key=lambda tool: tool.id)
+    for left, right in pairwise(ordered):
+        if left.id == right.id:
+            raise DataError(f"two tools of the pool have the id {left.id!r}; import it again")
+    return ordered

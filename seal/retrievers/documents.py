@@ -1,0 +1,176 @@
+"""What a retriever reads of a tool: a text by a named template.
+
+A template is a pure function of a tool. The index on disk is keyed by the texts themselves, so a
+changed template never meets an old index.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple, TypeAlias
+
+from seal.core.errors import UsageError
+from seal.core.registry import Registry
+from seal.core.types import Tool
+
+Template: TypeAlias = Callable[[Tool], str]
+
+DESCRIPTION_LIMIT = 2000
+"""Characters of a description that are read; the rest of a longer one adds noise, no recall."""
+DOCUMENT_LIMIT = 8000
+"""Characters of a whole document."""
+DEFAULT = "tool_api_description"
+
+TEMPLATES = Registry(
+    "document template",
+    "seal.templates",
+    {
+        "full": "seal.retrievers.documents:full",
+        "name": "seal.retrievers.documents:name",
+        "name_description": "seal.retrievers.documents:name_description",
+        "tool_api_description": "seal.retrievers.documents:tool_api_description",
+        "toolbench": "seal.retrievers.documents:toolbench",
+    },
+)
+
+_DIGEST = re.compile(r"#[0-9a-f]{8}$")
+
+
+class Names(NamedTuple):
+    """What a tool is called where it comes from."""
+
+    tool: str
+    """The service or class that offers the API; empty where there is none."""
+    api: str
+
+
+def documents(tools: Sequence[Tool], template: Any = DEFAULT) -> list[str]:
+    """Return one text for each tool, of at most `DOCUMENT_LIMIT` characters.
+
+    Args:
+        tools: The tools.
+        template: A template's name, a dotted path, or a function of a tool.
+
+    Raises:
+        UnknownNameError: No template of that name.
+        UsageError: The template is no function.
+    """
+    function = TEMPLATES.resolve(template)
+    if not callable(function):
+        raise UsageError(f"the document template {template!r} is no function of a tool")
+    return [shortened(function(tool), DOCUMENT_LIMIT) for tool in tools]
+
+
+def template_name(template: Any) -> str:
+    """Return a template's name as it stands in identities."""
+    return template if isinstance(template, str) else getattr(template, "__qualname__", "custom")
+
+
+def shortened(text: str, limit: int) -> str:
+    """Return the text, cut at the last blank before `limit` characters where it is longer."""
+    if len(text) <= limit:
+        return text
+    head = text[: limit + 1]
+    blank = max(head.rfind(" "), head.rfind("\n"))
+    # Chinese and Japanese have no blanks: a cut far before the limit would lose the text.
+    return head[:blank] if blank > limit // 2 else head[:limit]
+
+
+def names(tool: Tool) -> Names:
+    """Return the upstream names of a tool, else what its id `benchmark/tool/api` says."""
+    upstream = tool.source.get("tool_name"), tool.source.get("api_name")
+    if all(isinstance(part, str) and part for part in upstream):
+        return Names(str(upstream[0]), str(upstream[1]))
+    parts = _DIGEST.sub("", tool.id).split("/", 2)
+    if len(parts) == 3:
+        return Names(parts[1], parts[2])
+    return Names("", tool.name)
+
+
+def tool_api_description(tool: Tool) -> str:
+    """Return "tool api: description"; the tool's name is left out where it equals the api's."""
+    title = " ".join(dict.fromkeys(part for part in names(tool) if part))
+    return f"{title}: {shortened(tool.description, DESCRIPTION_LIMIT)}"
+
+
+def name(tool: Tool) -> str:
+    """Return the name that a model sees."""
+    return tool.name
+
+
+def name_description(tool: Tool) -> str:
+    """Return "name: description" with the name that a model sees."""
+    return f"{tool.name}: {shortened(tool.description, DESCRIPTION_LIMIT)}"
+
+
+def full(tool: Tool) -> str:
+    """Return "tool api: description" with the category and the parameters in words."""
+    parts = [tool_api_description(tool)]
+    if tool.category:
+        parts.append(f"Category: {tool.category}.")
+    described = [
+        f"{parameter} {_text(schema.get('description'))}".strip()
+        for parameter, schema in _properties(tool).items()
+    ]
+    if described:
+        parts.append(f"Parameters: {'; '.join(described)}.")
+    return " ".join(parts)
+
+
+def toolbench(tool: Tool) -> str:
+    """Return the document that ToolBench's retriever was trained on.
+
+    Source: ToolLLM, section 3.1; the fields in the order of its corpus: category, tool, api,
+    description, required and optional parameters and the shape of the response as JSON.
+    """
+    title = names(tool)
+    required = tool.parameters.get("required")
+    required = required if isinstance(required, list) else []
+    groups: dict[bool, list[dict[str, Any]]] = {True: [], False: []}
+    for parameter, schema in _properties(tool).items():
+        groups[parameter in required].append(
+            {
+                "name": parameter,
+                "type": _text(schema.get("type")).upper(),
+                "description": _text(schema.get("description")),
+                "default": schema.get("default", ""),
+            }
+        )
+    return ", ".join(
+        [
+            tool.category,
+            title.tool,
+            title.api,
+            shortened(tool.description, DESCRIPTION_LIMIT),
+            f"required_params: {json.dumps(groups[True])}",
+            f"optional_params: {json.dumps(groups[False])}",
+            f"return_schema: {json.dumps(tool.returns if tool.returns is not None else '')}",
+        ]
+    )
+
+
+def _properties(tool: Tool) -> dict[str, Mapping[str, Any]]:
+    properties = tool.parameters.get("properties")
+    if not isinstance(properties, dict):
+        return {}
+    return {
+        str(key): schema if isinstance(schema, dict) else {} for key, schema in properties.items()
+    }
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else ""
+
+
+__all__ = [
+    "DEFAULT",
+    "TEMPLATES",
+    "Names",
+    "Template",
+    "documents",
+    "names",
+    "shortened",
+    "template_name",
+]

@@ -1,0 +1,114 @@
+"""Exact search among vectors: the one module that imports Faiss."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import faiss
+import numpy as np
+import numpy.typing as npt
+
+from seal.core.errors import DataError
+from seal.retrievers.contract import DECIMALS
+from seal.retrievers.selection import best_positions
+
+# Faiss 1.15 does not use BLAS below 128,000 vectors, which makes batches up to 3.6 times slower.
+faiss.cvar.distance_compute_blas_threshold = 20
+
+_BATCH = 256
+"""Queries that are searched at once."""
+_MARGIN = 16
+"""Candidates beyond k that are scored again."""
+_NOISE = 1e-5
+"""More than the error of a float32 inner product of unit vectors, in any order of its sum."""
+
+
+class Found(NamedTuple):
+    """What one query found, best first, equal scores by position."""
+
+    positions: list[int]
+    scores: list[float]
+    """Inner products, rounded to 6 decimals."""
+
+
+class VectorIndex:
+    """Unit vectors behind one Faiss index, searched by inner product.
+
+    Faiss names candidates in float32, whose last digits depend on batch and threads; their scores
+    are then computed in float64, and more candidates are asked for until none outside them can
+    belong to the answer. So the answer depends on the vectors and the query alone.
+
+    Args:
+        index: A Faiss index of inner products that can reconstruct its vectors.
+    """
+
+    def __init__(self, index: Any) -> None:
+        self._index = index
+
+    @classmethod
+    def build(cls, vectors: npt.NDArray[np.float32]) -> VectorIndex:
+        """Return an index of vectors, float32, (n, dimension), rows of length 1."""
+        index = faiss.IndexFlatIP(vectors.shape[1])
+        index.add(vectors)
+        return cls(index)
+
+    @property
+    def count(self) -> int:
+        """Number of vectors."""
+        return int(self._index.ntotal)
+
+    @property
+    def dimension(self) -> int:
+        """Numbers in a vector."""
+        return int(self._index.d)
+
+    def search(self, queries: npt.NDArray[np.float32], k: int) -> list[Found]:
+        """Return the k nearest vectors of each query, or all where there are fewer.
+
+        Args:
+            queries: float32, (q, dimension), rows of length 1 or 0.
+            k: At least 1.
+        """
+        found: list[Found] = []
+        for start in range(0, len(queries), _BATCH):
+            found.extend(self._search(queries[start : start + _BATCH], min(k, self.count)))
+        return found
+
+    def _search(self, queries: npt.NDArray[np.float32], k: int) -> list[Found]:
+        found: dict[int, Found] = {}
+        width = min(k + _MARGIN, self.count)
+        while len(found) < len(queries):
+            pending = [row for row in range(len(queries)) if row not in found]
+            rough, candidates = self._index.search(queries[pending], width)
+            for row, outside, positions in zip(pending, rough[:, -1], candidates, strict=True):
+                answer = self._nearest(queries[row], np.sort(positions), k)
+                # Nothing outside the candidates scores above the last of them.
+                if width == self.count or answer.scores[-1] > outside + _NOISE:
+                    found[row] = answer
+            width = min(2 * width, self.count)
+        return [found[row] for row in range(len(queries))]
+
+    def _nearest(
+        self, query: npt.NDArray[np.float32], positions: npt.NDArray[np.int64], k: int
+    ) -> Found:
+        vectors = self._index.reconstruct_batch(positions)
+        scores = np.round(np.einsum("nd,d->n", vectors, query, dtype=np.float64), DECIMALS) + 0.0
+        order = best_positions(scores, k)
+        return Found(positions[order].tolist(), scores[order].tolist())
+
+    def to_bytes(self) -> memoryview:
+        """Return the index as Faiss writes it."""
+        data: memoryview = faiss.serialize_index(self._index).data
+        return data
+
+    @classmethod
+    def from_bytes(cls, data: bytes | memoryview) -> VectorIndex:
+        """Return the index that `to_bytes` wrote.
+
+        Raises:
+            DataError: The bytes are no index.
+        """
+        try:
+            return cls(faiss.deserialize_index(np.frombuffer(data, dtype=np.uint8)))
+        except RuntimeError as error:
+            raise DataError(f"not an index that Faiss {faiss.__version__} can read") from error
