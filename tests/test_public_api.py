@@ -1,0 +1,141 @@
+"""What `import seal` offers, and how plug-ins become known by name."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import get_type_hints
+
+import pytest
+
+import seal
+from seal.api import REGISTRIES, register
+from seal.core.errors import UnknownNameError, UsageError
+from seal.core.registry import load_dotted
+
+PLUGIN = Path(__file__).parent / "fixtures" / "plugin"
+
+
+def test_the_names_are_sorted_and_distinct() -> None:
+    assert seal.__all__ == sorted(set(seal.__all__))
+
+
+@pytest.mark.parametrize("name", seal.__all__)
+def test_every_name_can_be_had(name: str) -> None:
+    assert getattr(seal, name) is not None
+
+
+def test_dir_lists_the_names() -> None:
+    assert dir(seal) == seal.__all__
+
+
+def test_another_name_is_an_attribute_error() -> None:
+    with pytest.raises(AttributeError, match="no attribute 'Tol'"):
+        _ = seal.Tol  # type: ignore[attr-defined]
+
+
+def test_every_name_has_a_docstring() -> None:
+    undocumented = [n for n in seal.__all__ if n != "__version__" and not getattr(seal, n).__doc__]
+    assert undocumented == []
+
+
+def test_annotations_of_run_resolve() -> None:
+    from seal.pipeline.run import Progress, RunResult
+
+    hints = get_type_hints(seal.run, localns={"RunResult": RunResult, "Progress": Progress})
+    assert hints["return"] is RunResult
+
+
+@pytest.mark.parametrize("kind", sorted(REGISTRIES))
+def test_every_kind_of_plugin_has_a_registry(kind: str) -> None:
+    registry = load_dotted(REGISTRIES[kind])
+    assert registry.group.startswith("seal.")
+    assert registry.names() == sorted(registry.names())
+
+
+@pytest.mark.parametrize("kind", sorted(REGISTRIES))
+def test_everything_of_ours_can_be_imported(kind: str) -> None:
+    registry = load_dotted(REGISTRIES[kind])
+    for name in registry.names():
+        assert registry.resolve(name) is not None
+
+
+def test_a_registered_plugin_is_found_by_name() -> None:
+    class Mine:
+        pass
+
+    register("agent", "mine-of-this-test", Mine)
+    assert load_dotted(REGISTRIES["agent"]).resolve("mine-of-this-test") is Mine
+    with pytest.raises(UsageError, match="exists already"):
+        register("agent", "mine-of-this-test", Mine)
+
+
+def test_an_unknown_kind_names_the_closest() -> None:
+    with pytest.raises(UnknownNameError, match="Did you mean 'retriever'"):
+        register("retreiver", "x", object())
+
+
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Folder with the fixture distribution, installed as pip would."""
+    folder = tmp_path_factory.mktemp("plugin")
+    source = folder / "source"
+    copy_tree(PLUGIN, source)
+    target = folder / "target"
+    options = ["--no-deps", "--no-build-isolation", "--no-index", "-q", "--target", str(target)]
+    done = subprocess.run(
+        [sys.executable, "-m", "pip", "install", *options, str(source)],
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    return target
+
+
+def copy_tree(source: Path, target: Path) -> None:
+    """Copy, so that building leaves nothing in the repository."""
+    import shutil
+
+    shutil.copytree(source, target, ignore=shutil.ignore_patterns("__pycache__"))
+
+
+@pytest.mark.parametrize(
+    ("registry", "name", "attribute"),
+    [
+        ("seal.retrievers:REGISTRY", "longest_name", "LongestName"),
+        ("seal.agents:REGISTRY", "one_step_planner", "OneStepPlanner"),
+        ("seal.evaluation:REGISTRY", "step_count", "StepCount"),
+    ],
+)
+def test_an_installed_plugin_is_found_by_its_entry_point(
+    installed: Path, registry: str, name: str, attribute: str
+) -> None:
+    code = (
+        "from seal.core.registry import load_dotted\n"
+        f"registry = load_dotted({registry!r})\n"
+        f"assert {name!r} in registry.names()\n"
+        f"print(registry.resolve({name!r}).__name__)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "PYTHONPATH": str(installed)},
+    )
+    assert done.stdout.strip() == attribute, done.stderr
+
+
+def test_an_installed_plugin_is_named_on_the_command_line(installed: Path, tmp_path: Path) -> None:
+    words = ["run", "--planner", "one_step_planner", "--retriever", "longest_name"]
+    done = subprocess.run(
+        [sys.executable, "-m", "seal", *words, "--limit", "3", "--no-baselines", "--out", "run"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        env={
+            **os.environ,
+            "PYTHONPATH": str(installed),
+            "SEAL_CACHE_DIR": str(tmp_path / "cache"),
+        },
+    )
+    assert done.returncode == 0, done.stderr
