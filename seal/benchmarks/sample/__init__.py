@@ -1,0 +1,26 @@
+"""The small benchmark that ships: 65 tools in 8 domains and 80 tasks, all of our own making.
+
+The folder is a pool like any other, and its two files are the source: one record a line.
+
+- tools.jsonl: `Tool.returns` is a JSON Schema, so that a simulator can answer by shape. Eight tools
+  are never called: they lie close to others, so that retrieval and choice are no formality.
+- tasks.jsonl: the tag `group` is single, parallel, dependent, chat (no tool needed) or clarify
+  (a required argument is missing: the agent should ask); `domain` is one of eight. A gold call's
+  `Milestone.result` is its recorded answer, the same for the same call everywhere. Of clarify tasks
+  `relevant` names the tool that lacks an argument, and the label `missing` that argument.
+
+Persons, companies and all results are invented.
+"""
+
+from __future__ import annotations
+
+from importlib.resources import files
+from pathlib import Path
+
+
+def folder() -> Path:
+    """Return the pool folder, as `seal.benchmarks.load_pool` reads it."""
+    return Path(str(files(__name__)))
+
+
+__all__ = ["folder"]
