@@ -1,0 +1,227 @@
+"""Upstream files in, one pool folder out: what every importer shares.
+
+An importer is a function that yields records while it reads: tools, tasks, and recorded runs, in
+any order; the folder keeps their order, so an importer yields in an order that its source alone
+decides. Here the records become a pool folder, which appears whole or not at all:
+
+    tools.jsonl  tasks.jsonl  recorded/NAME/trajectories.jsonl  import.json
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO, Any, Protocol
+
+import orjson
+
+from seal.core.errors import DataError, UsageError
+from seal.core.records import encode
+from seal.core.registry import Registry
+from seal.core.types import JSON, Task, Tool, Trajectory
+
+REGISTRY = Registry(
+    "benchmark",
+    "seal.benchmarks",
+    {"toolbench": "seal.benchmarks.toolbench:import_toolbench"},
+)
+
+TOOLS = "tools.jsonl"
+TASKS = "tasks.jsonl"
+REPORT = "import.json"
+RECORDED = "recorded"
+TRAJECTORIES = "trajectories.jsonl"
+
+
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """One run that a model left behind, played by others before us; never gold."""
+
+    name: str
+    """Of the recording, as in `--model recorded:NAME`; a folder name."""
+    trajectory: Trajectory
+
+
+@dataclass(slots=True)
+class Notes:
+    """What an importer has to say besides its records; written to `import.json`."""
+
+    dropped: Counter[str] = field(default_factory=Counter)
+    """Reason to the number of records, or parts of records, that were left out."""
+    lacks: set[str] = field(default_factory=set)
+    """What the source does not say, such as "gold_calls"."""
+    facts: dict[str, JSON] = field(default_factory=dict)
+    """Further counts under a name of their own."""
+
+
+class Importer(Protocol):
+    """Reads one benchmark's upstream files."""
+
+    def __call__(
+        self, source: Path, notes: Notes, **options: Any
+    ) -> Iterator[Tool | Task | Recorded]:
+        """Yield the records of a file or folder; equal sources give equal records in equal order.
+
+        Raises:
+            DataError: A file is malformed; the text names file and place.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class ImportReport:
+    """What an import made, as `import.json` holds it."""
+
+    benchmark: str
+    tasks: int
+    tools: int
+    dropped: dict[str, int]
+    """Reason to count."""
+    lacks: tuple[str, ...]
+    digest: str
+    """SHA-256 of tools.jsonl and tasks.jsonl, as `PoolFolder.digest`."""
+    recordings: dict[str, int]
+    """Name of a recording to its number of trajectories."""
+    facts: dict[str, JSON]
+    """Counts of this benchmark's own."""
+
+    def to_json(self) -> dict[str, JSON]:
+        """Return the content of `import.json`."""
+        return {
+            "benchmark": self.benchmark,
+            "tasks": self.tasks,
+            "tools": self.tools,
+            "dropped": self.dropped,
+            "lacks": list(self.lacks),
+            "digest": self.digest,
+            "recordings": self.recordings,
+            **self.facts,
+        }
+
+
+def import_benchmark(name: str, source: Path, out: Path, **options: Any) -> ImportReport:
+    """Import a benchmark's upstream files into a pool folder.
+
+    Args:
+        name: Of the importer, or a dotted path to one.
+        source: File or folder as upstream publishes it.
+        out: Folder to make; an earlier pool there is replaced.
+        options: Handed to the importer.
+
+    Raises:
+        UsageError: No such importer or source, or `out` may not be replaced.
+        DataError: The source is malformed or holds nothing; nothing is left behind.
+    """
+    importer: Importer = REGISTRY.resolve(name)
+    _check_places(source, out)
+    part = out.with_name(f".{out.name}.{os.getpid()}.part")
+    part.mkdir(parents=True)
+    try:
+        report = _write(name.rpartition(":")[2], importer, source, part, options)
+        _swap(part, out)
+    finally:
+        shutil.rmtree(part, ignore_errors=True)
+    return report
+
+
+def _check_places(source: Path, out: Path) -> None:
+    if not source.exists():
+        raise UsageError(f"no file or folder {source}: name the benchmark's upstream files")
+    if out.resolve().is_relative_to(source.resolve()):
+        raise UsageError(f"{out} lies inside {source}: choose an output folder outside the source")
+    if source.resolve().is_relative_to(out.resolve()):
+        raise UsageError(f"{source} lies inside {out}: choose another output folder")
+    if out.exists() and not _replaceable(out):
+        raise UsageError(
+            f"{out} exists and is no pool (it has no {REPORT}): choose a new folder or empty it"
+        )
+
+
+def _replaceable(out: Path) -> bool:
+    return out.is_dir() and ((out / REPORT).is_file() or not any(out.iterdir()))
+
+
+def _swap(part: Path, out: Path) -> None:
+    """Put the finished folder in the place of an earlier one."""
+    old = part.with_suffix(".old")
+    if out.exists():
+        out.rename(old)
+    part.rename(out)
+    shutil.rmtree(old, ignore_errors=True)
+
+
+def _write(
+    name: str, importer: Importer, source: Path, folder: Path, options: dict[str, Any]
+) -> ImportReport:
+    notes = Notes()
+    with ExitStack() as files:
+        writer = _Writer(folder, files)
+        for record in importer(source, notes, **options):
+            writer.add(record)
+    if not writer.counts[TOOLS] + writer.counts[TASKS]:
+        raise DataError(
+            f"{source} holds no record of {name}: "
+            f"dropped {dict(notes.dropped)}, found {notes.facts.get('files', {})}"
+        )
+    report = ImportReport(
+        name,
+        writer.counts[TASKS],
+        writer.counts[TOOLS],
+        dict(sorted(notes.dropped.items())),
+        tuple(sorted(notes.lacks)),
+        pool_digest(folder),
+        dict(sorted(writer.recordings.items())),
+        notes.facts,
+    )
+    text = orjson.dumps(report.to_json(), option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
+    (folder / REPORT).write_bytes(text)
+    return report
+
+
+class _Writer:
+    """Appends each record to the file of its kind."""
+
+    def __init__(self, folder: Path, files: ExitStack) -> None:
+        self.counts: Counter[str] = Counter()
+        self.recordings: Counter[str] = Counter()
+        self._folder = folder
+        self._stack = files
+        self._tools = self._open(folder / TOOLS)
+        self._tasks = self._open(folder / TASKS)
+        self._recorded: dict[str, IO[bytes]] = {}
+
+    def add(self, record: Tool | Task | Recorded) -> None:
+        if isinstance(record, Recorded):
+            self._recording(record.name).write(encode(record.trajectory))
+            self.recordings[record.name] += 1
+        elif isinstance(record, Task):
+            self._tasks.write(encode(record))
+            self.counts[TASKS] += 1
+        else:
+            self._tools.write(encode(record))
+            self.counts[TOOLS] += 1
+
+    def _recording(self, name: str) -> IO[bytes]:
+        if name not in self._recorded:
+            self._recorded[name] = self._open(self._folder / RECORDED / name / TRAJECTORIES)
+        return self._recorded[name]
+
+    def _open(self, path: Path) -> IO[bytes]:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        file: IO[bytes] = self._stack.enter_context(path.open("wb"))
+        return file
+
+
+def pool_digest(folder: Path) -> str:
+    """Return the SHA-256 over tools.jsonl and tasks.jsonl, as 64 hexadecimal digits."""
+    total = hashlib.sha256()
+    for name in (TOOLS, TASKS):
+        with (folder / name).open("rb") as file:
+            total.update(hashlib.file_digest(file, "sha256").digest())
+    return total.hexdigest()

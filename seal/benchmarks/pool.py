@@ -1,0 +1,194 @@
+"""Pool folders: what an import wrote, read back and checked."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from functools import cached_property
+from pathlib import Path
+
+import orjson
+
+from seal.benchmarks.importer import (
+    RECORDED,
+    REPORT,
+    TASKS,
+    TOOLS,
+    TRAJECTORIES,
+    pool_digest,
+)
+from seal.core.conditions import Called
+from seal.core.errors import DataError, UnknownNameError, UsageError
+from seal.core.records import read_records
+from seal.core.types import JSON, Task, Tool, Trajectory
+
+_LISTED = 20
+"""Values of a tag that a message lists at most."""
+
+
+def load_pool(folder: Path) -> PoolFolder:
+    """Return the pool that a folder holds.
+
+    Raises:
+        DataError: The folder is no pool, or has no tools.
+    """
+    for name in (TOOLS, TASKS):
+        if not (folder / name).is_file():
+            raise DataError(
+                f"{folder} is no pool: it has no {name}; "
+                "make one with: seal import NAME SOURCE --out DIR"
+            )
+    if (folder / TOOLS).stat().st_size == 0:
+        raise DataError(f"{folder / TOOLS} is empty: a pool needs tools; import it again")
+    return PoolFolder(folder)
+
+
+class PoolFolder:
+    """A pool folder: tools, tasks and recorded runs; tasks and runs are streamed.
+
+    Args:
+        folder: With tools.jsonl and tasks.jsonl; `import.json` and `recorded/` where they exist.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    @cached_property
+    def report(self) -> dict[str, JSON]:
+        """The content of import.json; empty where there is none, as in a folder made by hand."""
+        path = self.folder / REPORT
+        if not path.is_file():
+            return {}
+        try:
+            content = orjson.loads(path.read_bytes())
+        except orjson.JSONDecodeError as error:
+            raise DataError(f"{path}: not JSON: {error}; import the pool again") from error
+        if not isinstance(content, dict):
+            raise DataError(f"{path}: expected an object, got {type(content).__name__}")
+        return content
+
+    @property
+    def name(self) -> str:
+        """The benchmark's name; the folder's where import.json names none."""
+        return str(self.report.get("benchmark") or self.folder.resolve().name)
+
+    @cached_property
+    def digest(self) -> str:
+        """SHA-256 of tools.jsonl and tasks.jsonl as they stand."""
+        return pool_digest(self.folder)
+
+    @cached_property
+    def _tools(self) -> dict[str, Tool]:
+        tools: dict[str, Tool] = {}
+        for tool in read_records(self.folder / TOOLS, Tool):
+            if tool.id in tools:
+                raise DataError(f"{self.folder / TOOLS}: tool id {tool.id!r} stands twice")
+            tools[tool.id] = tool
+        return tools
+
+    def tools(self) -> tuple[Tool, ...]:
+        """Return all tools in the order of the file.
+
+        Raises:
+            DataError: A line is bad, or an id stands twice.
+        """
+        return tuple(self._tools.values())
+
+    def tasks(
+        self, select: Mapping[str, str] | None = None, limit: int | None = None
+    ) -> Iterator[Task]:
+        """Yield tasks in the order of the file, one by one.
+
+        Args:
+            select: Tag to the value that it must have, written as on a command line: a boolean tag
+                matches `true` or `false`. All must hold.
+            limit: At most so many.
+
+        Raises:
+            DataError: A line is bad, an id stands twice, a tool is not in tools.jsonl, or no task.
+            UsageError: No task has such tags; the text lists the tags that there are.
+        """
+        known: defaultdict[str, set[str]] = defaultdict(set)
+        wanted = {tag: value.casefold() for tag, value in (select or {}).items()}
+        found = 0
+        for task in self._checked():
+            if limit is not None and found >= limit:
+                return
+            tags = {tag: _written(value) for tag, value in task.tags.items()}
+            for tag, value in tags.items():
+                known[tag].add(value)
+            if all(tags.get(tag, "").casefold() == value for tag, value in wanted.items()):
+                found += 1
+                yield task
+        if not found and limit != 0:
+            raise _nothing_found(self.folder / TASKS, select or {}, known)
+
+    def _checked(self) -> Iterator[Task]:
+        path = self.folder / TASKS
+        seen = set()
+        for task in read_records(path, Task):
+            if task.id in seen:
+                raise DataError(f"{path}: task id {task.id!r} stands twice")
+            seen.add(task.id)
+            for role, tool in _named_tools(task):
+                if tool not in self._tools:
+                    raise DataError(
+                        f"{path}: task {task.id!r} has the {role} tool {tool!r}, "
+                        f"which is not in {TOOLS}; import the pool again"
+                    )
+            yield task
+
+    def recordings(self) -> dict[str, Path]:
+        """Return the recorded runs: name to the file of their trajectories, sorted by name."""
+        files = sorted((self.folder / RECORDED).glob(f"*/{TRAJECTORIES}"))
+        return {file.parent.name: file for file in files}
+
+    def recorded(self, name: str) -> Iterator[Trajectory]:
+        """Yield the trajectories of one recording.
+
+        Raises:
+            UnknownNameError: No recording of this name.
+            DataError: A line is bad.
+        """
+        files = self.recordings()
+        if name not in files:
+            raise UnknownNameError(f"recording in {self.folder}", name, files)
+        yield from read_records(files[name], Trajectory)
+
+
+def _named_tools(task: Task) -> Iterator[tuple[str, str]]:
+    """Yield every tool id that a task names, with what it is there."""
+    for goal in task.goals:
+        for tool in goal.relevant:
+            yield "relevant", tool
+        for tool in goal.offered or ():
+            yield "offered", tool
+        for plan in goal.plans or ():
+            for milestone in (*plan.milestones, *plan.minefields):
+                if isinstance(milestone.condition, Called):
+                    yield "gold", milestone.condition.tool
+
+
+def _written(value: JSON) -> str:
+    """Return a tag's value as a user writes it."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return str(value)
+
+
+def _nothing_found(
+    path: Path, select: Mapping[str, str], known: Mapping[str, set[str]]
+) -> DataError | UsageError:
+    if not select:
+        return DataError(f"{path} holds no task")
+    tags = "; ".join(f"{tag}: {_shortened(values)}" for tag, values in sorted(known.items()))
+    asked = ", ".join(f"{tag}={value}" for tag, value in select.items())
+    return UsageError(f"no task of {path} has {asked}; its tags are: {tags or 'none'}")
+
+
+def _shortened(values: set[str]) -> str:
+    listed = ", ".join(sorted(values)[:_LISTED])
+    return f"{listed}, and {len(values) - _LISTED} more" if len(values) > _LISTED else listed
+
+
+__all__ = ["PoolFolder", "load_pool"]
