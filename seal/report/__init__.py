@@ -1,0 +1,1 @@
+"""Reading a run: tables, transcripts, and the HTML report."""

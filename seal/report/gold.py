@@ -1,0 +1,56 @@
+"""What a goal asks for, in words that a person reads."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from seal.core.conditions import Argument, Called, Condition
+from seal.core.records import to_plain
+from seal.core.types import Goal, Plan
+
+
+def plan_lines(plan: Plan) -> list[str]:
+    """Return one line for each milestone and minefield, numbered, with what it comes after."""
+    lines = []
+    for prefix, nodes in (("", plan.milestones), ("never ", plan.minefields)):
+        for position, node in enumerate(nodes):
+            after = f"  (after {', '.join(map(str, node.after))})" if node.after else ""
+            lines.append(f"{prefix}{position}: {describe(node.condition)}{after}")
+    return lines
+
+
+def gold_lines(goal: Goal) -> list[str]:
+    """Return the plans and answers of a goal; empty where it is not annotated."""
+    lines = []
+    plans = goal.plans or ()
+    for number, plan in enumerate(plans, 1):
+        if len(plans) > 1:
+            lines.append(f"plan {number} of {len(plans)}")
+        lines.extend(plan_lines(plan) or ["no tool needed"])
+    if goal.answers:
+        lines.append("states " + ", ".join(answer for answer in goal.answers))
+    return lines
+
+
+def describe(condition: Condition) -> str:
+    """Return a condition on one line: `tool(city="Paris" | "Lyon")` of a call, or its fields."""
+    if isinstance(condition, Called):
+        if condition.arguments is None:
+            return f"{condition.tool}(…)"
+        given = ", ".join(f"{name}={_values(gold)}" for name, gold in condition.arguments.items())
+        return f"{condition.tool}({given})"
+    fields: dict[str, Any] = to_plain(condition)
+    kind = fields.pop("kind", type(condition).__name__)
+    told = ", ".join(f"{name}={json_text(value)}" for name, value in fields.items() if value)
+    return f"{kind} {told}".rstrip()
+
+
+def json_text(value: Any, indent: int | None = None) -> str:
+    """Return a value as JSON text, letters of every script as they are."""
+    return json.dumps(value, ensure_ascii=False, indent=indent)
+
+
+def _values(gold: Argument) -> str:
+    values = " | ".join(json_text(value) for value in gold.values) or "any"
+    return f"[{values}]" if gold.optional else values

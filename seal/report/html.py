@@ -1,0 +1,204 @@
+"""The report: one HTML file that needs no network."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+from markupsafe import Markup
+
+from seal.core.records import AtomicFile
+from seal.core.types import Score, Task, Trajectory
+from seal.pipeline.run_folder import RunFolder
+from seal.report.embedding import chat_data, data_block, score_data, task_data
+from seal.report.gold import json_text
+from seal.report.lanes import Lane, lanes_of, measure_differences, model_name
+from seal.report.outcomes import (
+    DECISIVE,
+    last_stop,
+    outcome_label,
+    scores_so_far,
+    trajectories_so_far,
+)
+from seal.report.pages import asset, content_hash, stream
+from seal.report.printable import one_line, printable
+from seal.report.sections import Section, default_sections
+
+MAX_BYTES = 64_000_000
+"""Bytes of conversations in one page; a browser stays quick below."""
+EMBEDDING_ORDER = ("run", "ceiling", "floor")
+
+
+def write_report(
+    runs: Sequence[RunFolder],
+    out: Path,
+    sections: Sequence[Section] | None = None,
+    max_bytes: int = MAX_BYTES,
+) -> Path:
+    """Write the report of one run, or of several side by side.
+
+    The same runs give the same bytes. Trajectories and scores are streamed: memory holds one of
+    them and a short row for each task.
+
+    Args:
+        runs: Scored runs; floor and ceiling are those of the first that has them.
+        out: The file to write; it appears whole or not at all.
+        sections: Parts above the table of tasks; None: ours and those of plug-ins.
+        max_bytes: Conversations beyond this size are left out, and the page says so.
+
+    Returns:
+        `out`.
+
+    Raises:
+        UsageError: No run.
+        DataError: A run has not been scored, or a file of it is damaged.
+    """
+    lanes = lanes_of(runs)
+    rendered = [
+        (section.title, body)
+        for section in (default_sections() if sections is None else sections)
+        if (body := section.render(lanes)) is not None
+    ]
+    script, style = asset("app.js"), asset("style.css")
+    embedded = _Embedded(lanes, max_bytes)
+    pieces = stream(
+        "page.html",
+        title=" · ".join(lane.label for lane in lanes if lane.kind == "run"),
+        lanes=lanes,
+        sections=rendered,
+        differences=measure_differences(runs),
+        manifests=[(model_name(run), _manifest_parts(run)) for run in runs],
+        warnings=[text for run in runs for text in run.manifest().get("warnings") or ()],
+        script=script,
+        style=style,
+        script_hash=content_hash(script),
+        style_hash=content_hash(style),
+        blocks=embedded.blocks(),
+        index=embedded.index,
+    )
+    with AtomicFile(out) as file:
+        for piece in pieces:
+            file.write(piece.encode())
+    return out
+
+
+def _manifest_parts(run: RunFolder) -> list[tuple[str, str]]:
+    manifest = run.manifest()
+    return [(name, json_text(manifest[name], indent=2)) for name in sorted(manifest)]
+
+
+@dataclass(slots=True)
+class _Row:
+    """What the page's table shows of a task."""
+
+    task_id: str
+    text: str = ""
+    tags: dict[str, str] = field(default_factory=dict)
+    chats: dict[tuple[int, int], _Chat] = field(default_factory=dict)
+    """(lane, trial) to the chat."""
+
+
+@dataclass(slots=True)
+class _Chat:
+    failed: bool
+    stop: str
+    calls: int
+    decisive: list[Score] = field(default_factory=list)
+
+
+class _Embedded:
+    """The data blocks of a page, and the index of its table once they are all out."""
+
+    def __init__(self, lanes: Sequence[Lane], max_bytes: int) -> None:
+        self._lanes = lanes
+        self._bytes_left = max_bytes
+        self._rows: dict[str, _Row] = {}
+        self._places: dict[str, int] = {}
+        self._left_out = 0
+
+    def blocks(self) -> Iterator[Markup]:
+        """Yield tasks, then each lane's chats and scores."""
+        for lane in self._lanes:
+            for task in lane.run.tasks() if lane.kind == "run" else ():
+                if task.id not in self._rows:
+                    yield data_block("task", str(self._place(task)), task_data(task))
+        for position in self._embedding_order():
+            yield from self._chats(position)
+            yield from self._scores(position)
+
+    def index(self) -> Markup:
+        """Return the block from which the page builds its table."""
+        value = {
+            "lanes": [[lane.kind, printable(lane.label), lane.colour] for lane in self._lanes],
+            "rows": [self._index_row(row) for row in self._rows.values()],
+            "left_out": self._left_out,
+        }
+        return data_block("index", "0", value)
+
+    def _embedding_order(self) -> list[int]:
+        positions = range(len(self._lanes))
+        return sorted(positions, key=lambda place: EMBEDDING_ORDER.index(self._lanes[place].kind))
+
+    def _place(self, task: Task) -> int:
+        row = self._row(task.id)
+        row.text = one_line(task.goals[0].text, 240) if task.goals else ""
+        row.tags = {
+            one_line(name, 40): one_line(_tag_text(value), 60) for name, value in task.tags.items()
+        }
+        return self._places[task.id]
+
+    def _row(self, task_id: str) -> _Row:
+        if task_id not in self._rows:
+            self._places[task_id] = len(self._rows)
+            self._rows[task_id] = _Row(task_id)
+        return self._rows[task_id]
+
+    def _chats(self, lane: int) -> Iterator[Markup]:
+        for trajectory in trajectories_so_far(self._lanes[lane].run):
+            self._row(trajectory.task_id).chats[lane, trajectory.trial] = _short(trajectory)
+            key = self._key(lane, trajectory.task_id, trajectory.trial)
+            block = data_block("chat", key, chat_data(trajectory))
+            if self._fits(block):
+                yield block
+            else:
+                self._left_out += 1
+
+    def _scores(self, lane: int) -> Iterator[Markup]:
+        scores = scores_so_far(self._lanes[lane].run)
+        for (task_id, trial), group in groupby(scores, lambda s: (s.task_id, s.trial)):
+            found = list(group)
+            chat = self._row(task_id).chats.get((lane, trial))
+            if chat is not None:
+                chat.decisive.extend(s for s in found if s.metric in DECISIVE)
+            block = data_block("scores", self._key(lane, task_id, trial), score_data(found))
+            if self._fits(block):
+                yield block
+
+    def _key(self, lane: int, task_id: str, trial: int) -> str:
+        return f"{lane}/{self._places[task_id]}/{trial}"
+
+    def _fits(self, block: Markup) -> bool:
+        size = len(block.encode())
+        if size > self._bytes_left:
+            return False
+        self._bytes_left -= size
+        return True
+
+    def _index_row(self, row: _Row) -> list[Any]:
+        chats: list[list[list[Any]]] = [[] for _ in self._lanes]
+        for (lane, trial), chat in sorted(row.chats.items()):
+            label = outcome_label(chat.failed, chat.decisive)
+            chats[lane].append([trial, label, printable(chat.stop), chat.calls])
+        return [printable(row.task_id), row.text, row.tags, chats]
+
+
+def _short(trajectory: Trajectory) -> _Chat:
+    calls = sum(1 for _ in trajectory.calls())
+    return _Chat(trajectory.failed, last_stop(trajectory), calls)
+
+
+def _tag_text(value: Any) -> str:
+    return value if isinstance(value, str) else json_text(value)

@@ -1,0 +1,106 @@
+"""How one chat ended, from its trajectory and its scores."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from seal.core.types import Score, Trajectory
+from seal.pipeline.run_folder import RunFolder
+from seal.report.tail import Tail
+
+DECISIVE = ("pass_rate", "success", "mission_accuracy", "similarity", "finished")
+"""Metrics that can say whether a task is solved; the first that a chat was scored by counts."""
+
+ALMOST_ONE = 1 - 1e-9
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """One chat in short."""
+
+    task_id: str
+    trial: int
+    label: str
+    """solved, unsolved, unsure, error, or unscored."""
+    stop: str
+    """Stop reason of the last goal that was played; empty where there is none."""
+    calls: int
+    turns: int
+
+
+def outcome_label(failed: bool, scores: Iterable[Score]) -> str:
+    """Return the chat's outcome: its worst goal decides.
+
+    Args:
+        failed: The infrastructure ended the chat (`Trajectory.failed`).
+        scores: Scores of the chat.
+
+    Of several decisive metrics (`DECISIVE`) the first with a value counts. A score may carry a
+    `label` in its details, as the pass rate does; else 1 is solved and less is unsolved.
+    """
+    if failed:
+        return "error"
+    by_metric: dict[str, list[Score]] = {}
+    for score in scores:
+        if score.value is not None:
+            by_metric.setdefault(score.metric, []).append(score)
+    for metric in DECISIVE:
+        if metric in by_metric:
+            return _worst({goal_label(score) for score in by_metric[metric]})
+    return "unscored"
+
+
+def goal_label(score: Score) -> str:
+    """Return what one decisive score says of its goal."""
+    label = score.details.get("label")
+    if label in ("solved", "unsolved", "unsure"):
+        return str(label)
+    return "solved" if score.value is not None and score.value >= ALMOST_ONE else "unsolved"
+
+
+def _worst(labels: set[str]) -> str:
+    return next(label for label in ("unsolved", "unsure", "solved") if label in labels)
+
+
+def last_stop(trajectory: Trajectory) -> str:
+    """Return the stop reason of the last goal that was played; empty where there is none."""
+    return trajectory.stops[-1].reason if trajectory.stops else ""
+
+
+def outcome(trajectory: Trajectory, scores: Iterable[Score]) -> Outcome:
+    """Return one chat in short."""
+    return Outcome(
+        task_id=trajectory.task_id,
+        trial=trajectory.trial,
+        label=outcome_label(trajectory.failed, scores),
+        stop=last_stop(trajectory),
+        calls=sum(1 for _ in trajectory.calls()),
+        turns=len({step.turn for step in trajectory.steps}),
+    )
+
+
+def decisive_scores(run: RunFolder) -> dict[tuple[str, int], list[Score]]:
+    """Return the scores that decide each (task, trial); empty where the run is not scored."""
+    found: dict[tuple[str, int], list[Score]] = {}
+    for score in scores_so_far(run):
+        if score.metric in DECISIVE:
+            found.setdefault((score.task_id, score.trial), []).append(score)
+    return found
+
+
+def scores_so_far(run: RunFolder) -> Iterator[Score]:
+    """Yield the scores; nothing where the run is not scored."""
+    yield from Tail(run.scores_path, Score).read()
+
+
+def trajectories_so_far(run: RunFolder) -> Iterator[Trajectory]:
+    """Yield the chats that are complete; a line that is being written is left out."""
+    yield from Tail(run.trajectories_path, Trajectory).read()
+
+
+def outcomes(run: RunFolder) -> Iterator[Outcome]:
+    """Yield every finished chat in short, in the order of the file."""
+    scores = decisive_scores(run)
+    for trajectory in trajectories_so_far(run):
+        yield outcome(trajectory, scores.get((trajectory.task_id, trajectory.trial), ()))

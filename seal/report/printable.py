@@ -1,0 +1,41 @@
+"""Texts that strangers wrote, made safe to print.
+
+What a model or an API says is untrusted: an escape sequence in it could recolour, rewrite or
+retitle the reader's terminal, and a bidirectional override could show words in another order than
+they were written.
+"""
+
+from __future__ import annotations
+
+import re
+
+_UNSAFE = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f"  # C0 but for tab and newline, delete, C1
+    "\u2028\u2029"  # line and paragraph separators
+    "\u202a-\u202e\u2066-\u2069"  # bidirectional embeddings, overrides and isolates
+    "\ud800-\udfff]"  # halves of surrogate pairs, which no encoding can write
+)
+
+
+def printable(text: str) -> str:
+    """Return the text with every control character replaced by a visible sign.
+
+    Tabs and newlines stay, CR LF becomes a newline; C0 becomes its picture (ESC is `␛`), the others
+    their code in hexadecimal. Letters of any script, marks and emoji are left alone.
+    """
+    return _UNSAFE.sub(_visible, text.replace("\r\n", "\n"))
+
+
+def one_line(text: str, length: int) -> str:
+    """Return the text, printable, on one line of at most `length` characters."""
+    line = " ".join(printable(text).split())
+    return line if len(line) <= length else line[: length - 1].rstrip() + "…"
+
+
+def _visible(found: re.Match[str]) -> str:
+    code = ord(found.group())
+    if code < 0x20:
+        return chr(0x2400 + code)
+    if code == 0x7F:
+        return "␡"
+    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}"

@@ -1,0 +1,196 @@
+"""The parts of a report above its table of tasks, each pluggable.
+
+A section is any object with a `title` and `render(lanes)`. A plug-in's section stands under the
+entry points `seal.report_sections` and is shown after ours. What it returns is `Markup`: build it
+with a Jinja template of your own with autoescape, `markupsafe.escape`, or
+`seal.report.charts.bar_chart`. Scripts and style attributes do not run in the report: its content
+security policy allows its own alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from markupsafe import Markup
+
+from seal.core.registry import Registry
+from seal.report.anchors import task_link
+from seal.report.charts import Bar, BarGroup, bar_chart
+from seal.report.gold import json_text
+from seal.report.lanes import Lane
+from seal.report.outcomes import ALMOST_ONE, scores_so_far
+from seal.report.pages import render
+from seal.report.printable import one_line
+from seal.report.tables import UNBOUNDED, Cell, all_metrics, lane_rows, main_metrics
+
+GROUPED = 3
+"""Metrics that are drawn by group."""
+GROUPS = 16
+"""Most groups of one chart."""
+
+NOT_CEILED = UNBOUNDED | {"minefield_similarity"}
+"""Metrics whose best value is not 1."""
+
+
+class Section(Protocol):
+    """One part of a report."""
+
+    title: str
+
+    def render(self, lanes: Sequence[Lane]) -> Markup | None:
+        """Return the section's HTML; None where it has nothing to say about these runs.
+
+        Args:
+            lanes: Floor, the runs in their order, ceiling; the baselines only where played.
+        """
+        ...
+
+
+SECTIONS = Registry(
+    "report section",
+    "seal.report_sections",
+    {
+        "summary": "seal.report.sections:SummarySection",
+        "charts": "seal.report.sections:ChartSection",
+        "ceiling": "seal.report.sections:CeilingSection",
+    },
+)
+
+OURS = ("summary", "charts", "ceiling")
+
+
+def default_sections() -> list[Section]:
+    """Return our sections, then those of plug-ins by name, each built without arguments."""
+    others = [name for name in SECTIONS.names() if name not in OURS]
+    return [SECTIONS.resolve(name)() for name in (*OURS, *others)]
+
+
+class SummarySection:
+    """Means with intervals, floor and ceiling beside the runs."""
+
+    title = "Summary"
+
+    def render(self, lanes: Sequence[Lane]) -> Markup:
+        """Return the short table, and all metrics in a fold."""
+        every = all_metrics({name for lane in lanes for name in lane.metrics})
+        return render(
+            "summary.html",
+            lanes=lanes,
+            main=lane_rows(lanes),
+            every=lane_rows(lanes, every),
+        )
+
+
+class ChartSection:
+    """Main metrics, the same by group, and why chats ended."""
+
+    title = "Charts"
+
+    def render(self, lanes: Sequence[Lane]) -> Markup | None:
+        """Return the figures; None where no run has a value."""
+        names = [
+            name
+            for name in main_metrics({name for lane in lanes for name in lane.metrics})
+            if name not in UNBOUNDED and any(_entry(lane, name).get("n") for lane in lanes)
+        ]
+        charts = [self._means(lanes, names)] if names else []
+        charts += [c for name in names[:GROUPED] if (c := self._by_group(lanes, name))]
+        charts += [c for c in (self._stops(lanes),) if c]
+        return render("charts.html", lanes=lanes, charts=charts) if charts else None
+
+    def _means(self, lanes: Sequence[Lane], names: Sequence[str]) -> Markup:
+        groups = [
+            BarGroup(name, tuple(_bar(lane, _entry(lane, name)) for lane in lanes))
+            for name in names
+        ]
+        return bar_chart("Main metrics, mean with 95 % interval", groups)
+
+    def _by_group(self, lanes: Sequence[Lane], metric: str) -> Markup | None:
+        names = dict.fromkeys(g for lane in lanes for g in _entry(lane, metric).get("by") or {})
+        if len(names) < 2:
+            return None
+        left_out = f"; {len(names) - GROUPS} more groups in summary.json" if names[GROUPS:] else ""
+        groups = [
+            BarGroup(
+                one_line(name, 60),
+                tuple(
+                    _bar(lane, (_entry(lane, metric).get("by") or {}).get(name)) for lane in lanes
+                ),
+            )
+            for name in list(names)[:GROUPS]
+        ]
+        return bar_chart(f"{metric} by group{left_out}", groups)
+
+    def _stops(self, lanes: Sequence[Lane]) -> Markup | None:
+        counts = {lane.label: lane.summary.get("stop_reasons") or {} for lane in lanes}
+        reasons = sorted({reason for count in counts.values() for reason in count})
+        if not reasons:
+            return None
+        groups = [
+            BarGroup(
+                reason,
+                tuple(
+                    Bar(lane.label, lane.colour, int(counts[lane.label].get(reason, 0)))
+                    for lane in lanes
+                ),
+            )
+            for reason in reasons
+        ]
+        most = max(max(count.values(), default=0) for count in counts.values())
+        return bar_chart("Why chats ended, number of goals", groups, maximum=most)
+
+
+@dataclass(frozen=True, slots=True)
+class Shortfall:
+    """Tasks that the ceiling falls short of 1 in, for one metric and one reason."""
+
+    metric: str
+    reason: str
+    tasks: tuple[tuple[str, str, float], ...]
+    """(task id, link, value)."""
+
+
+class CeilingSection:
+    """Where even the oracle does not reach 1.000, and why: what the gold itself does not allow."""
+
+    title = "Where the ceiling is below 1.000"
+
+    def render(self, lanes: Sequence[Lane]) -> Markup | None:
+        """Return the tasks by metric and reason; None where no ceiling was played."""
+        ceiling = next((lane for lane in lanes if lane.kind == "ceiling"), None)
+        if ceiling is None:
+            return None
+        found = shortfalls(ceiling)
+        return render(
+            "ceiling.html",
+            shortfalls=found,
+            tasks=len({task_id for short in found for task_id, *_ in short.tasks}),
+            summary=ceiling.summary,
+        )
+
+
+def shortfalls(ceiling: Lane) -> list[Shortfall]:
+    """Return what the ceiling does not reach, by metric, the most frequent reason first."""
+    found: dict[tuple[str, str], list[tuple[str, str, float]]] = {}
+    for score in scores_so_far(ceiling.run):
+        if score.value is None or score.value >= ALMOST_ONE or score.metric in NOT_CEILED:
+            continue
+        reason = score.reason or one_line(json_text(score.details), 300)
+        link = task_link(score.task_id)
+        tasks = found.setdefault((score.metric, "" if reason == "{}" else reason), [])
+        tasks.append((score.task_id, link, score.value))
+    order = {name: place for place, name in enumerate(all_metrics({m for m, _ in found}))}
+    ranked = sorted(found.items(), key=lambda item: (order[item[0][0]], -len(item[1]), item[0]))
+    return [Shortfall(metric, reason, tuple(tasks)) for (metric, reason), tasks in ranked]
+
+
+def _entry(lane: Lane, metric: str) -> Mapping[str, Any]:
+    return lane.metrics.get(metric) or {}
+
+
+def _bar(lane: Lane, entry: Mapping[str, Any] | None) -> Bar:
+    cell = Cell.of(entry)
+    mean = None if cell.mean is None else float(cell.mean)
+    return Bar(lane.label, lane.colour, mean, cell.low, cell.high)

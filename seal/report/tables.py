@@ -1,0 +1,187 @@
+"""The summary of a run as rows, and as a table for the terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from seal.pipeline.run_folder import RunFolder
+from seal.report.lanes import Lane, lanes_of
+from seal.report.printable import printable
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+MAIN = (
+    "pass_rate", "tooleval", "sopr", "fac", "success", "similarity", "mission_accuracy",
+    "dialogue_accuracy", "goal_state", "progress", "optimal_path", "awareness", "selection",
+    "execution", "creation", "recall", "mrr", "call_recall", "call_precision", "call_f1",
+    "param_acc_gold", "param_acc_matched",
+)  # fmt: skip
+"""Metrics of the short table, in its order; of `recall@K` and its like the largest K."""
+
+UNBOUNDED = frozenset({"calls", "turns", "turn_count", "tokens_in", "tokens_out"})
+"""Metrics that count instead of lying in [0, 1]."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One metric of one run."""
+
+    mean: float | None
+    """None: no score has a value."""
+    low: float | None = None
+    high: float | None = None
+    n: int = 0
+    undefined: int = 0
+    micro: float | None = None
+    unsure: float | None = None
+    """Share of answers that the judge could not decide."""
+
+    @classmethod
+    def of(cls, entry: Mapping[str, Any] | None) -> Cell:
+        """Return the cell of an entry of summary.json; without entry, one without values."""
+        entry = entry or {}
+        return cls(
+            mean=entry.get("mean"),
+            low=entry.get("low"),
+            high=entry.get("high"),
+            n=entry.get("n") or 0,
+            undefined=entry.get("undefined") or 0,
+            micro=entry.get("micro"),
+            unsure=entry.get("unsure"),
+        )
+
+    @property
+    def value_text(self) -> str:
+        """The mean, or `n/a`."""
+        return number(self.mean)
+
+    @property
+    def interval_text(self) -> str:
+        """The 95 % interval; empty where there is none."""
+        if self.low is None or self.high is None:
+            return ""
+        return f"[{number(self.low)}, {number(self.high)}]"
+
+    @property
+    def count_text(self) -> str:
+        """How many scores the mean is of, how many had no value, and the share of unsure."""
+        parts = [f"n={self.n}"]
+        if self.undefined:
+            parts.append(f"undefined {self.undefined}")
+        if self.unsure:
+            parts.append(f"unsure {number(self.unsure)}")
+        return ", ".join(parts)
+
+
+@dataclass(frozen=True, slots=True)
+class SummaryRow:
+    """One metric over all columns."""
+
+    metric: str
+    cells: dict[str, Cell] = field(default_factory=dict)
+    """Column to cell, in the order of the columns."""
+
+
+def number(value: float | None) -> str:
+    """Return three decimals, one for 10 and more, `n/a` for None."""
+    if value is None:
+        return "n/a"
+    return f"{value:.3f}" if abs(value) < 10 else f"{value:,.1f}"
+
+
+def main_metrics(names: Iterable[str]) -> list[str]:
+    """Return the metrics of the short table (`MAIN`); all where none of them is there."""
+    largest: dict[str, tuple[int, str]] = {}
+    for name in names:
+        base, _, cutoff = name.partition("@")
+        rank = int(cutoff) if cutoff.isdecimal() else 0
+        largest[base] = max(largest.get(base, (-1, "")), (rank, name))
+    chosen = [largest[base][1] for base in MAIN if base in largest]
+    return chosen or all_metrics(names)
+
+
+def all_metrics(names: Iterable[str]) -> list[str]:
+    """Return all metrics: the main ones first, then the others by name, counts last."""
+    order = {base: position for position, base in enumerate(MAIN)}
+
+    def place(name: str) -> tuple[bool, int, str, int, str]:
+        base, _, cutoff = name.partition("@")
+        rank = int(cutoff) if cutoff.isdecimal() else 0
+        return (name in UNBOUNDED, order.get(base, len(order)), base, rank, name)
+
+    return sorted(set(names), key=place)
+
+
+def lane_rows(lanes: Sequence[Lane], metrics: Sequence[str] | None = None) -> list[SummaryRow]:
+    """Return one row for each metric with a cell for each lane.
+
+    Args:
+        lanes: The columns.
+        metrics: None: the main ones of all lanes.
+    """
+    if metrics is None:
+        metrics = main_metrics({name for lane in lanes for name in lane.metrics})
+    return [
+        SummaryRow(metric, {lane.label: Cell.of(lane.metrics.get(metric)) for lane in lanes})
+        for metric in metrics
+    ]
+
+
+def summary_rows(run: RunFolder, metrics: Sequence[str] | None = None) -> list[SummaryRow]:
+    """Return the summary of a run beside its baselines.
+
+    Args:
+        run: A run that has been scored.
+        metrics: None: the main ones.
+
+    Returns:
+        Rows whose cells stand under `floor`, `model` and `ceiling`, those of them that were played.
+
+    Raises:
+        DataError: The run has not been scored.
+    """
+    lanes = lanes_of([run])
+    columns = {lane.label: "model" if lane.kind == "run" else lane.kind for lane in lanes}
+    return [
+        SummaryRow(row.metric, {columns[label]: cell for label, cell in row.cells.items()})
+        for row in lane_rows(lanes, metrics)
+    ]
+
+
+def summary_table(run: RunFolder, metrics: Sequence[str] | None = None) -> Table:
+    """Return `summary_rows` as a table for the terminal: mean, 95 % interval, n, undefined."""
+    from rich.table import Table
+    from rich.text import Text
+
+    rows = summary_rows(run, metrics)
+    summary = run.summary()
+    table = Table(caption=Text(printable(_caption(summary))), caption_justify="left")
+    table.add_column("metric", no_wrap=True)
+    for column in rows[0].cells if rows else ():
+        table.add_column(column, justify="right")
+    for row in rows:
+        table.add_row(Text(printable(row.metric)), *map(_cell_text, row.cells.values()))
+    return table
+
+
+def _cell_text(cell: Cell) -> Any:
+    from rich.text import Text
+
+    if cell.mean is None:
+        return Text("n/a", style="dim")
+    text = Text(cell.value_text, style="bold")
+    text.append(f" {cell.interval_text}" if cell.interval_text else "", style="not bold")
+    text.append(f"\n{cell.count_text}", style="not bold dim")
+    return text
+
+
+def _caption(summary: Mapping[str, Any]) -> str:
+    parts = [f"{summary.get('tasks', 0)} tasks", f"{summary.get('errors', 0)} errors"]
+    if summary.get("skipped"):
+        parts.append(f"{summary['skipped']} skipped")
+    stops = summary.get("stop_reasons") or {}
+    parts.extend(f"{reason} {count}" for reason, count in sorted(stops.items()))
+    return ", ".join(parts) + "; mean with 95 % interval, n scores with a value"

@@ -1,0 +1,188 @@
+"""One chat as a readable transcript: who said what to whom, what was called, how it ended."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+from seal.core.types import Score, Step, Task, Tool, ToolCall, ToolResult, Trajectory
+from seal.report.gold import gold_lines, json_text
+from seal.report.outcomes import DECISIVE, goal_label, outcome_label
+from seal.report.printable import printable
+from seal.report.tables import number
+
+if TYPE_CHECKING:
+    from rich.text import Text
+
+FOLD = 1_200
+"""Characters of a response or message that are shown unless all are asked for."""
+
+COLOURS = {
+    "solved": "bold green",
+    "unsolved": "bold red",
+    "unsure": "bold yellow",
+    "error": "bold white on red",
+}
+
+Line = tuple[str, str]
+"""(text, style) of one paragraph."""
+
+
+def render_transcript(
+    task: Task | None,
+    trajectory: Trajectory,
+    tools: Mapping[str, Tool],
+    scores: Sequence[Score] = (),
+    fold: int | None = FOLD,
+) -> Text:
+    """Return a whole chat; its `plain` is the same without colours.
+
+    Control characters of the data are replaced by visible signs.
+
+    Args:
+        task: What was played; None where only the trajectory is left.
+        trajectory: What was said and done.
+        tools: The pool by id, for the names of offered tools.
+        scores: Scores of this task and trial.
+        fold: Characters of a text that are shown before the rest is folded away; None: all.
+    """
+    lines = [
+        *heading_lines(trajectory.task_id, trajectory.trial, task),
+        *_offered_lines(trajectory, tools),
+        *step_lines(trajectory.steps, fold),
+        *ending_lines(trajectory, scores),
+    ]
+    return join_lines(lines)
+
+
+def join_lines(lines: Iterable[Line]) -> Text:
+    """Return paragraphs as one text, each on its own line, controls of the data made visible."""
+    from rich.text import Text
+
+    return Text("\n").join(Text(printable(text), style=style) for text, style in lines)
+
+
+def heading_lines(task_id: str, trial: int, task: Task | None) -> Iterator[Line]:
+    """Yield the task's name, its goals and what they ask for."""
+    yield f"task {task_id}, trial {trial}", "bold underline"
+    if task is None:
+        yield "the run's tasks.jsonl does not have this task", "yellow"
+        return
+    if task.tags:
+        tags = ", ".join(f"{name}={json_text(value)}" for name, value in task.tags.items())
+        yield f"tags: {tags}", "dim"
+    for position, goal in enumerate(task.goals):
+        yield f"goal {position}: {goal.text}", "bold"
+        for line in gold_lines(goal):
+            yield f"  gold {line}", "dim"
+
+
+def step_lines(steps: Iterable[Step], fold: int | None = FOLD) -> Iterator[Line]:
+    """Yield the steps, those of one reply under one heading, with who speaks next."""
+    for (author, recipient, turn, goal), group in groupby(steps, _reply):
+        reply = list(group)
+        yield "", ""
+        first, last = reply[0].index, reply[-1].index
+        place = f"[{first}]" if first == last else f"[{first}-{last}]"
+        yield f"{place} {author} -> {recipient}  (goal {goal}, turn {turn})", "bold cyan"
+        for step in reply:
+            yield from _content_lines(step, fold)
+        yield f"    next speaker: {recipient}", "dim"
+
+
+def ending_lines(trajectory: Trajectory, scores: Sequence[Score]) -> Iterator[Line]:
+    """Yield why the chat ended, the final answers, the verdicts and the scores with reasons."""
+    yield "", ""
+    for goal, stop in enumerate(trajectory.stops):
+        style = COLOURS["error"] if stop.error else "bold"
+        yield f"goal {goal} stopped: {stop.reason}", style
+        if stop.error:
+            yield indent(stop.error), "red"
+    for goal, answer in enumerate(trajectory.answers):
+        told = "none" if answer is None else answer
+        yield f"goal {goal} answer: {told}", ""
+    yield from _verdict_lines(trajectory, scores)
+    yield from _score_lines(scores)
+
+
+def indent(text: str, by: int = 4) -> str:
+    """Return the text with every line moved to the right."""
+    return "\n".join(" " * by + line for line in text.split("\n"))
+
+
+def folded(text: str, limit: int | None) -> tuple[str, int]:
+    """Return the printable start of a text and how many characters were left out."""
+    if limit is None or len(text) <= limit:
+        return printable(text), 0
+    return printable(text[:limit]), len(text) - limit
+
+
+def _reply(step: Step) -> tuple[str, str, int, int]:
+    return step.author, step.recipient, step.turn, step.goal
+
+
+def _offered_lines(trajectory: Trajectory, tools: Mapping[str, Tool]) -> Iterator[Line]:
+    for goal, ids in enumerate(trajectory.offered):
+        names = ", ".join(tools[id].name if id in tools else id for id in ids)
+        yield f"goal {goal} offers {len(ids)} tools: {names or 'none'}", "dim"
+
+
+def _content_lines(step: Step, fold: int | None) -> Iterator[Line]:
+    if step.content and step.result is None:
+        yield from _folded_lines(step.content, fold)
+    if step.call is not None:
+        yield from _call_lines(step.call, fold)
+    if step.result is not None:
+        yield from _result_lines(step.result, fold)
+    if step.state is not None and step.index > 0:
+        yield f"    state changed: {', '.join(step.state)}", "magenta"
+
+
+def _call_lines(call: ToolCall, fold: int | None) -> Iterator[Line]:
+    unknown = "" if call.tool else "  (no offered tool has this name)"
+    yield f"    {call.id}  {call.name}{unknown}", "bold yellow"
+    if call.arguments is None:
+        yield "        arguments are no JSON object:", "red"
+        yield from _folded_lines(call.raw, fold, by=8)
+    else:
+        yield from _folded_lines(json_text(call.arguments, indent=2), fold, by=8)
+
+
+def _result_lines(result: ToolResult, fold: int | None) -> Iterator[Line]:
+    if result.error is None:
+        yield f"    {result.call_id}  answered", "green"
+    else:
+        kind = str(result.error.get("kind", "error"))
+        ran = "" if result.executed else ", not executed"
+        yield f"    {result.call_id}  failed: {kind}{ran}", "red"
+    yield from _folded_lines(result.content, fold, by=8)
+
+
+def _folded_lines(text: str, fold: int | None, by: int = 4) -> Iterator[Line]:
+    start, left_out = folded(text, fold)
+    yield indent(start, by), ""
+    if left_out:
+        yield " " * by + f"... {left_out:,} more characters; trajectories.jsonl has all", "dim"
+
+
+def _verdict_lines(trajectory: Trajectory, scores: Sequence[Score]) -> Iterator[Line]:
+    label = outcome_label(trajectory.failed, scores)
+    if scores or label == "error":
+        yield f"outcome: {label}", COLOURS.get(label, "bold")
+    for score in scores:
+        if score.metric in DECISIVE and score.value is not None:
+            said = goal_label(score)
+            reason = f": {score.reason}" if score.reason else ""
+            yield f"goal {score.goal} {score.metric}: {said}{reason}", COLOURS[said]
+
+
+def _score_lines(scores: Sequence[Score]) -> Iterator[Line]:
+    if not scores:
+        return
+    yield "scores", "bold"
+    width = max(len(score.metric) for score in scores)
+    for score in scores:
+        reason = f"  {score.reason}" if score.reason else ""
+        name = score.metric.ljust(width)
+        yield f"  goal {score.goal}  {name}  {number(score.value):>9}{reason}", ""

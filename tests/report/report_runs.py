@@ -1,0 +1,115 @@
+"""Runs made by hand: folders as `seal run` leaves them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from seal.core.conditions import Argument, Called
+from seal.core.records import write_records
+from seal.core.types import (
+    Execution,
+    Goal,
+    Milestone,
+    Plan,
+    Score,
+    Step,
+    Stop,
+    Task,
+    Tool,
+    ToolCall,
+    ToolResult,
+    Trajectory,
+    Usage,
+)
+from seal.pipeline.run_folder import RunFolder
+
+WEATHER = Tool(id="own/weather/now", name="weather_now", description="The weather in a city.")
+
+
+def task(task_id: str, text: str = "What is the weather in Paris?", **fields: Any) -> Task:
+    gold = Called(WEATHER.id, {"city": Argument(("Paris", "Lutetia"))})
+    goal = Goal(text, plans=(Plan((Milestone(gold),)),), relevant=(WEATHER.id,))
+    tags = {"group": "single", "multi_tool": False}
+    return Task(id=task_id, benchmark="own", goals=(goal,), **{"tags": tags, **fields})
+
+
+def chat(task_id: str, trial: int = 0, result: str = '{"sky": "clear"}') -> Trajectory:
+    call = ToolCall("call_0", "weather_now", {"city": "Paris"}, tool=WEATHER.id)
+    answer = ToolResult("call_0", result, executed=Execution(WEATHER.id, {"city": "Paris"}))
+    manager, executor, user = "execution_manager", "executor", "user_simulator"
+    steps = (
+        Step(0, user, manager, "What is the weather in Paris?"),
+        Step(1, manager, executor, call=call, turn=1, usage=Usage(120, 15)),
+        Step(2, executor, manager, result, result=answer, turn=2),
+        Step(3, manager, user, "The sky is clear.", turn=3),
+    )
+    return Trajectory(
+        task_id=task_id,
+        trial=trial,
+        steps=steps,
+        offered=((WEATHER.id,),),
+        stops=(Stop("done"),),
+        answers=("The sky is clear.",),
+    )
+
+
+def failed_chat(task_id: str, error: str = "the server answered 500") -> Trajectory:
+    return replace(chat(task_id), stops=(Stop("error", error),), answers=(None,))
+
+
+def verdict(task_id: str, label: str, reason: str = "", trial: int = 0) -> Score:
+    value = {"solved": 1.0, "unsolved": 0.0, "unsure": 0.0}[label]
+    return Score(
+        task_id, trial, 0, "pass_rate", value, reason=reason, details={"label": label, "stage": 1}
+    )
+
+
+def metric(mean: float | None, n: int = 10, **fields: Any) -> dict[str, Any]:
+    low, high = (None, None) if mean is None else (max(0, mean - 0.1), min(1, mean + 0.1))
+    return {"mean": mean, "n": n, "undefined": 0, "low": low, "high": high, "by": {}, **fields}
+
+
+@dataclass
+class Writer:
+    """Writes run folders below one folder."""
+
+    root: Path
+
+    def __call__(
+        self,
+        name: str = "run",
+        tasks: Iterable[Task] = (),
+        chats: Iterable[Trajectory] = (),
+        scores: Iterable[Score] | None = (),
+        metrics: dict[str, Any] | None = None,
+        model: str = "lexical",
+        measure: dict[str, Any] | None = None,
+    ) -> RunFolder:
+        tasks = list(tasks)
+        run = RunFolder(self.root / name)
+        run.path.mkdir(parents=True, exist_ok=True)
+        run.write_json("run.json", {"measure": measure or {"seed": 0}, "system": {"model": model}})
+        write_records(run.path / "tasks.jsonl", tasks)
+        write_records(run.path / "tools.jsonl", [WEATHER])
+        write_records(run.trajectories_path, chats)
+        if scores is not None:
+            write_records(run.scores_path, scores)
+        if metrics is not None:
+            summary = {
+                "tasks": len(tasks),
+                "errors": 0,
+                "skipped": 0,
+                "stop_reasons": {"done": len(tasks)},
+                "metrics": metrics,
+                "usage": {"tokens_in": 1200, "tokens_out": 150, "estimated": True, "calls": 1},
+            }
+            run.write_json("summary.json", summary)
+        return run
+
+
+def live_line(task_id: str, step: dict[str, Any], trial: int = 0) -> str:
+    return json.dumps({"task_id": task_id, "trial": trial, "step": step}) + "\n"

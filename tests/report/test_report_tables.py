@@ -1,0 +1,76 @@
+import io
+
+import pytest
+from rich.console import Console
+
+from seal.core.errors import DataError
+from seal.report.tables import Cell, all_metrics, main_metrics, number, summary_rows, summary_table
+
+
+def printed(table, width=100):
+    out = io.StringIO()
+    Console(file=out, width=width).print(table)
+    return out.getvalue()
+
+
+def test_rows_set_the_model_between_floor_and_ceiling(scored_run):
+    row = summary_rows(scored_run)[0]
+
+    assert row.metric == "pass_rate"
+    assert list(row.cells) == ["floor", "model", "ceiling"]
+    assert [cell.mean for cell in row.cells.values()] == [0.0, 0.5, 1.0]
+
+
+def test_a_run_without_baselines_has_one_column(make_run):
+    run = make_run(metrics={"pass_rate": {"mean": 1.0, "n": 1, "undefined": 0}})
+
+    assert [list(row.cells) for row in summary_rows(run)] == [["model"]]
+
+
+def test_of_several_cutoffs_the_short_table_has_the_largest(scored_run):
+    assert [row.metric for row in summary_rows(scored_run)] == ["pass_rate", "recall@10", "call_f1"]
+
+
+def test_named_metrics_are_shown_as_asked_for(scored_run):
+    rows = summary_rows(scored_run, ["tokens_in", "recall@1"])
+
+    assert [row.metric for row in rows] == ["tokens_in", "recall@1"]
+    assert rows[0].cells["floor"] == Cell(None)
+
+
+def test_metrics_that_nobody_foresaw_are_main_where_no_other_is():
+    assert main_metrics({"own_metric", "calls"}) == ["own_metric", "calls"]
+
+
+def test_cutoffs_are_ordered_as_numbers_and_counts_come_last():
+    names = ["calls", "recall@10", "zeta", "recall@5", "pass_rate"]
+
+    assert all_metrics(names) == ["pass_rate", "recall@5", "recall@10", "zeta", "calls"]
+
+
+def test_the_table_tells_mean_interval_n_and_undefined(scored_run):
+    text = printed(summary_table(scored_run))
+
+    assert "0.500 [0.400, 0.600]" in text
+    assert "n=2, undefined 1, unsure 0.250" in text
+
+
+def test_a_metric_without_values_is_not_zero(scored_run):
+    line = next(
+        line for line in printed(summary_table(scored_run)).splitlines() if "call_f1" in line
+    )
+
+    assert line.count("n/a") == 3
+    assert "0.000" not in line
+
+
+def test_a_run_that_was_not_scored_is_told_how_to_score(make_run):
+    with pytest.raises(DataError, match="seal score"):
+        summary_rows(make_run())
+
+
+@pytest.mark.parametrize(
+    ("value", "text"), [(None, "n/a"), (0.5, "0.500"), (1, "1.000"), (1234.56, "1,234.6")]
+)
+def test_numbers_have_three_decimals_unless_they_are_large(value, text):
+    assert number(value) == text

@@ -1,0 +1,148 @@
+from dataclasses import replace
+
+from report_runs import WEATHER, chat, failed_chat, task, verdict
+
+from seal.core.conditions import Argument, Asked, Called, Replied
+from seal.core.types import Goal, Milestone, Plan, Score, Step, ToolCall, ToolResult
+from seal.report.gold import describe, gold_lines
+from seal.report.transcript import render_transcript
+
+TOOLS = {WEATHER.id: WEATHER}
+
+
+def plain(trajectory, scores=(), **options):
+    return render_transcript(
+        task(trajectory.task_id), trajectory, TOOLS, scores, **options
+    ).plain.split("\n")
+
+
+def with_step(**fields):
+    return replace(chat("own/a"), steps=(Step(0, "execution_manager", "executor", **fields),))
+
+
+def test_it_says_who_speaks_to_whom_and_who_is_next():
+    lines = plain(chat("own/a"))
+
+    assert "[1] execution_manager -> executor  (goal 0, turn 1)" in lines
+    assert lines.count("    next speaker: executor") == 1
+
+
+def test_a_call_has_its_id_and_arguments_and_its_result_the_same_id():
+    lines = plain(chat("own/a"))
+
+    call = lines.index("    call_0  weather_now")
+    assert lines[call + 1 : call + 4] == ["        {", '          "city": "Paris"', "        }"]
+    assert '        {"sky": "clear"}' in lines[lines.index("    call_0  answered") :]
+
+
+def test_calls_of_one_reply_stand_under_one_heading():
+    first = chat("own/a").steps[1]
+    second = replace(first, index=2, call=replace(first.call, id="call_1"))
+
+    lines = plain(replace(chat("own/a"), steps=(first, second)))
+
+    assert "[1-2] execution_manager -> executor  (goal 0, turn 1)" in lines
+    assert sum("->" in line for line in lines) == 1
+
+
+def test_gold_and_offered_tools_stand_above_the_steps():
+    lines = plain(chat("own/a"))
+
+    assert '  gold 0: own/weather/now(city="Paris" | "Lutetia")' in lines
+    assert "goal 0 offers 1 tools: weather_now" in lines
+
+
+def test_a_long_response_is_folded_unless_all_is_asked_for():
+    long = chat("own/a", result="x" * 5000)
+
+    assert any("3,800 more characters" in line for line in plain(long))
+    assert "        " + "x" * 5000 in plain(long, fold=None)
+
+
+def test_arguments_that_are_no_json_are_shown_as_written():
+    lines = plain(with_step(call=ToolCall("call_0", "weather_now", None, raw="{city: Paris")))
+
+    assert "        arguments are no JSON object:" in lines
+    assert "        {city: Paris" in lines
+
+
+def test_an_unknown_tool_is_told():
+    lines = plain(with_step(call=ToolCall("call_0", "wether", {})))
+
+    assert "    call_0  wether  (no offered tool has this name)" in lines
+
+
+def test_a_rejected_call_shows_the_kind_of_its_error():
+    error = {"kind": "unknown_argument", "message": "no argument town"}
+    lines = plain(with_step(result=ToolResult("call_0", "no argument town", error=error)))
+
+    assert "    call_0  failed: unknown_argument, not executed" in lines
+    assert "        no argument town" in lines
+
+
+def test_the_end_has_stop_reason_answer_verdict_and_scores_with_reasons():
+    recall = Score("own/a", 0, 0, "call_recall", None, reason="the goal has no gold calls")
+
+    lines = plain(chat("own/a"), [verdict("own/a", "unsure", "states no city"), recall])
+
+    assert "goal 0 stopped: done" in lines
+    assert "goal 0 answer: The sky is clear." in lines
+    assert "outcome: unsure" in lines
+    assert "goal 0 pass_rate: unsure: states no city" in lines
+    assert "  goal 0  call_recall        n/a  the goal has no gold calls" in lines
+
+
+def test_an_infrastructure_failure_is_an_error_and_no_verdict():
+    lines = plain(failed_chat("own/a"))
+
+    assert "outcome: error" in lines
+    assert "    the server answered 500" in lines
+
+
+def test_control_characters_of_the_data_never_reach_the_terminal():
+    hostile = "\x1b]0;owned\x07\x9b2J\u202e"
+    call = ToolCall(hostile, hostile, {hostile: hostile}, tool=hostile)
+    steps = (
+        Step(0, hostile, hostile, hostile, call=call),
+        Step(1, "a", "b", hostile, result=ToolResult(hostile, hostile, error={"kind": hostile})),
+    )
+    trajectory = replace(chat(hostile), steps=steps, answers=(hostile,), offered=((hostile,),))
+    scores = [
+        verdict(hostile, "solved", hostile),
+        Score(hostile, 0, 0, hostile, 1.0, reason=hostile),
+    ]
+    told = replace(task(hostile, hostile), tags={hostile: hostile})
+
+    text = render_transcript(told, trajectory, TOOLS, scores).plain
+
+    assert not set("\x1b\x07\x9b\u202e") & set(text)
+    assert "␛]0;owned" in text
+
+
+def test_a_task_that_the_run_lost_is_no_failure():
+    assert "does not have this task" in render_transcript(None, chat("own/a"), {}, ()).plain
+
+
+def test_conditions_of_every_kind_are_told_on_one_line():
+    assert describe(Called("own/x", None)) == "own/x(…)"
+    assert describe(Called("own/x", {"a": Argument((1,), optional=True)})) == "own/x(a=[1])"
+    assert describe(Asked(("city",))) == 'asked about=["city"]'
+    assert describe(Replied()) == "replied"
+
+
+def test_alternative_plans_orders_and_answers_are_told():
+    one = Plan((Milestone(Called("own/x")), Milestone(Called("own/y"), after=(0,))))
+    goal = Goal(
+        "do it", plans=(one, Plan(minefields=(Milestone(Called("own/z")),))), answers=("42",)
+    )
+
+    assert gold_lines(goal) == [
+        "plan 1 of 2",
+        "0: own/x(…)",
+        "1: own/y(…)  (after 0)",
+        "plan 2 of 2",
+        "never 0: own/z(…)",
+        "states 42",
+    ]
+    assert gold_lines(Goal("no tool", plans=(Plan(),))) == ["no tool needed"]
+    assert gold_lines(Goal("not annotated")) == []

@@ -1,0 +1,194 @@
+import io
+import threading
+
+import pytest
+from report_runs import chat, failed_chat, live_line, task, verdict
+from rich.console import Console
+
+from seal.core.errors import DataError, UnknownNameError, UsageError
+from seal.core.records import encode, to_plain, write_records
+from seal.report.viewing import Follower, find_task, view
+
+
+def seen(run, *arguments, **options):
+    out = io.StringIO()
+    view(run, *arguments, out=Console(file=out, width=120), **options)
+    return out.getvalue()
+
+
+def read_new(follower):
+    return "\n".join(text.plain for text in follower.read_new())
+
+
+def append(path, *records, torn=b""):
+    with path.open("ab") as file:
+        file.write(b"".join(encode(record) for record in records) + torn)
+
+
+@pytest.fixture
+def running(make_run):
+    run = make_run("running", [task("own/a"), task("own/b")], scores=None)
+    (run.path / "live").mkdir()
+    return run
+
+
+def write_live(run, steps, task_id="own/a", mode="w"):
+    with (run.path / "live" / "0123.jsonl").open(mode) as file:
+        file.writelines(live_line(task_id, to_plain(step)) for step in steps)
+
+
+def test_without_a_task_the_tasks_are_listed_with_their_outcome(scored_run):
+    lines = seen(scored_run).splitlines()
+
+    cells = [line.split() for line in lines if "own/" in line]
+    assert [line[1] for line in cells] == ["own/a", "own/b", "own/c"]
+    assert "solved" in cells[0]
+    assert "unsolved" in cells[1]
+    assert cells[2].count("error") == 2
+
+
+def test_tasks_that_were_not_played_are_listed_too(make_run):
+    run = make_run("part", [task("own/a"), task("own/b")], [chat("own/a")])
+
+    assert "unfinished" in seen(run)
+
+
+def test_trials_have_their_own_lines(make_run):
+    scores = [verdict("own/a", "solved"), verdict("own/a", "unsolved", trial=1)]
+    run = make_run("trials", [task("own/a")], [chat("own/a"), chat("own/a", 1)], scores)
+
+    assert "trial" in seen(run)
+    assert "goal 0 pass_rate: unsolved" in seen(run, "own/a", trial=1)
+
+
+def test_a_task_is_shown_with_its_scores(scored_run):
+    text = seen(scored_run, "own/a")
+
+    assert "execution_manager -> executor" in text
+    assert "goal 0 pass_rate: solved: the answer states the sky" in text
+
+
+def test_a_run_without_scores_can_be_read(make_run):
+    run = make_run("unscored", [task("own/a")], [chat("own/a")], scores=None)
+
+    assert "goal 0 stopped: done" in seen(run, "own/a")
+    assert "unscored" in seen(run)
+
+
+def test_a_start_or_a_last_part_that_fits_one_task_names_it(make_run):
+    run = make_run("names", [task("G1/12"), task("G1/123"), task("G2/7")])
+
+    assert find_task(run, "G2").id == "G2/7"
+    assert find_task(run, "G1/12").id == "G1/12"
+    assert find_task(run, "123").id == "G1/123"
+
+
+def test_a_text_that_fits_several_tasks_is_refused(make_run):
+    run = make_run("names", [task("G1/12"), task("G1/123")])
+
+    with pytest.raises(UsageError, match="fits 2 tasks: G1/12, G1/123"):
+        find_task(run, "G1")
+
+
+def test_an_unknown_task_is_refused_with_the_closest(make_run):
+    run = make_run("names", [task(f"own/task-{number:03}") for number in range(50)])
+
+    with pytest.raises(UnknownNameError, match="Did you mean 'own/task-004'") as error:
+        find_task(run, "own/tusk-004")
+    assert str(error.value).count("own/task") <= 11
+
+
+def test_a_trial_that_was_not_played_is_refused(scored_run):
+    with pytest.raises(UsageError, match="no trial 3; played: trial 0"):
+        seen(scored_run, "own/a", trial=3)
+
+
+def test_a_torn_last_line_of_a_running_run_is_left_for_later(running):
+    append(running.trajectories_path, chat("own/a"), torn=encode(chat("own/b"))[:80])
+
+    assert "done" in seen(running)
+    assert seen(running).count("unfinished") == 1
+
+
+def test_following_prints_each_step_of_a_running_chat_once(running):
+    steps = chat("own/a").steps
+    follower = Follower(running)
+
+    write_live(running, steps[:2])
+    first = read_new(follower)
+    write_live(running, steps[2:3], mode="a")
+    second = read_new(follower)
+
+    assert "task own/a, trial 0" in first
+    assert first.count("->") == 2
+    assert second.count("->") == 1
+    assert "call_0  answered" in second
+    assert read_new(follower) == ""
+
+
+def test_following_ends_a_live_chat_with_what_is_still_missing(running):
+    follower = Follower(running)
+    write_live(running, chat("own/a").steps[:3])
+    read_new(follower)
+
+    (running.path / "live" / "0123.jsonl").unlink()
+    append(running.trajectories_path, chat("own/a"))
+    last = read_new(follower)
+
+    assert last.count("->") == 1
+    assert "The sky is clear." in last
+    assert "goal 0 stopped: done" in last
+
+
+def test_following_prints_nothing_twice_when_the_run_puts_its_file_in_order(running):
+    follower = Follower(running)
+    append(running.trajectories_path, chat("own/b"), chat("own/a"))
+    read_new(follower)
+
+    write_records(running.trajectories_path, [chat("own/a"), chat("own/b")])
+
+    assert read_new(follower) == ""
+
+
+def test_following_shows_a_chat_again_that_is_played_again_after_an_error(running):
+    follower = Follower(running)
+    append(running.trajectories_path, failed_chat("own/a"))
+    assert "the server answered 500" in read_new(follower)
+
+    append(running.trajectories_path, chat("own/a"))
+
+    assert "goal 0 stopped: done" in read_new(follower)
+
+
+def test_following_one_task_shows_no_other(running):
+    follower = Follower(running, task("own/b"))
+
+    append(running.trajectories_path, chat("own/a"), chat("own/b"))
+
+    assert "own/a" not in read_new(follower)
+
+
+def test_following_ends_with_the_run(running):
+    def finish():
+        append(running.trajectories_path, chat("own/a"), chat("own/b"))
+        running.write_json("summary.json", {})
+
+    timer = threading.Timer(0.2, finish)
+    timer.start()
+    text = seen(running, follow=True)
+    timer.join()
+
+    assert text.count("stopped: done") == 2
+
+
+def test_following_one_task_ends_with_it(running):
+    append(running.trajectories_path, chat("own/a"))
+
+    assert "stopped: done" in seen(running, "own/a", follow=True)
+
+
+def test_a_malformed_live_line_is_named(running):
+    (running.path / "live" / "0123.jsonl").write_text('{"task_id": "own/a"}\n')
+
+    with pytest.raises(DataError, match=r"0123\.jsonl, line 1: expected an object with task_id"):
+        read_new(Follower(running))
