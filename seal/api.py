@@ -11,7 +11,7 @@ from seal.core.registry import Registry, load_dotted
 from seal.pipeline.settings import RunSettings
 
 if TYPE_CHECKING:
-    from seal.pipeline.run import RunResult
+    from seal.pipeline.run import Progress, RunResult
 
 REGISTRIES = {
     "agent": "seal.agents:REGISTRY",
@@ -30,7 +30,7 @@ def run(
     *,
     out: str | Path | None = None,
     resume: bool = False,
-    progress: Callable[[int, int], None] | None = None,
+    progress: Callable[[Progress], None] | None = None,
     **settings: Any,
 ) -> RunResult:
     """Play a benchmark's tasks and score them.
@@ -39,7 +39,7 @@ def run(
         pool: A shipped benchmark's name, or a folder that `import_benchmark` wrote.
         out: Run folder; None: a new one under `runs/`.
         resume: Go on with the run in `out`.
-        progress: Told how many chats are done and how many there are.
+        progress: Told how far the run is, as chats end.
         **settings: Fields of `RunSettings`; models, retrievers, agents and simulators may be
             objects, names or dotted paths.
 

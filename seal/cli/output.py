@@ -6,9 +6,12 @@ import os
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, nullcontext, redirect_stdout
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import orjson
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 _PIPE_WIDTH = 120
 """Columns of a table that is not written to a terminal, where COLUMNS does not say."""
@@ -32,12 +35,17 @@ class Output:
     def show(self, *renderables: Any) -> None:
         """Print texts and tables for a person; with `--json` nothing."""
         if not self.json:
-            from rich.console import Console
-
-            width = None if sys.stdout.isatty() or "COLUMNS" in os.environ else _PIPE_WIDTH
-            console = Console(width=width, highlight=False, markup=False, emoji=False)
+            console = new_console()
             for renderable in renderables:
                 console.print(renderable, soft_wrap=isinstance(renderable, str))
+
+
+def new_console() -> Console:
+    """Return a console on stdout: colours on a terminal only, never with NO_COLOR."""
+    from rich.console import Console
+
+    width = None if sys.stdout.isatty() or "COLUMNS" in os.environ else _PIPE_WIDTH
+    return Console(width=width, highlight=False, markup=False, emoji=False)
 
 
 @contextmanager

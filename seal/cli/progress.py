@@ -8,39 +8,32 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from rich.progress import ProgressColumn, Task
+    from rich.progress import ProgressColumn, Task, TaskID
     from rich.text import Text
 
-Advance = Callable[[int, int], None]
-"""Told how many are done and how many there are."""
+Advance = Callable[[str, int, int], None]
+"""Told the stage, how many of its items are done, and how many there are."""
 
 
 @contextmanager
-def progress(what: str, quiet: bool = False) -> Iterator[Advance | None]:
-    """Give what tells of progress while the block runs; None where nobody watches.
-
-    Args:
-        what: Said before the bar, such as "chats".
-        quiet: True: nobody watches, whatever stderr is.
-    """
-    if quiet or not sys.stderr.isatty():
-        yield None
+def progress() -> Iterator[Advance]:
+    """Give what is told of progress, and shows it where stderr is a terminal."""
+    if not sys.stderr.isatty():
+        yield lambda stage, done, total: None
         return
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemainingColumn
 
-    bar = Progress(
-        "{task.description}",
-        BarColumn(),
-        MofNCompleteColumn(),
-        _rate_column(),
-        TimeRemainingColumn(),
-        console=Console(stderr=True),
-        transient=True,
-    )
-    with bar:
-        task = bar.add_task(what, total=None)
-        yield lambda done, total: bar.update(task, completed=done, total=total)
+    bars: dict[str, TaskID] = {}
+    columns = (BarColumn(), MofNCompleteColumn(), _rate_column(), TimeRemainingColumn())
+    with Progress("{task.description}", *columns, console=Console(stderr=True)) as shown:
+
+        def advance(stage: str, done: int, total: int) -> None:
+            if stage not in bars:
+                bars[stage] = shown.add_task(stage, total=total)
+            shown.update(bars[stage], completed=done, total=total)
+
+        yield advance
 
 
 def _rate_column() -> ProgressColumn:

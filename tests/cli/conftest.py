@@ -8,22 +8,31 @@ from pathlib import Path
 
 import pytest
 
-SCRIPT = Path(sysconfig.get_path("scripts")) / "seal"
-
 Seal = Callable[..., subprocess.CompletedProcess[str]]
 
 
+@pytest.fixture(scope="session")
+def script() -> str:
+    """Path of the installed command."""
+    return str(Path(sysconfig.get_path("scripts")) / "seal")
+
+
 @pytest.fixture
-def seal(tmp_path: Path) -> Seal:
-    """Run `seal` in an empty folder with no setting of this machine; keywords are its variables."""
+def environment(tmp_path: Path) -> dict[str, str]:
+    """Variables without a setting of this machine; modules in the test's folder are found."""
     kept = {k: v for k, v in os.environ.items() if not k.startswith(("SEAL_", "OPENAI_", "GOOGLE"))}
+    return {**kept, "SEAL_CACHE_DIR": str(tmp_path / "cache"), "PYTHONPATH": str(tmp_path)}
+
+
+@pytest.fixture
+def seal(script: str, environment: dict[str, str], tmp_path: Path) -> Seal:
+    """Run `seal` in the test's folder; keywords are further variables."""
 
     def call(*words: object, **variables: str) -> subprocess.CompletedProcess[str]:
-        environment = {**kept, "SEAL_CACHE_DIR": str(tmp_path / "cache"), **variables}
         return subprocess.run(
-            [str(SCRIPT), *map(str, words)],
+            [script, *map(str, words)],
             cwd=tmp_path,
-            env=environment,
+            env={**environment, **variables},
             capture_output=True,
             text=True,
             timeout=120,

@@ -9,7 +9,8 @@ app = new_app()
 @app.command()
 def command(json: Json = False) -> int:
     """List the benchmarks that ship and those that can be imported."""
-    from seal.benchmarks import REGISTRY, SHIPPED
+    from seal.benchmarks import REGISTRY
+    from seal.pipeline.pools import SHIPPED
 
     with output(json) as result:
         shipped = sorted(SHIPPED)

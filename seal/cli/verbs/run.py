@@ -1,10 +1,14 @@
 """Play a benchmark's tasks: retrieve, chat, score, report."""
 
+import shlex
+import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
 
+from seal.cli.failure import INTERRUPTED, tell
 from seal.cli.options import Json, new_app, numbers, pairs, typed_pairs
 from seal.cli.output import Output, output
 from seal.cli.progress import progress
@@ -101,6 +105,8 @@ def command(
     """Play a benchmark's tasks and score them; without arguments the shipped sample, offline."""
     if resume and out is None:
         raise UsageError("--resume needs the folder of the run to go on with: give --out RUN")
+    from seal.pipeline.run import free_folder
+
     roles = {"planner": planner, "verifier": verifier, "checker": checker, "user_simulator": user}
     settings = RunSettings(
         pool=pool,
@@ -135,18 +141,30 @@ def command(
         baselines=baselines,
     )
     with output(json) as result:
-        return _play(settings, out, resume, result)
+        return _play(settings, out or free_folder(settings), resume, result)
 
 
-def _play(settings: RunSettings, out: Path | None, resume: bool, result: Output) -> int:
+def _play(settings: RunSettings, out: Path, resume: bool, result: Output) -> int:
     from seal.pipeline.run import run
     from seal.report.html import write_report
     from seal.report.tables import summary_table
 
-    with progress("chats") as advance:
-        played = run(settings, out, resume, advance)
+    try:
+        with progress() as advance:
+            played = run(settings, out, resume, lambda p: advance(p.stage, p.done, p.total))
+    except KeyboardInterrupt:
+        words = resume_words(sys.argv[1:], out)
+        tell(f"interrupted; what is finished is kept. Go on with: seal {shlex.join(words)}")
+        return INTERRUPTED
     folder = played.folder
     report = write_report([folder], folder.report_path)
     result.result({"run": str(folder.path), **played.summary})
-    result.show(summary_table(folder), f"report: {report}", f"run: {folder.path}")
-    return int(played.exit_code)
+    result.show(summary_table(folder), f"run: {folder.path}", f"report: {report}")
+    return played.exit_code
+
+
+def resume_words(words: Sequence[str], out: Path) -> list[str]:
+    """Return the words of a command that goes on with the run that these words began."""
+    named = any(word == "--out" or word.startswith("--out=") for word in words)
+    resumed = "--resume" in words
+    return [*words, *([] if named else ["--out", str(out)]), *([] if resumed else ["--resume"])]

@@ -1,0 +1,31 @@
+"""Show a run's tasks, or read one chat, finished or running."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from seal.cli.options import new_app
+from seal.cli.output import new_console
+
+app = new_app()
+
+
+@app.command()
+def command(
+    run: Annotated[Path, typer.Argument(metavar="RUN", help="Run folder; it may be running.")],
+    task: Annotated[
+        str | None, typer.Argument(metavar="[TASK]", help="Task id, its start or its last part.")
+    ] = None,
+    trial: Annotated[int, typer.Option(help="Which trial of the task.")] = 0,
+    follow: Annotated[bool, typer.Option("--follow", help="Print chats as they grow.")] = False,
+    full: Annotated[bool, typer.Option("--full", help="Do not shorten long texts.")] = False,
+) -> int:
+    """List a run's tasks, or show who said what to whom in one chat."""
+    from seal.pipeline.run_folder import RunFolder
+    from seal.report.transcript import FOLD
+    from seal.report.viewing import view
+
+    fold = None if full else FOLD
+    view(RunFolder.open(run), task, trial, follow, out=new_console(), fold=fold)
+    return 0

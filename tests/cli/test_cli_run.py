@@ -1,0 +1,161 @@
+"""The main job as a user does it, offline, as real processes: run, score, view, report."""
+
+import json
+import shlex
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+SHORT = ("--limit", "4", "--no-baselines")
+SUMMARY = {"errors", "metrics", "run", "stop_reasons", "tasks", "usage"}
+
+SLOW = """
+import time
+from seal import Reply
+
+class Slow:
+    def reply(self, chat):
+        time.sleep(0.2)
+        return Reply(chat.request)
+"""
+
+
+def lines(path: Path) -> int:
+    return path.read_bytes().count(b"\n") if path.is_file() else 0
+
+
+@pytest.mark.slow
+def test_run_without_arguments_ends_with_a_table_and_a_report(seal, tmp_path: Path) -> None:
+    done = seal("run")
+    assert done.returncode == 0, done.stderr
+    for row in ("floor", "lexical", "ceiling"):
+        assert row in done.stdout
+    report = Path(done.stdout.rsplit("report: ", 1)[1].splitlines()[0])
+    assert (tmp_path / report).read_text(encoding="utf-8").startswith("<!")
+    assert (tmp_path / "runs").is_dir()
+
+
+def test_json_is_one_object_with_the_run(seal, tmp_path: Path) -> None:
+    done = seal("run", *SHORT, "--out", "r", "--json")
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert found.keys() >= SUMMARY
+    assert found["tasks"] == 4
+    assert found["run"] == "r"
+    assert json.loads((tmp_path / "r" / "summary.json").read_bytes()).items() <= found.items()
+
+
+def test_nothing_but_json_reaches_stdout_when_roles_print(seal, tmp_path: Path) -> None:
+    (tmp_path / "loud.py").write_text(SLOW.replace("time.sleep(0.2)", "print('LOUD')"))
+    done = seal("run", *SHORT, "--planner", "loud:Slow", "--json")
+    assert done.returncode == 0, done.stderr
+    json.loads(done.stdout)
+    assert "LOUD" in done.stderr
+
+
+def test_the_settings_of_the_file_are_played(seal, tmp_path: Path) -> None:
+    (tmp_path / "seal.toml").write_text(
+        'limit = 2\nbaselines = false\nout = "r"\n[select]\nmulti_tool = "true"\n'
+    )
+    done = seal("run", "--json")
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["tasks"] == 2
+
+
+def test_an_occupied_folder_is_refused_and_resume_goes_on(seal, tmp_path: Path) -> None:
+    assert seal("run", *SHORT, "--out", "r").returncode == 0
+    before = (tmp_path / "r" / "trajectories.jsonl").read_bytes()
+    again = seal("run", *SHORT, "--out", "r")
+    assert again.returncode == 2
+    assert "--resume" in again.stderr
+    resumed = seal("run", *SHORT, "--out", "r", "--resume")
+    assert resumed.returncode == 0, resumed.stderr
+    assert (tmp_path / "r" / "trajectories.jsonl").read_bytes() == before
+
+
+def test_a_run_can_be_scored_viewed_and_reported(seal, tmp_path: Path) -> None:
+    assert seal("run", *SHORT, "--out", "r").returncode == 0
+    scores = (tmp_path / "r" / "scores.jsonl").read_bytes()
+    scored = seal("score", "r", "--json")
+    assert scored.returncode == 0, scored.stderr
+    assert json.loads(scored.stdout).keys() >= SUMMARY
+    assert (tmp_path / "r" / "scores.jsonl").read_bytes() == scores
+    task = json.loads((tmp_path / "r" / "tasks.jsonl").read_bytes().splitlines()[0])
+    assert task["id"] in seal("view", "r").stdout
+    chat = seal("view", "r", task["id"])
+    assert chat.returncode == 0, chat.stderr
+    assert task["goals"][0]["text"][:20] in chat.stdout
+    reported = seal("report", "r", "--out", "both.html", "--json")
+    assert json.loads(reported.stdout) == {"report": "both.html"}
+    assert (tmp_path / "both.html").is_file()
+
+
+def test_a_task_that_is_not_there_names_the_closest(seal) -> None:
+    assert seal("run", *SHORT, "--out", "r").returncode == 0
+    failed = seal("view", "r", "no-such-task")
+    assert failed.returncode == 2
+    assert "no-such-task" in failed.stderr
+
+
+@pytest.mark.slow
+def test_an_interrupted_run_says_how_to_go_on(
+    seal, script: str, environment: dict[str, str], tmp_path: Path
+) -> None:
+    (tmp_path / "slow.py").write_text(SLOW)
+    words = ["run", "--limit", "30", "--no-baselines", "--workers", "1", "--planner", "slow:Slow"]
+    process = subprocess.Popen(
+        [script, *words], cwd=tmp_path, env=environment, stderr=subprocess.PIPE, text=True
+    )
+    folder = tmp_path / "runs"
+    while not any(lines(path) for path in folder.glob("*/trajectories.jsonl")):
+        assert process.poll() is None
+        time.sleep(0.05)
+    process.send_signal(signal.SIGINT)
+    _, told = process.communicate(timeout=60)
+    assert process.returncode == 130
+    command = shlex.split(told.rsplit("Go on with: ", 1)[1])
+    assert command[0] == "seal"
+    assert command[-1] == "--resume"
+    resumed = seal(*command[1:])
+    assert resumed.returncode == 0, resumed.stderr
+    (trajectories,) = folder.glob("*/trajectories.jsonl")
+    assert lines(trajectories) == 30
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["nothing-here"], "nothing-here"),
+        (["toolbench"], "seal import toolbench SOURCE --out"),
+        (["--model", "lexica"], "Did you mean 'lexical'?"),
+        (["--retriever", "tfdif"], "Did you mean 'tfidf'?"),
+        (["--team", "ful"], "Did you mean 'full'?"),
+        (["--simulator", "templat"], "Did you mean 'template'?"),
+        (["--planner", "no_such_module:Planner"], "no module 'no_such_module'"),
+        (["--role-model", "plannner=lexical"], "planner"),
+        (["--model", "openai/some-model"], "OPENAI_API_KEY"),
+        (["--select", "no_such_tag=1"], "--select"),
+    ],
+)
+def test_what_cannot_be_played_is_one_clear_line(seal, words: list[str], says: str) -> None:
+    failed = seal("run", *words, *SHORT)
+    assert failed.returncode == 2
+    assert says in failed.stderr
+    assert failed.stderr.count("\n") == 1
+
+
+def test_a_spent_budget_ends_with_3_and_can_be_resumed(seal) -> None:
+    words = ("run", "--limit", "40", "--no-baselines", "--out", "r", "--workers", "1")
+    assert seal(*words, "--max-total-tokens", "1").returncode == 3
+    assert seal(*words, "--max-total-tokens", "1000000", "--resume").returncode == 0
+
+
+def test_no_server_is_an_error_of_each_task_and_ends_with_1(seal) -> None:
+    words = ("run", "--limit", "1", "--no-baselines", "--model", "openai/x", "--json")
+    done = seal(*words, "--base-url", "http://127.0.0.1:9/v1", OPENAI_API_KEY="not-a-real-key")
+    assert done.returncode == 1
+    assert json.loads(done.stdout)["errors"] == 1
+    assert "not-a-real-key" not in done.stdout + done.stderr
