@@ -1,0 +1,185 @@
+"""The models of a run: which one each role has, opened for each chat, its answers cached."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from seal.benchmarks.pool import StoredPool
+from seal.core.canonical import derive_seed
+from seal.core.errors import UsageError
+from seal.core.protocols import ChatModel, Judge
+from seal.core.store import Store
+from seal.core.types import JSON, Goal, Step, Task, Trajectory, Verdict
+from seal.evaluation.llm_judge import LLMJudge
+from seal.evaluation.rule_judge import RuleJudge
+from seal.models import (
+    CachedModel,
+    ModelSettings,
+    build_model,
+    is_cached,
+    model_identity,
+    open_model,
+)
+from seal.models.settings import Lookup
+from seal.pipeline.run_folder import RunFolder
+from seal.pipeline.settings import RunSettings
+
+
+class Cast:
+    """Models by role. Built once a process; safe in threads.
+
+    Args:
+        settings: Which model each role has.
+        store: Where answers are kept.
+        pool: Where recorded runs lie; None: none can be played.
+    """
+
+    def __init__(self, settings: RunSettings, store: Store, pool: StoredPool | None) -> None:
+        self._settings = settings
+        self._store = store
+        self._pool = pool
+        self._built: dict[int, tuple[Any, Any]] = {}
+        self._spec_of = dict(settings.role_models)
+        self._build(settings.model)
+        for spec in self._spec_of.values():
+            self._build(spec)
+
+    def spec(self, role: str) -> Any:
+        """Return the model that a role was given."""
+        return self._spec_of.get(role, self._settings.model)
+
+    def identity(self, role: str) -> dict[str, JSON]:
+        """Return what a run's record says about a role's model."""
+        spec = self.spec(role)
+        return model_identity(spec, self._model_settings, self._build(spec))
+
+    def open(self, task: Task, trial: int) -> Callable[[str], ChatModel]:
+        """Return the models of one chat, by role.
+
+        Raises:
+            NotRecordedError: The main model has nothing to play for this task.
+        """
+        opened: dict[str, ChatModel] = {}
+
+        def model(role: str) -> ChatModel:
+            if role not in opened:
+                opened[role] = self._opened(role, task, trial)
+            return opened[role]
+
+        model("execution_manager")
+        return model
+
+    def standing(self, role: str) -> ChatModel:
+        """Return a model that serves no chat, such as the simulator's.
+
+        Raises:
+            UsageError: The role's model plays tasks only.
+        """
+        spec = self.spec(role)
+        model = self._build(spec)
+        if hasattr(model, "open"):
+            raise UsageError(
+                f"{spec!r} plays tasks and cannot be the {role}; "
+                f"name a model with --role-model {role}=MODEL"
+            )
+        return model  # type: ignore[no-any-return]
+
+    def judge_of(self, task: Task, trial: int) -> Judge:
+        """Return the judge of one chat, which may see the goal's gold."""
+        if not self.judged_by_model:
+            return RuleJudge()
+        return LLMJudge(self._opened("judge", task, trial), seed=self._seed(task, trial, "judge"))
+
+    @property
+    def judged_by_model(self) -> bool:
+        """True where a model judges."""
+        wanted = self._settings.judge
+        if wanted not in ("auto", "rule", "llm"):
+            raise UsageError(f"--judge {wanted}: it must be rule, llm or auto")
+        return wanted == "llm" or (wanted == "auto" and "judge" in self._spec_of)
+
+    def judge_identity(self) -> dict[str, JSON]:
+        """Return what a run's record says about the judge."""
+        if not self.judged_by_model:
+            return {"judge": RuleJudge().identity}
+        judge = LLMJudge(self._build(self.spec("judge")))
+        return {"judge": judge.identity, **self.identity("judge")}
+
+    def check(
+        self, role: str, model: ChatModel, goal: Goal, answer: str, steps: list[Step]
+    ) -> Verdict:
+        """Return a role's verdict within a chat: by a server's model, else by rule."""
+        judge: Judge = RuleJudge()
+        if is_cached(self._build(self.spec(role))):
+            judge = LLMJudge(model)
+        return judge.judge(goal, answer, steps)
+
+    def seed_of(self, task: Task, trial: int) -> Callable[[str], int]:
+        """Return role to seed for one chat."""
+        return lambda role: self._seed(task, trial, role)
+
+    def _seed(self, task: Task, trial: int, role: str) -> int:
+        return derive_seed(self._settings.seed, task.id, trial, role)
+
+    def _opened(self, role: str, task: Task, trial: int) -> ChatModel:
+        built = self._build(self.spec(role))
+        model = open_model(built, task, trial)
+        if not is_cached(built):
+            return model
+        context = {
+            "seed": self._settings.seed,
+            "task": task.id,
+            "trial": trial,
+            "role": role,
+            "vote": 0,
+        }
+        return CachedModel(model, self._store, self.identity(role), self._settings.cache, context)
+
+    def _build(self, spec: Any) -> Any:
+        """Return the model of a spec, built once."""
+        key = hash(spec) if isinstance(spec, str) else id(spec)
+        if key not in self._built:
+            # The spec is kept beside its model, so that its id is not given to another object.
+            self._built[key] = (spec, build_model(spec, self._model_settings))
+        return self._built[key][1]
+
+    @cached_property
+    def _model_settings(self) -> ModelSettings:
+        return ModelSettings.from_options(
+            self._settings.model_options,
+            base_url=self._settings.base_url,
+            recordings=lambda name: find_recording(name, self._pool),
+        )
+
+
+def find_recording(name: str, pool: StoredPool | None) -> Lookup:
+    """Return the look-up of what `recorded:NAME` or `replay:RUN` plays.
+
+    A recording has one trial, which is played in every trial of a run.
+
+    Raises:
+        UnknownNameError: The pool has no such recording.
+        DataError: No run in the folder.
+    """
+    kind, _, rest = name.partition(":")
+    if kind == "replay":
+        return _lookup(RunFolder.open(Path(rest)).trajectories())
+    if pool is None:
+        raise UsageError(f"{name!r} needs the pool that holds the recording")
+    return _lookup(pool.recorded(rest))
+
+
+def _lookup(trajectories: Iterator[Trajectory]) -> Lookup:
+    table: Mapping[tuple[str, int], Trajectory] = {
+        (trajectory.task_id, trajectory.trial): trajectory
+        for trajectory in trajectories
+        if not trajectory.failed
+    }
+
+    def find(task_id: str, trial: int) -> Trajectory | None:
+        return table.get((task_id, trial)) or table.get((task_id, 0))
+
+    return find

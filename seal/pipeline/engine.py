@@ -1,0 +1,224 @@
+"""Everything that plays tasks, built once a process: retriever, models, environments, team."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
+from typing import Any
+
+from seal.agents import build_agent
+from seal.agents.autogen import play
+from seal.agents.conversation import ChatOptions, Conversation, Limits, Services
+from seal.agents.dialogue import prompts_digest
+from seal.agents.teams import USER, build_team
+from seal.benchmarks.pool import StoredPool
+from seal.core.protocols import Agent, Judge, Pool, Retriever
+from seal.core.store import Store
+from seal.core.types import JSON, Goal, Query, Ranking, Step, Task, Tool, Trajectory, Verdict
+from seal.pipeline.cast import Cast
+from seal.pipeline.environments import EnvironmentSource
+from seal.pipeline.identity import name_of, versions
+from seal.pipeline.live import LiveFile
+from seal.pipeline.merging import merge_goals
+from seal.pipeline.places import cache_folder
+from seal.pipeline.run_folder import RunFolder
+from seal.pipeline.settings import RunSettings
+from seal.retrievers import build_retriever, rank
+
+
+class Engine:
+    """Plays tasks under one run's settings. Safe in threads.
+
+    Args:
+        settings: Of the run.
+        folder: With the run's tools.
+        pool: Where the tasks come from; for gold, recordings and identity.
+    """
+
+    def __init__(self, settings: RunSettings, folder: RunFolder, pool: StoredPool) -> None:
+        self._settings = settings
+        self._folder = folder
+        self._pool = pool
+        self._tools: dict[str, Tool] = {tool.id: tool for tool in pool.tools()}
+        self._store = Store(cache_folder(settings.cache_dir) / "answers.sqlite")
+        self._cast = Cast(settings, self._store, pool)
+        self._environments = EnvironmentSource(settings, self._tools, pool, self._store, self._cast)
+        self._team = build_team(settings.team, settings.roles)
+        self._seats: Mapping[str, Any] = {
+            role: agent if isinstance(agent, type) else build_agent(agent)
+            for role, agent in self._team.roles.items()
+        }
+
+    def close(self) -> None:
+        """Close the store."""
+        self._store.close()
+
+    def rank(self, tasks: Sequence[Task]) -> dict[str, tuple[Ranking, ...]]:
+        """Return task id to what is retrieved for its goals before the chat.
+
+        Nothing is retrieved for goals that are given their tools, unless a retriever was named,
+        nor where the chat itself retrieves.
+        """
+        if self._settings.retrieve != "once":
+            return {}
+        queries = [
+            Query(goal.text, task.id, position)
+            for task in tasks
+            for position, goal in enumerate(task.goals)
+            if self._settings.retriever is not None or goal.offered is None
+        ]
+        found: dict[str, list[Ranking]] = {}
+        for ranking in self._ranked(queries) if queries else ():
+            found.setdefault(ranking.task_id, []).append(ranking)
+        return {task_id: tuple(rankings) for task_id, rankings in found.items()}
+
+    def play(self, task: Task, trial: int, rankings: Sequence[Ranking] = ()) -> Trajectory:
+        """Play one task.
+
+        Raises:
+            NotRecordedError: There is no recording to play.
+            InfrastructureError: What failed before the chat began.
+        """
+        if self._settings.history == "own":
+            return self._chat(task, trial, range(len(task.goals)), rankings, ())
+        parts = []
+        for position in range(len(task.goals)):
+            before = [step for goal in task.goals[:position] for step in goal.reference]
+            mine = [ranking for ranking in rankings if ranking.goal == position]
+            parts.append(self._chat(task, trial, [position], mine, before))
+        return merge_goals(task, trial, parts)
+
+    def judge_of(self, task: Task, trial: int) -> Judge:
+        """Return the judge of one chat."""
+        return self._cast.judge_of(task, trial)
+
+    @property
+    def judging_threads(self) -> int:
+        """Trajectories to judge at once."""
+        return self._settings.workers if self._cast.judged_by_model else 1
+
+    def measure(self) -> dict[str, JSON]:
+        """Return what the run measures: data, simulator, judge, limits, seed."""
+        s = self._settings
+        return {
+            "pool": self._pool.name,
+            "pool_digest": self._pool.digest,
+            "select": dict(s.select),
+            "limit": s.limit,
+            "trials": s.trials,
+            "simulator": self._environments.identity(),
+            "user": self._cast.identity(USER) if USER in s.role_models else "goal",
+            "judge": self._cast.judge_identity(),
+            "max_turns": s.max_turns,
+            "max_calls": s.max_calls,
+            "max_tokens": s.max_tokens,
+            "max_seconds": s.max_seconds,
+            "history": s.history,
+            "cutoffs": list(s.cutoffs),
+            "seed": s.seed,
+        }
+
+    def system(self) -> dict[str, JSON]:
+        """Return what is measured: models, retriever, roles and their prompts, versions."""
+        s = self._settings
+        models = {role: self._cast.identity(role) for role in sorted(s.role_models)}
+        return {
+            "model": self._cast.identity("execution_manager"),
+            "role_models": {r: m for r, m in models.items() if r not in ("judge", "simulator")},
+            "retriever": name_of(s.retriever) or "given, else tfidf",
+            "retriever_options": {k: str(v) for k, v in sorted(s.retriever_options.items())},
+            "retrieve": s.retrieve,
+            "top_k": s.top_k,
+            "temperature": s.temperature,
+            "team": self._team.name,
+            "roles": {role: name_of(agent) for role, agent in sorted(self._team.roles.items())},
+            "prompts": prompts_digest(),
+            "versions": versions(),
+        }
+
+    def used_entries(self) -> dict[str, JSON]:
+        """Return the number and digest of the cache entries that were used."""
+        return self._environments.used_entries()
+
+    def _chat(
+        self,
+        task: Task,
+        trial: int,
+        goals: Sequence[int],
+        rankings: Sequence[Ranking],
+        history: Sequence[Step],
+    ) -> Trajectory:
+        models = self._cast.open(task, trial)
+        names: list[str] = []
+        environment = self._environments.open(task, trial, names)
+
+        def judge(role: str, goal: Goal, answer: str, steps: Sequence[Step]) -> Verdict:
+            return self._cast.check(role, models(role), goal, answer, list(steps))
+
+        with LiveFile(self._folder.path, task.id, trial) as live:
+            conversation = Conversation(
+                task,
+                trial,
+                self._team,
+                self._seated(),
+                Services(models, environment, self._find, judge),
+                {goal: self._offered(task, goal, rankings) for goal in goals},
+                limits=self._limits,
+                options=self._options(task, trial),
+                goals=goals,
+                history=[*task.history, *history],
+                on_step=live.write,
+                rankings=list(rankings),
+            )
+            conversation.offers.names = names
+            play(conversation)
+        return conversation.trajectory()
+
+    def _seated(self) -> dict[str, Agent]:
+        return {
+            role: build_agent(agent) if isinstance(agent, type) else agent
+            for role, agent in self._seats.items()
+        }
+
+    def _offered(self, task: Task, goal: int, rankings: Sequence[Ranking]) -> list[Tool]:
+        mine = [ranking for ranking in rankings if ranking.goal == goal]
+        offered = task.goals[goal].offered
+        if not mine and offered is not None and self._settings.retriever is None:
+            return [self._tools[tool_id] for tool_id in offered]
+        whole = getattr(self._retriever, "complete", False) if mine else False
+        limit = None if whole else self._settings.top_k
+        return [self._tools[tool_id] for r in mine for tool_id, _ in r.hits[:limit]]
+
+    def _find(self, query: Query, k: int) -> list[tuple[Tool, float]]:
+        (ranking,) = rank(self._retriever, [query], k, self._tools)
+        return [(self._tools[tool_id], score) for tool_id, score in ranking.hits]
+
+    def _ranked(self, queries: Sequence[Query]) -> list[Ranking]:
+        k = max(self._settings.top_k, *self._settings.cutoffs)
+        return rank(self._retriever, queries, k, self._tools)
+
+    @cached_property
+    def _retriever(self) -> Retriever:
+        s = self._settings
+        named = s.retriever if s.retriever is not None else "tfidf"
+        knows_tasks = named in ("oracle", "given")
+        pool = Pool(
+            tuple(self._tools.values()),
+            tuple(self._folder.tasks()) if knows_tasks else (),
+            s.seed,
+            cache_folder(s.cache_dir) / "indexes",
+            {"base_url": s.base_url, **s.retriever_options}
+            if s.base_url
+            else dict(s.retriever_options),
+        )
+        return build_retriever(named, pool)
+
+    @cached_property
+    def _limits(self) -> Limits:
+        s = self._settings
+        return Limits(s.max_turns, s.max_calls, s.max_tokens, s.max_seconds)
+
+    def _options(self, task: Task, trial: int) -> ChatOptions:
+        s = self._settings
+        seed: Callable[[str], int] = self._cast.seed_of(task, trial)
+        return ChatOptions(s.retrieve, s.top_k, s.temperature, seed, USER in s.role_models)

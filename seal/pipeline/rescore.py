@@ -1,0 +1,77 @@
+"""Old trajectories scored again: by today's metrics, or by another judge."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from seal.core.store import Store
+from seal.pipeline.cast import Cast
+from seal.pipeline.journal import Lock
+from seal.pipeline.places import cache_folder
+from seal.pipeline.run_folder import RunFolder
+from seal.pipeline.score import score_run
+from seal.pipeline.settings import RunSettings
+
+
+def rescore(
+    run: Path,
+    judge: str = "auto",
+    judge_model: Any = None,
+    model_options: Mapping[str, Any] | None = None,
+    base_url: str | None = None,
+    workers: int = 4,
+    cache_dir: Path | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> dict[str, Any]:
+    """Score a run's trajectories again and its baselines' with it; no chat is held.
+
+    Args:
+        run: Run folder; its scores.jsonl, summary.json and the judge in its run.json are replaced.
+        judge: `rule`, `llm`, or `auto`: llm where a judge's model is named.
+        judge_model: Model of the judge.
+        model_options: Of that model.
+        base_url: Its server.
+        workers: Trajectories that a model judges at once.
+        cache_dir: Where answers are kept; None: the usual place.
+        progress: Called with (scored, total).
+
+    Returns:
+        The summary.
+
+    Raises:
+        DataError: No run in the folder.
+        UsageError: A judge that cannot be, or the run is being written by another process.
+    """
+    folder = RunFolder.open(run)
+    settings = RunSettings(
+        role_models={} if judge_model is None else {"judge": judge_model},
+        model_options=model_options or {},
+        base_url=base_url,
+        judge=judge,
+    )
+    with Store(cache_folder(cache_dir) / "answers.sqlite") as store:
+        cast = Cast(settings, store, None)
+        threads = workers if cast.judged_by_model else 1
+        for baseline in folder.baselines().values():
+            _score(baseline, cast, threads, None)
+        return _score(folder, cast, threads, progress)
+
+
+def _score(
+    folder: RunFolder, cast: Cast, threads: int, progress: Callable[[int, int], None] | None
+) -> dict[str, Any]:
+    with Lock(folder.path):
+        manifest = folder.manifest()
+        measure = manifest["measure"]
+        measure["judge"] = cast.judge_identity()
+        folder.write_json("run.json", manifest)
+        return score_run(
+            folder,
+            cast.judge_of,
+            measure["cutoffs"],
+            measure["seed"],
+            threads,
+            progress=progress,
+        )

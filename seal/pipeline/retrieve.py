@@ -1,0 +1,108 @@
+"""Retrieval alone: rankings and their metrics over one or more pools, without a chat."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from seal.core.errors import UsageError
+from seal.core.protocols import Pool
+from seal.core.records import AtomicFile, write_records
+from seal.core.types import Query, Ranking, Task
+from seal.evaluation.retrieval import qrels_of, score_rankings, write_trec_qrels, write_trec_run
+from seal.evaluation.statistics import Summariser, groups_of
+from seal.pipeline.identity import name_of
+from seal.pipeline.places import cache_folder
+from seal.pipeline.pools import open_pool
+from seal.retrievers import build_retriever, rank
+
+_AT_ONCE = 256
+"""Queries in one batch."""
+
+
+def retrieve(
+    pools: Sequence[str | Path],
+    retrievers: Sequence[Any],
+    k: Sequence[int] = (1, 5, 10),
+    seed: int = 0,
+    out: Path | None = None,
+    options: Mapping[str, Any] | None = None,
+    select: Mapping[str, str] | None = None,
+    limit: int | None = None,
+    cache_dir: Path | None = None,
+) -> dict[str, Any]:
+    """Rank every goal's tools with every retriever over every pool, and score the rankings.
+
+    Args:
+        pools: Names or folders.
+        retrievers: Names, dotted paths, classes or objects.
+        k: Cut-offs; the largest is the length of a ranking.
+        seed: Of random retrieval and of the intervals.
+        out: Folder for rankings, TREC run and qrels files; None: none are written.
+        options: Of the retrievers.
+        select: Tag to the value that a task must have.
+        limit: At most so many tasks of each pool.
+        cache_dir: Where indexes are kept; None: the usual place.
+
+    Returns:
+        {"results": [{pool, pool_digest, tools, queries, retriever, metrics}]}.
+
+    Raises:
+        UsageError: No pool, no retriever, or a cut-off below 1.
+    """
+    if not pools or not retrievers or not k or min(k) < 1:
+        raise UsageError("retrieval needs a pool, a retriever and cut-offs of at least 1")
+    results = []
+    for place in pools:
+        pool = open_pool(place)
+        tasks = list(pool.tasks(select=select, limit=limit))
+        folder = cache_folder(cache_dir) / "indexes"
+        for what in retrievers:
+            found = _rank(
+                what, Pool(pool.tools(), tuple(tasks), seed, folder, options or {}), max(k)
+            )
+            summariser = Summariser({task.id: groups_of(task) for task in tasks}, seed)
+            for score in score_rankings(found, qrels_of(tasks), tuple(k)):
+                summariser.add(score)
+            name = str(name_of(what))
+            results.append(
+                {
+                    "pool": pool.name,
+                    "pool_digest": pool.digest,
+                    "tools": len(pool.tools()),
+                    "queries": len(found),
+                    "retriever": name,
+                    "metrics": summariser.metrics(),
+                }
+            )
+            if out is not None:
+                _write(out / f"{pool.name}-{name.replace(':', '.')}", found, tasks, results[-1])
+    return {"results": results}
+
+
+def _rank(what: Any, pool: Pool, k: int) -> list[Ranking]:
+    retriever = build_retriever(what, pool)
+    known = {tool.id for tool in pool.tools}
+    queries = (
+        Query(goal.text, task.id, position)
+        for task in pool.tasks
+        for position, goal in enumerate(task.goals)
+    )
+    rankings: list[Ranking] = []
+    while batch := list(islice(queries, _AT_ONCE)):
+        rankings += rank(retriever, batch, k, known)
+    return rankings
+
+
+def _write(
+    folder: Path, rankings: list[Ranking], tasks: list[Task], result: dict[str, Any]
+) -> None:
+    write_records(folder / "rankings.jsonl", rankings)
+    write_trec_run(folder / "run.trec", rankings, result["retriever"])
+    write_trec_qrels(folder / "qrels.trec", qrels_of(tasks))
+    with AtomicFile(folder / "summary.json") as file:
+        file.write(orjson.dumps(result, option=orjson.OPT_INDENT_2 | orjson.OPT_SORT_KEYS) + b"\n")

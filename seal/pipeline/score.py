@@ -1,0 +1,142 @@
+"""Scoring: trajectories in, scores and a summary out; without a model unless one judges."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import Any
+
+from seal.core.errors import DataError
+from seal.core.protocols import Judge, Metric
+from seal.core.records import AtomicFile, encode
+from seal.core.types import Score, Task, Trajectory, Usage
+from seal.evaluation.scoring import default_metrics, score_trajectory
+from seal.evaluation.statistics import Summariser, groups_of
+from seal.pipeline.run_folder import RunFolder
+
+JudgeOf = Callable[[Task, int], Judge]
+"""(task, trial) to the judge of that chat."""
+
+_AT_ONCE = 64
+"""Trajectories that are judged in one batch of threads."""
+
+
+@dataclass(slots=True)
+class _Totals:
+    """What the summary counts besides metrics."""
+
+    errors: int = 0
+    stops: Counter[str] = field(default_factory=Counter)
+    usage: Usage = field(default_factory=Usage)
+    calls: int = 0
+    turns: int = 0
+
+    def add(self, trajectory: Trajectory) -> None:
+        self.errors += trajectory.failed
+        self.stops.update(stop.reason for stop in trajectory.stops)
+        for step in trajectory.steps:
+            self.usage = self.usage + step.usage if step.usage else self.usage
+            self.calls += step.call is not None
+        self.turns += len({step.turn for step in trajectory.steps})
+
+
+def score_run(
+    folder: RunFolder,
+    judge_of: JudgeOf,
+    cutoffs: Iterable[int] = (1, 5, 10),
+    seed: int = 0,
+    threads: int = 1,
+    extra: Iterable[Metric] = (),
+    progress: Callable[[int, int], None] | None = None,
+) -> dict[str, Any]:
+    """Score every trajectory of a run; writes scores.jsonl and summary.json, returns the summary.
+
+    Args:
+        folder: The run; tasks and trajectories stand in the same order.
+        judge_of: Judge of the pass rate.
+        cutoffs: K of the retrieval metrics.
+        seed: Of the intervals.
+        threads: Trajectories judged at once; more than one only helps a model's judge.
+        extra: Further metrics.
+        progress: Called with (scored, total).
+
+    Raises:
+        DataError: A trajectory of a task that the run does not have, or a damaged file.
+    """
+    tools = folder.tools()
+    tasks = {task.id: groups_of(task) for task in folder.tasks()}
+    summariser = Summariser(tasks, seed)
+    totals = _Totals()
+    total = sum(1 for _ in folder.trajectories_path.open("rb"))
+    ks = tuple(cutoffs)
+
+    def measure(pair: tuple[Task, Trajectory]) -> tuple[Trajectory, list[Score]]:
+        task, trajectory = pair
+        judge = judge_of(task, trajectory.trial)
+        metrics = (*default_metrics(ks, judge), *extra)
+        return trajectory, score_trajectory(task, trajectory, tools, metrics)
+
+    with AtomicFile(folder.scores_path) as out:
+        for number, (trajectory, scores) in enumerate(_mapped(measure, folder, threads), 1):
+            totals.add(trajectory)
+            for score in scores:
+                out.write(encode(score))
+                summariser.add(score)
+            if progress is not None:
+                progress(number, total)
+    summary = _summary(folder, len(tasks), totals, summariser)
+    folder.write_json("summary.json", summary)
+    return summary
+
+
+def _mapped(
+    measure: Callable[[tuple[Task, Trajectory]], tuple[Trajectory, list[Score]]],
+    folder: RunFolder,
+    threads: int,
+) -> Iterator[tuple[Trajectory, list[Score]]]:
+    pairs = _pairs(folder)
+    if threads == 1:
+        yield from map(measure, pairs)
+        return
+    with ThreadPoolExecutor(threads, thread_name_prefix="judge") as pool:
+        while batch := list(islice(pairs, _AT_ONCE)):
+            yield from pool.map(measure, batch)
+
+
+def _pairs(folder: RunFolder) -> Iterator[tuple[Task, Trajectory]]:
+    """Yield each trajectory with its task; both files are read once, side by side."""
+    tasks = folder.tasks()
+    task: Task | None = None
+    for trajectory in folder.trajectories():
+        while task is None or task.id != trajectory.task_id:
+            task = next(tasks, None)
+            if task is None:
+                raise DataError(
+                    f"{folder.trajectories_path}: task {trajectory.task_id!r} is not in "
+                    f"tasks.jsonl, or stands out of order; play the run again"
+                )
+        yield task, trajectory
+
+
+def _summary(
+    folder: RunFolder, tasks: int, totals: _Totals, summariser: Summariser
+) -> dict[str, Any]:
+    skipped = folder.manifest().get("skipped") or {}
+    return {
+        "tasks": tasks,
+        "errors": totals.errors,
+        "skipped": sum(skipped.values()),
+        "skipped_reasons": skipped,
+        "stop_reasons": dict(sorted(totals.stops.items())),
+        "metrics": summariser.metrics(),
+        "usage": {
+            "tokens_in": totals.usage.tokens_in,
+            "tokens_out": totals.usage.tokens_out,
+            "estimated": totals.usage.estimated,
+            "calls": totals.calls,
+            "turns": totals.turns,
+        },
+    }
