@@ -1,6 +1,7 @@
 """The shipped sample: every record is checked against every other."""
 
 import re
+import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from datetime import date
@@ -415,6 +416,13 @@ def test_clarify_tasks_lack_a_required_argument_and_ask_for_it(task):
     assert goal(task).labels["action"] == "ask"
     assert goal(task).labels["missing"] in TOOLS[tool].parameters["required"]
     assert goal(task).answers == ()
+
+
+def test_all_text_is_normalised_and_tidy():
+    for path in sample.folder().glob("*.jsonl"):
+        text = path.read_text(encoding="utf-8")
+        assert unicodedata.is_normalized("NFC", text)
+        assert "  " not in text
 
 
 def test_addresses_and_telephone_numbers_are_reserved_ones():
