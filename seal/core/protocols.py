@@ -135,6 +135,8 @@ class Response:
     """The API's own error text; empty: success."""
     cacheable: bool = True
     """False: a failure of the simulator that must not be kept as an answer."""
+    kind: str = "api"
+    """What failed where `error` is not empty: the API, the `simulator`, or `not_recorded`."""
 
 
 class Environment(Protocol):

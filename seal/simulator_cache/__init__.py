@@ -1,0 +1,17 @@
+"""Simulated and recorded answers to API calls, kept so that equal calls get equal answers."""
+
+from seal.core.registry import Registry
+
+REGISTRY = Registry(
+    "simulator",
+    "seal.simulators",
+    {
+        "template": "seal.simulator_cache.simulators:template",
+        "llm": "seal.simulator_cache.simulators:llm",
+        "recorded": "seal.simulator_cache.simulators:recorded",
+        "stabletoolbench": "seal.simulator_cache.simulators:stabletoolbench",
+    },
+)
+"""Simulators by name, each a factory that takes a `SimulatorSetup`."""
+
+__all__ = ["REGISTRY"]

@@ -1,0 +1,289 @@
+"""Simulated answers kept in a store: equal calls get equal answers, in every run and process."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import replace
+from typing import Any, Literal, Protocol, runtime_checkable
+
+import orjson
+
+from seal.core.canonical import digest
+from seal.core.errors import CacheMissError, UsageError
+from seal.core.protocols import Response, Simulator
+from seal.core.store import Store, digest_of_entries
+from seal.core.types import JSON, Tool
+
+CacheMode = Literal["record", "replay", "off"]
+KIND = "simulator"
+"""Kind of our entries in the store."""
+SHAPE = "shape"
+"""Simulator of an entry that holds a tool's response shape instead of an answer."""
+
+
+@runtime_checkable
+class Prompted(Protocol):
+    """A simulator whose answers are shaped by more than the tool's document, arguments and seed."""
+
+    def prompt_version(self, tool: Tool) -> str:
+        """Return a digest of the rest: prompt, parameters, examples shown for this tool."""
+        ...
+
+
+@runtime_checkable
+class Keyed(Protocol):
+    """A simulator that takes answers from a store."""
+
+    def keys(self, tool: Tool, arguments: dict[str, JSON]) -> frozenset[str]:
+        """Return the keys of the stored answers that a call is given: one, or none."""
+        ...
+
+
+class Cached:
+    """A simulator with its answers kept.
+
+    The key is the SHA-256 of the canonical JSON of everything that shapes the answer: tool id, tool
+    document, arguments, simulator, prompt version, seed. The order of arguments never matters. What
+    the simulator says is no answer (`Response.cacheable` false) is passed on and not kept. Of two
+    writers the first wins, and both use its answer. Safe in threads.
+
+    Args:
+        inner: Asked where nothing is stored.
+        store: Where answers are kept.
+        mode: record: look, else ask and keep; replay: look, never ask; off: always ask, never keep.
+        seed: The run's.
+
+    Raises:
+        UsageError: There is no such mode.
+    """
+
+    def __init__(
+        self, inner: Simulator, store: Store, mode: CacheMode = "record", seed: int = 0
+    ) -> None:
+        if mode not in ("record", "replay", "off"):
+            raise UsageError(f"cache mode {mode!r}; known: record, replay, off")
+        self.inner = inner
+        self.store = store
+        self.mode = mode
+        self.seed = seed
+        self.identity = inner.identity
+        self._documents: dict[str, tuple[Tool, str]] = {}
+        self._used: set[str] = set()
+        self._lock = threading.Lock()
+
+    def respond(self, tool: Tool, arguments: dict[str, JSON]) -> Response:
+        """Return the stored answer, or the simulator's.
+
+        Raises:
+            CacheMissError: Nothing is stored, under replay; the text names the call.
+            SimulatorError: The simulator failed; nothing is kept then.
+        """
+        if self.mode == "off":
+            return self.inner.respond(tool, arguments)
+        key = self.key(tool, arguments)
+        entry = self.store.get(key)
+        if entry is None:
+            if self.mode == "replay":
+                raise CacheMissError(self._miss(tool, arguments))
+            response = self.inner.respond(tool, arguments)
+            if not response.cacheable:
+                return response
+            entry = self.store.put(key, self._entry(tool, arguments, response), KIND)
+        with self._lock:
+            self._used.add(key)
+        return Response(entry["response"], entry["error"])
+
+    def key(self, tool: Tool, arguments: dict[str, JSON]) -> str:
+        """Return the key of a call: 64 hexadecimal digits.
+
+        Args:
+            tool: The tool that is called.
+            arguments: As they run, with defaults filled in.
+        """
+        version = prompt_version(self.inner, tool)
+        return entry_key(
+            tool.id, self._document(tool), arguments, self.identity, version, self.seed
+        )
+
+    def keys(self, tool: Tool, arguments: dict[str, JSON]) -> frozenset[str]:
+        """Return the key of a call, where an answer is stored."""
+        key = self.key(tool, arguments)
+        stored = self.mode != "off" and self.store.get(key) is not None
+        return frozenset([key] if stored else [])
+
+    def used_keys(self) -> frozenset[str]:
+        """Return the keys of the entries that answers were taken from."""
+        with self._lock:
+            return frozenset(self._used)
+
+    def used_digest(self) -> str:
+        """Return the digest of the entries that answers were taken from (`digest_of_entries`)."""
+        return digest_of_entries(self.store, self.used_keys())
+
+    def _document(self, tool: Tool) -> str:
+        known = self._documents.get(tool.id)
+        if known is None or known[0] is not tool:
+            known = self._documents[tool.id] = (tool, document_digest(tool))
+        return known[1]
+
+    def _entry(self, tool: Tool, arguments: dict[str, JSON], response: Response) -> dict[str, Any]:
+        return answer_entry(
+            tool.id,
+            arguments,
+            response,
+            self.identity,
+            prompt_version(self.inner, tool),
+            self.seed,
+        )
+
+    def _miss(self, tool: Tool, arguments: dict[str, JSON]) -> str:
+        call = f"{tool.name}({orjson.dumps(arguments).decode()[:500]})"
+        return (
+            f"no stored answer to {call} of {tool.id} by {self.identity} with seed {self.seed} in"
+            f" {self.store.path}: play it once with --cache record, or `seal cache import` one"
+        )
+
+
+class Imported:
+    """Answers nothing by itself: wrapped in `Cached`, it gives what was imported from elsewhere.
+
+    Args:
+        origin: Format that the answers came in; their simulator.
+    """
+
+    def __init__(self, origin: str) -> None:
+        self.identity = origin
+
+    def respond(self, tool: Tool, arguments: dict[str, JSON]) -> Response:
+        """Return an error that is not kept."""
+        error = f"No recorded answer of {tool.name} to these arguments."
+        return Response("", error, cacheable=False, kind="not_recorded")
+
+
+class Fallback:
+    """Asks one simulator after the other until one has an answer.
+
+    Args:
+        simulators: First to last; at least one.
+    """
+
+    def __init__(self, *simulators: Simulator) -> None:
+        self.simulators = simulators
+        self.identity = "+".join(simulator.identity for simulator in simulators)
+
+    def respond(self, tool: Tool, arguments: dict[str, JSON]) -> Response:
+        """Return the first answer; where there is none, what the last simulator says."""
+        for simulator in self.simulators[:-1]:
+            try:
+                response = simulator.respond(tool, arguments)
+            except CacheMissError:
+                continue
+            if response.cacheable:
+                return response
+        return self.simulators[-1].respond(tool, arguments)
+
+    def keys(self, tool: Tool, arguments: dict[str, JSON]) -> frozenset[str]:
+        """Return the key of the first simulator that has an answer stored."""
+        found = (keys_of_call(simulator, tool, arguments) for simulator in self.simulators)
+        return next(filter(None, found), frozenset())
+
+
+class Shaped:
+    """Gives tools without a response shape the one that was imported into the store.
+
+    Args:
+        inner: Sees the tool with its shape.
+        store: Where shapes are kept.
+    """
+
+    def __init__(self, inner: Simulator, store: Store) -> None:
+        self.inner = inner
+        self.identity = inner.identity
+        self._store = store
+        self._tools: dict[str, tuple[Tool, Tool]] = {}
+
+    def respond(self, tool: Tool, arguments: dict[str, JSON]) -> Response:
+        """Return what the inner simulator answers for the tool with its shape."""
+        return self.inner.respond(self.shaped(tool), arguments)
+
+    def keys(self, tool: Tool, arguments: dict[str, JSON]) -> frozenset[str]:
+        """Return what the inner simulator has stored for the tool with its shape."""
+        return keys_of_call(self.inner, self.shaped(tool), arguments)
+
+    def shaped(self, tool: Tool) -> Tool:
+        """Return the tool with a shape, its own or the imported one, where there is any."""
+        if tool.returns is not None:
+            return tool
+        known = self._tools.get(tool.id)
+        if known is None or known[0] is not tool:
+            entry = self._store.get(shape_key(tool.id))
+            full = tool if entry is None else replace(tool, returns=entry["response"])
+            known = self._tools[tool.id] = (tool, full)
+        return known[1]
+
+
+def keys_of_call(simulator: Simulator, tool: Tool, arguments: dict[str, JSON]) -> frozenset[str]:
+    """Return the keys of the stored answers that a simulator gives to a call: one, or none."""
+    return simulator.keys(tool, arguments) if isinstance(simulator, Keyed) else frozenset()
+
+
+def entry_key(
+    tool: str, document: str, arguments: dict[str, JSON], simulator: str, version: str, seed: int
+) -> str:
+    """Return the key of an answer: 64 hexadecimal digits.
+
+    Args:
+        tool: Tool id.
+        document: Digest of the tool's document (`document_digest`).
+        arguments: As they run, with defaults filled in.
+        simulator: `Simulator.identity`.
+        version: Prompt version; empty where there is none.
+        seed: The run's.
+    """
+    return digest(
+        {
+            "tool": tool,
+            "document": document,
+            "arguments": arguments,
+            "simulator": simulator,
+            "prompt_version": version,
+            "seed": seed,
+        }
+    )
+
+
+def shape_key(tool: str) -> str:
+    """Return the key of a tool's imported response shape."""
+    return digest({"tool": tool, "simulator": SHAPE})
+
+
+def document_digest(tool: Tool) -> str:
+    """Return the digest of all that a simulator may read of a tool: everything but its source."""
+    return digest(
+        [tool.id, tool.name, tool.description, tool.parameters, tool.category, tool.returns]
+    )
+
+
+def prompt_version(simulator: Simulator, tool: Tool) -> str:
+    """Return the version that the simulator gives for a tool; empty where it gives none."""
+    return simulator.prompt_version(tool) if isinstance(simulator, Prompted) else ""
+
+
+def answer_entry(
+    tool: str,
+    arguments: dict[str, JSON] | None,
+    response: Response,
+    simulator: str,
+    version: str = "",
+    seed: int = 0,
+) -> dict[str, Any]:
+    """Return what the store keeps of an answer."""
+    return {
+        "tool": tool,
+        "arguments": arguments,
+        "response": response.response,
+        "error": response.error,
+        "simulator": simulator,
+        "prompt_version": version,
+        "seed": seed,
+    }

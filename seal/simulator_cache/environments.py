@@ -1,0 +1,254 @@
+"""Environments without a state: calls answered by a simulator, or from a recording."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Protocol
+
+import orjson
+
+from seal.core.canonical import canonical_json
+from seal.core.protocols import Environment, Response, Simulator
+from seal.core.types import JSON, Execution, Task, Tool, ToolCall, ToolResult, Trajectory
+from seal.core.validation import CallValidator, Validated, error_result
+from seal.simulator_cache.cached import keys_of_call
+from seal.simulator_cache.recorded import RecordedAnswers
+from seal.simulator_cache.simulators import SimulatorSetup, build_simulator, parts_of
+
+Lookup = Callable[[str, int], Trajectory | None]
+"""Takes task id and trial, gives the recorded run to play."""
+
+
+class EnvironmentFactory(Protocol):
+    """Opens one environment for each chat. Safe in threads."""
+
+    def open(self, task: Task, trial: int, offered: Sequence[str] = ()) -> Environment:
+        """Return the environment of one chat.
+
+        Args:
+            task: What is played.
+            trial: Which time.
+            offered: Names of the offered tools, for messages; a list may grow during the chat.
+        """
+        ...
+
+    def identity(self) -> dict[str, JSON]:
+        """Return what shapes the answers, for the run's `measure`."""
+        ...
+
+    def keys_of(self, trajectory: Trajectory) -> set[str]:
+        """Return the keys of the stored answers that a finished chat was given.
+
+        Computed from the executed calls, so it is right for chats of other processes and of earlier
+        sessions of a run.
+        """
+        ...
+
+
+class Simulated:
+    """An environment whose calls a simulator answers.
+
+    Args:
+        simulator: Answers the calls.
+        tools: Tools by id.
+        validator: Fills in defaults; wrap in `Validated` to reject invalid calls.
+    """
+
+    def __init__(
+        self,
+        simulator: Simulator,
+        tools: Mapping[str, Tool],
+        validator: CallValidator | None = None,
+    ) -> None:
+        self._simulator = simulator
+        self._tools = tools
+        self._validator = validator or CallValidator(tools)
+
+    def call(self, calls: Sequence[ToolCall]) -> list[ToolResult]:
+        """Return the results of valid calls, in their order.
+
+        Raises:
+            SimulatorError: The simulator failed.
+            CacheMissError: Nothing is stored, under replay.
+        """
+        return [self._result(call) for call in calls]
+
+    def state(self) -> None:
+        """Return None: there are no tables."""
+        return
+
+    def _result(self, call: ToolCall) -> ToolResult:
+        tool = self._tools[str(call.tool)]
+        arguments = self._validator.with_defaults(call)
+        response = self._simulator.respond(tool, arguments)
+        return result_of(call, response, Execution(tool.id, arguments))
+
+
+class SimulatedEnvironments:
+    """Opens environments that validate calls by rule and ask one simulator.
+
+    Args:
+        simulator: As `build_simulator` gives it.
+        tools: Tools by id.
+    """
+
+    def __init__(self, simulator: Simulator, tools: Mapping[str, Tool]) -> None:
+        self._simulator = simulator
+        self._tools = tools
+        self._validator = CallValidator(tools)
+        self._simulated = Simulated(simulator, tools, self._validator)
+
+    def open(self, task: Task, trial: int, offered: Sequence[str] = ()) -> Environment:
+        """Return the environment of one chat."""
+        return Validated(self._simulated, self._validator, offered)
+
+    def identity(self) -> dict[str, JSON]:
+        """Return the simulator's name, and the digest of what is recorded, where that is used."""
+        named: dict[str, JSON] = {"simulator": self._simulator.identity}
+        for part in parts_of(self._simulator):
+            if isinstance(part, RecordedAnswers):
+                named["recorded"] = part.digest()
+            elif hasattr(part, "prompt_digest"):
+                named["prompt"] = part.prompt_digest
+        return named
+
+    def keys_of(self, trajectory: Trajectory) -> set[str]:
+        """Return the keys of the stored answers that a finished chat was given."""
+        executed = (step.result.executed for step in trajectory.steps if step.result)
+        return {
+            key
+            for run in executed
+            if run is not None and run.tool in self._tools
+            for key in keys_of_call(self._simulator, self._tools[run.tool], run.arguments)
+        }
+
+
+class RecordedEnvironments:
+    """Opens environments that play one task's recorded results.
+
+    Args:
+        lookup: Finds the recording of a task.
+        answers: Answers of all recordings, for calls that this task's has not.
+        tools: Tools by id.
+    """
+
+    def __init__(self, lookup: Lookup, answers: RecordedAnswers, tools: Mapping[str, Tool]) -> None:
+        self._lookup = lookup
+        self._answers = answers
+        self._validator = CallValidator(tools)
+
+    def open(self, task: Task, trial: int, offered: Sequence[str] = ()) -> Environment:
+        """Return the environment of one chat; a task without a recording has those of the others."""
+        recording = self._lookup(task.id, trial)
+        return RecordedChat(recording, self._answers, self._validator, offered)
+
+    def identity(self) -> dict[str, JSON]:
+        """Return the digest of all that is recorded."""
+        return {"simulator": self._answers.identity, "recorded": self._answers.digest()}
+
+    def keys_of(self, trajectory: Trajectory) -> set[str]:
+        """Return nothing: no stored answer is used."""
+        return set()
+
+
+class RecordedChat:
+    """The environment of one chat that plays a recording.
+
+    The n-th equal call (name, and arguments in any order or else their raw text) gets the very
+    observation that the recording has of its n-th, whatever it was; further ones get the last. Any
+    other call is looked up among all recordings, else checked by rule, else answered with an error
+    of the kind `not_recorded`. Texts that were cut off count as not recorded.
+
+    Args:
+        recording: The task's; None: there is none.
+        answers: Answers of all recordings.
+        validator: The rules.
+        offered: Names of the offered tools, for messages.
+    """
+
+    def __init__(
+        self,
+        recording: Trajectory | None,
+        answers: RecordedAnswers,
+        validator: CallValidator,
+        offered: Sequence[str] = (),
+    ) -> None:
+        self._recorded = _observations(recording) if recording else {}
+        self._answers = answers
+        self._validator = validator
+        self._offered = offered
+        self._seen: Counter[bytes] = Counter()
+
+    def call(self, calls: Sequence[ToolCall]) -> list[ToolResult]:
+        """Return the recorded results, in the order of the calls."""
+        return [replace(self._result(call), call_id=call.id) for call in calls]
+
+    def state(self) -> None:
+        """Return None: there are no tables."""
+        return
+
+    def _result(self, call: ToolCall) -> ToolResult:
+        key = _call_key(call)
+        if key in self._recorded:
+            observations = self._recorded[key]
+            number = min(self._seen[key], len(observations) - 1)
+            self._seen[key] += 1
+            return observations[number]
+        found = None
+        if call.tool is not None and call.arguments is not None:
+            found = self._answers.find(call.tool, call.arguments)
+        return found or self._refusal(call)
+
+    def _refusal(self, call: ToolCall) -> ToolResult:
+        wrong = self._validator.check(call, self._offered)
+        if wrong is not None:
+            return error_result(call, wrong)
+        message = f"No answer of {call.name} to these arguments was recorded."
+        return result_of(call, Response("", message, kind="not_recorded"), None)
+
+
+def build_environments(
+    what: Any, setup: SimulatorSetup, lookup: Lookup | None = None
+) -> EnvironmentFactory:
+    """Return what opens one environment for each chat.
+
+    Args:
+        what: As `build_simulator` takes it. `recorded` with a `lookup` plays each task's recording.
+        setup: What it is built from.
+        lookup: Finds the recorded run of a task.
+
+    Raises:
+        UnknownNameError: No simulator has this name.
+        UsageError: The setup lacks what the simulator needs.
+    """
+    simulator = build_simulator(what, setup)
+    if lookup is not None and isinstance(simulator, RecordedAnswers):
+        return RecordedEnvironments(lookup, simulator, setup.tools)
+    return SimulatedEnvironments(simulator, setup.tools)
+
+
+def result_of(call: ToolCall, response: Response, executed: Execution | None) -> ToolResult:
+    """Return an answer as a result: its text is the JSON object {error, response}."""
+    plain = {"error": response.error, "response": response.response}
+    error: dict[str, JSON] | None = None
+    if response.error:
+        error = {"kind": response.kind, "message": response.error}
+    content = orjson.dumps(plain).decode()
+    return ToolResult(call.id, content, error, response.response, executed)
+
+
+def _observations(recording: Trajectory) -> dict[bytes, list[ToolResult]]:
+    found: dict[bytes, list[ToolResult]] = defaultdict(list)
+    for call_step, result_step in recording.calls():
+        result = result_step.result if result_step else None
+        if call_step.call is None or result is None:
+            continue
+        if result.error is None or result.error.get("kind") != "truncated":
+            found[_call_key(call_step.call)].append(result)
+    return dict(found)
+
+
+def _call_key(call: ToolCall) -> bytes:
+    return canonical_json([call.name, call.raw if call.arguments is None else call.arguments])

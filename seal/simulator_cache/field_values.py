@@ -1,0 +1,103 @@
+"""Texts and ranges that suit a field's name or a JSON Schema format."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from functools import cache
+from importlib.resources import files
+from typing import Any, Protocol
+
+from seal.core.text import words
+
+
+class Draw(Protocol):
+    """Chooses: the same count and salt give the same number."""
+
+    def __call__(self, count: int, salt: str = "", /) -> int:
+        """Return a number in [0, count)."""
+        ...
+
+
+@cache
+def _vocabulary() -> dict[str, Any]:
+    text = files("seal.simulator_cache").joinpath("words.json").read_bytes()
+    vocabulary: dict[str, Any] = json.loads(text)
+    return vocabulary
+
+
+def named_range(name: str) -> tuple[float, float]:
+    """Return the least and the greatest usual number of a field, such as 0 and 23 for `hour`."""
+    ranges = _vocabulary()["ranges"]
+    found = next((ranges[word] for word in reversed(words(name)) if word in ranges), (1, 100))
+    return found[0], found[1]
+
+
+def named_text(name: str, draw: Draw) -> str:
+    """Return a text that suits a field's name; its last telling word decides."""
+    parts = words(name)
+    vocabulary = _vocabulary()
+    for word in reversed(parts):
+        if word in vocabulary["texts"]:
+            options = vocabulary["texts"][word]
+            return str(options[draw(len(options))])
+        if word in _MADE:
+            return _MADE[word](draw)
+    for word in reversed(parts):
+        if word in vocabulary["generic"]:
+            options = vocabulary["generic"][word]
+            return str(options[draw(len(options))])
+    plain = vocabulary["plain"]
+    return f"{plain[draw(len(plain))]} {plain[draw(len(plain), 'second')]}"
+
+
+def _date(draw: Draw) -> str:
+    return f"2024-{1 + draw(12, 'month'):02d}-{1 + draw(28, 'day'):02d}"
+
+
+def _time(draw: Draw) -> str:
+    return f"{draw(24, 'hour'):02d}:{draw(60, 'minute'):02d}:00"
+
+
+def _hex(draw: Draw, digits: int = 8) -> str:
+    return f"{draw(16**digits, 'hex'):0{digits}x}"
+
+
+def _url(draw: Draw) -> str:
+    return f"https://www.example.org/{_hex(draw)}"
+
+
+def _email(draw: Draw) -> str:
+    return f"{_vocabulary()['plain'][draw(8, 'user')]}@example.org"
+
+
+def _uuid(draw: Draw) -> str:
+    return f"{_hex(draw)}-0000-4000-8000-{draw(16**12, 'tail'):012x}"
+
+
+FORMATS: dict[str, Callable[[Draw], str]] = {
+    "date": _date,
+    "time": lambda draw: _time(draw) + "Z",
+    "date-time": lambda draw: f"{_date(draw)}T{_time(draw)}Z",
+    "email": _email,
+    "uri": _url,
+    "url": _url,
+    "uuid": _uuid,
+    "hostname": lambda draw: f"{_hex(draw)}.example.org",
+    "ipv4": lambda draw: f"192.0.2.{1 + draw(254)}",
+    "ipv6": lambda draw: f"2001:db8::{_hex(draw, 4)}",
+}
+
+_MADE: dict[str, Callable[[Draw], str]] = {
+    **dict.fromkeys(("url", "link", "uri", "href", "image", "img", "thumbnail"), _url),
+    **dict.fromkeys(("id", "uuid", "key", "token", "hash", "code", "sku"), _hex),
+    **dict.fromkeys(("date", "created", "updated", "published"), _date),
+    "time": _time,
+    "timestamp": lambda draw: f"{_date(draw)}T{_time(draw)}Z",
+    "email": _email,
+    "phone": lambda draw: f"+1-555-01{draw(100):02d}",
+    "year": lambda draw: str(1990 + draw(35)),
+    "price": lambda draw: f"{5 + draw(49500, 'cents') / 100:.2f}",
+    "rating": lambda draw: f"{1 + draw(41) / 10:.1f}",
+    "ip": lambda draw: f"192.0.2.{1 + draw(254)}",
+}

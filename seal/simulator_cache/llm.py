@@ -1,0 +1,130 @@
+"""The simulator that asks a language model to stand in for the API.
+
+Source: SEAL paper, section 3.2, and StableToolBench's server: documentation, up to five recorded
+answers within 2,048 characters, JSON alone, at most three tries. Unlike StableToolBench's, the
+examples come from recordings, not from the cache: an answer never depends on other entries.
+"""
+
+from __future__ import annotations
+
+from importlib.resources import files
+from typing import Any
+
+import orjson
+
+from seal.core.canonical import derive_seed, digest
+from seal.core.protocols import ChatModel, Message, Request, Response
+from seal.core.types import JSON, Tool
+from seal.simulator_cache.recorded import RecordedAnswers, observed
+
+TRIES = 3
+MAX_TOKENS = 1024
+MAX_EXAMPLES = 5
+MAX_EXAMPLE_CHARACTERS = 2048
+
+
+class LLM:
+    """Answers by a language model.
+
+    Its `prompt_digest` stands for the prompt and its limits.
+
+    Args:
+        model: The model; its errors (`ModelError`) pass through.
+        name: The model's name and version, part of the identity.
+        recorded: Real answers to show as examples; None: none are shown.
+        seed: The run's; each try asks with a seed of its own.
+    """
+
+    def __init__(
+        self,
+        model: ChatModel,
+        name: str,
+        recorded: RecordedAnswers | None = None,
+        seed: int = 0,
+    ) -> None:
+        self.identity = f"llm/{name}"
+        self._model = model
+        self._recorded = recorded
+        self._seed = seed
+        self._prompt = files("seal.simulator_cache").joinpath("simulator_prompt.txt").read_text()
+        self._versions: dict[str, tuple[Tool, str]] = {}
+        limits = [TRIES, MAX_TOKENS, MAX_EXAMPLES, MAX_EXAMPLE_CHARACTERS]
+        self.prompt_digest = digest([self._prompt, limits])[:16]
+
+    def respond(self, tool: Tool, arguments: dict[str, JSON]) -> Response:
+        """Return the model's answer, or after three useless ones an error that is not kept."""
+        messages = self._messages(tool, arguments)
+        reason = ""
+        for attempt in range(TRIES):
+            seed = derive_seed(self._seed, tool.id, arguments, attempt)
+            request = Request(
+                messages, role="simulator", seed=seed, max_tokens=MAX_TOKENS, json_object=True
+            )
+            completion = self._model.complete(request)
+            if completion.truncated:
+                reason = f"an answer of more than {MAX_TOKENS} tokens"
+                continue
+            try:
+                return _parsed(completion.content)
+            except ValueError as error:
+                reason = str(error)
+        failure = f"The simulator gave no usable answer in {TRIES} tries: {reason}."
+        return Response("", failure, cacheable=False, kind="simulator")
+
+    def prompt_version(self, tool: Tool) -> str:
+        """Return a digest of the prompt, its limits and the examples shown for the tool."""
+        known = self._versions.get(tool.id)
+        if known is None or known[0] is not tool:
+            version = digest([self.prompt_digest, self._examples(tool)])[:16]
+            known = self._versions[tool.id] = (tool, version)
+        return known[1]
+
+    def _messages(self, tool: Tool, arguments: dict[str, JSON]) -> tuple[Message, ...]:
+        given: dict[str, Any] = {
+            "documentation": {
+                "name": tool.name,
+                "category": tool.category,
+                "description": tool.description,
+                "parameters": tool.parameters,
+                "returns": tool.returns,
+            },
+            "real answers": self._examples(tool),
+            "input": arguments,
+        }
+        shown = {name: value for name, value in given.items() if value or name == "input"}
+        text = orjson.dumps(shown, option=orjson.OPT_INDENT_2).decode()
+        return Message("system", self._prompt), Message("user", text)
+
+    def _examples(self, tool: Tool) -> list[dict[str, JSON]]:
+        """Return the first real answers that fit into the limits, in the order of arguments."""
+        shown: list[dict[str, JSON]] = []
+        left = MAX_EXAMPLE_CHARACTERS
+        for answer in self._recorded.examples(tool.id) if self._recorded else []:
+            example = {
+                "input": answer.arguments,
+                "output": {"error": "", "response": observed(answer.result).response},
+            }
+            size = len(orjson.dumps(example).decode())
+            if size <= left and len(shown) < MAX_EXAMPLES:
+                shown.append(example)
+                left -= size
+        return shown
+
+
+def _parsed(text: str) -> Response:
+    """Return the answer that a model wrote.
+
+    Raises:
+        ValueError: It is not the JSON object that was asked for; the text says what it is.
+    """
+    try:
+        value = orjson.loads(text)
+    except orjson.JSONDecodeError as error:
+        raise ValueError(f"not JSON ({error})") from error
+    if not isinstance(value, dict) or value.keys() != {"error", "response"}:
+        raise ValueError("not an object of error and response")
+    if not isinstance(value["error"], str):
+        raise ValueError("an error that is no text")
+    if not value["error"] and value["response"] in (None, "", {}, []):
+        raise ValueError("an empty response")
+    return Response(value["response"], value["error"])

@@ -1,0 +1,163 @@
+"""Answers that were observed once: by a real service, or in an earlier run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
+
+import orjson
+
+from seal.core.canonical import canonical_json, digest
+from seal.core.protocols import Response
+from seal.core.types import JSON, Step, Tool, ToolCall, ToolResult, Trajectory
+
+_BY_RULE = (
+    "unparsable_arguments",
+    "unknown_tool",
+    "unknown_argument",
+    "missing_argument",
+    "wrong_type",
+    "invalid_value",
+)
+_NO_ANSWER = ("truncated", "not_recorded", "simulator", *_BY_RULE)
+"""Kinds of errors that say nothing about the tool's answer."""
+
+
+class RecordedAnswer(NamedTuple):
+    """One observation."""
+
+    tool: str
+    arguments: dict[str, JSON]
+    result: ToolResult
+
+
+class RecordedAnswers:
+    """The simulator that gives the answers of recorded trajectories, a service's errors included.
+
+    An answer is found by tool id and arguments, defaults filled in, in any order. Where recordings
+    disagree, the one of the first task by id counts, then of the first trial and call. Texts that
+    were cut off, and errors that the rules gave, are no answers.
+
+    Args:
+        trajectories: Read once; any order.
+        tools: Tools by id, for their defaults.
+    """
+
+    identity = "recorded/1"
+
+    def __init__(self, trajectories: Iterable[Trajectory], tools: Mapping[str, Tool]) -> None:
+        self._defaults = {tool.id: _defaults(tool) for tool in tools.values()}
+        self._versions: dict[str, str] = {}
+        found: dict[str, dict[bytes, tuple[tuple[str, int, int], RecordedAnswer]]] = {}
+        for trajectory in trajectories:
+            for call_step, result_step in trajectory.calls():
+                answer = _answer(call_step, result_step)
+                if answer is not None:
+                    rank = (trajectory.task_id, trajectory.trial, call_step.index)
+                    self._keep(found.setdefault(answer.tool, {}), rank, answer)
+        self._answers = {
+            tool: {key: answer for key, (_, answer) in sorted(answers.items())}
+            for tool, answers in found.items()
+        }
+
+    def _keep(
+        self,
+        answers: dict[bytes, tuple[tuple[str, int, int], RecordedAnswer]],
+        rank: tuple[str, int, int],
+        answer: RecordedAnswer,
+    ) -> None:
+        key = self._key(answer.tool, answer.arguments)
+        if key not in answers or rank < answers[key][0]:
+            answers[key] = (rank, answer)
+
+    def find(self, tool: str, arguments: dict[str, JSON]) -> ToolResult | None:
+        """Return the recorded result of a call, or None."""
+        answer = self._answers.get(tool, {}).get(self._key(tool, arguments))
+        return answer.result if answer else None
+
+    def respond(self, tool: Tool, arguments: dict[str, JSON]) -> Response:
+        """Return the recorded answer, or an error of the kind `not_recorded` that is not kept."""
+        result = self.find(tool.id, arguments)
+        if result is not None:
+            return observed(result)
+        error = f"No recorded answer of {tool.name} to these arguments."
+        return Response("", error, cacheable=False, kind="not_recorded")
+
+    def prompt_version(self, tool: Tool) -> str:
+        """Return a digest of what is recorded of the tool."""
+        if tool.id not in self._versions:
+            answers = self._answers.get(tool.id, {}).values()
+            observations = [[a.arguments, a.result.content] for a in answers]
+            self._versions[tool.id] = digest(observations)[:16]
+        return self._versions[tool.id]
+
+    def examples(self, tool: str) -> list[RecordedAnswer]:
+        """Return the tool's successful answers in the order of their arguments."""
+        return [a for a in self._answers.get(tool, {}).values() if not observed(a.result).error]
+
+    def calls(self) -> list[tuple[str, dict[str, JSON]]]:
+        """Return each recorded call once: tool id and arguments, sorted."""
+        return [
+            (answer.tool, answer.arguments)
+            for tool in sorted(self._answers)
+            for answer in self._answers[tool].values()
+        ]
+
+    def digest(self) -> str:
+        """Return a digest of all that is recorded."""
+        return digest(
+            [
+                [answer.tool, answer.arguments, answer.result.content]
+                for tool in sorted(self._answers)
+                for answer in self._answers[tool].values()
+            ]
+        )
+
+    def _key(self, tool: str, arguments: dict[str, JSON]) -> bytes:
+        return canonical_json({**self._defaults.get(tool, {}), **arguments})
+
+
+def observed(result: ToolResult) -> Response:
+    """Return a recorded result as an answer: its JSON where it has one, else its text."""
+    plain = _fields(result.content)
+    error = str(plain.get("error") or "")
+    if result.error is not None:
+        error = error or str(result.error.get("message") or "error")
+    if result.value is not None:
+        return Response(result.value, error)
+    return Response(plain.get("response", result.content), error)
+
+
+def is_answer(result: ToolResult) -> bool:
+    """Tell whether a result shows what the tool answered: whole, and not given by a rule."""
+    return result.error is None or result.error.get("kind") not in _NO_ANSWER
+
+
+def _answer(call_step: Step, result_step: Step | None) -> RecordedAnswer | None:
+    call, result = call_step.call, result_step.result if result_step else None
+    if not isinstance(call, ToolCall) or result is None or not is_answer(result):
+        return None
+    executed = result.executed
+    if executed is not None:
+        return RecordedAnswer(executed.tool, executed.arguments, result)
+    if call.tool is None or call.arguments is None:
+        return None
+    return RecordedAnswer(call.tool, call.arguments, result)
+
+
+def _fields(content: str) -> dict[str, Any]:
+    """Return the map that an observation's text holds, if it is one of {error, response}."""
+    try:
+        value = orjson.loads(content)
+    except orjson.JSONDecodeError:
+        return {}
+    return value if isinstance(value, dict) and "error" in value and "response" in value else {}
+
+
+def _defaults(tool: Tool) -> dict[str, JSON]:
+    properties = tool.parameters.get("properties", {})
+    return {
+        name: p["default"]
+        for name, p in properties.items()
+        if isinstance(p, dict) and "default" in p
+    }

@@ -1,0 +1,194 @@
+"""What a tool's answer looks like, read as one JSON Schema whatever form the record has.
+
+`Tool.returns` may be a JSON Schema; a type template as ToolBench records it, such as
+`{"items": [{"price": "float", "_list_length": 4}], "tags": ["list of str with length 2"]}`; a
+template cut off in the middle of its JSON text; an example; or prose, which gives no shape.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from seal.core.types import JSON
+
+if TYPE_CHECKING:
+    from jsonschema.protocols import Validator
+
+LENGTH = "x-length"
+"""Keyword of our own: how many elements the upstream answer had."""
+
+_TYPES = {"object", "array", "string", "number", "integer", "boolean", "null"}
+_MARKS = {"properties", "enum", "const", "anyOf", "oneOf", "allOf", "$ref", "items"}
+_KEYWORDS = re.compile(
+    "type|required|title|description|default|examples?|format|pattern|nullable|deprecated|not"
+    "|(additional|pattern|min|max)?Properties|propertyNames|properties|dependent(Required|Schemas)"
+    "|prefixItems|items|uniqueItems|contains|(min|max)(Contains|Items|Length)|multipleOf|enum|const"
+    "|minimum|maximum|exclusive(Minimum|Maximum)|(any|one|all)Of|if|then|else|definitions"
+    "|(read|write)Only|[$].*|x-.*"
+)
+_ANYTHING = {"type": ["null", "string", "number", "boolean", "object", "array"]}
+_LEAVES: dict[str, JSON] = {
+    "str": {"type": ["string", "null"]},
+    "int": {"type": ["integer", "null"]},
+    "float": {"type": ["number", "null"]},
+    "bool": {"type": ["boolean", "null"]},
+    "NoneType": _ANYTHING,
+    "list": {"type": ["array", "null"]},
+    "dict": {"type": ["object", "null"]},
+    "empty list": {"type": ["array", "null"], LENGTH: 0},
+    "empty dict": {"type": ["object", "null"]},
+}
+_LIST = re.compile(r"list of (\w+) with length (\d+)")
+_LIST_LENGTH = "_list_length"
+
+
+def response_schema(returns: JSON) -> dict[str, JSON] | None:
+    """Return the JSON Schema of a tool's answers, or None where the record shows no shape.
+
+    Templates and examples are read leniently, as one answer is all that was seen: any key may be
+    absent, any value null; but an object must have at least one of the known keys.
+
+    Args:
+        returns: `Tool.returns`.
+    """
+    if isinstance(returns, str) and not _is_template(returns):
+        returns = _parsed(returns)
+    if returns is None:
+        return None
+    if _is_template(returns):
+        schema = _from_template(returns)
+    elif isinstance(returns, dict) and _looks_like_schema(returns):
+        return returns if _is_usable(returns) else None
+    else:
+        schema = _from_example(returns)
+    known = list(schema.get("properties", {}))
+    return {**schema, "anyOf": [{"required": [name]} for name in known]} if known else schema
+
+
+def validator(schema: dict[str, JSON]) -> Validator:
+    """Return the checker of a schema that `response_schema` gave."""
+    from jsonschema import Draft202012Validator
+
+    return Draft202012Validator(schema)
+
+
+def resolve(reference: str, root: JSON) -> JSON:
+    """Return the part of a schema that a local reference such as `#/$defs/user` names.
+
+    Raises:
+        LookupError: The reference is not local, or leads nowhere.
+    """
+    if not reference.startswith("#"):
+        raise LookupError(reference)
+    found = root
+    for part in reference[1:].split("/")[1:]:
+        name = part.replace("~1", "/").replace("~0", "~")
+        if isinstance(found, list) and not name.isdecimal():
+            raise LookupError(reference)
+        try:
+            found = found[int(name)] if isinstance(found, list) else found[name]
+        except TypeError as error:
+            raise LookupError(reference) from error
+    return found
+
+
+def _parsed(text: str) -> JSON:
+    """Return the value of a JSON text, whole or cut off; None for prose."""
+    if not text.lstrip().startswith(("{", "[")):
+        return None
+    from pydantic_core import from_json
+
+    try:
+        value = from_json(text, allow_partial=True)
+    except ValueError:
+        return None
+    return value or None
+
+
+def _looks_like_schema(value: dict[str, JSON]) -> bool:
+    if not all(map(_KEYWORDS.fullmatch, value)):
+        return False
+    kinds = value.get("type")
+    if "type" in value:
+        return set(kinds if isinstance(kinds, list) else [kinds]) <= _TYPES if kinds else False
+    return bool(_MARKS & value.keys())
+
+
+def _is_usable(schema: dict[str, JSON]) -> bool:
+    from jsonschema import Draft202012Validator
+    from jsonschema.exceptions import SchemaError
+
+    try:
+        Draft202012Validator.check_schema(schema)
+        for reference in _references(schema):
+            resolve(reference, schema)
+    except (SchemaError, LookupError):
+        return False
+    return True
+
+
+def _references(value: JSON) -> Iterator[str]:
+    if isinstance(value, dict):
+        if isinstance(value.get("$ref"), str):
+            yield value["$ref"]
+        value = list(value.values())
+    if isinstance(value, list):
+        for item in value:
+            yield from _references(item)
+
+
+def _is_template(value: JSON) -> bool:
+    if isinstance(value, dict):
+        return all(
+            isinstance(item, int) if key == _LIST_LENGTH else _is_template(item)
+            for key, item in value.items()
+        )
+    if isinstance(value, list):
+        return all(map(_is_template, value))
+    return isinstance(value, str) and (value in _LEAVES or _LIST.fullmatch(value) is not None)
+
+
+def _from_template(value: JSON) -> dict[str, Any]:
+    if isinstance(value, dict):
+        return {
+            "type": ["object", "null"],
+            "properties": {k: _from_template(v) for k, v in value.items() if k != _LIST_LENGTH},
+        }
+    if isinstance(value, list):
+        return _list_template(value)
+    found = _LIST.fullmatch(value)
+    if found is None:
+        return dict(_LEAVES[value])
+    items = _LEAVES.get(found[1], _ANYTHING)
+    return {"type": ["array", "null"], "items": items, LENGTH: int(found[2])}
+
+
+def _list_template(value: list[JSON]) -> dict[str, Any]:
+    if not value:
+        return dict(_LEAVES["empty list"])
+    first = value[0]
+    if isinstance(first, str) and _LIST.fullmatch(first):
+        return _from_template(first)
+    schema = {"type": ["array", "null"], "items": _from_template(first)}
+    if isinstance(first, dict) and _LIST_LENGTH in first:
+        schema[LENGTH] = first[_LIST_LENGTH]
+    return schema
+
+
+def _from_example(value: JSON) -> dict[str, Any]:
+    if value is None:
+        return dict(_ANYTHING)
+    if isinstance(value, dict):
+        properties = {name: _from_example(item) for name, item in value.items()}
+        return {"type": ["object", "null"], "properties": properties}
+    if isinstance(value, list):
+        items = _from_example(value[0]) if value else {}
+        return {"type": ["array", "null"], "items": items, LENGTH: len(value)}
+    if isinstance(value, bool):
+        return {"type": ["boolean", "null"]}
+    if isinstance(value, (int, float)):
+        kind = "integer" if isinstance(value, int) else "number"
+        return {"type": [kind, "number", "null"], "examples": [value]}
+    return {"type": ["string", "null"], "examples": [value]}
