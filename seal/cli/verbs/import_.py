@@ -1,12 +1,15 @@
 """Turn a benchmark's upstream files into tools and tasks."""
 
+from collections.abc import Mapping
+from inspect import Parameter, signature
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from seal.cli.options import Json, new_app, typed_pairs
 from seal.cli.output import output
+from seal.core.errors import UnknownNameError
 
 app = new_app()
 
@@ -24,23 +27,35 @@ def command(
 ) -> int:
     """Turn a benchmark's upstream files into tools.jsonl, tasks.jsonl and import.json."""
     from seal.benchmarks import import_benchmark
-    from seal.core.records import to_plain
 
     with output(json) as result:
-        report = import_benchmark(name, source, out, **typed_pairs("--task-option", task_option))
-        plain = to_plain(report)
-        result.result(plain)
-        result.show(*_lines(plain, out))
+        options = typed_pairs("--task-option", task_option)
+        _check(name, options)
+        report = import_benchmark(name, source, out, **options).to_json()
+        result.result(report)
+        result.show(*_lines(report), f"written to {out}; play it: seal run {out}")
     return 0
 
 
-def _lines(report: dict[str, object], out: Path) -> list[str]:
-    lines = [f"{key}: {_readable(value)}" for key, value in report.items()]
-    return [*lines, f"written to {out}; play it: seal run {out}"]
+def _check(name: str, options: Mapping[str, Any]) -> None:
+    """Raise UnknownNameError where the importer takes no option of a name."""
+    from seal.benchmarks import REGISTRY
+
+    parameters = signature(REGISTRY.resolve(name)).parameters.values()
+    if any(parameter.kind is Parameter.VAR_KEYWORD for parameter in parameters):
+        return
+    known = [p.name for p in parameters if p.kind is Parameter.KEYWORD_ONLY]
+    for key in options:
+        if key not in known:
+            raise UnknownNameError(f"option -T of {name}", key, known)
 
 
-def _readable(value: object) -> str:
-    if isinstance(value, dict):
+def _lines(report: Mapping[str, Any]) -> list[str]:
+    return [f"{key}: {_readable(value)}" for key, value in report.items()]
+
+
+def _readable(value: Any) -> str:
+    if isinstance(value, Mapping):
         return ", ".join(f"{key} {item}" for key, item in value.items()) or "none"
     if isinstance(value, list):
         return ", ".join(map(str, value)) or "none"

@@ -1,0 +1,45 @@
+"""`seal import` and the verbs that list what there is."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+
+def test_the_lists_are_json_where_asked(seal) -> None:
+    models = json.loads(seal("models", "--json").stdout)["models"]
+    assert models.keys() >= {"lexical", "oracle", "openai"}
+    benchmarks = json.loads(seal("benchmarks", "--json").stdout)
+    assert "sample" in benchmarks["shipped"]
+    assert "toolbench" in benchmarks["importers"]
+
+
+def test_the_lists_are_readable(seal) -> None:
+    assert "the floor" in seal("models").stdout
+    assert "sample" in seal("benchmarks").stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["tolbench", "."], "Did you mean 'toolbench'?"),
+        (["toolbench", "nowhere"], "no file or folder nowhere"),
+        (["toolbench", ".", "-T", "colour=red"], "no option -T of toolbench 'colour'"),
+    ],
+)
+def test_what_cannot_be_imported_is_one_clear_line(seal, words: list[str], says: str) -> None:
+    failed = seal("import", *words, "--out", "pool")
+    assert failed.returncode == 2
+    assert says in failed.stderr
+    assert failed.stderr.count("\n") == 1
+
+
+def test_real_files_become_a_pool(seal, seal_data: Path, tmp_path: Path) -> None:
+    done = seal("import", "toolbench", seal_data / "stabletoolbench", "--out", "pool", "--json")
+    assert done.returncode == 0, done.stderr
+    report = json.loads(done.stdout)
+    assert report["tasks"] == 762
+    assert json.loads((tmp_path / "pool" / "import.json").read_bytes()) == report
+    again = seal("import", "toolbench", seal_data / "stabletoolbench", "--out", "pool")
+    assert "tasks: 762" in again.stdout
+    assert "seal run pool" in again.stdout
