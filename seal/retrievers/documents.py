@@ -79,8 +79,8 @@ def shortened(text: str, limit: int) -> str:
 
 
 def names(tool: Tool) -> Names:
-    """Return the upstream names of a tool, else what its id `benchmark/tool/api` says."""
-    upstream = tool.source.get("tool_name"), tool.source.get("api_name")
+    """Return `tool` and `api` of a tool's source, else what its id `benchmark/tool/api` says."""
+    upstream = tool.source.get("tool"), tool.source.get("api")
     if all(isinstance(part, str) and part for part in upstream):
         return Names(str(upstream[0]), str(upstream[1]))
     parts = _DIGEST.sub("", tool.id).split("/", 2)

@@ -24,7 +24,7 @@ TOOL = Tool(
 
 
 def test_names_come_from_the_source_else_from_the_id_without_its_digest():
-    upstream = Tool("toy/a/b", "b_for_a", source={"tool_name": "Air Lab", "api_name": "getB"})
+    upstream = Tool("toy/a/b", "b_for_a", source={"tool": "Air Lab", "api": "getB"})
 
     assert names(upstream) == ("Air Lab", "getB")
     assert names(TOOL) == ("weather", "air_quality")

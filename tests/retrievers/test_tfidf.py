@@ -156,7 +156,7 @@ def test_stabletoolbench_reaches_its_numbers(seal_data):
     for path in sorted(folder.glob("*.json")):
         for record in json.loads(path.read_text("utf-8")):
             for api in record["api_list"]:
-                names = {"tool_name": api["tool_name"], "api_name": api["api_name"]}
+                names = {"tool": api["tool_name"], "api": api["api_name"]}
                 tool_id = f"toolbench/{api['tool_name']}/{api['api_name']}"
                 tool = Tool(tool_id, api["api_name"], api["api_description"], source=names)
                 tools.setdefault(tool_id, tool)

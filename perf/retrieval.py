@@ -1,0 +1,196 @@
+"""Speed and quality of retrieval, each as a ratio against a named reference of the same run.
+
+    python perf/retrieval.py [--short]
+
+Where real benchmark files are (SEAL_DATA, by default ../shared/data), it also measures recall@10
+and mrr@10 of `tfidf` on StableToolBench, every query against the tools of all.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from sklearn.feature_extraction.text import HashingVectorizer, TfidfVectorizer
+
+from seal.core.protocols import Pool
+from seal.core.text import words
+from seal.core.types import Query, Tool
+from seal.retrievers import build_retriever, rank
+from seal.retrievers.vector_index import VectorIndex
+
+ROOT = Path(__file__).resolve().parents[1]
+K = 10
+DIMENSION = 384
+
+
+def fastest(action: Callable[[], object], repeat: int) -> float:
+    """Return the least seconds of some runs: what else the machine does only adds."""
+    times = []
+    for _ in range(repeat):
+        start = time.perf_counter()
+        action()
+        times.append(time.perf_counter() - start)
+    return min(times)
+
+
+def clustered(count: int, queries: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return unit vectors in clusters, as texts have them, and queries near some of them."""
+    random = np.random.default_rng(0)
+    centres = random.normal(size=(200, DIMENSION))
+    vectors = centres[random.integers(0, 200, count)]
+    vectors = vectors + 0.5 * random.normal(size=vectors.shape)
+    near = vectors[random.integers(0, count, queries)]
+    near = near + 0.3 * random.normal(size=near.shape)
+    return unit(vectors), unit(near)
+
+
+def unit(rows: np.ndarray) -> np.ndarray:
+    """Return rows of length 1, float32."""
+    return (rows / np.linalg.norm(rows, axis=1, keepdims=True)).astype(np.float32)
+
+
+def product_with_top_k(vectors: np.ndarray, queries: np.ndarray) -> np.ndarray:
+    """Return the positions of the K highest inner products: the reference of exact search."""
+    scores = queries @ vectors.T
+    top = np.argpartition(scores, scores.shape[1] - K, axis=1)[:, -K:]
+    order = np.argsort(-np.take_along_axis(scores, top, axis=1), axis=1)
+    return np.take_along_axis(top, order, axis=1)
+
+
+def measure_search(count: int, queries: int, repeat: int) -> float:
+    """Return our queries a second over those of one matrix product with top-k."""
+    vectors, asked = clustered(count, queries)
+    index = VectorIndex.build(vectors)
+    reference = fastest(lambda: product_with_top_k(vectors, asked), repeat)
+    return reference / fastest(lambda: index.search(asked, K), repeat)
+
+
+VERBS = words("get find list send create convert search check book play")
+NOUNS = words("weather song price account flight recipe photo word city match")
+DETAILS = words("by name for a day in euro with history of the user near me in detail")
+
+
+def synthetic_tools(count: int) -> tuple[Tool, ...]:
+    """Return tools with names and descriptions made of everyday words."""
+    random = np.random.default_rng(1)
+    tools = []
+    for number in range(count):
+        verb, noun = random.choice(VERBS), random.choice(NOUNS)
+        details = random.choice([*NOUNS, *DETAILS], size=20)
+        name = f"{verb}_{noun}_{number}"
+        tools.append(Tool(f"perf/{noun}/{name}", name, f"{verb} {noun} {' '.join(details)}"))
+    return tuple(tools)
+
+
+def bare_sklearn(texts: Sequence[str], queries: Sequence[str]) -> None:
+    """Fit the same two spaces and multiply: the reference of TF-IDF."""
+    for space in (
+        TfidfVectorizer(stop_words="english", sublinear_tf=True, ngram_range=(1, 2)),
+        TfidfVectorizer(analyzer="char_wb", sublinear_tf=True, ngram_range=(3, 5)),
+    ):
+        documents = space.fit_transform(texts)
+        (space.transform(queries) @ documents.T).toarray()
+
+
+def measure_tfidf(tools: tuple[Tool, ...], queries: Sequence[Query], repeat: int) -> float:
+    """Return our time, build and batch, over that of scikit-learn alone."""
+    texts = [f"{tool.name}: {tool.description}" for tool in tools]
+    asked = [query.text for query in queries]
+    reference = fastest(lambda: bare_sklearn(texts, asked), repeat)
+    pool = Pool(tools, options={"template": "name_description"})
+    return fastest(lambda: rank(build_retriever("tfidf", pool), queries, K), repeat) / reference
+
+
+class Hashing:
+    """The cheapest embedder there is: words hashed into the numbers of a vector."""
+
+    identity = "perf-hashing/1"
+
+    def __init__(self) -> None:
+        self._space = HashingVectorizer(n_features=DIMENSION)
+
+    def embed(self, texts: Sequence[str]) -> np.ndarray:
+        """Return one row for each text."""
+        return np.asarray(self._space.transform(texts).todense())
+
+
+def measure_load(tools: tuple[Tool, ...], repeat: int) -> float:
+    """Return the time to open a kept index over that to build it with the cheapest embedder."""
+    built = fastest(
+        lambda: build_retriever("dense", Pool(tools, options={"model": Hashing()})), repeat
+    )
+    with tempfile.TemporaryDirectory() as folder:
+        kept = Pool(tools, cache_dir=Path(folder), options={"model": Hashing()})
+        build_retriever("dense", kept)
+        return fastest(lambda: build_retriever("dense", kept), repeat) / built
+
+
+class Quality(NamedTuple):
+    """How well `tfidf` finds the relevant tools."""
+
+    tasks: int
+    tools: int
+    recall: float
+    mrr: float
+
+
+def stabletoolbench(data: Path) -> Quality | None:
+    """Return recall@10 and mrr@10 of `tfidf`; None where the files are absent."""
+    source = data / "stabletoolbench"
+    if not source.is_dir():
+        return None
+    from seal.benchmarks import import_benchmark
+    from seal.benchmarks.pool import load_pool
+
+    with tempfile.TemporaryDirectory() as folder:
+        import_benchmark("toolbench", source, Path(folder) / "pool")
+        pool = load_pool(Path(folder) / "pool")
+        tools, tasks = pool.tools(), list(pool.tasks())
+    queries = [Query(task.goals[0].text, task.id) for task in tasks]
+    recalls, reciprocals = [], []
+    rankings = rank(build_retriever("tfidf", Pool(tools)), queries, K)
+    for task, ranking in zip(tasks, rankings, strict=True):
+        relevant = set(task.goals[0].relevant)
+        places = [place for place, (tool, _) in enumerate(ranking.hits, 1) if tool in relevant]
+        recalls.append(len(places) / len(relevant))
+        reciprocals.append(1 / places[0] if places else 0.0)
+    return Quality(len(tasks), len(tools), float(np.mean(recalls)), float(np.mean(reciprocals)))
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Measure and print; the exit code is 1 where a goal is missed."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--short", action="store_true", help="small sizes, for CI")
+    short = parser.parse_args(argv).short
+    count, repeat = (4_000, 2) if short else (16_000, 5)
+    tools = synthetic_tools(1_000 if short else 4_000)
+    queries = [Query(tool.description) for tool in tools[:500]]
+
+    rows = [
+        ("search, speed / product with top-k", measure_search(count, 256, repeat), ">= 0.5"),
+        ("tfidf, time / scikit-learn alone", measure_tfidf(tools, queries, repeat), ""),
+        ("kept index, time to open / to build", measure_load(tools, repeat), ""),
+    ]
+    found = stabletoolbench(Path(os.environ.get("SEAL_DATA") or ROOT.parent / "shared/data"))
+    if found is None:
+        print("no StableToolBench files: set SEAL_DATA to measure recall and mrr")
+    else:
+        rows.append(
+            (f"recall@10, {found.tasks} tasks, {found.tools} tools", found.recall, ">= 0.81")
+        )
+        rows.append((f"mrr@10, {found.tasks} tasks, {found.tools} tools", found.mrr, ">= 0.79"))
+    for name, value, goal in rows:
+        print(f"{name:42}{value:8.3f}  {goal}")
+    return int(any(goal and value < float(goal.split()[1]) for _, value, goal in rows))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
