@@ -4,6 +4,7 @@ import re
 import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import date
 
 import orjson
@@ -16,8 +17,21 @@ from seal.core.canonical import canonical_json, equal
 from seal.core.conditions import Asked, Called, Replied
 from seal.core.order import levels
 from seal.core.text import words
-from seal.core.types import JSON, Goal, Milestone, Plan, Task, Tool, ToolCall
+from seal.core.types import (
+    JSON,
+    Goal,
+    Milestone,
+    Plan,
+    Step,
+    Stop,
+    Task,
+    Tool,
+    ToolCall,
+    Trajectory,
+)
 from seal.core.validation import CallValidator
+from seal.evaluation.calls import Calls
+from seal.evaluation.judge import PassRate, RuleJudge
 
 POOL = load_pool(sample.folder())
 TOOLS: dict[str, Tool] = {tool.id: tool for tool in POOL.tools()}
@@ -416,6 +430,19 @@ def test_clarify_tasks_lack_a_required_argument_and_ask_for_it(task):
     assert goal(task).labels["action"] == "ask"
     assert goal(task).labels["missing"] in TOOLS[tool].parameters["required"]
     assert goal(task).answers == ()
+
+
+@pytest.mark.parametrize("task", TASKS, ids=lambda task: task.id)
+def test_playing_the_reference_scores_full_marks(task):
+    reference, reply = goal(task).reference, goal(task).reference[-1].content
+    request = Step(0, "user_simulator", "orchestrator", goal(task).text)
+    steps = [replace(s, index=s.index + 1, turn=s.turn + 1) for s in reference]
+    played = Trajectory(task.id, 0, (request, *steps), stops=(Stop("done"),), answers=(reply,))
+
+    scores = [s for m in (Calls(), PassRate(RuleJudge())) for s in m.score(task, played, TOOLS)]
+    marks = {s.metric: s.value for s in scores if s.metric != "calls" and s.value is not None}
+    assert "pass_rate" in marks
+    assert marks == dict.fromkeys(marks, 1.0)
 
 
 def test_all_text_is_normalised_and_tidy():
