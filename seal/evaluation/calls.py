@@ -23,7 +23,7 @@ from functools import cached_property
 
 from seal.core.conditions import Called
 from seal.core.types import Goal, Plan, Score, Task, Tool, ToolCall, Trajectory
-from seal.evaluation.goals import Value, made_calls, score_goals, undefined, was_cut
+from seal.evaluation.goals import Value, goal_steps, made_calls, score_goals, undefined, was_cut
 from seal.evaluation.matching import Comparison, best_pairs, compare
 
 CALL_METRICS = ("call_recall", "call_precision", "call_f1", "call_recall_at_n")
@@ -139,7 +139,7 @@ class Calls:
                 return dict.fromkeys(NAMES, undefined("no gold calls annotated"))
             if not goal.plans:
                 return dict.fromkeys(NAMES, undefined("the goal has no plan"))
-            made = [call for call, _ in made_calls(trajectory, position)]
+            made = made_calls(goal_steps(trajectory, position))
             best = best_alignment(goal.plans, made)
             gold_tools = {gold.tool for gold in best.gold.values()}
             cut = any(was_cut(trajectory, call) for call in made if call.tool in gold_tools)

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from seal.core.types import JSON, Goal, Score, Step, Task, ToolCall, Trajectory
 
 USER = "user_simulator"
 EXECUTOR = "executor"
-FIND_TOOLS = "find_tools"
-"""Function through which a chat retrieves on demand; it is no API of any benchmark."""
+CHAT_TOOLS = "seal/chat/"
+"""Ids of the harness's own tools, such as retrieval on demand, begin so: no benchmark's APIs."""
 INFRASTRUCTURE = "infrastructure"
 """First word of the reason of a score that an infrastructure failure left without a value."""
 
@@ -70,18 +70,22 @@ def failure_reason(trajectory: Trajectory) -> str:
     return ""
 
 
-def made_calls(trajectory: Trajectory, goal: int) -> list[tuple[ToolCall, Step | None]]:
-    """Return the agent's API calls for a goal, each with its result's step, in order.
+def goal_steps(trajectory: Trajectory, goal: int) -> list[Step]:
+    """Return what was said and done for one goal."""
+    return [step for step in trajectory.steps if step.goal == goal]
 
-    A call counts as the model wrote it, whether it could run or not. The user's own calls and
-    retrieval through `find_tools` are none of the agent's API calls.
+
+def made_calls(steps: Iterable[Step]) -> list[ToolCall]:
+    """Return the agent's API calls in order, as the model wrote them: rejected ones too.
+
+    The user's own calls and those of the harness's own tools are none of the agent's API calls.
     """
     return [
-        (step.call, result)
-        for step, result in trajectory.calls(goal)
+        step.call
+        for step in steps
         if step.call is not None
         and step.author != USER
-        and not (step.call.tool is None and step.call.name == FIND_TOOLS)
+        and not (step.call.tool or "").startswith(CHAT_TOOLS)
     ]
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from seal.core.errors import InfrastructureError
 from seal.core.protocols import Judge
 from seal.core.types import Goal, Score, Task, Tool, Trajectory
-from seal.evaluation.goals import INFRASTRUCTURE, Value, score_goals, undefined
+from seal.evaluation.goals import INFRASTRUCTURE, Value, goal_steps, score_goals, undefined
 from seal.evaluation.llm_judge import LLMJudge
 from seal.evaluation.rule_judge import RuleJudge
 
@@ -35,7 +35,7 @@ class PassRate:
         def measure(position: int, goal: Goal) -> dict[str, Value]:
             answers = trajectory.answers
             answer = answers[position] if position < len(answers) else None
-            steps = [step for step in trajectory.steps if step.goal == position]
+            steps = goal_steps(trajectory, position)
             if answer and trajectory.provenance.get("answer_truncated"):
                 return {NAME: undefined("the answer was cut upstream")}
             try:

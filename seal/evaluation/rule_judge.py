@@ -30,6 +30,7 @@ from decimal import Decimal
 from seal.core.conditions import Asked, Called, Replied
 from seal.core.text import sentences
 from seal.core.types import JSON, Goal, Plan, Step, ToolCall, ToolResult, Verdict
+from seal.evaluation.goals import made_calls
 from seal.evaluation.statements import normalise, numbers, same_words, statement, tokens
 
 _GIVE_UP = re.compile(r"give_up_and_restart|^\W*(?:i )?give up\W*$", re.IGNORECASE)
@@ -99,7 +100,7 @@ def judge_answer(goal: Goal, answer: str | None) -> Verdict:
 
 def judge_trajectory(goal: Goal, answer: str, steps: Sequence[Step]) -> Verdict:
     """Return what answer and trajectory prove together."""
-    outcomes = list(_outcomes(steps))
+    outcomes = _outcomes(steps)
     successes = [(call, result) for call, result in outcomes if result and result.error is None]
     if outcomes and not successes:
         return Verdict("unsolved", f"every call failed ({len(outcomes)})", 2)
@@ -166,12 +167,10 @@ def _refuses(sentence: str) -> bool:
     return bool(_REFUSAL.search(sentence)) and not _FOUND_NOTHING.search(sentence)
 
 
-def _outcomes(steps: Sequence[Step]) -> Iterator[Outcome]:
-    """Yield each call with its result; calls of the user are none of the agent's."""
+def _outcomes(steps: Sequence[Step]) -> list[Outcome]:
+    """Return each of the agent's calls with its result."""
     results = {s.result.call_id: s.result for s in steps if s.result is not None}
-    for step in steps:
-        if step.call is not None and step.author != "user_simulator":
-            yield step.call, results.get(step.call.id)
+    return [(call, results.get(call.id)) for call in made_calls(steps)]
 
 
 def _leaves(value: JSON) -> Iterator[str]:

@@ -151,7 +151,7 @@ def _denied(text: str, start: int, end: int) -> bool:
     clause_start = max((m.end() for m in _CLAUSE_END.finditer(text, reach, start)), default=reach)
     clause_end = _CLAUSE_END.search(text, end, end + _REACH)
     after = text[end : clause_end.start() if clause_end else end + _REACH]
-    closing = _SENTENCE_END.search(text, end)
+    closing = _SENTENCE_END.search(text, end, end + _REACH)
     asks = closing is not None and closing.group() in ("?", "\uff1f")
     before = text[clause_start:start]
     return asks or bool(_DENIAL_BEFORE.search(before)) or bool(_DENIAL_AFTER.match(after))

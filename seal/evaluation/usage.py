@@ -6,7 +6,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from seal.core.types import Goal, Score, Step, Task, Tool, Trajectory
-from seal.evaluation.goals import EXECUTOR, USER, Value, made_calls, score_goals, undefined
+from seal.evaluation.goals import (
+    EXECUTOR,
+    USER,
+    Value,
+    goal_steps,
+    made_calls,
+    score_goals,
+    undefined,
+)
 
 NAMES = ("calls", "turns", "tokens_in", "tokens_out")
 
@@ -25,11 +33,11 @@ class UsageMetrics:
         """Return one score for each goal and name."""
 
         def measure(position: int, goal: Goal) -> dict[str, Value]:
-            steps = [s for s in trajectory.steps if s.goal == position]
+            steps = goal_steps(trajectory, position)
             agent = [s for s in steps if s.author not in (USER, EXECUTOR)]
             answered = position < len(trajectory.answers) and trajectory.answers[position]
             return {
-                "calls": Value(float(len(made_calls(trajectory, position)))),
+                "calls": Value(float(len(made_calls(steps)))),
                 "turns": Value(float(_turns(agent, bool(answered)))),
                 **_tokens(agent),
             }

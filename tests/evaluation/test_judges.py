@@ -1,0 +1,236 @@
+"""The rule judge by hand-worked cases, the model judge by scripted models, the pass rate."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+from chats import by_name, exchange, goal, gold, plan, task, trajectory
+
+from seal.core.conditions import Asked, Replied
+from seal.core.errors import ModelError
+from seal.core.protocols import Completion, Request
+from seal.core.types import Goal, Plan, Step, Verdict
+from seal.evaluation.judge import LLMJudge, PassRate, RuleJudge
+from seal.evaluation.llm_judge import parse_verdict, prompts_digest
+
+WEATHER = gold("weather", {"city": "Bern"})
+CALL = ("weather", {"city": "Bern"})
+SUNNY = {"city": "Bern", "temperature": 21.5, "sky": "partly cloudy"}
+ASK = "What is the weather in Bern?"
+
+VALUED = goal(plan(WEATHER), text=ASK, answers=("21.5", "partly cloudy"))
+NUMBER = goal(plan(WEATHER), text=ASK, answers=("21.5",))
+OPEN = goal(plan(WEATHER), text=ASK)
+BARE = Goal(ASK)
+RELEVANT = Goal(ASK, relevant=("weather",))
+ASKING = goal(plan(Asked(("city",))), text="What is the weather?")
+CHAT = goal(plan(Replied(("hello",))), text="Say hello")
+ABSTAIN = goal(Plan(), text="Fly me to the moon")
+EITHER = goal(plan(WEATHER), plan(Asked()), text=ASK, answers=("21.5",))
+
+DONE = exchange([CALL], [SUNNY])
+FAILED = exchange([CALL], [RuntimeError("service unavailable")])
+
+TABLE: list[tuple[str, Goal, str | None, list[Step], str, int]] = [
+    ("no answer", VALUED, None, DONE, "unsolved", 1),
+    ("blank answer", VALUED, "  \n", DONE, "unsolved", 1),
+    ("give-up marker", BARE, '{"return_type": "give_up_and_restart"}', DONE, "unsolved", 1),
+    ("gives up in words", BARE, "I give up.", DONE, "unsolved", 1),
+    ("all values", VALUED, "It is 21.5 °C and partly cloudy.", DONE, "solved", 1),
+    ("all values, other writing", VALUED, "21.50 degrees; Partly Cloudy", DONE, "solved", 1),
+    ("all values beside an apology", VALUED, "Sorry for the wait! It is 21.5, partly cloudy.",
+     DONE, "solved", 1),
+    ("one value missing", VALUED, "It is 21.5 °C.", DONE, "unsure", 2),
+    ("value denied", NUMBER, "It is not 21.5 °C.", DONE, "unsure", 2),
+    ("value rounded", NUMBER, "It is about 22 °C.", DONE, "unsure", 2),
+    ("another number than the result", NUMBER, "It is 35 °C.", DONE, "unsolved", 2),
+    ("another number, but never seen", NUMBER, "It is 35 °C.", exchange([CALL], [{}]), "unsure", 2),
+    ("another number of the result", NUMBER, "It is 17 °C.",
+     exchange([CALL], [{"now": 21.5, "night": 17}]), "unsure", 2),
+    ("refusal", VALUED, "I'm sorry, but I cannot get the weather.", DONE, "unsolved", 1),
+    ("refusal with an offer", BARE, "Unfortunately I can't do that. Please try again later.", [],
+     "unsolved", 1),
+    ("refusal beside content", BARE, "I cannot see tomorrow. Today is sunny.", [], "unsure", 2),
+    ("nothing found is no refusal", BARE, "I could not find any flights.", DONE, "unsure", 2),
+    ("every call failed", BARE, "It is sunny in Bern.", FAILED, "unsolved", 2),
+    ("a retry worked", VALUED, "It is 21.5 and partly cloudy.", [*FAILED, *DONE], "solved", 1),
+    ("no call though one is needed", OPEN, "It is sunny.", [], "unsolved", 2),
+    ("no call, nothing annotated", BARE, "It is sunny.", [], "unsure", 2),
+    ("tells the gold call's result", OPEN, "In Bern it is partly cloudy.", DONE, "solved", 2),
+    ("tells only what was asked", OPEN, "Here is the weather of Bern.", DONE, "unsure", 2),
+    ("adds a number from nowhere", OPEN, "It is partly cloudy and 37 degrees.", DONE, "unsure", 2),
+    ("tells the result of a wrong call", OPEN, "It is partly cloudy.",
+     exchange([("weather", {"city": "Rome"})], [SUNNY]), "unsure", 2),
+    ("tells a relevant tool's result", RELEVANT, "It is partly cloudy.", DONE, "solved", 2),
+    ("nothing says which tools matter", BARE, "It is partly cloudy.", DONE, "unsure", 2),
+    ("tells, but refuses a part", OPEN, "It is partly cloudy. Sorry, I cannot book.", DONE,
+     "unsure", 2),
+    ("generic words tell nothing", OPEN, "It was a success.",
+     exchange([CALL], [{"status": "success"}]), "unsure", 2),
+    ("number in prose", OPEN, "Bern has 21.5 degrees.",
+     exchange([CALL], ["The air in the city of Bern has a temperature of 21.5 degrees now"]),
+     "solved", 2),
+    ("asks for what is missing", ASKING, "Which city do you mean?", [], "solved", 1),
+    ("asks in full width", goal(plan(Asked())), "哪个城市？", [], "solved", 1),
+    ("asks for something else", ASKING, "Which day do you mean?", [], "unsure", 2),
+    ("guesses where it had to ask", ASKING, "It is sunny.", DONE, "unsolved", 1),
+    ("asks where it might", EITHER, "Which one?", [], "solved", 1),
+    ("answers where it might ask", EITHER, "21.5", DONE, "solved", 1),
+    ("chat says it", CHAT, "Hello to you!", [], "solved", 1),
+    ("chat does not say it", CHAT, "Good day.", [], "unsure", 2),
+    ("refuses where no tool fits", ABSTAIN, "I cannot do that.", [], "unsure", 2),
+    ("Chinese value", goal(plan(WEATHER), answers=("多云",)), "北京今天多云，气温21度。", DONE,
+     "solved", 1),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("wanted", "answer", "steps", "label", "stage"),
+    [row[1:] for row in TABLE],
+    ids=[row[0] for row in TABLE],
+)
+def test_rule_judge_decides_by_hand_worked_cases(
+    wanted: Goal, answer: str | None, steps: list[Step], label: str, stage: int
+) -> None:
+    verdict = RuleJudge().judge(wanted, answer, steps)
+    assert (verdict.label, verdict.stage) == (label, stage), verdict.reason
+    assert verdict.reason
+
+
+def test_reference_reply_is_solved_whatever_it_says() -> None:
+    reference = (Step(0, "orchestrator", "user_simulator", "I cannot do that, sorry."),)
+    wanted = goal(plan(WEATHER), reference=reference)
+    assert RuleJudge().judge(wanted, "i cannot do that - sorry", []).label == "solved"
+
+
+class Script:
+    """A model that gives these answers in turn and keeps what it was asked."""
+
+    def __init__(self, *answers: str | Exception) -> None:
+        self.answers = list(answers)
+        self.requests: list[Request] = []
+
+    def complete(self, request: Request) -> Completion:
+        self.requests.append(request)
+        answer = self.answers.pop(0)
+        if isinstance(answer, Exception):
+            raise answer
+        return Completion(answer)
+
+
+def said(label: str) -> str:
+    return f'{{"verdict": "{label}", "reason": "because"}}'
+
+
+def ask(model: Script, answer: str | None = "It is sunny.", steps: Sequence[Step] = ()) -> Verdict:
+    return LLMJudge(model, seed=3).judge(BARE, answer, steps)
+
+
+def test_model_judge_decides_from_the_answer_where_it_can() -> None:
+    model = Script(said("solved"))
+    assert ask(model) == Verdict("solved", "because", 1)
+    assert (model.requests[0].role, model.requests[0].seed) == ("judge", 3)
+    assert model.requests[0].tools == ()
+
+
+def test_model_judge_sees_the_trajectory_only_where_it_is_unsure() -> None:
+    model = Script(said("unsure"), said("unsolved"))
+    assert ask(model, steps=DONE) == Verdict("unsolved", "because", 2)
+    first, second = (request.messages[1].content for request in model.requests)
+    assert "partly cloudy" not in first
+    assert "partly cloudy" in second
+
+
+def test_model_judge_never_sees_a_checkers_verdict() -> None:
+    model = Script(said("unsure"), said("unsure"))
+    ask(model, steps=[Step(0, "checker", "user_simulator", "solved: perfect")])
+    assert "perfect" not in model.requests[1].messages[1].content
+
+
+@pytest.mark.parametrize("answer", [None, " ", "give_up_and_restart"])
+def test_model_judge_is_not_asked_about_nothing(answer: str | None) -> None:
+    assert ask(Script(), answer).label == "unsolved"
+
+
+def test_malformed_verdict_is_asked_again_with_the_repair() -> None:
+    model = Script("It is solved, I think.", said("solved"))
+    assert ask(model).label == "solved"
+    assert [m.role for m in model.requests[1].messages] == ["system", "user", "assistant", "user"]
+
+
+def test_judge_that_never_answers_in_format_is_unsure() -> None:
+    verdict = ask(Script(*["prose"] * 6))
+    assert (verdict.label, verdict.stage) == ("unsure", 2)
+    assert "3 tries" in verdict.reason
+
+
+def test_failing_server_of_the_judge_is_no_verdict() -> None:
+    with pytest.raises(ModelError):
+        ask(Script(ModelError("no server")))
+
+
+@pytest.mark.parametrize(
+    ("text", "label"),
+    [
+        (said("solved"), "solved"),
+        (said("Unsure"), "unsure"),
+        ('{"verdict": "unsolved"}', "unsolved"),
+        (f"```json\n{said('solved')}\n```", "solved"),
+        ("", None),
+        ("solved", None),
+        (said("maybe"), None),
+        ('{"verdict": 1, "reason": ""}', None),
+        ('{"verdict": "solved", "reason": 1}', None),
+        ('{"reason": "good"}', None),
+        (f"Sure! {said('solved')}", None),
+        ('["solved"]', None),
+    ],
+)
+def test_verdicts_are_read_strictly(text: str, label: str | None) -> None:
+    verdict = parse_verdict(text, 1)
+    assert (verdict.label if verdict else None) == label
+
+
+def test_judges_name_themselves_and_their_prompts() -> None:
+    assert RuleJudge().identity == "rule/1"
+    assert LLMJudge(Script()).identity == f"llm/{prompts_digest()[:12]}"
+
+
+def rate(done: Any, judge: Any = None) -> Any:
+    return by_name(PassRate(judge or RuleJudge()), task(VALUED), done)["pass_rate"]
+
+
+def test_pass_rate_keeps_label_stage_and_reason() -> None:
+    score = rate(trajectory(DONE, "It is 21.5."))
+    assert score.value == 0.0
+    assert (score.details["label"], score.details["stage"]) == ("unsure", 2)
+    assert "'partly cloudy'" in score.details["reason"]
+
+
+def test_solved_passes() -> None:
+    assert rate(trajectory(DONE, "It is 21.5 and partly cloudy")).value == 1.0
+
+
+def test_reaching_a_limit_without_an_answer_is_the_models_failure() -> None:
+    score = rate(trajectory(DONE, None, stop="max_turns"))
+    assert score.value == 0.0
+    assert score.details["reason"] == "there is no final answer (max_turns)"
+
+
+def test_failed_infrastructure_is_not_judged() -> None:
+    assert rate(trajectory(DONE, "It is 21.5", stop="error")).value is None
+
+
+def test_failing_judge_leaves_no_value_but_a_reason() -> None:
+    score = rate(trajectory(DONE, "It is 21.5"), LLMJudge(Script(ModelError("no server"))))
+    assert (score.value, score.reason) == (None, "infrastructure: judge: no server")
+
+
+def test_answer_that_was_cut_upstream_is_not_judged() -> None:
+    score = rate(trajectory(DONE, "It is 2", provenance={"answer_truncated": True}))
+    assert (score.value, score.reason) == (None, "the answer was cut upstream")
+
+
+def test_goal_that_was_never_played_is_unsolved() -> None:
+    rows = PassRate().score(task(VALUED, VALUED), trajectory(DONE, "21.5, partly cloudy"), {})
+    assert [s.value for s in rows] == [1.0, 0.0]

@@ -1,0 +1,146 @@
+"""Ranking metrics against hand-worked values and against ir-measures itself."""
+
+from math import log2
+from pathlib import Path
+
+import ir_measures
+import pytest
+from chats import by_name, task, trajectory
+from hypothesis import given
+from hypothesis import strategies as st
+
+from seal.core.types import Goal, Ranking
+from seal.evaluation.retrieval import (
+    Retrieval,
+    measure_ranking,
+    merge,
+    metric_names,
+    qrels_of,
+    score_rankings,
+    write_trec_qrels,
+    write_trec_run,
+)
+
+SECOND = 1 / log2(3)
+THIRD = 1 / log2(4)
+
+# Ranked tools, relevant ones, K, then recall, mrr, ndcg, all_found.
+TABLE = [
+    ("abc", "a", 1, 1, 1, 1, 1),
+    ("abc", "b", 1, 0, 0, 0, 0),
+    ("abc", "b", 5, 1, 0.5, SECOND, 1),
+    ("abc", "c", 3, 1, 1 / 3, THIRD, 1),
+    ("abc", "c", 2, 0, 0, 0, 0),
+    ("abc", "ab", 1, 0.5, 1, 1, 0),
+    ("abc", "ab", 5, 1, 1, 1, 1),
+    ("abc", "ac", 5, 1, 1, (1 + THIRD) / (1 + SECOND), 1),
+    ("abc", "bc", 5, 1, 0.5, (SECOND + THIRD) / (1 + SECOND), 1),
+    ("abc", "ax", 5, 0.5, 1, 1 / (1 + SECOND), 0),
+    ("abc", "xyz", 5, 0, 0, 0, 0),
+    ("abc", "abc", 2, 2 / 3, 1, 1, 0),
+    ("abc", "aa", 5, 1, 1, 1, 1),
+    ("", "a", 5, 0, 0, 0, 0),
+]
+
+
+@pytest.mark.parametrize(("ranked", "relevant", "k", "recall", "mrr", "ndcg", "found"), TABLE)
+def test_ranking_metrics_equal_hand_worked_values(
+    ranked: str, relevant: str, k: int, recall: float, mrr: float, ndcg: float, found: float
+) -> None:
+    expected = [recall, mrr, ndcg, found]
+    measured = measure_ranking(list(ranked), relevant, [k])
+    assert list(measured.values()) == pytest.approx(expected)
+    assert list(measured) == metric_names([k])
+
+
+@given(
+    st.lists(st.sampled_from("abcdefgh"), unique=True, min_size=1),
+    st.sets(st.sampled_from("abcdefgh"), min_size=1),
+)
+def test_metrics_equal_ir_measures_on_the_ranking_itself(
+    ranked: list[str], relevant: set[str]
+) -> None:
+    run = {"q": {tool: float(-rank) for rank, tool in enumerate(ranked)}}
+    wanted = [ir_measures.R @ 3, ir_measures.nDCG @ 3, ir_measures.RR]
+    official = ir_measures.calc_aggregate(wanted, {"q": dict.fromkeys(relevant, 1)}, run)
+    measured = measure_ranking(ranked, relevant, [3, 8])
+    assert measured["recall@3"] == pytest.approx(official[wanted[0]])
+    assert measured["ndcg@3"] == pytest.approx(official[wanted[1]])
+    assert measured["mrr@8"] == pytest.approx(official[wanted[2]])
+    assert all(0 <= value <= 1 + 1e-9 for value in measured.values())
+
+
+def ranking(hits: list[tuple[str, float]], position: int = 0) -> Ranking:
+    return Ranking("t", position, "q", tuple(hits))
+
+
+def test_equal_scores_stand_in_the_order_of_ids() -> None:
+    assert merge([ranking([("b", 0.5), ("a", 0.5), ("c", 0.9)])]) == ["c", "a", "b"]
+
+
+def test_rankings_are_dealt_out_in_turn() -> None:
+    first = ranking([("a", 9), ("b", 8), ("c", 7)])
+    second = ranking([("d", 0.2), ("c", 0.1)])
+    assert merge([first, second]) == ["a", "d", "b", "c"]
+
+
+def test_a_repeated_hit_counts_at_its_best_rank() -> None:
+    assert merge([ranking([("a", 3), ("a", 2), ("b", 1)])]) == ["a", "b"]
+
+
+def test_metric_reads_the_rankings_of_the_trajectory() -> None:
+    wanted = task(Goal("find", relevant=("a", "z")))
+    done = trajectory(rankings=[[("a", 2.0), ("b", 1.0)], [("z", 0.1)]])
+    found = by_name(Retrieval((1, 2)), wanted, done)
+    assert found["recall@1"].value == 0.5
+    assert found["recall@2"].value == found["all_found@2"].value == 1.0
+    assert found["recall@1"].weight == 2
+
+
+@pytest.mark.parametrize(
+    ("relevant", "rankings", "stop", "reason"),
+    [
+        ((), [[("a", 1.0)]], "done", "no relevant tools annotated"),
+        (("a",), [], "done", "nothing was retrieved: tools were given"),
+        (("a",), [[("a", 1.0)]], "error", "infrastructure: server down"),
+    ],
+)
+def test_undefined_ranking_metrics_say_why(
+    relevant: tuple[str, ...],
+    rankings: list[list[tuple[str, float]]],
+    stop: str,
+    reason: str,
+) -> None:
+    done = trajectory(rankings=rankings, stop=stop)
+    found = by_name(Retrieval(), task(Goal("find", relevant=relevant)), done)
+    assert {(s.value, s.reason) for s in found.values()} == {(None, reason)}
+
+
+def test_rankings_are_scored_without_a_chat() -> None:
+    qrels = {("t", 0): ["a"], ("t", 1): ["a"], ("u", 0): ["a"]}
+    rows = score_rankings([ranking([("b", 2), ("a", 1)]), ranking([], 1)], qrels, ks=[2])
+    got = {(s.task_id, s.goal, s.metric): s.value for s in rows}
+    assert got["t", 0, "mrr@2"] == 0.5
+    assert got["t", 1, "recall@2"] == 0.0
+    assert got["u", 0, "recall@2"] is None
+
+
+def test_ranked_goal_outside_the_qrels_is_undefined() -> None:
+    rows = score_rankings([ranking([("a", 1)])], {}, ks=[1])
+    assert {s.reason for s in rows} == {"no relevant tools annotated"}
+
+
+def test_trec_files_give_the_same_values_to_other_tools(tmp_path: Path) -> None:
+    tied = [ranking([("b 1", 0.5), ("a", 0.5), ("100%", 0.5)])]
+    qrels = qrels_of([task(Goal("find", relevant=("b 1", "b 1")))])
+    run_file, qrels_file = tmp_path / "run.txt", tmp_path / "qrels.txt"
+    assert write_trec_run(run_file, tied) == 1
+    assert write_trec_qrels(qrels_file, qrels) == 1
+    official = ir_measures.calc_aggregate(
+        [ir_measures.RR],
+        ir_measures.read_trec_qrels(str(qrels_file)),
+        ir_measures.read_trec_run(str(run_file)),
+    )
+    ours = next(s for s in score_rankings(tied, qrels, [3]) if s.metric == "mrr@3")
+    assert official[ir_measures.RR] == pytest.approx(ours.value)
+    assert run_file.read_text().splitlines()[0] == "t:0 Q0 100%25 1 3 seal"
