@@ -94,7 +94,7 @@ def _folder(settings: RunSettings, out: Path | None, resume: bool) -> RunFolder:
     if out is None:
         if resume:
             raise UsageError("--resume needs --out RUN: the folder of the run to go on with")
-        out = _free_folder(settings)
+        out = free_folder(settings)
     if (out / "run.json").is_file() and not resume:
         raise UsageError(f"{out} holds a run already; add --resume, or give another --out")
     if out.exists() and not out.is_dir():
@@ -105,7 +105,7 @@ def _folder(settings: RunSettings, out: Path | None, resume: bool) -> RunFolder:
     return RunFolder(out)
 
 
-def _free_folder(settings: RunSettings) -> Path:
+def free_folder(settings: RunSettings) -> Path:
     name = f"{Path(str(settings.pool)).name}-{name_of(settings.model)}"
     slug = re.sub(r"[^A-Za-z0-9._-]+", "_", name).strip("._")[:80] or "run"
     numbered = (Path("runs") / (f"{slug}-{n}" if n else slug) for n in itertools.count())
