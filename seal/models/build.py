@@ -34,8 +34,8 @@ def build_model(spec: Any, settings: ModelSettings | None = None) -> ChatModel |
     Args:
         spec: A model (anything with `complete` or `open`), `provider/model`, an offline name
             (`lexical`, `oracle`, `random`, `human`, `scripted:FILE`, `recorded:NAME`,
-            `replay:RUN`), or a dotted path `package.module:attribute` to a model, to a class that is
-            built without arguments, or to a `factory(rest, settings)`.
+            `replay:RUN`), or a dotted path `package.module:attribute` to a model, to a class that
+            is built without arguments, or to a `factory(rest, settings)`.
         settings: None: the defaults.
 
     Raises:
@@ -75,8 +75,8 @@ def _is_model(thing: Any) -> bool:
 def _checked(model: Any, spec: Any) -> ChatModel | OpenedPerChat:
     if not _is_model(model):
         raise UsageError(
-            f"{spec!r} is no model: expected an object with complete(request) or open(task, trial), "
-            f"got {type(model).__name__}"
+            f"{spec!r} is no model: expected an object with complete(request) or "
+            f"open(task, trial), got {type(model).__name__}"
         )
     found: ChatModel | OpenedPerChat = model
     return found

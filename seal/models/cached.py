@@ -34,9 +34,9 @@ class CachedModel:
     """The model of one role in one chat, with its answers kept.
 
     The key is the SHA-256 of the canonical JSON of everything that shapes the answer: the model's
-    identity, the messages and tools, the parameters and seed, the context, and how many equal requests
-    this chat has made before. Call ids count by position, and the order of arguments never matters.
-    Errors are never kept; of two writers the first wins, and both use its answer.
+    identity, the messages and tools, the parameters and seed, the context, and how many equal
+    requests this chat has made before. Call ids count by position, and the order of arguments never
+    matters. Errors are never kept; of two writers the first wins, and both use its answer.
 
     Args:
         inner: The model.

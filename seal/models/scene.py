@@ -1,15 +1,16 @@
 """Which goal a prompt is about, and what has been done for it: read from the messages alone.
 
-Offline models that play a known task (`oracle`, `recorded`, `replay`) hold nothing between requests. They
-find the goal by its text:
+Offline models that play a known task (`oracle`, `recorded`, `replay`) hold nothing between
+requests. They find the goal by its text:
 
 1. Goals are spoken in order, so the position only ever grows.
 2. The user speaks in user messages without an author in brackets; where a prompt has none (a role
-   that only its orchestrator talks to), the bracketed ones count, and a part of a goal's text will do.
-3. A message that is a goal's text, or holds it as whole words, speaks that goal; of several, the one
-   that stands last in it. A text that two goals share means the later one only after the
+   that only its orchestrator talks to), the bracketed ones count, and a part of a goal's text will
+   do.
+3. A message that is a goal's text, or holds it as whole words, speaks that goal; of several, the
+   one that stands last in it. A text that two goals share means the later one only after the
    assistant has said something since the earlier one.
-4. Where no user message speaks a goal, system messages count too; else the number of user messages does.
+4. Where no user message speaks a goal, system messages count; else the number of user messages.
 
 The scene begins with the message that spoke the goal; a task of one goal is one scene.
 """

@@ -1,0 +1,304 @@
+"""Arguments from a text, by schema and without a model.
+
+A value must be valid under its property's schema, or it is not taken. Which value a property gets:
+enum values that the text names; then what stands beside the property's words or after a preposition
+that goes with it ("from", "to", "in"); then the schema's default; then the first value of a fitting
+kind that no other property has.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any
+
+import orjson
+
+from seal.core.text import words
+from seal.core.types import JSON
+from seal.models.evidence import Kind, Span, as_json, spans
+
+_PREPOSITIONS: Mapping[str, frozenset[str]] = {
+    "from": frozenset(words("from origin source departure start sender base")),
+    "to": frozenset(words("to destination target arrival end recipient receiver until")),
+    "in": frozenset(words("city location place country region state town area language")),
+    "at": frozenset(words("time place hotel restaurant venue location address")),
+    "on": frozenset(words("date day")),
+    "by": frozenset(words("author artist writer director creator")),
+    "with": frozenset(words("name contact person")),
+}
+_KINDS: Mapping[Kind, frozenset[str]] = {
+    "email": frozenset(words("email mail")),
+    "url": frozenset(words("url link website uri")),
+    "date": frozenset(words("date day birthday checkin checkout")),
+    "time": frozenset(words("time hour")),
+}
+_CODES = frozenset(words("id code number zip zipcode postal phone isbn year version"))
+_FREE_TEXT = frozenset(
+    words(
+        "query q text keyword keywords search term question prompt message content topic input "
+        "expression sentence phrase body note title"
+    )
+)
+_NEGATIONS = re.compile(r"\b(?:no|not|without|don't|never|exclude|excluding)\W+(?:\w+\W+){0,2}$")
+_CUED, _NEAR = 3.0, 2.0
+
+
+@dataclass(frozen=True, slots=True)
+class Filled:
+    """Arguments that a text gives."""
+
+    arguments: dict[str, JSON]
+    missing: tuple[str, ...]
+    """Required names for which the text has no value; then the arguments are no valid call."""
+
+
+@dataclass(slots=True)
+class _Source:
+    """A text with the values in it, and which of them are taken."""
+
+    text: str
+    spans: list[Span]
+    taken: set[int] = field(default_factory=set)
+
+    def free(self) -> list[tuple[int, Span]]:
+        return [(n, span) for n, span in enumerate(self.spans) if n not in self.taken]
+
+
+def fill(schema: Mapping[str, Any], text: str, context: str = "") -> Filled:
+    """Return the arguments that a text gives for a tool's parameters.
+
+    Args:
+        schema: JSON Schema of the argument map.
+        text: Where values are looked for first: one clause.
+        context: Where the values of required names are looked for next: the whole request.
+    """
+    if not _is_schema(orjson.dumps(schema)):
+        return Filled({}, ("arguments",))
+    arguments, missing = _fill_object(schema, _Source(text, spans(text)))
+    if missing and context and context != text:
+        rest = _Source(context, spans(context))
+        properties = _properties(schema)
+        for name in missing:
+            value = _value(name, properties[name], rest, required=True)
+            if value is not None:
+                arguments[name] = value
+        missing = [name for name in missing if name not in arguments]
+    if missing:
+        return Filled(arguments, tuple(missing))
+    if not _valid(arguments, schema):
+        required = _required(schema)
+        arguments = {name: value for name, value in arguments.items() if name in required}
+        if not _valid(arguments, schema):
+            return Filled({}, tuple(required) or ("arguments",))
+    return Filled(arguments, ())
+
+
+def _fill_object(schema: Mapping[str, Any], source: _Source) -> tuple[dict[str, JSON], list[str]]:
+    properties, required = _properties(schema), _required(schema)
+    order = sorted(properties, key=lambda name: (name not in required, _rank(properties[name])))
+    found = {}
+    for certain in (True, False):  # what the words around a value decide comes first
+        for name in order:
+            if name not in found and (certain or name in required):
+                value = _value(name, properties[name], source, required=not certain)
+                if value is not None:
+                    found[name] = value
+    arguments = {name: found[name] for name in properties if name in found}
+    return arguments, [name for name in required if name not in found]
+
+
+def _properties(schema: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
+    given = schema.get("properties")
+    named = given if isinstance(given, dict) else {}
+    properties: dict[str, Mapping[str, Any]] = {name: {} for name in _required(schema)}
+    return properties | {name: p if isinstance(p, dict) else {} for name, p in named.items()}
+
+
+def _required(schema: Mapping[str, Any]) -> list[str]:
+    required = schema.get("required")
+    return [n for n in required if isinstance(n, str)] if isinstance(required, list) else []
+
+
+def _rank(schema: Mapping[str, Any]) -> int:
+    """Return when a property chooses: those that take few values first."""
+    if "enum" in schema or "const" in schema:
+        return 0
+    return {"boolean": 0, "integer": 1, "number": 1, "string": 2}.get(_type(schema), 3)
+
+
+def _type(schema: Mapping[str, Any]) -> str:
+    given = schema.get("type")
+    if isinstance(given, list):
+        given = next((t for t in given if t != "null"), None)
+    if isinstance(given, str):
+        return given
+    for key in ("anyOf", "oneOf"):
+        choices = schema.get(key)
+        if isinstance(choices, list) and choices and isinstance(choices[0], dict):
+            return _type(choices[0])
+    return "string"
+
+
+def _value(name: str, schema: Mapping[str, Any], source: _Source, required: bool) -> JSON:
+    """Return a valid value, or None where there is none."""
+    value = _wanted(name, schema, source, required)
+    return value if value is not None and _valid(value, schema) else None
+
+
+def _wanted(name: str, schema: Mapping[str, Any], source: _Source, required: bool) -> JSON:
+    if "const" in schema:
+        return schema["const"] if required else None
+    if isinstance(schema.get("enum"), list):
+        return _named_choice(schema["enum"], source, schema.get("default") if required else None)
+    kind = _type(schema)
+    if kind == "boolean":
+        said = _said_boolean(name, source.text)
+        return schema.get("default") if said is None and required else said
+    if kind == "object":
+        inner, missing = _fill_object(schema, source)
+        return inner if (inner or required) and not missing else None
+    if kind == "array":
+        return _several(name, schema, source, required)
+    return _single(name, schema, kind, source, required)
+
+
+def _named_choice(choices: Sequence[JSON], source: _Source, default: JSON) -> JSON:
+    """Return the choice that the text names first, longer ones before their parts."""
+    folded = " ".join(words(source.text))
+    places = []
+    for choice in choices:
+        named = " ".join(words(str(choice)))
+        found = re.search(rf"(?<!\w){re.escape(named)}(?!\w)", folded) if named else None
+        if found:
+            places.append((found.start(), -len(named), choice))
+    if places:
+        return min(places, key=lambda place: place[:2])[2]
+    return choices[0] if len(choices) == 1 and default is None else default
+
+
+def _said_boolean(name: str, text: str) -> bool | None:
+    wanted = [w for w in words(name) if w not in ("is", "has", "include", "use", "enable", "only")]
+    folded = text.casefold()
+    places = [found.start() for w in wanted if (found := re.search(rf"\b{re.escape(w)}", folded))]
+    if not wanted or len(places) < len(wanted):
+        return None
+    return _NEGATIONS.search(folded[: min(places)]) is None
+
+
+def _several(name: str, schema: Mapping[str, Any], source: _Source, required: bool) -> JSON:
+    items = schema.get("items")
+    inner = items if isinstance(items, dict) else {}
+    if isinstance(inner.get("enum"), list):
+        folded = words(source.text)
+        return [c for c in inner["enum"] if set(words(str(c))) <= set(folded)] or None
+    kind = _type(inner)
+    if kind in ("object", "array", "boolean"):
+        return schema.get("default") if required else None
+    ranked = _ranked(name, inner, kind, source)
+    if not required:
+        ranked = [choice for choice in ranked if choice[0] >= _NEAR]
+    if not ranked:
+        return schema.get("default") if required else None
+    kinds = {source.spans[ranked[0][1]].kind}
+    chosen = sorted((c for c in ranked if source.spans[c[1]].kind in kinds), key=lambda c: c[1])
+    most = schema.get("maxItems")
+    chosen = chosen[:most] if isinstance(most, int) else chosen
+    source.taken.update(position for _, position, _ in chosen)
+    return [value for _, _, value in chosen]
+
+
+def _single(
+    name: str, schema: Mapping[str, Any], kind: str, source: _Source, required: bool
+) -> JSON:
+    ranked = _ranked(name, schema, kind, source)
+    cued = [choice for choice in ranked if choice[0] >= _NEAR]
+    if not cued and not required:
+        return None
+    if not cued and schema.get("default") is not None:
+        return schema["default"]
+    for _, position, value in cued or ranked:
+        source.taken.add(position)
+        return value
+    if kind == "string" and _FREE_TEXT & set(words(name)) and source.text.strip():
+        return source.text.strip()
+    return None
+
+
+def _ranked(
+    name: str, schema: Mapping[str, Any], kind: str, source: _Source
+) -> list[tuple[float, int, JSON]]:
+    """Return (score, position of the span, value), best first, of the free spans that fit."""
+    found = []
+    for position, span in source.free():
+        value: JSON
+        if kind == "string" and schema.get("format") == "date":
+            value = span.iso_date if span.kind == "date" else None
+        else:
+            value = as_json(span, kind)
+        cue = _cue(name, schema, span, source.text)
+        fit = _fit(name, schema, kind, span, cue)
+        if fit is not None and value is not None and _valid(value, schema):
+            found.append((cue + fit, position, value))
+    return sorted(found, key=lambda choice: (-choice[0], choice[1]))
+
+
+def _fit(name: str, schema: Mapping[str, Any], kind: str, span: Span, cue: float) -> float | None:
+    """Return how well a kind of value suits a property, in [0, 1]; None: not at all."""
+    if kind in ("integer", "number"):
+        return 1.0 if span.kind == "number" else None
+    named = set(words(name))
+    special = next((k for k, hints in _KINDS.items() if hints & named), None)
+    if schema.get("format") in ("date", "date-time", "email", "uri", "time"):
+        special = {"date-time": "date", "uri": "url"}.get(schema["format"], schema["format"])
+    if special is not None:
+        return 1.0 if span.kind == special else None
+    if span.kind == "number":
+        return 0.5 if named & _CODES or cue >= _NEAR else None
+    if span.kind == "phrase":
+        return 0.3 if named & _FREE_TEXT else None
+    return {"quoted": 1.0, "name": 0.8}.get(span.kind)
+
+
+def _cue(name: str, schema: Mapping[str, Any], span: Span, text: str) -> float:
+    """Return how much the words around a value speak for a property."""
+    before = words(text[: span.start])[-4:]
+    after = words(text[span.end :])[:1]
+    named = set(words(name))
+    if named & set(before[-3:]) or (span.kind == "number" and _shares(named, after)):
+        return _CUED
+    if before and named & _PREPOSITIONS.get(before[-1], frozenset()):
+        return _NEAR
+    described = {w for w in words(str(schema.get("description", ""))) if len(w) > 3}
+    return 0.5 if described & {*before[-2:], *after} else 0.0
+
+
+def _shares(named: set[str], after: Sequence[str]) -> bool:
+    return any(
+        word in named or word.rstrip("s") in {n.rstrip("s") for n in named} for word in after
+    )
+
+
+def _valid(value: JSON, schema: Mapping[str, Any]) -> bool:
+    """Tell whether a value is valid; where `$ref` or a bad pattern hides that, it is not."""
+    from jsonschema import Draft202012Validator
+    from referencing.exceptions import Unresolvable
+
+    try:
+        return bool(Draft202012Validator(schema).is_valid(value))
+    except (Unresolvable, re.error):
+        return False
+
+
+@lru_cache(maxsize=4096)
+def _is_schema(text: bytes) -> bool:
+    from jsonschema import Draft202012Validator
+    from jsonschema.exceptions import SchemaError
+
+    try:
+        Draft202012Validator.check_schema(orjson.loads(text))
+    except SchemaError:
+        return False
+    return True

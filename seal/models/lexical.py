@@ -1,0 +1,193 @@
+"""`lexical`: no model at all. The floor.
+
+It matches the words of each clause with the names and descriptions of the offered tools, fills the
+arguments from the text (`seal.models.fill`), calls once, and states the values that came back.
+Where a required argument cannot be filled it asks for it. Same request, same answer.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import orjson
+
+from seal.core.protocols import Completion, Message, Request
+from seal.core.text import clauses, words
+from seal.core.types import JSON, Tool, ToolCall
+from seal.models.fill import fill
+from seal.models.scene import FIND_TOOLS, offered_names, without_author
+from seal.models.settings import ModelSettings
+
+_STOPWORDS = frozenset(
+    words(
+        "a an the of for to in on at by with from and or is are was be been i me my we our you "
+        "your it its this that these those what which who how when where please can could would "
+        "will do does give get show tell find want need like some any all about into as if also "
+        "then there have has"
+    )
+)
+_LONGEST_REPLY = 2000
+_JUDGING = ("[verifier]", "[checker]")
+
+
+class Lexical:
+    """Chooses tools and arguments by words alone. Safe in threads: it holds nothing."""
+
+    def complete(self, request: Request) -> Completion:
+        """Return calls, a question, or the values that came back; uses no tokens."""
+        spoken = speak_plainly(request)
+        if spoken is not None:
+            return spoken
+        scene = current_exchange(request.messages)
+        text = request_text(scene)
+        names = offered_names(request.tools)
+        made = [call for message in scene for call in message.calls]
+        if any(call.name != names.get(FIND_TOOLS) for call in made):
+            return Completion(stated_results(scene))
+        if FIND_TOOLS in names and not made:
+            return Completion(calls=(ToolCall("", names[FIND_TOOLS], {"query": text}),))
+        return _first_reply(text, [tool for tool in request.tools if tool.id != FIND_TOOLS])
+
+
+def build(rest: str, settings: ModelSettings) -> Lexical:
+    """Return the model `lexical`."""
+    return Lexical()
+
+
+def speak_plainly(request: Request) -> Completion | None:
+    """Return what a role says that needs no tools; None for a role that acts."""
+    heard = [m.content for m in request.messages if m.role == "user"]
+    last = without_author(heard[-1]) if heard else ""
+    if request.role == "planner":
+        return Completion("\n".join(clauses(last)))
+    if request.role == "verifier":
+        return Completion("accepted")
+    if request.role == "user_simulator":
+        return Completion(calls=tuple(ToolCall("", t.name, {}) for t in request.tools[:1]))
+    return Completion(last) if request.role == "orchestrator" else None
+
+
+def current_exchange(messages: Sequence[Message]) -> Sequence[Message]:
+    """Return the messages since the last final word: an assistant's text that asks nothing."""
+    start = 0
+    for index, message in enumerate(messages):
+        final = message.role == "assistant" and not message.calls and "?" not in message.content
+        if final and message.content:
+            start = index + 1
+    return messages[start:]
+
+
+def request_text(messages: Sequence[Message]) -> str:
+    """Return what the user asks for and answered since, without verdicts of judging roles."""
+    heard = [m.content for m in messages if m.role == "user"]
+    return "\n".join(without_author(text) for text in heard if not text.startswith(_JUDGING))
+
+
+def _first_reply(text: str, tools: Sequence[Tool]) -> Completion:
+    chooser = ToolChooser(tools)
+    calls: list[ToolCall] = []
+    asked: dict[str, None] = {}
+    for clause in clauses(text):
+        tool = chooser.choose(clause)
+        if tool is None:
+            continue
+        filled = fill(tool.parameters, clause, text)
+        asked.update(dict.fromkeys(filled.missing))
+        call = ToolCall("", tool.name, filled.arguments)
+        if not filled.missing and call not in calls:
+            calls.append(call)
+    if calls:
+        return Completion(calls=tuple(calls))
+    if asked:
+        return Completion(f"Could you tell me the {', the '.join(map(_readable, asked))}?")
+    return Completion("None of the tools at hand fits this request.")
+
+
+def _readable(name: str) -> str:
+    spelled = " ".join(words(name))
+    return name if spelled == name.casefold() else f"{spelled} ({name})"
+
+
+@dataclass(frozen=True, slots=True)
+class _Document:
+    tool: Tool
+    name: frozenset[str]
+    description: frozenset[str]
+
+
+class ToolChooser:
+    """Finds the tool that shares most with a text, rare words counting more.
+
+    A tool is chosen only where the text shares a word with its name or two with its description.
+
+    Args:
+        tools: To choose from.
+    """
+
+    def __init__(self, tools: Sequence[Tool]) -> None:
+        self._documents = [
+            _Document(tool, stems(tool.name), stems(tool.description)) for tool in tools
+        ]
+        counts = Counter(word for d in self._documents for word in d.name | d.description)
+        self._weights: Mapping[str, float] = {
+            word: math.log(1 + len(tools) / count) for word, count in counts.items()
+        }
+
+    def choose(self, text: str) -> Tool | None:
+        """Return the tool; of equal ones the first."""
+        said = stems(text)
+        best, best_score = None, 0.0
+        for document in self._documents:
+            in_name, described = said & document.name, said & document.description
+            if not in_name and len(described) < 2:
+                continue
+            score = 2 * self._weigh(in_name) + self._weigh(described - in_name)
+            if score > best_score:
+                best, best_score = document.tool, score
+        return best
+
+    def _weigh(self, shared: frozenset[str]) -> float:
+        return sum(self._weights[word] for word in sorted(shared))
+
+
+def stems(text: str) -> frozenset[str]:
+    """Return the words that carry meaning, without common English endings."""
+    return frozenset(_stem(word) for word in words(text) if word not in _STOPWORDS)
+
+
+def _stem(word: str) -> str:
+    for ending, least in (("ing", 6), ("ed", 5), ("es", 5), ("s", 4)):
+        if word.endswith(ending) and len(word) >= least and not word.endswith("ss"):
+            return word.removesuffix(ending)
+    return word
+
+
+def stated_results(messages: Sequence[Message]) -> str:
+    """Return the values of all results in words."""
+    lines = [", ".join(_leaves(_parsed(m.content))) for m in messages if m.role == "tool"]
+    text = "\n".join(line for line in lines if line)
+    return text[:_LONGEST_REPLY] or "The tools answered nothing."
+
+
+def _parsed(content: str) -> JSON:
+    try:
+        value = orjson.loads(content)
+    except orjson.JSONDecodeError:
+        return content
+    if isinstance(value, dict) and value.keys() == {"error", "response"}:
+        return value["response"] if not value["error"] else value["error"]
+    return value
+
+
+def _leaves(value: JSON, name: str = "") -> list[str]:
+    if isinstance(value, dict):
+        return [leaf for key, inner in value.items() for leaf in _leaves(inner, key)]
+    if isinstance(value, list):
+        return [leaf for inner in value for leaf in _leaves(inner, name)]
+    if value is None or value == "":
+        return []
+    text = value if isinstance(value, str) else orjson.dumps(value).decode()
+    return [f"{name.replace('_', ' ')}: {text}" if name else text]

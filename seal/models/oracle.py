@@ -1,0 +1,247 @@
+"""`oracle`: plays the gold. The ceiling, and a check of the benchmark itself.
+
+As execution manager it makes the calls of `goal.reference`, or of the first plan level by level,
+calls that may be parallel in one reply; it asks what an `Asked` milestone asks, then states what
+`Replied` milestones and `answers` want. As orchestrator it passes questions on and gives the
+reference reply. It reads which goal is current, and how far it is, from the messages alone
+(`seal.models.scene`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from seal.core.canonical import equal
+from seal.core.conditions import Argument, Asked, Called, Replied
+from seal.core.order import levels
+from seal.core.protocols import Completion, Message, Request
+from seal.core.text import clauses, words
+from seal.core.types import Goal, Plan, Step, Task, Tool, ToolCall
+from seal.models.scene import FIND_TOOLS, Scene, find_scene, offered_names
+from seal.models.settings import ModelSettings
+
+USER = "user_simulator"
+_LONGEST_REPLY = 4000
+
+
+class Oracle:
+    """Knows every task's gold."""
+
+    def open(self, task: Task, trial: int) -> OracleChat:
+        """Return the model of one chat."""
+        return OracleChat(task)
+
+
+def build(rest: str, settings: ModelSettings) -> Oracle:
+    """Return the model `oracle`."""
+    return Oracle()
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """What is done next: calls, or else words."""
+
+    calls: tuple[Called, ...] = ()
+    words: str = ""
+
+
+class OracleChat:
+    """Plays one task.
+
+    Args:
+        task: With its gold.
+    """
+
+    def __init__(self, task: Task) -> None:
+        self._goals = task.goals
+        self._texts = [goal.text for goal in task.goals]
+
+    def complete(self, request: Request) -> Completion:
+        """Return what the role has to say now; uses no tokens."""
+        if request.role == USER:
+            return self._as_user(request)
+        if request.role == "verifier":
+            return Completion("accepted")
+        scene = find_scene(request, self._texts)
+        goal = self._goals[scene.goal]
+        if request.role == "planner":
+            return Completion("\n".join(clauses(goal.text)))
+        if request.role == "orchestrator":
+            return Completion(_final_word(goal, scene))
+        return _act(goal, scene, request.tools)
+
+    def _as_user(self, request: Request) -> Completion:
+        """Answer a question once for each thing known; else end, or speak the next goal."""
+        swapped = tuple(map(_swapped, request.messages))
+        scene = find_scene(replace(request, messages=swapped), self._texts)
+        own = [m for m in scene.messages if m.role == "user"]
+        known = _known_to_user(self._goals[scene.goal])
+        given = max(0, len(own) - 1)
+        if _is_question(scene.messages) and given < len(known):
+            return Completion(known[given])
+        if request.tools:
+            return Completion(calls=(ToolCall("", request.tools[0].name, {}),))
+        following = scene.goal + 1 if own else scene.goal
+        return Completion(self._texts[following] if following < len(self._texts) else "")
+
+
+def _act(goal: Goal, scene: Scene, tools: Sequence[Tool]) -> Completion:
+    """Return the first move that has not been made; the reply once all are."""
+    offered = offered_names(tools)
+    made = [call for batch in scene.batches for call in batch]
+    said = set(scene.said)
+    for move in moves(goal):
+        if move.calls:
+            missing = _not_made(move.calls, made, offered)
+            calls = _calls(missing, offered) or _searches(missing, made, offered)
+            if calls:
+                return Completion(calls=tuple(calls))
+        elif move.words not in said:
+            return Completion(move.words)
+    return Completion(_reply(goal) or "\n".join(scene.results)[:_LONGEST_REPLY] or "Done.")
+
+
+def _final_word(goal: Goal, scene: Scene) -> str:
+    questions = {move.words for move in moves(goal) if move.words}
+    if scene.last_heard in questions:
+        return scene.last_heard
+    return _reply(goal) or scene.last_heard or "Done."
+
+
+def moves(goal: Goal) -> list[Move]:
+    """Return what the gold does before its reply: the reference's calls, else the plan's."""
+    if any(step.call is not None for step in goal.reference):
+        return _reference_moves(goal.reference)
+    return _plan_moves(goal.plans[0]) if goal.plans else []
+
+
+def _reference_moves(reference: Sequence[Step]) -> list[Move]:
+    found: list[Move] = []
+    turn = None
+    for step in reference:
+        if step.call is not None:
+            gold = _as_condition(step.call)
+            if turn == step.turn and found and found[-1].calls:
+                found[-1] = Move((*found[-1].calls, gold))
+            else:
+                found.append(Move((gold,)))
+            turn = step.turn
+        elif _speaks(step):
+            found.append(Move(words=step.content))
+    if found and found[-1].words and found[-1].words == _reference_reply(reference):
+        found.pop()
+    return found
+
+
+def _as_condition(call: ToolCall) -> Called:
+    gold = {name: Argument((value,)) for name, value in (call.arguments or {}).items()}
+    return Called(call.tool or call.name, gold)
+
+
+def _plan_moves(plan: Plan) -> list[Move]:
+    milestones = plan.milestones
+    groups = levels([milestone.after for milestone in milestones])
+    found: list[Move] = []
+    for group in groups:
+        conditions = [milestones[position].condition for position in group]
+        calls = tuple(c for c in conditions if isinstance(c, Called))
+        if calls:
+            found.append(Move(calls))
+        for condition in conditions:
+            if isinstance(condition, Asked):
+                found.append(Move(words=_question(condition)))
+            elif isinstance(condition, Replied) and condition.states and group != groups[-1]:
+                found.append(Move(words="; ".join(condition.states)))
+    return found
+
+
+def _question(asked: Asked) -> str:
+    return f"Could you tell me {', '.join(asked.about) or 'more'}?"
+
+
+def _not_made(
+    calls: Sequence[Called], made: list[ToolCall], offered: dict[str, str]
+) -> list[Called]:
+    """Return the gold calls that have not been made, and take the others from `made`."""
+    missing = []
+    for gold in calls:
+        found = next((call for call in made if _is_made(gold, call, offered)), None)
+        if found is None:
+            missing.append(gold)
+        else:
+            made.remove(found)
+    return missing
+
+
+def _is_made(gold: Called, call: ToolCall, offered: dict[str, str]) -> bool:
+    named = call.tool == gold.tool or call.name in (gold.tool, offered.get(gold.tool))
+    return named and gold.accepts(call.arguments)
+
+
+def _calls(missing: Sequence[Called], offered: dict[str, str]) -> list[ToolCall]:
+    names = set(offered.values())
+    return [
+        ToolCall("", offered.get(gold.tool, gold.tool), gold.canonical_arguments())
+        for gold in missing
+        if gold.tool in offered or gold.tool in names
+    ]
+
+
+def _searches(
+    missing: Sequence[Called], made: Sequence[ToolCall], offered: dict[str, str]
+) -> list[ToolCall]:
+    """Return calls that look for gold tools which are not offered, where that can be done."""
+    if FIND_TOOLS not in offered:
+        return []
+    name = offered[FIND_TOOLS]
+    wanted = [{"query": " ".join(words(gold.tool.partition("/")[2]))} for gold in missing]
+    tried = [call.arguments for call in made if call.name == name]
+    return [
+        ToolCall("", name, query)
+        for query in wanted
+        if not any(equal(query, arguments) for arguments in tried)
+    ]
+
+
+def _reply(goal: Goal) -> str:
+    """Return the reference reply, with every answer and statement that the gold asks for."""
+    text = _reference_reply(goal.reference)
+    wanted = list(goal.answers)
+    if goal.plans:
+        for milestone in goal.plans[0].milestones:
+            if isinstance(milestone.condition, Replied):
+                wanted += milestone.condition.states
+    folded = text.casefold()
+    missing = [state for state in dict.fromkeys(wanted) if state.casefold() not in folded]
+    return f"{text} {'; '.join(missing)}".strip()
+
+
+def _reference_reply(reference: Sequence[Step]) -> str:
+    spoken = [step.content for step in reference if _speaks(step)]
+    return spoken[-1] if spoken else ""
+
+
+def _speaks(step: Step) -> bool:
+    return step.author not in (USER, "user") and step.result is None and bool(step.content.strip())
+
+
+def _known_to_user(goal: Goal) -> list[str]:
+    """Return what the user can answer: the reference's answers, else the gold arguments."""
+    spoken = [s.content for s in goal.reference if s.author in (USER, "user")]
+    if len(spoken) > 1:
+        return spoken[1:]
+    gold = goal.plans[0].calls() if goal.plans else []
+    values = {name: v for call in gold for name, v in call.canonical_arguments().items()}
+    return ["; ".join(f"{name}: {value}" for name, value in values.items())] if values else []
+
+
+def _swapped(message: Message) -> Message:
+    if message.role == "user":
+        return Message("assistant", message.content)
+    return Message("user", message.content) if message.role == "assistant" else message
+
+
+def _is_question(messages: Sequence[Message]) -> bool:
+    heard = [m.content for m in messages if m.role == "assistant"]
+    return bool(heard) and ("?" in heard[-1] or "\uff1f" in heard[-1])

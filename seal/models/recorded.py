@@ -1,0 +1,141 @@
+"""`recorded:NAME` and `replay:RUN`: play what a model said and did before."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import groupby
+
+from seal.core.errors import NotRecordedError, UsageError
+from seal.core.protocols import Completion, Request
+from seal.core.types import Step, Task, Tool, ToolCall, Trajectory
+from seal.models.scene import Scene, find_scene, offered_names
+from seal.models.settings import Lookup, ModelSettings
+
+USER = "user_simulator"
+
+
+class RecordedModel:
+    """Plays trajectories.
+
+    Args:
+        lookup: (task id, trial) to the trajectory, or None.
+        name: Of the recording, for messages.
+    """
+
+    def __init__(self, lookup: Lookup, name: str = "recorded") -> None:
+        self._lookup = lookup
+        self._name = name
+
+    def open(self, task: Task, trial: int) -> RecordedChat:
+        """Return the model of one chat.
+
+        Raises:
+            NotRecordedError: There is no recording of this task.
+        """
+        trajectory = self._lookup(task.id, trial)
+        if trajectory is None:
+            raise NotRecordedError(f"{self._name} has no recording of task {task.id}")
+        return RecordedChat(task, trajectory)
+
+
+class RecordedChat:
+    """Plays one trajectory: the calls of each reply in order, then the final answer.
+
+    How far it is stands in the request: the goal by its text, the replies by their number.
+
+    Args:
+        task: What was played.
+        trajectory: What was said and done.
+    """
+
+    def __init__(self, task: Task, trajectory: Trajectory) -> None:
+        self._texts = [goal.text for goal in task.goals]
+        self._trajectory = trajectory
+
+    def complete(self, request: Request) -> Completion:
+        """Return the next reply of the role; uses no tokens."""
+        if request.role == USER:
+            return self._as_user(request)
+        scene = find_scene(request, self._texts)
+        steps = [step for step in self._trajectory.steps if step.goal == scene.goal]
+        if request.role == "orchestrator":
+            return Completion(self._answer(scene.goal) or _last_text(steps, request.role))
+        if request.tools or request.role == "execution_manager":
+            return self._act(scene, steps, request)
+        return Completion(_nth_text(steps, request.role, len(scene.said)))
+
+    def _act(self, scene: Scene, steps: Sequence[Step], request: Request) -> Completion:
+        batches = call_batches(steps)
+        done = len(scene.batches)
+        if done < len(batches):
+            return _calls(batches[done], request.tools)
+        return Completion(_report(steps, request.role) or self._answer(scene.goal))
+
+    def _answer(self, goal: int) -> str:
+        answers = self._trajectory.answers
+        return (answers[goal] if goal < len(answers) else None) or ""
+
+    def _as_user(self, request: Request) -> Completion:
+        spoken = [s.content for s in self._trajectory.steps if s.author == USER]
+        said = sum(m.role == "assistant" for m in request.messages)
+        if said < len(spoken):
+            return Completion(spoken[said])
+        ends = tuple(ToolCall("", tool.name, {}) for tool in request.tools[:1])
+        return Completion(calls=ends)
+
+
+def build_recorded(rest: str, settings: ModelSettings) -> RecordedModel:
+    """Return the model `recorded:NAME`."""
+    return _build(f"recorded:{rest}", rest, settings)
+
+
+def build_replay(rest: str, settings: ModelSettings) -> RecordedModel:
+    """Return the model `replay:RUN`."""
+    return _build(f"replay:{rest}", rest, settings)
+
+
+def _build(spec: str, rest: str, settings: ModelSettings) -> RecordedModel:
+    if not rest:
+        raise UsageError(f"{spec} what? Write recorded:NAME or replay:RUN")
+    if settings.recordings is None:
+        raise UsageError(
+            f"{spec} needs recordings: pass ModelSettings(recordings=...), or "
+            "build RecordedModel(lookup)"
+        )
+    return RecordedModel(settings.recordings(spec), spec)
+
+
+def call_batches(steps: Sequence[Step]) -> list[list[Step]]:
+    """Return the call steps reply by reply."""
+    calling = [step for step in steps if step.call is not None]
+    return [list(batch) for _, batch in groupby(calling, key=lambda step: step.turn)]
+
+
+def _calls(batch: Sequence[Step], tools: Sequence[Tool]) -> Completion:
+    offered = offered_names(tools)
+    calls = tuple(
+        replace(step.call, id="", name=offered.get(step.call.tool or "", step.call.name))
+        for step in batch
+        if step.call is not None
+    )
+    return Completion(batch[0].content, calls)
+
+
+def _report(steps: Sequence[Step], role: str) -> str:
+    """Return what the role said after its last call; empty where it said nothing."""
+    last_call = max((step.index for step in steps if step.call is not None), default=-1)
+    return _last_text([step for step in steps if step.index > last_call], role)
+
+
+def _texts(steps: Sequence[Step], role: str) -> list[str]:
+    return [s.content for s in steps if s.author == role and s.call is None and s.result is None]
+
+
+def _last_text(steps: Sequence[Step], role: str) -> str:
+    return next((text for text in reversed(_texts(steps, role)) if text), "")
+
+
+def _nth_text(steps: Sequence[Step], role: str, number: int) -> str:
+    texts = _texts(steps, role)
+    return texts[min(number, len(texts) - 1)] if texts else ""
