@@ -1,5 +1,6 @@
 """Flags win over the environment, which wins over seal.toml."""
 
+from dataclasses import fields
 from pathlib import Path
 
 import pytest
@@ -8,6 +9,7 @@ from typer.main import get_command
 from seal.cli.config import Config, is_secret, variable
 from seal.cli.dispatch import load
 from seal.core.errors import DataError, UsageError
+from seal.pipeline.settings import RunSettings
 
 
 def test_the_file_gives_a_flag_its_value(seal, tmp_path: Path) -> None:
@@ -117,3 +119,15 @@ def test_a_refusal_does_not_repeat_the_value(
     with pytest.raises(UsageError) as caught:
         Config.read()
     assert "hunter2" not in str(caught.value)
+
+
+def test_every_setting_of_a_run_has_a_flag_with_its_default() -> None:
+    parameters = {p.name: p for p in get_command(load("run")).params}
+    named_otherwise = {"role_models": "role_model", "model_options": "model_option"}
+    named_otherwise |= {"retriever_options": "retriever_option", "roles": "planner"}
+    for setting in fields(RunSettings):
+        parameter = parameters[named_otherwise.get(setting.name, setting.name)]
+        default = getattr(RunSettings(), setting.name)
+        if setting.name == "cutoffs":
+            default = ",".join(map(str, default))
+        assert (parameter.default or None) == (default or None), setting.name

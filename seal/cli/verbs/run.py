@@ -105,8 +105,6 @@ def command(
     """Play a benchmark's tasks and score them; without arguments the shipped sample, offline."""
     if resume and out is None:
         raise UsageError("--resume needs the folder of the run to go on with: give --out RUN")
-    from seal.pipeline.run import free_folder
-
     roles = {"planner": planner, "verifier": verifier, "checker": checker, "user_simulator": user}
     settings = RunSettings(
         pool=pool,
@@ -141,14 +139,15 @@ def command(
         baselines=baselines,
     )
     with output(json) as result:
-        return _play(settings, out or free_folder(settings), resume, result)
+        return _play(settings, out, resume, result)
 
 
-def _play(settings: RunSettings, out: Path, resume: bool, result: Output) -> int:
-    from seal.pipeline.run import run
+def _play(settings: RunSettings, out: Path | None, resume: bool, result: Output) -> int:
+    from seal.pipeline.run import free_folder, run
     from seal.report.html import write_report
     from seal.report.tables import summary_table
 
+    out = out or free_folder(settings)
     try:
         with progress() as advance:
             played = run(settings, out, resume, lambda p: advance(p.stage, p.done, p.total))

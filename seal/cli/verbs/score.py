@@ -5,8 +5,9 @@ from typing import Annotated
 
 import typer
 
-from seal.cli.options import Json, new_app
+from seal.cli.options import Json, new_app, typed_pairs
 from seal.cli.output import output
+from seal.cli.progress import progress
 
 app = new_app()
 
@@ -17,16 +18,37 @@ def command(
     judge: Annotated[
         str, typer.Option(help="rule, llm, or auto: llm where a judge's model is named.")
     ] = "auto",
+    judge_model: Annotated[
+        str | None, typer.Option(help="PROVIDER/MODEL of the judge; `seal models`.")
+    ] = None,
+    model_option: Annotated[
+        list[str] | None,
+        typer.Option("--model-option", "-M", metavar="KEY=VALUE", help="Of that model."),
+    ] = None,
+    base_url: Annotated[
+        str | None, typer.Option(help="Address of an OpenAI-compatible server.")
+    ] = None,
+    workers: Annotated[int, typer.Option(help="Answers judged at once.")] = 4,
+    cache_dir: Annotated[Path | None, typer.Option(help="Folder of the answer store.")] = None,
     json: Json = False,
 ) -> int:
-    """Score the trajectories of a run again; scores.jsonl and summary.json are replaced."""
+    """Score the trajectories of a run again; its scores and its summary are replaced."""
+    from seal.pipeline.rescore import rescore
     from seal.pipeline.run_folder import RunFolder
-    from seal.pipeline.score import score_run
     from seal.report.tables import summary_table
 
-    folder = RunFolder.open(run)
     with output(json) as result:
-        summary = score_run(folder, judge=judge)
-        result.result({"run": str(folder.path), **summary})
-        result.show(summary_table(folder))
-    return 1 if summary.get("errors") else 0
+        with progress() as advance:
+            summary = rescore(
+                run,
+                judge=judge,
+                judge_model=judge_model,
+                model_options=typed_pairs("--model-option", model_option),
+                base_url=base_url,
+                workers=workers,
+                cache_dir=cache_dir,
+                progress=lambda done, total: advance("score", done, total),
+            )
+        result.result({"run": str(run), **summary})
+        result.show(summary_table(RunFolder.open(run)))
+    return int(summary["errors"] > 0)
