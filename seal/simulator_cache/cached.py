@@ -211,14 +211,10 @@ class Shaped:
         return keys_of_call(self.inner, self.shaped(tool), arguments)
 
     def shaped(self, tool: Tool) -> Tool:
-        """Return the tool with a shape, its own or the imported one, where there is any."""
-        if tool.returns is not None:
-            return tool
+        """Return the tool with its own or an imported shape (`with_shape`)."""
         known = self._tools.get(tool.id)
         if known is None or known[0] is not tool:
-            entry = self._store.get(shape_key(tool.id))
-            full = tool if entry is None else replace(tool, returns=entry["response"])
-            known = self._tools[tool.id] = (tool, full)
+            known = self._tools[tool.id] = (tool, with_shape(tool, self._store))
         return known[1]
 
 
@@ -250,6 +246,12 @@ def entry_key(
             "seed": seed,
         }
     )
+
+
+def with_shape(tool: Tool, store: Store) -> Tool:
+    """Return the tool with the shape that the store has for it, where it has none of its own."""
+    entry = store.get(shape_key(tool.id)) if tool.returns is None else None
+    return tool if entry is None else replace(tool, returns=entry["response"])
 
 
 def shape_key(tool: str) -> str:

@@ -13,7 +13,7 @@ from seal.core.canonical import canonical_json
 from seal.core.protocols import Environment, Response, Simulator
 from seal.core.types import JSON, Execution, Task, Tool, ToolCall, ToolResult, Trajectory
 from seal.core.validation import CallValidator, Validated, error_result
-from seal.simulator_cache.cached import keys_of_call
+from seal.simulator_cache.cached import Fallback, keys_of_call
 from seal.simulator_cache.recorded import RecordedAnswers
 from seal.simulator_cache.simulators import SimulatorSetup, build_simulator, parts_of
 
@@ -140,7 +140,7 @@ class RecordedEnvironments:
         self._validator = CallValidator(tools)
 
     def open(self, task: Task, trial: int, offered: Sequence[str] = ()) -> Environment:
-        """Return the environment of one chat; a task without a recording has those of the others."""
+        """Return the environment of one chat; without a recording, the others serve."""
         recording = self._lookup(task.id, trial)
         return RecordedChat(recording, self._answers, self._validator, offered)
 
@@ -224,8 +224,10 @@ def build_environments(
         UsageError: The setup lacks what the simulator needs.
     """
     simulator = build_simulator(what, setup)
-    if lookup is not None and isinstance(simulator, RecordedAnswers):
-        return RecordedEnvironments(lookup, simulator, setup.tools)
+    parts = parts_of(simulator)
+    answers = None if any(isinstance(part, Fallback) for part in parts) else parts[-1]
+    if lookup is not None and isinstance(answers, RecordedAnswers):
+        return RecordedEnvironments(lookup, answers, setup.tools)
     return SimulatedEnvironments(simulator, setup.tools)
 
 

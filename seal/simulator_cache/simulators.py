@@ -108,8 +108,8 @@ def _built(found: Any, setup: SimulatorSetup) -> Simulator:
 
 
 def _kept(simulator: Simulator, setup: SimulatorSetup) -> Simulator:
-    """Wrap a simulator in the cache; recordings are no simulation, and are kept already."""
-    if setup.store is None or isinstance(simulator, (RecordedAnswers, Cached)):
+    """Wrap a simulator in the cache."""
+    if setup.store is None or isinstance(simulator, Cached):
         return simulator
     if isinstance(simulator, Imported):
         return Cached(simulator, setup.store)

@@ -1,0 +1,220 @@
+"""Stored answers as JSON Lines, to carry from one store to another.
+
+A line is {key, tool, arguments, response, error, simulator, prompt_version, seed, created}.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+import orjson
+
+from seal.core.errors import DataError, UsageError
+from seal.core.records import AtomicFile
+from seal.core.store import Store
+from seal.core.types import JSON, Tool
+from seal.simulator_cache.cached import KIND
+
+Format = Literal["seal", "stabletoolbench", "toolbench"]
+
+_PLACES = 20
+_TYPES: dict[str, type | tuple[type, ...]] = {
+    "tool": str,
+    "arguments": (dict, type(None)),
+    "response": object,
+    "error": str,
+    "simulator": str,
+    "prompt_version": str,
+    "seed": int,
+}
+"""Fields of an answer in the store; a line has key and created besides."""
+
+
+@dataclass(slots=True)
+class ImportReport:
+    """What came of each entry that was read."""
+
+    imported: int = 0
+    known: int = 0
+    """Stored before, with the same answer."""
+    conflicts: int = 0
+    """Stored before, with another answer: the stored one stays."""
+    rejected: Counter[str] = field(default_factory=Counter)
+    """Reason to number."""
+    places: list[str] = field(default_factory=list)
+    """Where the first rejected ones stand."""
+    details: dict[str, int] = field(default_factory=dict)
+    """Further counts of a format."""
+
+    def reject(self, reason: str, place: str) -> None:
+        """Count an entry that cannot be used."""
+        self.rejected[reason] += 1
+        if len(self.places) < _PLACES:
+            self.places.append(f"{place}: {reason}")
+
+    def keep(
+        self, store: Store, key: str, entry: dict[str, Any], kind: str, created: str | None = None
+    ) -> None:
+        """Put an entry into a store and count what came of it."""
+        is_new = store.get(key) is None
+        stored = store.put(key, entry, kind, created)
+        if is_new:
+            self.imported += 1
+        elif all(stored.get(name) == entry[name] for name in entry if name != "arguments"):
+            self.known += 1
+        else:
+            self.conflicts += 1
+
+    def to_plain(self) -> dict[str, JSON]:
+        """Return the report as JSON."""
+        return {
+            "imported": self.imported,
+            "known": self.known,
+            "conflicts": self.conflicts,
+            "rejected": dict(sorted(self.rejected.items())),
+            "places": list(self.places),
+            **self.details,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class ExportReport:
+    """What an export wrote."""
+
+    exported: int
+    damaged: int
+    """Entries left out: `verify` names them."""
+
+
+def export_entries(store: Store, out: Path) -> ExportReport:
+    """Write all simulator entries, sorted by key; the file appears whole or not at all."""
+    exported = damaged = 0
+    with AtomicFile(out) as file:
+        for entry in store.entries(KIND):
+            if entry.value is None or not is_answer_entry(entry.value):
+                damaged += 1
+                continue
+            fields = {name: entry.value[name] for name in _TYPES}
+            line = {"key": entry.key, **fields, "created": entry.created}
+            file.write(_encode(line))
+            exported += 1
+    return ExportReport(exported, damaged)
+
+
+def import_entries(
+    store: Store,
+    source: Path,
+    format: Format = "seal",
+    tools: Mapping[str, Tool] | None = None,
+) -> ImportReport:
+    """Read answers into a store; what is stored already stays as it is.
+
+    Args:
+        store: Takes the entries.
+        source: A file or folder in one of the formats.
+        format: `seal`: JSON Lines as `export_entries` writes them. `stabletoolbench`: a cache
+            folder `category/tool/api.json`. `toolbench`: response examples `category/tool.json`,
+            which are kept as shapes for tools that have none.
+        tools: The pool by id; the upstream formats need it to find the tools they speak of.
+
+    Raises:
+        DataError: The source does not exist, or holds nothing of the format.
+        UsageError: There is no such format, or the pool is missing.
+    """
+    from seal.simulator_cache import upstream
+
+    if format not in ("seal", "stabletoolbench", "toolbench"):
+        raise UsageError(f"cache format {format!r}; known: seal, stabletoolbench, toolbench")
+    if not source.exists():
+        raise DataError(f"no file or folder {source}")
+    if format == "seal":
+        return _import_lines(store, source)
+    if not tools:
+        raise UsageError(
+            f"format {format} names APIs as upstream: give the pool that has them, --pool DIR"
+        )
+    if format == "stabletoolbench":
+        return upstream.import_stabletoolbench(store, source, tools)
+    return upstream.import_response_examples(store, source, tools)
+
+
+def merge(store: Store, others: Iterable[Path]) -> ImportReport:
+    """Copy all entries of other stores, those of models too; what is stored already stays.
+
+    Raises:
+        DataError: A path is no store.
+    """
+    report = ImportReport()
+    for path in others:
+        if not path.is_file():
+            raise DataError(f"no store {path}; give the .sqlite file of a cache folder")
+        with Store(path) as other:
+            for entry in other.entries():
+                if entry.value is None:
+                    report.reject("damaged", f"{path}, {entry.key}")
+                    continue
+                report.keep(store, entry.key, entry.value, entry.kind, entry.created)
+    return report
+
+
+def is_answer_entry(value: Mapping[str, Any]) -> bool:
+    """Tell whether a stored value has the fields of an answer."""
+    return all(name in value and isinstance(value[name], kind) for name, kind in _TYPES.items())
+
+
+def _import_lines(store: Store, source: Path) -> ImportReport:
+    report = ImportReport()
+    for place, line in _lines(source):
+        try:
+            fields = json.loads(line, parse_constant=_refuse)
+        except ValueError:
+            report.reject("not JSON", place)
+            continue
+        reason = _fault(fields)
+        if reason:
+            report.reject(reason, place)
+            continue
+        entry = {name: fields[name] for name in _TYPES}
+        report.keep(store, fields["key"], entry, KIND, fields["created"])
+    return report
+
+
+def _encode(line: dict[str, Any]) -> bytes:
+    try:
+        return orjson.dumps(line) + b"\n"
+    except TypeError:  # integers of more than 64 bits, halves of surrogate pairs
+        return json.dumps(line, separators=(",", ":")).encode() + b"\n"
+
+
+def _refuse(constant: str) -> None:
+    raise ValueError(f"{constant} is no JSON")
+
+
+def _lines(source: Path) -> Iterator[tuple[str, bytes]]:
+    files = sorted(source.glob("*.jsonl")) if source.is_dir() else [source]
+    if not files:
+        raise DataError(f"{source} has no .jsonl file; expected what `seal cache export` wrote")
+    for file in files:
+        with file.open("rb") as lines:
+            for number, line in enumerate(lines, 1):
+                if line.strip():
+                    yield f"{file}, line {number}", line
+
+
+def _fault(fields: Any) -> str:
+    """Return what is wrong with a line; empty: nothing."""
+    if not isinstance(fields, dict):
+        return "no object"
+    key = fields.get("key")
+    if not isinstance(key, str) or len(key) != 64 or set(key) - set("0123456789abcdef"):
+        return "no key of 64 hexadecimal digits"
+    if not isinstance(fields.get("created"), str):
+        return "field created"
+    wrong = (n for n, kind in _TYPES.items() if n not in fields or not isinstance(fields[n], kind))
+    name = next(wrong, "")
+    return f"field {name}" if name else ""
