@@ -31,7 +31,7 @@ from seal.core.conditions import Asked, Called, Replied
 from seal.core.text import sentences
 from seal.core.types import JSON, Goal, Plan, Step, ToolCall, ToolResult, Verdict
 from seal.evaluation.goals import made_calls
-from seal.evaluation.statements import normalise, numbers, same_words, statement, tokens
+from seal.evaluation.statements import normalise, numbers, read, same_words, statement
 
 _GIVE_UP = re.compile(r"give_up_and_restart|^\W*(?:i )?give up\W*$", re.IGNORECASE)
 _INABILITY = (
@@ -133,7 +133,7 @@ def _judge_question(answer: str, asking: Sequence[Plan], must_ask: bool) -> Verd
 
 def _reference_reply(goal: Goal) -> str | None:
     replies = [s.content for s in goal.reference if s.call is None and s.result is None]
-    return replies[-1] if replies and tokens(normalise(replies[-1])) else None
+    return replies[-1] if replies and read(replies[-1]).tokens else None
 
 
 def _expected(goal: Goal) -> list[tuple[str, ...]]:
@@ -159,7 +159,7 @@ def _only_refuses(answer: str) -> bool:
     parts = [normalise(part) for part in sentences(answer)]
     refusals = [part for part in parts if _refuses(part)]
     return bool(refusals) and all(
-        _refuses(part) or _FILLER.search(part) for part in parts if tokens(part)
+        _refuses(part) or _FILLER.search(part) for part in parts if read(part).tokens
     )
 
 
@@ -188,7 +188,7 @@ def _result_values(result: ToolResult) -> list[str]:
     """Return the texts and numbers of a result; of long texts their numbers."""
     found = []
     for leaf in _leaves(result.value if result.value is not None else result.content):
-        if len(tokens(normalise(leaf))) > _LONG_TEXT:
+        if len(read(leaf).tokens) > _LONG_TEXT:
             found += [format(number, "f") for number in numbers(leaf)]
         else:
             found.append(leaf)
@@ -197,7 +197,7 @@ def _result_values(result: ToolResult) -> list[str]:
 
 def _telling(value: str) -> bool:
     """Tell whether a value is unlikely to occur in an answer by chance."""
-    parts = [token.value for token in tokens(normalise(value))]
+    parts = read(value).values
     if len(parts) == 1 and isinstance(parts[0], Decimal):
         return len(parts[0].normalize().as_tuple().digits) > 1
     return sum(len(str(part)) for part in parts) > 2 and not _GENERIC.issuperset(map(str, parts))
@@ -229,7 +229,7 @@ def _contradiction(goal: Goal, answer: str, successes: Sequence[Outcome]) -> str
     strangers = _strangers(goal, answer, successes)
     for value in goal.answers:
         wanted = numbers(value)
-        if len(wanted) != 1 or len(tokens(normalise(value))) != 1 or wanted[0] not in seen:
+        if len(wanted) != 1 or len(read(value).tokens) != 1 or wanted[0] not in seen:
             continue
         rivals = [number for number in strangers if not _rounds_to(wanted[0], number)]
         if rivals and rivals == strangers and statement(answer, value) == "absent":

@@ -16,6 +16,7 @@ import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from functools import lru_cache
 from typing import Literal
 
 _CJK = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff"
@@ -63,21 +64,37 @@ class Token:
     end: int
 
 
+@dataclass(frozen=True, slots=True)
+class Text:
+    """A text without differences of case, width, dashes and quotation marks, and its tokens."""
+
+    plain: str
+    tokens: tuple[Token, ...]
+
+    @property
+    def values(self) -> list[str | Decimal]:
+        """The tokens without their places."""
+        return [token.value for token in self.tokens]
+
+
 def normalise(text: str) -> str:
     """Return the text without differences of case, width, dashes and quotation marks."""
     joined = _THIN_SPACE.sub("", text).translate(_LIKE_ASCII)
     return unicodedata.normalize("NFKC", joined).casefold()
 
 
-def tokens(text: str) -> list[Token]:
-    """Return the tokens of a text that `normalise` returned."""
+@lru_cache(maxsize=256)  # an answer is held against every value of every result
+def read(text: str) -> Text:
+    """Return the text as it is compared."""
+    plain = normalise(text)
     found: list[Token] = []
-    for match in _CHUNK.finditer(text):
-        if match.lastgroup == "chunk":
-            found += _split(match.group(), match.start())
+    for match in _CHUNK.finditer(plain):
+        chunk = match.group()
+        if match.lastgroup == "chunk" and not chunk.isalpha():
+            found += _split(chunk, match.start())
         else:
-            found.append(Token(match.group(), *match.span()))
-    return found
+            found.append(Token(chunk, *match.span()))
+    return Text(plain, tuple(found))
 
 
 def _split(chunk: str, start: int) -> Iterator[Token]:
@@ -103,12 +120,12 @@ def _decimal(text: str) -> Decimal:
 
 def numbers(text: str) -> list[Decimal]:
     """Return the numbers that stand on their own in a text, in order."""
-    return [t.value for t in tokens(normalise(text)) if isinstance(t.value, Decimal)]
+    return [value for value in read(text).values if isinstance(value, Decimal)]
 
 
 def same_words(left: str, right: str) -> bool:
     """Tell whether two texts have the same tokens in the same order."""
-    return [t.value for t in tokens(normalise(left))] == [t.value for t in tokens(normalise(right))]
+    return read(left).values == read(right).values
 
 
 def statement(text: str, value: str) -> Statement:
@@ -122,14 +139,13 @@ def statement(text: str, value: str) -> Statement:
         "doubtful" where the value occurs only in questions or beside a denial, as in "could not
         find 1200"; "absent" where it does not occur in a form that is recognised.
     """
-    plain = normalise(text)
-    wanted = [token.value for token in tokens(normalise(value))]
-    held = tokens(plain)
+    wanted = read(value).values
+    held: Sequence[Token] = read(text).tokens
     if not _SYMBOLS.intersection(v for v in wanted if isinstance(v, str)):
         held = [token for token in held if token.value not in _SYMBOLS]
     doubtful = False
     for first, last in _occurrences(held, wanted):
-        if not _denied(plain, first.start, last.end):
+        if not _denied(read(text).plain, first.start, last.end):
             return "stated"
         doubtful = True
     return "doubtful" if doubtful else "absent"

@@ -1,6 +1,9 @@
 """The rule judge by hand-worked cases, the model judge by scripted models, the pass rate."""
 
 from collections.abc import Sequence
+from dataclasses import replace
+from importlib.resources import files
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -9,7 +12,8 @@ from chats import by_name, exchange, goal, gold, plan, task, trajectory
 from seal.core.conditions import Asked, Replied
 from seal.core.errors import ModelError
 from seal.core.protocols import Completion, Request
-from seal.core.types import Goal, Plan, Step, Verdict
+from seal.core.records import read_records
+from seal.core.types import Goal, Plan, Step, Task, Verdict
 from seal.evaluation.judge import LLMJudge, PassRate, RuleJudge
 from seal.evaluation.llm_judge import parse_verdict, prompts_digest
 
@@ -234,3 +238,25 @@ def test_answer_that_was_cut_upstream_is_not_judged() -> None:
 def test_goal_that_was_never_played_is_unsolved() -> None:
     rows = PassRate().score(task(VALUED, VALUED), trajectory(DONE, "21.5, partly cloudy"), {})
     assert [s.value for s in rows] == [1.0, 0.0]
+
+
+def sample_goals() -> list[Goal]:
+    path = Path(str(files("seal.benchmarks") / "sample" / "tasks.jsonl"))
+    return [wanted for found in read_records(path, Task) for wanted in found.goals]
+
+
+def last_text(wanted: Goal) -> str:
+    return [s.content for s in wanted.reference if s.call is None and s.result is None][-1]
+
+
+def test_every_reference_of_the_sample_is_solved_even_if_the_judge_does_not_know_it() -> None:
+    for wanted in sample_goals():
+        unknown = replace(wanted, reference=())
+        assert RuleJudge().judge(unknown, last_text(wanted), wanted.reference).label == "solved"
+
+
+def test_no_reply_of_another_task_of_the_sample_is_solved() -> None:
+    valued = [wanted for wanted in sample_goals() if wanted.answers]
+    for wanted, other in zip(valued, valued[1:] + valued[:1], strict=True):
+        verdict = RuleJudge().judge(wanted, last_text(other), other.reference)
+        assert verdict.label != "solved", wanted.text
