@@ -18,6 +18,7 @@ BAR = 13
 GAP = 4
 HEADING = 20
 SPACE = 10
+AXIS = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,10 +81,10 @@ def bar_chart(title: str, groups: Sequence[BarGroup], maximum: float = 1.0) -> M
         title=title,
         groups=drawn,
         width=WIDTH,
-        height=y,
+        height=y + AXIS,
         track=TRACK,
         bar=BAR,
-        ticks=[TRACK * part / 4 for part in range(5)],
+        ticks=[(TRACK * part / 4, f"{maximum * part / 4:g}") for part in range(5)],
     )
 
 

@@ -135,6 +135,7 @@ class _Embedded:
             "lanes": [[lane.kind, printable(lane.label), lane.colour] for lane in self._lanes],
             "rows": [self._index_row(row) for row in self._rows.values()],
             "left_out": self._left_out,
+            "decisive": DECISIVE,
         }
         return data_block("index", "0", value)
 

@@ -95,12 +95,17 @@ class ChartSection:
             for name in main_metrics({name for lane in lanes for name in lane.metrics})
             if name not in UNBOUNDED and any(_entry(lane, name).get("n") for lane in lanes)
         ]
-        charts = [self._means(lanes, names)] if names else []
-        charts += [c for name in names[:GROUPED] if (c := self._by_group(lanes, name))]
-        charts += [c for c in (self._stops(lanes),) if c]
+        drawn = [
+            self._means(lanes, names),
+            *(self._by_group(lanes, name) for name in names[:GROUPED]),
+            self._stops(lanes),
+        ]
+        charts = [chart for chart in drawn if chart is not None]
         return render("charts.html", lanes=lanes, charts=charts) if charts else None
 
-    def _means(self, lanes: Sequence[Lane], names: Sequence[str]) -> Markup:
+    def _means(self, lanes: Sequence[Lane], names: Sequence[str]) -> Markup | None:
+        if not names:
+            return None
         groups = [
             BarGroup(name, tuple(_bar(lane, _entry(lane, name)) for lane in lanes))
             for name in names
@@ -108,7 +113,9 @@ class ChartSection:
         return bar_chart("Main metrics, mean with 95 % interval", groups)
 
     def _by_group(self, lanes: Sequence[Lane], metric: str) -> Markup | None:
-        names = dict.fromkeys(g for lane in lanes for g in _entry(lane, metric).get("by") or {})
+        names = list(
+            dict.fromkeys(g for lane in lanes for g in _entry(lane, metric).get("by") or {})
+        )
         if len(names) < 2:
             return None
         left_out = f"; {len(names) - GROUPS} more groups in summary.json" if names[GROUPS:] else ""
@@ -119,7 +126,7 @@ class ChartSection:
                     _bar(lane, (_entry(lane, metric).get("by") or {}).get(name)) for lane in lanes
                 ),
             )
-            for name in list(names)[:GROUPS]
+            for name in names[:GROUPS]
         ]
         return bar_chart(f"{metric} by group{left_out}", groups)
 

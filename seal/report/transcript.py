@@ -125,7 +125,7 @@ def _reply(step: Step) -> tuple[str, str, int, int]:
 def _offered_lines(trajectory: Trajectory, tools: Mapping[str, Tool]) -> Iterator[Line]:
     for goal, ids in enumerate(trajectory.offered):
         names = ", ".join(tools[id].name if id in tools else id for id in ids)
-        yield f"goal {goal} offers {len(ids)} tools: {names or 'none'}", "dim"
+        yield f"goal {goal} offered tools ({len(ids)}): {names or 'none'}", "dim"
 
 
 def _content_lines(step: Step, fold: int | None) -> Iterator[Line]:

@@ -49,7 +49,7 @@ def test_gold_and_offered_tools_stand_above_the_steps():
     lines = plain(chat("own/a"))
 
     assert '  gold 0: own/weather/now(city="Paris" | "Lutetia")' in lines
-    assert "goal 0 offers 1 tools: weather_now" in lines
+    assert "goal 0 offered tools (1): weather_now" in lines
 
 
 def test_a_long_response_is_folded_unless_all_is_asked_for():

@@ -73,7 +73,7 @@
 
   function outcomeCell(row, lane) {
     const chats = row.chats[lane];
-    const cell = make("td", { class: "outcome" });
+    const cell = make("td", { class: "outcome", "data-lane": lanes[lane].label });
     if (!chats.length) {
       cell.append(make("span", { class: "none" }, "not played"));
       return cell;
@@ -171,7 +171,7 @@
     return make(
       "div", { class: "goal" },
       make("h4", {}, count > 1 ? `Goal ${place}` : "Goal"), textBlock("p", goal.text),
-      make("details", {}, make("summary", {}, "Gold"), gold),
+      make("details", { open: goal.gold.length <= 8 }, make("summary", {}, "Gold"), gold),
     );
   }
 
@@ -214,17 +214,18 @@
   function conversation(row, lane, trial) {
     const key = `${lane}/${row.place}/${trial}`;
     const chat = block(`chat ${key}`);
+    const scores = scoresOf(key);
     const result = make("div", { class: "chat" });
     if (!chat) {
       result.append(make("p", { class: "note" }, "Left out of this page for its size; read it with "), make("code", {}, `seal view RUN ${row.id}`));
       return result;
     }
     chat.offered.forEach((tools, goal) => result.append(make(
-      "details", {}, make("summary", {}, `${tools.length} tools offered${chat.offered.length > 1 ? ` for goal ${goal}` : ""}`),
+      "details", {}, make("summary", {}, `Offered tools${chat.offered.length > 1 ? ` for goal ${goal}` : ""} (${tools.length})`),
       make("ul", { class: "offered" }, ...tools.map((tool) => make("li", { dir: "auto" }, tool))),
     )));
     const steps = make("ol", { class: "steps" }, ...chat.steps.map((step) => stepItem(step, key)));
-    result.append(steps, ending(chat, lanes[lane], row, lane, trial), scoreTable(scoresOf(key)));
+    result.append(steps, ending(chat, outcomeOf(row, lane, trial), scores), scoreTable(scores));
     return result;
   }
 
@@ -234,7 +235,7 @@
     const heading = make(
       "p", { class: "who" }, make("span", { class: "number" }, String(step.index)),
       make("strong", {}, step.author), make("span", { class: "to" }, ` → ${step.recipient}`),
-      make("small", {}, ` goal ${step.goal}, turn ${step.turn}${tokensOf(step)}`),
+      make("small", {}, ` · goal ${step.goal}, turn ${step.turn}${tokensOf(step)}`),
     );
     item.append(heading);
     if (step.content) item.append(textBlock("p", step.content));
@@ -263,10 +264,16 @@
     ];
   }
 
-  function ending(chat, lane, row, place, trial) {
+  const outcomeOf = (row, lane, trial) => row.chats[lane].find((chat) => chat[0] === trial)[1];
+
+  function ending(chat, outcome, scores) {
     const node = make("div", { class: "ending" });
-    const found = row.chats[place].find((entry) => entry[0] === trial);
-    node.append(make("p", {}, "Outcome: ", make("span", { class: `badge ${found[1]}` }, found[1])));
+    node.append(make("p", {}, "Outcome: ", make("span", { class: `badge ${outcome}` }, outcome)));
+    for (const [metric, , value, reason] of scores) {
+      if (index.decisive.includes(metric) && value !== null && reason) {
+        node.append(make("p", { dir: "auto" }, make("small", {}, `${metric}: `), reason));
+      }
+    }
     chat.stops.forEach(([reason, error], goal) => {
       node.append(make("p", {}, `${chat.stops.length > 1 ? `Goal ${goal} s` : "S"}topped: ${reason}`));
       if (error[0]) node.append(textBlock("pre", error));

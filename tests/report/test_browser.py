@@ -1,0 +1,201 @@
+"""The report in a real browser: hostile data does nothing, filters and links work."""
+
+import re
+import shutil
+import subprocess
+from collections import Counter
+from dataclasses import replace
+from html.parser import HTMLParser
+
+import pytest
+from report_runs import WEATHER, chat, failed_chat, metric, task, verdict
+
+from seal.core.types import Score, Step, ToolCall, ToolResult
+from seal.report.anchors import task_link
+from seal.report.html import write_report
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
+FLAGS = (
+    "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
+    "--disable-background-networking", "--disable-component-update", "--disable-sync",
+)  # fmt: skip
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(CHROMIUM is None, reason="no chromium: apt-get install chromium"),
+]
+
+# Whatever runs renames the page, which every dump then shows.
+OWN = "document.title='owned'"
+HOSTILE = (
+    f"<script>{OWN}</script>",
+    f"</script><script>{OWN}</script>",
+    f'"><img src=x onerror="{OWN}">',
+    f"'><svg onload={OWN}>",
+    f"<!--<script>{OWN}//",
+    f"javascript:{OWN}",
+    f"]]></style></title></textarea><script>{OWN}</script>",
+    "مرحبا بالعالم",
+    "東京の天気 👩‍👩‍👧",
+    "a\x00b\x1b[31mc\x07\u202egpj",
+    "{{ 7 * 7 }}{% raw %}",
+    "&lt;b&gt; &amp; \u2028",
+)
+
+
+@pytest.fixture
+def dump(tmp_path):
+    """Return the page's text after its script ran, opened at a fragment."""
+    count = iter(range(100))
+
+    def dumped(page, fragment=""):
+        profile = tmp_path / f"profile{next(count)}"
+        command = [CHROMIUM, *FLAGS, f"--user-data-dir={profile}", "--dump-dom"]
+        done = subprocess.run(
+            [*command, page.as_uri() + fragment], capture_output=True, timeout=120, check=True
+        )
+        return done.stdout.decode()
+
+    return dumped
+
+
+class Elements(HTMLParser):
+    """What elements and attributes a page really has."""
+
+    def __init__(self, page):
+        super().__init__()
+        self.tags = Counter()
+        self.attributes = []
+        self.feed(page)
+
+    def handle_starttag(self, tag, attributes):
+        self.tags[tag] += 1
+        self.attributes += attributes
+
+
+def hostile_chat(text):
+    call = ToolCall("call_0", text, {text: [text]}, tool=text)
+    steps = (
+        Step(0, text, text, text),
+        Step(1, text, text, text, call=call, state={text: [{text: text}]}),
+        Step(2, text, text, text, call=ToolCall(text, text, None, raw=text)),
+        Step(3, text, text, text, result=ToolResult(text, text, error={"kind": text})),
+    )
+    return replace(chat(text), steps=steps, offered=((text,),), answers=(text,))
+
+
+@pytest.fixture
+def hostile_page(make_run, tmp_path):
+    tasks = [task(text, text, tags={text: text}, persona={text: text}) for text in HOSTILE]
+    chats = [hostile_chat(text) for text in HOSTILE]
+    chats[0] = replace(chats[0], stops=failed_chat("x", HOSTILE[0]).stops)
+    scores = [
+        score
+        for text in HOSTILE
+        for score in (
+            verdict(text, "unsolved", text),
+            Score(text, 0, 0, text, 0.5, reason=text, details={text: text}),
+        )
+    ]
+    metrics = {
+        "pass_rate": metric(0.5, by={text: metric(0.5) for text in HOSTILE}),
+        **{text: metric(0.5) for text in HOSTILE},
+    }
+    run = make_run("run", tasks, chats, scores, metrics, model=HOSTILE[2], measure={"x": HOSTILE})
+    make_run("run/ceiling", tasks, chats, scores, metrics, model=HOSTILE[1])
+    summary = run.summary()
+    run.write_json("summary.json", {**summary, "stop_reasons": dict.fromkeys(HOSTILE, 1)})
+    return write_report([run], tmp_path / "hostile.html")
+
+
+@pytest.mark.parametrize("text", HOSTILE, ids=range(len(HOSTILE)))
+def test_hostile_data_is_shown_and_does_nothing(hostile_page, dump, text):
+    page = dump(hostile_page, task_link(text))
+
+    elements = Elements(page)
+    assert re.search("<title>(.*?)</title>", page).group(1).startswith("SEAL report: ")
+    assert not {"img", "iframe", "object", "b", "textarea"} & elements.tags.keys()
+    assert elements.tags["style"] == 1
+    data = elements.attributes.count(("type", "application/json"))
+    assert elements.tags["script"] == data + 1
+    assert not [name for name, _ in elements.attributes if name.startswith("on")]
+    assert all(value.startswith("#") for name, value in elements.attributes if name == "href")
+    assert page.count('class="detail"') == 1
+    assert page.count('<li class="step') == 4
+    assert "12 of 12 tasks" in page
+
+
+@pytest.fixture
+def plain_page(make_run, tmp_path):
+    tasks = [
+        task("own/paris", "The weather in Paris"),
+        task("own/rome", "The weather in Rome", tags={"group": "parallel"}),
+        task("own/oslo", "The weather in Oslo"),
+    ]
+    chats = [chat("own/paris"), chat("own/rome", result="y" * 100_000), failed_chat("own/oslo")]
+    scores = [verdict("own/paris", "solved"), verdict("own/rome", "unsolved", "names no city")]
+    metrics = {"pass_rate": metric(0.5)}
+    one = make_run("one", tasks, chats, scores, metrics, model="first")
+    two = make_run("two", tasks, [chat("own/rome", trial) for trial in (0, 1)],
+                   [verdict("own/rome", "solved")], metrics, model="second")  # fmt: skip
+    return write_report([one, two], tmp_path / "plain.html")
+
+
+def listed(page):
+    return re.findall(r'<tr id="task-([^"]*)">', page)
+
+
+@pytest.mark.parametrize(
+    ("fragment", "ids"),
+    [
+        ("", ["own/paris", "own/rome", "own/oslo"]),
+        ("#filter=ROME", ["own/rome"]),
+        ("#filter=weather%20oslo", ["own/oslo"]),
+        ("#filter=group%3Dparallel", ["own/rome"]),
+        ("#outcome=error", ["own/oslo"]),
+        ("#outcome=solved", ["own/paris", "own/rome"]),
+        ("#outcome=solved&lane=0", ["own/paris"]),
+        ("#outcome=differs&filter=rome", ["own/rome"]),
+        ("#tag=%5B%22group%22,%22parallel%22%5D", ["own/rome"]),
+        ("#filter=nothing", []),
+    ],
+)
+def test_the_table_is_filtered_by_the_address(plain_page, dump, fragment, ids):
+    page = dump(plain_page, fragment)
+
+    assert listed(page) == ids
+    assert f"{len(ids)} of 3 tasks" in page
+
+
+def test_a_link_opens_a_conversation_at_its_step(plain_page, dump):
+    page = dump(plain_page, task_link("own/rome", lane=0, step=2))
+
+    assert re.search(r'<li class="step result target" id="step-0/1/0/2"', page)
+    assert "names no city" in page
+    assert "96,000 more characters" in page
+    assert "(100,000 characters)" in page
+
+
+def test_runs_are_opened_side_by_side_with_their_trials(plain_page, dump):
+    page = dump(plain_page, task_link("own/rome"))
+
+    assert page.count('<ol class="steps">') == 2
+    assert re.search(r"<option value=\"1\">trial 1</option>", page)
+
+
+def test_a_task_that_only_one_run_played_says_so(plain_page, dump):
+    assert "Not played." in dump(plain_page, task_link("own/paris"))
+
+
+def test_an_unknown_address_is_harmless(plain_page, dump):
+    assert len(listed(dump(plain_page, "#task-none%&lane=99&step=x"))) == 3
+
+
+def test_a_thousand_tasks_are_drawn_in_portions_and_reached_by_link(make_run, dump, tmp_path):
+    ids = [f"own/{number:04}" for number in range(1000)]
+    run = make_run("big", [task(id) for id in ids], [chat(id) for id in ids], metrics={})
+    file = write_report([run], tmp_path / "big.html")
+
+    assert len(listed(dump(file))) == 200
+    assert "own/0900" in listed(dump(file, task_link("own/0900")))
+    assert WEATHER.id in file.read_text()

@@ -1,0 +1,221 @@
+"""The report's text; what a browser makes of it is in test_browser.py."""
+
+import hashlib
+import json
+import re
+from base64 import b64encode
+from dataclasses import replace
+
+import pytest
+from markupsafe import Markup
+from report_runs import chat, metric, task, verdict
+
+from seal.core.errors import DataError, UsageError
+from seal.report.anchors import task_link
+from seal.report.charts import Bar, BarGroup, bar_chart
+from seal.report.embedding import CUT, chat_data, data_block
+from seal.report.html import write_report
+from seal.report.lanes import lanes_of
+from seal.report.sections import SECTIONS, CeilingSection, shortfalls
+
+
+def page(runs, tmp_path, **options):
+    return write_report(runs, tmp_path / "report.html", **options).read_text()
+
+
+def blocks(text, kind):
+    found = re.findall(
+        rf'<script type="application/json" data-{kind}="([^"]*)">(.*?)</script>', text
+    )
+    return {key: json.loads(value) for key, value in found}
+
+
+def test_one_file_reaches_for_nothing_outside(scored_run, tmp_path):
+    text = page([scored_run], tmp_path)
+
+    assert not re.search(r"""(?:src|href)=["'](?!#)|@import|url\(|https?://|fetch\(""", text)
+    assert "default-src 'none'" in text
+
+
+def test_the_policy_allows_exactly_the_script_and_style_of_the_page(scored_run, tmp_path):
+    text = page([scored_run], tmp_path)
+
+    for name in ("script", "style"):
+        inline = re.findall(rf"<{name}>(.*?)</{name}>", text, re.DOTALL)
+        assert len(inline) == 1
+        digest = b64encode(hashlib.sha256(inline[0].encode()).digest()).decode()
+        assert f"{name}-src &#39;sha256-{digest}&#39;" in text or f"'sha256-{digest}'" in text
+
+
+def test_the_same_run_gives_the_same_bytes(scored_run, tmp_path):
+    assert page([scored_run], tmp_path) == page([scored_run], tmp_path)
+
+
+def test_summary_has_floor_model_and_ceiling(scored_run, tmp_path):
+    text = page([scored_run], tmp_path)
+
+    assert "<strong>0.500</strong>" in text
+    assert "[0.400, 0.600]" in text
+    assert "n=2, undefined 1, unsure 0.250, micro" not in text
+    assert "n=10, micro 0.800" in text
+
+
+def test_every_conversation_is_in_the_page_with_its_scores(scored_run, tmp_path):
+    text = page([scored_run], tmp_path)
+
+    assert set(blocks(text, "chat")) == {
+        f"{lane}/{place}/0" for lane in range(3) for place in range(3)
+    }
+    assert blocks(text, "scores")["1/0/0"][0][:4] == [
+        "pass_rate", 0, 1.0, "the answer states the sky",
+    ]  # fmt: skip
+
+
+def test_the_index_tells_the_outcome_of_every_chat(scored_run, tmp_path):
+    index = blocks(page([scored_run], tmp_path), "index")["0"]
+
+    assert [kind for kind, *_ in index["lanes"]] == ["floor", "run", "ceiling"]
+    assert [row[3][1] for row in index["rows"]] == [
+        [[0, "solved", "done", 1]],
+        [[0, "unsolved", "done", 1]],
+        [[0, "error", "error", 1]],
+    ]
+
+
+def test_the_ceiling_section_names_tasks_and_reasons(scored_run, tmp_path):
+    found = shortfalls(lanes_of([scored_run])[-1])
+
+    assert [(s.metric, s.reason, s.tasks) for s in found] == [
+        ("call_recall", "the gold tool is not in the pool", (("own/b", "#task-own/b", 0.5),))
+    ]
+    assert "the gold tool is not in the pool" in page([scored_run], tmp_path)
+
+
+def test_a_perfect_ceiling_is_said_to_be_one(make_run, tmp_path):
+    run = make_run("run", [task("own/a")], metrics={"pass_rate": metric(1.0)})
+    make_run("run/ceiling", [task("own/a")], [], [verdict("own/a", "solved")], {"calls": metric(3)})
+
+    assert "the ceiling reaches 1.000 in every metric" in page([run], tmp_path)
+
+
+def test_without_a_ceiling_there_is_no_such_section(make_run):
+    run = make_run("run", metrics={})
+
+    assert CeilingSection().render(lanes_of([run])) is None
+
+
+def test_several_runs_stand_side_by_side(make_run, tmp_path):
+    one = make_run("one", [task("own/a")], [chat("own/a")], metrics={"pass_rate": metric(0.2)})
+    two = make_run("two", [task("own/b")], [chat("own/b")], metrics={"pass_rate": metric(0.8)})
+
+    text = page([one, two], tmp_path)
+
+    assert [lane.label for lane in lanes_of([one, two])] == ["lexical (one)", "lexical (two)"]
+    assert "<strong>0.200</strong>" in text
+    assert "<strong>0.800</strong>" in text
+    assert [row[0] for row in blocks(text, "index")["0"]["rows"]] == ["own/a", "own/b"]
+
+
+def test_runs_that_measured_different_things_are_marked(make_run, tmp_path):
+    runs = [make_run(f"run{n}", metrics={}, measure={"seed": n}) for n in range(2)]
+
+    assert "did not measure the same: seed differ" in page(runs, tmp_path)
+
+
+def test_conversations_beyond_the_budget_are_left_out_and_counted(scored_run, tmp_path):
+    text = page([scored_run], tmp_path, max_bytes=3000)
+
+    assert len(blocks(text, "chat")) < 9
+    assert blocks(text, "index")["0"]["left_out"] == 9 - len(blocks(text, "chat"))
+
+
+def test_a_long_text_is_cut_and_the_rest_counted():
+    data = chat_data(chat("own/a", result="x" * 100_000))
+
+    text, left_out = data["steps"][2]["result"]["content"]
+    assert len(text) == CUT
+    assert left_out == 100_000 - CUT
+
+
+def test_no_text_ends_a_data_block():
+    block = data_block("chat", "0/0/0", ["</script><!--", "&amp;"])
+
+    assert block.count("</script>") == 1
+    assert "<!--" not in block
+    assert blocks(block, "chat") == {"0/0/0": ["</script><!--", "&amp;"]}
+
+
+def test_controls_in_the_data_become_visible(make_run, tmp_path):
+    run = make_run(
+        "run", [task("a\x1b", "b\u202e")], [chat("a\x1b")], metrics={"m\x00": metric(0.5)}
+    )
+
+    text = page([run], tmp_path)
+
+    assert not re.search("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202e]", text)
+
+
+def test_links_survive_any_task_id():
+    assert task_link("G1/12 &=#%", 1, 0, 5) == "#task-G1/12%20%26%3D%23%25&lane=1&trial=0&step=5"
+
+
+def test_a_chart_shows_values_whiskers_and_what_is_missing():
+    bars = (Bar("a", "run-0", 0.5, 0.25, 0.75), Bar("b", "run-1", None))
+
+    svg = bar_chart("t<i>", [BarGroup("m&m", bars)])
+
+    assert 'width="190.0"' in svg
+    assert "M95.0" in svg
+    assert "H285.0" in svg
+    assert "n/a" in svg
+    assert "t&lt;i&gt;" in svg
+    assert "m&amp;m" in svg
+
+
+def test_a_chart_cuts_what_exceeds_its_scale():
+    svg = bar_chart("t", [BarGroup("m", (Bar("a", "floor", 7),))], maximum=5)
+
+    assert 'width="380.0"' in svg
+    assert ">7</text>" in svg
+
+
+def test_sections_can_be_replaced(scored_run, tmp_path):
+    class Waterfall:
+        title = "Waterfall <1>"
+
+        def render(self, lanes):
+            return Markup("<p>{}</p>").format(len(lanes))
+
+    text = page([scored_run], tmp_path, sections=[Waterfall()])
+
+    assert "Waterfall &lt;1&gt;</h2>\n<p>3</p>" in text
+    assert "Charts" not in text
+
+
+def test_the_sections_can_be_named():
+    assert {"summary", "charts", "ceiling"} <= set(SECTIONS.names())
+
+
+def test_a_failed_report_leaves_the_old_one(scored_run, tmp_path):
+    page([scored_run], tmp_path)
+    scored_run.trajectories_path.write_text("garbage\n")
+
+    with pytest.raises(DataError, match=r"trajectories\.jsonl, line 1"):
+        page([scored_run], tmp_path)
+
+    assert "SEAL report" in (tmp_path / "report.html").read_text()
+    assert not list(tmp_path.glob(".*.part"))
+
+
+def test_no_run_and_an_unscored_run_are_refused(make_run, tmp_path):
+    with pytest.raises(UsageError, match="no run to report on"):
+        page([], tmp_path)
+    with pytest.raises(DataError, match="seal score"):
+        page([make_run()], tmp_path)
+
+
+def test_a_chat_of_a_task_that_is_gone_is_still_listed(make_run, tmp_path):
+    lost = replace(chat("lost"), offered=())
+    run = make_run("run", [], [lost], [verdict("lost", "solved")], metrics={})
+
+    assert blocks(page([run], tmp_path), "index")["0"]["rows"][0][0] == "lost"
