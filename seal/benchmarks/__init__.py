@@ -8,7 +8,7 @@ from seal.benchmarks.importer import (
     Recorded,
     import_benchmark,
 )
-from seal.benchmarks.pool import PoolFolder, load_pool
+from seal.benchmarks.pool import StoredPool, load_pool
 
 __all__ = [
     "REGISTRY",
@@ -16,7 +16,7 @@ __all__ = [
     "Importer",
     "Notes",
     "Recorded",
-    "PoolFolder",
+    "StoredPool",
     "import_benchmark",
     "load_pool",
 ]

@@ -85,7 +85,7 @@ class ImportReport:
     """Reason to count."""
     lacks: tuple[str, ...]
     digest: str
-    """SHA-256 of tools.jsonl and tasks.jsonl, as `PoolFolder.digest`."""
+    """SHA-256 of tools.jsonl and tasks.jsonl, as `StoredPool.digest`."""
     recordings: dict[str, int]
     """Name of a recording to its number of trajectories."""
     facts: dict[str, JSON]

@@ -26,7 +26,7 @@ _LISTED = 20
 """Values of a tag that a message lists at most."""
 
 
-def load_pool(folder: Path) -> PoolFolder:
+def load_pool(folder: Path) -> StoredPool:
     """Return the pool that a folder holds.
 
     Raises:
@@ -40,10 +40,10 @@ def load_pool(folder: Path) -> PoolFolder:
             )
     if (folder / TOOLS).stat().st_size == 0:
         raise DataError(f"{folder / TOOLS} is empty: a pool needs tools; import it again")
-    return PoolFolder(folder)
+    return StoredPool(folder)
 
 
-class PoolFolder:
+class StoredPool:
     """A pool folder: tools, tasks and recorded runs; tasks and runs are streamed.
 
     Args:
@@ -191,4 +191,4 @@ def _shortened(values: set[str]) -> str:
     return f"{listed}, and {len(values) - _LISTED} more" if len(values) > _LISTED else listed
 
 
-__all__ = ["PoolFolder", "load_pool"]
+__all__ = ["StoredPool", "load_pool"]

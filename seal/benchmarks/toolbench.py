@@ -2,14 +2,13 @@
 
 Task id: `group/query_id`. A record that repeats id and text counts once; the same id with another
 text gets `#` and 8 hexadecimal digits of the text's digest. Training answers (`answer/GROUP/`) give
-gold calls to the task of their group, id and text, or become tasks of their own. A model's run joins
-its task in the same way; without one it is counted and listed as `no_task`, unless the source has no
-queries at all: then the runs themselves say what the tasks are.
+gold calls to the task of their group, id and text, or become tasks of their own. A model's run
+joins its task in the same way; without one it is counted and listed as `no_task`, unless the source
+has no queries at all: then the runs themselves say what the tasks are.
 """
 
 from __future__ import annotations
 
-import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -28,12 +27,17 @@ from seal.benchmarks.toolbench_files import (
 )
 from seal.benchmarks.toolbench_gold import Gold, gold_of
 from seal.benchmarks.toolbench_runs import trajectory_of, truncations
+from seal.benchmarks.toolbench_tasks import (
+    TaskEntry,
+    TaskIndex,
+    make_task,
+    normalised,
+    relevant_tools,
+    split_of,
+)
 from seal.benchmarks.toolbench_tools import ToolTable
-from seal.core.canonical import digest
 from seal.core.errors import DataError
-from seal.core.types import JSON, Goal, Task, Tool
-
-BENCHMARK = "toolbench"
+from seal.core.types import JSON, Task, Tool
 
 
 def import_toolbench(source: Path, notes: Notes) -> Iterator[Tool | Task | Recorded]:
@@ -51,16 +55,6 @@ def import_toolbench(source: Path, notes: Notes) -> Iterator[Tool | Task | Recor
 
 
 @dataclass(frozen=True, slots=True)
-class _Entry:
-    """What a run needs to know of its task."""
-
-    id: str
-    text: str
-    """Normalised."""
-    offered: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
 class _Origin:
     """Where a record stands, for messages and provenance."""
 
@@ -71,39 +65,6 @@ class _Origin:
         return f"{self.file.name}{self.place}"
 
 
-class _Index:
-    """The tasks met so far, by group and query id."""
-
-    def __init__(self) -> None:
-        self._entries: defaultdict[tuple[str, str], list[_Entry]] = defaultdict(list)
-
-    def find(self, group: str, query_id: str, text: str) -> _Entry | None:
-        wanted = normalised(text)
-        entries = self._entries.get((group, query_id), ())
-        return next((entry for entry in entries if entry.text == wanted), None)
-
-    def add(self, group: str, query_id: str, text: str, offered: tuple[str, ...]) -> _Entry:
-        """Keep a task that `find` does not know."""
-        same_id = self._entries[group, query_id]
-        plain = normalised(text)
-        task_id = f"{group}/{query_id}" + (f"#{digest(plain)[:8]}" if same_id else "")
-        entry = _Entry(task_id, plain, offered)
-        same_id.append(entry)
-        return entry
-
-    def has(self, group: str, query_id: str) -> bool:
-        return (group, query_id) in self._entries
-
-    def conflicts(self) -> int:
-        """Count the tasks whose id was taken by another text."""
-        return sum(len(entries) - 1 for entries in self._entries.values())
-
-
-def normalised(text: str) -> str:
-    """Return a text as joins compare it: NFC, blanks collapsed."""
-    return " ".join(unicodedata.normalize("NFC", text).split())
-
-
 class _Import:
     """One import: what was met so far."""
 
@@ -111,7 +72,7 @@ class _Import:
         self._source = find_files(source)
         self._notes = notes
         self._tools = ToolTable()
-        self._index = _Index()
+        self._index = TaskIndex()
         self._gold_files = self._index_gold()
         self._counts: Counter[str] = Counter()
         self._runs: defaultdict[str, Counter[str]] = defaultdict(Counter)
@@ -173,13 +134,15 @@ class _Import:
             self._counts["duplicates"] += 1
             return None
         offered = self._offered(record["api_list"], origin)
-        relevant = _relevant(record["relevant APIs"], offered)
+        relevant = relevant_tools(record["relevant APIs"], offered)
         if relevant is None:
             self._notes.dropped["relevant_api_outside_list"] += 1
             return None
         entry = self._index.add(group, str(query_id), text, tuple(dict.fromkeys(offered.values())))
         gold = self._joined_gold(group, str(query_id), text, entry)
-        return _task(entry.id, text, group, entry.offered, relevant, gold, _split(origin.file))
+        return make_task(
+            entry.id, text, group, entry.offered, relevant, gold, split_of(origin.file)
+        )
 
     def _offered(self, apis: Any, origin: _Origin) -> dict[tuple[str, str], str]:
         """Return upstream's (tool, API) to tool id; of equal names the first counts."""
@@ -195,7 +158,7 @@ class _Import:
         return offered
 
     def _joined_gold(
-        self, group: str, query_id: str, text: str, entry: _Entry
+        self, group: str, query_id: str, text: str, entry: TaskEntry
     ) -> Gold | str | None:
         """Return the gold of the first training answer to this query, or why it is dropped."""
         files = self._gold_files.get((group, query_id), [])
@@ -233,9 +196,11 @@ class _Import:
         gold = self._gold(run, run.query, self._tools.by_rule_name(entry.offered))
         called = () if isinstance(gold, str) else (call.tool for call in gold.plan.calls())
         relevant = tuple(dict.fromkeys(called)) or None
-        yield _task(entry.id, run.query, place.group, entry.offered, relevant, gold, _split(file))
+        yield make_task(
+            entry.id, run.query, place.group, entry.offered, relevant, gold, split_of(file)
+        )
 
-    def _entry_of_run(self, run: Run, group: str, query_id: str, origin: _Origin) -> _Entry:
+    def _entry_of_run(self, run: Run, group: str, query_id: str, origin: _Origin) -> TaskEntry:
         offered = []
         for function in run.functions:
             if not isinstance(function, dict):
@@ -280,8 +245,8 @@ class _Import:
             return
         if entry is None:
             entry = self._entry_of_run(run, group, query_id, origin)
-            split = _split(origin.file)
-            yield _task(entry.id, run.query, group, entry.offered, None, None, split)
+            split = split_of(origin.file)
+            yield make_task(entry.id, run.query, group, entry.offered, None, None, split)
         tools = self._tools.by_rule_name(entry.offered)
         provenance: dict[str, JSON] = {"recorded": name, "file": str(origin)}
         trial = self._trials[name, entry.id]
@@ -319,6 +284,8 @@ class _Import:
                 self._counts["listed_ids_without_query"] += missing
 
     def _report(self) -> None:
+        for name in ("duplicates", "training_answers", "tasks_with_gold_calls", "gold_calls"):
+            self._counts[name] += 0
         self._counts["id_conflicts"] = self._index.conflicts()
         self._counts["tool_variants"] = self._tools.variants
         self._counts["renamed_tools"] = self._tools.renamed
@@ -340,70 +307,3 @@ class _Import:
         no_task = len(self._no_task.get(name, ()))
         counts.update(joined=counts["found"] - no_task, no_task=no_task)
         return dict(sorted(counts.items()))
-
-
-def _relevant(pairs: Any, offered: Mapping[tuple[str, str], str]) -> tuple[str, ...] | None:
-    """Return the ids of the relevant tools; None where one is not among the offered."""
-    if not isinstance(pairs, list) or not all(isinstance(p, list) and len(p) == 2 for p in pairs):
-        raise DataError(f"relevant APIs: expected [tool, API] pairs, got {str(pairs)[:100]!r}")
-    found = [offered.get((str(tool), str(api))) for tool, api in pairs]
-    known = tuple(dict.fromkeys(tool for tool in found if tool is not None))
-    return None if None in found else known
-
-
-def _task(
-    task_id: str,
-    text: str,
-    group: str,
-    offered: tuple[str, ...],
-    relevant: tuple[str, ...] | None,
-    gold: Gold | str | None,
-    split: str,
-) -> Task:
-    """Return a task.
-
-    Args:
-        task_id: `group/query_id`.
-        text: The query.
-        group: Such as G1_category.
-        offered: Tool ids of the record's list.
-        relevant: None: not annotated.
-        gold: Gold calls, or the reason why they were dropped; None: no training answer.
-        split: "train", "test" or empty.
-    """
-    annotated = gold if isinstance(gold, Gold) else None
-    goal = Goal(
-        text,
-        (annotated.plan,) if annotated else None,
-        offered=offered,
-        relevant=relevant or (),
-        reference=annotated.reference if annotated else (),
-    )
-    return Task(
-        task_id,
-        BENCHMARK,
-        (goal,),
-        split=split,
-        tags={"group": group, **_tags(relevant, annotated)},
-        metadata={"gold_dropped": gold} if isinstance(gold, str) else {},
-    )
-
-
-def _tags(relevant: tuple[str, ...] | None, gold: Gold | None) -> dict[str, JSON]:
-    """Return what is known of a task's shape; what is not annotated has no tag."""
-    calls = gold.plan.calls() if gold else []
-    tags: dict[str, JSON] = {}
-    if relevant is not None or calls:
-        distinct = len({*(relevant or ()), *(call.tool for call in calls)})
-        tags["multi_tool"] = distinct > 1
-        tags["multi_step"] = (len(calls) if calls else distinct) > 1
-    if gold:
-        tags |= {"dependent": gold.dependent, "parallel": gold.parallel}
-    return tags
-
-
-def _split(file: SourceFile) -> str:
-    """Return the split that a file's folder names; `instruction` holds the training queries."""
-    if any(part.startswith("test") for part in file.name.split("/")[:-1]):
-        return "test"
-    return "train" if file.folders[1] == "instruction" or "answer" in file.folders else ""

@@ -27,8 +27,12 @@ _MESSAGE_LENGTH = 100
 """Upstream cuts the messages of its published results here."""
 _LITERAL = r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\""
 _NAME = re.compile(rf"\{{'name': (?P<name>{_LITERAL}), 'arguments': ", re.DOTALL)
-_ARGUMENTS = re.compile(rf"(?P<text>{_LITERAL}), 'response': ", re.DOTALL)
+_ARGUMENTS = re.compile(rf"(?P<text>{_LITERAL})(?P<more>, 'response': )?", re.DOTALL)
+_RESPONSE = re.compile(rf"(?P<text>{_LITERAL})\}}", re.DOTALL)
 _OPEN_NAME = re.compile(r"\{'name': ['\"](?P<name>[^'\"]*)")
+_ESCAPE = re.compile(r"\\(x[0-9a-f]{2}|u[0-9a-f]{4}|U[0-9a-f]{8}|.)", re.DOTALL)
+_HALF_ESCAPE = re.compile(r"(?<!\\)((?:\\\\)*)\\(?:x.?|u.{0,3}|U.{0,7})?\Z", re.DOTALL)
+_ESCAPED = {"n": "\n", "t": "\t", "r": "\r"}
 
 
 def read_converted(record: Any) -> Run:
@@ -78,11 +82,12 @@ def _flattened(roots: list[Any]) -> Iterator[tuple[str, Any]]:
 
 
 def _move(reply: int, thought: str, message: Any) -> Move:
+    """Return the move of a tool's message: an object, or the text of one, maybe cut."""
     if isinstance(message, str):
-        whole = _literal(message)
-        if not isinstance(whole, dict):
-            return _cut_move(reply, thought, message)
-        message = whole
+        move = _move_of_text(reply, thought, message)
+        if move is not None:
+            return move
+        message = _literal(message)
     if not isinstance(message, Mapping) or not isinstance(message.get("name"), str):
         raise DataError(f"answer_details: a tool's message has no name: {str(message)[:100]}")
     response = message.get("response")
@@ -97,21 +102,49 @@ def _move(reply: int, thought: str, message: Any) -> Move:
     )
 
 
-def _cut_move(reply: int, thought: str, message: str) -> Move:
-    """Read what is left of a tool's message whose end is missing."""
+def _move_of_text(reply: int, thought: str, message: str) -> Move | None:
+    """Read as much of a tool's message as there is; None where it is not one of three texts."""
     named = _NAME.match(message)
     if named is None:
         start = _OPEN_NAME.match(message)
-        if start is None:
-            raise DataError(f"answer_details: a tool's message has no name: {message[:100]}")
-        return Move(reply, thought, start["name"], "", "", True, True)
-    name = str(_literal(named["name"]))
-    rest = message[named.end() :]
-    arguments = _ARGUMENTS.match(rest)
+        cut = start is not None and len(message) >= _MESSAGE_LENGTH
+        return Move(reply, thought, start["name"], "", "", True, True) if start and cut else None
+    name = _unquoted(named["name"])
+    arguments = _ARGUMENTS.match(message, named.end())
     if arguments is None:
-        return Move(reply, thought, name, _open_text(rest), "", True, True)
-    response = _open_text(rest[arguments.end() :])
-    return Move(reply, thought, name, str(_literal(arguments["text"])), response, False, True)
+        if len(message) < _MESSAGE_LENGTH:
+            return None
+        left = _opened(message[named.end() :])
+        return Move(reply, thought, name, left, "", arguments_cut=True, observation_cut=True)
+    said = _unquoted(arguments["text"])
+    response = _RESPONSE.fullmatch(message, arguments.end())
+    if response is not None:
+        text = _unquoted(response["text"])
+        return Move(reply, thought, name, said, text, observation_cut=is_cut(text))
+    if len(message) < _MESSAGE_LENGTH:
+        return None
+    left = _opened(message[arguments.end() :]) if arguments["more"] else ""
+    return Move(reply, thought, name, said, left, False, True)
+
+
+def _unquoted(literal: str) -> str:
+    """Return the text of a Python string literal as `repr` writes it."""
+    text = literal[1:-1]
+    return _ESCAPE.sub(_unescaped, text) if "\\" in text else text
+
+
+def _opened(text: str) -> str:
+    """Return the text of a string literal whose end is missing, half an escape left out."""
+    return _ESCAPE.sub(_unescaped, _HALF_ESCAPE.sub(r"\1", text[1:]))
+
+
+def _unescaped(escape: re.Match[str]) -> str:
+    code = escape[1]
+    if len(code) > 1:
+        point = int(code[1:], 16)
+        writable = point < 0x110000 and not 0xD800 <= point < 0xE000
+        return chr(point) if writable else "\N{REPLACEMENT CHARACTER}"
+    return _ESCAPED.get(code, code)
 
 
 def _literal(text: str) -> Any:
@@ -122,15 +155,3 @@ def _literal(text: str) -> Any:
             return ast.literal_eval(text)
     except (ValueError, SyntaxError, MemoryError, RecursionError):
         return None
-
-
-def _open_text(text: str) -> str:
-    """Return the content of a string literal whose end is missing."""
-    quote = text[:1]
-    if quote not in ("'", '"') or not quote:
-        return text
-    for end in range(len(text), max(len(text) - 10, 0), -1):
-        value = _literal(text[:end] + quote)
-        if isinstance(value, str):
-            return value
-    return text[1:]

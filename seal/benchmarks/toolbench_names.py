@@ -7,6 +7,7 @@ Source: ToolBench, `standardize` and `change_name` of its inference code; the fu
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from seal.core.canonical import digest
 
@@ -18,6 +19,7 @@ _REPEATED = re.compile("_+")
 _RESERVED = frozenset({"from", "class", "return", "false", "true", "id", "and"})
 
 
+@lru_cache(maxsize=1 << 16)
 def standardise(text: str) -> str:
     """Return a name in lower case of letters, digits, `_`, `^` and CJK characters.
 
@@ -44,5 +46,5 @@ def api_name(text: str) -> str:
 
 
 def function_name(tool: str, api: str) -> str:
-    """Return what the model sees, from names by the rule: `API_for_TOOL`, its last 64 characters."""
+    """Return `API_for_TOOL`, its last 64 characters, from names by the rule."""
     return f"{api}_for_{tool}"[-NAME_LENGTH:]

@@ -6,8 +6,8 @@ answers; the last answer goes back the same way. A run that gave up ends with "d
 
 Marks of what upstream cut, on which scorers and caches rely:
 
-- an answer that is cut: `ToolResult.error["kind"] == "truncated"`, `value` None; its "upstream" is the
-  service's own error as far as it can be read ("" where it reported none), and its "cut" lists
+- an answer that is cut: `ToolResult.error["kind"] == "truncated"`, `value` None; its "upstream" is
+  the service's own error as far as it can be read ("" where it reported none), and its "cut" lists
   "response" and, where the arguments are cut too, "arguments"
 - arguments that are cut: `ToolCall.arguments` None with what is left in `raw`; unlike a model's
   text that is no JSON, its result's "cut" holds "arguments"
@@ -22,7 +22,6 @@ them, without defaults: those the service filled in by itself.
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Any
@@ -81,23 +80,18 @@ def _said_of_itself(run: Run) -> dict[str, JSON]:
     if run.valid is not None:
         said |= {"valid_data": run.valid, "win": run.win}
     cut = truncations(run)
-    if cut:
-        said["truncated"] = {
-            "arguments": cut["arguments"],
-            "responses": cut["responses"],
-            "texts": cut["texts"],
-        }
+    if any(cut.values()):
+        said["truncated"] = cut
     return said
 
 
-def truncations(run: Run) -> Counter[str]:
-    """Count what upstream cut in a run: arguments, responses, texts; empty where nothing."""
-    counts = Counter(
-        arguments=sum(move.arguments_cut for move in run.moves),
-        responses=sum(move.observation_cut for move in run.moves),
-        texts=run.texts_cut,
-    )
-    return +counts
+def truncations(run: Run) -> dict[str, int]:
+    """Count what upstream cut in a run: arguments, responses and texts, each maybe 0."""
+    return {
+        "arguments": sum(move.arguments_cut for move in run.moves),
+        "responses": sum(move.observation_cut for move in run.moves),
+        "texts": run.texts_cut,
+    }
 
 
 def _steps(run: Run, tools: Mapping[str, Tool]) -> Iterator[Step]:

@@ -46,7 +46,7 @@ class ToolTable:
         self._by_rule_name: dict[str, list[str]] = {}
         self._taken: set[str] = set()
         self._by_base: dict[str, list[str]] = {}
-        self._documents: dict[tuple[str, str, str], list[tuple[dict[str, Any], str]]] = {}
+        self._documents: dict[tuple[str, ...], list[tuple[dict[str, Any], str]]] = {}
 
     def add_document(self, api: dict[str, Any], file: str) -> str:
         """Return the id of the tool that an `api_list` entry describes.
@@ -59,12 +59,11 @@ class ToolTable:
             seen = self._documents.setdefault(key, [])
         except (KeyError, TypeError) as error:
             raise DataError(f"category_name, tool_name, api_name: {error!r}") from error
-        for document, tool_id in seen:
-            if document == api:
-                return tool_id
-        tool_id = self._add(_tool_of_document(api, file))
-        seen.append((api, tool_id))
-        return tool_id
+        known = _known(seen, api)
+        if known is None:
+            known = self._add(_tool_of_document(api, file))
+            seen.append((api, known))
+        return known
 
     def add_function(self, function: dict[str, Any], file: str) -> str | None:
         """Return the id of the tool that a run's function means; None for `Finish`.
@@ -82,7 +81,12 @@ class ToolTable:
         for tool_id in self._by_rule_name.get(name, ()):
             if "api" in self._tools[tool_id].source:
                 return tool_id
-        return self._add(_tool_of_function(name, function, file), name)
+        seen = self._documents.setdefault((name,), [])
+        known = _known(seen, function)
+        if known is None:
+            known = self._add(_tool_of_function(name, function, file), name)
+            seen.append((function, known))
+        return known
 
     def _add(self, tool: Tool, rule_name: str | None = None) -> str:
         """Keep a tool; return the id of the one that is the same, or its own."""
@@ -97,7 +101,10 @@ class ToolTable:
             tool_id = f"{tool.id}#{digest(to_plain(_content(tool)))[:8]}"
             self.variants += 1
         rule_name = rule_name or tool.name
-        self._tools[tool_id] = replace(tool, id=tool_id, name=self._free_name(tool_id, rule_name))
+        name = self._free_name(tool_id, rule_name)
+        if (tool_id, name) != (tool.id, tool.name):
+            tool = replace(tool, id=tool_id, name=name)
+        self._tools[tool_id] = tool
         self._rule_names[tool_id] = rule_name
         self._by_rule_name.setdefault(rule_name, []).append(tool_id)
         same.append(tool_id)
@@ -156,6 +163,13 @@ class ToolTable:
             yield self._tools[tool_id]
 
 
+def _known(seen: list[tuple[dict[str, Any], str]], document: dict[str, Any]) -> str | None:
+    for other, tool_id in seen:
+        if other == document:
+            return tool_id
+    return None
+
+
 def _content(tool: Tool) -> tuple[JSON, ...]:
     """Return what makes two documents the same: all but id, name, response shape and file."""
     names = {key: value for key, value in tool.source.items() if key != "file"}
@@ -163,26 +177,28 @@ def _content(tool: Tool) -> tuple[JSON, ...]:
 
 
 def _tool_of_document(api: dict[str, Any], file: str) -> Tool:
+    for field in ("category_name", "tool_name", "api_name"):
+        if not isinstance(api[field], str):
+            raise DataError(f"{field}: expected a text, got {api[field]!r}")
     tool, name = tool_name(api["tool_name"]), api_name(api["api_name"])
     required = _parameters(api, "required_parameters")
     optional = _parameters(api, "optional_parameters")
     source: dict[str, JSON] = {
         "tool": api["tool_name"],
         "api": api["api_name"],
-        "method": api.get("method") or "",
+        "method": str(api.get("method") or ""),
         "file": file,
     }
-    renamed = {api_name(p["name"]): p["name"] for p in (*optional, *required)}
-    renamed = {name: upstream for name, upstream in renamed.items() if name != upstream}
+    renamed = {rule: p["name"] for rule, p in (*optional, *required) if rule != p["name"]}
     if renamed:
         source["arguments"] = renamed
     return Tool(
         f"toolbench/{tool}/{name}",
         function_name(tool, name),
-        api.get("api_description") or "",
+        str(api.get("api_description") or ""),
         _schema(
-            [(p["name"], _TYPES.get(p.get("type", ""), "string"), p, "default") for p in required],
-            [(p["name"], _TYPES.get(p.get("type", ""), "string"), p, "default") for p in optional],
+            [(rule, _document_property(p, needed=True)) for rule, p in required],
+            [(rule, _document_property(p, needed=False)) for rule, p in optional],
         ),
         api["category_name"],
         api.get("template_response"),
@@ -190,62 +206,77 @@ def _tool_of_document(api: dict[str, Any], file: str) -> Tool:
     )
 
 
-def _parameters(api: dict[str, Any], field: str) -> list[dict[str, Any]]:
+def _parameters(api: dict[str, Any], field: str) -> list[tuple[str, dict[str, Any]]]:
+    """Return a list of parameters with their names by the rule."""
     parameters = api.get(field)
     if not isinstance(parameters, list):
         raise DataError(f"{field} of API {api['api_name']!r}: expected a list, got {parameters!r}")
     for parameter in parameters:
         if not isinstance(parameter, dict) or not isinstance(parameter.get("name"), str):
             raise DataError(f"{field} of API {api['api_name']!r}: {parameter!r} has no name")
-    return parameters
+    return [(api_name(parameter["name"]), parameter) for parameter in parameters]
 
 
 def _tool_of_function(name: str, function: dict[str, Any], file: str) -> Tool:
-    text = function.get("description") or ""
+    text = str(function.get("description") or "")
     named, about = _FUNCTION.match(text), _ABOUT.search(text)
     tool = named["tool"] if named else name.rpartition("_for_")[2]
     api = name.removesuffix(f"_for_{tool}") if name != tool else name
     schema = function.get("parameters") or {}
+    if not isinstance(schema, dict):
+        raise DataError(f"parameters of {name!r}: expected an object, got {str(schema)[:100]!r}")
     properties = schema.get("properties") or {}
     required = schema.get("required") or []
-    typed = [
-        (key, p.get("type") if p.get("type") in _RULE_TYPES else "string", p, "example_value")
-        for key, p in properties.items()
-    ]
+    if not isinstance(properties, dict) or not all(map(_is_object, properties.values())):
+        raise DataError(f"parameters of {name!r}: a property is no object")
     return Tool(
         f"toolbench/{tool}/{api}",
         name,
         about["text"] if about else "",
         _schema(
-            [item for item in typed if item[0] in required],
-            [item for item in typed if item[0] not in required],
+            [
+                (key, _function_property(p, True))
+                for key, p in properties.items()
+                if key in required
+            ],
+            [
+                (key, _function_property(p, False))
+                for key, p in properties.items()
+                if key not in required
+            ],
         ),
         source={"function": name, "file": file},
     )
 
 
+def _is_object(value: Any) -> bool:
+    return isinstance(value, dict)
+
+
 def _schema(
-    required: Iterable[tuple[str, str, dict[str, Any], str]],
-    optional: Iterable[tuple[str, str, dict[str, Any], str]],
+    required: list[tuple[str, dict[str, JSON]]], optional: list[tuple[str, dict[str, JSON]]]
 ) -> dict[str, JSON]:
-    """Return the JSON Schema of an argument map from (name, type, parameter, key of its value)."""
+    """Return the JSON Schema of an argument map; of equal names the first counts."""
     properties: dict[str, JSON] = {}
-    needed = []
-    for name, kind, parameter, key in required:
-        name = api_name(name)
-        if name not in properties:
-            properties[name] = _property(kind, parameter, parameter.get(key), needed=True)
-            needed.append(name)
-    for name, kind, parameter, key in optional:
-        properties.setdefault(
-            api_name(name), _property(kind, parameter, parameter.get(key), needed=False)
-        )
+    for name, described in (*required, *optional):
+        properties.setdefault(name, described)
     return {
         "type": "object",
         "properties": properties,
-        "required": needed,
+        "required": list(dict(required)),
         "additionalProperties": False,
     }
+
+
+def _document_property(parameter: dict[str, Any], needed: bool) -> dict[str, JSON]:
+    kind = _TYPES.get(str(parameter.get("type")), "string")
+    return _property(kind, parameter, parameter.get("default"), needed)
+
+
+def _function_property(parameter: dict[str, Any], needed: bool) -> dict[str, JSON]:
+    kind = parameter.get("type")
+    kind = kind if isinstance(kind, str) and kind in _RULE_TYPES else "string"
+    return _property(kind, parameter, parameter.get("example_value"), needed)
 
 
 def _property(kind: str, parameter: dict[str, Any], value: Any, needed: bool) -> dict[str, JSON]:

@@ -1,0 +1,146 @@
+"""Time of an import, writing included, as a multiple of `json.loads` of the same bytes.
+
+    python perf/import_toolbench.py [SOURCE] [--short]
+
+SOURCE is a folder of ToolBench files; without one, files of that format are generated. Both sides
+run in this process, in turns, on one thread; the least CPU times are compared, which other work on
+the machine disturbs least. Prints one JSON object; exit code 1 above the budget.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from seal.benchmarks import import_benchmark
+from seal.benchmarks.toolbench_files import find_files
+
+BUDGET = 3.0
+"""At most so many times the reference (design: budgets)."""
+
+READ = ("queries", "tree", "converted", "responses", "ids")
+"""Kinds of files that an import reads into records."""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("source", type=Path, nargs="?", help="folder of ToolBench files")
+    parser.add_argument("--short", action="store_true", help="fewer records and repetitions")
+    arguments = parser.parse_args(argv)
+    with tempfile.TemporaryDirectory() as folder:
+        source = arguments.source or generate(
+            Path(folder) / "source", 40 if arguments.short else 400
+        )
+        measured = measure(source, Path(folder) / "pool", 3 if arguments.short else 7)
+    print(json.dumps(measured))
+    return int(measured["ratio"] > BUDGET)
+
+
+def measure(source: Path, out: Path, repetitions: int) -> dict[str, float]:
+    found = find_files(source).files
+    paths = [file.path for kind in READ for file in found.get(kind, [])]
+    contents = [Path(path).read_bytes() for path in paths]
+    loads, imports = [], []
+    for _ in range(repetitions):
+        loads.append(seconds(lambda: [json.loads(content) for content in contents if content]))
+        imports.append(seconds(lambda: import_benchmark("toolbench", source, out)))
+    reference, ours = min(loads), min(imports)
+    return {
+        "files": len(paths),
+        "megabytes": round(sum(map(len, contents)) / 1e6, 2),
+        "json_loads_seconds": round(reference, 4),
+        "import_seconds": round(ours, 4),
+        "ratio": round(ours / reference, 2),
+        "budget": BUDGET,
+    }
+
+
+def seconds(work: Callable[[], object]) -> float:
+    start = time.process_time()
+    work()
+    return time.process_time() - start
+
+
+def generate(folder: Path, count: int) -> Path:
+    """Write query files and answer trees of invented services, `count` of each."""
+    queries = folder / "test_instruction"
+    runs = folder / "A_G1_tool_sketch-1"
+    queries.mkdir(parents=True)
+    runs.mkdir()
+    records = [_query(number) for number in range(count)]
+    (queries / "G1_tool.json").write_text(json.dumps(records, indent=4))
+    for number in range(count):
+        text = json.dumps(_tree(number), indent=2)
+        (runs / f"{number}_DFS_woFilter_w2.json").write_text(text)
+    return folder
+
+
+def _query(number: int) -> dict[str, object]:
+    tool = f"Harbour Desk {number // 3}"
+    names = [f"Find Berth {position}" for position in range(6)]
+    return {
+        "api_list": [_api(tool, name) for name in names],
+        "query": _text(number),
+        "relevant APIs": [[tool, names[0]], [tool, names[1]]],
+        "query_id": number,
+    }
+
+
+def _text(number: int) -> str:
+    return f"Which berth is free for ship {number} tonight, and what does a week there cost? " * 3
+
+
+def _api(tool: str, name: str) -> dict[str, object]:
+    return {
+        "category_name": "Shipping",
+        "tool_name": tool,
+        "api_name": name,
+        "api_description": "Lists the free berths of a harbour with depth, length and price. " * 4,
+        "required_parameters": [_parameter("harbourId", "NUMBER", "17")],
+        "optional_parameters": [_parameter("since", "DATE (YYYY-MM-DD)", "")],
+        "method": "GET",
+        "template_response": {"berths": [{"name": "str", "price": "float"}], "next": "str"},
+    }
+
+
+def _parameter(name: str, kind: str, value: str) -> dict[str, str]:
+    return {"name": name, "type": kind, "description": f"The {name} to look up.", "default": value}
+
+
+def _tree(number: int) -> dict[str, object]:
+    name = f"find_berth_0_for_harbour_desk_{number // 3}"
+    observation = json.dumps({"error": "", "response": "berth 7, depth 9 m, free; " * 20})
+    call = {"name": name, "arguments": '{\n  "harbourid": 17\n}'}
+    answer = json.dumps({"return_type": "give_answer", "final_answer": "Berth 7 is free."})
+    chain: list[dict[str, object]] = [
+        {"role": "system", "content": "You answer with the help of functions. " * 40},
+        {"role": "user", "content": f"\n{_text(number)}\nBegin!\n"},
+    ]
+    chains = []
+    for _ in range(3):
+        chain.append({"role": "assistant", "content": "I look it up.", "function_call": call})
+        chains.append(list(chain))
+        chain.append({"role": "function", "name": name, "content": observation})
+    finish = {"name": "Finish", "arguments": answer}
+    chains.append([*chain, {"role": "assistant", "content": "", "function_call": finish}])
+    return {
+        "win": True,
+        "tree": {"size": 8, "max_length": 8, "tree": {"node_type": "Action Input", "children": []}},
+        "answer_generation": {
+            "valid_data": True,
+            "finish_type": "give_answer",
+            "final_answer": answer,
+            "function": [{"name": name, "description": "", "parameters": {"properties": {}}}],
+            "train_messages": chains,
+            "query": _text(number),
+        },
+    }
+
+
+if __name__ == "__main__":
+    sys.exit(main())
