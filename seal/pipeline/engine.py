@@ -137,8 +137,8 @@ class Engine:
         }
 
     def used_entries(self) -> dict[str, JSON]:
-        """Return the number and digest of the cache entries that were used."""
-        return self._environments.used_entries()
+        """Return the number and the digest of the stored answers that chats were given."""
+        return self._environments.used_entries(self._folder.trajectories())
 
     def _chat(
         self,

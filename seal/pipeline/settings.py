@@ -61,7 +61,7 @@ class RunSettings:
     """Tokens of the whole run; what is unfinished then can be resumed."""
     temperature: float = 0.0
     seed: int = 0
-    cutoffs: tuple[int, ...] = (1, 5, 10)
+    cutoffs: tuple[int, ...] = (5, 10)
     """K of recall@K and its like."""
     baselines: bool = True
     """Play the floor and the ceiling beside the model."""

@@ -1,0 +1,103 @@
+"""Where calls run: a simulator with its cache, or recordings; gold answers come first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
+
+from seal.benchmarks.pool import StoredPool
+from seal.core.canonical import canonical_json
+from seal.core.protocols import Environment
+from seal.core.store import Store, digest_of_entries
+from seal.core.types import JSON, Task, Tool, Trajectory
+from seal.models.settings import Lookup
+from seal.pipeline.cast import Cast, find_recording
+from seal.pipeline.settings import RunSettings
+from seal.simulator_cache.cached import Fallback
+from seal.simulator_cache.environments import (
+    EnvironmentFactory,
+    RecordedEnvironments,
+    SimulatedEnvironments,
+)
+from seal.simulator_cache.gold import GoldAnswers
+from seal.simulator_cache.recorded import RecordedAnswers
+from seal.simulator_cache.simulators import SimulatorSetup, build_simulator
+
+
+class EnvironmentSource:
+    """Opens one environment for each chat. Safe in threads.
+
+    Args:
+        settings: Which simulator.
+        tools: The pool by id.
+        pool: Gold answers and recordings.
+        store: Where answers are kept.
+        cast: For the simulator's model.
+    """
+
+    def __init__(
+        self,
+        settings: RunSettings,
+        tools: Mapping[str, Tool],
+        pool: StoredPool,
+        store: Store,
+        cast: Cast,
+    ) -> None:
+        self._store = store
+        self._environments = _build(settings, tools, pool, store, cast)
+
+    def open(self, task: Task, trial: int, offered: Sequence[str]) -> Environment:
+        """Return the environment of one chat; `offered` may grow while the chat goes on."""
+        return self._environments.open(task, trial, offered)
+
+    def identity(self) -> dict[str, JSON]:
+        """Return what shapes the answers."""
+        return self._environments.identity()
+
+    def used_entries(self, trajectories: Iterable[Trajectory]) -> dict[str, JSON]:
+        """Return the number and the digest of the stored answers that chats were given."""
+        keys = set(chain.from_iterable(map(self._environments.keys_of, trajectories)))
+        held = {key for key in keys if self._store.get(key) is not None}
+        return {"entries": len(held), "digest": digest_of_entries(self._store, held)}
+
+
+def _build(
+    settings: RunSettings,
+    tools: Mapping[str, Tool],
+    pool: StoredPool,
+    store: Store,
+    cast: Cast,
+) -> EnvironmentFactory:
+    what = settings.simulator
+    answers = None
+    if pool.recordings() and what in ("recorded", "llm"):
+        played = chain.from_iterable(pool.recorded(name) for name in pool.recordings())
+        answers = RecordedAnswers(played, tools)
+    if what == "recorded" and answers is not None:
+        return RecordedEnvironments(_recording(settings, pool), answers, tools)
+    setup = SimulatorSetup(
+        tools=tools,
+        store=None if settings.cache == "off" else store,
+        mode=settings.cache,
+        seed=settings.seed,
+        model=cast.standing("simulator") if what == "llm" else None,
+        model_name=canonical_json(cast.identity("simulator")).decode() if what == "llm" else "",
+        recorded=answers,
+    )
+    simulator = build_simulator(what, setup)
+    gold = GoldAnswers(pool.tasks())
+    return SimulatedEnvironments(Fallback(gold, simulator) if gold else simulator, tools)
+
+
+def _recording(settings: RunSettings, pool: StoredPool) -> Lookup:
+    """Return the recording that the model plays; of other models, each task's first."""
+    model = settings.model
+    if isinstance(model, str) and model.startswith("recorded:"):
+        return find_recording(model, pool)
+    lookups = [find_recording(f"recorded:{name}", pool) for name in pool.recordings()]
+
+    def first(task_id: str, trial: int) -> Trajectory | None:
+        found = (lookup(task_id, trial) for lookup in lookups)
+        return next((trajectory for trajectory in found if trajectory is not None), None)
+
+    return first
