@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from seal.agents.teams import Team
-    from seal.api import register, run
+    from seal.api import register, run, score
     from seal.benchmarks import import_benchmark
     from seal.benchmarks.pool import load_pool
     from seal.core.conditions import Argument, Asked, Called, Condition, Replied
@@ -47,7 +47,6 @@ if TYPE_CHECKING:
     )
     from seal.pipeline.retrieve import retrieve
     from seal.pipeline.run_folder import RunFolder
-    from seal.pipeline.score import score_run
     from seal.pipeline.settings import RunSettings
 
     __version__: str
@@ -96,12 +95,12 @@ __all__ = [
     "register",
     "retrieve",
     "run",
-    "score_run",
+    "score",
 ]
 
 _HOMES = {
     "seal.agents.teams": ("Team",),
-    "seal.api": ("register", "run"),
+    "seal.api": ("register", "run", "score"),
     "seal.benchmarks": ("import_benchmark",),
     "seal.benchmarks.pool": ("load_pool",),
     "seal.core.conditions": ("Argument", "Asked", "Called", "Condition", "Replied"),
@@ -122,7 +121,6 @@ _HOMES = {
     ),
     "seal.pipeline.retrieve": ("retrieve",),
     "seal.pipeline.run_folder": ("RunFolder",),
-    "seal.pipeline.score": ("score_run",),
     "seal.pipeline.settings": ("RunSettings",),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}

@@ -56,6 +56,25 @@ def run(
     return play(asked, None if out is None else Path(out), resume, progress)
 
 
+def score(run: str | Path, **options: Any) -> dict[str, Any]:
+    """Score a run's trajectories again, without a chat.
+
+    Args:
+        run: Run folder; its scores and its summary are replaced.
+        **options: Of `seal.pipeline.rescore.rescore`: judge, judge_model...
+
+    Returns:
+        The summary.
+
+    Raises:
+        DataError: No run in the folder.
+        UsageError: A judge that cannot be, or another process writes the run.
+    """
+    from seal.pipeline.rescore import rescore
+
+    return rescore(Path(run), **options)
+
+
 def register(kind: str, name: str, plugin: Any) -> None:
     """Make a plug-in known by name in this process.
 

@@ -21,7 +21,6 @@ def new_app(help: str = "") -> typer.Typer:
         add_completion=False,
         pretty_exceptions_enable=False,
         rich_markup_mode=None,
-        no_args_is_help=bool(help),
         context_settings={"help_option_names": ["-h", "--help"]},
     )
 

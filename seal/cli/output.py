@@ -48,6 +48,19 @@ def new_console() -> Console:
     return Console(width=width, highlight=False, markup=False, emoji=False)
 
 
+def field_lines(report: Mapping[str, Any]) -> list[str]:
+    """Return a report for a person, one field a line; several items of a list get their own."""
+    return [f"{key}: {_readable(value)}" for key, value in report.items()]
+
+
+def _readable(value: Any) -> str:
+    if isinstance(value, Mapping):
+        return ", ".join(f"{key} {item}" for key, item in value.items()) or "none"
+    if isinstance(value, (list, tuple)):
+        return "".join(f"\n  {item}" for item in value) or "none"
+    return str(value)
+
+
 @contextmanager
 def output(json: bool) -> Iterator[Output]:
     """Give a verb its output; with `json`, print the object at the end and nothing before.

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from seal.cli.options import Json, new_app, typed_pairs
-from seal.cli.output import output
+from seal.cli.output import field_lines, output
 from seal.core.errors import UnknownNameError
 
 app = new_app()
@@ -33,7 +33,7 @@ def command(
         _check(name, options)
         report = import_benchmark(name, source, out, **options).to_json()
         result.result(report)
-        result.show(*_lines(report), f"written to {out}; play it: seal run {out}")
+        result.show(*field_lines(report), f"written to {out}; play it: seal run {out}")
     return 0
 
 
@@ -48,15 +48,3 @@ def _check(name: str, options: Mapping[str, Any]) -> None:
     for key in options:
         if key not in known:
             raise UnknownNameError(f"option -T of {name}", key, known)
-
-
-def _lines(report: Mapping[str, Any]) -> list[str]:
-    return [f"{key}: {_readable(value)}" for key, value in report.items()]
-
-
-def _readable(value: Any) -> str:
-    if isinstance(value, Mapping):
-        return ", ".join(f"{key} {item}" for key, item in value.items()) or "none"
-    if isinstance(value, list):
-        return ", ".join(map(str, value)) or "none"
-    return str(value)
