@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 from collections.abc import Mapping
 from typing import Any
@@ -91,17 +92,22 @@ def _array(schema: Mapping[str, Any], draw: random.Random, depth: int) -> list[J
 
 
 def _number(schema: Mapping[str, Any], kind: str, draw: random.Random) -> int | float:
-    least = schema.get("minimum", schema.get("exclusiveMinimum"))
-    most = schema.get("maximum", schema.get("exclusiveMaximum"))
+    least, most = _bound(schema, "inimum", 1), _bound(schema, "aximum", -1)
     if least is None:
         least = 0 if most is None else most - 100
     if most is None:
         most = least + 100
     if kind == "number":
         return least + (most - least) * draw.uniform(0.1, 0.9)
-    low = int(least) + ("minimum" not in schema and "exclusiveMinimum" in schema)
-    high = int(most) - ("maximum" not in schema and "exclusiveMaximum" in schema)
-    return draw.randint(low, max(low, high))
+    return draw.randint(math.ceil(least), max(math.ceil(least), math.floor(most)))
+
+
+def _bound(schema: Mapping[str, Any], name: str, inwards: int) -> float | None:
+    """Return a bound that itself may be taken; an exclusive one moves inwards by 1."""
+    bound, beyond = schema.get("m" + name), schema.get("exclusiveM" + name)
+    if isinstance(bound, (int, float)):
+        return bound
+    return beyond + inwards if isinstance(beyond, (int, float)) else None
 
 
 def _text(schema: Mapping[str, Any], draw: random.Random) -> str:

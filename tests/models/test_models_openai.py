@@ -378,7 +378,7 @@ def test_identity_names_what_shapes_answers_and_nothing_secret(model_of):
 
 
 def test_threads_share_one_client_and_get_their_own_answers(model_of):
-    model, server = model_of(lambda request: text(request.body["messages"][0]["content"]))
+    model, _ = model_of(lambda request: text(request.body["messages"][0]["content"]))
     answers = {}
 
     def ask(number):
