@@ -23,7 +23,7 @@ from functools import cached_property
 
 from seal.core.conditions import Called
 from seal.core.types import Goal, Plan, Score, Task, Tool, ToolCall, Trajectory
-from seal.evaluation.goals import Value, goal_steps, made_calls, score_goals, undefined, was_cut
+from seal.evaluation.goals import Value, cut_calls, goal_steps, made_calls, score_goals, undefined
 from seal.evaluation.matching import Comparison, best_pairs, compare
 
 CALL_METRICS = ("call_recall", "call_precision", "call_f1", "call_recall_at_n")
@@ -142,7 +142,8 @@ class Calls:
             made = made_calls(goal_steps(trajectory, position))
             best = best_alignment(goal.plans, made)
             gold_tools = {gold.tool for gold in best.gold.values()}
-            cut = any(was_cut(trajectory, call) for call in made if call.tool in gold_tools)
+            unknown = cut_calls(trajectory, position)
+            cut = any(call.id in unknown for call in made if call.tool in gold_tools)
             return {**_call_values(best), **_argument_values(best, cut)}
 
         return score_goals(task, trajectory, NAMES, measure)

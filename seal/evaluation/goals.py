@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from seal.core.types import JSON, Goal, Score, Step, Task, ToolCall, Trajectory
+from seal.core.types import JSON, Goal, Score, Step, Task, ToolCall, ToolResult, Trajectory
 
 USER = "user_simulator"
 EXECUTOR = "executor"
@@ -89,12 +89,30 @@ def made_calls(steps: Iterable[Step]) -> list[ToolCall]:
     ]
 
 
-def was_cut(trajectory: Trajectory, call: ToolCall) -> bool:
-    """Tell whether the call's arguments are unknown because its text was cut before we had it.
+def cut_calls(trajectory: Trajectory, goal: int) -> set[str]:
+    """Return the ids of the calls whose arguments are unknown because upstream cut their text.
 
-    `provenance["truncated"]` says so: True for every text of the trajectory, or a list of call ids.
+    Such a call has no arguments, and its result's error lists "arguments" under "cut". One without
+    a result counts as cut where `provenance["truncated"]` counts cut arguments.
     """
-    marked = trajectory.provenance.get("truncated")
-    if call.arguments is not None or not marked:
-        return False
-    return call.id in marked if isinstance(marked, (list, tuple)) else True
+    counted = trajectory.provenance.get("truncated")
+    any_cut = isinstance(counted, dict) and bool(counted.get("arguments"))
+    cut = set()
+    for step, answer in trajectory.calls(goal):
+        if step.call is not None and step.call.arguments is None:
+            error = answer.result.error if answer is not None and answer.result else None
+            unmarked = answer is None and any_cut
+            if unmarked or (error is not None and "arguments" in error.get("cut", ())):
+                cut.add(step.call.id)
+    return cut
+
+
+def failed(result: ToolResult | None) -> bool:
+    """Tell whether a call brought an error, or nothing at all.
+
+    A result that upstream cut is no failure, unless what is left of it reports one.
+    """
+    if result is None:
+        return True
+    error = result.error
+    return error is not None and (error.get("kind") != "truncated" or bool(error.get("upstream")))

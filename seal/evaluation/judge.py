@@ -36,8 +36,6 @@ class PassRate:
             answers = trajectory.answers
             answer = answers[position] if position < len(answers) else None
             steps = goal_steps(trajectory, position)
-            if answer and trajectory.provenance.get("answer_truncated"):
-                return {NAME: undefined("the answer was cut upstream")}
             try:
                 verdict = self.judge.judge(goal, answer, steps)
             except InfrastructureError as error:

@@ -30,7 +30,7 @@ from decimal import Decimal
 from seal.core.conditions import Asked, Called, Replied
 from seal.core.text import sentences
 from seal.core.types import JSON, Goal, Plan, Step, ToolCall, ToolResult, Verdict
-from seal.evaluation.goals import made_calls
+from seal.evaluation.goals import failed, made_calls
 from seal.evaluation.statements import normalise, numbers, read, same_words, statement
 
 _GIVE_UP = re.compile(r"give_up_and_restart|^\W*(?:i )?give up\W*$", re.IGNORECASE)
@@ -102,7 +102,7 @@ def judge_trajectory(goal: Goal, answer: str, steps: Sequence[Step]) -> Verdict:
     """Return what answer and trajectory prove together."""
     outcomes = _outcomes(steps)
     successes = [(call, result) for call, result in outcomes if result and result.error is None]
-    if outcomes and not successes:
+    if outcomes and all(failed(result) for _, result in outcomes):
         return Verdict("unsolved", f"every call failed ({len(outcomes)})", 2)
     if not outcomes and goal.plans and all(plan.calls() for plan in goal.plans):
         return Verdict("unsolved", "no call was made, but every plan needs one", 2)

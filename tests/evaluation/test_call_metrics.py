@@ -4,12 +4,12 @@ from itertools import permutations
 from typing import Any
 
 import pytest
-from chats import by_name, exchange, goal, gold, plan, task, trajectory
+from chats import MANAGER, by_name, exchange, goal, gold, plan, task, trajectory
 from hypothesis import given
 from hypothesis import strategies as st
 
 from seal.core.conditions import Argument, Asked
-from seal.core.types import Goal, Plan, Score
+from seal.core.types import Goal, Plan, Score, Step, ToolResult
 from seal.evaluation.calls import NAMES, Calls
 from seal.evaluation.matching import best_pairs, compare, maximum_assignment
 
@@ -127,16 +127,30 @@ def test_limit_reached_is_scored_as_it_stands() -> None:
     assert scores(TWO, [A1], stop="max_turns")["call_recall"].value == 0.5
 
 
-@pytest.mark.parametrize("marked", [True, ["call_0"]])
-def test_cut_arguments_are_not_scored_but_the_call_is(marked: object) -> None:
-    found = scores(ONE, [("a", None)], provenance={"truncated": marked})
+CUT = {"kind": "truncated", "message": "", "upstream": "", "cut": ["arguments", "response"]}
+
+
+def cut_result(call_id: str, error: dict[str, Any]) -> Step:
+    return Step(9, "executor", MANAGER, result=ToolResult(call_id, "", error))
+
+
+def test_cut_arguments_are_not_scored_but_the_call_is() -> None:
+    steps = [*exchange([("a", None)]), cut_result("call_0", CUT)]
+    found = by_name(Calls(), task(ONE), trajectory(steps))
     assert found["call_recall"].value == 1.0
     assert found["param_acc_gold"].value is None
     assert found["param_acc_gold"].reason == "arguments were cut upstream"
 
 
-def test_unparsable_arguments_are_scored_where_another_call_was_cut() -> None:
-    found = scores(ONE, [("a", None)], provenance={"truncated": ["call_7"]})
+def test_cut_arguments_without_a_result_are_known_by_the_count() -> None:
+    found = scores(ONE, [("a", None)], provenance={"truncated": {"arguments": 1}})
+    assert found["param_acc_gold"].value is None
+
+
+@pytest.mark.parametrize("cut", [["response"], []])
+def test_unparsable_arguments_are_scored_where_only_the_response_was_cut(cut: list[str]) -> None:
+    steps = [*exchange([("a", None)]), cut_result("call_0", {**CUT, "cut": cut})]
+    found = by_name(Calls(), task(ONE), trajectory(steps))
     assert found["param_acc_gold"].value == 0.0
 
 

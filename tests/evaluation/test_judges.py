@@ -13,7 +13,7 @@ from seal.core.conditions import Asked, Replied
 from seal.core.errors import ModelError
 from seal.core.protocols import Completion, Request
 from seal.core.records import read_records
-from seal.core.types import Goal, Plan, Step, Task, Verdict
+from seal.core.types import Goal, Plan, Step, Task, ToolResult, Verdict
 from seal.evaluation.judge import LLMJudge, PassRate, RuleJudge
 from seal.evaluation.llm_judge import parse_verdict, prompts_digest
 
@@ -99,6 +99,14 @@ def test_rule_judge_decides_by_hand_worked_cases(
     verdict = RuleJudge().judge(wanted, answer, steps)
     assert (verdict.label, verdict.stage) == (label, stage), verdict.reason
     assert verdict.reason
+
+
+@pytest.mark.parametrize(("upstream", "label"), [("", "unsure"), ("Unsubscribed", "unsolved")])
+def test_result_that_was_cut_is_no_failure_unless_it_reports_one(upstream: str, label: str) -> None:
+    error = {"kind": "truncated", "message": "", "upstream": upstream, "cut": ["response"]}
+    result = Step(9, "executor", "", result=ToolResult("call_0", "", error))
+    verdict = RuleJudge().judge(BARE, "It is sunny.", [*exchange([CALL]), result])
+    assert verdict.label == label
 
 
 def test_reference_reply_is_solved_whatever_it_says() -> None:
@@ -228,11 +236,6 @@ def test_failed_infrastructure_is_not_judged() -> None:
 def test_failing_judge_leaves_no_value_but_a_reason() -> None:
     score = rate(trajectory(DONE, "It is 21.5"), LLMJudge(Script(ModelError("no server"))))
     assert (score.value, score.reason) == (None, "infrastructure: judge: no server")
-
-
-def test_answer_that_was_cut_upstream_is_not_judged() -> None:
-    score = rate(trajectory(DONE, "It is 2", provenance={"answer_truncated": True}))
-    assert (score.value, score.reason) == (None, "the answer was cut upstream")
 
 
 def test_goal_that_was_never_played_is_unsolved() -> None:
