@@ -20,6 +20,9 @@ from seal.retrievers.contract import DECIMALS, Hits, check_k, in_order
 from seal.retrievers.documents import DEFAULT, documents, template_name
 from seal.retrievers.selection import best
 
+_CJK = r"\u3040-\u30ff\u3400-\u9fff"
+_WORD = rf"[{_CJK}]|[^\W{_CJK}]+"
+"""Chinese and Japanese set no blanks: there each character counts as a word, two as a 2-gram."""
 _CELLS = 4_000_000
 """Scores that are held at once: 32 MB."""
 
@@ -41,7 +44,8 @@ class Tfidf:
         self.identity = f"tfidf/{template_name(template)}"
         self._ids = [tool.id for tool in tools]
         self._spaces = [space for space in _spaces() if _has_terms(space, texts)]
-        self._terms = _joined([space.fit_transform(texts) for space in self._spaces], len(texts)).T
+        vectors = _joined([space.fit_transform(texts) for space in self._spaces], len(texts))
+        self._terms = vectors.T.tocsr()  # a product with another layout would convert it each time
 
     def retrieve(self, queries: Sequence[Query], k: int) -> list[Hits]:
         """Return for each query the k tools of the highest scores, equal ones by id.
@@ -61,9 +65,9 @@ class Tfidf:
 
 
 def _spaces() -> list[TfidfVectorizer]:
-    """Return the two spaces, not yet fitted. A word may have one character: so has Chinese."""
+    """Return the two spaces, not yet fitted."""
     words = TfidfVectorizer(
-        stop_words="english", sublinear_tf=True, ngram_range=(1, 2), token_pattern=r"(?u)\b\w+\b"
+        stop_words="english", sublinear_tf=True, ngram_range=(1, 2), token_pattern=_WORD
     )
     pieces = TfidfVectorizer(analyzer="char_wb", sublinear_tf=True, ngram_range=(3, 5))
     return [words, pieces]

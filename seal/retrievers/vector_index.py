@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import faiss
@@ -10,7 +11,6 @@ import numpy.typing as npt
 
 from seal.core.errors import DataError
 from seal.retrievers.contract import DECIMALS
-from seal.retrievers.selection import best_positions
 
 # Faiss 1.15 does not use BLAS below 128,000 vectors, which makes batches up to 3.6 times slower.
 faiss.cvar.distance_compute_blas_threshold = 20
@@ -19,6 +19,8 @@ _BATCH = 256
 """Queries that are searched at once."""
 _MARGIN = 16
 """Candidates beyond k that are scored again."""
+_NUMBERS = 8_000_000
+"""Numbers of candidates' vectors that are held at once: 32 MB."""
 _NOISE = 1e-5
 """More than the error of a float32 inner product of unit vectors, in any order of its sum."""
 
@@ -80,21 +82,33 @@ class VectorIndex:
         while len(found) < len(queries):
             pending = [row for row in range(len(queries)) if row not in found]
             rough, candidates = self._index.search(queries[pending], width)
-            for row, outside, positions in zip(pending, rough[:, -1], candidates, strict=True):
-                answer = self._nearest(queries[row], np.sort(positions), k)
+            answers = self._best(queries[pending], np.sort(candidates, axis=1), k)
+            for row, outside, answer in zip(pending, rough[:, -1].tolist(), answers, strict=True):
                 # Nothing outside the candidates scores above the last of them.
                 if width == self.count or answer.scores[-1] > outside + _NOISE:
                     found[row] = answer
             width = min(2 * width, self.count)
         return [found[row] for row in range(len(queries))]
 
-    def _nearest(
-        self, query: npt.NDArray[np.float32], positions: npt.NDArray[np.int64], k: int
-    ) -> Found:
-        vectors = self._index.reconstruct_batch(positions)
-        scores = np.round(np.einsum("nd,d->n", vectors, query, dtype=np.float64), DECIMALS) + 0.0
-        order = best_positions(scores, k)
-        return Found(positions[order].tolist(), scores[order].tolist())
+    def _best(
+        self, queries: npt.NDArray[np.float32], positions: npt.NDArray[np.int64], k: int
+    ) -> Iterator[Found]:
+        """Yield for each query the k best of its candidates, (q, width), ascending."""
+        width = positions.shape[1]
+        step = max(1, _NUMBERS // (width * self.dimension))
+        for start in range(0, len(queries), step):
+            part = positions[start : start + step]
+            vectors = self._index.reconstruct_batch(part.ravel()).reshape(*part.shape, -1)
+            exact = np.einsum(
+                "qnd,qd->qn", vectors, queries[start : start + step], dtype=np.float64
+            )
+            scores = np.round(exact, DECIMALS) + 0.0  # no negative zero in a record
+            order = np.argsort(-scores, axis=1, kind="stable")[:, :k]
+            yield from map(
+                Found,
+                np.take_along_axis(part, order, axis=1).tolist(),
+                np.take_along_axis(scores, order, axis=1).tolist(),
+            )
 
     def to_bytes(self) -> memoryview:
         """Return the index as Faiss writes it."""

@@ -66,6 +66,13 @@ def test_names_of_any_script_are_found(query):
     assert query.lower().split()[0][:2] in ranking.hits[0][0].lower()
 
 
+def test_a_chinese_word_is_found_inside_a_text_without_blanks():
+    pool = pool_of("查询城市空气质量指数", "查询城市天气预报信息", "weather")
+
+    assert ids(pool, "我要天气", 1) == ["toy/t/01"]
+    assert ids(pool, "空气", 1) == ["toy/t/00"]
+
+
 @pytest.mark.parametrize("texts", [["", ""], ["the", "of"], ["!?", " "]])
 def test_documents_without_any_term_are_ranked_by_id(texts):
     assert ids(pool_of(*texts), "anything", 2) == ["toy/t/00", "toy/t/01"]
