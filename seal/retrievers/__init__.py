@@ -60,7 +60,7 @@ def build_retriever(what: Any, pool: Pool) -> Retriever:
 def _built(factory: Any, pool: Pool) -> Any:
     try:
         inspect.signature(factory).bind(pool)
-    except TypeError as error:
+    except (TypeError, ValueError) as error:  # ValueError: a built-in without a signature
         raise UsageError(
             f"{factory!r} is no retriever: expected an object with retrieve(queries, k), or a "
             f"class or function that takes the pool alone ({error})"

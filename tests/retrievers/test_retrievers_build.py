@@ -57,7 +57,7 @@ def test_an_unknown_name_lists_the_known_ones_and_the_closest(pool):
         build_retriever("tfdif", pool)
 
 
-@pytest.mark.parametrize("what", [42, object(), lambda: None, lambda pool: 42])
+@pytest.mark.parametrize("what", [42, int, object(), lambda: None, lambda pool: 42])
 def test_what_is_no_retriever_is_refused_with_what_was_expected(what, pool):
     with pytest.raises(UsageError, match="retrieve"):
         build_retriever(what, pool)
