@@ -14,6 +14,7 @@ from markupsafe import Markup
 
 from seal.core.types import Goal, Score, Step, Task, ToolCall, ToolResult, Trajectory
 from seal.report.gold import gold_lines, json_text
+from seal.report.outcomes import reason_of
 from seal.report.transcript import folded
 
 CUT = 4_000
@@ -61,7 +62,7 @@ def score_data(scores: Iterable[Score]) -> list[list[Any]]:
             _text(score.metric)[0],
             score.goal,
             score.value,
-            _text(score.reason)[0],
+            _text(reason_of(score))[0],
             _text(json_text(score.details, indent=2), CUT_DETAILS) if score.details else None,
         ]
         for score in scores

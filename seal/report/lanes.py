@@ -65,8 +65,9 @@ def measure_differences(runs: Sequence[RunFolder]) -> list[str]:
 
 def model_name(run: RunFolder) -> str:
     """Return the model that a run was played with, as its run.json names it."""
-    system = run.manifest().get("system") or {}
-    return str(system.get("model") or run.path.name)
+    model = (run.manifest().get("system") or {}).get("model")
+    named = model.get("model") if isinstance(model, dict) else model
+    return str(named or run.path.name)
 
 
 def _baseline(kind: Literal["floor", "ceiling"], run: RunFolder) -> Lane:

@@ -26,7 +26,6 @@ class Outcome:
     stop: str
     """Stop reason of the last goal that was played; empty where there is none."""
     calls: int
-    turns: int
 
 
 def outcome_label(failed: bool, scores: Iterable[Score]) -> str:
@@ -59,6 +58,11 @@ def goal_label(score: Score) -> str:
     return "solved" if score.value is not None and score.value >= ALMOST_ONE else "unsolved"
 
 
+def reason_of(score: Score) -> str:
+    """Return why a score is what it is: its reason, else the one in its details (a verdict's)."""
+    return score.reason or str(score.details.get("reason") or "")
+
+
 def _worst(labels: set[str]) -> str:
     return next(label for label in ("unsolved", "unsure", "solved") if label in labels)
 
@@ -76,7 +80,6 @@ def outcome(trajectory: Trajectory, scores: Iterable[Score]) -> Outcome:
         label=outcome_label(trajectory.failed, scores),
         stop=last_stop(trajectory),
         calls=sum(1 for _ in trajectory.calls()),
-        turns=len({step.turn for step in trajectory.steps}),
     )
 
 

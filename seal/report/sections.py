@@ -9,8 +9,9 @@ security policy allows its own alone.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Any, Protocol
 
 from markupsafe import Markup
@@ -20,7 +21,7 @@ from seal.report.anchors import task_link
 from seal.report.charts import Bar, BarGroup, bar_chart
 from seal.report.gold import json_text
 from seal.report.lanes import Lane
-from seal.report.outcomes import ALMOST_ONE, scores_so_far
+from seal.report.outcomes import ALMOST_ONE, reason_of, scores_so_far
 from seal.report.pages import render
 from seal.report.printable import one_line
 from seal.report.tables import UNBOUNDED, Cell, all_metrics, lane_rows, main_metrics
@@ -101,34 +102,41 @@ class ChartSection:
             self._stops(lanes),
         ]
         charts = [chart for chart in drawn if chart is not None]
-        return render("charts.html", lanes=lanes, charts=charts) if charts else None
+        folded = [chart for name in names[:GROUPED] for chart in self._by_tags(lanes, name)]
+        if not charts and not folded:
+            return None
+        return render("charts.html", lanes=lanes, charts=charts, folded=folded)
 
     def _means(self, lanes: Sequence[Lane], names: Sequence[str]) -> Markup | None:
         if not names:
             return None
-        groups = [
-            BarGroup(name, tuple(_bar(lane, _entry(lane, name)) for lane in lanes))
-            for name in names
-        ]
+        groups = [BarGroup(name, tuple(_bar(lane, name) for lane in lanes)) for name in names]
         return bar_chart("Main metrics, mean with 95 % interval", groups)
 
     def _by_group(self, lanes: Sequence[Lane], metric: str) -> Markup | None:
-        names = list(
-            dict.fromkeys(g for lane in lanes for g in _entry(lane, metric).get("by") or {})
-        )
+        """Draw the groups that the tag `group` names."""
+        names = [name for name in _groups(lanes, metric) if "=" not in name]
+        return self._grouped(lanes, metric, f"{metric} by group", names)
+
+    def _by_tags(self, lanes: Sequence[Lane], metric: str) -> Iterator[Markup]:
+        """Draw one chart for every other tag, whose groups are named TAG=VALUE."""
+        names = sorted(name for name in _groups(lanes, metric) if "=" in name)
+        for tag, found in groupby(names, lambda name: name.partition("=")[0]):
+            chart = self._grouped(lanes, metric, f"{metric} by {tag}", list(found))
+            if chart is not None:
+                yield chart
+
+    def _grouped(
+        self, lanes: Sequence[Lane], metric: str, title: str, names: Sequence[str]
+    ) -> Markup | None:
         if len(names) < 2:
             return None
-        left_out = f"; {len(names) - GROUPS} more groups in summary.json" if names[GROUPS:] else ""
         groups = [
-            BarGroup(
-                one_line(name, 60),
-                tuple(
-                    _bar(lane, (_entry(lane, metric).get("by") or {}).get(name)) for lane in lanes
-                ),
-            )
+            BarGroup(one_line(name, 60), tuple(_bar(lane, metric, name) for lane in lanes))
             for name in names[:GROUPS]
         ]
-        return bar_chart(f"{metric} by group{left_out}", groups)
+        more = len(names) - GROUPS
+        return bar_chart(f"{title}; {more} more in summary.json" if more > 0 else title, groups)
 
     def _stops(self, lanes: Sequence[Lane]) -> Markup | None:
         counts = {lane.label: lane.summary.get("stop_reasons") or {} for lane in lanes}
@@ -184,7 +192,7 @@ def shortfalls(ceiling: Lane) -> list[Shortfall]:
     for score in scores_so_far(ceiling.run):
         if score.value is None or score.value >= ALMOST_ONE or score.metric in NOT_CEILED:
             continue
-        reason = score.reason or one_line(json_text(score.details), 300)
+        reason = reason_of(score) or one_line(json_text(score.details), 300)
         link = task_link(score.task_id)
         tasks = found.setdefault((score.metric, "" if reason == "{}" else reason), [])
         tasks.append((score.task_id, link, score.value))
@@ -197,7 +205,20 @@ def _entry(lane: Lane, metric: str) -> Mapping[str, Any]:
     return lane.metrics.get(metric) or {}
 
 
-def _bar(lane: Lane, entry: Mapping[str, Any] | None) -> Bar:
-    cell = Cell.of(entry)
+def _groups(lanes: Sequence[Lane], metric: str) -> list[str]:
+    """Return the groups in which some lane has a value, in the order of summary.json."""
+    return list(
+        dict.fromkeys(
+            name
+            for lane in lanes
+            for name, entry in (_entry(lane, metric).get("by") or {}).items()
+            if entry.get("mean") is not None
+        )
+    )
+
+
+def _bar(lane: Lane, metric: str, group: str | None = None) -> Bar:
+    entry = _entry(lane, metric)
+    cell = Cell.of(entry if group is None else (entry.get("by") or {}).get(group))
     mean = None if cell.mean is None else float(cell.mean)
     return Bar(lane.label, lane.colour, mean, cell.low, cell.high)

@@ -183,5 +183,6 @@ def _caption(summary: Mapping[str, Any]) -> str:
     if summary.get("skipped"):
         parts.append(f"{summary['skipped']} skipped")
     stops = summary.get("stop_reasons") or {}
-    parts.extend(f"{reason} {count}" for reason, count in sorted(stops.items()))
-    return ", ".join(parts) + "; mean with 95 % interval, n scores with a value"
+    ended = ", ".join(f"{reason} {count}" for reason, count in sorted(stops.items()))
+    stopped = f"; goals ended by {ended}" if ended else ""
+    return f"{', '.join(parts)}{stopped}\nmean [95 % interval], n: scores with a value"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from seal.core.types import Score, Step, Task, Tool, ToolCall, ToolResult, Trajectory
 from seal.report.gold import gold_lines, json_text
-from seal.report.outcomes import DECISIVE, goal_label, outcome_label
+from seal.report.outcomes import DECISIVE, goal_label, outcome_label, reason_of
 from seal.report.printable import printable
 from seal.report.tables import number
 
@@ -173,7 +173,7 @@ def _verdict_lines(trajectory: Trajectory, scores: Sequence[Score]) -> Iterator[
     for score in scores:
         if score.metric in DECISIVE and score.value is not None:
             said = goal_label(score)
-            reason = f": {score.reason}" if score.reason else ""
+            reason = f": {reason_of(score)}" if reason_of(score) else ""
             yield f"goal {score.goal} {score.metric}: {said}{reason}", COLOURS[said]
 
 
@@ -183,6 +183,6 @@ def _score_lines(scores: Sequence[Score]) -> Iterator[Line]:
     yield "scores", "bold"
     width = max(len(score.metric) for score in scores)
     for score in scores:
-        reason = f"  {score.reason}" if score.reason else ""
+        reason = f"  {reason_of(score)}" if reason_of(score) else ""
         name = score.metric.ljust(width)
         yield f"  goal {score.goal}  {name}  {number(score.value):>9}{reason}", ""

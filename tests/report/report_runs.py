@@ -86,7 +86,7 @@ class Writer:
         chats: Iterable[Trajectory] = (),
         scores: Iterable[Score] | None = (),
         metrics: dict[str, Any] | None = None,
-        model: str = "lexical",
+        model: Any = "lexical",
         measure: dict[str, Any] | None = None,
     ) -> RunFolder:
         tasks = list(tasks)

@@ -179,6 +179,32 @@ def test_a_chart_cuts_what_exceeds_its_scale():
     assert ">7</text>" in svg
 
 
+def test_groups_are_drawn_and_other_tags_stand_in_a_fold(make_run, tmp_path):
+    by = {name: metric(0.5) for name in ("single", "parallel", "dep=true", "dep=false", "one=1")}
+    by["chat"] = metric(None, 0)
+    run = make_run("run", metrics={"pass_rate": metric(0.5, by=by)})
+
+    visible, folded = page([run], tmp_path).split("By other tags (1)")
+
+    assert "pass_rate by group" in visible
+    assert ">parallel<" in visible
+    assert ">chat<" not in visible
+    assert "pass_rate by dep" in folded
+    assert "one=1" not in folded.split("</section>")[0]
+
+
+def test_many_groups_are_cut_and_the_rest_counted(make_run, tmp_path):
+    run = make_run(metrics={"pass_rate": metric(0.5, by={f"g{n}": metric(0.5) for n in range(20)})})
+
+    assert "pass_rate by group; 4 more in summary.json" in page([run], tmp_path)
+
+
+def test_a_model_may_be_described_by_a_map(make_run):
+    run = make_run(metrics={}, model={"model": "openai/gpt-4o", "base_url": None})
+
+    assert lanes_of([run])[0].label == "openai/gpt-4o"
+
+
 def test_sections_can_be_replaced(scored_run, tmp_path):
     class Waterfall:
         title = "Waterfall <1>"

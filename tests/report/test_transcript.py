@@ -92,6 +92,13 @@ def test_the_end_has_stop_reason_answer_verdict_and_scores_with_reasons():
     assert "  goal 0  call_recall        n/a  the goal has no gold calls" in lines
 
 
+def test_a_verdict_may_have_its_reason_in_the_details():
+    score = verdict("own/a", "solved")
+    score.details["reason"] = "states the sky"
+
+    assert "goal 0 pass_rate: solved: states the sky" in plain(chat("own/a"), [score])
+
+
 def test_an_infrastructure_failure_is_an_error_and_no_verdict():
     lines = plain(failed_chat("own/a"))
 
