@@ -11,13 +11,14 @@ With the trajectory (stage 2):
 
 - unsolved: every call failed; no call was made though every plan needs one; an expected number is
   in a successful result, but the answer has another number that no result and no request has.
-- solved: only where the goal names no values: every gold call (without gold calls, every relevant
-  tool) succeeded with right arguments, the answer states a value of each one's result that the
-  request did not hold, has no number from nowhere, and refuses nothing.
+- solved: only where the goal names no values: every gold call of a plan succeeded with right
+  arguments, the answer states a value of each one's result that the request did not hold, has no
+  number from nowhere, and refuses nothing.
 
-What it cannot tell: values in other words, units or formats (see `statements`), whether an answer
-without named values is complete, whether a true result was misread, tone, languages other than
-English for refusals and denials. Then it says unsure; a solved or unsolved is meant to be safe.
+What it cannot tell: whether an answer is complete where neither values nor gold calls are annotated
+(relevant tools do not say how often each must be called, so such goals are never solved), values in
+other words, units or formats (see `statements`), a true result misread, refusals and denials in
+other languages than English. Then it says unsure; a solved or unsolved is meant to be safe.
 """
 
 from __future__ import annotations
@@ -41,7 +42,9 @@ _INABILITY = (
 )
 _APOLOGY = r"\b(?:sorry|apologi[sz]e|apologies|unfortunately)\b"
 _REFUSAL = re.compile(f"{_INABILITY}|{_APOLOGY}")
-_FOUND_NOTHING = re.compile(r"\b(?:find|found|locate|results?|matches)\b")
+_FOUND_NOTHING = re.compile(
+    r"\b(?:find|found|locate|results?|matches|there (?:is|are|were|was) no)\b"
+)
 """A search may truly find nothing: that is no refusal."""
 _FILLER = re.compile(
     r"^(?:please|let me know|feel free|is there anything|if you|i hope|thank|hope)\b"
@@ -253,9 +256,7 @@ def _grounded(goal: Goal, answer: str, successes: Sequence[Outcome]) -> bool:
 
 def _needed(goal: Goal) -> list[list[Called]]:
     """Return sets of calls of which one must have succeeded in full."""
-    if goal.plans is not None:
-        return [plan.calls() for plan in goal.plans if plan.calls()]
-    return [[Called(tool) for tool in dict.fromkeys(goal.relevant)]] if goal.relevant else []
+    return [plan.calls() for plan in goal.plans or () if plan.calls()]
 
 
 def _all_told(
