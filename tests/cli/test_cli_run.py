@@ -22,6 +22,14 @@ class Slow:
         return Reply(chat.request)
 """
 
+COSTLY = """
+from seal import Completion, Usage
+
+class Costly:
+    def complete(self, request):
+        return Completion("Done.", usage=Usage(10, 10))
+"""
+
 
 def lines(path: Path) -> int:
     return path.read_bytes().count(b"\n") if path.is_file() else 0
@@ -135,9 +143,8 @@ def test_an_interrupted_run_says_how_to_go_on(
         (["--team", "ful"], "Did you mean 'full'?"),
         (["--simulator", "templat"], "Did you mean 'template'?"),
         (["--planner", "no_such_module:Planner"], "no module 'no_such_module'"),
-        (["--role-model", "plannner=lexical"], "planner"),
         (["--model", "openai/some-model"], "OPENAI_API_KEY"),
-        (["--select", "no_such_tag=1"], "--select"),
+        (["--select", "no_such_tag=1"], "no_such_tag"),
     ],
 )
 def test_what_cannot_be_played_is_one_clear_line(seal, words: list[str], says: str) -> None:
@@ -147,10 +154,15 @@ def test_what_cannot_be_played_is_one_clear_line(seal, words: list[str], says: s
     assert failed.stderr.count("\n") == 1
 
 
-def test_a_spent_budget_ends_with_3_and_can_be_resumed(seal) -> None:
-    words = ("run", "--limit", "40", "--no-baselines", "--out", "r", "--workers", "1")
-    assert seal(*words, "--max-total-tokens", "1").returncode == 3
-    assert seal(*words, "--max-total-tokens", "1000000", "--resume").returncode == 0
+def test_a_spent_budget_ends_with_3_and_can_be_resumed(seal, tmp_path: Path) -> None:
+    (tmp_path / "costly.py").write_text(COSTLY)
+    words = ("run", "--limit", "20", "--no-baselines", "--out", "r", "--model", "costly:Costly")
+    assert seal(*words, "--workers", "1", "--max-total-tokens", "30").returncode == 3
+    stopped = lines(tmp_path / "r" / "trajectories.jsonl")
+    assert 0 < stopped < 20
+    resumed = seal(*words, "--max-total-tokens", "1000000", "--resume")
+    assert resumed.returncode == 0, resumed.stderr
+    assert lines(tmp_path / "r" / "trajectories.jsonl") == 20
 
 
 def test_no_server_is_an_error_of_each_task_and_ends_with_1(seal) -> None:
