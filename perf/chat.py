@@ -1,0 +1,214 @@
+"""What a chat costs above its model calls.
+
+Prints, each a ratio within one run:
+
+- CPU of whole chats (full team, 6 model calls, 3 tool calls) through a local zero-latency server,
+  over the CPU of a loop over one shared sync `openai.OpenAI` client that sends the same requests;
+- resident memory after all chats, over that after the first tenth;
+- chats a second of two processes, over those of one, with a scripted model in process.
+
+    python perf/chat.py [--chats 1000] [--short]
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import multiprocessing
+import os
+import resource
+import statistics
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
+
+from servers import Answer, ModelServer, Received, calls, text
+
+from seal.benchmarks import sample
+from seal.benchmarks.pool import load_pool
+from seal.core.protocols import Completion, Request
+from seal.core.types import Task, ToolCall
+from seal.pipeline.engine import Engine
+from seal.pipeline.run_folder import RunFolder
+from seal.pipeline.settings import RunSettings
+from seal.pipeline.workers import Job, ProcessWorkers
+
+TOOL_CALLS = 3
+
+
+def answer(request: Received) -> Answer:
+    """Call the first tool three times, then speak; a request without tools gets words."""
+    body = request.body
+    told = sum(message["role"] == "tool" for message in body["messages"])
+    if body.get("response_format"):
+        return text(json.dumps({"verdict": "solved", "reason": "as asked"}))
+    if body.get("tools") and told < TOOL_CALLS:
+        return calls((body["tools"][0]["function"]["name"], {"number": told}))
+    return text(f"Found after {told} calls.")
+
+
+def serve(port: Any, record: bool, bodies: Any) -> None:
+    """Run the server in a process of its own, whose CPU nobody counts."""
+    server = ModelServer(answer, record=record)
+    with server:
+        port.send(server.url)
+        port.recv()
+        bodies.send([received.body for received in server.received])
+
+
+class Server:
+    """The local server in its own process."""
+
+    def __init__(self, record: bool = False) -> None:
+        self._ours, theirs = multiprocessing.Pipe()
+        self._bodies, bodies = multiprocessing.Pipe(duplex=False)
+        self._process = multiprocessing.Process(target=serve, args=(theirs, record, bodies))
+        self._process.start()
+        self.url: str = self._ours.recv()
+
+    def close(self) -> list[dict[str, Any]]:
+        """Stop it and return the requests that it recorded."""
+        self._ours.send("stop")
+        bodies: list[dict[str, Any]] = self._bodies.recv()
+        self._process.join()
+        return bodies
+
+
+def settings(folder: Path, **changes: Any) -> RunSettings:
+    """Return the settings of the measured run."""
+    return RunSettings(baselines=False, retriever="random", cache_dir=folder / "cache", **changes)
+
+
+def prepare(folder: Path, run: RunSettings) -> tuple[Engine, list[Task]]:
+    """Return an engine over the shipped sample."""
+    pool = load_pool(sample.folder())
+    return Engine(run, RunFolder(folder), pool), list(pool.tasks())
+
+
+def jobs(engine: Engine, tasks: list[Task], count: int, first: int = 0) -> Iterator[Job]:
+    """Yield jobs over the tasks again and again, each with a trial of its own."""
+    for number in range(first, first + count):
+        task = tasks[number % len(tasks)]
+        yield Job(task, number, engine.rank([task])[task.id])
+
+
+def cpu_of_chats(engine: Engine, tasks: list[Task], count: int, first: int) -> float:
+    """Return CPU seconds of a chat."""
+    todo = list(jobs(engine, tasks, count, first))
+    start = time.process_time()
+    for job in todo:
+        engine.play(job.task, job.trial, job.rankings)
+    return (time.process_time() - start) / count
+
+
+def cpu_of_client(url: str, bodies: list[dict[str, Any]], count: int) -> float:
+    """Return CPU seconds of the same requests through one shared client, a chat's worth."""
+    import openai
+
+    client = openai.OpenAI(base_url=url, api_key="none", max_retries=0)
+    start = time.process_time()
+    for _ in range(count):
+        for body in bodies:
+            client.chat.completions.create(**body)
+    return (time.process_time() - start) / count
+
+
+def resident() -> float:
+    """Return resident memory in MB."""
+    pages = int(Path("/proc/self/statm").read_text().split()[1])
+    return pages * os.sysconf("SC_PAGE_SIZE") / 2**20
+
+
+def overhead(folder: Path, chats: int) -> None:
+    """Print CPU against the bare client, and memory."""
+    recording = Server(record=True)
+    run = settings(folder, model="openai/scripted", base_url=recording.url, cache="off")
+    engine, tasks = prepare(folder, run)
+    cpu_of_chats(engine, tasks, 1, 0)
+    engine.close()
+    bodies = recording.close()
+    server = Server()
+    ratios, ours, theirs = [], [], []
+    rounds = 10
+    memory = []
+    for cache in ("record", "off"):
+        run = settings(folder, model="openai/scripted", base_url=server.url, cache=cache)
+        engine, tasks = prepare(folder, run)
+        cpu_of_chats(engine, tasks, 5, 10**6)
+        cpu_of_client(server.url, bodies, 5)
+        ratios, ours, theirs = [], [], []
+        for number in range(rounds):
+            each = max(1, chats // rounds)
+            ours.append(cpu_of_chats(engine, tasks, each, number * each))
+            theirs.append(cpu_of_client(server.url, bodies, each))
+            ratios.append(ours[-1] / theirs[-1])
+            memory.append(resident())
+        engine.close()
+        print(
+            f"chat over bare client, model cache {cache}: {statistics.median(ratios):.2f} x CPU "
+            f"({statistics.median(ours) * 1000:.1f} ms against "
+            f"{statistics.median(theirs) * 1000:.1f} ms; {len(bodies)} requests a chat, "
+            f"median of {rounds} rounds)"
+        )
+    server.close()
+    print(
+        f"memory after {chats * 2} chats over that after {chats // rounds}: "
+        f"{memory[-1] / memory[0]:.2f} ({memory[0]:.0f} MB -> {memory[-1]:.0f} MB, "
+        f"peak {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:.0f} MB)"
+    )
+
+
+class Scripted:
+    """The server's script, in process."""
+
+    identity = "scripted"
+
+    def complete(self, request: Request) -> Completion:
+        """Call the first tool three times, then speak."""
+        told = sum(message.role == "tool" for message in request.messages)
+        if request.tools and told < TOOL_CALLS:
+            return Completion(calls=(ToolCall("", request.tools[0].name, {"number": told}),))
+        return Completion(f"Found after {told} calls.")
+
+
+def scaling(folder: Path, chats: int) -> None:
+    """Print the rate of two processes against one."""
+    run = settings(folder, model=Scripted(), cache="off")
+    engine, tasks = prepare(folder, run)
+    rates = {}
+    for processes in (1, 2):
+        workers = ProcessWorkers(run, RunFolder(folder), processes, 1)
+        todo = list(jobs(engine, tasks, chats))
+        outcomes = workers.outcomes(iter(todo))
+        warm = max(1, chats // 5)
+        for _ in range(warm):  # the processes start and import
+            next(outcomes)
+        start = time.monotonic()
+        done = sum(1 for _ in outcomes)
+        rates[processes] = done / (time.monotonic() - start)
+    engine.close()
+    print(
+        f"two processes over one, scripted model in process: {rates[2] / rates[1]:.2f} x "
+        f"({rates[1]:.0f} -> {rates[2]:.0f} chats/s)"
+    )
+
+
+def main(argv: list[str] | None = None) -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--chats", type=int, default=1000)
+    parser.add_argument("--short", action="store_true", help="a few chats, to see that it runs")
+    given = parser.parse_args(argv)
+    chats = 20 if given.short else given.chats
+    with tempfile.TemporaryDirectory() as name:
+        overhead(Path(name), chats // 2)
+        scaling(Path(name), chats)
+
+
+if __name__ == "__main__":
+    main()
