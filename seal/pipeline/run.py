@@ -174,7 +174,7 @@ class _Tally:
         self.tokens += outcome.tokens
         self.errors += outcome.failed
         if outcome.line is None:
-            self.skipped[outcome.note] += 1
+            self.skipped["no recording to play"] += 1
 
     def spent(self) -> bool:
         self.stopped = self.budget is not None and self.tokens >= self.budget
