@@ -10,7 +10,7 @@ from typing import Literal
 from seal.core.text import words
 from seal.core.types import JSON
 
-Kind = Literal["email", "url", "date", "time", "quoted", "number", "name", "phrase"]
+Kind = Literal["email", "url", "date", "time", "quoted", "code", "number", "name", "phrase"]
 
 _MONTHS = words(
     "january february march april may june july august september october november december"
@@ -33,6 +33,7 @@ _PATTERNS: tuple[tuple[Kind, re.Pattern[str]], ...] = (
     ("date", re.compile(rf"(?i)\b\d{{1,2}}(?:st|nd|rd|th)? (?:of )?(?:{_MONTH})(?:,? \d{{4}})?\b")),
     ("date", re.compile(rf"(?i)\b(?:{_DAY_WORD})\b")),
     ("time", re.compile(r"(?i)\b\d{1,2}:\d{2}(?::\d{2})?(?: ?[ap]m)?\b|\b\d{1,2} ?[ap]m\b")),
+    ("code", re.compile(r"\b[A-Z][A-Za-z]*-?\d[\w-]*\b|\b\d+(?:-\d+){2,}\b")),
     ("number", re.compile(r"(?<![\w.])[-+]?\d+(?:,\d{3})*(?:\.\d+)?(?:[eE][-+]?\d+)?")),
     ("number", re.compile(rf"(?i)\b(?:{_NUMBER_WORD})\b")),
     ("name", re.compile(rf"{_CAPITAL}(?:(?: (?:of|de|la|the))? {_CAPITAL})*")),
@@ -40,10 +41,10 @@ _PATTERNS: tuple[tuple[Kind, re.Pattern[str]], ...] = (
 )
 _STARTERS = frozenset(
     words(
-        "a an the i we he she it they my our please what which who when where why how is are do "
-        "does can could would will should find get give show tell list search fetch check book "
-        "look suggest recommend convert calculate compute send set add create play order make need "
-        "want also then and if in on at for from to with let help provide translate remind turn "
+        "a an the there i we he she it they my our please what which who when where why how is are "
+        "do does can could would will should find get give show tell list search fetch check book "
+        "look suggest recommend convert calculate compute send set add create play order make "
+        "need want also then and if in on at for from to with let help provide translate remind turn "
         "hi hello thanks call email schedule write read open close start stop delete remove "
         "update compare"
     )

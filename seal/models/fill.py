@@ -78,14 +78,13 @@ def fill(schema: Mapping[str, Any], text: str, context: str = "") -> Filled:
     if not _is_schema(orjson.dumps(schema)):
         return Filled({}, ("arguments",))
     arguments, missing = _fill_object(schema, _Source(text, spans(text)))
-    if missing and context and context != text:
-        rest = _Source(context, spans(context))
-        properties = _properties(schema)
-        for name in missing:
-            value = _value(name, properties[name], rest, required=True)
-            if value is not None:
-                arguments[name] = value
-        missing = [name for name in missing if name not in arguments]
+    if context and context != text:
+        _complete(arguments, schema, _Source(context, spans(context)))
+    for name, inner in _properties(schema).items():  # free text takes the clause as it stands
+        free = name in missing and _type(inner) == "string" and _FREE_TEXT & set(words(name))
+        if free and name not in arguments and text.strip() and _valid(text.strip(), inner):
+            arguments[name] = text.strip()
+    missing = [name for name in missing if name not in arguments]
     if missing:
         return Filled(arguments, tuple(missing))
     if not _valid(arguments, schema):
@@ -94,6 +93,18 @@ def fill(schema: Mapping[str, Any], text: str, context: str = "") -> Filled:
         if not _valid(arguments, schema):
             return Filled({}, tuple(required) or ("arguments",))
     return Filled(arguments, ())
+
+
+def _complete(arguments: dict[str, JSON], schema: Mapping[str, Any], source: _Source) -> None:
+    """Add the required arguments that are missing, as far as a further text gives them."""
+    given = {str(value) for value in arguments.values()}
+    source.taken = {n for n, span in enumerate(source.spans) if span.text in given}
+    properties = _properties(schema)
+    for name in _required(schema):
+        if name not in arguments:
+            value = _value(name, properties[name], source, required=True)
+            if value is not None:
+                arguments[name] = value
 
 
 def _fill_object(schema: Mapping[str, Any], source: _Source) -> tuple[dict[str, JSON], list[str]]:
@@ -222,8 +233,6 @@ def _single(
     for _, position, value in cued or ranked:
         source.taken.add(position)
         return value
-    if kind == "string" and _FREE_TEXT & set(words(name)) and source.text.strip():
-        return source.text.strip()
     return None
 
 
@@ -259,7 +268,9 @@ def _fit(name: str, schema: Mapping[str, Any], kind: str, span: Span, cue: float
         return 0.5 if named & _CODES or cue >= _NEAR else None
     if span.kind == "phrase":
         return 0.3 if named & _FREE_TEXT else None
-    return {"quoted": 1.0, "name": 0.8}.get(span.kind)
+    if span.kind == "code":
+        return 1.0 if named & _CODES else 0.7
+    return {"quoted": 0.9, "name": 0.8}.get(span.kind)
 
 
 def _cue(name: str, schema: Mapping[str, Any], span: Span, text: str) -> float:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import orjson
@@ -78,7 +79,7 @@ class GeminiModel:
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle without key and connections: the other process reads its own environment."""
-        return (GeminiModel, (self.name, self.settings))
+        return (GeminiModel, (self.name, replace(self.settings, recordings=None)))
 
     def complete(self, request: Request) -> Completion:
         """Return Google's answer.

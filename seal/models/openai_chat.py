@@ -10,6 +10,7 @@ from __future__ import annotations
 import base64
 import os
 import threading
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl, unquote, urlsplit, urlunsplit
 
@@ -85,7 +86,7 @@ class OpenAIModel:
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle without key and connections: the other process reads its own environment."""
-        return (OpenAIModel, (self.name, self.settings))
+        return (OpenAIModel, (self.name, replace(self.settings, recordings=None)))
 
     def complete(self, request: Request) -> Completion:
         """Return the server's answer.

@@ -22,7 +22,10 @@ Script = Answers | Mapping[str, Answers] | Callable[[Request], Answer]
 
 
 class ScriptedModel:
-    """Gives the answers of a script, from its beginning in every chat. Safe in threads.
+    """Gives the answers of a script, from its beginning each time it is opened. Safe in threads.
+
+    A run opens a model for each role of each chat: a plain list is played by each role on its own,
+    a script by role says who plays what.
 
     Args:
         script: The answers. A name in a call may be a tool's id: it stands for the offered name.
