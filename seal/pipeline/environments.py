@@ -7,7 +7,7 @@ from itertools import chain
 
 from seal.benchmarks.pool import StoredPool
 from seal.core.canonical import canonical_json
-from seal.core.protocols import Environment
+from seal.core.protocols import Environment, Simulator
 from seal.core.store import Store, digest_of_entries
 from seal.core.types import JSON, Task, Tool, Trajectory
 from seal.models.settings import Lookup
@@ -68,25 +68,57 @@ def _build(
     store: Store,
     cast: Cast,
 ) -> EnvironmentFactory:
-    what = settings.simulator
-    answers = None
-    if pool.recordings() and what in ("recorded", "llm"):
-        played = chain.from_iterable(pool.recorded(name) for name in pool.recordings())
-        answers = RecordedAnswers(played, tools)
-    if what == "recorded" and answers is not None:
+    answers = _recorded_answers(settings, tools, pool)
+    if settings.simulator == "recorded" and answers is not None:
         return RecordedEnvironments(_recording(settings, pool), answers, tools)
+    simulator = _simulator(settings, tools, answers, store, cast)
+    gold = GoldAnswers(pool.tasks())
+    return SimulatedEnvironments(Fallback(gold, simulator) if gold else simulator, tools)
+
+
+def simulator_of(
+    settings: RunSettings,
+    tools: Mapping[str, Tool],
+    pool: StoredPool,
+    store: Store,
+    cast: Cast,
+) -> Simulator:
+    """Return the simulator that a run asks, its answers kept, without the gold answers before it.
+
+    Raises:
+        UnknownNameError: No such simulator.
+        UsageError: It lacks what it needs: a model, recorded runs.
+    """
+    return _simulator(settings, tools, _recorded_answers(settings, tools, pool), store, cast)
+
+
+def _recorded_answers(
+    settings: RunSettings, tools: Mapping[str, Tool], pool: StoredPool
+) -> RecordedAnswers | None:
+    if not pool.recordings() or settings.simulator not in ("recorded", "llm"):
+        return None
+    played = chain.from_iterable(pool.recorded(name) for name in pool.recordings())
+    return RecordedAnswers(played, tools)
+
+
+def _simulator(
+    settings: RunSettings,
+    tools: Mapping[str, Tool],
+    answers: RecordedAnswers | None,
+    store: Store,
+    cast: Cast,
+) -> Simulator:
+    by_model = settings.simulator == "llm"
     setup = SimulatorSetup(
         tools=tools,
         store=None if settings.cache == "off" else store,
         mode=settings.cache,
         seed=settings.seed,
-        model=cast.standing("simulator") if what == "llm" else None,
-        model_name=canonical_json(cast.identity("simulator")).decode() if what == "llm" else "",
+        model=cast.standing("simulator") if by_model else None,
+        model_name=canonical_json(cast.identity("simulator")).decode() if by_model else "",
         recorded=answers,
     )
-    simulator = build_simulator(what, setup)
-    gold = GoldAnswers(pool.tasks())
-    return SimulatedEnvironments(Fallback(gold, simulator) if gold else simulator, tools)
+    return build_simulator(settings.simulator, setup)
 
 
 def _recording(settings: RunSettings, pool: StoredPool) -> Lookup:

@@ -106,6 +106,7 @@ def _folder(settings: RunSettings, out: Path | None, resume: bool) -> RunFolder:
 
 
 def free_folder(settings: RunSettings) -> Path:
+    """Return the folder of a run that names none: `runs/POOL-MODEL`, numbered where it is taken."""
     name = f"{Path(str(settings.pool)).name}-{name_of(settings.model)}"
     slug = re.sub(r"[^A-Za-z0-9._-]+", "_", name).strip("._")[:80] or "run"
     numbered = (Path("runs") / (f"{slug}-{n}" if n else slug) for n in itertools.count())

@@ -48,6 +48,22 @@ def test_stores_are_merged_by_folder(seal, exported: Path, tmp_path: Path) -> No
     assert stats["path"] == str(tmp_path / "cache" / FILE_NAME)
 
 
+def test_gold_calls_are_simulated_ahead_once(seal) -> None:
+    first = json.loads(seal("cache", "fill", "sample", "--json").stdout)
+    assert first["stored"] == first["calls"] > 0
+    assert first["failed"] == {}
+    second = json.loads(seal("cache", "fill", "sample", "--json").stdout)
+    assert (second["stored"], second["known"]) == (0, first["calls"])
+    assert seal("cache", "verify", "sample").returncode == 0
+
+
+def test_the_calls_of_a_run_are_simulated_ahead(seal) -> None:
+    assert seal("run", "--limit", "9", "--no-baselines", "--out", "r").returncode == 0
+    filled = seal("cache", "fill", "sample", "--calls", "r", "--seed", "1", "--json")
+    assert json.loads(filled.stdout)["stored"] > 0
+    assert "no run folder" in seal("cache", "fill", "sample", "--calls", "nowhere").stderr
+
+
 def test_a_damaged_entry_is_found_and_removed(seal, exported: Path, tmp_path: Path) -> None:
     seal("cache", "import", exported)
     with sqlite3.connect(tmp_path / "cache" / FILE_NAME) as connection:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from seal.cli.options import Json, new_app
+from seal.cli.options import Json, new_app, pairs, typed_pairs
 from seal.cli.output import field_lines, output
 
 if TYPE_CHECKING:
@@ -27,6 +27,47 @@ def stats(cache_dir: CacheDir = None, json: Json = False) -> int:
         result.result(plain)
         result.show(*field_lines(plain))
     return 0
+
+
+@app.command()
+def fill(
+    pool: Annotated[str, typer.Argument(metavar="NAME|DIR", help="Tools to simulate.")],
+    calls: Annotated[str, typer.Option(metavar="gold|RUN", help="Which calls.")] = "gold",
+    simulator: Annotated[
+        str, typer.Option(help="template, llm, recorded or module:attribute.")
+    ] = "template",
+    role_model: Annotated[
+        list[str] | None, typer.Option(metavar="simulator=MODEL", help="Model of the simulator.")
+    ] = None,
+    model_option: Annotated[
+        list[str] | None,
+        typer.Option("--model-option", "-M", metavar="KEY=VALUE", help="Of that model."),
+    ] = None,
+    base_url: Annotated[
+        str | None, typer.Option(help="Address of an OpenAI-compatible server.")
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Of the run that is to come.")] = 0,
+    cache_dir: CacheDir = None,
+    json: Json = False,
+) -> int:
+    """Simulate a pool's gold calls, or those of a run, ahead; exits with 1 where some fail."""
+    from seal.pipeline.filling import fill_cache
+    from seal.pipeline.settings import RunSettings
+
+    settings = RunSettings(
+        pool=pool,
+        simulator=simulator,
+        role_models=pairs("--role-model", role_model),
+        model_options=typed_pairs("--model-option", model_option),
+        base_url=base_url,
+        seed=seed,
+        cache_dir=cache_dir,
+    )
+    with output(json) as result:
+        report = asdict(fill_cache(settings, calls))
+        result.result(report)
+        result.show(*field_lines(report))
+    return int(bool(report["failed"]))
 
 
 @app.command("export")
