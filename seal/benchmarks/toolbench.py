@@ -203,8 +203,6 @@ class _Import:
     def _entry_of_run(self, run: Run, group: str, query_id: str, origin: _Origin) -> TaskEntry:
         offered = []
         for function in run.functions:
-            if not isinstance(function, dict):
-                raise DataError(f"{origin}: a function is no object: {str(function)[:100]!r}")
             try:
                 offered.append(self._tools.add_function(function, origin.file.name))
             except DataError as error:

@@ -98,7 +98,7 @@ def read_tree(record: Any) -> Run:
     closed = close_run(parts, generation.get("final_answer"))
     return Run(
         text_of_query(generation.get("query")),
-        _list(generation.get("function"), "answer_generation.function"),
+        checked_functions(generation.get("function"), "answer_generation.function"),
         closed.moves,
         closed.text,
         closed.answer,
@@ -109,6 +109,18 @@ def read_tree(record: Any) -> Run:
         generation.get("finish_type"),
         orphans=parts.orphans,
     )
+
+
+def checked_functions(functions: Any, place: str) -> list[dict[str, Any]]:
+    """Return a run's function list.
+
+    Raises:
+        DataError: It is no list of objects with names.
+    """
+    for function in _list(functions, place):
+        if not isinstance(function, dict) or not isinstance(function.get("name"), str):
+            raise DataError(f"{place}: a function has no name: {str(function)[:100]!r}")
+    return list(functions)
 
 
 @dataclass(slots=True)

@@ -16,6 +16,7 @@ from seal.benchmarks.toolbench_answers import (
     Move,
     Parts,
     Run,
+    checked_functions,
     close_run,
     is_cut,
     text_of_arguments,
@@ -43,11 +44,9 @@ def read_converted(record: Any) -> Run:
     """
     if not isinstance(record, dict):
         raise DataError(f"expected an object, got {str(record)[:100]!r}")
-    answer, functions = record.get("answer"), record.get("available_tools")
+    answer = record.get("answer")
     if not isinstance(answer, dict) or not isinstance(answer.get("answer_details"), list):
         raise DataError("answer.answer_details: missing, or no list")
-    if not isinstance(functions, list):
-        raise DataError("available_tools: missing, or no list")
     parts = Parts([])
     texts_cut = 0
     for role, message in _flattened(answer["answer_details"]):
@@ -60,7 +59,7 @@ def read_converted(record: Any) -> Run:
     closed = close_run(parts, answer.get("final_answer"))
     return Run(
         text_of_query(record.get("query")),
-        functions,
+        checked_functions(record.get("available_tools"), "available_tools"),
         closed.moves,
         closed.text,
         closed.answer,
@@ -78,7 +77,10 @@ def _flattened(roots: list[Any]) -> Iterator[tuple[str, Any]]:
         if not isinstance(node, dict) or not isinstance(node.get("role"), str):
             raise DataError(f"answer_details: a node has no role: {str(node)[:100]}")
         yield node["role"], node.get("message")
-        waiting += reversed(node.get("next") or [])
+        following = node.get("next") or []
+        if not isinstance(following, list):
+            raise DataError(f"answer_details.next: expected a list, got {str(following)[:100]!r}")
+        waiting += reversed(following)
 
 
 def _move(reply: int, thought: str, message: Any) -> Move:

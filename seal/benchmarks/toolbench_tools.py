@@ -15,7 +15,13 @@ from typing import Any
 
 import orjson
 
-from seal.benchmarks.toolbench_names import NAME_LENGTH, api_name, function_name, tool_name
+from seal.benchmarks.toolbench_names import (
+    NAME_LENGTH,
+    api_name,
+    bare_name,
+    function_name,
+    tool_name,
+)
 from seal.core.canonical import digest
 from seal.core.errors import DataError
 from seal.core.records import to_plain
@@ -73,9 +79,7 @@ class ToolTable:
         Raises:
             DataError: A field is missing.
         """
-        name = function.get("name")
-        if not isinstance(name, str) or not name:
-            raise DataError(f"a function has no name: {str(function)[:200]}")
+        name = function["name"]
         if name == FINISH:
             return None
         for tool_id in self._by_rule_name.get(name, ()):
@@ -124,6 +128,8 @@ class ToolTable:
         found: dict[str, Tool] = {}
         for tool_id in tool_ids:
             found.setdefault(self._rule_names[tool_id], self._tools[tool_id])
+        for name, tool in list(found.items()):
+            found.setdefault(bare_name(name), tool)
         return found
 
     def add_responses(self, category: str, tool: str, shapes: Mapping[str, JSON]) -> int:
