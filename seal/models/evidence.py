@@ -44,8 +44,8 @@ _STARTERS = frozenset(
         "a an the there i we he she it they my our please what which who when where why how is are "
         "do does can could would will should find get give show tell list search fetch check book "
         "look suggest recommend convert calculate compute send set add create play order make "
-        "need want also then and if in on at for from to with let help provide translate remind turn "
-        "hi hello thanks call email schedule write read open close start stop delete remove "
+        "need want also then and if in on at for from to with let help provide translate remind "
+        "turn hi hello thanks call email schedule write read open close start stop delete remove "
         "update compare"
     )
 )

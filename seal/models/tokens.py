@@ -22,7 +22,7 @@ from seal.core.types import ToolCall, Usage
 
 Counter = Callable[[str], int]
 BYTES_PER_TOKEN = 4
-"""Of English prose and JSON under o200k_base; a text in Chinese has about 3 bytes a token."""
+"""The rule of thumb for English prose; JSON, code and other scripts can be off by half."""
 PER_MESSAGE = 4
 """Tokens that a chat template adds to a message."""
 
