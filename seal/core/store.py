@@ -22,6 +22,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
+import orjson
+
 from seal.core.errors import DataError, InfrastructureError
 
 FILE_NAME = "answers.sqlite"
@@ -31,7 +33,7 @@ VERSION = 1
 """Version of the tables, in the file's `user_version`."""
 
 _APPLICATION = 0x5EA1  # the file's `application_id`: tells our files from other SQLite files
-_PAGE = 500
+_Row = tuple[bytes, bytes, bytes, bytes, bytes]
 _CREATE = """
 CREATE TABLE IF NOT EXISTS entries (
     key TEXT PRIMARY KEY,
@@ -41,8 +43,16 @@ CREATE TABLE IF NOT EXISTS entries (
     checksum TEXT NOT NULL
 )
 """
-_INSERT = "INSERT INTO entries VALUES (?, ?, ?, ?, ?) ON CONFLICT (key) DO NOTHING"
+_INSERT = (
+    "INSERT INTO entries VALUES (CAST(? AS TEXT), CAST(? AS TEXT), CAST(? AS TEXT),"
+    " CAST(? AS TEXT), CAST(? AS TEXT)) ON CONFLICT (key) DO NOTHING"
+)
 _SELECT = "SELECT key, kind, value, created, checksum FROM entries "
+_PAGE_OF_ROWS = (
+    _SELECT + "WHERE key > CAST(? AS TEXT) AND kind = coalesce(?, kind) ORDER BY key LIMIT 500"
+)
+_FOREIGN = b" "
+"""Begins a value that orjson cannot hold as it is, such as integers of more than 64 bits."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,8 +129,7 @@ class Store:
         Raises:
             InfrastructureError: The entry is damaged, or the file cannot be read.
         """
-        with self._connection() as connection:
-            row = connection.execute(_SELECT + "WHERE key = ?", (key,)).fetchone()
+        row = self._find(key)
         return None if row is None else self._sound(row)
 
     def put(
@@ -141,13 +150,12 @@ class Store:
             ValueError: A number is NaN or infinite.
             InfrastructureError: The stored entry is damaged, or the file cannot be written.
         """
-        value = json.dumps(entry, separators=(",", ":"), allow_nan=False)
         stamp = created if created is not None else _now()
-        row = (key, kind, value, stamp, _checksum(key, kind, value, stamp))
+        content = (key.encode(), kind.encode(), _encode(entry), stamp.encode())
+        row = (*content, _checksum(*content))
         with self._connection() as connection:
-            if connection.execute(_INSERT, row).rowcount == 0:
-                row = connection.execute(_SELECT + "WHERE key = ?", (key,)).fetchone()
-        return self._sound(row)
+            inserted = connection.execute(_INSERT, row).rowcount
+        return self._sound(row if inserted else self._find(key) or row)
 
     def entries(self, kind: str | None = None) -> Iterator[Entry]:
         """Yield the entries in the order of their keys; a damaged one has the value None.
@@ -157,40 +165,48 @@ class Store:
         Args:
             kind: Only entries of this kind; None: all.
         """
-        last = ""
-        while True:
-            with self._connection() as connection:
-                rows = connection.execute(
-                    _SELECT + "WHERE key > ? AND kind = coalesce(?, kind) ORDER BY key LIMIT ?",
-                    (last, kind, _PAGE),
-                ).fetchall()
-            if not rows:
-                return
-            for row in rows:
-                yield Entry(row[0], row[1], _decode(row), row[3])
-            last = rows[-1][0]
+        for row in self._rows(kind):
+            key, its_kind, _, created, _ = (_text(column) for column in row)
+            yield Entry(key, its_kind, _decode(row), created)
 
     def stats(self) -> StoreStats:
         """Return the numbers of entries and the size on disk."""
         with self._connection() as connection:
             counts = connection.execute("SELECT kind, count(*) FROM entries GROUP BY kind")
-            by_kind = dict(sorted(counts.fetchall()))
+            by_kind = {_text(kind): count for kind, count in sorted(counts.fetchall())}
         files = [self.path, self.path.with_name(self.path.name + "-wal")]
         return StoreStats(by_kind, sum(f.stat().st_size for f in files if f.is_file()))
 
     def discard_damaged(self) -> list[str]:
         """Remove the entries that do not match their checksum, and return their keys."""
-        damaged = [entry.key for entry in self.entries() if entry.value is None]
+        damaged = [row[0] for row in self._rows(None) if _decode(row) is None]
         with self._connection() as connection:
-            connection.executemany("DELETE FROM entries WHERE key = ?", [(k,) for k in damaged])
-        return damaged
+            connection.executemany(
+                "DELETE FROM entries WHERE key = CAST(? AS TEXT)", [(key,) for key in damaged]
+            )
+        return [_text(key) for key in damaged]
 
-    def _sound(self, row: tuple[str, str, str, str, str]) -> dict[str, Any]:
+    def _find(self, key: str) -> _Row | None:
+        with self._connection() as connection:
+            row: _Row | None = connection.execute(_SELECT + "WHERE key = ?", (key,)).fetchone()
+        return row
+
+    def _rows(self, kind: str | None) -> Iterator[_Row]:
+        last = b""
+        while True:
+            with self._connection() as connection:
+                rows = connection.execute(_PAGE_OF_ROWS, (last, kind)).fetchall()
+            if not rows:
+                return
+            yield from rows
+            last = rows[-1][0]
+
+    def _sound(self, row: _Row) -> dict[str, Any]:
         value = _decode(row)
         if value is None:
             raise InfrastructureError(
-                f"{self.path}: the entry {row[0]} is damaged; `seal cache verify` lists such"
-                " entries and `seal cache verify --repair` removes them"
+                f"{self.path}: the entry {_text(row[0])} is damaged; `seal cache verify` lists"
+                " such entries and `seal cache verify --repair` removes them"
             )
         return value
 
@@ -227,8 +243,8 @@ class Store:
         connection = sqlite3.connect(
             self.path, self.timeout, isolation_level=None, check_same_thread=False
         )
-        # Damaged bytes must show as a wrong checksum, not as a failure to read the row.
-        connection.text_factory = _lenient_text
+        # As bytes, damage shows as a wrong checksum and not as a failure to read the row.
+        connection.text_factory = bytes
         try:
             connection.execute("PRAGMA synchronous = NORMAL")
         except sqlite3.Error:
@@ -291,23 +307,35 @@ def _now() -> str:
     return datetime.now(UTC).isoformat(timespec="seconds")
 
 
-def _checksum(key: str, kind: str, value: str, created: str) -> str:
-    text = "\n".join((key, kind, created, value))
-    return hashlib.blake2b(text.encode(), digest_size=16).hexdigest()
-
-
-def _decode(row: tuple[Any, ...]) -> dict[str, Any] | None:
-    if not all(isinstance(column, str) for column in row):
-        return None
-    key, kind, value, created, checksum = row
-    if _checksum(key, kind, value, created) != checksum:
-        return None
-    decoded: dict[str, Any] = json.loads(value)
-    return decoded
-
-
-def _lenient_text(raw: bytes) -> str:
+def _text(raw: bytes) -> str:
     return raw.decode("utf-8", "replace")
+
+
+def _checksum(key: bytes, kind: bytes, value: bytes, created: bytes) -> bytes:
+    whole = b"\n".join((key, kind, created, value))
+    return hashlib.blake2b(whole, digest_size=16).hexdigest().encode()
+
+
+def _encode(entry: dict[str, Any]) -> bytes:
+    try:
+        plain = orjson.dumps(entry)
+    except TypeError:
+        plain = b"null"
+    if orjson.loads(plain) == entry:  # not so for NaN, tuples, dataclasses
+        return plain
+    return _FOREIGN + json.dumps(entry, separators=(",", ":"), allow_nan=False).encode()
+
+
+def _decode(row: _Row) -> dict[str, Any] | None:
+    """Return a row's value, or None where the row does not match its checksum."""
+    *content, checksum = row
+    if not all(isinstance(column, bytes) for column in content):
+        return None
+    if _checksum(*content) != checksum:
+        return None
+    read = json.loads if content[2].startswith(_FOREIGN) else orjson.loads
+    value: dict[str, Any] = read(content[2])
+    return value
 
 
 def _create(connection: sqlite3.Connection, timeout: float) -> None:

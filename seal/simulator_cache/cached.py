@@ -183,9 +183,18 @@ class Fallback:
         return self.simulators[-1].respond(tool, arguments)
 
     def keys(self, tool: Tool, arguments: dict[str, JSON]) -> frozenset[str]:
-        """Return the key of the first simulator that has an answer stored."""
-        found = (keys_of_call(simulator, tool, arguments) for simulator in self.simulators)
-        return next(filter(None, found), frozenset())
+        """Return the key of the first simulator that has an answer, where that one is stored."""
+        for position, simulator in enumerate(self.simulators):
+            if isinstance(simulator, Keyed):
+                found = simulator.keys(tool, arguments)
+                if found:
+                    return found
+                continue
+            later = self.simulators[position + 1 :]
+            # What has no key needs no store: it answers by rule or from a recording.
+            if any(map(_is_keyed, later)) and simulator.respond(tool, arguments).cacheable:
+                break
+        return frozenset()
 
 
 class Shaped:
@@ -216,6 +225,10 @@ class Shaped:
         if known is None or known[0] is not tool:
             known = self._tools[tool.id] = (tool, with_shape(tool, self._store))
         return known[1]
+
+
+def _is_keyed(simulator: Simulator) -> bool:
+    return isinstance(simulator, Keyed)
 
 
 def keys_of_call(simulator: Simulator, tool: Tool, arguments: dict[str, JSON]) -> frozenset[str]:

@@ -58,7 +58,9 @@ def test_put_returns_what_a_later_reader_will_see(store):
 
 
 @given(value=st.dictionaries(st.text(), JSON, max_size=4))
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60)
+@settings(
+    suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60, deadline=None
+)
 def test_every_json_value_comes_back_as_it_was(store, value):
     key = digest(repr(value))
     assert store.put(key, value) == value

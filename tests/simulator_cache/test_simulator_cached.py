@@ -56,7 +56,9 @@ def test_an_answer_is_asked_for_once(store):
 
 
 @given(arguments=ARGUMENTS)
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=50)
+@settings(
+    suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=50, deadline=None
+)
 def test_the_order_of_arguments_never_matters(store, arguments):
     cached = Cached(Counting(), store)
     turned = dict(reversed(arguments.items()))
@@ -71,7 +73,9 @@ def test_one_and_one_point_zero_are_one_call_and_true_is_another(store):
 
 
 @given(others=st.lists(ARGUMENTS, max_size=5))
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=25)
+@settings(
+    suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=25, deadline=None
+)
 def test_an_answer_does_not_depend_on_other_entries(tmp_path_factory, others):
     from seal.simulator_cache.template import Template
 
@@ -196,6 +200,13 @@ def test_a_fallback_asks_until_there_is_an_answer(store):
     assert both.respond(TOOL, {}) == Response({"n": 1})
     assert both.keys(TOOL, {}) == {Cached(last, store).key(TOOL, {})}
     assert both.keys(TOOL, {"other": 1}) == frozenset()
+
+
+def test_a_stored_answer_that_an_earlier_simulator_made_needless_is_not_used(store):
+    kept = Cached(Counting(), store)
+    kept.respond(TOOL, {})
+    assert Fallback(Counting(), kept).keys(TOOL, {}) == frozenset()
+    assert Fallback(Counting(cacheable=False), kept).keys(TOOL, {}) == kept.keys(TOOL, {})
 
 
 def test_imported_answers_alone_say_that_there_is_none(store):

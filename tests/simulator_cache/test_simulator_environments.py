@@ -209,7 +209,7 @@ def test_errors_that_rules_gave_are_no_answers_of_the_tool():
 
 
 @given(cities=st.lists(st.text(max_size=4), min_size=1, max_size=6))
-@settings(max_examples=40)
+@settings(max_examples=40, deadline=None)
 def test_every_recorded_call_of_a_task_gets_its_own_observation(cities):
     pairs = [
         (call(n, {"city": city}), observation("", f"answer {n}")) for n, city in enumerate(cities)

@@ -54,7 +54,7 @@ def line(**changes) -> str:
     )
 )
 @settings(
-    suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=40, deadline=None
+    suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=12, deadline=None
 )
 def test_exported_entries_come_back_as_they_were(tmp_path_factory, entries):
     folder = tmp_path_factory.mktemp("exchange")
