@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import logging
 from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
@@ -15,6 +16,10 @@ from seal.core.errors import ModelError
 from seal.models.settings import ModelSettings
 
 Answer = TypeVar("Answer")
+
+_log = logging.getLogger(__name__)
+# Its warnings name no reason; without a handler Python would print them to standard error.
+logging.getLogger("stamina").addHandler(logging.NullHandler())
 
 RETRIED = frozenset({408, 409, 425, 429})
 """Statuses below 500 after which the same request may still succeed."""
@@ -70,6 +75,7 @@ def with_tries(ask: Callable[[], Answer], settings: ModelSettings) -> Answer:
     def wait(error: Exception) -> bool | float:
         if not isinstance(error, TransientError):
             return False
+        _log.info("%s; trying again", error)
         return True if error.wait_s is None else min(error.wait_s, settings.max_wait_s)
 
     failure = ""

@@ -2,6 +2,8 @@ import io
 import json
 import logging
 import pickle
+import subprocess
+import sys
 import threading
 import time
 import traceback
@@ -395,3 +397,18 @@ def test_a_pickled_model_answers_too(model_of):
     model, _ = model_of([text("x"), text("y")])
     model.complete(ASK)
     assert pickle.loads(pickle.dumps(model)).complete(ASK).content == "y"
+
+
+def test_a_retry_prints_nothing(model_of):
+    _, server = model_of([failure(429, "slow down"), text("x")])
+    script = (
+        "import sys; from seal.models import ModelSettings, build_model;"
+        "from seal.core.protocols import Message, Request;"
+        "s = ModelSettings(base_url=sys.argv[1], first_wait_s=0.001);"
+        "build_model('openai/m', s).complete(Request((Message('user', 'x'),)))"
+    )
+    quiet = subprocess.run(
+        [sys.executable, "-c", script, server.url], capture_output=True, text=True, check=True
+    )
+    assert (quiet.stdout, quiet.stderr) == ("", "")
+    assert len(server.received) == 2
