@@ -122,6 +122,14 @@ def measure_cached(path: Path, count: int) -> tuple[float, float]:
         return best_rate(calls, play), best_rate(calls, play)
 
 
+def write(path: Path, worker: int, count: int) -> None:
+    """Put as many shared as own keys."""
+    with Store(path) as store:
+        for number in range(count // 2):
+            store.put(f"shared/{number}", {"worker": worker, **ENTRY})
+            store.put(f"{worker}/{number}", ENTRY)
+
+
 def measure_writers(path: Path, count: int) -> tuple[int, float]:
     """Return how many entries eight writers lost, and their puts a second, start included."""
     context = multiprocessing.get_context("spawn")
