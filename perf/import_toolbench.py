@@ -75,7 +75,7 @@ def generate(folder: Path, count: int) -> Path:
     records = [_query(number) for number in range(count)]
     (queries / "G1_tool.json").write_text(json.dumps(records, indent=4))
     for number in range(count):
-        text = json.dumps(_tree(number), indent=2)
+        text = json.dumps(_tree(number), indent=4)
         (runs / f"{number}_DFS_woFilter_w2.json").write_text(text)
     return folder
 
@@ -113,31 +113,66 @@ def _parameter(name: str, kind: str, value: str) -> dict[str, str]:
 
 
 def _tree(number: int) -> dict[str, object]:
+    """Return a run of three calls; as upstream, each chain repeats what was said before it."""
     name = f"find_berth_0_for_harbour_desk_{number // 3}"
-    observation = json.dumps({"error": "", "response": "berth 7, depth 9 m, free; " * 20})
+    observation = json.dumps({"error": "", "response": "berth 7, depth 9 m, free; " * 8})
     call = {"name": name, "arguments": '{\n  "harbourid": 17\n}'}
     answer = json.dumps({"return_type": "give_answer", "final_answer": "Berth 7 is free."})
+    thought = "The berths of this harbour must be known first, so I look them up. " * 5
     chain: list[dict[str, object]] = [
-        {"role": "system", "content": "You answer with the help of functions. " * 40},
+        {"role": "system", "content": "You answer with the help of functions. " * 45},
         {"role": "user", "content": f"\n{_text(number)}\nBegin!\n"},
     ]
-    chains = []
+    chains, nodes = [], []
     for _ in range(3):
-        chain.append({"role": "assistant", "content": "I look it up.", "function_call": call})
+        chain.append({"role": "assistant", "content": thought, "function_call": call})
         chains.append(list(chain))
         chain.append({"role": "function", "name": name, "content": observation})
+        nodes += _nodes(thought, name, call["arguments"], observation)
     finish = {"name": "Finish", "arguments": answer}
     chains.append([*chain, {"role": "assistant", "content": "", "function_call": finish}])
+    names = [f"find_berth_{position}_for_harbour_desk_{number // 3}" for position in range(6)]
     return {
         "win": True,
-        "tree": {"size": 8, "max_length": 8, "tree": {"node_type": "Action Input", "children": []}},
+        "tree": {"size": 10, "max_length": 10, "tree": _nested(nodes)},
+        "compare_candidates": [nodes],
         "answer_generation": {
             "valid_data": True,
             "finish_type": "give_answer",
             "final_answer": answer,
-            "function": [{"name": name, "description": "", "parameters": {"properties": {}}}],
+            "function": [_function(name) for name in names],
             "train_messages": chains,
             "query": _text(number),
+        },
+    }
+
+
+def _nodes(thought: str, name: str, arguments: str, observation: str) -> list[dict[str, object]]:
+    described = [("Thought", thought), ("Action", name), ("Action Input", arguments)]
+    nodes: list[dict[str, object]] = [
+        {"is_terminal": False, "pruned": False, "node_type": kind, "description": text}
+        for kind, text in described
+    ]
+    nodes[-1]["observation"] = observation
+    return nodes
+
+
+def _nested(nodes: list[dict[str, object]]) -> dict[str, object]:
+    tree: dict[str, object] = {"node_type": "Action Input", "description": "", "children": []}
+    for node in reversed(nodes):
+        tree = {**node, "children": [tree]}
+    return tree
+
+
+def _function(name: str) -> dict[str, object]:
+    return {
+        "name": name,
+        "description": "This function lists the free berths of a harbour. " * 5,
+        "parameters": {
+            "type": "object",
+            "properties": {"harbourid": {"type": "integer", "description": "The harbour."}},
+            "required": ["harbourid"],
+            "optional": [],
         },
     }
 

@@ -9,12 +9,13 @@ decides. Here the records become a pool folder, which appears whole or not at al
 
 from __future__ import annotations
 
+import gc
 import hashlib
 import os
 import shutil
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any, Protocol
@@ -160,7 +161,7 @@ def _write(
     name: str, importer: Importer, source: Path, folder: Path, options: dict[str, Any]
 ) -> ImportReport:
     notes = Notes()
-    with ExitStack() as files:
+    with ExitStack() as files, _without_cycle_search():
         writer = _Writer(folder, files)
         for record in importer(source, notes, **options):
             writer.add(record)
@@ -182,6 +183,18 @@ def _write(
     text = orjson.dumps(report.to_json(), option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
     (folder / REPORT).write_bytes(text)
     return report
+
+
+@contextmanager
+def _without_cycle_search() -> Iterator[None]:
+    """Pause the search for reference cycles: records have none; it takes a fifth of the time."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
 
 
 class _Writer:

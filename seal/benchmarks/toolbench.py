@@ -111,15 +111,14 @@ class _Import:
     def _queries(self, file: SourceFile) -> Iterator[Task]:
         group = group_of_queries(file)
         for number, record in enumerate(file.read()):
-            origin = _Origin(file, f", record {number}")
             try:
-                task = self._task_of_query(record, group, origin)
+                task = self._task_of_query(record, group, file)
             except DataError as error:
-                raise DataError(f"{origin}: {error}") from error
+                raise DataError(f"{file.name}, record {number}: {error}") from error
             if task is not None:
                 yield task
 
-    def _task_of_query(self, record: Any, group: str, origin: _Origin) -> Task | None:
+    def _task_of_query(self, record: Any, group: str, file: SourceFile) -> Task | None:
         """Return a query record's task; None where it is dropped or known."""
         if not isinstance(record, dict):
             raise DataError(f"expected an object, got {str(record)[:100]!r}")
@@ -133,25 +132,23 @@ class _Import:
         if self._index.find(group, str(query_id), text) is not None:
             self._counts["duplicates"] += 1
             return None
-        offered = self._offered(record["api_list"], origin)
+        offered = self._offered(record["api_list"], file)
         relevant = relevant_tools(record["relevant APIs"], offered)
         if relevant is None:
             self._notes.dropped["relevant_api_outside_list"] += 1
             return None
         entry = self._index.add(group, str(query_id), text, tuple(dict.fromkeys(offered.values())))
         gold = self._joined_gold(group, str(query_id), text, entry)
-        return make_task(
-            entry.id, text, group, entry.offered, relevant, gold, split_of(origin.file)
-        )
+        return make_task(entry.id, text, group, entry.offered, relevant, gold, split_of(file))
 
-    def _offered(self, apis: Any, origin: _Origin) -> dict[tuple[str, str], str]:
+    def _offered(self, apis: Any, file: SourceFile) -> dict[tuple[str, str], str]:
         """Return upstream's (tool, API) to tool id; of equal names the first counts."""
         if not isinstance(apis, list):
             raise DataError(f"api_list: expected a list, got {str(apis)[:100]!r}")
         offered: dict[tuple[str, str], str] = {}
         for position, api in enumerate(apis):
             try:
-                tool_id = self._tools.add_document(api, origin.file.name)
+                tool_id = self._tools.add_document(api, file.name)
             except DataError as error:
                 raise DataError(f"api_list.{position}: {error}") from error
             offered.setdefault((api["tool_name"], api["api_name"]), tool_id)

@@ -118,7 +118,8 @@ def checked_functions(functions: Any, place: str) -> list[dict[str, Any]]:
         DataError: It is no list of objects with names.
     """
     for function in _list(functions, place):
-        if not isinstance(function, dict) or not isinstance(function.get("name"), str):
+        name = function.get("name") if isinstance(function, dict) else None
+        if not isinstance(name, str) or not name:
             raise DataError(f"{place}: a function has no name: {str(function)[:100]!r}")
     return list(functions)
 

@@ -6,6 +6,7 @@ import unicodedata
 from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from seal.benchmarks.toolbench_files import SourceFile
@@ -57,9 +58,11 @@ class TaskIndex:
         return sum(len(entries) - 1 for entries in self._entries.values())
 
 
+@lru_cache(maxsize=1)
 def normalised(text: str) -> str:
     """Return a text as joins compare it: NFC, blanks collapsed."""
-    return " ".join(unicodedata.normalize("NFC", text).split())
+    composed = text if text.isascii() else unicodedata.normalize("NFC", text)
+    return " ".join(composed.split())
 
 
 def relevant_tools(pairs: Any, offered: Mapping[tuple[str, str], str]) -> tuple[str, ...] | None:
