@@ -1,0 +1,83 @@
+"""On a terminal: progress on stderr, colours on stdout unless NO_COLOR says otherwise."""
+
+import os
+import pty
+import re
+import subprocess
+import threading
+from pathlib import Path
+
+import pytest
+
+COLOUR = re.compile(r"\x1b\[(?:\d+;)*(?:3[0-7]|9[0-7])(?:;\d+)*m")
+
+
+class Terminal:
+    """A pseudo terminal that a process writes to."""
+
+    def __init__(self) -> None:
+        self._master, self.slave = pty.openpty()
+        self._chunks: list[bytes] = []
+        self._reader = threading.Thread(target=self._read)
+        self._reader.start()
+
+    def _read(self) -> None:
+        while True:
+            try:
+                chunk = os.read(self._master, 65536)
+            except OSError:  # Linux: the last writer has closed its end
+                return
+            if not chunk:
+                return
+            self._chunks.append(chunk)
+
+    def text(self) -> str:
+        """Return all that was written, after its writer has ended."""
+        os.close(self.slave)
+        self._reader.join()
+        os.close(self._master)
+        return b"".join(self._chunks).decode()
+
+
+@pytest.fixture
+def environment_of_terminal(environment: dict[str, str]) -> dict[str, str]:
+    return {**environment, "TERM": "xterm-256color", "COLUMNS": "100"}
+
+
+def test_progress_is_shown_on_a_terminal(
+    script: str, environment_of_terminal: dict[str, str], tmp_path: Path
+) -> None:
+    terminal = Terminal()
+    done = subprocess.run(
+        [script, "run", "--limit", "4", "--no-baselines", "--json"],
+        cwd=tmp_path,
+        env=environment_of_terminal,
+        stdout=subprocess.PIPE,
+        stderr=terminal.slave,
+    )
+    shown = terminal.text()
+    assert done.returncode == 0
+    assert done.stdout.startswith(b"{")
+    assert "play" in shown
+    assert "4/4" in shown
+
+
+@pytest.mark.parametrize(("variables", "coloured"), [({}, True), ({"NO_COLOR": "1"}, False)])
+def test_no_color_is_honoured(
+    script: str,
+    environment_of_terminal: dict[str, str],
+    tmp_path: Path,
+    variables: dict[str, str],
+    coloured: bool,
+) -> None:
+    run = [script, "run", "--limit", "2", "--no-baselines", "--model", "oracle", "--out", "r"]
+    subprocess.run(run, cwd=tmp_path, env=environment_of_terminal, check=True, capture_output=True)
+    terminal = Terminal()
+    subprocess.run(
+        [script, "view", "r"],
+        cwd=tmp_path,
+        env={**environment_of_terminal, **variables},
+        stdout=terminal.slave,
+        check=True,
+    )
+    assert bool(COLOUR.search(terminal.text())) == coloured
