@@ -78,10 +78,10 @@ def test_equal_scores_stand_in_the_order_of_ids() -> None:
     assert merge([ranking([("b", 0.5), ("a", 0.5), ("c", 0.9)])]) == ["c", "a", "b"]
 
 
-def test_rankings_are_dealt_out_in_turn() -> None:
-    first = ranking([("a", 9), ("b", 8), ("c", 7)])
-    second = ranking([("d", 0.2), ("c", 0.1)])
-    assert merge([first, second]) == ["a", "d", "b", "c"]
+def test_several_rankings_stand_in_the_order_of_their_highest_scores() -> None:
+    first = ranking([("a", 0.9), ("b", 0.5), ("c", 0.1)])
+    second = ranking([("d", 0.7), ("c", 0.6)])
+    assert merge([first, second]) == ["a", "d", "c", "b"]
 
 
 def test_a_repeated_hit_counts_at_its_best_rank() -> None:
@@ -90,7 +90,7 @@ def test_a_repeated_hit_counts_at_its_best_rank() -> None:
 
 def test_metric_reads_the_rankings_of_the_trajectory() -> None:
     wanted = task(Goal("find", relevant=("a", "z")))
-    done = trajectory(rankings=[[("a", 2.0), ("b", 1.0)], [("z", 0.1)]])
+    done = trajectory(rankings=[[("a", 2.0), ("b", 1.0)], [("z", 1.5)]])
     found = by_name(Retrieval((1, 2)), wanted, done)
     assert found["recall@1"].value == 0.5
     assert found["recall@2"].value == found["all_found@2"].value == 1.0
