@@ -44,7 +44,7 @@ TOOL = Tool("lab/weather/now", "now_for_weather", returns={"city": "str", "high"
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Measure and print; the exit code is 1 where a budget is missed or an entry is lost."""
+    """Measure and print; the exit code is 1 where an entry is lost, never for speed."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--short", action="store_true", help="2,000 entries instead of 20,000")
     parser.add_argument("--dir", type=Path, help="folder on the disk to measure")
@@ -65,7 +65,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     print(f"{'simulated and kept':26}{simulated[0]:12,.0f}")
     print(f"{'replayed':26}{simulated[1]:12,.0f}")
     print(f"{f'puts of {WRITERS} processes':26}{together:12,.0f}{'':14}{'':8}{lost:7} lost")
-    return int(gets < GETS or puts < PUTS or lost > 0)
+    return int(lost > 0)
 
 
 def best_rate(items: Sequence[Any], work: Callable[[Any], object]) -> float:
