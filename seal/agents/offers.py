@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
+from seal.core.types import FIND_TOOLS as FIND_TOOLS_ID
 from seal.core.types import Tool, ToolCall
 
 FIND_TOOLS = Tool(
-    id="seal/chat/find_tools",
+    id=FIND_TOOLS_ID,
     name="find_tools",
     description="Look for tools that can do something. The tools found can be called from then on.",
     parameters={

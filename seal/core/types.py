@@ -16,6 +16,11 @@ from seal.core.conditions import Called, Condition
 JSON = Any
 """A JSON value: None, bool, int, float, str, list or dict of such."""
 
+CHAT_TOOLS = "seal/chat/"
+"""How the ids of tools begin that the chat itself offers: they are no API of the pool."""
+FIND_TOOLS = f"{CHAT_TOOLS}find_tools"
+"""Id of the tool by which the execution manager looks for tools."""
+
 StopReason = Literal[
     "done", "user_ended", "max_turns", "max_calls", "max_tokens", "max_seconds", "repeated", "error"
 ]

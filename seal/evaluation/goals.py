@@ -5,12 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from seal.core.types import JSON, Goal, Score, Step, Task, ToolCall, ToolResult, Trajectory
+from seal.core.types import (
+    CHAT_TOOLS,
+    JSON,
+    Goal,
+    Score,
+    Step,
+    Task,
+    ToolCall,
+    ToolResult,
+    Trajectory,
+)
 
 USER = "user_simulator"
 EXECUTOR = "executor"
-CHAT_TOOLS = "seal/chat/"
-"""Ids of the harness's own tools, such as retrieval on demand, begin so: no benchmark's APIs."""
 INFRASTRUCTURE = "infrastructure"
 """First word of the reason of a score that an infrastructure failure left without a value."""
 

@@ -17,8 +17,8 @@ from seal.core.conditions import Argument, Asked, Called, Replied
 from seal.core.order import levels
 from seal.core.protocols import Completion, Message, Request
 from seal.core.text import clauses, words
-from seal.core.types import Goal, Plan, Step, Task, Tool, ToolCall
-from seal.models.scene import FIND_TOOLS, Scene, find_scene, offered_names
+from seal.core.types import FIND_TOOLS, Goal, Plan, Step, Task, Tool, ToolCall
+from seal.models.scene import Scene, find_scene, offered_names
 from seal.models.settings import ModelSettings
 
 USER = "user_simulator"

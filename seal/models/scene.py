@@ -24,9 +24,6 @@ from dataclasses import dataclass
 from seal.core.protocols import Message, Request
 from seal.core.types import Tool, ToolCall
 
-FIND_TOOLS = "seal/chat/find_tools"
-"""Id of the tool that looks for tools, offered under on-demand retrieval."""
-
 _AUTHOR = re.compile(r"\[(\w+)\] ")
 
 
