@@ -16,9 +16,9 @@ import orjson
 
 from seal.core.protocols import Completion, Message, Request
 from seal.core.text import clauses, words
-from seal.core.types import JSON, Tool, ToolCall
+from seal.core.types import FIND_TOOLS, JSON, Tool, ToolCall
 from seal.models.fill import fill
-from seal.models.scene import FIND_TOOLS, offered_names, without_author
+from seal.models.scene import offered_names, without_author
 from seal.models.settings import ModelSettings
 
 _STOPWORDS = frozenset(
