@@ -20,7 +20,8 @@ def script() -> str:
 @pytest.fixture
 def environment(tmp_path: Path) -> dict[str, str]:
     """Variables without a setting of this machine; modules in the test's folder are found."""
-    kept = {k: v for k, v in os.environ.items() if not k.startswith(("SEAL_", "OPENAI_", "GOOGLE"))}
+    ours = ("SEAL_", "OPENAI_", "GOOGLE", "COLUMNS", "NO_COLOR")
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(ours)}
     return {**kept, "SEAL_CACHE_DIR": str(tmp_path / "cache"), "PYTHONPATH": str(tmp_path)}
 
 
