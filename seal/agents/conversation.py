@@ -11,19 +11,16 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
-import orjson
-
 from seal.agents.offers import FIND_TOOLS, Offers
+from seal.agents.replies import PluginError, checked_reply, fault
 from seal.agents.teams import USER, Team
-from seal.core.errors import UsageError
+from seal.agents.view import View
+from seal.core.errors import SealError, UsageError
 from seal.core.protocols import (
     Agent,
     ChatModel,
-    Completion,
     Environment,
-    Message,
     Reply,
-    Request,
 )
 from seal.core.types import (
     Goal,
@@ -44,6 +41,8 @@ from seal.core.types import (
 MANAGER = "execution_manager"
 REPEATS = 3
 """The manager or the lead, saying the same this many times in a row, ends the chat."""
+REPLIES_A_TURN = 20
+"""Replies of all roles for each turn of the manager: ends roles that only ask each other."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,6 +131,7 @@ class Conversation:
     _caller: str = MANAGER
     _turn: int = 0
     _turns: int = 0
+    _replies: int = 0
     _calls: int = 0
     _call_count: int = 0
     _spoken: dict[str, _Spoken] = field(default_factory=dict)
@@ -167,13 +167,9 @@ class Conversation:
 
     def speak(self, role: str) -> list[Step]:
         """Let a role reply, record it, and decide who follows. Returns the recorded steps."""
-        view = _View(self, role)
-        reply = self.seats[role].reply(view)
-        if not isinstance(reply, Reply):
-            raise UsageError(
-                f"role {role!r} replied with {type(reply).__name__}; "
-                f"expected seal.Reply(content=...)"
-            )
+        view = View(self, role)
+        reply = self._ask(role, view)
+        self._replies += 1
         self._turns += role == MANAGER
         calls = tuple(self._renumber(call) for call in reply.calls)
         follower = self._follower(role, reply)
@@ -190,17 +186,26 @@ class Conversation:
                 self._end(limit)
         return said
 
+    def _ask(self, role: str, view: View) -> Reply:
+        try:
+            reply = self.seats[role].reply(view)
+        except SealError:
+            raise
+        except Exception as error:  # a plug-in may raise anything; it costs this task alone
+            raise PluginError(f"role {role!r}: {fault(error)}") from error
+        return checked_reply(role, reply)
+
     def fail(self, error: str) -> None:
         """End everything: the infrastructure failed."""
         while not self.finished:
             self._end("error", error)
 
     def trajectory(self, provenance: dict[str, Any] | None = None) -> Trajectory:
-        """Return what was said and done."""
+        """Return what was said and done, without the history; its numbers go on from there."""
         return Trajectory(
             self.task.id,
             self.trial,
-            tuple(self.steps),
+            tuple(self.steps[len(self.history) :]),
             tuple(self.rankings),
             tuple(self.offered),
             tuple(self.stops),
@@ -274,6 +279,8 @@ class Conversation:
             return "max_calls"
         if self.next_role == MANAGER and self._turns >= limits.max_turns:
             return "max_turns"
+        if self._replies >= REPLIES_A_TURN * (limits.max_turns + 1):
+            return "max_turns"
         spent = self.usage.tokens_in + self.usage.tokens_out
         if limits.max_tokens is not None and spent > limits.max_tokens:
             return "max_tokens"
@@ -297,7 +304,7 @@ class Conversation:
         self.answers.append(self._answer(position) if complete else None)
         self.offered.append(tuple(tool.id for tool in self.offers.tools))
         self.stops.append(Stop(reason, error))
-        self._turns = self._calls = 0
+        self._turns = self._replies = self._calls = 0
         self._spoken.clear()
         self.next_role = None if self.finished else USER
         if not self.finished:
@@ -318,92 +325,3 @@ class Conversation:
             ),
             None,
         )
-
-
-class _View:
-    """The chat as one role sees and uses it while it speaks (`seal.core.protocols.Chat`)."""
-
-    def __init__(self, conversation: Conversation, role: str) -> None:
-        self._chat = conversation
-        self.role = role
-        self.usage = Usage()
-
-    @property
-    def task_id(self) -> str:
-        return self._chat.task.id
-
-    @property
-    def goal(self) -> int:
-        return self._chat.position
-
-    @property
-    def request(self) -> str:
-        return self._chat.goal.text
-
-    @property
-    def persona(self) -> Mapping[str, Any] | None:
-        return self._chat.task.persona if self.role == USER else None
-
-    @property
-    def steps(self) -> Sequence[Step]:
-        return self._chat.steps
-
-    @property
-    def tools(self) -> Sequence[Tool]:
-        return self._chat.offers.tools
-
-    @property
-    def roles(self) -> Sequence[str]:
-        return list(self._chat.seats)
-
-    @property
-    def options(self) -> Mapping[str, Any]:
-        options = self._chat.options
-        return {"retrieve": options.retrieve, "top_k": options.top_k}
-
-    def complete(
-        self, messages: Sequence[Message], tools: Sequence[Tool] = (), json_object: bool = False
-    ) -> Completion:
-        options = self._chat.options
-        answer = self._chat.services.model(self.role).complete(
-            Request(
-                tuple(messages),
-                tuple(tools),
-                self.role,
-                options.temperature,
-                options.seed(self.role),
-                json_object=json_object,
-            )
-        )
-        self.usage = self.usage + answer.usage
-        return answer
-
-    def execute(self, calls: Sequence[ToolCall]) -> list[ToolResult]:
-        searches = {c.id: self._search(c) for c in calls if c.tool == FIND_TOOLS.id}
-        ran = iter(self._chat.services.environment.call([c for c in calls if c.id not in searches]))
-        return [searches[c.id] if c.id in searches else next(ran) for c in calls]
-
-    def _search(self, call: ToolCall) -> ToolResult:
-        query = (call.arguments or {}).get("query")
-        if not isinstance(query, str) or not query.strip():
-            message = "find_tools needs the argument 'query', a sentence."
-            content = orjson.dumps({"error": message, "response": ""}).decode()
-            return ToolResult(call.id, content, {"kind": "missing_argument", "message": message})
-        found = self.find_tools(query, self._chat.options.top_k)
-        value = [{"name": tool.name, "description": tool.description[:300]} for tool in found]
-        return ToolResult(
-            call.id, orjson.dumps({"error": "", "response": value}).decode(), value=value
-        )
-
-    def find_tools(self, query: str, k: int) -> list[Tool]:
-        chat = self._chat
-        found = chat.services.retrieve(Query(query, chat.task.id, self.goal), k)
-        hits = tuple((tool.id, score) for tool, score in found)
-        chat.rankings.append(Ranking(chat.task.id, self.goal, query, hits))
-        return chat.offers.add(tool for tool, _ in found)
-
-    def judge(self, answer: str) -> Verdict:
-        chat = self._chat
-        goal = Goal(chat.goal.text)
-        current = [step for step in chat.steps if step.goal == self.goal]
-        return chat.services.judge(self.role, goal, answer, current)

@@ -9,6 +9,8 @@ from seal.core.types import Step
 
 MANAGER = "execution_manager"
 PLANNER = "planner"
+CHECKER = "checker"
+USER = "user_simulator"
 
 
 class Orchestrator:
@@ -19,35 +21,31 @@ class Orchestrator:
 
     def reply(self, chat: Chat) -> Reply:
         """Return the next instruction, or the final response once everything is reported."""
-        current = [step for step in chat.steps if step.goal == chat.goal]
+        current = _since_user(chat)
         last = current[-1]
-        if last.author == MANAGER:
-            return self._after_report(chat, current)
-        if last.author == PLANNER:
-            return self._delegate(chat, _plan(chat, current), 0)
-        if last.author == "checker":
-            return Reply(last.content, next=MANAGER)
-        if PLANNER in chat.roles:
-            return Reply(chat.request, next=PLANNER)
-        return self._delegate(chat, [last.content], 0)
-
-    def _after_report(self, chat: Chat, current: list[Step]) -> Reply:
-        plan = _plan(chat, current)
+        plans = [step.content for step in current if step.author == PLANNER]
         handed_on = sum(s.author == chat.role and s.recipient == MANAGER for s in current)
+        if last.author == CHECKER:
+            return Reply(last.content, next=MANAGER)
+        if not plans and not handed_on and PLANNER in chat.roles:
+            return Reply(last.content, next=PLANNER)
+        plan = plan_steps(plans[-1]) if plans else []
+        plan = plan or [current[0].content if plans else last.content]
         if handed_on < len(plan):
-            return self._delegate(chat, plan, handed_on)
+            return self._delegate(chat, plan[handed_on])
         return Reply(chat.complete(_response_prompt(chat)).content)
 
-    def _delegate(self, chat: Chat, plan: list[str], position: int) -> Reply:
-        instruction = plan[position]
+    def _delegate(self, chat: Chat, instruction: str) -> Reply:
         if chat.options.get("retrieve") == "per-step":
             chat.find_tools(instruction, int(chat.options["top_k"]))
         return Reply(instruction, next=MANAGER)
 
 
-def _plan(chat: Chat, current: list[Step]) -> list[str]:
-    spoken = [step.content for step in current if step.author == PLANNER]
-    return plan_steps(spoken[-1]) if spoken else [chat.request]
+def _since_user(chat: Chat) -> list[Step]:
+    """Return the user's last message about this goal and what was said since."""
+    current = [step for step in chat.steps if step.goal == chat.goal]
+    spoken = [n for n, step in enumerate(current) if step.author == USER]
+    return current[spoken[-1] :] if spoken else current
 
 
 def _response_prompt(chat: Chat) -> list[Message]:

@@ -1,0 +1,83 @@
+"""What a role or a model gave back, checked once, so that no record holds what cannot be read."""
+
+from __future__ import annotations
+
+import sysconfig
+import traceback
+from pathlib import Path
+from typing import Any
+
+from seal.core.errors import InfrastructureError, UsageError
+from seal.core.protocols import Completion, Reply
+from seal.core.types import ToolCall, ToolResult
+
+
+class PluginError(InfrastructureError):
+    """A role, or what it used, raised an exception that is none of ours: a fault of the program."""
+
+
+def fault(error: BaseException) -> str:
+    """Return what an unforeseen exception says, and the place in the code that raised it.
+
+    The place is the last one outside Python's own library and installed packages, if there is one.
+    """
+    frames = traceback.extract_tb(error.__traceback__)
+    libraries = tuple(sysconfig.get_paths()[name] for name in ("stdlib", "purelib", "platlib"))
+    own = [frame for frame in frames if not frame.filename.startswith((*libraries, "<"))]
+    text = f"{type(error).__name__}: {error}"
+    for place in (own or frames)[-1:]:
+        text += f" ({Path(place.filename).name}, line {place.lineno}, in {place.name})"
+    return text
+
+
+def checked_reply(role: str, reply: Any) -> Reply:
+    """Return what a role replied.
+
+    Raises:
+        UsageError: It is no `Reply`, or a field of it is of another type; the text names both.
+    """
+    if not isinstance(reply, Reply):
+        raise UsageError(
+            f"role {role!r} replied with {type(reply).__name__}; expected seal.Reply(content=...)"
+        )
+    speaker = f"role {role!r} replied with"
+    _check(speaker, "content", reply.content, str)
+    _check(speaker, "next", reply.next, str, type(None))
+    for call in _items(speaker, "calls", reply.calls):
+        _check_call(speaker, call)
+    for result in _items(speaker, "results", reply.results):
+        _check(speaker, "a result", result, ToolResult)
+        _check(speaker, "a result's content", result.content, str)
+    return reply
+
+
+def checked_completion(role: str, answer: Any) -> Completion:
+    """Return what a role's model answered.
+
+    Raises:
+        UsageError: It is no `Completion`, or a field of it is of another type.
+    """
+    speaker = f"the model of role {role!r} answered with"
+    _check(speaker, "what should be a seal.Completion", answer, Completion)
+    _check(speaker, "content", answer.content, str)
+    for call in _items(speaker, "calls", answer.calls):
+        _check_call(speaker, call)
+    return answer  # type: ignore[no-any-return]
+
+
+def _check_call(speaker: str, call: Any) -> None:
+    _check(speaker, "a call", call, ToolCall)
+    _check(speaker, "a call's name", call.name, str)
+    _check(speaker, "a call's arguments", call.arguments, dict, type(None))
+    _check(speaker, "a call's raw text", call.raw, str)
+
+
+def _items(speaker: str, what: str, value: Any) -> tuple[Any, ...]:
+    _check(speaker, what, value, tuple, list)
+    return tuple(value)
+
+
+def _check(speaker: str, what: str, value: Any, *kinds: type) -> None:
+    if not isinstance(value, kinds):
+        names = " or ".join("None" if kind is type(None) else kind.__name__ for kind in kinds)
+        raise UsageError(f"{speaker} {what} of type {type(value).__name__}; expected {names}")

@@ -1,0 +1,118 @@
+"""The chat as one role sees and uses it while it speaks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import orjson
+
+from seal.agents.offers import FIND_TOOLS
+from seal.agents.replies import checked_completion
+from seal.agents.teams import USER
+from seal.core.protocols import Completion, Message, Request
+from seal.core.types import Goal, Query, Ranking, Step, Tool, ToolCall, ToolResult, Usage, Verdict
+
+if TYPE_CHECKING:
+    from seal.agents.conversation import Conversation
+
+
+class View:
+    """The chat as one role sees and uses it while it speaks (`seal.core.protocols.Chat`)."""
+
+    def __init__(self, conversation: Conversation, role: str) -> None:
+        self._chat = conversation
+        self.role = role
+        self.usage = Usage()
+
+    @property
+    def task_id(self) -> str:
+        """Id of the task."""
+        return self._chat.task.id
+
+    @property
+    def goal(self) -> int:
+        """Position of the goal that is being played."""
+        return self._chat.position
+
+    @property
+    def request(self) -> str:
+        """Text of that goal."""
+        return self._chat.goal.text
+
+    @property
+    def persona(self) -> Mapping[str, Any] | None:
+        """The user's brief, for the user alone."""
+        return self._chat.task.persona if self.role == USER else None
+
+    @property
+    def steps(self) -> Sequence[Step]:
+        """Everything said so far, the history included."""
+        return self._chat.steps
+
+    @property
+    def tools(self) -> Sequence[Tool]:
+        """Tools offered now."""
+        return self._chat.offers.tools
+
+    @property
+    def roles(self) -> Sequence[str]:
+        """Roles seated."""
+        return list(self._chat.seats)
+
+    @property
+    def options(self) -> Mapping[str, Any]:
+        """Settings of the run that concern roles."""
+        options = self._chat.options
+        return {"retrieve": options.retrieve, "top_k": options.top_k}
+
+    def complete(
+        self, messages: Sequence[Message], tools: Sequence[Tool] = (), json_object: bool = False
+    ) -> Completion:
+        """Ask this role's model; tokens are counted."""
+        options = self._chat.options
+        request = Request(
+            tuple(messages),
+            tuple(tools),
+            self.role,
+            options.temperature,
+            options.seed(self.role),
+            json_object=json_object,
+        )
+        model = self._chat.services.model(self.role)
+        answer = checked_completion(self.role, model.complete(request))
+        self.usage = self.usage + answer.usage
+        return answer
+
+    def execute(self, calls: Sequence[ToolCall]) -> list[ToolResult]:
+        """Run calls in the environment; searches for tools are answered here."""
+        searches = {c.id: self._search(c) for c in calls if c.tool == FIND_TOOLS.id}
+        ran = iter(self._chat.services.environment.call([c for c in calls if c.id not in searches]))
+        return [searches[c.id] if c.id in searches else next(ran) for c in calls]
+
+    def _search(self, call: ToolCall) -> ToolResult:
+        query = (call.arguments or {}).get("query")
+        if not isinstance(query, str) or not query.strip():
+            message = "find_tools needs the argument 'query', a sentence."
+            content = orjson.dumps({"error": message, "response": ""}).decode()
+            return ToolResult(call.id, content, {"kind": "missing_argument", "message": message})
+        found = self.find_tools(query, self._chat.options.top_k)
+        value = [{"name": tool.name, "description": tool.description[:300]} for tool in found]
+        return ToolResult(
+            call.id, orjson.dumps({"error": "", "response": value}).decode(), value=value
+        )
+
+    def find_tools(self, query: str, k: int) -> list[Tool]:
+        """Retrieve tools and offer them from now on; recorded as a ranking."""
+        chat = self._chat
+        found = chat.services.retrieve(Query(query, chat.task.id, self.goal), k)
+        hits = tuple((tool.id, score) for tool, score in found)
+        chat.rankings.append(Ranking(chat.task.id, self.goal, query, hits))
+        return chat.offers.add(tool for tool, _ in found)
+
+    def judge(self, answer: str) -> Verdict:
+        """Return a verdict that knows no gold."""
+        chat = self._chat
+        goal = Goal(chat.goal.text)
+        current = [step for step in chat.steps if step.goal == self.goal]
+        return chat.services.judge(self.role, goal, answer, current)
