@@ -1,0 +1,33 @@
+"""Every Python example of the README runs."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+README = Path(__file__).resolve().parents[1] / "README.md"
+EXAMPLES = re.findall(r"```python\n(.*?)```", README.read_text(encoding="utf-8"), re.DOTALL)
+
+
+@pytest.mark.parametrize(
+    "example", EXAMPLES, ids=lambda text: text.split("class ")[1].split(":")[0]
+)
+def test_example_runs_as_a_program(example: str, tmp_path: Path) -> None:
+    program = tmp_path / "example.py"
+    program.write_text(example, encoding="utf-8")
+    environment = {**os.environ, "SEAL_CACHE_DIR": str(tmp_path / "cache")}
+
+    done = subprocess.run(
+        [sys.executable, program], cwd=tmp_path, env=environment, capture_output=True, text=True
+    )
+
+    assert done.returncode == 0, done.stderr
+
+
+def test_every_extension_is_shown_in_under_15_lines() -> None:
+    for example in EXAMPLES:
+        for part in re.findall(r"^class .*?(?=^\S)", example, re.DOTALL | re.MULTILINE):
+            assert len(part.strip().splitlines()) < 15
