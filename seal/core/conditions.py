@@ -1,9 +1,9 @@
 """What a gold step asks of a message: plain data with a similarity.
 
-An open set: a condition is a frozen dataclass that subclasses `Condition`; its `kind`, by which a
-record names it, is the class's name in snake_case. Its `similarity(step, reached)` is in [0, 1];
-`reached` maps the positions of earlier milestones to the steps that reached them, -1 to the first
-step.
+An open set: a condition is a frozen dataclass that subclasses `Condition`; its field `kind`, by
+which a record names it, is the class's name in snake_case. Its `similarity(step, reached)` is in
+[0, 1]; `reached` maps the positions of earlier milestones to the steps that reached them, -1 to the
+first step.
 """
 
 from __future__ import annotations
@@ -11,10 +11,11 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from inspect import get_annotations
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from seal.core.canonical import equal
-from seal.core.errors import DataError
+from seal.core.errors import first_fault
 
 if TYPE_CHECKING:
     from seal.core.types import Step
@@ -30,8 +31,14 @@ class Condition:
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
+        kind = _CAMEL.sub("_", cls.__name__).lower()
+        if "kind" not in get_annotations(cls):
+            raise TypeError(
+                f"condition {cls.__name__} has no field `kind`, without which no record names it; "
+                f'add: kind: str = field(default="{kind}", init=False)'
+            )
         # A slotted dataclass is made twice; the second class takes the first one's place.
-        Condition.known[_CAMEL.sub("_", cls.__name__).lower()] = cls
+        Condition.known[kind] = cls
 
     def similarity(self, step: Step, reached: Mapping[int, Step]) -> float:
         """Return how well the step meets the condition, in [0, 1]."""
@@ -42,8 +49,8 @@ class Condition:
         """Decode by `kind`, so that a plug-in's conditions are read like ours."""
         if cls is not Condition:
             return handler(source)
-        from pydantic import TypeAdapter
-        from pydantic_core import core_schema
+        from pydantic import TypeAdapter, ValidationError
+        from pydantic_core import PydanticCustomError, core_schema
 
         adapters: dict[str, TypeAdapter[Any]] = {}
 
@@ -52,13 +59,16 @@ class Condition:
                 return value
             kind = value.get("kind") if isinstance(value, dict) else None
             if not isinstance(kind, str) or kind not in Condition.known:
-                raise DataError(
-                    f"condition kind {kind!r}; known: {', '.join(sorted(Condition.known))}"
-                )
+                known = ", ".join(sorted(Condition.known))
+                raise PydanticCustomError("kind", "no condition kind; known: {k}", {"k": known})
             if kind not in adapters:
                 adapters[kind] = TypeAdapter(Condition.known[kind])
             fields = {name: item for name, item in value.items() if name != "kind"}
-            decoded: Condition = adapters[kind].validate_python(fields)
+            try:
+                decoded: Condition = adapters[kind].validate_python(fields)
+            except ValidationError as error:
+                fault = f"{kind}: {first_fault(error)}"
+                raise PydanticCustomError("fields", "{fault}", {"fault": fault}) from error
             return decoded
 
         return core_schema.no_info_plain_validator_function(decode)

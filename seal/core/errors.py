@@ -18,7 +18,16 @@ got, expected and the repair.
 
 from __future__ import annotations
 
+import reprlib
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pydantic import ValidationError
+
+_SHORT = reprlib.Repr()
+_SHORT.maxstring = _SHORT.maxother = _SHORT.maxlong = 100
+_SHORT.maxdict = _SHORT.maxlist = 10
 
 
 class SealError(Exception):
@@ -39,28 +48,32 @@ class UnknownNameError(UsageError):
     """
 
     def __init__(self, kind: str, name: str, known: Iterable[str]) -> None:
-        names = sorted(known)
-        closest = nearest(name, names)
+        self.kind = kind
+        self.name = name
+        self.known = sorted(known)
+        closest = nearest(name, self.known)
         hint = f" Did you mean {closest!r}?" if closest else ""
-        super().__init__(f"no {kind} {name!r}; known: {', '.join(names) or 'none'}.{hint}")
+        super().__init__(f"no {kind} {name!r}; known: {', '.join(self.known) or 'none'}.{hint}")
 
-    def __reduce__(self) -> tuple[type[UsageError], tuple[str]]:
-        """Cross to another process as its text."""
-        return UsageError, (str(self),)
+    def __reduce__(self) -> tuple[type[UnknownNameError], tuple[str, str, list[str]]]:
+        """Cross to another process by the arguments, of which the text is made."""
+        return type(self), (self.kind, self.name, self.known)
 
 
 class MissingExtraError(UsageError):
     """An optional dependency is absent; the text names the install command."""
 
     def __init__(self, package: str, extra: str) -> None:
+        self.package = package
+        self.extra = extra
         super().__init__(
             f"{package} is not installed; it comes with the extra {extra!r}: "
             f'pip install "seal-api-llms[{extra}]"'
         )
 
-    def __reduce__(self) -> tuple[type[UsageError], tuple[str]]:
-        """Cross to another process as its text."""
-        return UsageError, (str(self),)
+    def __reduce__(self) -> tuple[type[MissingExtraError], tuple[str, str]]:
+        """Cross to another process by the arguments, of which the text is made."""
+        return type(self), (self.package, self.extra)
 
 
 class DataError(SealError):
@@ -97,9 +110,27 @@ def nearest(name: str, known: Iterable[str], threshold: float = 60.0) -> str | N
     Args:
         name: The name that was asked for.
         known: Candidates.
-        threshold: Least similarity, a normalised Levenshtein ratio in [0, 100].
+        threshold: Least similarity, whatever the case of letters: rapidfuzz's normalised indel
+            ratio in [0, 100]. Of equally similar names the first in order.
     """
     from rapidfuzz import fuzz, process  # imported on failure only: `import seal` stays light
 
-    best = process.extractOne(name, sorted(known), scorer=fuzz.ratio, score_cutoff=threshold)
+    names = sorted(known)
+    best = process.extractOne(
+        name, names, scorer=fuzz.ratio, processor=str.casefold, score_cutoff=threshold
+    )
     return best[0] if best else None
+
+
+def first_fault(error: ValidationError) -> str:
+    """Return the first thing that pydantic found wrong, as `field.0.field: what, got what`."""
+    first = error.errors(include_url=False)[0]
+    place = ".".join(map(str, first["loc"])) or "record"
+    got = "" if first["type"] == "missing" else f", got {shortened(first['input'])}"
+    return f"{place}: {first['msg']}{got}"
+
+
+def shortened(value: object) -> str:
+    """Return the value as Python writes it, for a message: at most 200 characters."""
+    text = _SHORT.repr(value)
+    return text if len(text) <= 200 else f"{text[:197]}..."

@@ -1,12 +1,16 @@
 """Records on disk: JSON Lines, each line with the name and version of its schema.
 
 A line is `{"schema": "task/1", ...fields}`. Writing goes through orjson, reading through pydantic,
-which both know dataclasses; a bad line is a `DataError` that names file, line and field.
+which both know dataclasses; a bad line is a `DataError` that names file, line and field. What comes
+from a model or a tool never fails to be written: `seal.core.plain` says what stands for the few
+values that a JSON line cannot hold, and a record that was written and read stays as it is from then
+on.
 """
 
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
@@ -15,7 +19,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import orjson
 
-from seal.core.errors import DataError
+from seal.core.errors import DataError, first_fault
+from seal.core.plain import json_bytes
 from seal.core.types import Ranking, Score, Task, Tool, Trajectory
 
 if TYPE_CHECKING:
@@ -34,8 +39,20 @@ SCHEMAS: dict[type, str] = {
 
 
 def encode(record: Tool | Task | Ranking | Trajectory | Score) -> bytes:
-    """Return the record as one line of JSON with its newline."""
-    return b'{"schema":"%s",%s\n' % (SCHEMAS[type(record)].encode(), orjson.dumps(record)[1:])
+    """Return the record as one line of JSON with its newline.
+
+    Raises:
+        DataError: The record holds a value that is no JSON, such as a set.
+    """
+    schema = SCHEMAS[type(record)]
+    try:
+        fields = json_bytes(record)
+    except TypeError as error:
+        raise DataError(
+            f"a record of schema {schema!r} cannot be written: {error}; "
+            "expected None, bool, int, float, str, and lists and maps of these"
+        ) from error
+    return b'{"schema":"%s",%s\n' % (schema.encode(), fields[1:])
 
 
 def decode(line: bytes | str, kind: type[Record]) -> Record:
@@ -70,15 +87,13 @@ def from_plain(fields: dict[str, Any], kind: type[Record]) -> Record:
     try:
         record: Record = _adapter(SCHEMAS[kind]).validate_python(fields)
     except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        place = ".".join(map(str, first["loc"])) or "record"
-        raise DataError(f"{place}: {first['msg']}") from error
+        raise DataError(first_fault(error)) from error
     return record
 
 
 def to_plain(record: Any) -> Any:
     """Return a record, or a part of one, as plain JSON values."""
-    return orjson.loads(orjson.dumps(record))
+    return orjson.loads(json_bytes(record))
 
 
 @cache
@@ -120,11 +135,16 @@ def write_records(path: Path, records: Iterable[Tool | Task | Ranking | Trajecto
 
 
 class AtomicFile:
-    """A binary file that replaces `path` when the block ends well, and vanishes when not."""
+    """A binary file that replaces `path` when the block ends well, and vanishes when not.
+
+    Until then, whatever happens, the file under `path` is the old one. Of several writers at once,
+    in threads or processes, each writes its own whole file, and the last to end wins.
+    """
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._part = path.with_name(f".{path.name}.{os.getpid()}.part")
+        writer = f"{os.getpid()}-{threading.get_ident()}"
+        self._part = path.with_name(f".{path.name}.{writer}.part")
 
     def __enter__(self) -> Any:
         self.path.parent.mkdir(parents=True, exist_ok=True)
@@ -137,13 +157,14 @@ class AtomicFile:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        if kind is None:
-            self._file.flush()
-            os.fsync(self._file.fileno())
-        self._file.close()
-        if kind is None:
-            self._part.replace(self.path)
-        else:
+        try:
+            with self._file:
+                if kind is None:
+                    self._file.flush()
+                    os.fsync(self._file.fileno())
+            if kind is None:
+                self._part.replace(self.path)
+        finally:
             self._part.unlink(missing_ok=True)
 
 

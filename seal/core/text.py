@@ -6,13 +6,23 @@ import re
 
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _WORD = re.compile(r"[^\W_]+", re.UNICODE)
-_SENTENCE = re.compile(r"(?<=[.!?。！？])\s+|\n+")
-_BULLET = re.compile(r"^\s*(?:[-*•]|\(?\d+[.):])\s*")
+_CJK = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]")
+_SENTENCE = re.compile(
+    r"(?<=[.!?])(?<!\b[MDS][rst]\.)(?<!\bMrs\.)(?<!\bvs\.)(?<!\be\.g\.)(?<!\bi\.e\.)\s+"
+    r"|(?<=[。！？])(?![。！？”’」』）])\s*|(?<=[。！？][”’」』）])\s*|\n+"
+)
+_BULLET = re.compile(
+    r"^\s*(?:(?:step\s+)?\(?\d{1,3}[.):](?!\d)|step\s+\d{1,3}\b|[-*•–](?![\d*]))\s*", re.IGNORECASE
+)
+_VERBS = (
+    "find|get|give|show|tell|list|search|fetch|provide|check|book|look|suggest|recommend|convert"
+    "|calculate|send|set|add|create|play|order|retrieve|translate|identify|compare|help|please|can"
+    "|could|i'd|i would|i need|i want|what|which|how|who|when|where"
+)
 _CLAUSE = re.compile(
-    r"(?:,?\s+(?:and then|and also|then|also|additionally|furthermore|moreover|plus|as well as)\s+"
-    r"|;\s+|,\s+and\s+|\s+and\s+(?=(?:find|get|give|show|tell|list|search|fetch|provide|check|book"
-    r"|look|suggest|recommend|convert|calculate|send|set|add|create|play|order|please|can|could"
-    r"|i'd|i would|what|which|how|who|when|where)\b))",
+    r"(,?\s+(?:and then|and also|then|also|additionally|furthermore|moreover|plus|as well as)\s+"
+    rf"|;\s+|,\s+and\s+|\s+and\s+(?=(?:{_VERBS})\b)"
+    r"|；\s*|，\s*(?:然后|并且|并|还有|同时|另外|以及))",
     re.IGNORECASE,
 )
 
@@ -28,29 +38,43 @@ def words(text: str) -> list[str]:
 
 
 def sentences(text: str) -> list[str]:
-    """Return the sentences of a text in order, without empty ones."""
+    """Return the sentences of a text in order, without empty ones.
+
+    A line break ends a sentence too; common English abbreviations (Dr., e.g.) do not.
+    """
     return [part.strip() for part in _SENTENCE.split(text) if part.strip()]
 
 
 def plan_steps(text: str) -> list[str]:
-    """Return the lines of a plan without bullets, numbers and empty lines."""
+    """Return the lines of a plan without bullets, numbers, and lines that have no word."""
     lines = (_BULLET.sub("", line).strip() for line in text.splitlines())
-    return [line for line in lines if line]
+    return [line for line in lines if _WORD.search(line)]
 
 
 def clauses(text: str, least: int = 3) -> list[str]:
     """Return the sub-requests of a text: its sentences, split where a further demand is joined on.
 
+    The parts together have every word of the text, in order, but for bullets, numbers of lists, and
+    the words that join two parts.
+
     Args:
         text: A request in natural language.
-        least: A part with fewer words than this joins the part before it.
+        least: A part with fewer words than this is joined with the part before it, the first with
+            the one after it.
     """
     parts: list[str] = []
-    for sentence in sentences(text):
-        for part in _CLAUSE.split(sentence):
-            part = part.strip(" ,;")
-            if parts and len(words(part)) < least:
-                parts[-1] = f"{parts[-1]} {part}".strip()
-            elif part:
-                parts.append(part)
-    return parts
+    for sentence in (s for line in plan_steps(text) for s in sentences(line)):
+        joint = " "
+        for number, piece in enumerate(_CLAUSE.split(sentence)):
+            if number % 2:  # what stood between two pieces
+                joint = piece
+            elif parts and min(_size(parts[-1]), _size(piece)) < max(least, 1):
+                parts[-1] += joint + piece
+            else:
+                parts.append(piece)
+    return [part.strip(" ,;，；") for part in parts]
+
+
+def _size(text: str) -> int:
+    """Return the number of words; where they are written without blanks, two characters a word."""
+    return len(words(_CJK.sub(" ", text))) + (len(_CJK.findall(text)) + 1) // 2

@@ -1,22 +1,31 @@
 """Calls checked by rule, before anything runs: never by a language model.
 
 The findings follow the order of ToolScan's decision rules (unparsable, unknown tool, unknown
-argument, missing argument, wrong type or value); the first that applies is reported.
+argument, missing argument, wrong type or value); the first that applies is reported, of several
+wrong values the one whose path comes first. Values are judged by JSON Schema: 1.0 is an integer,
+True is no number, null is right only where the schema says so.
+
+Where JSON Schema would let an undeclared argument pass, the rules do not, for it is nearly always a
+model's mistake: it passes only where `additionalProperties` is true or a schema, or where the
+schema is composed of others. A schema without properties takes no arguments. A name that is
+required without being declared takes any value. Broken parts of a schema accept anything
+(`seal.core.schemas`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
-import orjson
-
-from seal.core.errors import nearest
+from seal.core.errors import InfrastructureError, nearest, shortened
+from seal.core.plain import json_text
 from seal.core.protocols import Environment
+from seal.core.schemas import schema_validator
 from seal.core.types import JSON, Execution, Tool, ToolCall, ToolResult
 
 if TYPE_CHECKING:
+    from jsonschema.exceptions import ValidationError
     from jsonschema.protocols import Validator
 
 ErrorKind = Literal[
@@ -27,6 +36,12 @@ ErrorKind = Literal[
     "wrong_type",
     "invalid_value",
 ]
+
+_NESTED: dict[str, ErrorKind] = {
+    "required": "missing_argument",
+    "additionalProperties": "unknown_argument",
+}
+_ELSEWHERE = frozenset({"$ref", "allOf", "anyOf", "oneOf", "patternProperties"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,54 +77,45 @@ class CallValidator:
             call: With `tool` resolved where its name is known.
             offered: Names of the offered tools, for the message.
         """
+        if call.arguments is None:
+            return CallError(
+                "unparsable_arguments",
+                call.name,
+                f"The arguments of {shortened(call.name)} are not a JSON object.",
+                "a JSON object",
+                call.raw[:1000],
+            )
         if call.tool is None or call.tool not in self._tools:
             close = nearest(call.name, offered)
             hint = f" Did you mean {close}?" if close else ""
             return CallError(
                 "unknown_tool",
                 call.name,
-                f"There is no tool named {call.name!r}.{hint}",
+                f"There is no tool named {shortened(call.name)}.{hint}",
                 list(offered),
                 call.name,
                 close,
-            )
-        if call.arguments is None:
-            return CallError(
-                "unparsable_arguments",
-                call.name,
-                f"The arguments of {call.name} are not a JSON object.",
-                "a JSON object",
-                call.raw[:1000],
             )
         schema = self._tools[call.tool].parameters
         return _check_names(call, schema) or self._check_values(call, schema)
 
     def _check_values(self, call: ToolCall, schema: dict[str, Any]) -> CallError | None:
         failures = self._schema(str(call.tool), schema).iter_errors(call.arguments)
-        first = min(failures, key=lambda f: list(map(str, f.absolute_path)), default=None)
-        if first is None:
+        try:
+            first = min(failures, key=_place, default=None)
+        except RecursionError:  # a schema that leads back to itself: nothing that can be checked
             return None
-        path = ".".join(map(str, first.absolute_path)) or call.name
-        kind: ErrorKind = "wrong_type" if first.validator == "type" else "invalid_value"
-        return CallError(
-            kind,
-            path,
-            f"Argument {path!r} of {call.name}: "
-            f"expected {first.validator} {first.validator_value!r}, got {first.instance!r}.",
-            first.validator_value,
-            first.instance,
-        )
+        return None if first is None else _finding(call, first)
 
     def _schema(self, tool: str, schema: dict[str, Any]) -> Validator:
         if tool not in self._schemas:
-            from jsonschema import Draft202012Validator
-
-            self._schemas[tool] = Draft202012Validator(schema)
+            declared = {**dict.fromkeys(_required(schema), True), **_properties(schema)}
+            self._schemas[tool] = schema_validator({**schema, "properties": declared})
         return self._schemas[tool]
 
     def with_defaults(self, call: ToolCall) -> dict[str, JSON]:
         """Return the arguments of a valid call with the schema's defaults filled in."""
-        properties = self._tools[str(call.tool)].parameters.get("properties", {})
+        properties = _properties(self._tools[str(call.tool)].parameters)
         defaults = {
             name: p["default"]
             for name, p in properties.items()
@@ -119,23 +125,23 @@ class CallValidator:
 
 
 def _check_names(call: ToolCall, schema: dict[str, Any]) -> CallError | None:
-    properties = schema.get("properties", {})
+    properties, required = _properties(schema), _required(schema)
     arguments = call.arguments or {}
-    if schema.get("additionalProperties") is not True:
+    if not _is_open(schema):
         for name in arguments:
-            if name not in properties:
+            if name not in properties and name not in required:
                 close = nearest(name, properties)
                 hint = f" Did you mean {close!r}?" if close else ""
                 return CallError(
                     "unknown_argument",
                     name,
-                    f"{call.name} takes no argument {name!r}; "
+                    f"{call.name} takes no argument {shortened(name)}; "
                     f"it takes: {', '.join(properties) or 'none'}.{hint}",
                     sorted(properties),
                     name,
                     close,
                 )
-    for name in schema.get("required", []):
+    for name in required:
         if name not in arguments:
             return CallError(
                 "missing_argument",
@@ -146,9 +152,57 @@ def _check_names(call: ToolCall, schema: dict[str, Any]) -> CallError | None:
     return None
 
 
+def _properties(schema: dict[str, Any]) -> dict[str, Any]:
+    properties = schema.get("properties")
+    return properties if isinstance(properties, dict) else {}
+
+
+def _required(schema: dict[str, Any]) -> list[str]:
+    required = schema.get("required")
+    if not isinstance(required, list):
+        return []
+    return [name for name in required if isinstance(name, str)]
+
+
+def _is_open(schema: dict[str, Any]) -> bool:
+    """Tell whether names are left to the schema: it admits more, or declares them elsewhere."""
+    further = schema.get("additionalProperties")
+    return further is True or isinstance(further, dict) or not _ELSEWHERE.isdisjoint(schema)
+
+
+def _place(failure: ValidationError) -> tuple[list[str], str]:
+    return list(map(str, failure.absolute_path)), str(failure.validator)
+
+
+def _finding(call: ToolCall, failure: ValidationError) -> CallError:
+    path = ".".join(map(str, failure.absolute_path)) or call.name
+    if failure.validator in _NESTED:
+        problem = failure.message[:300]
+    else:
+        wanted = f"{failure.validator} {shortened(failure.validator_value)}"
+        problem = f"expected {wanted}, got {shortened(failure.instance)}"
+    return CallError(
+        _kind(failure),
+        path,
+        f"Argument {shortened(path)} of {call.name}: {problem}.",
+        failure.validator_value,
+        failure.instance,
+    )
+
+
+def _kind(failure: ValidationError) -> ErrorKind:
+    """Return the kind; a choice of types that are all wrong is a wrong type too."""
+    if failure.validator == "type":
+        return "wrong_type"
+    branches = failure.context or ()
+    if branches and all(branch.validator == "type" for branch in branches):
+        return "wrong_type"
+    return _NESTED.get(str(failure.validator), "invalid_value")
+
+
 def error_result(call: ToolCall, error: CallError) -> ToolResult:
     """Return the result that a rejected call gets."""
-    content = orjson.dumps({"error": error.message, "response": ""}).decode()
+    content = json_text({"error": error.message, "response": ""})
     return ToolResult(call.id, content, error=asdict(error))
 
 
@@ -169,18 +223,38 @@ class Validated:
         self.names = names
 
     def call(self, calls: Sequence[ToolCall]) -> list[ToolResult]:
-        """Return one result a call: rejections in place, the others in the inner's order."""
-        rejected = {}
-        for call in calls:
-            error = self.validator.check(call, self.names)
-            if error is not None:
-                rejected[call.id] = error_result(call, error)
-        ran = iter(self.inner.call([call for call in calls if call.id not in rejected]))
-        return [rejected[call.id] if call.id in rejected else next(ran) for call in calls]
+        """Return one result a call: rejections in place, the others in the inner's order.
+
+        A result belongs to the call whose id it carries. The inner may answer in any order; where
+        its results carry no ids at all, they are taken in the order of the calls.
+
+        Raises:
+            InfrastructureError: The inner's results are not one for each call that it was given.
+        """
+        errors = [self.validator.check(call, self.names) for call in calls]
+        valid = [call for call, error in zip(calls, errors, strict=True) if error is None]
+        ran = iter(_answers(valid, self.inner.call(valid)) if valid else ())
+        return [
+            next(ran) if error is None else error_result(call, error)
+            for call, error in zip(calls, errors, strict=True)
+        ]
 
     def state(self) -> dict[str, list[dict[str, JSON]]] | None:
         """Return the inner environment's tables."""
         return self.inner.state()
+
+
+def _answers(calls: Sequence[ToolCall], results: Sequence[ToolResult]) -> Sequence[ToolResult]:
+    """Return the results in their order, each with the id of its call."""
+    asked, answered = [call.id for call in calls], [result.call_id for result in results]
+    if sorted(asked) == sorted(answered):
+        return results
+    if len(asked) == len(answered) and not any(answered):
+        return [replace(result, call_id=name) for result, name in zip(results, asked, strict=True)]
+    raise InfrastructureError(
+        f"the environment was given the calls {asked} and answered {answered}; "
+        "expected one result for each call, with its id"
+    )
 
 
 __all__ = ["CallError", "CallValidator", "ErrorKind", "Execution", "Validated", "error_result"]

@@ -1,0 +1,73 @@
+"""JSON text of whatever a model, a tool or a file said: writing it never fails for what it is.
+
+What a JSON line cannot hold is written as the nearest thing that it can:
+
+- half of a surrogate pair, which UTF-8 lacks, as U+FFFD; two halves that belong together as their
+  character;
+- an integer of more than 64 bits as the nearest float, which is what reading its digits gives
+  (RFC 8259, section 6), and a number that is infinite or none at all as null;
+- what is nested deeper than `MAX_DEPTH` as the text `TOO_DEEP`;
+- a key that is no text as its text, a tuple as a list.
+"""
+
+from __future__ import annotations
+
+from dataclasses import fields, is_dataclass
+from typing import Any
+
+import orjson
+
+MAX_DEPTH = 200
+"""Levels of lists, maps and records that are written; orjson itself ends at 254."""
+
+TOO_DEEP = f"[left out: nested deeper than {MAX_DEPTH} levels]"
+"""Stands for what lies deeper."""
+
+
+def json_bytes(value: Any) -> bytes:
+    """Return JSON values, or dataclasses of such, as UTF-8 JSON.
+
+    Raises:
+        TypeError: A value that is no JSON, such as a set: a programmer's mistake.
+    """
+    try:
+        return orjson.dumps(value)
+    except TypeError:
+        return orjson.dumps(_holdable(value, MAX_DEPTH))
+
+
+def json_text(value: Any) -> str:
+    """Return JSON values, or dataclasses of such, as JSON text (`json_bytes`)."""
+    return json_bytes(value).decode()
+
+
+def well_formed(text: str) -> str:
+    """Return the text with what UTF-8 cannot hold, halves of surrogate pairs, as U+FFFD."""
+    if text.isascii():
+        return text
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+def _holdable(value: Any, depth: int) -> Any:
+    if isinstance(value, str):
+        return well_formed(value)
+    if isinstance(value, int) and not -(2**63) <= value < 2**64:
+        return _nearest_float(value)
+    if isinstance(value, dict):
+        members = [(str(key), item) for key, item in value.items()]
+    elif is_dataclass(value) and not isinstance(value, type):
+        members = [(f.name, getattr(value, f.name)) for f in fields(value)]
+    elif isinstance(value, (list, tuple)):
+        return [_holdable(item, depth - 1) for item in value] if depth else TOO_DEEP
+    else:
+        return value
+    if not depth:
+        return TOO_DEEP
+    return {well_formed(key): _holdable(item, depth - 1) for key, item in members}
+
+
+def _nearest_float(number: int) -> float | None:
+    try:
+        return float(number)
+    except OverflowError:
+        return None

@@ -1,0 +1,179 @@
+"""JSON Schemas as benchmarks have them: odd, broken, or referring to what is not there.
+
+A schema is never a reason to fail: what JSON Schema (2020-12) does not allow in it is left out, so
+that it accepts anything in that place. Nothing is fetched, whatever a reference says.
+"""
+
+from __future__ import annotations
+
+import copy
+import re
+from collections.abc import Callable, Iterator, Mapping
+from functools import cache
+from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote
+
+from seal.core.types import JSON
+
+if TYPE_CHECKING:
+    from jsonschema.protocols import Validator
+
+_LOCAL = re.compile(r"#(?:/(?:\$defs|definitions|properties)/[^/]+)*")
+_DATA = frozenset({"const", "default", "enum", "example", "examples"})
+_TYPES = frozenset({"array", "boolean", "integer", "null", "number", "object", "string"})
+_ROUNDS = 10
+
+
+def schema_validator(schema: Mapping[str, JSON]) -> Validator:
+    """Return a validator of the usable part of a schema, which raises for no JSON value.
+
+    Where the schema is nested too deep to be read, the validator accepts anything. Values that are
+    nested hundreds of levels deep under a recursive schema may still raise RecursionError.
+    """
+    from jsonschema import Draft202012Validator
+    from referencing import Registry
+
+    try:
+        usable = usable_schema(schema)
+    except RecursionError:
+        usable = {}
+    return Draft202012Validator(usable, registry=Registry())  # the default one asks the network
+
+
+def usable_schema(schema: Mapping[str, JSON]) -> dict[str, JSON]:
+    """Return a copy of the schema without what JSON Schema cannot use.
+
+    Left out are keywords whose value is not what the standard wants (a type such as "any" or
+    "dict", `required: true`, a pattern that does not compile), an `enum` without values, and
+    references that lead nowhere, elsewhere or back to themselves; what should be a schema and is
+    none becomes `true`. So each of these accepts anything.
+
+    Raises:
+        RecursionError: The schema is nested hundreds of levels deep.
+    """
+    usable: dict[str, JSON] = copy.deepcopy(dict(schema))
+    if _is_sound(usable):
+        return usable
+    _drop_useless(usable)
+    for _ in range(_ROUNDS):
+        faults = list(_meta_validator().iter_errors(usable))
+        if not faults:
+            return usable
+        for path, is_schema in _places(faults):
+            _replace(usable, path, is_schema)
+    return {}
+
+
+def _is_sound(schema: Any) -> bool:
+    """Tell of the schemas that nearly all tools have, in a hundredth of the time, that they are."""
+    return schema is True or (
+        isinstance(schema, dict)
+        and all(name in _SOUND and _SOUND[name](value) for name, value in schema.items())
+    )
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str)
+
+
+def _are_names(value: Any) -> bool:
+    return isinstance(value, list) and all(map(_is_text, value)) and len(set(value)) == len(value)
+
+
+_SOUND: dict[str, Callable[[Any], bool]] = {
+    "type": lambda value: isinstance(value, str) and value in _TYPES,
+    "description": _is_text,
+    "title": _is_text,
+    "default": lambda value: True,
+    "example": lambda value: True,
+    "enum": lambda value: isinstance(value, list) and bool(value),
+    "required": _are_names,
+    "properties": lambda value: isinstance(value, dict) and all(map(_is_sound, value.values())),
+    "items": _is_sound,
+    "additionalProperties": lambda value: value is False or _is_sound(value),
+}
+
+
+@cache
+def _meta_validator() -> Validator:
+    from jsonschema import Draft202012Validator
+
+    return Draft202012Validator(
+        Draft202012Validator.META_SCHEMA, format_checker=Draft202012Validator.FORMAT_CHECKER
+    )
+
+
+def _places(faults: list[Any]) -> list[tuple[list[str | int], bool]]:
+    """Return where the faults are, later and deeper places first, and which should be schemas."""
+    places = {
+        tuple(fault.absolute_path): fault.validator_value == ["object", "boolean"]
+        for fault in faults
+    }
+    ordered = sorted(places.items(), key=lambda place: [_rank(part) for part in place[0]])
+    return [(list(path), is_schema) for path, is_schema in reversed(ordered)]
+
+
+def _rank(part: str | int) -> tuple[int, str]:
+    return (part, "") if isinstance(part, int) else (0, part)
+
+
+def _replace(schema: Any, path: list[str | int], is_schema: bool) -> None:
+    """Put `true` where a schema should be, and take anything else out."""
+    if not path:
+        schema.clear()
+        return
+    for part in path[:-1]:
+        schema = schema[part]
+    if is_schema:
+        schema[path[-1]] = True
+    else:
+        del schema[path[-1]]
+
+
+def _drop_useless(root: dict[str, Any]) -> None:
+    """Take out what the standard allows but no value can meet, or what would ask for a document."""
+    for schema in _maps(root):
+        if schema.get("enum") == []:
+            del schema["enum"]
+        for name in ("$id", "$schema", "$dynamicRef"):
+            if isinstance(schema.get(name), str):
+                del schema[name]
+        reference = schema.get("$ref")
+        if isinstance(reference, str) and not _resolves(reference, root):
+            del schema["$ref"]
+
+
+def _maps(value: Any) -> Iterator[dict[str, Any]]:
+    if isinstance(value, dict):
+        yield value
+        for name, inner in value.items():
+            if name not in _DATA:
+                yield from _maps(inner)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from _maps(inner)
+
+
+def _resolves(reference: str, root: dict[str, Any]) -> bool:
+    """Tell whether a chain of references within the document ends at a schema."""
+    seen = set()
+    while reference not in seen:
+        seen.add(reference)
+        target = _target(reference, root)
+        if not isinstance(target, dict):
+            return isinstance(target, bool)
+        following = target.get("$ref")
+        if not isinstance(following, str):
+            return True
+        reference = following
+    return False
+
+
+def _target(reference: str, root: dict[str, Any]) -> Any:
+    if not _LOCAL.fullmatch(reference):
+        return None
+    found: Any = root
+    for part in reference.split("/")[1:]:
+        name = unquote(part).replace("~1", "/").replace("~0", "~")
+        found = found.get(name) if isinstance(found, dict) else None
+    return found
