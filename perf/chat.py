@@ -34,9 +34,10 @@ from seal.benchmarks.pool import load_pool
 from seal.core.protocols import Completion, Request
 from seal.core.types import Task, ToolCall
 from seal.pipeline.engine import Engine
+from seal.pipeline.processes import ProcessWorkers
 from seal.pipeline.run_folder import RunFolder
 from seal.pipeline.settings import RunSettings
-from seal.pipeline.workers import Job, ProcessWorkers
+from seal.pipeline.workers import Job
 
 TOOL_CALLS = 3
 
@@ -185,8 +186,7 @@ def scaling(folder: Path, chats: int) -> None:
         workers = ProcessWorkers(run, RunFolder(folder), processes, 1)
         todo = list(jobs(engine, tasks, chats))
         outcomes = workers.outcomes(iter(todo))
-        warm = max(1, chats // 5)
-        for _ in range(warm):  # the processes start and import
+        for _ in range(chats // 3):  # every process starts, imports and plays its first chats
             next(outcomes)
         start = time.monotonic()
         done = sum(1 for _ in outcomes)
@@ -207,7 +207,7 @@ def main(argv: list[str] | None = None) -> None:
     chats = 20 if given.short else given.chats
     with tempfile.TemporaryDirectory() as name:
         overhead(Path(name), chats // 2)
-        scaling(Path(name), chats)
+        scaling(Path(name), 2 * chats)
 
 
 if __name__ == "__main__":

@@ -41,7 +41,7 @@ class Cast:
         self._settings = settings
         self._store = store
         self._pool = pool
-        self._built: dict[int, tuple[Any, Any]] = {}
+        self._built: dict[str | int, tuple[Any, Any]] = {}
         self._spec_of = dict(settings.role_models)
         self._build(settings.model)
         for spec in self._spec_of.values():
@@ -140,7 +140,7 @@ class Cast:
 
     def _build(self, spec: Any) -> Any:
         """Return the model of a spec, built once."""
-        key = hash(spec) if isinstance(spec, str) else id(spec)
+        key = spec if isinstance(spec, str) else id(spec)
         if key not in self._built:
             # The spec is kept beside its model, so that its id is not given to another object.
             self._built[key] = (spec, build_model(spec, self._model_settings))

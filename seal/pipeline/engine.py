@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
+from types import TracebackType
 from typing import Any
 
 from seal.agents import build_agent
@@ -12,11 +14,13 @@ from seal.agents.conversation import ChatOptions, Conversation, Limits, Services
 from seal.agents.dialogue import prompts_digest
 from seal.agents.teams import USER, build_team
 from seal.benchmarks.pool import StoredPool
+from seal.core.errors import SealError
 from seal.core.protocols import Agent, Judge, Pool, Retriever
 from seal.core.store import Store
 from seal.core.types import JSON, Goal, Query, Ranking, Step, Task, Tool, Trajectory, Verdict
 from seal.pipeline.cast import Cast
 from seal.pipeline.environments import EnvironmentSource
+from seal.pipeline.golden import history_of
 from seal.pipeline.identity import name_of, versions
 from seal.pipeline.live import LiveFile
 from seal.pipeline.merging import merge_goals
@@ -24,6 +28,10 @@ from seal.pipeline.places import cache_folder
 from seal.pipeline.run_folder import RunFolder
 from seal.pipeline.settings import RunSettings
 from seal.retrievers import build_retriever, rank
+
+
+class StoppedError(SealError):
+    """The run ends before this chat does."""
 
 
 class Engine:
@@ -48,10 +56,35 @@ class Engine:
             role: agent if isinstance(agent, type) else build_agent(agent)
             for role, agent in self._team.roles.items()
         }
+        self._stopping = False
+        self._built_retriever: Retriever | None = None
+        self._building = threading.Lock()
+
+    def __enter__(self) -> Engine:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
 
     def close(self) -> None:
         """Close the store."""
         self._store.close()
+
+    def check(self) -> None:
+        """Build what is otherwise built when first used, before anything is written.
+
+        Raises:
+            UsageError: A retriever or judge that cannot be, or no task has the selected tags.
+        """
+        next(self._tasks())
+        self.measure()
+        if self._settings.retriever is not None:
+            self._retriever()
 
     def rank(self, tasks: Sequence[Task]) -> dict[str, tuple[Ranking, ...]]:
         """Return task id to what is retrieved for its goals before the chat.
@@ -79,14 +112,14 @@ class Engine:
             NotRecordedError: There is no recording to play.
             InfrastructureError: What failed before the chat began.
         """
-        if self._settings.history == "own":
-            return self._chat(task, trial, range(len(task.goals)), rankings, ())
-        parts = []
-        for position in range(len(task.goals)):
-            before = [step for goal in task.goals[:position] for step in goal.reference]
-            mine = [ranking for ranking in rankings if ranking.goal == position]
-            parts.append(self._chat(task, trial, [position], mine, before))
+        every = range(len(task.goals))
+        chats = [every] if self._settings.history == "own" else [[goal] for goal in every]
+        parts = [self._chat(task, trial, goals, rankings) for goals in chats]
         return merge_goals(task, trial, parts)
+
+    def stop(self) -> None:
+        """Let the chats in progress end at their next step; nothing comes of them."""
+        self._stopping = True
 
     def judge_of(self, task: Task, trial: int) -> Judge:
         """Return the judge of one chat."""
@@ -146,7 +179,6 @@ class Engine:
         trial: int,
         goals: Sequence[int],
         rankings: Sequence[Ranking],
-        history: Sequence[Step],
     ) -> Trajectory:
         models = self._cast.open(task, trial)
         names: list[str] = []
@@ -154,6 +186,11 @@ class Engine:
 
         def judge(role: str, goal: Goal, answer: str, steps: Sequence[Step]) -> Verdict:
             return self._cast.check(role, models(role), goal, answer, list(steps))
+
+        def record(step: Step) -> None:
+            if self._stopping:
+                raise StoppedError(f"task {task.id}: the run was stopped")
+            live.write(step)
 
         with LiveFile(self._folder.path, task.id, trial) as live:
             conversation = Conversation(
@@ -166,9 +203,9 @@ class Engine:
                 limits=self._limits,
                 options=self._options(task, trial),
                 goals=goals,
-                history=[*task.history, *history],
-                on_step=live.write,
-                rankings=list(rankings),
+                history=history_of(task, goals[0], self._team.lead),
+                on_step=record,
+                rankings=[ranking for ranking in rankings if ranking.goal in goals],
             )
             conversation.offers.names = names
             play(conversation)
@@ -185,33 +222,42 @@ class Engine:
         offered = task.goals[goal].offered
         if not mine and offered is not None and self._settings.retriever is None:
             return [self._tools[tool_id] for tool_id in offered]
-        whole = getattr(self._retriever, "complete", False) if mine else False
+        whole = getattr(self._retriever(), "complete", False) if mine else False
         limit = None if whole else self._settings.top_k
         return [self._tools[tool_id] for r in mine for tool_id, _ in r.hits[:limit]]
 
     def _find(self, query: Query, k: int) -> list[tuple[Tool, float]]:
-        (ranking,) = rank(self._retriever, [query], k, self._tools)
+        (ranking,) = rank(self._retriever(), [query], k, self._tools)
         return [(self._tools[tool_id], score) for tool_id, score in ranking.hits]
 
     def _ranked(self, queries: Sequence[Query]) -> list[Ranking]:
         k = max(self._settings.top_k, *self._settings.cutoffs)
-        return rank(self._retriever, queries, k, self._tools)
+        return rank(self._retriever(), queries, k, self._tools)
 
-    @cached_property
     def _retriever(self) -> Retriever:
+        with self._building:  # chats that retrieve for themselves may ask for it at once
+            if self._built_retriever is None:
+                self._built_retriever = self._build_retriever()
+            return self._built_retriever
+
+    def _build_retriever(self) -> Retriever:
         s = self._settings
         named = s.retriever if s.retriever is not None else "tfidf"
-        knows_tasks = named in ("oracle", "given")
+        knows_tasks = isinstance(named, str) and named in ("oracle", "given")
+        options = dict(s.retriever_options)
+        if s.base_url:
+            options = {"base_url": s.base_url, **options}
         pool = Pool(
             tuple(self._tools.values()),
-            tuple(self._folder.tasks()) if knows_tasks else (),
+            tuple(self._tasks()) if knows_tasks else (),
             s.seed,
             cache_folder(s.cache_dir) / "indexes",
-            {"base_url": s.base_url, **s.retriever_options}
-            if s.base_url
-            else dict(s.retriever_options),
+            options,
         )
         return build_retriever(named, pool)
+
+    def _tasks(self) -> Iterator[Task]:
+        return self._pool.tasks(select=self._settings.select, limit=self._settings.limit)
 
     @cached_property
     def _limits(self) -> Limits:

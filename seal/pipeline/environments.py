@@ -95,10 +95,15 @@ def simulator_of(
 def _recorded_answers(
     settings: RunSettings, tools: Mapping[str, Tool], pool: StoredPool
 ) -> RecordedAnswers | None:
-    if not pool.recordings() or settings.simulator not in ("recorded", "llm"):
+    if not pool.recordings() or not _parts(settings) & {"recorded", "llm"}:
         return None
     played = chain.from_iterable(pool.recorded(name) for name in pool.recordings())
     return RecordedAnswers(played, tools)
+
+
+def _parts(settings: RunSettings) -> set[str]:
+    """Return the names that `recorded+llm` joins; none of an object."""
+    return set(settings.simulator.split("+")) if isinstance(settings.simulator, str) else set()
 
 
 def _simulator(
@@ -108,7 +113,7 @@ def _simulator(
     store: Store,
     cast: Cast,
 ) -> Simulator:
-    by_model = settings.simulator == "llm"
+    by_model = "llm" in _parts(settings)
     setup = SimulatorSetup(
         tools=tools,
         store=None if settings.cache == "off" else store,

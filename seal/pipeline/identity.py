@@ -20,6 +20,17 @@ def name_of(what: Any) -> Any:
     return f"{kind.__module__}:{getattr(kind, '__qualname__', type(kind).__qualname__)}"
 
 
+def warnings_of(measure: Mapping[str, Any], system: Mapping[str, Any]) -> list[str]:
+    """Return what a reader of the run should be warned of."""
+    judge = measure["judge"].get("model")
+    if judge is None or judge != system["model"].get("model"):
+        return []
+    return [
+        f"{judge} judges its own answers, which models tend to favour; "
+        f"name another judge: --role-model judge=MODEL"
+    ]
+
+
 def versions() -> dict[str, str]:
     """Return the versions of the distributions that shape what is said and found."""
     return {

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from seal.benchmarks import REGISTRY, import_benchmark, sample
+from seal.benchmarks.importer import TOOLS
 from seal.benchmarks.pool import StoredPool, load_pool
 from seal.core.canonical import digest
 from seal.core.errors import UnknownNameError, UsageError
@@ -27,12 +28,13 @@ def open_pool(what: str | Path) -> StoredPool:
         UsageError: A known benchmark whose files are not here; names the import command.
         DataError: The folder is no pool.
     """
-    if Path(what).is_dir():
-        return load_pool(Path(what))
     name = str(what)
+    known = name in SHIPPED or name in REGISTRY.names()
+    if Path(what).is_dir() and not (known and not (Path(what) / TOOLS).is_file()):
+        return load_pool(Path(what))
     if name in SHIPPED:
         return load_pool(SHIPPED[name]())
-    if os.sep in name or name not in REGISTRY.names():
+    if not known:
         raise UnknownNameError("pool or folder", name, [*SHIPPED, *REGISTRY.names()])
     data = os.environ.get("SEAL_DATA")
     source = Path(data or "") / name

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+from seal.core.errors import DataError
 from seal.core.store import Store
 from seal.pipeline.cast import Cast
-from seal.pipeline.journal import Lock
+from seal.pipeline.identity import warnings_of
+from seal.pipeline.journal import Journal, Lock
 from seal.pipeline.places import cache_folder
 from seal.pipeline.run_folder import RunFolder
 from seal.pipeline.score import score_run
@@ -50,6 +53,7 @@ def rescore(
         model_options=model_options or {},
         base_url=base_url,
         judge=judge,
+        seed=_part(folder, "seed"),  # the judge's answers are kept under it
     )
     with Store(cache_folder(cache_dir) / "answers.sqlite") as store:
         cast = Cast(settings, store, None)
@@ -63,15 +67,32 @@ def _score(
     folder: RunFolder, cast: Cast, threads: int, progress: Callable[[int, int], None] | None
 ) -> dict[str, Any]:
     with Lock(folder.path):
-        manifest = folder.manifest()
-        measure = manifest["measure"]
-        measure["judge"] = cast.judge_identity()
-        folder.write_json("run.json", manifest)
-        return score_run(
+        _put_in_order(folder)
+        summary = score_run(
             folder,
             cast.judge_of,
-            measure["cutoffs"],
-            measure["seed"],
+            _part(folder, "cutoffs"),
+            _part(folder, "seed"),
             threads,
             progress=progress,
         )
+        manifest = folder.manifest()
+        manifest["measure"]["judge"] = cast.judge_identity()
+        manifest["warnings"] = warnings_of(manifest["measure"], manifest["system"])
+        folder.write_json("run.json", manifest)
+        return summary
+
+
+def _put_in_order(folder: RunFolder) -> None:
+    """Put the trajectories in order, which those of an interrupted run are not."""
+    with closing(Journal(folder.trajectories_path)) as journal:
+        journal.put_in_order({task.id: n for n, task in enumerate(folder.tasks())})
+
+
+def _part(folder: RunFolder, name: str) -> Any:
+    try:
+        return folder.manifest()["measure"][name]
+    except (KeyError, TypeError) as error:
+        raise DataError(
+            f"{folder.path / 'run.json'} has no measure.{name}; play the run again"
+        ) from error

@@ -3,26 +3,30 @@
 from __future__ import annotations
 
 import itertools
+import logging
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack, closing
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-import orjson
-
 from seal.core.errors import UsageError
-from seal.core.records import AtomicFile, encode, write_records
+from seal.core.records import AtomicFile, encode
 from seal.pipeline.engine import Engine
-from seal.pipeline.identity import check_resumable, name_of
+from seal.pipeline.identity import name_of
 from seal.pipeline.journal import Journal, Lock
 from seal.pipeline.pools import open_pool
+from seal.pipeline.preparation import check_folder, clear_rests, prepare
+from seal.pipeline.processes import ProcessWorkers
 from seal.pipeline.run_folder import BASELINES, RunFolder
 from seal.pipeline.score import score_run
 from seal.pipeline.settings import RunSettings
-from seal.pipeline.workers import Job, Outcome, ProcessWorkers, ThreadWorkers, Workers
+from seal.pipeline.timings import Timings
+from seal.pipeline.workers import Job, Outcome, ThreadWorkers, Workers
 
+_LOG = logging.getLogger(__name__)
 _RANKED_AT_ONCE = 64
 """Tasks whose queries are retrieved in one batch."""
 
@@ -70,42 +74,36 @@ def run(
         DataError: The pool or the run folder is damaged.
         InfrastructureError: A worker process died.
     """
-    folder = _folder(settings, out, resume)
+    if out is None and resume:
+        raise UsageError("--resume needs --out RUN: the folder of the run to go on with")
+    folder = RunFolder(out or free_folder(settings))
+    check_folder(folder.path, resume)
     report = progress or (lambda state: None)
-    with Lock(folder.path):
-        engine = _prepare(settings, folder)
-        stopped = _play(settings, folder, engine, report)
-        summary = score_run(
-            folder,
-            engine.judge_of,
-            settings.cutoffs,
-            settings.seed,
-            engine.judging_threads,
-            progress=lambda n, m: report(Progress("score", n, m)),
-        )
-        engine.close()
+    pool = open_pool(settings.pool)
+    with Engine(settings, folder, pool) as engine:
+        if not (folder.path / "run.json").is_file():
+            engine.check()
+        folder.path.mkdir(parents=True, exist_ok=True)
+        with Lock(folder.path):
+            for warning in prepare(settings, folder, pool, engine, resume):
+                _LOG.warning(warning)
+            stopped = _play(settings, folder, engine, report)
+            summary = score_run(
+                folder,
+                engine.judge_of,
+                settings.cutoffs,
+                settings.seed,
+                engine.judging_threads,
+                progress=lambda n, m: report(Progress("score", n, m)),
+            )
     if settings.baselines and not stopped:
-        _play_baselines(settings, folder, resume, report)
+        _play_baselines(settings, folder, report)
     code = 3 if stopped else int(summary["errors"] > 0)
     return RunResult(folder, summary, code)
 
 
-def _folder(settings: RunSettings, out: Path | None, resume: bool) -> RunFolder:
-    if out is None:
-        if resume:
-            raise UsageError("--resume needs --out RUN: the folder of the run to go on with")
-        out = free_folder(settings)
-    if (out / "run.json").is_file() and not resume:
-        raise UsageError(f"{out} holds a run already; add --resume, or give another --out")
-    if out.exists() and not out.is_dir():
-        raise UsageError(f"{out} is a file; give --out a folder")
-    if out.is_dir() and not resume and any(p.name != ".lock" for p in out.iterdir()):
-        raise UsageError(f"{out} is not empty and holds no run; give --out a new folder")
-    out.mkdir(parents=True, exist_ok=True)
-    return RunFolder(out)
-
-
 def free_folder(settings: RunSettings) -> Path:
+    """Return `runs/POOL-MODEL`, with a number where that is taken; it is not made."""
     """Return the folder of a run that names none: `runs/POOL-MODEL`, numbered where it is taken."""
     name = f"{Path(str(settings.pool)).name}-{name_of(settings.model)}"
     slug = re.sub(r"[^A-Za-z0-9._-]+", "_", name).strip("._")[:80] or "run"
@@ -113,44 +111,26 @@ def free_folder(settings: RunSettings) -> Path:
     return next(path for path in numbered if not path.exists())
 
 
-def _prepare(settings: RunSettings, folder: RunFolder) -> Engine:
-    """Write the run's tasks, tools and manifest, or make sure that they are the same as before."""
-    pool = open_pool(settings.pool)
-    fresh = not (folder.path / "run.json").is_file()
-    if fresh:
-        write_records(folder.path / "tools.jsonl", pool.tools())
-    engine = Engine(settings, folder, pool)
-    identity = {"measure": engine.measure(), "system": engine.system()}
-    if not fresh:
-        check_resumable(folder.manifest(), identity, folder.path)
-    tasks = pool.tasks(select=settings.select, limit=settings.limit)
-    if write_records(folder.path / "tasks.jsonl", tasks) == 0:
-        raise UsageError("no task is left to play; loosen --select")
-    folder.write_json("run.json", identity)
-    return engine
-
-
 def _play(settings: RunSettings, folder: RunFolder, engine: Engine, report: Reporter) -> bool:
     """Play what is not finished. Returns True where a budget stopped the run."""
     order = {task.id: position for position, task in enumerate(folder.tasks())}
-    journal = Journal(folder.trajectories_path)
-    done = {pair for pair in journal.finished if pair[0] in order and pair[1] < settings.trials}
-    tally = _Tally(len(order) * settings.trials, len(done), settings.max_total_tokens)
-    tally.tokens = _spent(folder)
-    workers = _workers(settings, folder, engine)
-    timings = (folder.path / "timings.jsonl").open("ab")
-    try:
-        for outcome in workers.outcomes(_jobs(settings, folder, engine, done, tally)):
+    with ExitStack() as stack:
+        stack.callback(clear_rests, folder)
+        journal = stack.enter_context(closing(Journal(folder.trajectories_path)))
+        timings = stack.enter_context(closing(Timings(folder.path / "timings.jsonl")))
+        done = {pair for pair in journal.finished if pair[0] in order and pair[1] < settings.trials}
+        tally = _Tally(
+            len(order) * settings.trials, len(done), settings.max_total_tokens, timings.tokens
+        )
+        jobs = _jobs(settings, folder, engine, done, tally)
+        workers = _workers(settings, folder, engine)
+        for outcome in stack.enter_context(closing(workers.outcomes(jobs))):
             if outcome.line is not None:
                 pair = (outcome.task_id, outcome.trial)
                 journal.append_line(outcome.line, pair, outcome.failed)
-            timings.write(_timing(outcome))
-            timings.flush()
+            timings.add(outcome)
             tally.count(outcome)
             report(Progress("play", tally.done, tally.total, tally.errors))
-    finally:
-        timings.close()
-        journal.close()
     journal.put_in_order(order)
     _write_rankings(folder)
     manifest = folder.manifest()
@@ -205,27 +185,6 @@ def _workers(settings: RunSettings, folder: RunFolder, engine: Engine) -> Worker
     return ProcessWorkers(settings, folder, settings.processes, settings.workers)
 
 
-def _timing(outcome: Outcome) -> bytes:
-    fields = {
-        "task_id": outcome.task_id,
-        "trial": outcome.trial,
-        "started": outcome.started,
-        "seconds": round(outcome.seconds, 6),
-        "tokens": outcome.tokens,
-        "note": outcome.note,
-    }
-    return orjson.dumps(fields) + b"\n"
-
-
-def _spent(folder: RunFolder) -> int:
-    """Return the tokens that earlier parts of the run spent."""
-    path = folder.path / "timings.jsonl"
-    if not path.is_file():
-        return 0
-    with path.open("rb") as lines:
-        return sum(orjson.loads(line).get("tokens", 0) for line in lines if line.endswith(b"\n"))
-
-
 def _write_rankings(folder: RunFolder) -> None:
     with AtomicFile(folder.path / "rankings.jsonl") as out:
         for trajectory in folder.trajectories():
@@ -234,14 +193,18 @@ def _write_rankings(folder: RunFolder) -> None:
                     out.write(encode(ranking))
 
 
-def _play_baselines(
-    settings: RunSettings, folder: RunFolder, resume: bool, report: Reporter
-) -> None:
+def _play_baselines(settings: RunSettings, folder: RunFolder, report: Reporter) -> None:
     """Play the same tasks with a floor and with the ceiling, in folders beside the run's files."""
     floor = "random" if settings.model == "lexical" else "lexical"
     parts = {
         "floor": replace(settings, model=floor, model_options={}),
-        "ceiling": replace(settings, model="oracle", model_options={}, retriever="oracle"),
+        "ceiling": replace(
+            settings,
+            model="oracle",
+            model_options={},
+            retriever="oracle",
+            retriever_options={},
+        ),
     }
     for name in BASELINES:
         baseline = replace(
@@ -259,4 +222,4 @@ def _play_baselines(
         def stage(state: Progress, name: str = name) -> None:
             report(Progress(name, state.done, state.total, state.errors))
 
-        run(baseline, path, resume=(path / "run.json").is_file(), progress=stage)
+        run(baseline, path, resume=True, progress=stage)

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any
@@ -16,12 +15,13 @@ from seal.core.types import Score, Task, Trajectory, Usage
 from seal.evaluation.scoring import default_metrics, score_trajectory
 from seal.evaluation.statistics import Summariser, groups_of
 from seal.pipeline.run_folder import RunFolder
+from seal.pipeline.threads import Threads
 
 JudgeOf = Callable[[Task, int], Judge]
 """(task, trial) to the judge of that chat."""
 
 _AT_ONCE = 64
-"""Trajectories that are judged in one batch of threads."""
+"""Trajectories that wait for a thread or for those before them, at most."""
 
 
 @dataclass(slots=True)
@@ -70,7 +70,8 @@ def score_run(
     tasks = {task.id: groups_of(task) for task in folder.tasks()}
     summariser = Summariser(tasks, seed)
     totals = _Totals()
-    total = sum(1 for _ in folder.trajectories_path.open("rb"))
+    with folder.trajectories_path.open("rb") as lines:
+        total = sum(1 for _ in lines)
     ks = tuple(cutoffs)
 
     def measure(pair: tuple[Task, Trajectory]) -> tuple[Trajectory, list[Score]]:
@@ -101,9 +102,11 @@ def _mapped(
     if threads == 1:
         yield from map(measure, pairs)
         return
-    with ThreadPoolExecutor(threads, thread_name_prefix="judge") as pool:
-        while batch := list(islice(pairs, _AT_ONCE)):
-            yield from pool.map(measure, batch)
+    with Threads(threads, "judge") as pool:
+        waiting = deque(pool.submit(measure, pair) for pair in islice(pairs, _AT_ONCE))
+        while waiting:
+            yield waiting.popleft().result()
+            waiting.extend(pool.submit(measure, pair) for pair in islice(pairs, 1))
 
 
 def _pairs(folder: RunFolder) -> Iterator[tuple[Task, Trajectory]]:

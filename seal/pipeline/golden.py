@@ -1,0 +1,85 @@
+"""What was said before a chat: the task's own history, and earlier goals as gold has them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from seal.agents.conversation import MANAGER
+from seal.agents.teams import USER
+from seal.core.types import Goal, Step, Task
+
+BEFORE = -1
+"""Goal of the steps of a task's own history: they belong to none that is played."""
+
+
+def history_of(task: Task, goal: int, lead: str) -> list[Step]:
+    """Return the steps before a goal, numbered through.
+
+    Args:
+        task: The task.
+        goal: Position of the first goal that is played: those before it come as their references.
+        lead: Role that hears the user; where it is not the execution manager, it hands requests on
+            to that role and passes its reports on to the user, as in a chat.
+    """
+    steps: list[Step] = []
+    append_renumbered(steps, [replace(step, goal=BEFORE) for step in task.history])
+    for position, earlier in enumerate(task.goals[:goal]):
+        said = [replace(step, goal=position) for step in _golden(earlier, lead)]
+        append_renumbered(steps, said)
+    return steps
+
+
+def append_renumbered(steps: list[Step], played: Sequence[Step]) -> None:
+    """Append steps whose indices, turns and call ids go on from those before them."""
+    first_turn = steps[-1].turn + 1 if steps else 0
+    offset = first_turn - (played[0].turn if played else 0)
+    calls = sum(step.call is not None for step in steps)
+    ids: dict[str, str] = {}
+    for step in played:
+        if step.call is not None:
+            ids[step.call.id] = f"call_{calls + len(ids)}"
+    for step in played:
+        call = replace(step.call, id=ids[step.call.id]) if step.call else None
+        result = step.result
+        if result is not None:
+            result = replace(result, call_id=ids.get(result.call_id, result.call_id))
+        steps.append(
+            replace(step, index=len(steps), turn=step.turn + offset, call=call, result=result)
+        )
+
+
+def _golden(goal: Goal, lead: str) -> list[Step]:
+    """Return a goal's request and reference as the team would have said them."""
+    said: list[Step] = []
+    turn, before = -1, None
+    for step in _with_request(goal, lead):
+        for spoken in _spoken(step, lead):
+            together = step.call is not None and step.turn == before
+            turn += not together
+            said.append(replace(spoken, turn=turn))
+        before = step.turn if step.call is not None else None
+    return said
+
+
+def _with_request(goal: Goal, lead: str) -> Iterator[Step]:
+    if not goal.reference or goal.reference[0].author != USER:
+        yield Step(0, USER, lead, goal.text, turn=-1)
+    yield from goal.reference
+
+
+def _spoken(step: Step, lead: str) -> list[Step]:
+    """Return a step as it is said in this team: texts pass through the lead."""
+    if step.call is not None:
+        return [replace(step, author=MANAGER)]
+    if step.result is not None:
+        return [replace(step, recipient=MANAGER)]
+    if step.author == USER:
+        route = [(USER, lead), (lead, MANAGER)]
+    else:
+        route = [(MANAGER, lead), (lead, USER)]
+    return [
+        replace(step, author=author, recipient=recipient)
+        for author, recipient in route
+        if author != recipient
+    ]
