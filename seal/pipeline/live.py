@@ -6,9 +6,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO
 
-import orjson
-
 from seal.core.canonical import digest
+from seal.core.plain import json_bytes
 from seal.core.types import Step
 
 
@@ -27,7 +26,7 @@ class LiveFile:
             self._path.parent.mkdir(exist_ok=True)
             self._file = self._path.open("wb")
         line = {"task_id": self._task_id, "trial": self._trial, "step": step}
-        self._file.write(orjson.dumps(line) + b"\n")
+        self._file.write(json_bytes(line) + b"\n")
         self._file.flush()
 
     def __enter__(self) -> LiveFile:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import islice
 from pathlib import Path
@@ -57,31 +59,42 @@ def retrieve(
     if not pools or not retrievers or not k or min(k) < 1:
         raise UsageError("retrieval needs a pool, a retriever and cut-offs of at least 1")
     results = []
+    written: Counter[str] = Counter()
     for place in pools:
         pool = open_pool(place)
-        tasks = list(pool.tasks(select=select, limit=limit))
-        folder = cache_folder(cache_dir) / "indexes"
+        tasks = tuple(pool.tasks(select=select, limit=limit))
+        indexes = cache_folder(cache_dir) / "indexes"
+        searched = Pool(pool.tools(), tasks, seed, indexes, options or {})
         for what in retrievers:
-            found = _rank(
-                what, Pool(pool.tools(), tuple(tasks), seed, folder, options or {}), max(k)
-            )
-            summariser = Summariser({task.id: groups_of(task) for task in tasks}, seed)
-            for score in score_rankings(found, qrels_of(tasks), tuple(k)):
-                summariser.add(score)
-            name = str(name_of(what))
-            results.append(
-                {
-                    "pool": pool.name,
-                    "pool_digest": pool.digest,
-                    "tools": len(pool.tools()),
-                    "queries": len(found),
-                    "retriever": name,
-                    "metrics": summariser.metrics(),
-                }
-            )
+            found = _rank(what, searched, max(k))
+            result = {
+                "pool": pool.name,
+                "pool_digest": pool.digest,
+                "tools": len(pool.tools()),
+                "queries": len(found),
+                "retriever": str(name_of(what)),
+                "metrics": _metrics(found, tasks, tuple(k), seed),
+            }
+            results.append(result)
             if out is not None:
-                _write(out / f"{pool.name}-{name.replace(':', '.')}", found, tasks, results[-1])
+                _write(out / _folder_name(result, written), found, tasks, result)
     return {"results": results}
+
+
+def _metrics(
+    rankings: list[Ranking], tasks: Sequence[Task], k: tuple[int, ...], seed: int
+) -> dict[str, Any]:
+    summariser = Summariser({task.id: groups_of(task) for task in tasks}, seed)
+    for score in score_rankings(rankings, qrels_of(tasks), k):
+        summariser.add(score)
+    return summariser.metrics()
+
+
+def _folder_name(result: Mapping[str, Any], written: Counter[str]) -> str:
+    """Return POOL-RETRIEVER, with a number where another pool or retriever has that name too."""
+    name = re.sub(r"[^A-Za-z0-9._-]+", ".", f"{result['pool']}-{result['retriever']}")
+    written[name] += 1
+    return name if written[name] == 1 else f"{name}-{written[name]}"
 
 
 def _rank(what: Any, pool: Pool, k: int) -> list[Ranking]:
@@ -99,7 +112,7 @@ def _rank(what: Any, pool: Pool, k: int) -> list[Ranking]:
 
 
 def _write(
-    folder: Path, rankings: list[Ranking], tasks: list[Task], result: dict[str, Any]
+    folder: Path, rankings: list[Ranking], tasks: Sequence[Task], result: dict[str, Any]
 ) -> None:
     write_records(folder / "rankings.jsonl", rankings)
     write_trec_run(folder / "run.trec", rankings, result["retriever"])
