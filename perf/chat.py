@@ -68,7 +68,9 @@ class Server:
     def __init__(self, record: bool = False) -> None:
         self._ours, theirs = multiprocessing.Pipe()
         self._bodies, bodies = multiprocessing.Pipe(duplex=False)
-        self._process = multiprocessing.Process(target=serve, args=(theirs, record, bodies))
+        self._process = multiprocessing.Process(
+            target=serve, args=(theirs, record, bodies), daemon=True
+        )
         self._process.start()
         self.url: str = self._ours.recv()
 
