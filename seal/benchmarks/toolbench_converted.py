@@ -30,6 +30,7 @@ _LITERAL = r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\""
 _NAME = re.compile(rf"\{{'name': (?P<name>{_LITERAL}), 'arguments': ", re.DOTALL)
 _ARGUMENTS = re.compile(rf"(?P<text>{_LITERAL})(?P<more>, 'response': )?", re.DOTALL)
 _RESPONSE = re.compile(rf"(?P<text>{_LITERAL})\}}", re.DOTALL)
+_WHOLE = re.compile(_LITERAL, re.DOTALL)
 _OPEN_NAME = re.compile(r"\{'name': ['\"](?P<name>[^'\"]*)")
 _ESCAPE = re.compile(r"\\(x[0-9a-f]{2}|u[0-9a-f]{4}|U[0-9a-f]{8}|.)", re.DOTALL)
 _HALF_ESCAPE = re.compile(r"(?<!\\)((?:\\\\)*)\\(?:x.?|u.{0,3}|U.{0,7})?\Z", re.DOTALL)
@@ -136,7 +137,9 @@ def _unquoted(literal: str) -> str:
 
 
 def _opened(text: str) -> str:
-    """Return the text of a string literal whose end is missing, half an escape left out."""
+    """Return the text of a string literal cut at or before its end, half an escape left out."""
+    if _WHOLE.fullmatch(text):
+        return _unquoted(text)
     return _ESCAPE.sub(_unescaped, _HALF_ESCAPE.sub(r"\1", text[1:]))
 
 
