@@ -67,5 +67,5 @@ def prepare(
 def clear_rests(folder: RunFolder) -> None:
     """Remove what chats in progress left, and files that were not written to their end."""
     shutil.rmtree(folder.path / "live", ignore_errors=True)
-    for part in folder.path.glob(".*.jsonl.*.part"):
+    for part in folder.path.glob(".*.json*.part"):
         part.unlink(missing_ok=True)

@@ -1,0 +1,146 @@
+"""The files that grow while a run goes on: locked, repaired, put in order."""
+
+import os
+import subprocess
+import sys
+from contextlib import closing
+from pathlib import Path
+
+import orjson
+import pytest
+
+from seal.core.errors import DataError, UsageError
+from seal.core.records import encode, read_records
+from seal.core.types import Stop, Trajectory
+from seal.pipeline.journal import Journal, Lock
+from seal.pipeline.timings import Timings
+from seal.pipeline.workers import Outcome
+
+
+def played(task_id: str, trial: int = 0, reason: str = "done", answer: str = "yes") -> Trajectory:
+    return Trajectory(task_id, trial, (), stops=(Stop(reason),), answers=(answer,))
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "trajectories.jsonl"
+
+
+def test_a_line_is_in_the_file_when_append_returns(path: Path):
+    with closing(Journal(path)) as journal:
+        journal.append(played("a"))
+
+        assert path.read_bytes() == encode(played("a"))
+
+
+def test_a_torn_last_line_is_cut_off_and_the_others_stay(path: Path):
+    path.write_bytes(encode(played("a")) + encode(played("b"))[:-7])
+
+    with closing(Journal(path)) as journal:
+        assert journal.finished == {("a", 0)}
+        assert journal.cut == len(encode(played("b"))) - 7
+    assert path.read_bytes() == encode(played("a"))
+
+
+def test_a_file_that_is_one_torn_line_becomes_empty(path: Path):
+    path.write_bytes(b'{"schema":"traj')
+
+    with closing(Journal(path)) as journal:
+        assert journal.finished == set()
+    assert path.read_bytes() == b""
+
+
+def test_errors_are_not_finished_until_they_are_played_well(path: Path):
+    with closing(Journal(path)) as journal:
+        journal.append(played("a", reason="error"))
+        assert (journal.finished, journal.failed) == (set(), {("a", 0)})
+        journal.append(played("a"))
+        assert (journal.finished, journal.failed) == ({("a", 0)}, set())
+
+
+def test_order_is_that_of_tasks_and_trials_and_the_last_line_of_a_pair_wins(path: Path):
+    with closing(Journal(path)) as journal:
+        for trajectory in (
+            played("b", 1),
+            played("b", reason="error"),
+            played("gone"),
+            played("a"),
+            played("b", answer="second"),
+        ):
+            journal.append(trajectory)
+        journal.put_in_order({"a": 0, "b": 1})
+
+    found = [(t.task_id, t.trial, t.answers[0]) for t in read_records(path, Trajectory)]
+    assert found == [("a", 0, "yes"), ("b", 0, "second"), ("b", 1, "yes")]
+
+
+@pytest.mark.parametrize(
+    ("line", "says"),
+    [
+        (b"no json\n", "line 2: no trajectory"),
+        (b"[1, 2]\n", "line 2: no trajectory"),
+        (b'{"schema": "trajectory/1"}\n', "line 2: no trajectory"),
+        (b'{"schema": "task/1"}\n', "line 2: schema 'task/1'"),
+        (b"\x00\x00\x00\n", "line 2: no trajectory"),
+    ],
+)
+def test_a_damaged_line_names_its_place_and_the_repair(path: Path, line: bytes, says: str):
+    path.write_bytes(encode(played("a")) + line + encode(played("b")))
+
+    with pytest.raises(DataError, match=says):
+        Journal(path)
+
+
+def test_second_lock_names_the_process_that_holds_the_first(tmp_path: Path):
+    with (
+        Lock(tmp_path),
+        pytest.raises(UsageError, match=rf"another process \(pid {os.getpid()}\) is writing"),
+        Lock(tmp_path),
+    ):
+        pass
+    with Lock(tmp_path):
+        pass  # free again
+
+
+def test_lock_is_free_when_its_holder_was_killed(tmp_path: Path):
+    code = (
+        "import sys, time; from pathlib import Path; from seal.pipeline.journal import Lock\n"
+        "with Lock(Path(sys.argv[1])): print('held', flush=True); time.sleep(60)"
+    )
+    holder = subprocess.Popen(
+        [sys.executable, "-c", code, str(tmp_path)], stdout=subprocess.PIPE, text=True
+    )
+    with holder:
+        assert holder.stdout is not None
+        assert holder.stdout.readline() == "held\n"
+        with pytest.raises(UsageError, match=f"pid {holder.pid}"), Lock(tmp_path):
+            pass
+        holder.kill()
+    with Lock(tmp_path):
+        pass
+
+
+def test_torn_timings_are_cut_off_and_what_was_spent_is_summed(tmp_path: Path):
+    path = tmp_path / "timings.jsonl"
+    with closing(Timings(path)) as timings:
+        timings.add(Outcome("a", 0, b"", tokens=5))
+        timings.add(Outcome("b", 0, b"", tokens=7))
+    with path.open("ab") as file:
+        file.write(b'{"task_id":"c","tok')
+
+    with closing(Timings(path)) as timings:
+        assert timings.tokens == 12
+        timings.add(Outcome("c", 0, b"", tokens=1))
+    assert [orjson.loads(line)["task_id"] for line in path.read_bytes().splitlines()] == [
+        "a",
+        "b",
+        "c",
+    ]
+
+
+def test_damaged_timings_name_the_line(tmp_path: Path):
+    path = tmp_path / "timings.jsonl"
+    path.write_bytes(b'{"tokens": 1}\n{"tokens": "many"}\n')
+
+    with pytest.raises(DataError, match=r"timings\.jsonl, line 2: no timing"):
+        Timings(path)
