@@ -71,9 +71,15 @@ def load_dotted(path: str) -> Any:
     """Return the attribute that `package.module:attribute` names.
 
     Raises:
-        UsageError: The module or the attribute does not exist.
+        UsageError: The text is no such path, or the module or the attribute does not exist.
+        Exception: The module fails to import: what it raises, with its own traceback.
     """
     module_name, _, attribute = path.partition(":")
+    if not all(f"{module_name}.{attribute}".split(".")):
+        raise UsageError(
+            f"{path!r} is no dotted path; expected package.module:attribute, "
+            "such as my_lab.planners:OneTool"
+        )
     try:
         found: Any = import_module(module_name)
     except ModuleNotFoundError as error:

@@ -21,7 +21,7 @@ _VERBS = (
 )
 _CLAUSE = re.compile(
     r"(,?\s+(?:and then|and also|then|also|additionally|furthermore|moreover|plus|as well as)\s+"
-    rf"|;\s+|,\s+and\s+|\s+and\s+(?=(?:{_VERBS})\b)"
+    rf"|;\s+(?:and\s+)?(?:then\s+)?|,\s+and\s+|\s+and\s+(?=(?:{_VERBS})\b)"
     r"|；\s*|，\s*(?:然后|并且|并|还有|同时|另外|以及))",
     re.IGNORECASE,
 )
@@ -65,7 +65,7 @@ def clauses(text: str, least: int = 3) -> list[str]:
     parts: list[str] = []
     for sentence in (s for line in plan_steps(text) for s in sentences(line)):
         joint = " "
-        for number, piece in enumerate(_CLAUSE.split(sentence)):
+        for number, piece in enumerate(_CLAUSE.split(" ".join(sentence.split()))):
             if number % 2:  # what stood between two pieces
                 joint = piece
             elif parts and min(_size(parts[-1]), _size(piece)) < max(least, 1):

@@ -1,0 +1,120 @@
+"""Errors: their tree, their texts, and that they cross to other processes."""
+
+import copy
+import pickle
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import TypeAdapter, ValidationError
+
+from seal.core import errors
+from seal.core.errors import (
+    MissingExtraError,
+    SealError,
+    UnknownNameError,
+    first_fault,
+    nearest,
+    shortened,
+)
+
+CLASSES = sorted(
+    (c for c in vars(errors).values() if isinstance(c, type) and issubclass(c, SealError)),
+    key=lambda c: c.__name__,
+)
+
+
+def example(kind):
+    """Return an error of a class."""
+    if kind is UnknownNameError:
+        return UnknownNameError("retriever", "tfdif", ["tfidf", "dense"])
+    if kind is MissingExtraError:
+        return MissingExtraError("google-genai", "gemini")
+    return kind("what, got, expected: 北京")
+
+
+@pytest.mark.parametrize("kind", CLASSES)
+@pytest.mark.parametrize("protocol", range(pickle.HIGHEST_PROTOCOL + 1))
+def test_every_error_crosses_to_another_process_as_it_is(kind, protocol):
+    error = example(kind)
+    there = pickle.loads(pickle.dumps(error, protocol))
+    assert type(there) is kind
+    assert str(there) == str(error)
+    assert vars(there) == vars(error)
+    assert str(copy.copy(error)) == str(error)
+
+
+@pytest.mark.parametrize("kind", CLASSES)
+def test_every_error_stands_in_the_tree_of_the_docstring(kind):
+    assert kind.__name__ in errors.__doc__
+    assert kind.__doc__
+
+
+def test_an_unknown_name_lists_the_known_ones_and_the_closest():
+    error = example(UnknownNameError)
+    assert str(error) == "no retriever 'tfdif'; known: dense, tfidf. Did you mean 'tfidf'?"
+    assert (error.kind, error.name, error.known) == ("retriever", "tfdif", ["dense", "tfidf"])
+
+
+def test_an_unknown_name_among_none_says_so():
+    assert str(UnknownNameError("team", "x", [])) == "no team 'x'; known: none."
+
+
+def test_a_missing_extra_names_its_install_command():
+    assert 'pip install "seal-api-llms[gemini]"' in str(example(MissingExtraError))
+
+
+@pytest.mark.parametrize(
+    ("name", "known", "expected"),
+    [
+        ("get_wether", ["get_weather", "get_water"], "get_weather"),
+        ("TFIDF", ["tfidf", "dense"], "tfidf"),
+        ("getWeather", ["get_weather"], "get_weather"),
+        ("zzz", ["get_weather"], None),
+        ("x", [], None),
+        ("", ["a"], None),
+        ("查天气", ["查询天气", "订机票"], "查询天气"),
+        ("ab", ["abd", "abc"], "abc"),
+    ],
+)
+def test_the_nearest_name_is_found_whatever_its_case(name, known, expected):
+    assert nearest(name, known) == expected
+
+
+@given(st.text(), st.lists(st.text(), max_size=5))
+def test_the_nearest_name_is_one_of_the_known(name, known):
+    close = nearest(name, known)
+    assert close is None or close in known
+    assert not name or nearest(name, [*known, name]) is not None
+
+
+def test_half_a_surrogate_pair_has_a_nearest_name_too():
+    assert nearest("wea\ud800ther", ["weather"]) == "weather"
+
+
+@pytest.mark.parametrize(
+    "value",
+    ["x" * 100_000, list(range(10_000)), {"k" * 500: "v" * 500}, 10**200, [["x" * 90] * 9] * 9],
+)
+def test_what_a_message_shows_is_short(value):
+    assert len(shortened(value)) <= 200
+
+
+def test_short_values_are_shown_whole():
+    assert shortened({"b": [1, "é"], "a": None}) == "{'a': None, 'b': [1, 'é']}"
+
+
+def test_deep_values_are_shown_without_failing():
+    deep = []
+    for _ in range(100_000):
+        deep = [deep]
+    assert shortened(deep) == "[[[[[[[...]]]]]]]"
+
+
+def test_the_first_fault_names_place_and_value():
+    with pytest.raises(ValidationError) as caught:
+        TypeAdapter(dict[str, list[int]]).validate_python({"a": [1, "x" * 9999]})
+    fault = first_fault(caught.value)
+    assert fault.startswith("a.1: Input should be a valid integer")
+    assert "got 'xxx" in fault
+    assert len(fault) < 300

@@ -1,0 +1,93 @@
+"""The vocabulary's few methods, and what its records promise."""
+
+import dataclasses
+import pickle
+
+import pytest
+from core_strategies import records
+from hypothesis import given
+
+from seal.core import types
+from seal.core.conditions import Argument, Called, Replied
+from seal.core.types import (
+    Milestone,
+    Plan,
+    Step,
+    Stop,
+    Tool,
+    ToolCall,
+    ToolResult,
+    Trajectory,
+    Usage,
+)
+
+RECORDS = [c for c in vars(types).values() if dataclasses.is_dataclass(c)]
+
+
+def call(index, call_id, goal=0):
+    return Step(index, "manager", "executor", call=ToolCall(call_id, "f", {}), goal=goal)
+
+
+def result(index, call_id, goal=0):
+    return Step(index, "executor", "manager", result=ToolResult(call_id, call_id), goal=goal)
+
+
+def pairs(trajectory, goal=None):
+    return [(c.index, r.index if r else None) for c, r in trajectory.calls(goal)]
+
+
+def test_each_result_stays_with_its_call_in_whatever_order_it_came():
+    steps = (call(0, "a"), call(1, "b"), call(2, "c"), result(3, "c"), result(4, "a"))
+    assert pairs(Trajectory("t", 0, steps)) == [(0, 4), (1, None), (2, 3)]
+
+
+def test_a_result_without_a_call_is_passed_over():
+    assert pairs(Trajectory("t", 0, (result(0, "x"), call(1, "a")))) == [(1, None)]
+
+
+def test_the_calls_of_one_goal_are_had_alone():
+    steps = (call(0, "a"), result(1, "a"), call(2, "b", 1), result(3, "b", 1))
+    trajectory = Trajectory("t", 0, steps)
+    assert pairs(trajectory, 0) == [(0, 1)]
+    assert pairs(trajectory, 1) == [(2, 3)]
+    assert pairs(trajectory, 2) == []
+    assert pairs(trajectory) == [(0, 1), (2, 3)]
+
+
+@pytest.mark.parametrize(
+    ("reasons", "failed"),
+    [([], False), (["done"], False), (["max_turns", "repeated"], False), (["done", "error"], True)],
+)
+def test_a_chat_failed_where_the_infrastructure_did(reasons, failed):
+    assert Trajectory("t", 0, (), stops=tuple(map(Stop, reasons))).failed is failed
+
+
+def test_the_gold_calls_of_a_plan_stand_in_order():
+    first, second = Called("a", {"x": Argument((1,))}), Called("b")
+    plan = Plan((Milestone(second), Milestone(Replied()), Milestone(first)), (Milestone(first),))
+    assert plan.calls() == [second, first]
+    assert Plan().calls() == []
+
+
+def test_usage_adds_up_and_stays_estimated():
+    assert Usage(1, 2) + Usage(3, 4) == Usage(4, 6)
+    assert Usage(1, 2, True) + Usage() == Usage(1, 2, True)
+    assert sum([Usage(1, 1), Usage(2, 2)], Usage()) == Usage(3, 3)
+
+
+def test_tools_share_no_default():
+    one, other = Tool("a", "a"), Tool("b", "b")
+    assert one.parameters == {"type": "object", "properties": {}}
+    assert one.parameters is not other.parameters
+
+
+@pytest.mark.parametrize("kind", RECORDS)
+def test_records_are_frozen_and_slotted(kind):
+    assert kind.__dataclass_params__.frozen
+    assert "__slots__" in vars(kind)
+    assert kind.__doc__
+
+
+@given(records)
+def test_records_cross_to_other_processes(record):
+    assert pickle.loads(pickle.dumps(record)) == record
