@@ -1,0 +1,107 @@
+"""JSON text of whatever was said."""
+
+import json
+import re
+from dataclasses import dataclass
+
+import orjson
+import pytest
+from core_strategies import json_values, texts, wild_values
+from hypothesis import given
+from hypothesis import strategies as st
+
+from seal.core.canonical import equal
+from seal.core.plain import MAX_DEPTH, TOO_DEEP, json_bytes, json_text, well_formed
+
+
+@dataclass(frozen=True)
+class Pair:
+    left: object
+    right: object = None
+
+
+def nested(levels, end=1):
+    for _ in range(levels):
+        end = [end]
+    return end
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        ({"b": 1, "a": [1.5, None, True, "é"]}, '{"b":1,"a":[1.5,null,true,"é"]}'),
+        ("a\ud800b", '"a\ufffdb"'),
+        ("\ud83d\ude00", '"😀"'),
+        ({"\udc00": "天"}, '{"\ufffd":"天"}'),
+        (2**64 - 1, "18446744073709551615"),
+        (2**64, "1.8446744073709552e19"),
+        (-(2**63) - 1, "-9.223372036854775808e18"),
+        ([10**400, -(10**5000)], "[null,null]"),
+        ([float("nan"), float("inf")], "[null,null]"),
+        ({1: (2, 3), None: 4}, '{"1":[2,3],"None":4}'),
+        (Pair("\ud800", Pair(10**30)), '{"left":"\ufffd","right":{"left":1e30,"right":null}}'),
+    ],
+)
+def test_what_json_cannot_hold_becomes_the_nearest_that_it_can(value, text):
+    assert orjson.loads(json_text(value)) == orjson.loads(text)
+    assert json_bytes(value).decode() == json_text(value)
+
+
+@pytest.mark.parametrize("wrap", [nested, lambda n: Pair(nested(n - 1)), lambda n: maps(n)])
+def test_what_is_nested_too_deep_is_left_out_from_there(wrap):
+    text = json_text(wrap(1000))
+    assert TOO_DEEP in text
+    assert str(MAX_DEPTH) in TOO_DEEP
+    assert orjson.loads(text)
+    assert len(re.findall(r"[\[{]", text.replace(TOO_DEEP, ""))) == MAX_DEPTH
+
+
+def test_what_lies_beside_is_kept():
+    assert orjson.loads(json_bytes({"deep": nested(1000), "city": "Oslo"}))["city"] == "Oslo"
+
+
+def test_depth_that_a_line_holds_is_kept():
+    assert orjson.loads(json_bytes(nested(MAX_DEPTH))) == nested(MAX_DEPTH)
+
+
+def test_a_list_that_holds_itself_ends():
+    loop = []
+    loop.append(loop)
+    assert TOO_DEEP in json_text(loop)
+
+
+@pytest.mark.parametrize("value", [{1, 2}, b"x", object(), [10**30, object()], Pair])
+def test_what_is_no_json_at_all_is_a_mistake(value):
+    with pytest.raises(TypeError):
+        json_bytes(value)
+
+
+@given(texts)
+def test_a_text_that_utf8_holds_stays(text):
+    assert well_formed(text) == text
+
+
+@given(st.text(st.characters(), max_size=20) | st.text("\ud83d\ude00\udfffa天", max_size=9))
+def test_any_text_becomes_one_that_utf8_holds(text):
+    formed = well_formed(text)
+    formed.encode()
+    assert well_formed(formed) == formed
+    assert len(formed) <= len(text)
+
+
+@given(json_values())
+def test_what_a_line_holds_is_written_exactly(value):
+    assert equal(json.loads(json_text(value)), value)
+
+
+@given(wild_values)
+def test_whatever_is_written_stays_as_it_is_from_then_on(value):
+    written = json_bytes(value)
+    assert json_bytes(orjson.loads(written)) == written
+
+
+def maps(levels):
+    value = 1
+    for _ in range(levels):
+        value = {"a": value}
+    return value

@@ -1,0 +1,174 @@
+"""JSON Schemas that are odd or broken."""
+
+import copy
+import socket
+
+import pytest
+from core_strategies import json_values
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from jsonschema import Draft202012Validator
+
+from seal.core.schemas import schema_validator, usable_schema
+
+KEYWORDS = """
+type properties required enum items anyOf $ref $defs pattern not additionalProperties minimum x
+multipleOf const $id format default patternProperties uniqueItems dependentRequired if then
+prefixItems
+"""
+TEXTS = """
+string integer object array any dict # #/$defs/x #/properties/x http://example.invalid/x.json ([
+"""
+words = st.sampled_from(KEYWORDS.split())
+things = st.sampled_from([*TEXTS.split(), "", None, True, False, 0, -1, 1.5, 10**30])
+odd_schemas = st.recursive(
+    things | st.dictionaries(words, things, max_size=3),
+    lambda inner: st.dictionaries(words, inner, max_size=4) | st.lists(inner, max_size=2),
+    max_leaves=12,
+)
+
+
+def accepts(schema, value):
+    return schema_validator(schema).is_valid(value)
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"type": "any"},
+        {"type": "dict"},
+        {"type": ["string", "float"]},
+        {"type": None},
+        {"type": {}},
+        {"enum": []},
+        {"enum": None},
+        {"enum": "abc"},
+        {"required": True},
+        {"required": "x"},
+        {"required": None},
+        {"required": [1, None]},
+        {"properties": None},
+        {"properties": ["x"]},
+        {"properties": {"x": None}},
+        {"properties": {"x": "string"}},
+        {"properties": {"x": {"type": "any", "required": True}}},
+        {"properties": {"x": [{"type": "string"}]}},
+        {"items": [{"type": "string"}]},
+        {"anyOf": []},
+        {"anyOf": {}},
+        {"anyOf": ["string", {"type": "integer"}]},
+        {"oneOf": [{"type": "any"}]},
+        {"pattern": "(["},
+        {"patternProperties": {"([": {}}},
+        {"minimum": "0"},
+        {"minimum": None},
+        {"maxLength": "10"},
+        {"exclusiveMinimum": True},
+        {"multipleOf": 0},
+        {"additionalProperties": "no"},
+        {"$ref": 5},
+        {"$ref": "#/$defs/missing"},
+        {"$ref": "#/properties/x/default"},
+        {"$ref": "other.json"},
+        {"$ref": "http://[broken"},
+        {"$ref": "#anchor"},
+        {"$ref": "#"},
+        {"$dynamicRef": "#missing"},
+        {"properties": {"x": {"$ref": "#/properties/x"}}},
+        {"properties": {"x": {"$ref": "#/properties/y"}, "y": {"$ref": "#/properties/x"}}},
+        {"$id": "http://example.invalid/tool.json"},
+        {"$id": 5},
+        {"$schema": "http://json-schema.org/draft-04/schema#", "id": "x"},
+        {"format": "no-such-format"},
+        {"format": 5},
+        {"dependencies": 5},
+        {"unknown": {"type": "any"}},
+        {"title": 5, "description": None},
+    ],
+)
+@pytest.mark.parametrize("value", [{}, {"x": 1}, {"x": "text", "y": None}, "text", 5, [1], None])
+def test_a_broken_part_accepts_anything(schema, value):
+    assert accepts(schema, value)
+
+
+@pytest.mark.parametrize(
+    ("schema", "right", "wrong"),
+    [
+        ({"properties": {"x": {"type": "any"}, "y": {"type": "string"}}}, {"x": 1}, {"y": 1}),
+        ({"type": "string", "enum": []}, "x", 5),
+        ({"type": "object", "required": ["x", 1]}, {"x": 1}, {}),
+        ({"type": "array", "items": {"type": "dict", "enum": [1, 2]}}, [1], [3]),
+        ({"anyOf": [{"type": "integer"}, {"type": "string", "pattern": "^a"}]}, "a", "b"),
+        ({"$ref": "#/$defs/a", "$defs": {"a": {"type": "string"}}}, "x", 1),
+        ({"$ref": "#/$defs/a~1b%20c", "$defs": {"a/b c": {"type": "string"}}}, "x", 1),
+        (
+            {
+                "$id": "http://example.invalid/tree.json",
+                "type": "object",
+                "properties": {"kids": {"type": "array", "items": {"$ref": "#"}}},
+                "additionalProperties": False,
+            },
+            {"kids": [{"kids": []}]},
+            {"kids": [{"kids": [{"x": 1}]}]},
+        ),
+        ({"const": {"$ref": "x", "type": "any"}}, {"$ref": "x", "type": "any"}, {}),
+        ({"properties": {"enum": {"type": "string"}, "$ref": {"type": "string"}}}, {}, {"$ref": 1}),
+    ],
+)
+def test_what_is_sound_beside_it_counts(schema, right, wrong):
+    assert accepts(schema, right)
+    assert not accepts(schema, wrong)
+
+
+def test_a_sound_schema_stays_as_it_is():
+    schema = {
+        "type": "object",
+        "properties": {
+            "city": {"type": "string", "description": "City", "default": "Oslo"},
+            "unit": {"type": "string", "enum": ["C", "F"]},
+            "tags": {"type": "array", "items": {"type": "string", "minLength": 1}},
+            "any": True,
+        },
+        "required": ["city"],
+        "additionalProperties": False,
+    }
+    given_schema = copy.deepcopy(schema)
+    assert usable_schema(schema) == schema
+    assert schema == given_schema
+
+
+def test_the_given_schema_is_not_changed():
+    schema = {"type": "any", "properties": {"x": {"enum": []}}}
+    before = copy.deepcopy(schema)
+    assert usable_schema(schema) == {"properties": {"x": {}}}
+    assert schema == before
+
+
+def test_nothing_is_fetched(monkeypatch):
+    def refuse(*_args, **_options):
+        raise AssertionError("a schema opened a connection")
+
+    monkeypatch.setattr(socket.socket, "connect", refuse)
+    monkeypatch.setattr(socket, "getaddrinfo", refuse)
+    for reference in ("http://127.0.0.1:9/x", "https://example.invalid/s.json#/a", "file:///etc/x"):
+        assert accepts({"properties": {"x": {"$ref": reference}}}, {"x": 1})
+
+
+def test_a_schema_nested_too_deep_accepts_anything():
+    schema = {"type": "string"}
+    for _ in range(5000):
+        schema = {"properties": {"x": schema}}
+    assert accepts(schema, {"x": {"x": 1}})
+
+
+@settings(suppress_health_check=[HealthCheck.too_slow], deadline=None)
+@given(st.dictionaries(words, odd_schemas, max_size=4), json_values(max_leaves=4))
+def test_no_schema_fails_on_any_value(schema, value):
+    for fault in schema_validator(schema).iter_errors(value):
+        assert fault.message
+
+
+@settings(suppress_health_check=[HealthCheck.too_slow], deadline=None)
+@given(st.dictionaries(words, odd_schemas, max_size=4))
+def test_what_is_left_is_what_the_standard_allows(schema):
+    Draft202012Validator.check_schema(usable_schema(schema))
