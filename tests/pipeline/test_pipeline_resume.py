@@ -1,0 +1,185 @@
+"""Interrupted runs, as real processes: killed at any moment, told to stop, resumed."""
+
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from servers import ModelServer, Received, late
+from small_pools import by_server, contents, many, play, write_pool
+
+from seal.pipeline.rescore import rescore
+
+TASKS = 30
+REQUESTS = 4
+"""Of one chat: call, report, response, verdict."""
+
+
+def slowly(request: Received):
+    return late(0.02, by_server(request))
+
+
+@pytest.fixture
+def server() -> Iterator[ModelServer]:
+    with ModelServer(slowly) as started:
+        yield started
+
+
+@pytest.fixture
+def big_pool(tmp_path: Path) -> Path:
+    return write_pool(tmp_path / "pool", many(TASKS))
+
+
+def command(pool: Path, out: Path, server: ModelServer, *words: object) -> list[str]:
+    fixed = ["run", pool, "--out", out, "--model", "openai/x", "--base-url", server.url]
+    rest = ["--no-baselines", "--workers", "2", *words]
+    return [sys.executable, "-m", "seal", *map(str, [*fixed, *rest])]
+
+
+def lines(out: Path) -> int:
+    path = out / "trajectories.jsonl"
+    return path.read_bytes().count(b"\n") if path.is_file() else 0
+
+
+@contextmanager
+def playing(words: list[str], out: Path, until: int) -> Iterator[subprocess.Popen[str]]:
+    """Start a run and wait until so many chats are finished."""
+    before = lines(out)
+    process = subprocess.Popen(
+        words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
+    )
+    try:
+        while lines(out) < before + until:
+            assert process.poll() is None, process.communicate()
+            time.sleep(0.005)
+        yield process
+    finally:
+        if process.poll() is None:
+            process.kill()
+        process.communicate()
+
+
+def go_on(pool: Path, server: ModelServer, out: Path, **settings: str) -> None:
+    """Finish a run in this process."""
+    result = play(pool, out, resume=True, model="openai/x", base_url=server.url, **settings)
+    assert result.exit_code == 0
+
+
+def uninterrupted(pool: Path, server: ModelServer, out: Path) -> dict[str, bytes]:
+    settings = {"model": "openai/x", "base_url": server.url, "cache": "off"}
+    return contents(play(pool, out, **settings).folder.path)
+
+
+def tear(path: Path) -> None:
+    """Leave half a line at the end of a file."""
+    content = path.read_bytes()
+    path.write_bytes(content + content.splitlines()[0][:-9])
+
+
+@pytest.mark.slow
+def test_killed_at_random_moments_a_run_loses_only_what_was_in_flight(server, big_pool, tmp_path):
+    out, chance = tmp_path / "run", random.Random(7)
+    words = command(big_pool, out, server, "--cache", "off")
+    for until, more in ((1, []), (6, ["--resume"])):
+        with playing([*words, *more], out, until) as process:
+            time.sleep(chance.random() * 0.1)
+            os.kill(process.pid, signal.SIGKILL)
+    finished, before = lines(out), len(server.received)
+    for name in ("trajectories.jsonl", "timings.jsonl"):
+        tear(out / name)
+    (out / "live").mkdir(exist_ok=True)
+    (out / "live" / "stale.jsonl").write_text("{}")
+    (out / ".scores.jsonl.1-2.part").write_text("{")
+
+    in_flight = 2 * 2
+    assert before <= REQUESTS * (finished + in_flight)
+    assert rescore(shutil.copytree(out, tmp_path / "part"))["metrics"]["calls"]["n"] == finished
+    go_on(big_pool, server, out, cache="off")
+    assert len(server.received) - before == REQUESTS * (TASKS - finished)
+    assert contents(out) == uninterrupted(big_pool, server, tmp_path / "whole")
+    assert not [entry.name for entry in out.iterdir() if entry.suffix == ".part" or entry.is_dir()]
+
+
+@pytest.mark.slow
+def test_interrupted_run_ends_at_once_with_130_and_can_be_resumed(big_pool, tmp_path):
+    waits = [0.02]
+
+    def script(request: Received):
+        return late(waits[0], by_server(request))
+
+    with ModelServer(script) as server:
+        out = tmp_path / "run"
+        with playing(command(big_pool, out, server), out, 3) as process:
+            waits[0] = 60.0  # the chats in flight now wait for the server
+            time.sleep(0.2)
+            os.killpg(process.pid, signal.SIGINT)
+            _, told = process.communicate(timeout=30)
+        assert process.returncode == 130
+        assert "--resume" in told
+        assert "Traceback" not in told
+        waits[0] = 0.0
+        go_on(big_pool, server, out)
+        assert lines(out) == TASKS
+
+
+@pytest.mark.slow
+def test_worker_processes_end_with_their_parent_however_it_ends(server, big_pool, tmp_path):
+    out = tmp_path / "run"
+    words = command(big_pool, out, server, "--processes", "2", "--cache", "off")
+
+    with playing(words, out, 1) as process:
+        os.kill(next(filter(plays, children(process.pid))), signal.SIGKILL)
+        _, told = process.communicate(timeout=60)
+    assert process.returncode == 1
+    assert "a worker process died (exit code -9)" in told
+    finished = lines(out)
+
+    with playing([*words, "--resume"], out, 1) as process:
+        crew = children(process.pid)
+        os.killpg(process.pid, signal.SIGINT)
+        _, told = process.communicate(timeout=30)
+    assert process.returncode == 130
+    assert "Traceback" not in told
+    wait_until(lambda: not any(map(alive, crew)))
+
+    with playing([*words, "--resume"], out, 1) as process:
+        crew = children(process.pid)
+        assert sum(map(plays, crew)) == 2
+        os.kill(process.pid, signal.SIGKILL)
+        process.wait()
+        wait_until(lambda: not any(map(alive, crew)))
+
+    assert lines(out) >= finished + 2
+    go_on(big_pool, server, out, cache="off")
+    assert contents(out) == uninterrupted(big_pool, server, tmp_path / "whole")
+
+
+def children(pid: int) -> list[int]:
+    found = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    return [int(child) for child in found]
+
+
+def plays(pid: int) -> bool:
+    return b"spawn_main" in Path(f"/proc/{pid}/cmdline").read_bytes()
+
+
+def alive(pid: int) -> bool:
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0]
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+    return state != "Z"
+
+
+def wait_until(condition: Callable[[], bool]) -> None:
+    end = time.monotonic() + 15
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.05)
