@@ -15,7 +15,7 @@ required without being declared takes any value. Broken parts of a schema accept
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from seal.core.errors import InfrastructureError, nearest, shortened
@@ -109,52 +109,53 @@ class CallValidator:
 
     def _schema(self, tool: str, schema: dict[str, Any]) -> Validator:
         if tool not in self._schemas:
-            declared = {**dict.fromkeys(_required(schema), True), **_properties(schema)}
-            self._schemas[tool] = schema_validator({**schema, "properties": declared})
+            self._schemas[tool] = schema_validator({**schema, "properties": _declared(schema)})
         return self._schemas[tool]
 
     def with_defaults(self, call: ToolCall) -> dict[str, JSON]:
         """Return the arguments of a valid call with the schema's defaults filled in."""
-        properties = _properties(self._tools[str(call.tool)].parameters)
+        declared = _declared(self._tools[str(call.tool)].parameters)
         defaults = {
             name: p["default"]
-            for name, p in properties.items()
+            for name, p in declared.items()
             if isinstance(p, dict) and "default" in p
         }
         return {**defaults, **(call.arguments or {})}
 
 
 def _check_names(call: ToolCall, schema: dict[str, Any]) -> CallError | None:
-    properties, required = _properties(schema), _required(schema)
+    declared = _declared(schema)
     arguments = call.arguments or {}
     if not _is_open(schema):
         for name in arguments:
-            if name not in properties and name not in required:
-                close = nearest(name, properties)
+            if name not in declared:
+                close = nearest(name, declared)
                 hint = f" Did you mean {close!r}?" if close else ""
                 return CallError(
                     "unknown_argument",
                     name,
                     f"{call.name} takes no argument {shortened(name)}; "
-                    f"it takes: {', '.join(properties) or 'none'}.{hint}",
-                    sorted(properties),
+                    f"it takes: {', '.join(declared) or 'none'}.{hint}",
+                    sorted(declared),
                     name,
                     close,
                 )
-    for name in required:
+    for name in _required(schema):
         if name not in arguments:
             return CallError(
                 "missing_argument",
                 name,
                 f"{call.name} needs the argument {name!r}, which is missing.",
-                properties.get(name),
+                declared[name],
             )
     return None
 
 
-def _properties(schema: dict[str, Any]) -> dict[str, Any]:
+def _declared(schema: dict[str, Any]) -> dict[str, Any]:
+    """Return the schemas of all known arguments; one that is only required may be anything."""
     properties = schema.get("properties")
-    return properties if isinstance(properties, dict) else {}
+    declared = properties if isinstance(properties, dict) else {}
+    return {**declared, **{name: True for name in _required(schema) if name not in declared}}
 
 
 def _required(schema: dict[str, Any]) -> list[str]:
@@ -176,7 +177,7 @@ def _place(failure: ValidationError) -> tuple[list[str], str]:
 
 def _finding(call: ToolCall, failure: ValidationError) -> CallError:
     path = ".".join(map(str, failure.absolute_path)) or call.name
-    if failure.validator in _NESTED:
+    if failure.validator is None or failure.validator in _NESTED:
         problem = failure.message[:300]
     else:
         wanted = f"{failure.validator} {shortened(failure.validator_value)}"
@@ -203,7 +204,8 @@ def _kind(failure: ValidationError) -> ErrorKind:
 def error_result(call: ToolCall, error: CallError) -> ToolResult:
     """Return the result that a rejected call gets."""
     content = json_text({"error": error.message, "response": ""})
-    return ToolResult(call.id, content, error=asdict(error))
+    details = {field.name: getattr(error, field.name) for field in fields(error)}
+    return ToolResult(call.id, content, error=details)
 
 
 class Validated:

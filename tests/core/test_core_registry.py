@@ -1,0 +1,178 @@
+"""One look-up for objects, names, entry points and dotted paths."""
+
+import sys
+import textwrap
+import traceback
+
+import pytest
+
+from seal.core.errors import UnknownNameError, UsageError
+from seal.core.registry import Registry, load_dotted
+
+GROUP = "seal.gadgets_of_this_test"
+
+
+@pytest.fixture
+def registry():
+    return Registry("gadget", GROUP, {"json": "json:dumps", "path": "pathlib:Path.cwd"})
+
+
+@pytest.fixture
+def site(tmp_path, monkeypatch):
+    """Installs modules and distributions in a folder of their own."""
+    monkeypatch.syspath_prepend(tmp_path)
+    known = set(sys.modules)
+    yield Site(tmp_path)
+    for name in sys.modules.keys() - known:
+        if name.startswith("gadgets_"):
+            del sys.modules[name]
+
+
+class Site:
+    """A folder on `sys.path`."""
+
+    def __init__(self, folder):
+        self.folder = folder
+
+    def module(self, name, text):
+        """Write a module."""
+        path = self.folder / f"{name.replace('.', '/')}.py"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(textwrap.dedent(text))
+
+    def distribution(self, name, points):
+        """Install a distribution that offers entry points: name to module:attribute."""
+        info = self.folder / f"{name}-1.0.dist-info"
+        info.mkdir()
+        info.joinpath("METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n")
+        lines = [f"[{GROUP}]", *(f"{point} = {target}" for point, target in points.items())]
+        info.joinpath("entry_points.txt").write_text("\n".join(lines) + "\n")
+
+
+@pytest.mark.parametrize("what", [object(), dict, len, 5, None, ("a",)])
+def test_anything_but_a_text_stands_for_itself(registry, what):
+    assert registry.resolve(what) is what
+
+
+def test_our_names_are_imported_when_asked_for(site):
+    site.module("gadgets_ours", "GADGET = 'made'")
+    registry = Registry("gadget", GROUP, {"ours": "gadgets_ours:GADGET"})
+    assert registry.names() == ["ours"]
+    assert "gadgets_ours" not in sys.modules
+    assert registry.resolve("ours") == "made"
+
+
+def test_a_registered_object_is_found_by_name(registry):
+    gadget = object()
+    registry.register("mine", gadget)
+    assert registry.resolve("mine") is gadget
+    assert registry.names() == ["json", "mine", "path"]
+
+
+@pytest.mark.parametrize("name", ["json", "mine", "theirs"])
+def test_a_name_that_is_taken_is_refused(registry, site, name):
+    site.distribution("gadgets-taken", {"theirs": "json:loads"})
+    registry.register("mine", 1)
+    with pytest.raises(UsageError, match=f"the gadget '{name}' exists already; choose another"):
+        registry.register(name, 2)
+    assert registry.resolve("mine") == 1
+
+
+def test_an_entry_point_is_found_by_name(registry, site):
+    site.module("gadgets_theirs", "class Gadget:\n    size = 3")
+    site.distribution("gadgets-theirs", {"theirs": "gadgets_theirs:Gadget"})
+    assert "theirs" in registry.names()
+    assert "gadgets_theirs" not in sys.modules
+    assert registry.resolve("theirs").size == 3
+
+
+def test_our_names_come_before_entry_points(registry, site):
+    site.distribution("gadgets-shadow", {"json": "gadgets_never:X"})
+    assert registry.resolve("json")([]) == "[]"
+    assert registry.names() == ["json", "path"]
+
+
+def test_entry_points_of_another_group_are_not_seen(site):
+    site.distribution("gadgets-other", {"theirs": "json:loads"})
+    assert Registry("gadget", "seal.no_such_group", {}).names() == []
+
+
+@pytest.mark.parametrize("path", ["gadgets_lab.planners:OneTool", "gadgets_lab.planners:Box.inner"])
+def test_a_dotted_path_is_imported(registry, site, path):
+    site.module(
+        "gadgets_lab.planners",
+        """
+        class OneTool:
+            found = True
+        class Box:
+            inner = OneTool
+        """,
+    )
+    assert registry.resolve(path).found
+
+
+def test_an_unknown_name_lists_the_known_and_the_closest(registry, site):
+    site.distribution("gadgets-listed", {"theirs": "json:loads"})
+    with pytest.raises(UnknownNameError) as caught:
+        registry.resolve("jsn")
+    assert str(caught.value) == ("no gadget 'jsn'; known: json, path, theirs. Did you mean 'json'?")
+
+
+@pytest.mark.parametrize(
+    ("path", "text"),
+    [
+        ("gadgets_none:X", "'gadgets_none:X': no module 'gadgets_none'; is its folder on PYTHON"),
+        ("gadgets_none.sub:X", "no module 'gadgets_none'"),
+        ("json.none:X", "no module 'json.none'"),
+        ("json:none", "'json:none': json has no 'none'"),
+        ("json:dumps.none", "json has no 'dumps.none'"),
+        ("json:", "'json:' is no dotted path; expected package.module:attribute, such as"),
+        (":X", "':X' is no dotted path"),
+        (".json:X", "'.json:X' is no dotted path"),
+        ("json:.dumps", "is no dotted path"),
+        (":", "is no dotted path"),
+    ],
+)
+def test_a_dotted_path_that_leads_nowhere_says_where_it_ends(registry, path, text):
+    with pytest.raises(UsageError) as caught:
+        registry.resolve(path)
+    assert text in str(caught.value)
+    with pytest.raises(UsageError):
+        load_dotted(path)
+
+
+@pytest.mark.parametrize("way", ["ours", "theirs", "gadgets_broken:Gadget"])
+@pytest.mark.parametrize(
+    ("body", "error"),
+    [
+        ("value = 1 / 0", ZeroDivisionError),
+        ("import gadgets_missing_dependency", ModuleNotFoundError),
+        ("from json import no_such_name", ImportError),
+        ("def f(:\n    pass", SyntaxError),
+        ("raise AttributeError('in the module')", AttributeError),
+    ],
+)
+def test_a_plug_in_that_fails_to_import_keeps_its_own_traceback(site, way, body, error):
+    site.module("gadgets_broken", f"# a comment\n{body}\nGadget = 1\n")
+    site.distribution("gadgets-broken", {"theirs": "gadgets_broken:Gadget"})
+    registry = Registry("gadget", GROUP, {"ours": "gadgets_broken:Gadget"})
+    with pytest.raises(error) as caught:
+        registry.resolve(way)
+    assert not isinstance(caught.value, UsageError)
+    told = "".join(traceback.format_exception(caught.value))
+    assert "gadgets_broken.py" in told
+    assert "line 2" in told
+
+
+def test_a_plug_in_that_fails_harms_no_other(site):
+    site.module("gadgets_broken", "1 / 0")
+    site.distribution("gadgets-both", {"bad": "gadgets_broken:X", "good": "json:loads"})
+    registry = Registry("gadget", GROUP, {})
+    assert registry.names() == ["bad", "good"]
+    assert registry.resolve("good")("1") == 1
+
+
+def test_registries_share_nothing():
+    one, other = Registry("gadget", GROUP, {}), Registry("gadget", GROUP, {})
+    one.register("mine", 1)
+    assert other.names() == []
