@@ -191,7 +191,7 @@ class Conversation:
             reply = self.seats[role].reply(view)
         except SealError:
             raise
-        except Exception as error:  # a plug-in may raise anything; it costs this task alone
+        except (Exception, SystemExit) as error:  # a plug-in's fault costs its task alone
             raise PluginError(f"role {role!r}: {fault(error)}") from error
         return checked_reply(role, reply)
 

@@ -122,7 +122,9 @@ class Weatherman:
     def complete(self, request: Request) -> Completion:
         self.seen.append(request)
         city = asked_city([m.content for m in request.messages])
-        if request.role == "execution_manager" and request.messages[-1].role != "tool":
+        asked = max(n for n, m in enumerate(request.messages) if "weather in" in m.content)
+        told = any(message.role == "tool" for message in request.messages[asked:])
+        if request.role == "execution_manager" and not told:
             return Completion(calls=(ToolCall("", "weather", {"city": city}),))
         return Completion(f"It is sunny in {city}.")
 
