@@ -293,8 +293,11 @@ class Conversation:
             return False
         signature = (reply.content, [(c.name, c.arguments, c.raw) for c in calls])
         spoken = self._spoken.setdefault(role, _Spoken())
-        spoken.times = spoken.times + 1 if spoken.signature == signature else 1
-        spoken.signature = signature
+        if spoken.signature != signature:
+            spoken.signature, spoken.times = signature, 0
+            if role != MANAGER:  # to a new instruction an old answer may be right again
+                self._spoken.pop(MANAGER, None)
+        spoken.times += 1
         return spoken.times >= REPEATS
 
     def _end(self, reason: StopReason, error: str | None = None) -> None:

@@ -216,6 +216,32 @@ def test_repeating_manager_ends_the_chat_instead_of_burning_the_budget():
     assert chat.answers == [None]
 
 
+def test_same_answer_to_each_step_of_a_plan_is_no_repetition():
+    chat, _, _ = hold(
+        {
+            "planner": [Completion("One.\nTwo.\nThree.\nFour.")],
+            "execution_manager": [Completion("Done.")],
+        },
+        build_team("full", {"planner": "decompose"}),
+    )
+
+    assert [stop.reason for stop in chat.stops] == ["done"]
+
+
+def test_same_instruction_and_same_answer_are_a_repetition():
+    class Again:
+        def reply(self, chat):
+            return Reply("unsolved", next="orchestrator")
+
+    chat, _, _ = hold(
+        {"execution_manager": [Completion("No.")]},
+        build_team("full", {"checker": Again()}),
+        limits=Limits(max_turns=50),
+    )
+
+    assert [stop.reason for stop in chat.stops] == ["repeated"]
+
+
 def numbered(request: Request) -> Completion:
     told = sum(m.role == "tool" for m in request.messages)
     return Completion(calls=(call(city=f"Rome {told}"),), usage=Usage(10, 5))
