@@ -291,14 +291,19 @@ class Conversation:
     def _repeats(self, role: str, reply: Reply, calls: Sequence[ToolCall]) -> bool:
         if role not in (MANAGER, self.team.lead):
             return False
-        signature = (reply.content, [(c.name, c.arguments, c.raw) for c in calls])
+        said = [(c.name, c.arguments, c.raw) for c in calls]
+        signature = (self._instruction(role), reply.content, said)
         spoken = self._spoken.setdefault(role, _Spoken())
-        if spoken.signature != signature:
-            spoken.signature, spoken.times = signature, 0
-            if role != MANAGER:  # to a new instruction an old answer may be right again
-                self._spoken.pop(MANAGER, None)
-        spoken.times += 1
+        spoken.times = spoken.times + 1 if spoken.signature == signature else 1
+        spoken.signature = signature
         return spoken.times >= REPEATS
+
+    def _instruction(self, role: str) -> str:
+        """Return what the lead told the role last: to another step the same answer may be right."""
+        lead = self.team.lead
+        return next(
+            (s.content for s in reversed(self.steps) if (s.author, s.recipient) == (lead, role)), ""
+        )
 
     def _end(self, reason: StopReason, error: str | None = None) -> None:
         """End the chat about this goal; the user speaks the next one where there is one."""
