@@ -49,15 +49,25 @@ def new_console() -> Console:
 
 
 def field_lines(report: Mapping[str, Any]) -> list[str]:
-    """Return a report for a person, one field a line; several items of a list get their own."""
+    """Return a report for a person: a line a field, and one for each part of a map of parts.
+
+    Of a list with more than `_LISTED` items the length is told; `--json` has them all.
+    """
     return [f"{key}: {_readable(value)}" for key, value in report.items()]
+
+
+_LISTED = 5
 
 
 def _readable(value: Any) -> str:
     if isinstance(value, Mapping):
+        if any(isinstance(item, (Mapping, list, tuple)) for item in value.values()):
+            return "".join(f"\n  {key}: {_readable(item)}" for key, item in value.items())
         return ", ".join(f"{key} {item}" for key, item in value.items()) or "none"
     if isinstance(value, (list, tuple)):
-        return "".join(f"\n  {item}" for item in value) or "none"
+        if len(value) > _LISTED:
+            return f"{len(value)}, listed by --json"
+        return ", ".join(map(str, value)) or "none"
     return str(value)
 
 

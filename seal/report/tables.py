@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from seal.pipeline.run_folder import RunFolder
-from seal.report.lanes import Lane, lanes_of
+from seal.report.lanes import Lane, lanes_of, model_name
 from seal.report.printable import printable
 
 if TYPE_CHECKING:
@@ -160,8 +160,10 @@ def summary_table(run: RunFolder, metrics: Sequence[str] | None = None) -> Table
     summary = run.summary()
     table = Table(caption=Text(printable(_caption(summary))), caption_justify="left")
     table.add_column("metric", no_wrap=True)
+    played = {"model": run, **run.baselines()}
     for column in rows[0].cells if rows else ():
-        table.add_column(column, justify="right")
+        name = f"{column}: {model_name(played[column])}"
+        table.add_column(Text(printable(name)), justify="right")
     for row in rows:
         table.add_row(Text(printable(row.metric)), *map(_cell_text, row.cells.values()))
     return table
