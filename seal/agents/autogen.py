@@ -16,6 +16,7 @@ from typing import Any
 from seal.agents.conversation import Conversation
 from seal.agents.teams import USER
 from seal.core.errors import InfrastructureError, UsageError
+from seal.core.plain import json_text
 from seal.core.types import Step
 
 _ROUNDS = 1_000_000
@@ -119,7 +120,7 @@ def _message(steps: list[Step]) -> dict[str, Any]:
             {
                 "id": call.id,
                 "type": "function",
-                "function": {"name": call.name, "arguments": call.raw or str(call.arguments)},
+                "function": {"name": call.name, "arguments": call.raw or json_text(call.arguments)},
             }
             for call in calls
         ]

@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 from seal.agents.offers import FIND_TOOLS, Offers
 from seal.agents.replies import PluginError, checked_reply, fault
-from seal.agents.teams import USER, Team
+from seal.agents.teams import CHECKER, USER, Team
 from seal.agents.view import View
 from seal.core.errors import SealError, UsageError
 from seal.core.protocols import (
@@ -66,6 +66,7 @@ class Services:
     """Role to its model."""
     environment: Environment
     retrieve: Callable[[Query, int], list[tuple[Tool, float]]]
+    """(query, k) to at least k tools where there are so many, best first."""
     judge: Callable[[str, Goal, str, Sequence[Step]], Verdict]
     """(role, goal, answer, steps) to a verdict that knows no gold."""
 
@@ -311,6 +312,8 @@ class Conversation:
         complete = reason in ("done", "user_ended")
         self.answers.append(self._answer(position) if complete else None)
         self.offered.append(tuple(tool.id for tool in self.offers.tools))
+        if reason != "error":
+            self._note_no_search(position)
         self.stops.append(Stop(reason, error))
         self._turns = self._replies = self._calls = 0
         self._spoken.clear()
@@ -323,13 +326,23 @@ class Conversation:
         if self.options.retrieve == "on-demand":
             self.offers.add([FIND_TOOLS])
 
+    def _note_no_search(self, goal: int) -> None:
+        """Record an empty ranking where the chat was to retrieve and did not: that found nothing."""
+        searched = any(ranking.goal == goal for ranking in self.rankings)
+        if self.options.retrieve != "once" and not searched:
+            self.rankings.append(Ranking(self.task.id, goal, "", ()))
+
     def _answer(self, goal: int) -> str | None:
-        lead = self.team.lead
+        """Return the last text of the agent to the user or the checker."""
+        outside = (USER, CHECKER)
         return next(
             (
                 step.content
                 for step in reversed(self.steps)
-                if step.author == lead and step.goal == goal and step.call is None
+                if step.goal == goal
+                and step.call is None
+                and step.recipient in outside
+                and step.author not in outside
             ),
             None,
         )

@@ -13,6 +13,7 @@ from seal.core.registry import Registry
 USER = "user_simulator"
 EXECUTOR = "executor"
 CHECKER = "checker"
+ORCHESTRATOR = "orchestrator"
 
 REGISTRY = Registry(
     "team",

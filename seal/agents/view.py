@@ -47,8 +47,11 @@ class View:
 
     @property
     def steps(self) -> Sequence[Step]:
-        """Everything said so far, the history included."""
-        return self._chat.steps
+        """What was said so far, the history included; the user hears only what is said to them."""
+        steps = self._chat.steps
+        if self.role != USER:
+            return steps
+        return [step for step in steps if USER in (step.author, step.recipient)]
 
     @property
     def tools(self) -> Sequence[Tool]:
@@ -108,7 +111,7 @@ class View:
         found = chat.services.retrieve(Query(query, chat.task.id, self.goal), k)
         hits = tuple((tool.id, score) for tool, score in found)
         chat.rankings.append(Ranking(chat.task.id, self.goal, query, hits))
-        return chat.offers.add(tool for tool, _ in found)
+        return chat.offers.add(tool for tool, _ in found[:k])
 
     def judge(self, answer: str) -> Verdict:
         """Return a verdict that knows no gold."""

@@ -12,9 +12,10 @@ from seal.agents import build_agent
 from seal.agents.autogen import play
 from seal.agents.conversation import ChatOptions, Conversation, Limits, Services
 from seal.agents.dialogue import prompts_digest
-from seal.agents.teams import USER, build_team
+from seal.agents.offers import Offers
+from seal.agents.teams import ORCHESTRATOR, USER, build_team
 from seal.benchmarks.pool import StoredPool
-from seal.core.errors import SealError
+from seal.core.errors import SealError, UsageError
 from seal.core.protocols import Agent, Judge, Pool, Retriever
 from seal.core.store import Store
 from seal.core.types import JSON, Goal, Query, Ranking, Step, Task, Tool, Trajectory, Verdict
@@ -83,6 +84,11 @@ class Engine:
         """
         next(self._tasks())
         self.measure()
+        if self._settings.retrieve == "per-step" and ORCHESTRATOR not in self._team.roles:
+            raise UsageError(
+                f"--retrieve per-step needs the role {ORCHESTRATOR}, which hands on the steps; "
+                f"team {self._team.name} has none: use --team full, or --retrieve once"
+            )
         if self._settings.retriever is not None:
             self._retriever()
 
@@ -181,8 +187,8 @@ class Engine:
         rankings: Sequence[Ranking],
     ) -> Trajectory:
         models = self._cast.open(task, trial)
-        names: list[str] = []
-        environment = self._environments.open(task, trial, names)
+        offers = Offers()
+        environment = self._environments.open(task, trial, offers.names)
 
         def judge(role: str, goal: Goal, answer: str, steps: Sequence[Step]) -> Verdict:
             return self._cast.check(role, models(role), goal, answer, list(steps))
@@ -200,6 +206,7 @@ class Engine:
                 self._seated(),
                 Services(models, environment, self._find, judge),
                 {goal: self._offered(task, goal, rankings) for goal in goals},
+                offers=offers,
                 limits=self._limits,
                 options=self._options(task, trial),
                 goals=goals,
@@ -207,7 +214,6 @@ class Engine:
                 on_step=record,
                 rankings=[ranking for ranking in rankings if ranking.goal in goals],
             )
-            conversation.offers.names = names
             play(conversation)
         return conversation.trajectory()
 
@@ -227,7 +233,8 @@ class Engine:
         return [self._tools[tool_id] for r in mine for tool_id, _ in r.hits[:limit]]
 
     def _find(self, query: Query, k: int) -> list[tuple[Tool, float]]:
-        (ranking,) = rank(self._retriever(), [query], k, self._tools)
+        """Return as many hits as the cut-offs ask for, also where k is less."""
+        (ranking,) = rank(self._retriever(), [query], max(k, *self._settings.cutoffs), self._tools)
         return [(self._tools[tool_id], score) for tool_id, score in ranking.hits]
 
     def _ranked(self, queries: Sequence[Query]) -> list[Ranking]:

@@ -103,7 +103,6 @@ def run(
 
 
 def free_folder(settings: RunSettings) -> Path:
-    """Return `runs/POOL-MODEL`, with a number where that is taken; it is not made."""
     """Return the folder of a run that names none: `runs/POOL-MODEL`, numbered where it is taken."""
     name = f"{Path(str(settings.pool)).name}-{name_of(settings.model)}"
     slug = re.sub(r"[^A-Za-z0-9._-]+", "_", name).strip("._")[:80] or "run"
@@ -197,11 +196,10 @@ def _play_baselines(settings: RunSettings, folder: RunFolder, report: Reporter) 
     """Play the same tasks with a floor and with the ceiling, in folders beside the run's files."""
     floor = "random" if settings.model == "lexical" else "lexical"
     parts = {
-        "floor": replace(settings, model=floor, model_options={}),
+        "floor": replace(settings, model=floor),
         "ceiling": replace(
             settings,
             model="oracle",
-            model_options={},
             retriever="oracle",
             retriever_options={},
         ),

@@ -1,0 +1,315 @@
+"""Servers that fail in every way, models that say anything: a run ends with recorded outcomes."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from servers import (
+    Answer,
+    ModelServer,
+    Received,
+    calls,
+    failure,
+    garbage,
+    half,
+    message,
+    nothing,
+    text,
+)
+from small_pools import TOOLS, Weatherman, by_server, contents, many, play, weather_goal, write_pool
+
+from seal.core.errors import DataError
+from seal.core.protocols import Completion, Reply, Request, Response
+from seal.core.records import write_records
+from seal.core.types import Goal, Task, Tool, ToolCall
+from seal.models.scripted import ScriptedModel
+from seal.pipeline.run import RunResult
+
+QUICK = {"max_tries": 3, "first_wait_s": 0.01}
+KEY = "sk-zebra-7391-do-not-show"
+
+
+def deep(levels: int) -> str:
+    return '{"a":' * levels + "1" + "}" * levels
+
+
+def by_manager(answer: Answer) -> Any:
+    """Return a script whose manager gives this answer until it has a result."""
+
+    def script(request: Received) -> Answer:
+        if "tools" not in request.body or request.body["messages"][-1]["role"] == "tool":
+            return by_server(request)
+        return answer
+
+    return script
+
+
+def readable(result: RunResult) -> None:
+    """Check that every file can be read back and holds every task."""
+    assert len(list(result.folder.trajectories())) == result.summary["tasks"]
+    assert list(result.folder.scores())
+    for trajectory in result.folder.trajectories():
+        assert [step.index for step in trajectory.steps] == list(range(len(trajectory.steps)))
+
+
+@pytest.mark.parametrize(
+    "trouble",
+    [failure(429, retry_after="0"), failure(500), failure(503), garbage(), half(), nothing()],
+    ids=["429", "500", "503", "garbage", "half", "nothing"],
+)
+def test_trouble_that_passes_leaves_no_trace(model_server, tmp_path, trouble):
+    pool = write_pool(tmp_path / "pool", many(2))
+    seen: list[bytes] = []
+
+    def script(request: Received) -> Answer:
+        seen.append(request.raw)
+        return trouble if seen.count(request.raw) == 1 else by_server(request)
+
+    server = model_server(script)
+    settings = {"model": "openai/x", "base_url": server.url, "model_options": QUICK}
+    troubled = play(pool, tmp_path / "a", **settings)
+    calm = play(pool, tmp_path / "b", cache="off", **settings)
+
+    assert troubled.exit_code == 0
+    assert contents(troubled.folder.path) == contents(calm.folder.path)
+    assert len(seen) == 4 * 2 * 2 + 4 * 2
+
+
+@pytest.mark.parametrize(
+    "trouble",
+    [failure(401), failure(404), failure(500), garbage(), half(), nothing(), Answer(b"[]")],
+    ids=["401", "404", "500", "garbage", "half", "nothing", "list"],
+)
+def test_trouble_that_stays_is_an_error_of_each_task(model_server, pool, tmp_path, trouble):
+    server = model_server(lambda request: trouble)
+    settings = {"model": "openai/x", "base_url": server.url, "model_options": QUICK}
+    result = play(pool, tmp_path / "run", **settings)
+
+    assert result.exit_code == 1
+    assert result.summary["errors"] == 4
+    assert result.summary["stop_reasons"] == {"error": 4}
+    assert {score.value for score in result.folder.scores()} == {None}
+    readable(result)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        text(""),
+        message(None),
+        text("\ud83d broken pair \udc00 \x00\x07\x1b[31m\u2028\u202e"),
+        text("TERMINATE"),
+        text("x" * 100_000),
+        text("CLEAR HISTORY"),
+        text("{{ 7*7 }} <script>alert(1)</script> %s %d {0}"),
+        calls(("no_such_tool", {"a": 1})),
+        calls(("", {})),
+        calls(("weather\ud800\x00", {"city\udfff": "Ro\x00me\ud800"})),
+        calls(("weather", "no json at all")),
+        calls(("weather", '{"city": "Rome"')),
+        calls(("weather", "[1, 2]")),
+        calls(("weather", "null")),
+        calls(("weather", '{"city": NaN}')),
+        calls(("weather", '{"city": 1e999}')),
+        calls(("weather", '{"city": 123456789012345678901234567890}')),
+        calls(("weather", deep(1_000))),
+        calls(("weather", deep(100_000))),
+        calls(("weather", {"city": "x" * 100_000})),
+        calls(*[("weather", {"city": f"Rome {n}"}) for n in range(3_000)]),
+        calls(*[("no_such_tool", "?") for n in range(3_000)]),
+        message("", [{"id": None, "type": None, "function": {"name": "weather"}}]),
+        message("both", [{"id": "a", "function": {"name": "weather", "arguments": {"city": 1}}}]),
+    ],
+    ids=lambda said: said.body[60:110].decode(errors="replace"),
+)
+def test_whatever_a_model_says_the_run_ends_with_recorded_outcomes(tmp_path, said: Answer):
+    pool = write_pool(tmp_path / "pool", many(1))
+    with ModelServer(by_manager(said)) as server:
+        result = play(pool, tmp_path / "run", model="openai/x", base_url=server.url)
+
+    readable(result)
+    assert result.exit_code == 0
+    assert result.summary["errors"] == 0
+    assert sum(result.summary["stop_reasons"].values()) == 1
+
+
+def test_thousands_of_calls_in_one_reply_stop_at_the_budget_and_none_runs(tmp_path):
+    pool = write_pool(tmp_path / "pool", many(1))
+    flood = [{"name": "weather", "arguments": {"city": str(n)}} for n in range(5_000)]
+    result = play(pool, tmp_path / "run", model=ScriptedModel([{"calls": flood}]))
+
+    assert result.summary["stop_reasons"] == {"max_calls": 1}
+    (trajectory,) = result.folder.trajectories()
+    assert sum(step.call is not None for step in trajectory.steps) == 5_000
+    assert not any(step.result for step in trajectory.steps)
+
+
+def nested(levels: int) -> dict[str, Any]:
+    value: dict[str, Any] = {}
+    for _ in range(levels):
+        value = {"a": value}
+    return value
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {"city": "\ud800"},
+        {"\udfff": 1},
+        {"city": float("nan")},
+        {"city": float("inf")},
+        {"city": 10**400},
+        {"city": nested(1_000)},
+        {1: 2},
+        {"city": ("a", "b")},
+    ],
+    ids=["surrogate", "surrogate key", "nan", "inf", "big", "deep", "number key", "tuple"],
+)
+def test_arguments_that_json_cannot_hold_are_recorded_as_near_as_it_can(tmp_path, arguments):
+    class Odd(Weatherman):
+        def complete(self, request: Request) -> Completion:
+            if request.role == "execution_manager" and request.messages[-1].role != "tool":
+                return Completion("\ud800", calls=(ToolCall("", "weather", arguments),))
+            return Completion("It is sunny in Rome.\udfff")
+
+    pool = write_pool(tmp_path / "pool", many(1))
+    result = play(pool, tmp_path / "run", model=Odd())
+
+    readable(result)
+    (trajectory,) = result.folder.trajectories()
+    assert [step.call.name for step in trajectory.steps if step.call] == ["weather"]
+
+
+@pytest.mark.parametrize(
+    "response",
+    [
+        Response("x" * 100_000),
+        Response({"deep": [[[[{}]]]], "n": None}),
+        Response("\x00\x1b[2J\u202e"),
+        Response("", error="\x07 rate limit"),
+        Response("\ud800"),
+        Response(nested(1_000)),
+        Response(10**400),
+    ],
+    ids=["100 KB", "nested", "control", "error", "surrogate", "deep", "big"],
+)
+def test_whatever_a_simulator_answers_the_run_ends_with_recorded_outcomes(tmp_path, response):
+    class Odd:
+        identity = "odd/1"
+
+        def respond(self, tool: Tool, arguments: dict[str, Any]) -> Response:
+            return response
+
+    goal = many(1)[0].goals[0]
+    pool = write_pool(tmp_path / "pool", [Task("t", "b", (bare(goal),))])
+    result = play(pool, tmp_path / "run", model=Weatherman(), simulator=Odd(), cache="off")
+
+    readable(result)
+    (trajectory,) = result.folder.trajectories()
+    assert [step.call.name for step in trajectory.steps if step.call] == ["weather"]
+    assert trajectory.failed or sum(step.result is not None for step in trajectory.steps) == 1
+
+
+def bare(goal: Goal) -> Goal:
+    """Return the goal without gold, so that the simulator answers."""
+    return replace(goal, plans=None, answers=(), reference=())
+
+
+def test_simulator_that_raises_costs_its_task_and_names_the_place(pool, tmp_path):
+    class Broken:
+        identity = "broken/1"
+
+        def respond(self, tool, arguments):
+            raise ZeroDivisionError("no weather")
+
+    tasks = [Task("t", "b", (bare(weather_goal("Oslo")),)), *many(1)]
+    pool = write_pool(tmp_path / "other", tasks)
+    result = play(pool, tmp_path / "run", model=Weatherman(), simulator=Broken())
+
+    assert result.summary["stop_reasons"] == {"done": 1, "error": 1}
+    failed = next(t for t in result.folder.trajectories() if t.failed)
+    assert "role 'executor': ZeroDivisionError: no weather" in failed.stops[0].error
+    assert "test_pipeline_hostile.py" in failed.stops[0].error
+    assert [s.call.name for s in failed.steps if s.call] == ["weather"]
+
+
+def test_hostile_tasks_and_tools_are_played(tmp_path):
+    ugly = "\x00\x1b[31m<script>\u202e'\";-- {0} %s \\"
+    odd = Tool(f"b/{ugly}/x", ugly, ugly * 500, {"type": "object", "properties": {ugly: {}}})
+    task = Task(f"../../{ugly}", "b", (bare(many(1)[0].goals[0]),), tags={ugly: ugly})
+    pool = write_pool(tmp_path / "pool", [task], [odd, *TOOLS])
+    for number, model in enumerate(("lexical", "random", "oracle")):
+        readable(play(pool, tmp_path / str(number), model=model))
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["0", "1", "2", "cache", "pool"]
+
+
+def test_tools_of_one_name_and_of_the_name_of_ours_are_told_apart(tmp_path):
+    twin = Tool("b/other/get", "weather", "Weather of a city, elsewhere.")
+    ours = Tool("b/ours/get", "find_tools", "Find tools in a shed.")
+    pool = write_pool(tmp_path / "pool", many(1), [*TOOLS, twin, ours])
+    names: list[str] = []
+
+    def script(request: Request) -> Completion:
+        names.extend(tool.name for tool in request.tools)
+        return Completion("ok")
+
+    play(pool, tmp_path / "run", model=ScriptedModel(script), retrieve="on-demand", limit=1)
+    play(pool, tmp_path / "run2", model=ScriptedModel(script), limit=1)
+    assert names[0] == "find_tools"
+    assert sorted(names[1:]) == ["convert", "find_tools", "news", "weather", "weather_2"]
+
+
+@pytest.mark.parametrize(
+    "trouble",
+    [failure(401, f"Incorrect API key provided: {KEY}"), failure(500, KEY), garbage(KEY.encode())],
+    ids=["401", "500", "garbage"],
+)
+def test_key_reaches_no_file_and_no_message(
+    model_server, pool, tmp_path, monkeypatch, capfd, caplog, trouble
+):
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+
+    def script(request: Received) -> Answer:
+        return trouble if b"Oslo" in request.raw else by_server(request)
+
+    server = model_server(script)
+    settings = {"model": "openai/x", "base_url": server.url, "model_options": QUICK}
+    roles = {"judge": "openai/y", "simulator": "openai/z"}
+    result = play(
+        pool, tmp_path / "run", simulator="llm", role_models=roles, baselines=True, **settings
+    )
+
+    assert result.exit_code == 1
+    assert server.received[0].headers["authorization"] == f"Bearer {KEY}"
+    assert holders(tmp_path, KEY) == []
+    assert KEY not in "".join(capfd.readouterr()) + caplog.text + json.dumps(result.summary)
+
+
+def holders(folder: Path, secret: str) -> list[Path]:
+    files = [path for path in folder.rglob("*") if path.is_file()]
+    assert any(path.suffix == ".sqlite" for path in files)
+    return [path for path in files if secret.encode() in path.read_bytes()]
+
+
+def test_roles_may_say_anything_that_is_text(pool, tmp_path):
+    class Odd:
+        def reply(self, chat):
+            return Reply("\ud800\x00\u202e" + "x" * 10_000)
+
+    result = play(pool, tmp_path / "run", model=Weatherman(), roles={"planner": Odd()}, limit=1)
+
+    readable(result)
+
+
+def test_damaged_pool_is_refused_before_a_folder_is_made(tmp_path):
+    pool = write_pool(tmp_path / "pool")
+    with (pool / "tasks.jsonl").open("ab") as file:
+        file.write(b'{"schema": "task/1", "id": 7}\n')
+    with pytest.raises(DataError, match=r"tasks\.jsonl, line 5"):
+        play(pool, tmp_path / "run")
+    write_records(pool / "tasks.jsonl", [])
+    with pytest.raises(DataError, match="holds no task"):
+        play(pool, tmp_path / "run")
+    assert not (tmp_path / "run").exists()
