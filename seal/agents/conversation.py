@@ -327,9 +327,10 @@ class Conversation:
             self.offers.add([FIND_TOOLS])
 
     def _note_no_search(self, goal: int) -> None:
-        """Record an empty ranking where the chat was to retrieve and did not: that found nothing."""
+        """Record an empty ranking where the chat was to retrieve and did not: it found nothing."""
         searched = any(ranking.goal == goal for ranking in self.rankings)
-        if self.options.retrieve != "once" and not searched:
+        given = self.goal_tools.get(goal)
+        if self.options.retrieve != "once" and not searched and not given:
             self.rankings.append(Ranking(self.task.id, goal, "", ()))
 
     def _answer(self, goal: int) -> str | None:
@@ -341,6 +342,7 @@ class Conversation:
                 for step in reversed(self.steps)
                 if step.goal == goal
                 and step.call is None
+                and step.result is None
                 and step.recipient in outside
                 and step.author not in outside
             ),

@@ -39,7 +39,7 @@ class Team:
     roles: Mapping[str, Any]
     """Role to agent, class, name or dotted path."""
     lead: str
-    """Role that hears the user and whose text to the user or the checker is the final response."""
+    """Role that hears the user. The final response is the last text to the user or the checker."""
     after: Mapping[str, tuple[str, ...]]
     """Role to those who may speak after its text, the first one seated does."""
     reviewer: str = "verifier"

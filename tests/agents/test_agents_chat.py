@@ -61,6 +61,7 @@ def hold(
     options: ChatOptions | None = None,
     judge: Callable[..., Verdict] = lambda *a: Verdict("solved", "yes"),
     found: tuple[Tool, ...] = (NEWS,),
+    given: tuple[Tool, ...] = (WEATHER,),
 ) -> tuple[Conversation, Model, Echo]:
     model, echo = Model(scripts), Echo()
     task = task or Task("t/1", "b", (Goal("Weather in Rome?"),))
@@ -70,7 +71,7 @@ def hold(
         team,
         {role: build_agent(agent) for role, agent in team.roles.items()},
         Services(lambda role: model, echo, lambda q, k: [(t, 1.0) for t in found[:k]], judge),
-        {0: [WEATHER]},
+        {0: list(given)},
         limits=limits or Limits(),
         options=options or ChatOptions(),
         goals=range(len(task.goals)),
@@ -346,7 +347,7 @@ def test_sixth_role_joins_a_team_in_one_line():
     chat, _, _ = hold({}, FULL.seat("critic", Critic(), after="orchestrator"))
 
     assert route(chat)[-3:] == ["orchestrator>critic", "critic>checker", "checker>user_simulator"]
-    assert chat.answers == ["fine"]
+    assert chat.answers == ["I heard: fine"]  # what reaches the checker is the answer
 
 
 def test_same_tool_names_are_told_apart():
@@ -403,3 +404,35 @@ def test_model_that_says_terminate_or_nothing_ends_nothing_early():
 
     assert route(chat)[-1] == "checker>user_simulator"
     assert chat.answers == [""]
+
+
+def test_user_hears_only_what_is_said_to_them():
+    seen: list[list[str]] = []
+
+    class Listener:
+        def reply(self, chat):
+            seen.append([f"{s.author}>{s.recipient}" for s in chat.steps])
+            return Reply(chat.request) if not chat.steps else Reply("bye", done=True)
+
+    task = Task("t/5", "b", (Goal("Weather?"),), persona={"city": "Rome"})
+    team = build_team("full", {"user_simulator": Listener()})
+    hold({"execution_manager": CALL_THEN_REPORT[:]}, team, task)
+
+    assert seen == [[], ["user_simulator>orchestrator", "orchestrator>user_simulator"]]
+
+
+def test_delegation_is_no_answer_and_what_the_manager_tells_the_user_is():
+    class Blunt:
+        def reply(self, chat):
+            return Reply("No idea.", done=True)
+
+    chat, _, _ = hold({}, build_team("full", {"execution_manager": Blunt()}))
+
+    assert chat.answers == ["No idea."]
+
+
+def test_model_that_never_searches_found_nothing():
+    team, options = DIRECT, ChatOptions(retrieve="on-demand")
+    chat, _, _ = hold({"execution_manager": [Completion("No.")]}, team, options=options, given=())
+
+    assert [ranking.hits for ranking in chat.rankings] == [()]
