@@ -105,7 +105,8 @@ class StoredPool:
             limit: At most so many.
 
         Raises:
-            DataError: A line is bad, an id stands twice, a tool is not in tools.jsonl, or no task.
+            DataError: A line is bad, an id stands twice, a task has no goal, a tool is not in tools.jsonl,
+                or no task.
             UsageError: No task has such tags; the text lists the tags that there are.
         """
         known: defaultdict[str, set[str]] = defaultdict(set)
@@ -130,6 +131,8 @@ class StoredPool:
             if task.id in seen:
                 raise DataError(f"{path}: task id {task.id!r} stands twice")
             seen.add(task.id)
+            if not task.goals:
+                raise DataError(f"{path}: task {task.id!r} has no goal; give it one or remove it")
             for role, tool in _named_tools(task):
                 if tool not in self._tools:
                     raise DataError(

@@ -96,6 +96,12 @@ def test_a_tool_outside_the_pool_is_an_error(folder: Path, role: str, goal: Goal
         list(load_pool(folder).tasks())
 
 
+def test_a_task_without_a_goal_is_an_error(folder: Path) -> None:
+    write_records(folder / "tasks.jsonl", [task("a"), Task("empty", "b", ())])
+    with pytest.raises(DataError, match="task 'empty' has no goal"):
+        list(load_pool(folder).tasks())
+
+
 def test_an_unknown_recording_lists_the_known_ones(folder: Path) -> None:
     with pytest.raises(UnknownNameError, match="known: m"):
         list(load_pool(folder).recorded("n"))
