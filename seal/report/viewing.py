@@ -110,7 +110,8 @@ def outcome_table(run: RunFolder) -> Table:
         goal = goals.get(chat.task_id, "")
         name = Text(printable(chat.task_id))
         table.add_row(name, *trial, Text(goal), label, chat.stop, str(chat.calls))
-    for task_id in goals.keys() - {chat.task_id for chat in done}:
+    played = {chat.task_id for chat in done}
+    for task_id in (id for id in goals if id not in played):
         trial = ("",) if several_trials else ()
         name = Text(printable(task_id))
         table.add_row(name, *trial, Text(goals[task_id]), Text("unfinished", style="dim"), "", "")

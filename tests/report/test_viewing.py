@@ -53,6 +53,15 @@ def test_tasks_that_were_not_played_are_listed_too(make_run):
     assert "unfinished" in seen(run)
 
 
+def test_tasks_that_were_not_played_stand_in_the_order_of_the_tasks(make_run):
+    ids = [f"own/{letter}" for letter in "hgfedcba"]
+    run = make_run("part", [task(id) for id in ids], [chat("own/d")])
+
+    listed = [line.split()[1] for line in seen(run).splitlines() if "unfinished" in line]
+
+    assert listed == [id for id in ids if id != "own/d"]
+
+
 def test_trials_have_their_own_lines(make_run):
     scores = [verdict("own/a", "solved"), verdict("own/a", "unsolved", trial=1)]
     run = make_run("trials", [task("own/a")], [chat("own/a"), chat("own/a", 1)], scores)
