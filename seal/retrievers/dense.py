@@ -55,7 +55,7 @@ class Dense:
             "template": template,
             "embedder": embedder,
         }
-        return kept_index(pool.cache_dir / "indexes", identity, len(texts), build)
+        return kept_index(pool.cache_dir, identity, len(texts), build)
 
     def retrieve(self, queries: Sequence[Query], k: int) -> list[Hits]:
         """Return for each query the k tools nearest to it, equally near ones by id.

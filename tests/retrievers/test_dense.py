@@ -15,7 +15,7 @@ from seal.retrievers.index_store import FORMAT
 
 
 def files(folder, pattern="*.index"):
-    return sorted((folder / "indexes").glob(pattern))
+    return sorted(folder.glob(pattern))
 
 
 @pytest.fixture
@@ -52,6 +52,7 @@ def test_an_index_is_kept_and_read_back_without_embedding_again(kept, embedder, 
     assert again == first
     assert embedder.asked == [len(queries)]
     assert len(files(kept.cache_dir)) == 1
+    assert not any(path.is_dir() for path in kept.cache_dir.iterdir())
 
 
 def test_the_order_of_the_pool_is_no_part_of_the_index(kept, embedder):
