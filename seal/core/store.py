@@ -120,8 +120,7 @@ class Store:
         """Close all connections. Closing twice is fine; using the store afterwards is an error."""
         self._closed = True
         self._drop_inherited()
-        while self._idle:
-            self._idle.pop().close()
+        self._close_idle()
 
     def get(self, key: str) -> dict[str, Any] | None:
         """Return the entry stored under a key, or None.
@@ -225,6 +224,16 @@ class Store:
         finally:
             if connection is not None:
                 self._idle.append(connection)
+            if self._closed:  # while it was lent: `close` did not see it
+                self._close_idle()
+
+    def _close_idle(self) -> None:
+        while True:
+            try:
+                connection = self._idle.pop()
+            except IndexError:  # empty: several threads may do this at once
+                return
+            connection.close()
 
     def _drop_inherited(self) -> None:
         # A forked child must not even close its parent's connections: that would drop the locks.

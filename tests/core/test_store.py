@@ -242,6 +242,14 @@ def test_a_closed_store_says_so(store):
         store.get("k")
 
 
+def test_a_connection_that_is_lent_while_the_store_closes_is_closed_when_it_returns(store):
+    with store._connection() as lent:
+        store.close()
+        lent.execute("SELECT 1")
+    with pytest.raises(sqlite3.ProgrammingError, match="closed"):
+        lent.execute("SELECT 1")
+
+
 def test_the_digest_of_entries_depends_on_content_alone(tmp_path):
     digests = []
     for name, created in (("a", "2020-01-01"), ("b", "2021-01-01")):
