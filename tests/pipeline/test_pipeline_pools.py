@@ -1,0 +1,96 @@
+"""Pools by name, by folder, and from upstream files."""
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+from small_pools import write_pool
+
+from seal.core.errors import DataError, UnknownNameError, UsageError
+from seal.pipeline.places import cache_folder
+from seal.pipeline.pools import open_pool
+
+
+def upstream(folder: Path, queries: int = 1) -> Path:
+    """Write ToolBench query files of a made-up API."""
+    api = {
+        "category_name": "Weather",
+        "tool_name": "Sky",
+        "api_name": "Now",
+        "api_description": "Weather now.",
+        "required_parameters": [],
+        "optional_parameters": [],
+        "method": "GET",
+    }
+    asked = [
+        {
+            "query_id": n,
+            "query": f"What is the weather {n}?",
+            "api_list": [api],
+            "relevant APIs": [["Sky", "Now"]],
+        }
+        for n in range(queries)
+    ]
+    (folder / "instruction").mkdir(parents=True, exist_ok=True)
+    (folder / "instruction" / "G1_query.json").write_text(json.dumps(asked))
+    return folder
+
+
+def test_a_shipped_name_and_a_folder_are_pools(pool: Path):
+    assert open_pool("sample").name == "sample"
+    assert open_pool(pool).name == open_pool(str(pool)).name == "pool"
+
+
+def test_a_folder_that_happens_to_be_called_sample_hides_nothing(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "sample").mkdir()
+    assert len(list(open_pool("sample").tasks())) > 10
+
+    shutil.rmtree(tmp_path / "sample")
+    write_pool(tmp_path / "sample")
+    assert len(list(open_pool("sample").tasks())) == 4  # a pool of the user's own
+
+
+def test_upstream_files_are_imported_once_and_again_when_they_change(tmp_path, monkeypatch):
+    monkeypatch.setenv("SEAL_DATA", str(tmp_path / "data"))
+    source = upstream(tmp_path / "data" / "toolbench")
+    first = open_pool("toolbench")
+    stamp = (first.folder / "import.json").stat().st_mtime_ns
+    again = open_pool("toolbench")
+
+    assert first.folder.is_relative_to(cache_folder())
+    assert (again.folder / "import.json").stat().st_mtime_ns == stamp
+    upstream(source, queries=2)
+    assert len(list(open_pool("toolbench").tasks())) == 2
+
+
+@pytest.mark.parametrize("data", [None, "nowhere"])
+def test_known_benchmark_without_files_names_the_command(tmp_path, monkeypatch, data):
+    if data:
+        monkeypatch.setenv("SEAL_DATA", str(tmp_path / data))
+
+    with pytest.raises(UsageError, match="seal import toolbench SOURCE --out POOL"):
+        open_pool("toolbench")
+
+
+@pytest.mark.parametrize("name", ["sampel", "no/such/folder", ""])
+def test_unknown_name_lists_the_known_ones(name: str):
+    if not name:
+        with pytest.raises(DataError, match="is no pool"):  # the current folder
+            open_pool(name)
+        return
+    with pytest.raises(UnknownNameError, match="known: sample, toolbench"):
+        open_pool(name)
+
+
+def test_folder_that_is_no_pool_says_how_to_make_one(tmp_path: Path):
+    with pytest.raises(DataError, match=r"is no pool: it has no tools\.jsonl; make one with"):
+        open_pool(tmp_path)
+
+
+def test_cache_folder_is_the_given_one_else_the_environments_else_the_users(monkeypatch, tmp_path):
+    assert cache_folder(tmp_path / "x") == tmp_path / "x"
+    assert cache_folder() == tmp_path / "cache"
+    monkeypatch.delenv("SEAL_CACHE_DIR")
+    assert cache_folder().name == "seal"

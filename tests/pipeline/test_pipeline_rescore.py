@@ -1,0 +1,153 @@
+"""Old runs scored again: the same bytes with the same judge, and what another judge changes."""
+
+from pathlib import Path
+
+import pytest
+from servers import ModelServer, failure, text
+from small_pools import Weatherman, by_server, contents, many, play, write_pool
+
+import seal
+from seal.core.errors import DataError, UsageError
+from seal.pipeline.journal import Lock
+from seal.pipeline.rescore import rescore
+from seal.pipeline.run import run
+from seal.pipeline.run_folder import RunFolder
+from seal.pipeline.settings import RunSettings
+
+
+@pytest.fixture
+def played(pool: Path, tmp_path: Path) -> Path:
+    return play(pool, tmp_path / "run", model=Weatherman()).folder.path
+
+
+def verdicts(folder: Path) -> list[str]:
+    scores = RunFolder(folder).scores()
+    return [s.details.get("label", s.reason) for s in scores if s.metric == "pass_rate"]
+
+
+def test_the_same_judge_gives_the_same_bytes(played: Path):
+    before, manifest = contents(played), (played / "run.json").read_bytes()
+    (played / "scores.jsonl").unlink()
+    summary = seal.score(played)
+
+    assert contents(played) == before
+    assert (played / "run.json").read_bytes() == manifest
+    assert summary == RunFolder(played).summary()
+
+
+def test_a_moved_run_is_scored_without_its_pool(played: Path, pool: Path, tmp_path: Path):
+    before = contents(played)
+    moved = tmp_path / "elsewhere" / "run"
+    moved.parent.mkdir()
+    played.rename(moved)
+    pool.rename(tmp_path / "gone")
+    rescore(moved, cache_dir=tmp_path / "new cache")
+
+    assert contents(moved) == before
+
+
+def test_a_model_judges_anew_and_stands_in_the_record(played: Path, model_server):
+    server = model_server(lambda request: text('{"verdict": "unsolved", "reason": "no"}'))
+    summary = rescore(played, judge_model="openai/judge", base_url=server.url, workers=3)
+
+    assert summary["metrics"]["pass_rate"]["mean"] == 0.0
+    assert summary["metrics"]["call_recall"]["mean"] == 1.0
+    judge = RunFolder(played).manifest()["measure"]["judge"]
+    assert judge["model"] == "openai/judge"
+    assert judge["judge"].startswith("llm/")
+    assert len(server.received) == 4
+
+
+@pytest.mark.parametrize("seed", [0, 5])
+def test_the_judge_of_the_run_is_found_in_the_cache_under_any_seed(pool, tmp_path, seed):
+    with ModelServer(by_server) as server:
+        settings = {"base_url": server.url, "role_models": {"judge": "openai/judge"}}
+        play(pool, tmp_path / "run", model=Weatherman(), seed=seed, **settings)
+        before, asked = contents(tmp_path / "run"), len(server.received)
+        rescore(tmp_path / "run", judge_model="openai/judge", base_url=server.url)
+
+        assert contents(tmp_path / "run") == before
+        assert len(server.received) == asked
+
+
+def test_verdicts_that_are_none_are_unsure_and_counted_as_not_passed(played: Path, model_server):
+    server = model_server(lambda request: text("Well, I would say it is solved."))
+    summary = rescore(played, judge_model="openai/judge", base_url=server.url)
+
+    assert verdicts(played) == ["unsure"] * 4
+    assert summary["metrics"]["pass_rate"]["mean"] == 0.0
+    assert len(server.received) == 4 * 2 * 3  # both stages, three tries
+
+
+def test_failures_of_the_judges_server_leave_no_value(played: Path, model_server):
+    def script(request):
+        bad = b"Oslo" in request.raw
+        return failure(500) if bad else text('{"verdict": "solved", "reason": "ok"}')
+
+    server = model_server(script)
+    summary = rescore(
+        played,
+        judge_model="openai/judge",
+        base_url=server.url,
+        model_options={"max_tries": 2, "first_wait_s": 0.01},
+    )
+
+    assert [label[:23] for label in verdicts(played)] == [
+        "solved",
+        "infrastructure: judge: ",
+        "solved",
+        "solved",
+    ]
+    assert (summary["metrics"]["pass_rate"]["n"], summary["errors"]) == (3, 0)
+
+
+def test_floor_and_ceiling_are_scored_by_the_same_judge(model_server, pool, tmp_path):
+    run(RunSettings(pool=pool), tmp_path / "run")
+    server = model_server(lambda request: text('{"verdict": "unsolved", "reason": "no"}'))
+    rescore(tmp_path / "run", judge_model="openai/judge", base_url=server.url)
+
+    ceiling = RunFolder(tmp_path / "run").baselines()["ceiling"]
+    assert ceiling.summary()["metrics"]["pass_rate"]["mean"] == 0.0
+    assert ceiling.manifest()["measure"]["judge"]["model"] == "openai/judge"
+
+
+def test_judge_that_played_itself_is_warned_of(model_server, pool, tmp_path):
+    server = model_server(by_server)
+    play(pool, tmp_path / "run", model="openai/x", base_url=server.url)
+    rescore(tmp_path / "run", judge_model="openai/x", base_url=server.url)
+
+    assert "judges its own answers" in RunFolder(tmp_path / "run").manifest()["warnings"][0]
+
+
+def test_an_interrupted_run_is_put_in_order_and_scored(tmp_path: Path):
+    pool = write_pool(tmp_path / "pool", many(6))
+    folder = play(pool, tmp_path / "run", model=Weatherman()).folder
+    lines = folder.trajectories_path.read_bytes().splitlines(keepends=True)
+    folder.trajectories_path.write_bytes(lines[4] + lines[1] + lines[0] + lines[2][:-20])
+    summary = rescore(folder.path)
+
+    assert [t.task_id for t in folder.trajectories()] == ["rome-0", "oslo-1", "rome-4"]
+    assert summary["metrics"]["call_recall"]["n"] == 3
+
+
+def test_what_cannot_be_scored_says_why(tmp_path: Path, played: Path):
+    with pytest.raises(DataError, match="is no run folder"):
+        rescore(tmp_path / "nothing")
+    with pytest.raises(UsageError, match="--judge nobody: it must be rule, llm or auto"):
+        rescore(played, judge="nobody")
+    with Lock(played), pytest.raises(UsageError, match="another process"):
+        rescore(played)
+    (played / "run.json").write_text("{}")
+    with pytest.raises(DataError, match=r"has no measure\.seed"):
+        rescore(played)
+    (played / "run.json").write_text("{")
+    with pytest.raises(DataError, match="is no JSON"):
+        rescore(played)
+
+
+def test_a_judge_that_fails_to_build_leaves_the_run_as_it_was(played: Path):
+    before = (played / "run.json").read_bytes()
+    with pytest.raises(UsageError, match="OPENAI_API_KEY"):
+        rescore(played, judge_model="openai/judge")
+
+    assert (played / "run.json").read_bytes() == before

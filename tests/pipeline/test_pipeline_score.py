@@ -1,0 +1,142 @@
+"""Scoring a folder: what is written, in which order, and what stays without a value."""
+
+import threading
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import pytest
+from small_pools import TOOLS, many, recording
+
+from seal.core.errors import DataError, ModelError
+from seal.core.records import write_records
+from seal.core.types import Score, Stop, Trajectory, Usage, Verdict
+from seal.pipeline.run_folder import RunFolder
+from seal.pipeline.score import score_run
+
+
+@dataclass
+class Says:
+    """A judge of few words."""
+
+    label: str = "solved"
+
+    def judge(self, goal, answer, steps):
+        if self.label == "broken":
+            raise ModelError("the judge's server is down")
+        return Verdict(self.label, "because")
+
+
+def folder_of(path: Path, trajectories: list[Trajectory], tasks: int = 3) -> RunFolder:
+    write_records(path / "tools.jsonl", TOOLS)
+    write_records(path / "tasks.jsonl", many(tasks))
+    write_records(path / "trajectories.jsonl", trajectories)
+    folder = RunFolder(path)
+    folder.write_json("run.json", {"measure": {}, "system": {}, "skipped": {"none": 2}})
+    return folder
+
+
+def chats(tasks: int = 3) -> list[Trajectory]:
+    return [recording(task, "sunny") for task in many(tasks)]
+
+
+def test_scores_stand_in_the_order_of_trajectories_whatever_the_threads(tmp_path: Path):
+    folder = folder_of(tmp_path, chats(30), 30)
+    started: list[str] = []
+    gate = threading.Event()
+
+    def judge_of(task, trial):
+        started.append(task.id)
+        if len(started) == 1:
+            gate.wait(0.2)  # the first is the slowest
+        return Says()
+
+    score_run(folder, judge_of, (1,), threads=4)
+    found = [s.task_id for s in folder.scores() if s.metric == "pass_rate"]
+    assert found == [task.id for task in many(30)]
+    alone = folder.scores_path.read_bytes()
+    score_run(folder, judge_of, (1,), threads=1)
+    assert folder.scores_path.read_bytes() == alone
+
+
+def test_summary_counts_tasks_errors_stops_skipped_and_usage(tmp_path: Path):
+    first, second, _ = chats()
+    used = replace(first.steps[1], usage=Usage(5, 6, estimated=True))
+    first = replace(first, steps=(first.steps[0], used, *first.steps[2:]))
+    failed = replace(second, stops=(Stop("error", "down"),))
+    summary = score_run(folder_of(tmp_path, [first, failed]), lambda task, trial: Says(), (1, 5))
+
+    assert (summary["tasks"], summary["errors"], summary["skipped"]) == (3, 1, 2)
+    assert summary["stop_reasons"] == {"done": 1, "error": 1}
+    assert summary["usage"] == {
+        "tokens_in": 5,
+        "tokens_out": 6,
+        "estimated": True,
+        "calls": 2,
+        "turns": 8,
+    }
+    assert (summary["metrics"]["pass_rate"]["n"], summary["metrics"]["pass_rate"]["undefined"]) == (
+        1,
+        1,
+    )
+
+
+def test_judge_that_fails_leaves_no_value_and_says_so(tmp_path: Path):
+    folder = folder_of(tmp_path, chats())
+    summary = score_run(folder, lambda task, trial: Says("broken"), (1,))
+
+    judged = [score for score in folder.scores() if score.metric == "pass_rate"]
+    assert [score.value for score in judged] == [None] * 3
+    assert all(s.reason == "infrastructure: judge: the judge's server is down" for s in judged)
+    assert summary["metrics"]["call_recall"]["n"] == 3
+
+
+def test_further_metrics_are_scored_too(tmp_path: Path):
+    class Steps:
+        def score(self, task, trajectory, tools):
+            assert set(tools) == {tool.id for tool in TOOLS}
+            return [Score(task.id, trajectory.trial, 0, "steps", float(len(trajectory.steps)))]
+
+    summary = score_run(folder_of(tmp_path, chats()), lambda task, trial: Says(), extra=[Steps()])
+
+    assert summary["metrics"]["steps"]["mean"] == 4.0
+
+
+def test_metric_that_raises_leaves_the_old_scores(tmp_path: Path):
+    class Broken:
+        def score(self, task, trajectory, tools):
+            raise ZeroDivisionError
+
+    folder = folder_of(tmp_path, chats())
+    score_run(folder, lambda task, trial: Says())
+    before = folder.scores_path.read_bytes()
+    with pytest.raises(ZeroDivisionError):
+        score_run(folder, lambda task, trial: Says(), extra=[Broken()], threads=2)
+
+    assert folder.scores_path.read_bytes() == before
+    assert not list(tmp_path.glob(".*.part"))
+
+
+def test_trajectory_of_an_unknown_task_is_an_error_that_names_it(tmp_path: Path):
+    folder = folder_of(tmp_path, [replace(chats()[0], task_id="gone")])
+
+    with pytest.raises(DataError, match="task 'gone' is not in"):
+        score_run(folder, lambda task, trial: Says())
+
+
+def test_nothing_played_is_scored_as_nothing(tmp_path: Path):
+    summary = score_run(folder_of(tmp_path, []), lambda task, trial: Says())
+
+    assert summary["tasks"] == 3
+    assert summary["metrics"] == {}
+    assert summary["stop_reasons"] == {}
+
+
+def test_progress_counts_to_the_number_of_trajectories(tmp_path: Path):
+    told: list[tuple[int, int]] = []
+    score_run(
+        folder_of(tmp_path, chats()),
+        lambda task, trial: Says(),
+        progress=lambda done, total: told.append((done, total)),
+    )
+
+    assert told == [(1, 3), (2, 3), (3, 3)]

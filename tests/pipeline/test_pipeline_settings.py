@@ -1,0 +1,37 @@
+"""What no run can be told."""
+
+from pathlib import Path
+
+import pytest
+
+import seal
+from seal.core.errors import UsageError
+from seal.pipeline.settings import RunSettings
+
+KEY = {"api_key": "hunter2"}
+HEADER = {"extra_headers": {"Authorization": "Bearer hunter2"}}
+
+
+@pytest.mark.parametrize("field", ["model_options", "retriever_options"])
+@pytest.mark.parametrize("options", [KEY, HEADER])
+def test_a_key_among_options_is_refused_unseen(field: str, options: dict) -> None:
+    with pytest.raises(UsageError, match=f"^{field}: .*environment alone") as told:
+        RunSettings(**{field: options})
+    assert "hunter2" not in str(told.value)
+
+
+def test_harmless_options_are_taken() -> None:
+    options = {"max_tokens": 5, "extra_body": {"prompt_cache_key": "a"}, "api_key_env": "MY_KEY"}
+    assert RunSettings(model_options=options).model_options == options
+
+
+def test_a_run_with_a_key_leaves_no_folder(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="model_options: api_key"):
+        seal.run("sample", model_options=KEY, out=tmp_path / "run")
+    assert not (tmp_path / "run").exists()
+
+
+def test_retrieval_refuses_a_key_too(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="options: api_key"):
+        seal.retrieve(["sample"], ["tfidf"], options=KEY, out=tmp_path / "found")
+    assert not (tmp_path / "found").exists()
