@@ -87,16 +87,16 @@ def _nfc(text: str) -> str:
 def _members(value: dict[Any, Any]) -> list[tuple[str, Any]]:
     """Return keys, as NFC texts, and items; of two keys that become one, the same one wins."""
     members = [(key if type(key) is str else str(key), item) for key, item in value.items()]
-    if all(key.isascii() for key, _ in members):
+    if "".join([key for key, _ in members]).isascii():
         return members
     return [(_nfc(key), item) for key, item in sorted(members, key=lambda member: member[0])]
 
 
 def _leaf(value: Any) -> Any:
-    if value is None or isinstance(value, (bool, int)):
-        return value
     if isinstance(value, str):
         return _nfc(value)
+    if value is None or isinstance(value, int):
+        return value
     if isinstance(value, float):
         if not math.isfinite(value):
             raise ValueError(f"{value} is no JSON number")

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 _LOCAL = re.compile(r"#(?:/(?:\$defs|definitions|properties)/[^/]+)*")
 _DATA = frozenset({"const", "default", "enum", "example", "examples"})
 _TYPES = frozenset({"array", "boolean", "integer", "null", "number", "object", "string"})
-_ROUNDS = 10
 
 
 def schema_validator(schema: Mapping[str, JSON]) -> Validator:
@@ -55,13 +54,10 @@ def usable_schema(schema: Mapping[str, JSON]) -> dict[str, JSON]:
     if _is_sound(usable):
         return usable
     _drop_useless(usable)
-    for _ in range(_ROUNDS):
-        faults = list(_meta_validator().iter_errors(usable))
-        if not faults:
-            return usable
+    while faults := list(_meta_validator().iter_errors(usable)):  # each round takes something out
         for path, is_schema in _places(faults):
             _replace(usable, path, is_schema)
-    return {}
+    return usable
 
 
 def _is_sound(schema: Any) -> bool:
@@ -119,9 +115,6 @@ def _rank(part: str | int) -> tuple[int, str]:
 
 def _replace(schema: Any, path: list[str | int], is_schema: bool) -> None:
     """Put `true` where a schema should be, and take anything else out."""
-    if not path:
-        schema.clear()
-        return
     for part in path[:-1]:
         schema = schema[part]
     if is_schema:
