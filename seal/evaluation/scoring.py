@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
 
+from seal.core.errors import SealError, UsageError
 from seal.core.protocols import Judge, Metric
+from seal.core.registry import Registry
 from seal.core.types import Score, Task, Tool, Trajectory
 from seal.evaluation.calls import Calls
+from seal.evaluation.goals import INFRASTRUCTURE
 from seal.evaluation.judge import PassRate, RuleJudge
 from seal.evaluation.retrieval import Retrieval
 from seal.evaluation.usage import UsageMetrics
@@ -22,6 +27,52 @@ def default_metrics(
         judge: Of the pass rate; None: by rule, without a model.
     """
     return Retrieval(tuple(ks)), Calls(), PassRate(judge or RuleJudge()), UsageMetrics()
+
+
+@dataclass(frozen=True, slots=True)
+class Guarded:
+    """A metric from elsewhere: where it fails, its score has no value and says so.
+
+    Args:
+        inner: The metric.
+        name: Its name, for the score that stands for a failure.
+    """
+
+    inner: Metric
+    name: str
+
+    def score(self, task: Task, trajectory: Trajectory, tools: Mapping[str, Tool]) -> list[Score]:
+        """Return the metric's scores, or one without a value for each goal."""
+        try:
+            return list(self.inner.score(task, trajectory, tools))
+        except SealError:
+            raise
+        except Exception as error:  # a plug-in's fault is an error of its task, never a score
+            reason = f"{INFRASTRUCTURE}: metric {self.name}: {type(error).__name__}: {error}"
+            return [
+                Score(task.id, trajectory.trial, goal, self.name, None, reason=reason)
+                for goal in range(len(task.goals))
+            ]
+
+
+def build_metrics(wanted: Iterable[Any], registry: Registry) -> tuple[Guarded, ...]:
+    """Return further metrics by object, class, name or dotted path.
+
+    Raises:
+        UnknownNameError: No metric of that name.
+        UsageError: It has no `score(task, trajectory, tools)`.
+    """
+    return tuple(_guarded(what, registry.resolve(what)) for what in wanted)
+
+
+def _guarded(what: Any, found: Any) -> Guarded:
+    metric = found() if isinstance(found, type) else found
+    if not callable(getattr(metric, "score", None)):
+        raise UsageError(
+            f"{what!r} is no metric: expected a class or object with "
+            f"score(task, trajectory, tools), got {type(metric).__name__}"
+        )
+    return Guarded(metric, what if isinstance(what, str) else type(metric).__name__)
 
 
 def score_trajectory(

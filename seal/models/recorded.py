@@ -27,6 +27,13 @@ class RecordedModel:
         self._lookup = lookup
         self._name = name
 
+    @property
+    def identity(self) -> dict[str, str]:
+        """What is played: the digest of a recording that has one, never where it lies."""
+        content = getattr(self._lookup, "digest", "")
+        kind = self._name.partition(":")[0]
+        return {"model": kind if kind == "replay" else self._name, "recording": content}
+
     def open(self, task: Task, trial: int) -> RecordedChat:
         """Return the model of one chat.
 

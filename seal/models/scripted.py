@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import threading
 from collections.abc import Callable, Mapping, Sequence
@@ -9,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from seal.core.errors import DataError, ModelError, UsageError
+from seal.core.plain import json_bytes
 from seal.core.protocols import Completion, Request
 from seal.core.types import Task, ToolCall, Usage
 from seal.models.arguments import parse_call
@@ -39,6 +41,15 @@ class ScriptedModel:
             for answers in script.values() if isinstance(script, Mapping) else [script]:
                 for answer in answers:
                     as_completion(answer)
+
+    @property
+    def identity(self) -> dict[str, str]:
+        """What is played: the digest of the script, or the function's name."""
+        if callable(self._script):
+            named = self._script if hasattr(self._script, "__qualname__") else type(self._script)
+            return {"model": f"scripted:{named.__module__}:{named.__qualname__}"}
+        content = hashlib.sha256(json_bytes(self._script)).hexdigest()
+        return {"model": "scripted", "script": content}
 
     def open(self, task: Task, trial: int) -> ScriptedModel:
         """Return the model of one chat, at the script's beginning."""

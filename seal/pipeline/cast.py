@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+import hashlib
+from collections.abc import Callable, Iterator
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -166,20 +167,26 @@ def find_recording(name: str, pool: StoredPool | None) -> Lookup:
     """
     kind, _, rest = name.partition(":")
     if kind == "replay":
-        return _lookup(RunFolder.open(Path(rest)).trajectories())
+        folder = RunFolder.open(Path(rest))
+        return Recording(folder.trajectories_path, folder.trajectories())
     if pool is None:
         raise UsageError(f"{name!r} needs the pool that holds the recording")
-    return _lookup(pool.recorded(rest))
+    return Recording(pool.recordings().get(rest), pool.recorded(rest))
 
 
-def _lookup(trajectories: Iterator[Trajectory]) -> Lookup:
-    table: Mapping[tuple[str, int], Trajectory] = {
-        (trajectory.task_id, trajectory.trial): trajectory
-        for trajectory in trajectories
-        if not trajectory.failed
-    }
+class Recording:
+    """Finds the trajectory of a task and trial; the first trial's where there is no such trial.
 
-    def find(task_id: str, trial: int) -> Trajectory | None:
-        return table.get((task_id, trial)) or table.get((task_id, 0))
+    Args:
+        path: Where they are kept.
+        trajectories: What is kept there; failed ones are left out.
+    """
 
-    return find
+    def __init__(self, path: Path | None, trajectories: Iterator[Trajectory]) -> None:
+        self._table = {(t.task_id, t.trial): t for t in trajectories if not t.failed}
+        self.digest = hashlib.sha256(path.read_bytes()).hexdigest() if path else ""
+        """Of the file's content: what a run says that it played, wherever the file lies."""
+
+    def __call__(self, task_id: str, trial: int) -> Trajectory | None:
+        """Return the trajectory to play, or None."""
+        return self._table.get((task_id, trial)) or self._table.get((task_id, 0))

@@ -154,6 +154,7 @@ class Engine:
             "max_seconds": s.max_seconds,
             "history": s.history,
             "cutoffs": list(s.cutoffs),
+            "metrics": [name_of(metric) for metric in s.metrics],
             "seed": s.seed,
         }
 

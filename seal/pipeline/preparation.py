@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Collection
 from pathlib import Path
 
 from seal.benchmarks.pool import StoredPool
@@ -39,9 +40,16 @@ def check_folder(path: Path, resume: bool) -> None:
 
 
 def prepare(
-    settings: RunSettings, folder: RunFolder, pool: StoredPool, engine: Engine, resume: bool
+    settings: RunSettings,
+    folder: RunFolder,
+    pool: StoredPool,
+    engine: Engine,
+    resume: bool,
+    only: Collection[str] | None = None,
 ) -> list[str]:
     """Write the run's tasks, tools and manifest, or make sure that they are the same as before.
+
+    Of the tasks, those whose ids are in `only`, where it is given.
 
     Returns:
         What a reader of the run should be warned of; it is stored in run.json too.
@@ -56,9 +64,9 @@ def prepare(
         check_resumable(folder.manifest(), {"measure": measure, "system": system}, folder.path)
     else:
         write_records(folder.path / "tools.jsonl", pool.tools())
-    write_records(
-        folder.path / "tasks.jsonl", pool.tasks(select=settings.select, limit=settings.limit)
-    )
+    tasks = pool.tasks(select=settings.select, limit=settings.limit)
+    wanted = (task for task in tasks if only is None or task.id in only)
+    write_records(folder.path / "tasks.jsonl", wanted)
     warnings = warnings_of(measure, system)
     folder.write_json("run.json", {"measure": measure, "system": system, "warnings": warnings})
     return warnings

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 from seal.core.errors import DataError
+from seal.core.protocols import Metric
 from seal.core.store import Store
+from seal.evaluation import REGISTRY as METRICS
+from seal.evaluation.scoring import build_metrics
 from seal.pipeline.cast import Cast
-from seal.pipeline.identity import warnings_of
+from seal.pipeline.identity import name_of, warnings_of
 from seal.pipeline.journal import Journal, Lock
 from seal.pipeline.places import cache_folder
 from seal.pipeline.run_folder import RunFolder
@@ -24,6 +27,7 @@ def rescore(
     judge_model: Any = None,
     model_options: Mapping[str, Any] | None = None,
     base_url: str | None = None,
+    metrics: Sequence[Any] = (),
     workers: int = 4,
     cache_dir: Path | None = None,
     progress: Callable[[int, int], None] | None = None,
@@ -36,6 +40,8 @@ def rescore(
         judge_model: Model of the judge.
         model_options: Of that model.
         base_url: Its server.
+        metrics: Further metrics: names, dotted paths, classes or objects; those of the run are
+            measured again where they can be had by name.
         workers: Trajectories that a model judges at once.
         cache_dir: Where answers are kept; None: the usual place.
         progress: Called with (scored, total).
@@ -55,32 +61,46 @@ def rescore(
         judge=judge,
         seed=_part(folder, "seed"),  # the judge's answers are kept under it
     )
+    names = list(metrics) or folder.manifest()["measure"].get("metrics", [])
+    extra = build_metrics(names, METRICS)
     with Store(cache_folder(cache_dir) / "answers.sqlite") as store:
         cast = Cast(settings, store, None)
         threads = workers if cast.judged_by_model else 1
-        for baseline in folder.baselines().values():
-            _score(baseline, cast, threads, None)
-        return _score(folder, cast, threads, progress)
+        for run_folder in (*folder.baselines().values(), folder):
+            shown = progress if run_folder is folder else None
+            summary = _score(run_folder, cast, threads, extra, shown)
+            _note(run_folder, cast, [name_of(metric) for metric in names])
+    return summary
 
 
 def _score(
-    folder: RunFolder, cast: Cast, threads: int, progress: Callable[[int, int], None] | None
+    folder: RunFolder,
+    cast: Cast,
+    threads: int,
+    extra: Iterable[Metric],
+    progress: Callable[[int, int], None] | None,
 ) -> dict[str, Any]:
     with Lock(folder.path):
         _put_in_order(folder)
-        summary = score_run(
+        return score_run(
             folder,
             cast.judge_of,
             _part(folder, "cutoffs"),
             _part(folder, "seed"),
             threads,
-            progress=progress,
+            extra,
+            progress,
         )
+
+
+def _note(folder: RunFolder, cast: Cast, metrics: list[Any]) -> None:
+    """Write down how the run was scored."""
+    with Lock(folder.path):
         manifest = folder.manifest()
         manifest["measure"]["judge"] = cast.judge_identity()
+        manifest["measure"]["metrics"] = metrics
         manifest["warnings"] = warnings_of(manifest["measure"], manifest["system"])
         folder.write_json("run.json", manifest)
-        return summary
 
 
 def _put_in_order(folder: RunFolder) -> None:

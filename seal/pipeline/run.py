@@ -6,14 +6,17 @@ import itertools
 import logging
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from seal.agents.teams import USER
 from seal.core.errors import UsageError
 from seal.core.records import AtomicFile, encode
+from seal.evaluation import REGISTRY as METRICS
+from seal.evaluation.scoring import build_metrics
 from seal.pipeline.engine import Engine
 from seal.pipeline.identity import name_of
 from seal.pipeline.journal import Journal, Lock
@@ -77,15 +80,35 @@ def run(
     if out is None and resume:
         raise UsageError("--resume needs --out RUN: the folder of the run to go on with")
     folder = RunFolder(out or free_folder(settings))
-    check_folder(folder.path, resume)
     report = progress or (lambda state: None)
+    stopped, summary = _run(settings, folder, resume, report)
+    if settings.baselines and not stopped:
+        _play_baselines(settings, folder, report)
+    code = 3 if stopped else int(summary["errors"] > 0)
+    return RunResult(folder, summary, code)
+
+
+def _run(
+    settings: RunSettings,
+    folder: RunFolder,
+    resume: bool,
+    report: Reporter,
+    only: Collection[str] | None = None,
+) -> tuple[bool, dict[str, Any]]:
+    """Play and score; of the tasks whose ids are in `only`, where it is given.
+
+    Returns:
+        Whether a budget stopped the run, and its summary.
+    """
+    check_folder(folder.path, resume)
     pool = open_pool(settings.pool)
+    metrics = build_metrics(settings.metrics, METRICS)
     with Engine(settings, folder, pool) as engine:
         if not (folder.path / "run.json").is_file():
             engine.check()
         folder.path.mkdir(parents=True, exist_ok=True)
         with Lock(folder.path):
-            for warning in prepare(settings, folder, pool, engine, resume):
+            for warning in prepare(settings, folder, pool, engine, resume, only):
                 _LOG.warning(warning)
             stopped = _play(settings, folder, engine, report)
             summary = score_run(
@@ -94,12 +117,10 @@ def run(
                 settings.cutoffs,
                 settings.seed,
                 engine.judging_threads,
+                metrics,
                 progress=lambda n, m: report(Progress("score", n, m)),
             )
-    if settings.baselines and not stopped:
-        _play_baselines(settings, folder, report)
-    code = 3 if stopped else int(summary["errors"] > 0)
-    return RunResult(folder, summary, code)
+    return stopped, summary
 
 
 def free_folder(settings: RunSettings) -> Path:
@@ -193,7 +214,12 @@ def _write_rankings(folder: RunFolder) -> None:
 
 
 def _play_baselines(settings: RunSettings, folder: RunFolder, report: Reporter) -> None:
-    """Play the same tasks with a floor and with the ceiling, in folders beside the run's files."""
+    """Play the same tasks with a floor and with the ceiling, in folders beside the run's files.
+
+    Tasks that the run skipped are left out, so that all three means are over the same tasks; the
+    user, the simulator and the judge are the run's own.
+    """
+    played = {trajectory.task_id for trajectory in folder.trajectories()}
     floor = "random" if settings.model == "lexical" else "lexical"
     parts = {
         "floor": replace(settings, model=floor),
@@ -208,9 +234,9 @@ def _play_baselines(settings: RunSettings, folder: RunFolder, report: Reporter) 
         baseline = replace(
             parts[name],
             role_models={
-                r: m for r, m in settings.role_models.items() if r in ("judge", "simulator")
+                r: m for r, m in settings.role_models.items() if r in ("judge", "simulator", USER)
             },
-            roles={},
+            roles={role: agent for role, agent in settings.roles.items() if role == USER},
             trials=1,
             baselines=False,
             max_total_tokens=None,
@@ -220,4 +246,4 @@ def _play_baselines(settings: RunSettings, folder: RunFolder, report: Reporter) 
         def stage(state: Progress, name: str = name) -> None:
             report(Progress(name, state.done, state.total, state.errors))
 
-        run(baseline, path, resume=True, progress=stage)
+        _run(baseline, RunFolder(path), True, stage, played)

@@ -12,6 +12,7 @@ from seal.core.errors import DataError
 from seal.core.protocols import Judge, Metric
 from seal.core.records import AtomicFile, encode
 from seal.core.types import Score, Task, Trajectory, Usage
+from seal.evaluation.goals import INFRASTRUCTURE
 from seal.evaluation.scoring import default_metrics, score_trajectory
 from seal.evaluation.statistics import Summariser, groups_of
 from seal.pipeline.run_folder import RunFolder
@@ -34,8 +35,9 @@ class _Totals:
     calls: int = 0
     turns: int = 0
 
-    def add(self, trajectory: Trajectory) -> None:
-        self.errors += trajectory.failed
+    def add(self, trajectory: Trajectory, scores: Iterable[Score]) -> None:
+        unscored = any(s.value is None and s.reason.startswith(INFRASTRUCTURE) for s in scores)
+        self.errors += trajectory.failed or unscored
         self.stops.update(stop.reason for stop in trajectory.stops)
         for step in trajectory.steps:
             self.usage = self.usage + step.usage if step.usage else self.usage
@@ -82,7 +84,7 @@ def score_run(
 
     with AtomicFile(folder.scores_path) as out:
         for number, (trajectory, scores) in enumerate(_mapped(measure, folder, threads), 1):
-            totals.add(trajectory)
+            totals.add(trajectory, scores)
             for score in scores:
                 out.write(encode(score))
                 summariser.add(score)
