@@ -105,8 +105,8 @@ class StoredPool:
             limit: At most so many.
 
         Raises:
-            DataError: A line is bad, an id stands twice, a task has no goal, a tool is not in tools.jsonl,
-                or no task.
+            DataError: A line is bad, an id stands twice, a task has no goal, a tool is not in
+                tools.jsonl, or there is no task.
             UsageError: No task has such tags; the text lists the tags that there are.
         """
         known: defaultdict[str, set[str]] = defaultdict(set)
