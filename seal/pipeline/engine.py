@@ -13,9 +13,9 @@ from seal.agents.autogen import play
 from seal.agents.conversation import ChatOptions, Conversation, Limits, Services
 from seal.agents.dialogue import prompts_digest
 from seal.agents.offers import Offers
-from seal.agents.teams import ORCHESTRATOR, USER, build_team
+from seal.agents.teams import ORCHESTRATOR, USER, Team, build_team
 from seal.benchmarks.pool import StoredPool
-from seal.core.errors import SealError, UsageError
+from seal.core.errors import SealError, UnknownNameError, UsageError
 from seal.core.protocols import Agent, Judge, Pool, Retriever
 from seal.core.store import Store
 from seal.core.types import JSON, Goal, Query, Ranking, Step, Task, Tool, Trajectory, Verdict
@@ -29,6 +29,9 @@ from seal.pipeline.places import cache_folder
 from seal.pipeline.run_folder import RunFolder
 from seal.pipeline.settings import RunSettings
 from seal.retrievers import build_retriever, rank
+
+_BESIDE_THE_CHAT = ("judge", "simulator")
+"""What a model may be besides a role of the team."""
 
 
 class StoppedError(SealError):
@@ -49,10 +52,11 @@ class Engine:
         self._folder = folder
         self._pool = pool
         self._tools: dict[str, Tool] = {tool.id: tool for tool in pool.tools()}
+        self._team = build_team(settings.team, settings.roles)
+        _check_roles(settings, self._team)
         self._store = Store(cache_folder(settings.cache_dir) / "answers.sqlite")
         self._cast = Cast(settings, self._store, pool)
         self._environments = EnvironmentSource(settings, self._tools, pool, self._store, self._cast)
-        self._team = build_team(settings.team, settings.roles)
         self._seats: Mapping[str, Any] = {
             role: agent if isinstance(agent, type) else build_agent(agent)
             for role, agent in self._team.roles.items()
@@ -276,3 +280,11 @@ class Engine:
         s = self._settings
         seed: Callable[[str], int] = self._cast.seed_of(task, trial)
         return ChatOptions(s.retrieve, s.top_k, s.temperature, seed, USER in s.role_models)
+
+
+def _check_roles(settings: RunSettings, team: Team) -> None:
+    """Raise UnknownNameError where a model is named for a role that nobody plays."""
+    known = {*team.roles, *team.optional, *_BESIDE_THE_CHAT}
+    for role in settings.role_models:
+        if role not in known:
+            raise UnknownNameError(f"role in team {team.name}", role, known)
