@@ -9,24 +9,16 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from seal.core.errors import DataError, UsageError, nearest
+from seal.core.errors import DataError, nearest
+from seal.core.secrets import refuse_secret
 
 FILE = Path("seal.toml")
-_SECRET = re.compile(r"(^|[-_.])(key|token|secret|password|credentials?)$|apikey", re.IGNORECASE)
-_SECRET_VALUE = re.compile(r"(sk-|AIza)\S{16}")
-
-
-def is_secret(name: str, value: Any = "") -> bool:
-    """Tell whether a setting is a key of a service by its name or by the look of its value."""
-    looks_secret = isinstance(value, str) and _SECRET_VALUE.match(value) is not None
-    return looks_secret or _SECRET.search(name) is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,22 +112,7 @@ def _check(file: Mapping[str, Any]) -> None:
             raise DataError(
                 f"{FILE}: no flag --{key}; a key is a flag's long name, such as top-k.{hint}"
             )
-        entries = value if isinstance(value, dict) else {"": value}
-        for name, item in entries.items():
-            refuse_secret(name, item, str(FILE))
-
-
-def refuse_secret(name: str, value: Any, place: str) -> None:
-    """Raise where a setting is a service's key: settings are written to files, keys never.
-
-    Raises:
-        UsageError: Names the variables that hold keys.
-    """
-    if is_secret(name, value):
-        raise UsageError(
-            f"{place}: {name or 'a value'} looks like a key of a service, which is read from the "
-            "environment alone; take it out and export OPENAI_API_KEY or GOOGLE_API_KEY"
-        )
+        refuse_secret("", value, str(FILE))
 
 
 def _all_flags() -> set[str]:

@@ -14,6 +14,7 @@ import orjson
 from seal.core.errors import UsageError
 from seal.core.protocols import Pool
 from seal.core.records import AtomicFile, write_records
+from seal.core.secrets import refuse_secret
 from seal.core.types import Query, Ranking, Task
 from seal.evaluation.retrieval import qrels_of, score_rankings, write_trec_qrels, write_trec_run
 from seal.evaluation.statistics import Summariser, groups_of
@@ -54,8 +55,9 @@ def retrieve(
         {"results": [{pool, pool_digest, tools, queries, retriever, metrics}]}.
 
     Raises:
-        UsageError: No pool, no retriever, or a cut-off below 1.
+        UsageError: No pool, no retriever, a cut-off below 1, or an option that is a service's key.
     """
+    refuse_secret("", options or {}, "options")
     if not pools or not retrievers or not k or min(k) < 1:
         raise UsageError("retrieval needs a pool, a retriever and cut-offs of at least 1")
     results = []

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from seal.core.errors import UsageError
+from seal.core.secrets import refuse_secret
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,6 +64,8 @@ class RunSettings:
     seed: int = 0
     cutoffs: tuple[int, ...] = (5, 10)
     """K of recall@K and its like."""
+    metrics: tuple[Any, ...] = ()
+    """Further metrics: names, dotted paths, classes or objects."""
     baselines: bool = True
     """Play the floor and the ceiling beside the model."""
 
@@ -70,8 +73,11 @@ class RunSettings:
         """Reject values that no run can have.
 
         Raises:
-            UsageError: Names the flag, what it got and what it takes.
+            UsageError: Names the flag, what it got and what it takes; or an option that is a key
+                of a service, for options are written to run.json.
         """
+        refuse_secret("", self.model_options, "model_options")
+        refuse_secret("", self.retriever_options, "retriever_options")
         positive = {
             "top-k": self.top_k,
             "trials": self.trials,

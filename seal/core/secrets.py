@@ -1,0 +1,67 @@
+"""Keys of services among settings: settings are written to files, keys never."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from seal.core.errors import UsageError
+from seal.core.text import words
+
+_LAST_WORDS = re.compile(
+    "apikeys?|authorization|bearer|cookie|credentials?|key|passphrase|passwd|passwords?|secrets?"
+    "|token"
+)
+_HARMLESS = frozenset({"prompt_cache_key"})
+"""Fields of a request that are named like a key and are none."""
+_VALUE = re.compile(r"\b(sk-|AIza)\S{16}|\bBearer\s+\S{8}|^\w+://[^/?#\s]*:[^/?#\s]*@")
+"""Keys by their looks, alone or in a header, and an address with a password."""
+
+
+def is_secret(name: str, value: Any = "") -> bool:
+    """Tell whether a setting is a key of a service by its name or by the look of its value.
+
+    `max_tokens` is none, nor is a map or None under any name: a map's members speak for themselves.
+    """
+    if value is None or isinstance(value, Mapping):
+        return False
+    if isinstance(value, str) and _VALUE.search(value):
+        return True
+    parts = words(name)
+    if not parts or name in _HARMLESS:
+        return False
+    return _LAST_WORDS.fullmatch(parts[-1]) is not None or parts[-2:] == ["api", "keys"]
+
+
+def refuse_secret(name: str, value: Any, place: str) -> None:
+    """Raise where a setting is a service's key, or holds one at any depth.
+
+    Args:
+        name: The setting; may be empty.
+        value: Its value: JSON, or any object, which is taken as it is.
+        place: Where it stands, for the message: a flag, a file.
+
+    Raises:
+        UsageError: Names the setting, never its value, and the variables that hold keys.
+    """
+    secret = next((path for path, leaf in _leaves(name, value) if is_secret(path[-1], leaf)), None)
+    if secret is not None:
+        shown = ".".join(part for part in secret if part) or "a value"
+        raise UsageError(
+            f"{place}: {shown} looks like a key of a service, which is read from the environment "
+            "alone; take it out and export OPENAI_API_KEY or GOOGLE_API_KEY"
+        )
+
+
+def _leaves(name: str, value: Any) -> Iterator[tuple[tuple[str, ...], Any]]:
+    """Yield what is no map or list, with the names that lead there; a list has its own name."""
+    stack: list[tuple[tuple[str, ...], Any]] = [((name,), value)]
+    while stack:
+        path, item = stack.pop()
+        if isinstance(item, Mapping):
+            stack += [((*path, str(key)), inner) for key, inner in item.items()]
+        elif isinstance(item, (list, tuple)):
+            stack += [(path, inner) for inner in item]
+        else:
+            yield path, item

@@ -1,0 +1,84 @@
+"""Keys of services are known by name or look, wherever they stand, and refused unseen."""
+
+from typing import Any
+
+import pytest
+
+from seal.core.errors import UsageError
+from seal.core.secrets import is_secret, refuse_secret
+
+KEY = "sk-0123456789abcdefghij"
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "api_key",
+        "OPENAI_API_KEY",
+        "token",
+        "accessToken",
+        "my-secret",
+        "apikey",
+        "api_keys",
+        "x-api-key",
+        "Authorization",
+        "Proxy-Authorization",
+        "Cookie",
+    ],
+)
+def test_names_of_keys_are_known(name: str) -> None:
+    assert is_secret(name)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "max-tokens",
+        "max_total_tokens",
+        "max_completion_tokens",
+        "temperature",
+        "keyboard",
+        "api_key_env",
+        "prompt_cache_key",
+        "logprobs",
+        "",
+    ],
+)
+def test_other_names_are_not(name: str) -> None:
+    assert not is_secret(name)
+
+
+@pytest.mark.parametrize(
+    "value", [KEY, f"Bearer {KEY}", "Bearer 0123456789", "http://user:word@host/v1"]
+)
+def test_keys_are_known_by_their_look(value: str) -> None:
+    assert is_secret("anything", value)
+
+
+@pytest.mark.parametrize("value", ["gpt-4o", "http://localhost:8000/v1", "risk-free", "sk-1", 3])
+def test_other_values_are_not(value: Any) -> None:
+    assert not is_secret("anything", value)
+
+
+@pytest.mark.parametrize(
+    ("options", "named"),
+    [
+        ({"api_key": "hunter2"}, "api_key"),
+        ({"extra_headers": {"Authorization": "hunter2"}}, r"extra_headers\.Authorization"),
+        ({"a": [{"b": {"password": "hunter2"}}]}, r"a\.b\.password"),
+        ({"stop": ["###", f"{KEY}hunter2"]}, "stop"),
+        ({"api_keys": ["hunter2"]}, "api_keys"),
+    ],
+)
+def test_a_key_at_any_depth_is_refused_and_not_repeated(
+    options: dict[str, Any], named: str
+) -> None:
+    with pytest.raises(UsageError, match=f"^place: {named} looks like a key.*environment") as told:
+        refuse_secret("", options, "place")
+    assert "hunter2" not in str(told.value)
+
+
+def test_a_json_schema_with_a_field_called_token_is_no_secret() -> None:
+    schema = {"properties": {"token": {"type": "string"}, "key": {"type": "integer"}}}
+    refuse_secret("response_format", {"json_schema": schema, "max_tokens": 5}, "place")
+    refuse_secret("", {"api_key": None, "model": object()}, "place")
