@@ -8,9 +8,22 @@ from typing import Annotated, Any
 
 import typer
 
-from seal.cli.config import refuse_secret
 from seal.core.errors import UsageError
+from seal.core.secrets import refuse_secret
 
+Metrics = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--metric", metavar="NAME", help="A further metric: name or module:attribute; repeatable."
+    ),
+]
+Simulator = Annotated[
+    str,
+    typer.Option(
+        help="template, llm, recorded, stabletoolbench (answers that `seal cache import` read) or "
+        "module:attribute; several joined by + are asked in turn: stabletoolbench+template."
+    ),
+]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
 
 
@@ -42,8 +55,14 @@ def pairs(flag: str, words: Iterable[str] | None) -> dict[str, str]:
 
 
 def typed_pairs(flag: str, words: Iterable[str] | None) -> dict[str, Any]:
-    """Return KEY=VALUE words with each value read as JSON where it is JSON, else as text."""
-    return {key: _value(text) for key, text in pairs(flag, words).items()}
+    """Return KEY=VALUE words with each value read as JSON where it is JSON, else as text.
+
+    Raises:
+        UsageError: A word has no `=` or no key, or is or holds a service's key.
+    """
+    found = {key: _value(text) for key, text in pairs(flag, words).items()}
+    refuse_secret("", found, flag)
+    return found
 
 
 def _value(text: str) -> Any:

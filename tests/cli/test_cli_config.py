@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from typer.main import get_command
 
-from seal.cli.config import Config, is_secret, variable
+from seal.cli.config import Config, variable
 from seal.cli.dispatch import load
 from seal.core.errors import DataError, UsageError
 from seal.pipeline.settings import RunSettings
@@ -53,6 +53,7 @@ def test_an_unknown_key_names_the_closest_flag(seal, tmp_path: Path) -> None:
         'OPENAI_API_KEY = "abc"',
         '[model-option]\napi_key = "abc"',
         'base-url = "sk-0123456789abcdefghij"',
+        '[model-option.extra_headers]\nAuthorization = "abc"',
     ],
 )
 def test_a_key_in_the_file_is_refused(seal, tmp_path: Path, text: str) -> None:
@@ -101,16 +102,6 @@ def test_a_variable_is_named_after_its_flag() -> None:
     assert variable("max-total-tokens") == "SEAL_MAX_TOTAL_TOKENS"
 
 
-@pytest.mark.parametrize("name", ["api_key", "OPENAI_API_KEY", "token", "my-secret", "apikey"])
-def test_names_of_keys_are_known(name: str) -> None:
-    assert is_secret(name)
-
-
-@pytest.mark.parametrize("name", ["max-tokens", "max_total_tokens", "temperature", "keyboard", ""])
-def test_other_names_are_not(name: str) -> None:
-    assert not is_secret(name)
-
-
 def test_a_refusal_does_not_repeat_the_value(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -121,10 +112,18 @@ def test_a_refusal_does_not_repeat_the_value(
     assert "hunter2" not in str(caught.value)
 
 
+def test_a_nested_key_on_the_command_line_is_refused_by_its_flag(seal) -> None:
+    failed = seal("run", "-M", 'extra_headers={"Authorization": "hunter2hunter2"}')
+    assert failed.returncode == 2
+    assert "--model-option: extra_headers.Authorization looks like a key" in failed.stderr
+    assert "hunter2" not in failed.stderr
+
+
 def test_every_setting_of_a_run_has_a_flag_with_its_default() -> None:
     parameters = {p.name: p for p in get_command(load("run")).params}
     named_otherwise = {"role_models": "role_model", "model_options": "model_option"}
     named_otherwise |= {"retriever_options": "retriever_option", "roles": "planner"}
+    named_otherwise |= {"metrics": "metric"}
     for setting in fields(RunSettings):
         parameter = parameters[named_otherwise.get(setting.name, setting.name)]
         default = getattr(RunSettings(), setting.name)

@@ -8,6 +8,7 @@ import time
 from pathlib import Path
 
 import pytest
+from servers import ModelServer, text
 
 SHORT = ("--limit", "4", "--no-baselines")
 SUMMARY = {"errors", "metrics", "run", "stop_reasons", "tasks", "usage"}
@@ -99,6 +100,40 @@ def test_a_run_can_be_scored_viewed_and_reported(seal, tmp_path: Path) -> None:
     reported = seal("report", "r", "--out", "both.html", "--json")
     assert json.loads(reported.stdout) == {"report": "both.html"}
     assert (tmp_path / "both.html").is_file()
+
+
+COUNTING = """
+from seal import Score
+
+class Steps:
+    def score(self, task, trajectory, tools):
+        return [Score(task.id, trajectory.trial, 0, "steps", float(len(trajectory.steps)))]
+"""
+
+
+def test_a_metric_of_ones_own_is_measured_by_run_and_by_score(seal, tmp_path: Path) -> None:
+    (tmp_path / "counting.py").write_text(COUNTING)
+    played = seal("run", *SHORT, "--out", "r", "--metric", "counting:Steps", "--json")
+    assert played.returncode == 0, played.stderr
+    assert json.loads(played.stdout)["metrics"]["steps"]["n"] == 4
+    assert seal("run", *SHORT, "--out", "plain").returncode == 0
+    scored = seal("score", "plain", "--metric", "counting:Steps", "--json")
+    assert scored.returncode == 0, scored.stderr
+    assert json.loads(scored.stdout)["metrics"]["steps"]["n"] == 4
+
+
+def test_the_flags_of_score_reach_the_judge(seal, tmp_path: Path) -> None:
+    assert seal("run", *SHORT, "--out", "r").returncode == 0
+    with ModelServer([text('{"verdict": "solved"}')], repeat=True) as server:
+        words = ("--judge", "llm", "--judge-model", "openai/judge", "-M", "top_p=0.25")
+        scored = seal(
+            "score", "r", *words, "--base-url", server.url, "--json", OPENAI_API_KEY="not-a-key"
+        )
+    assert scored.returncode == 0, scored.stderr
+    asked = {(request.body["model"], request.body["top_p"]) for request in server.received}
+    assert asked == {("judge", 0.25)}
+    judge = json.loads((tmp_path / "r" / "run.json").read_bytes())["measure"]["judge"]
+    assert judge["model"] == "openai/judge"
 
 
 def test_a_task_that_is_not_there_names_the_closest(seal) -> None:

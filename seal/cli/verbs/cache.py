@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from seal.cli.options import Json, new_app, pairs, typed_pairs
+from seal.cli.options import Json, Simulator, new_app, pairs, typed_pairs
 from seal.cli.output import field_lines, output
 
 if TYPE_CHECKING:
@@ -33,9 +33,7 @@ def stats(cache_dir: CacheDir = None, json: Json = False) -> int:
 def fill(
     pool: Annotated[str, typer.Argument(metavar="NAME|DIR", help="Tools to simulate.")],
     calls: Annotated[str, typer.Option(metavar="gold|RUN", help="Which calls.")] = "gold",
-    simulator: Annotated[
-        str, typer.Option(help="template, llm, recorded or module:attribute.")
-    ] = "template",
+    simulator: Simulator = "template",
     role_model: Annotated[
         list[str] | None, typer.Option(metavar="simulator=MODEL", help="Model of the simulator.")
     ] = None,

@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 import typer
 
 from seal.cli.failure import INTERRUPTED, tell
-from seal.cli.options import Json, new_app, numbers, pairs, typed_pairs
+from seal.cli.options import Json, Metrics, Simulator, new_app, numbers, pairs, typed_pairs
 from seal.cli.output import Output, output
 from seal.cli.progress import progress
 from seal.core.errors import UsageError
@@ -63,9 +63,8 @@ def command(
         Literal["once", "per-step", "on-demand"], typer.Option(help="When to retrieve.")
     ] = _DEFAULT.retrieve,
     cutoffs: Annotated[str, typer.Option(help="K of recall@K and its like.")] = _CUTOFFS,
-    simulator: Annotated[
-        str, typer.Option(help="template, llm, recorded or module:attribute.")
-    ] = _DEFAULT.simulator,
+    metric: Metrics = None,
+    simulator: Simulator = _DEFAULT.simulator,
     cache: Annotated[
         Literal["record", "replay", "off"],
         typer.Option(help="Answers of simulator and models: keep, only reuse, or neither."),
@@ -136,6 +135,7 @@ def command(
         temperature=temperature,
         seed=seed,
         cutoffs=numbers("--cutoffs", cutoffs),
+        metrics=tuple(metric or ()),
         baselines=baselines,
     )
     with output(json) as result:

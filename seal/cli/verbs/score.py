@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from seal.cli.options import Json, new_app, typed_pairs
+from seal.cli.options import Json, Metrics, new_app, typed_pairs
 from seal.cli.output import output
 from seal.cli.progress import progress
 
@@ -28,6 +28,7 @@ def command(
     base_url: Annotated[
         str | None, typer.Option(help="Address of an OpenAI-compatible server.")
     ] = None,
+    metric: Metrics = None,
     workers: Annotated[int, typer.Option(help="Answers judged at once.")] = 4,
     cache_dir: Annotated[Path | None, typer.Option(help="Folder of the answer store.")] = None,
     json: Json = False,
@@ -45,6 +46,7 @@ def command(
                 judge_model=judge_model,
                 model_options=typed_pairs("--model-option", model_option),
                 base_url=base_url,
+                metrics=tuple(metric or ()),
                 workers=workers,
                 cache_dir=cache_dir,
                 progress=lambda done, total: advance("score", done, total),
