@@ -11,12 +11,12 @@ from seal.core.types import ToolCall
 
 
 def test_a_model_for_a_role_that_nobody_plays_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(UnknownNameError, match="no role in team full 'plannner'.*'planner'"):
+    with pytest.raises(UnknownNameError, match=r"no role in team full 'plannner'.*'planner'"):
         seal.run("sample", out=tmp_path / "run", role_models={"plannner": "lexical"})
 
 
 def test_retrieval_per_step_needs_somebody_who_hands_on_steps(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="per-step needs the role orchestrator.*--team full"):
+    with pytest.raises(UsageError, match=r"per-step needs the role orchestrator.*--team full"):
         seal.run("sample", out=tmp_path / "run", team="direct", retrieve="per-step")
 
 
