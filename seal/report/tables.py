@@ -152,21 +152,35 @@ def summary_rows(run: RunFolder, metrics: Sequence[str] | None = None) -> list[S
 
 
 def summary_table(run: RunFolder, metrics: Sequence[str] | None = None) -> Table:
-    """Return `summary_rows` as a table for the terminal: mean, 95 % interval, n, undefined."""
+    """Return `summary_rows` as a table for the terminal: mean, 95 % interval, n, undefined.
+
+    Metrics without a value in any column stand below it, with the reason.
+    """
     from rich.table import Table
     from rich.text import Text
 
     rows = summary_rows(run, metrics)
     summary = run.summary()
-    table = Table(caption=Text(printable(_caption(summary))), caption_justify="left")
+    lacking = [row.metric for row in rows if all(c.mean is None for c in row.cells.values())]
+    caption = _caption(summary) + _undefined(summary, lacking)
+    table = Table(caption=Text(printable(caption)), caption_justify="left")
     table.add_column("metric", no_wrap=True)
     played = {"model": run, **run.baselines()}
     for column in rows[0].cells if rows else ():
         name = f"{column}: {model_name(played[column])}"
         table.add_column(Text(printable(name)), justify="right")
-    for row in rows:
+    for row in (row for row in rows if row.metric not in lacking):
         table.add_row(Text(printable(row.metric)), *map(_cell_text, row.cells.values()))
     return table
+
+
+def _undefined(summary: Mapping[str, Any], metrics: Sequence[str]) -> str:
+    """Return a line for each reason that leaves metrics without any value."""
+    by_reason: dict[str, list[str]] = {}
+    for metric in metrics:
+        reasons = (summary.get("metrics", {}).get(metric) or {}).get("reasons") or {}
+        by_reason.setdefault(" / ".join(sorted(reasons)) or "not measured", []).append(metric)
+    return "".join(f"\nn/a ({why}): {', '.join(names)}" for why, names in by_reason.items())
 
 
 def _cell_text(cell: Cell) -> Any:
