@@ -8,9 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from seal.agents.teams import Team
-    from seal.api import register, run, score
-    from seal.benchmarks import import_benchmark
-    from seal.benchmarks.pool import load_pool
+    from seal.api import import_benchmark, load_pool, register, retrieve, run, score
     from seal.core.conditions import Argument, Asked, Called, Condition, Replied
     from seal.core.errors import SealError
     from seal.core.protocols import (
@@ -36,7 +34,6 @@ if TYPE_CHECKING:
         Score,
         Step,
         Stop,
-        Summary,
         Task,
         Tool,
         ToolCall,
@@ -45,7 +42,6 @@ if TYPE_CHECKING:
         Usage,
         Verdict,
     )
-    from seal.pipeline.retrieve import retrieve
     from seal.pipeline.run_folder import RunFolder
     from seal.pipeline.settings import RunSettings
 
@@ -80,7 +76,6 @@ __all__ = [
     "Simulator",
     "Step",
     "Stop",
-    "Summary",
     "Task",
     "Team",
     "Tool",
@@ -100,9 +95,7 @@ __all__ = [
 
 _HOMES = {
     "seal.agents.teams": ("Team",),
-    "seal.api": ("register", "run", "score"),
-    "seal.benchmarks": ("import_benchmark",),
-    "seal.benchmarks.pool": ("load_pool",),
+    "seal.api": ("import_benchmark", "load_pool", "register", "retrieve", "run", "score"),
     "seal.core.conditions": ("Argument", "Asked", "Called", "Condition", "Replied"),
     "seal.core.errors": ("SealError",),
     "seal.core.protocols": (
@@ -119,7 +112,6 @@ _HOMES = {
         "Retriever",
         "Simulator",
     ),
-    "seal.pipeline.retrieve": ("retrieve",),
     "seal.pipeline.run_folder": ("RunFolder",),
     "seal.pipeline.settings": ("RunSettings",),
 }

@@ -1,6 +1,7 @@
 """What `import seal` offers, and how plug-ins become known by name."""
 
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -75,6 +76,47 @@ def test_an_unknown_kind_names_the_closest() -> None:
         register("retreiver", "x", object())
 
 
+@pytest.fixture
+def sample_folder(tmp_path: Path) -> str:
+    """The shipped sample, as a folder named by a text."""
+    folder = tmp_path / "pool"
+    shutil.copytree(seal.load_pool("sample").folder, folder)
+    return str(folder)
+
+
+def test_paths_may_be_texts(sample_folder: str, tmp_path: Path) -> None:
+    cache, run = str(tmp_path / "cache"), str(tmp_path / "run")
+    settings = {"limit": 2, "baselines": False, "cache_dir": cache}
+
+    seal.run(sample_folder, out=run, **settings)
+    summary = seal.score(run, cache_dir=cache)
+
+    assert summary["tasks"] == 2
+    assert len(list(seal.RunFolder.open(run).tasks())) == 2
+    assert seal.load_pool(sample_folder).digest == seal.load_pool("sample").digest
+    with pytest.raises(UsageError, match="no file or folder nowhere"):
+        seal.import_benchmark("toolbench", "nowhere", str(tmp_path / "imported"))
+
+
+def test_a_single_pool_retriever_and_cutoff_count_as_a_list_of_one(
+    sample_folder: str, tmp_path: Path
+) -> None:
+    cache, out = str(tmp_path / "cache"), str(tmp_path / "found")
+
+    alone = seal.retrieve(sample_folder, "tfidf", k=5, limit=3, out=out, cache_dir=cache)
+
+    assert alone == seal.retrieve([sample_folder], ["tfidf"], k=[5], limit=3, cache_dir=cache)
+    assert len(alone["results"]) == 1
+    assert [path.name for path in Path(out).iterdir()] == ["sample-tfidf"]
+
+
+def test_a_pool_that_is_nowhere_is_named_whole() -> None:
+    with pytest.raises(UnknownNameError, match="Did you mean 'sample'"):
+        seal.retrieve("sampel", "tfidf")
+    with pytest.raises(UnknownNameError, match="'no-such-folder'"):
+        seal.load_pool("no-such-folder")
+
+
 @pytest.fixture(scope="module")
 def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Folder with the fixture distribution, installed as pip would."""
@@ -94,8 +136,6 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def copy_tree(source: Path, target: Path) -> None:
     """Copy, so that building leaves nothing in the repository."""
-    import shutil
-
     shutil.copytree(source, target, ignore=shutil.ignore_patterns("__pycache__"))
 
 

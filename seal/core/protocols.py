@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, Protocol, runtime_checkable
@@ -22,6 +22,12 @@ from seal.core.types import (
     Usage,
     Verdict,
 )
+
+CacheMode = Literal["record", "replay", "off"]
+"""Kept answers: look, else ask and keep; look, never ask; always ask, never keep."""
+
+Lookup = Callable[[str, int], Trajectory | None]
+"""(task id, trial) to the trajectory to play; None where nothing was recorded."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -256,26 +262,15 @@ class Metric(Protocol):
         ...
 
 
-class Benchmark(Protocol):
-    """Upstream files turned into tools and tasks."""
-
-    def tools(self) -> Sequence[Tool]:
-        """Return the pool."""
-        ...
-
-    def tasks(self) -> Sequence[Task]:
-        """Return the tasks."""
-        ...
-
-
 __all__ = [
     "Agent",
-    "Benchmark",
+    "CacheMode",
     "Chat",
     "ChatModel",
     "Completion",
     "Environment",
     "Judge",
+    "Lookup",
     "Message",
     "Metric",
     "OpenedPerChat",

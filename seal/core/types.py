@@ -270,18 +270,3 @@ class Score:
     """Denominator for micro means."""
     reason: str = ""
     details: dict[str, JSON] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
-class Summary:
-    """One metric over many scores."""
-
-    metric: str
-    group: str
-    value: float | None
-    n: int
-    """Scores that have a value."""
-    undefined: int = 0
-    """Scores that have none."""
-    low: float | None = None
-    high: float | None = None

@@ -7,14 +7,12 @@ from seal.models.build import (
     model_identity,
     open_model,
 )
-from seal.models.cached import CachedModel, CacheMode, ModelStore
-from seal.models.settings import Lookup, ModelSettings
+from seal.models.cached import CachedModel, ModelStore
+from seal.models.settings import ModelSettings
 
 __all__ = [
     "REGISTRY",
-    "CacheMode",
     "CachedModel",
-    "Lookup",
     "ModelSettings",
     "ModelStore",
     "build_model",

@@ -6,6 +6,7 @@ from typing import Any
 
 import orjson
 
+from seal.core.plain import well_formed
 from seal.core.types import JSON, ToolCall
 
 MAX_DEPTH = 100
@@ -54,10 +55,3 @@ def _deep(value: JSON, text: str) -> bool:
         inner = [item for item in level if isinstance(item, (dict, list))]
         level = [x for item in inner for x in (item.values() if isinstance(item, dict) else item)]
     return depth > MAX_DEPTH
-
-
-def well_formed(text: str) -> str:
-    """Return the text with lone surrogates replaced: UTF-8 cannot hold them."""
-    if text.isascii():
-        return text
-    return text.encode("utf-8", "replace").decode("utf-8")

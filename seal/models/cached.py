@@ -6,14 +6,13 @@ import threading
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
-from typing import Any, Literal, Protocol
+from typing import Any, Protocol
 
 from seal.core.canonical import digest
 from seal.core.errors import CacheMissError, InfrastructureError, UsageError
-from seal.core.protocols import ChatModel, Completion, Message, Request
+from seal.core.protocols import CacheMode, ChatModel, Completion, Message, Request
 from seal.core.types import JSON, Tool, ToolCall, Usage
 
-CacheMode = Literal["record", "replay", "off"]
 KEY_VERSION = 1
 """Part of every key; grows when keys are made in another way."""
 

@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from seal.core.errors import MissingExtraError, ModelError, UsageError
+from seal.core.plain import well_formed
 from seal.core.protocols import Completion, Message, Request
 from seal.core.types import JSON, ToolCall, Usage
-from seal.models.arguments import parse_call, parse_object, well_formed
+from seal.models.arguments import parse_call, parse_object
 from seal.models.remote import RETRIED, Redactor, TransientError, retry_after, with_tries
 from seal.models.settings import ModelSettings, check_url, public_url, read_key
 from seal.models.tokens import estimate_usage

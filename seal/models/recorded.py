@@ -7,10 +7,10 @@ from dataclasses import replace
 from itertools import groupby
 
 from seal.core.errors import NotRecordedError, UsageError
-from seal.core.protocols import Completion, Request
+from seal.core.protocols import Completion, Lookup, Request
 from seal.core.types import Step, Task, Tool, ToolCall, Trajectory
 from seal.models.scene import Scene, find_scene, offered_names
-from seal.models.settings import Lookup, ModelSettings
+from seal.models.settings import ModelSettings
 
 USER = "user_simulator"
 

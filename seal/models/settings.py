@@ -9,10 +9,8 @@ from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
 from seal.core.errors import UsageError
-from seal.core.types import JSON, Trajectory
-
-Lookup = Callable[[str, int], Trajectory | None]
-"""(task id, trial) to the trajectory to play; None where nothing was recorded."""
+from seal.core.protocols import Lookup as Lookup
+from seal.core.types import JSON
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

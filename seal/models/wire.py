@@ -15,9 +15,10 @@ from typing import Any
 
 import orjson
 
+from seal.core.plain import well_formed
 from seal.core.protocols import Completion, Message, Request
 from seal.core.types import Tool, ToolCall, Usage
-from seal.models.arguments import parse_call, well_formed
+from seal.models.arguments import parse_call
 
 _OTHER = re.compile(r"[^A-Za-z0-9_-]")
 _VALID = re.compile(r"[A-Za-z0-9_-]{1,64}")

@@ -6,10 +6,10 @@ import os
 from pathlib import Path
 
 
-def cache_folder(given: Path | None = None) -> Path:
+def cache_folder(given: str | Path | None = None) -> Path:
     """Return the cache folder: the given one, else SEAL_CACHE_DIR, else the user's own."""
     if given is not None:
-        return given
+        return Path(given)
     named = os.environ.get("SEAL_CACHE_DIR")
     if named:
         return Path(named)

@@ -36,7 +36,7 @@ def retrieve(
     options: Mapping[str, Any] | None = None,
     select: Mapping[str, str] | None = None,
     limit: int | None = None,
-    cache_dir: Path | None = None,
+    cache_dir: str | Path | None = None,
 ) -> dict[str, Any]:
     """Rank every goal's tools with every retriever over every pool, and score the rankings.
 

@@ -36,12 +36,13 @@ class RunFolder:
     path: Path
 
     @classmethod
-    def open(cls, path: Path) -> RunFolder:
+    def open(cls, path: str | Path) -> RunFolder:
         """Return the folder of an existing run.
 
         Raises:
             DataError: There is no run in it.
         """
+        path = Path(path)
         if not (path / "run.json").is_file():
             raise DataError(
                 f"{path} is no run folder: it has no run.json; "

@@ -38,7 +38,7 @@ class RunSettings:
     retrieve: Literal["once", "per-step", "on-demand"] = "once"
     simulator: Any = "template"
     cache: Literal["record", "replay", "off"] = "record"
-    cache_dir: Path | None = None
+    cache_dir: str | Path | None = None
     """None: SEAL_CACHE_DIR, else the user's cache folder."""
     judge: str = "auto"
     """`rule`, `llm`, or `auto`: llm where a judge's model is named, else rule."""

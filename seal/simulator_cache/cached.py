@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import threading
 from dataclasses import replace
-from typing import Any, Literal, Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 import orjson
 
 from seal.core.canonical import digest
 from seal.core.errors import CacheMissError, UsageError
-from seal.core.protocols import Response, Simulator
-from seal.core.store import Store, digest_of_entries
+from seal.core.protocols import CacheMode, Response, Simulator
+from seal.core.store import Store
 from seal.core.types import JSON, Tool
 
-CacheMode = Literal["record", "replay", "off"]
 KIND = "simulator"
 """Kind of our entries in the store."""
 SHAPE = "shape"
@@ -68,8 +66,6 @@ class Cached:
         self.seed = seed
         self.identity = inner.identity
         self._documents: dict[str, tuple[Tool, str]] = {}
-        self._used: set[str] = set()
-        self._lock = threading.Lock()
 
     def respond(self, tool: Tool, arguments: dict[str, JSON]) -> Response:
         """Return the stored answer, or the simulator's.
@@ -89,8 +85,6 @@ class Cached:
             if not response.cacheable:
                 return response
             entry = self.store.put(key, self._entry(tool, arguments, response), KIND)
-        with self._lock:
-            self._used.add(key)
         return Response(entry["response"], entry["error"])
 
     def key(self, tool: Tool, arguments: dict[str, JSON]) -> str:
@@ -110,15 +104,6 @@ class Cached:
         key = self.key(tool, arguments)
         stored = self.mode != "off" and self.store.get(key) is not None
         return frozenset([key] if stored else [])
-
-    def used_keys(self) -> frozenset[str]:
-        """Return the keys of the entries that answers were taken from."""
-        with self._lock:
-            return frozenset(self._used)
-
-    def used_digest(self) -> str:
-        """Return the digest of the entries that answers were taken from (`digest_of_entries`)."""
-        return digest_of_entries(self.store, self.used_keys())
 
     def _document(self, tool: Tool) -> str:
         known = self._documents.get(tool.id)

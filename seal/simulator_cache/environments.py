@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Protocol
+from typing import Protocol
 
 import orjson
 
 from seal.core.canonical import canonical_json
-from seal.core.protocols import Environment, Response, Simulator
+from seal.core.protocols import Environment, Lookup, Response, Simulator
 from seal.core.types import JSON, Execution, Task, Tool, ToolCall, ToolResult, Trajectory
 from seal.core.validation import CallValidator, Validated, error_result
-from seal.simulator_cache.cached import Fallback, keys_of_call
+from seal.simulator_cache.cached import keys_of_call
 from seal.simulator_cache.recorded import RecordedAnswers
-from seal.simulator_cache.simulators import SimulatorSetup, build_simulator, parts_of
-
-Lookup = Callable[[str, int], Trajectory | None]
-"""Takes task id and trial, gives the recorded run to play."""
+from seal.simulator_cache.simulators import parts_of
 
 
 class EnvironmentFactory(Protocol):
@@ -207,28 +204,6 @@ class RecordedChat:
             return error_result(call, wrong)
         message = f"No answer of {call.name} to these arguments was recorded."
         return result_of(call, Response("", message, kind="not_recorded"), None)
-
-
-def build_environments(
-    what: Any, setup: SimulatorSetup, lookup: Lookup | None = None
-) -> EnvironmentFactory:
-    """Return what opens one environment for each chat.
-
-    Args:
-        what: As `build_simulator` takes it. `recorded` with a `lookup` plays each task's recording.
-        setup: What it is built from.
-        lookup: Finds the recorded run of a task.
-
-    Raises:
-        UnknownNameError: No simulator has this name.
-        UsageError: The setup lacks what the simulator needs.
-    """
-    simulator = build_simulator(what, setup)
-    parts = parts_of(simulator)
-    answers = None if any(isinstance(part, Fallback) for part in parts) else parts[-1]
-    if lookup is not None and isinstance(answers, RecordedAnswers):
-        return RecordedEnvironments(lookup, answers, setup.tools)
-    return SimulatedEnvironments(simulator, setup.tools)
 
 
 def result_of(call: ToolCall, response: Response, executed: Execution | None) -> ToolResult:

@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from seal.core.errors import UsageError
-from seal.core.protocols import ChatModel, Simulator
+from seal.core.protocols import CacheMode, ChatModel, Simulator
 from seal.core.store import Store
 from seal.core.types import Tool
 from seal.simulator_cache import REGISTRY
-from seal.simulator_cache.cached import Cached, CacheMode, Fallback, Imported, Shaped
+from seal.simulator_cache.cached import Cached, Fallback, Imported, Shaped
 from seal.simulator_cache.llm import LLM
 from seal.simulator_cache.recorded import RecordedAnswers
 from seal.simulator_cache.template import Template

@@ -182,17 +182,6 @@ def test_of_two_that_simulate_at_once_both_use_the_first_answer(store):
     assert answers[0] == answers[1]
 
 
-def test_the_used_entries_have_one_digest_whatever_the_order(store):
-    first, second = Cached(Counting(), store), Cached(Refusing(), store, "replay")
-    first.respond(TOOL, {"n": 1})
-    first.respond(TOOL, {"n": 2})
-    second.respond(TOOL, {"n": 2})
-    assert second.used_digest() != first.used_digest()
-    second.respond(TOOL, {"n": 1})
-    assert second.used_digest() == first.used_digest()
-    assert second.used_keys() == {second.key(TOOL, {"n": 1}), second.key(TOOL, {"n": 2})}
-
-
 def test_a_fallback_asks_until_there_is_an_answer(store):
     last = Counting()
     both = Fallback(Cached(Imported("elsewhere"), store), Cached(last, store))

@@ -18,11 +18,7 @@ from seal.core.types import (
     ToolResult,
     Trajectory,
 )
-from seal.simulator_cache.environments import (
-    RecordedEnvironments,
-    SimulatedEnvironments,
-    build_environments,
-)
+from seal.simulator_cache.environments import RecordedEnvironments, SimulatedEnvironments
 from seal.simulator_cache.recorded import RecordedAnswers
 from seal.simulator_cache.simulators import SimulatorSetup, build_simulator
 
@@ -229,10 +225,14 @@ def setup(store, **fields) -> SimulatorSetup:
     return SimulatorSetup(tools=TOOLS, store=store, **fields)
 
 
+def environments(what, given) -> SimulatedEnvironments:
+    return SimulatedEnvironments(build_simulator(what, given), TOOLS)
+
+
 def test_environments_are_built_by_name_and_keep_their_answers(store):
-    built = build_environments("template", setup(store))
+    built = environments("template", setup(store))
     (first,) = built.open(TASK, 0).call([call(0, {"city": "Oslo"})])
-    replay = build_environments("template", setup(store, mode="replay"))
+    replay = environments("template", setup(store, mode="replay"))
     (again,) = replay.open(TASK, 0).call([call(0, {"city": "Oslo"})])
     assert first == again
     with pytest.raises(CacheMissError, match="Lima"):
@@ -241,11 +241,11 @@ def test_environments_are_built_by_name_and_keep_their_answers(store):
 
 
 def test_the_keys_that_a_finished_chat_used_come_from_its_trajectory(store):
-    built = build_environments("template", setup(store))
+    built = environments("template", setup(store))
     (result,) = built.open(TASK, 0).call([call(0, {"city": "Oslo"})])
     played = trajectory("lab/1", (call(0, {"city": "Oslo"}), result))
     played = Trajectory("lab/1", 0, (played.steps[0], replace(played.steps[1], result=result)))
-    keys = build_environments("template", setup(store)).keys_of(played)
+    keys = environments("template", setup(store)).keys_of(played)
     assert len(keys) == 1
     assert digest_of_entries(store, keys) != digest_of_entries(store, [])
 
@@ -259,11 +259,10 @@ def test_several_simulators_are_asked_in_the_order_of_their_names(store):
     assert set(both.respond(TOOL, {"city": "Lima", "unit": "C"}).response) == {"temperature"}
 
 
-def test_recorded_with_a_lookup_plays_each_tasks_recording(store):
+def test_what_plays_recordings_is_identified_by_them_and_uses_no_stored_answer():
     recording = trajectory("lab/1", (call(0, {"city": "Oslo"}), observation("", "cold")))
     answers = RecordedAnswers([recording], TOOLS)
-    built = build_environments("recorded", setup(store, recorded=answers), lambda t, n: recording)
-    assert isinstance(built, RecordedEnvironments)
+    built = RecordedEnvironments(lambda t, n: recording, answers, TOOLS)
     assert built.identity()["recorded"] == answers.digest()
     assert built.keys_of(recording) == set()
 
@@ -273,7 +272,7 @@ def test_a_language_model_simulates_by_name(store):
         def complete(self, request):
             return Completion('{"error": "", "response": {"temperature": 1.5}}')
 
-    built = build_environments("llm", setup(store, model=Model(), model_name="lab/one"))
+    built = environments("llm", setup(store, model=Model(), model_name="lab/one"))
     (result,) = built.open(TASK, 0).call([call(0, {"city": "Oslo"})])
     assert result.value == {"temperature": 1.5}
     assert built.identity()["simulator"] == "llm/lab/one"
