@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from seal.benchmarks.pool import StoredPool
 from seal.core.canonical import derive_seed
-from seal.core.errors import UsageError
+from seal.core.errors import UnknownNameError, UsageError
 from seal.core.protocols import ChatModel, Judge
 from seal.core.store import Store
 from seal.core.types import JSON, Goal, Step, Task, Trajectory, Verdict
@@ -44,8 +45,11 @@ class Cast:
         self._pool = pool
         self._built: dict[str | int, tuple[Any, Any]] = {}
         self._spec_of = dict(settings.role_models)
-        self._build(settings.model)
-        for spec in self._spec_of.values():
+        specs = (settings.model, *self._spec_of.values())
+        if settings.model_options and all(map(is_player, specs)):
+            option = next(iter(settings.model_options))
+            raise UnknownNameError(f"option -M of {settings.model}", option, ())
+        for spec in specs:
             self._build(spec)
 
     def spec(self, role: str) -> Any:
@@ -79,14 +83,18 @@ class Cast:
         Raises:
             UsageError: The role's model plays tasks only.
         """
+        self._check_able(role)
+        model: ChatModel = self._build(self.spec(role))
+        return model
+
+    def _check_able(self, role: str) -> None:
+        """Raise UsageError where a model that plays tasks by rule is to judge or to simulate."""
         spec = self.spec(role)
-        model = self._build(spec)
-        if hasattr(model, "open"):
+        if is_player(spec) or (role == "simulator" and hasattr(self._build(spec), "open")):
             raise UsageError(
                 f"{spec!r} plays tasks and cannot be the {role}; "
                 f"name a model with --role-model {role}=MODEL"
             )
-        return model  # type: ignore[no-any-return]
 
     def judge_of(self, task: Task, trial: int) -> Judge:
         """Return the judge of one chat, which may see the goal's gold."""
@@ -106,6 +114,7 @@ class Cast:
         """Return what a run's record says about the judge."""
         if not self.judged_by_model:
             return {"judge": RuleJudge().identity}
+        self._check_able("judge")
         judge = LLMJudge(self._build(self.spec("judge")))
         return {"judge": judge.identity, **self.identity("judge")}
 
@@ -143,8 +152,11 @@ class Cast:
         """Return the model of a spec, built once."""
         key = spec if isinstance(spec, str) else id(spec)
         if key not in self._built:
+            settings = self._model_settings
+            if is_player(spec):  # the options are those of the models that have any
+                settings = replace(settings, options={})
             # The spec is kept beside its model, so that its id is not given to another object.
-            self._built[key] = (spec, build_model(spec, self._model_settings))
+            self._built[key] = (spec, build_model(spec, settings))
         return self._built[key][1]
 
     @cached_property
@@ -154,6 +166,14 @@ class Cast:
             base_url=self._settings.base_url,
             recordings=lambda name: find_recording(name, self._pool),
         )
+
+
+_PLAYERS = ("lexical", "oracle", "random", "recorded", "replay")
+
+
+def is_player(spec: Any) -> bool:
+    """Tell whether a model is one of ours that plays tasks by rule and takes no options."""
+    return isinstance(spec, str) and spec.partition(":")[0] in _PLAYERS
 
 
 def find_recording(name: str, pool: StoredPool | None) -> Lookup:

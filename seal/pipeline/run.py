@@ -233,13 +233,12 @@ def _play_baselines(settings: RunSettings, folder: RunFolder, report: Reporter) 
     for name in BASELINES:
         baseline = replace(
             parts[name],
-            role_models={
-                r: m for r, m in settings.role_models.items() if r in ("judge", "simulator", USER)
-            },
+            role_models=_measuring(settings),
             roles={role: agent for role, agent in settings.roles.items() if role == USER},
             trials=1,
             baselines=False,
             max_total_tokens=None,
+            model_options=settings.model_options if _measuring(settings) else {},
         )
         path = folder.path / name
 
@@ -247,3 +246,13 @@ def _play_baselines(settings: RunSettings, folder: RunFolder, report: Reporter) 
             report(Progress(name, state.done, state.total, state.errors))
 
         _run(baseline, RunFolder(path), True, stage, played)
+
+
+def _measuring(settings: RunSettings) -> dict[str, Any]:
+    """Return the models that belong to what is measured: judge, simulator and user."""
+    models = {r: m for r, m in settings.role_models.items() if r in ("judge", "simulator", USER)}
+    if settings.judge == "llm":
+        models.setdefault("judge", settings.model)
+    if settings.simulator == "llm":
+        models.setdefault("simulator", settings.model)
+    return models

@@ -30,14 +30,21 @@ class _Totals:
     """What the summary counts besides metrics."""
 
     errors: int = 0
+    reasons: Counter[str] = field(default_factory=Counter)
+    """Message to the number of trajectories that failed for it."""
     stops: Counter[str] = field(default_factory=Counter)
     usage: Usage = field(default_factory=Usage)
     calls: int = 0
     turns: int = 0
 
     def add(self, trajectory: Trajectory, scores: Iterable[Score]) -> None:
-        unscored = any(s.value is None and s.reason.startswith(INFRASTRUCTURE) for s in scores)
-        self.errors += trajectory.failed or unscored
+        failures = {stop.error for stop in trajectory.stops if stop.error} or {
+            score.reason
+            for score in scores
+            if score.value is None and score.reason.startswith(INFRASTRUCTURE)
+        }
+        self.errors += trajectory.failed or bool(failures)
+        self.reasons.update(failures)
         self.stops.update(stop.reason for stop in trajectory.stops)
         for step in trajectory.steps:
             self.usage = self.usage + step.usage if step.usage else self.usage
@@ -133,6 +140,7 @@ def _summary(
     return {
         "tasks": tasks,
         "errors": totals.errors,
+        "error_reasons": dict(sorted(totals.reasons.items())),
         "skipped": sum(skipped.values()),
         "skipped_reasons": skipped,
         "stop_reasons": dict(sorted(totals.stops.items())),
