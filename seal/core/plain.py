@@ -48,6 +48,17 @@ def well_formed(text: str) -> str:
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
+def nested_deeper(value: Any, levels: int) -> bool:
+    """Tell whether lists and maps lie in each other more than so many levels deep."""
+    layer = [value]
+    for _ in range(levels + 1):
+        inner = [item for item in layer if isinstance(item, (dict, list, tuple))]
+        if not inner:
+            return False
+        layer = [x for item in inner for x in (item.values() if isinstance(item, dict) else item)]
+    return True
+
+
 def _holdable(value: Any, depth: int) -> Any:
     if isinstance(value, str):
         return well_formed(value)

@@ -13,10 +13,14 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
+from seal.core.plain import nested_deeper
 from seal.core.types import JSON
 
 if TYPE_CHECKING:
     from jsonschema.protocols import Validator
+
+MAX_DEPTH = 64
+"""Levels of lists and maps of which a schema may consist."""
 
 _LOCAL = re.compile(r"#(?:/(?:\$defs|definitions|properties)/[^/]+)*")
 _DATA = frozenset({"const", "default", "enum", "example", "examples"})
@@ -24,19 +28,16 @@ _TYPES = frozenset({"array", "boolean", "integer", "null", "number", "object", "
 
 
 def schema_validator(schema: Mapping[str, JSON]) -> Validator:
-    """Return a validator of the usable part of a schema, which raises for no JSON value.
+    """Return a validator of the usable part of a schema.
 
-    Where the schema is nested too deep to be read, the validator accepts anything. Values that are
-    nested hundreds of levels deep under a recursive schema may still raise RecursionError.
+    It raises for no JSON value of ordinary depth. Under a schema that refers to itself, a value of
+    some hundred levels runs into Python's recursion limit.
     """
     from jsonschema import Draft202012Validator
     from referencing import Registry
 
-    try:
-        usable = usable_schema(schema)
-    except RecursionError:
-        usable = {}
-    return Draft202012Validator(usable, registry=Registry())  # the default one asks the network
+    # The default registry asks the network.
+    return Draft202012Validator(usable_schema(schema), registry=Registry())
 
 
 def usable_schema(schema: Mapping[str, JSON]) -> dict[str, JSON]:
@@ -45,11 +46,11 @@ def usable_schema(schema: Mapping[str, JSON]) -> dict[str, JSON]:
     Left out are keywords whose value is not what the standard wants (a type such as "any" or
     "dict", `required: true`, a pattern that does not compile), an `enum` without values, and
     references that lead nowhere, elsewhere or back to themselves; what should be a schema and is
-    none becomes `true`. So each of these accepts anything.
-
-    Raises:
-        RecursionError: The schema is nested hundreds of levels deep.
+    none becomes `true`. So each of these accepts anything, and so does a schema that is nested
+    deeper than `MAX_DEPTH`.
     """
+    if nested_deeper(schema, MAX_DEPTH):
+        return {}
     usable: dict[str, JSON] = copy.deepcopy(dict(schema))
     if _is_sound(usable):
         return usable
@@ -148,18 +149,36 @@ def _maps(value: Any) -> Iterator[dict[str, Any]]:
 
 
 def _resolves(reference: str, root: dict[str, Any]) -> bool:
-    """Tell whether a chain of references within the document ends at a schema."""
-    seen = set()
-    while reference not in seen:
-        seen.add(reference)
-        target = _target(reference, root)
-        if not isinstance(target, dict):
-            return isinstance(target, bool)
-        following = target.get("$ref")
-        if not isinstance(following, str):
-            return True
-        reference = following
-    return False
+    """Tell whether a reference names a schema of the document that does not lead back to it.
+
+    Back means: for the same value. A list whose items are such lists is no loop.
+    """
+    target = _target(reference, root)
+    if not isinstance(target, (dict, bool)):
+        return False
+    seen, todo = set(), [target]
+    while todo:
+        schema = todo.pop()
+        following = schema.get("$ref") if isinstance(schema, dict) else None
+        if following == reference:
+            return False
+        if isinstance(following, str) and following not in seen:
+            seen.add(following)
+            todo.append(_target(following, root))
+        todo += _for_the_same_value(schema)
+    return True
+
+
+def _for_the_same_value(schema: Any) -> list[Any]:
+    """Return the schemas within one that apply to the value itself, not to a part of it."""
+    if not isinstance(schema, dict):
+        return []
+    found = [schema.get(name) for name in ("not", "if", "then", "else")]
+    for name in ("allOf", "anyOf", "oneOf"):
+        branches = schema.get(name)
+        found += branches if isinstance(branches, list) else []
+    dependent = schema.get("dependentSchemas")
+    return found + (list(dependent.values()) if isinstance(dependent, dict) else [])
 
 
 def _target(reference: str, root: dict[str, Any]) -> Any:

@@ -19,7 +19,7 @@ from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from seal.core.errors import InfrastructureError, nearest, shortened
-from seal.core.plain import json_text
+from seal.core.plain import json_text, nested_deeper
 from seal.core.protocols import Environment
 from seal.core.schemas import schema_validator
 from seal.core.types import JSON, Execution, Tool, ToolCall, ToolResult
@@ -36,6 +36,9 @@ ErrorKind = Literal[
     "wrong_type",
     "invalid_value",
 ]
+
+MAX_DEPTH = 50
+"""Levels of lists and maps in arguments; deeper ones are rejected."""
 
 _NESTED: dict[str, ErrorKind] = {
     "required": "missing_argument",
@@ -100,11 +103,15 @@ class CallValidator:
         return _check_names(call, schema) or self._check_values(call, schema)
 
     def _check_values(self, call: ToolCall, schema: dict[str, Any]) -> CallError | None:
+        if nested_deeper(call.arguments, MAX_DEPTH):
+            return CallError(
+                "invalid_value",
+                call.name,
+                f"The arguments of {call.name} are nested deeper than {MAX_DEPTH} levels.",
+                f"at most {MAX_DEPTH} levels",
+            )
         failures = self._schema(str(call.tool), schema).iter_errors(call.arguments)
-        try:
-            first = min(failures, key=_place, default=None)
-        except RecursionError:  # a schema that leads back to itself: nothing that can be checked
-            return None
+        first = min(failures, key=_place, default=None)
         return None if first is None else _finding(call, first)
 
     def _schema(self, tool: str, schema: dict[str, Any]) -> Validator:

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from seal.core.canonical import equal
-from seal.core.plain import MAX_DEPTH, TOO_DEEP, json_bytes, json_text, well_formed
+from seal.core.plain import MAX_DEPTH, TOO_DEEP, json_bytes, json_text, nested_deeper, well_formed
 
 
 @dataclass(frozen=True)
@@ -74,6 +74,16 @@ def test_a_list_that_holds_itself_ends():
 def test_what_is_no_json_at_all_is_a_mistake(value):
     with pytest.raises(TypeError):
         json_bytes(value)
+
+
+@pytest.mark.parametrize(
+    ("value", "levels"),
+    [("x", 0), ([], 1), ({}, 1), ((1, 2), 1), ({"a": [1, {"b": 2}], "c": 3}, 3)],
+)
+def test_the_depth_of_a_value_is_known(value, levels):
+    assert not nested_deeper(value, levels)
+    assert levels == 0 or nested_deeper(value, levels - 1)
+    assert nested_deeper([value], levels)
 
 
 @given(texts)

@@ -40,7 +40,6 @@ from seal.core.types import (
 )
 
 TASK = Task("1", "b", (Goal("Go", (Plan((Milestone(Called("t", {"x": Argument((1,))})),)),)),))
-slow = settings(suppress_health_check=[HealthCheck.too_slow], deadline=None)
 
 
 def calling(arguments, **fields):
@@ -55,7 +54,6 @@ def deep(levels):
     return value
 
 
-@slow
 @given(records)
 def test_every_record_is_read_as_it_was_written(record):
     line = encode(record)
@@ -64,7 +62,6 @@ def test_every_record_is_read_as_it_was_written(record):
     assert decode(line, type(record)) == record
 
 
-@slow
 @given(records)
 def test_plain_values_are_the_record_too(record):
     plain = to_plain(record)
@@ -74,7 +71,6 @@ def test_plain_values_are_the_record_too(record):
     )
 
 
-@slow
 @given(trajectories_of(st.one_of(wild_values, halves)))
 def test_whatever_a_model_said_is_written_and_read_and_then_stays(trajectory):
     line = encode(trajectory)
@@ -322,7 +318,7 @@ def test_of_several_writers_one_whole_file_stays(tmp_path):
     assert _files(tmp_path) == ["x"]
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(tasks, min_size=1, max_size=3), st.data())
 def test_any_beginning_of_a_file_is_repaired_to_its_whole_lines(tmp_path, written, data):
     path = tmp_path / "t.jsonl"

@@ -5,11 +5,12 @@ import socket
 
 import pytest
 from core_strategies import json_values
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
-from seal.core.schemas import schema_validator, usable_schema
+from seal.core.plain import nested_deeper
+from seal.core.schemas import MAX_DEPTH, schema_validator, usable_schema
 
 KEYWORDS = """
 type properties required enum items anyOf $ref $defs pattern not additionalProperties minimum x
@@ -154,21 +155,58 @@ def test_nothing_is_fetched(monkeypatch):
         assert accepts({"properties": {"x": {"$ref": reference}}}, {"x": 1})
 
 
-def test_a_schema_nested_too_deep_accepts_anything():
-    schema = {"type": "string"}
-    for _ in range(5000):
-        schema = {"properties": {"x": schema}}
-    assert accepts(schema, {"x": {"x": 1}})
+@pytest.mark.parametrize("levels", [MAX_DEPTH + 1, 100, 300, 5000])
+@pytest.mark.parametrize(
+    "wrap", [lambda s: {"items": s}, lambda s: {"properties": {"x": s}}, lambda s: {"allOf": [s]}]
+)
+def test_a_schema_nested_too_deep_accepts_anything(levels, wrap):
+    schema = {"type": "string", "minLength": 1}
+    while not nested_deeper(schema, levels - 1):
+        schema = wrap(schema)
+    assert usable_schema(schema) == {}
+    assert accepts(schema, {"x": {"x": [1]}})
 
 
-@settings(suppress_health_check=[HealthCheck.too_slow], deadline=None)
+def test_a_schema_as_deep_as_is_allowed_counts():
+    schema = {"type": "string", "minLength": 1}
+    for _ in range(MAX_DEPTH - 1):
+        schema = {"not": schema}
+    assert usable_schema(schema) == schema
+    assert accepts(schema, "x") == (MAX_DEPTH % 2 == 1)
+    assert accepts(schema, 5) == (MAX_DEPTH % 2 == 0)
+
+
+@pytest.mark.parametrize("around", ["not", "if", "then", "else"])
+def test_a_reference_back_for_the_same_value_is_left_out(around):
+    assert usable_schema({around: {"$ref": "#"}}) == {around: {}}
+
+
+@pytest.mark.parametrize("around", ["allOf", "anyOf", "oneOf"])
+def test_a_choice_that_leads_back_is_left_out(around):
+    schema = {"$defs": {"a": {around: [{"$ref": "#/$defs/b"}]}, "b": {"$ref": "#/$defs/a"}}}
+    assert usable_schema(schema) == {"$defs": {"a": {around: [{}]}, "b": {"$ref": "#/$defs/a"}}}
+    assert accepts({**schema, "$ref": "#/$defs/a"}, 5)
+
+
+def test_a_reference_beside_a_loop_counts():
+    schema = {
+        "$defs": {"loop": {"$ref": "#/$defs/loop"}, "text": {"type": "string"}},
+        "allOf": [{"$ref": "#/$defs/loop"}, {"$ref": "#/$defs/text"}],
+    }
+    assert accepts(schema, "x")
+    assert not accepts(schema, 5)
+
+
+def test_what_depends_on_a_name_may_lead_back_too():
+    assert accepts({"dependentSchemas": {"x": {"$ref": "#"}}}, {"x": 1})
+
+
 @given(st.dictionaries(words, odd_schemas, max_size=4), json_values(max_leaves=4))
 def test_no_schema_fails_on_any_value(schema, value):
     for fault in schema_validator(schema).iter_errors(value):
         assert fault.message
 
 
-@settings(suppress_health_check=[HealthCheck.too_slow], deadline=None)
 @given(st.dictionaries(words, odd_schemas, max_size=4))
 def test_what_is_left_is_what_the_standard_allows(schema):
     Draft202012Validator.check_schema(usable_schema(schema))

@@ -240,6 +240,22 @@ def test_a_rejection_can_be_written_and_read(properties, arguments):
     assert read.error["kind"] == error.kind
 
 
+@pytest.mark.parametrize("levels", [50, 51, 100, 1000, 100_000])
+def test_arguments_nested_too_deep_are_rejected(levels):
+    schema = {"properties": {"x": {"$ref": "#/$defs/list"}}}
+    schema["$defs"] = {"list": {"type": "array", "items": {"$ref": "#/$defs/list"}}}
+    value = []
+    for _ in range(levels - 2):
+        value = [value]
+    error = check({"x": value}, schema)
+    if levels == 50:
+        assert error is None
+    else:
+        assert (error.kind, error.expected) == ("invalid_value", "at most 50 levels")
+        assert error.message == "The arguments of get_weather are nested deeper than 50 levels."
+        assert encode(Trajectory("t", 0, (Step(0, "m", "e", call=call({"x": value})),)))
+
+
 def test_a_rejection_is_told_as_json():
     error = CallError("unknown_tool", "天\ud800", "There is no tool named '天\ud800'.")
     result = error_result(call({}, call_id="call_7"), error)
