@@ -21,6 +21,7 @@ import orjson
 
 from seal.core.errors import DataError, first_fault
 from seal.core.plain import json_bytes
+from seal.core.secrets import without_keys
 from seal.core.types import Ranking, Score, Task, Tool, Trajectory
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ SCHEMAS: dict[type, str] = {
 
 
 def encode(record: Tool | Task | Ranking | Trajectory | Score) -> bytes:
-    """Return the record as one line of JSON with its newline.
+    """Return the record as one line of JSON with its newline, keys of services as `***`.
 
     Raises:
         DataError: The record holds a value that is no JSON, such as a set.
@@ -52,7 +53,7 @@ def encode(record: Tool | Task | Ranking | Trajectory | Score) -> bytes:
             f"a record of schema {schema!r} cannot be written: {error}; "
             "expected None, bool, int, float, str, and lists and maps of these"
         ) from error
-    return b'{"schema":"%s",%s\n' % (schema.encode(), fields[1:])
+    return without_keys(b'{"schema":"%s",%s\n' % (schema.encode(), fields[1:]))
 
 
 def decode(line: bytes | str, kind: type[Record]) -> Record:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -17,6 +18,19 @@ _HARMLESS = frozenset({"prompt_cache_key"})
 """Fields of a request that are named like a key and are none."""
 _VALUE = re.compile(r"\b(sk-|AIza)\S{16}|\bBearer\s+\S{8}|^\w+://[^/?#\s]*:[^/?#\s]*@")
 """Keys by their looks, alone or in a header, and an address with a password."""
+
+
+KEY_VARIABLES = (
+    "OPENAI_API_KEY",
+    "GOOGLE_API_KEY",
+    "GEMINI_API_KEY",
+    "ANTHROPIC_API_KEY",
+    "AZURE_OPENAI_API_KEY",
+    "HF_TOKEN",
+)
+"""Variables whose values are never written."""
+_SHORTEST_KEY = 8
+"""Shorter values are placeholders, such as `none` for a local server."""
 
 
 def is_secret(name: str, value: Any = "") -> bool:
@@ -65,3 +79,15 @@ def _leaves(name: str, value: Any) -> Iterator[tuple[tuple[str, ...], Any]]:
             stack += [(path, inner) for inner in item]
         else:
             yield path, item
+
+
+def without_keys(line: bytes) -> bytes:
+    """Return a line of a file with the services' keys that the environment holds as `***`.
+
+    What a server or a plug-in says may repeat the key that it was given; a file never does.
+    """
+    for variable in KEY_VARIABLES:
+        key = os.environ.get(variable)
+        if key is not None and len(key) >= _SHORTEST_KEY and key.encode() in line:
+            line = line.replace(key.encode(), b"***")
+    return line

@@ -9,7 +9,7 @@ from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
 from seal.core.errors import UsageError
-from seal.core.protocols import Lookup as Lookup
+from seal.core.protocols import Lookup
 from seal.core.types import JSON
 
 

@@ -12,7 +12,7 @@ from typing import Any
 from seal.benchmarks.pool import StoredPool
 from seal.core.canonical import derive_seed
 from seal.core.errors import UnknownNameError, UsageError
-from seal.core.protocols import ChatModel, Judge
+from seal.core.protocols import ChatModel, Judge, Lookup
 from seal.core.store import Store
 from seal.core.types import JSON, Goal, Step, Task, Trajectory, Verdict
 from seal.evaluation.llm_judge import LLMJudge
@@ -25,7 +25,6 @@ from seal.models import (
     model_identity,
     open_model,
 )
-from seal.models.settings import Lookup
 from seal.pipeline.run_folder import RunFolder
 from seal.pipeline.settings import RunSettings
 

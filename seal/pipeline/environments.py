@@ -7,10 +7,9 @@ from itertools import chain
 
 from seal.benchmarks.pool import StoredPool
 from seal.core.canonical import canonical_json
-from seal.core.protocols import Environment, Simulator
+from seal.core.protocols import Environment, Lookup, Simulator
 from seal.core.store import Store, digest_of_entries
 from seal.core.types import JSON, Task, Tool, Trajectory
-from seal.models.settings import Lookup
 from seal.pipeline.cast import Cast, find_recording
 from seal.pipeline.settings import RunSettings
 from seal.simulator_cache.cached import Fallback

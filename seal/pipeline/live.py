@@ -8,6 +8,7 @@ from typing import IO
 
 from seal.core.canonical import digest
 from seal.core.plain import json_bytes
+from seal.core.secrets import without_keys
 from seal.core.types import Step
 
 
@@ -26,7 +27,7 @@ class LiveFile:
             self._path.parent.mkdir(exist_ok=True)
             self._file = self._path.open("wb")
         line = {"task_id": self._task_id, "trial": self._trial, "step": step}
-        self._file.write(json_bytes(line) + b"\n")
+        self._file.write(without_keys(json_bytes(line)) + b"\n")
         self._file.flush()
 
     def __enter__(self) -> LiveFile:

@@ -8,6 +8,7 @@ import orjson
 
 from seal.core.errors import DataError
 from seal.core.records import repair_tail
+from seal.core.secrets import without_keys
 from seal.pipeline.workers import Outcome
 
 
@@ -37,7 +38,7 @@ class Timings:
             "tokens": outcome.tokens,
             "note": outcome.note,
         }
-        self._file.write(orjson.dumps(fields) + b"\n")
+        self._file.write(without_keys(orjson.dumps(fields)) + b"\n")
         self._file.flush()
 
     def close(self) -> None:

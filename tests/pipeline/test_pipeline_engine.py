@@ -1,5 +1,6 @@
 """What an engine refuses before anything is played, and what its chats are told."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -46,3 +47,25 @@ def test_rankings_of_steps_are_as_long_as_the_cut_offs(tmp_path: Path) -> None:
     (ranking,) = played.folder.rankings()
     (trajectory,) = played.folder.trajectories()
     assert (len(ranking.hits), len(trajectory.offered[0])) == (10, 2)
+
+
+class Leaking:
+    def reply(self, chat):
+        raise ValueError(f"the client said: bad key {os.environ['OPENAI_API_KEY']}")
+
+
+def test_a_key_that_a_plug_in_repeats_is_in_no_file(tmp_path: Path, monkeypatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-distinctive-9f8e7d6c")
+
+    played = seal.run("sample", out=tmp_path / "run", roles={"planner": Leaking}, limit=1)
+
+    assert "bad key ***" in next(iter(played.summary["error_reasons"]))
+    files = [path for path in tmp_path.rglob("*") if path.is_file()]
+    assert len(files) > 10
+    assert not any(b"distinctive" in path.read_bytes() for path in files)
+
+
+def test_a_model_that_plays_tasks_neither_judges_nor_simulates(tmp_path: Path) -> None:
+    for setting in ({"judge": "llm"}, {"simulator": "llm"}, {"role_models": {"judge": "oracle"}}):
+        with pytest.raises(UsageError, match="plays tasks and cannot be the"):
+            seal.run("sample", out=tmp_path / "run", **setting)
