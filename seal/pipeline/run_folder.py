@@ -24,6 +24,7 @@ import orjson
 
 from seal.core.errors import DataError
 from seal.core.records import AtomicFile, read_records
+from seal.core.secrets import without_keys
 from seal.core.types import Ranking, Score, Task, Tool, Trajectory
 
 BASELINES = ("floor", "ceiling")
@@ -108,9 +109,8 @@ class RunFolder:
     def write_json(self, name: str, value: Any) -> None:
         """Write a file of indented JSON with sorted keys, whole or not at all."""
         with AtomicFile(self.path / name) as out:
-            out.write(
-                orjson.dumps(value, option=orjson.OPT_INDENT_2 | orjson.OPT_SORT_KEYS) + b"\n"
-            )
+            text = orjson.dumps(value, option=orjson.OPT_INDENT_2 | orjson.OPT_SORT_KEYS)
+            out.write(without_keys(text) + b"\n")
 
     def _json(self, name: str) -> dict[str, Any]:
         file = self.path / name
