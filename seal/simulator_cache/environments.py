@@ -7,9 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Protocol
 
-import orjson
-
 from seal.core.canonical import canonical_json
+from seal.core.plain import json_text
 from seal.core.protocols import Environment, Lookup, Response, Simulator
 from seal.core.types import JSON, Execution, Task, Tool, ToolCall, ToolResult, Trajectory
 from seal.core.validation import CallValidator, Validated, error_result
@@ -212,7 +211,7 @@ def result_of(call: ToolCall, response: Response, executed: Execution | None) ->
     error: dict[str, JSON] | None = None
     if response.error:
         error = {"kind": response.kind, "message": response.error}
-    content = orjson.dumps(plain).decode()
+    content = json_text(plain)
     return ToolResult(call.id, content, error, response.response, executed)
 
 
