@@ -18,7 +18,14 @@ from seal.core.plain import well_formed
 from seal.core.protocols import Completion, Message, Request
 from seal.core.types import JSON, ToolCall, Usage
 from seal.models.arguments import parse_call, parse_object
-from seal.models.remote import RETRIED, Redactor, TransientError, retry_after, with_tries
+from seal.models.remote import (
+    RETRIED,
+    Redactor,
+    TransientError,
+    retry_after,
+    sentences,
+    with_tries,
+)
 from seal.models.settings import ModelSettings, check_url, public_url, read_key
 from seal.models.tokens import estimate_usage
 from seal.models.wire import MalformedAnswerError, WireTools, WireToolsCache
@@ -162,7 +169,7 @@ class GeminiModel:
             repair = f"Set {self._key_variable} to a valid key."
         elif status == 404:
             repair = "Check the model's name."
-        return ModelError(f"{self._told(said)} {repair}")
+        return ModelError(sentences(self._told(said), repair))
 
     def _told(self, said: str) -> str:
         return f"gemini/{self.name} {self._redact(said)}".rstrip()

@@ -17,7 +17,14 @@ from urllib.parse import parse_qsl, unquote, urlsplit, urlunsplit
 from seal.core.errors import ModelError, UsageError
 from seal.core.protocols import Completion, Request
 from seal.core.types import JSON
-from seal.models.remote import RETRIED, Redactor, TransientError, retry_after, with_tries
+from seal.models.remote import (
+    RETRIED,
+    Redactor,
+    TransientError,
+    retry_after,
+    sentences,
+    with_tries,
+)
 from seal.models.settings import ModelSettings, check_url, public_url, read_key
 from seal.models.tokens import estimate_usage
 from seal.models.wire import (
@@ -125,10 +132,8 @@ class OpenAIModel:
         except openai.APITimeoutError:
             failure = self._transient(f"gave no answer within {self.settings.timeout_s:g} seconds")
         except openai.APIConnectionError as error:
-            reason = str(error.__cause__ or error)
-            failure = self._transient(
-                f"could not be reached or broke off: {reason}; is it running, is --base-url right?"
-            )
+            said = f"could not be reached or broke off: {error.__cause__ or error}"
+            failure = self._transient(sentences(said, "Is it running, is --base-url right?"))
         except ValueError as error:
             failure = self._transient(f"answered what is no JSON: {error}")
         except openai.OpenAIError as error:
@@ -173,7 +178,7 @@ class OpenAIModel:
         spent = error.code == "insufficient_quota"
         if (status in RETRIED or status >= 500) and not spent:
             return self._transient(said, retry_after(error.response.headers))
-        return ModelError(f"{self._told(said)} {self._repair(status)}")
+        return ModelError(sentences(self._told(said), self._repair(status)))
 
     def _repair(self, status: int) -> str:
         if status in (401, 403):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import logging
+import time
 from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
@@ -20,6 +21,9 @@ Answer = TypeVar("Answer")
 _log = logging.getLogger(__name__)
 # Its warnings name no reason; without a handler Python would print them to standard error.
 logging.getLogger("stamina").addHandler(logging.NullHandler())
+
+_LONG_S = 2.0
+"""Seconds that may pass between two requests before the user is told why."""
 
 RETRIED = frozenset({408, 409, 425, 429})
 """Statuses below 500 after which the same request may still succeed."""
@@ -66,35 +70,70 @@ def with_tries(ask: Callable[[], Answer], settings: ModelSettings) -> Answer:
     """Return what `ask` returns, tried again after each `TransientError`.
 
     The wait is what the server asked for, else doubles with every try and has a random part; at
-    most `max_wait_s`.
+    most `max_wait_s`. A warning is logged where more than 2 seconds pass between two requests.
 
     Raises:
         ModelError: A failure that does not pass, or the last of `max_tries`.
     """
-
-    def wait(error: Exception) -> bool | float:
-        if not isinstance(error, TransientError):
-            return False
-        _log.info("%s; trying again", error)
-        return True if error.wait_s is None else min(error.wait_s, settings.max_wait_s)
-
+    tries = _Tries(settings)
     failure = ""
     try:
         for attempt in stamina.retry_context(
-            on=wait,
+            on=tries.wait,
             attempts=settings.max_tries,
             timeout=None,
             wait_initial=settings.first_wait_s,
             wait_max=settings.max_wait_s,
             wait_jitter=settings.first_wait_s,
         ):
+            tries.begin(attempt)
             with attempt:
                 return ask()
     except TransientError as error:
         failure = str(error)
-    tries = "once" if settings.max_tries == 1 else f"{settings.max_tries} times"
+    count = "once" if settings.max_tries == 1 else f"{settings.max_tries} times"
     # Raised outside the handler: the failures before it would only repeat the text.
-    raise ModelError(f"{failure} (tried {tries})")
+    raise ModelError(f"{failure} (tried {count})")
+
+
+class _Tries:
+    """Says how long to wait after each failure, and tells the user of long waits.
+
+    Args:
+        settings: Number of tries and longest wait.
+    """
+
+    def __init__(self, settings: ModelSettings) -> None:
+        self._settings = settings
+
+    def begin(self, attempt: stamina.Attempt) -> None:
+        """Note that a request begins."""
+        self._attempt = attempt
+        self._began = time.monotonic()
+
+    def wait(self, error: Exception) -> bool | float:
+        """Return the seconds to wait; True: the doubling wait; False: this failure stays."""
+        if not isinstance(error, TransientError):
+            return False
+        self._tell(error)
+        return True if error.wait_s is None else min(error.wait_s, self._settings.max_wait_s)
+
+    def _tell(self, error: TransientError) -> None:
+        number, tries = self._attempt.num + 1, self._settings.max_tries
+        if number > tries:
+            return
+        wait_s, asked = self._attempt.next_wait, ""
+        if error.wait_s is not None:
+            wait_s = min(error.wait_s, self._settings.max_wait_s)
+            asked = f" (it asked for {error.wait_s:.0f} s)" if wait_s < error.wait_s else ""
+        is_long = time.monotonic() - self._began + wait_s > _LONG_S
+        told = f"Waiting {wait_s:.3g} s{asked}, then try {number} of {tries}."
+        _log.log(logging.WARNING if is_long else logging.INFO, sentences(str(error), told))
+
+
+def sentences(first: str, second: str) -> str:
+    """Return two sentences in a row; the first may lack its full stop."""
+    return f"{first}{'' if first.endswith(('.', '!', '?')) else '.'} {second}"
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:

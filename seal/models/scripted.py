@@ -121,9 +121,12 @@ def build(rest: str, settings: ModelSettings) -> ScriptedModel:
     try:
         script = json.loads(Path(rest).read_bytes())
     except OSError as error:
-        raise DataError(f"{rest}: {error.strerror}") from error
+        raise DataError(
+            f"--model scripted:{rest}: {error.strerror}; "
+            "expected scripted:FILE with a JSON list of answers"
+        ) from error
     except ValueError as error:
-        raise DataError(f"{rest}: not JSON: {error}") from error
+        raise DataError(f"--model scripted:{rest}: not JSON: {error}") from error
     lists = list(script.values()) if isinstance(script, dict) else [script]
     if not all(isinstance(answers, list) for answers in lists):
         raise DataError(f"{rest}: expected a list of answers, or an object of lists by role")

@@ -114,7 +114,9 @@ def test_a_script_file_is_played(tmp_path):
     file = tmp_path / "script.json"
     file.write_text(json.dumps({"*": ["hello"]}))
     assert open_model(build_model(f"scripted:{file}"), TASK, 0).complete(ASK).content == "hello"
-    with pytest.raises(DataError, match="No such file"):
+    with pytest.raises(
+        DataError, match=r"--model scripted:.*: No such file.*; expected scripted:FILE"
+    ):
         build_model(f"scripted:{tmp_path}/none.json")
     with pytest.raises(UsageError, match="scripted:FILE"):
         build_model("scripted")

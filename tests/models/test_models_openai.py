@@ -272,7 +272,7 @@ def test_silence_ends_at_the_timeout(model_of):
 
 def test_a_server_that_is_not_there_is_told(monkeypatch):
     settings = ModelSettings(base_url="http://127.0.0.1:9/v1", max_tries=2, first_wait_s=0.001)
-    with pytest.raises(ModelError, match="is it running, is --base-url right"):
+    with pytest.raises(ModelError, match="Is it running, is --base-url right"):
         build_model("openai/m", settings).complete(ASK)
 
 
@@ -412,3 +412,49 @@ def test_a_retry_prints_nothing(model_of):
     )
     assert (quiet.stdout, quiet.stderr) == ("", "")
     assert len(server.received) == 2
+
+
+def told_of(caplog):
+    """Return our warnings; stamina's own reach no user, for its logger has a null handler."""
+    ours = [record for record in caplog.records if record.name.startswith("seal.")]
+    return [record for record in ours if record.levelno >= logging.WARNING]
+
+
+def test_a_long_wait_is_told_with_its_reason_length_and_try(model_of, caplog):
+    busy = failure(429, "Rate limit reached.", retry_after="86400")
+    model, _ = model_of([busy, text("Sunny.")], max_wait_s=2.1)
+    model.complete(ASK)
+    (told,) = told_of(caplog)
+    assert told.getMessage().endswith(
+        "answered HTTP 429: Rate limit reached. "
+        "Waiting 2.1 s (it asked for 86400 s), then try 2 of 5."
+    )
+
+
+def test_a_long_silence_is_told_after_each_try_but_the_last(model_of, caplog, monkeypatch):
+    monkeypatch.setattr("seal.models.remote._LONG_S", 0.1)
+    model, _ = model_of([late(0.5, text("Too late."))] * 2, timeout_s=0.15, max_tries=2)
+    with pytest.raises(ModelError, match="no answer within"):
+        model.complete(ASK)
+    (told,) = told_of(caplog)
+    assert "gave no answer within 0.15 seconds. Waiting" in told.getMessage()
+    assert told.getMessage().endswith("then try 2 of 2.")
+
+
+def test_a_short_wait_is_not_worth_a_warning(model_of, caplog):
+    model, _ = model_of([failure(500), text("Sunny.")])
+    model.complete(ASK)
+    assert not told_of(caplog)
+
+
+@pytest.mark.parametrize("said", ["Incorrect API key", "Incorrect API key."])
+def test_a_servers_words_and_the_repair_are_two_sentences(model_of, said):
+    model, _ = model_of([failure(401, said)])
+    with pytest.raises(ModelError, match=r"Incorrect API key\. Set OPENAI_API_KEY to"):
+        model.complete(ASK)
+
+
+def test_a_broken_connection_and_the_question_are_two_sentences(model_of):
+    model, _ = model_of([nothing()], max_tries=1)
+    with pytest.raises(ModelError, match=r"[^.;]\. Is it running, is --base-url right\?"):
+        model.complete(ASK)
