@@ -44,20 +44,24 @@ class UnknownNameError(UsageError):
     Args:
         kind: What was looked for, such as "retriever".
         name: The name that was asked for.
-        known: The names that exist.
+        known: The names that exist, or those of them that come closest.
+        more: How many exist besides.
     """
 
-    def __init__(self, kind: str, name: str, known: Iterable[str]) -> None:
+    def __init__(self, kind: str, name: str, known: Iterable[str], more: int = 0) -> None:
         self.kind = kind
         self.name = name
         self.known = sorted(known)
+        self.more = more
         closest = nearest(name, self.known)
         hint = f" Did you mean {closest!r}?" if closest else ""
-        super().__init__(f"no {kind} {name!r}; known: {', '.join(self.known) or 'none'}.{hint}")
+        names = ", ".join(self.known) or "none"
+        rest = f" and {more} more" if more else ""
+        super().__init__(f"no {kind} {name!r}; known: {names}{rest}.{hint}")
 
-    def __reduce__(self) -> tuple[type[UnknownNameError], tuple[str, str, list[str]]]:
+    def __reduce__(self) -> tuple[type[UnknownNameError], tuple[str, str, list[str], int]]:
         """Cross to another process by the arguments, of which the text is made."""
-        return type(self), (self.kind, self.name, self.known)
+        return type(self), (self.kind, self.name, self.known, self.more)
 
 
 class MissingExtraError(UsageError):

@@ -62,6 +62,20 @@ class Lock:
         self._file.close()
 
 
+def is_held(folder: Path) -> bool:
+    """Tell whether a process holds the lock of a run folder: it plays or scores the run."""
+    try:
+        file = (folder / ".lock").open("rb")
+    except FileNotFoundError:
+        return False
+    with file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return True
+    return False
+
+
 class Journal:
     """Trajectories as they finish.
 

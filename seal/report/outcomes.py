@@ -26,6 +26,8 @@ class Outcome:
     stop: str
     """Stop reason of the last goal that was played; empty where there is none."""
     calls: int
+    error: str = ""
+    """What failed; empty where nothing did."""
 
 
 def outcome_label(failed: bool, scores: Iterable[Score]) -> str:
@@ -80,6 +82,7 @@ def outcome(trajectory: Trajectory, scores: Iterable[Score]) -> Outcome:
         label=outcome_label(trajectory.failed, scores),
         stop=last_stop(trajectory),
         calls=sum(1 for _ in trajectory.calls()),
+        error=next((stop.error for stop in trajectory.stops if stop.error), ""),
     )
 
 

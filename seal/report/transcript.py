@@ -25,6 +25,9 @@ COLOURS = {
     "error": "bold white on red",
 }
 
+_JUDGES = {"rule": "judge (knows the gold)", "llm": "judge (a model, sees no gold)"}
+"""What to call a judge, by the first word of its identity."""
+
 Line = tuple[str, str]
 """(text, style) of one paragraph."""
 
@@ -35,6 +38,7 @@ def render_transcript(
     tools: Mapping[str, Tool],
     scores: Sequence[Score] = (),
     fold: int | None = FOLD,
+    judge: str = "",
 ) -> Text:
     """Return a whole chat; its `plain` is the same without colours.
 
@@ -46,12 +50,13 @@ def render_transcript(
         tools: The pool by id, for the names of offered tools.
         scores: Scores of this task and trial.
         fold: Characters of a text that are shown before the rest is folded away; None: all.
+        judge: Identity of the judge that gave the pass rate; empty: unknown.
     """
     lines = [
         *heading_lines(trajectory.task_id, trajectory.trial, task),
         *_offered_lines(trajectory, tools),
         *step_lines(trajectory.steps, fold),
-        *ending_lines(trajectory, scores),
+        *ending_lines(trajectory, scores, judge),
     ]
     return join_lines(lines)
 
@@ -91,7 +96,9 @@ def step_lines(steps: Iterable[Step], fold: int | None = FOLD) -> Iterator[Line]
         yield f"    next speaker: {recipient}", "dim"
 
 
-def ending_lines(trajectory: Trajectory, scores: Sequence[Score]) -> Iterator[Line]:
+def ending_lines(
+    trajectory: Trajectory, scores: Sequence[Score], judge: str = ""
+) -> Iterator[Line]:
     """Yield why the chat ended, the final answers, the verdicts and the scores with reasons."""
     yield "", ""
     for goal, stop in enumerate(trajectory.stops):
@@ -102,8 +109,8 @@ def ending_lines(trajectory: Trajectory, scores: Sequence[Score]) -> Iterator[Li
     for goal, answer in enumerate(trajectory.answers):
         told = "none" if answer is None else answer
         yield f"goal {goal} answer: {told}", ""
-    yield from _verdict_lines(trajectory, scores)
-    yield from _score_lines(scores)
+    yield from _verdict_lines(trajectory, scores, judge)
+    yield from _score_lines(trajectory, scores)
 
 
 def indent(text: str, by: int = 4) -> str:
@@ -166,10 +173,10 @@ def _folded_lines(text: str, fold: int | None, by: int = 4) -> Iterator[Line]:
         yield " " * by + f"... {left_out:,} more characters; trajectories.jsonl has all", "dim"
 
 
-def _verdict_lines(trajectory: Trajectory, scores: Sequence[Score]) -> Iterator[Line]:
+def _verdict_lines(trajectory: Trajectory, scores: Sequence[Score], judge: str) -> Iterator[Line]:
     label = outcome_label(trajectory.failed, scores)
     if scores or label == "error":
-        yield f"outcome: {label}", COLOURS.get(label, "bold")
+        yield f"{_who_says(label, scores, judge)}: {label}", COLOURS.get(label, "bold")
     for score in scores:
         if score.metric in DECISIVE and score.value is not None:
             said = goal_label(score)
@@ -177,12 +184,23 @@ def _verdict_lines(trajectory: Trajectory, scores: Sequence[Score]) -> Iterator[
             yield f"goal {score.goal} {score.metric}: {said}{reason}", COLOURS[said]
 
 
-def _score_lines(scores: Sequence[Score]) -> Iterator[Line]:
-    if not scores:
+def _who_says(label: str, scores: Sequence[Score], judge: str) -> str:
+    """Return who gives the outcome: a role of the chat, such as the checker, never does."""
+    judged = any(s.metric == DECISIVE[0] and s.value is not None for s in scores)
+    if label == "error" or not judged:
+        return "outcome"
+    return _JUDGES.get(judge.partition("/")[0], "judge, after the chat")
+
+
+def _score_lines(trajectory: Trajectory, scores: Sequence[Score]) -> Iterator[Line]:
+    told = [s for s in scores if s.value is not None or not trajectory.failed]
+    if len(told) < len(scores):
+        yield f"not scored: {len(scores) - len(told)} values, for the error above", "dim"
+    if not told:
         return
     yield "scores", "bold"
-    width = max(len(score.metric) for score in scores)
-    for score in scores:
+    width = max(len(score.metric) for score in told)
+    for score in told:
         reason = f"  {reason_of(score)}" if reason_of(score) else ""
         name = score.metric.ljust(width)
         yield f"  goal {score.goal}  {name}  {number(score.value):>9}{reason}", ""

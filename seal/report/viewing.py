@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import time
 from collections.abc import Iterator
 from functools import cache
@@ -11,6 +12,7 @@ import orjson
 
 from seal.core.errors import DataError, UnknownNameError, UsageError
 from seal.core.types import Score, Step, Task, Trajectory
+from seal.pipeline.journal import is_held
 from seal.pipeline.run_folder import RunFolder
 from seal.report.outcomes import outcomes, scores_so_far, trajectories_so_far
 from seal.report.printable import one_line, printable
@@ -89,11 +91,15 @@ def find_task(run: RunFolder, wanted: str) -> Task:
         if fits:
             named = ", ".join(fits[:NAMED]) + (", ..." if len(fits) > NAMED else "")
             raise UsageError(f"{wanted!r} fits {len(fits)} tasks: {named}; give more of the id")
-    raise UnknownNameError("task", wanted, _closest(wanted, list(tasks)))
+    closest = _closest(wanted, list(tasks))
+    raise UnknownNameError("task", wanted, closest, more=len(tasks) - len(closest))
 
 
 def outcome_table(run: RunFolder) -> Table:
-    """Return the run's tasks: id, goal, outcome, stop reason, number of calls."""
+    """Return the run's tasks: id, goal, outcome, stop reason, number of calls.
+
+    Under the goal of a task that failed stands the start of its error.
+    """
     from rich.table import Table
     from rich.text import Text
 
@@ -107,9 +113,11 @@ def outcome_table(run: RunFolder) -> Table:
     for chat in done:
         trial = (str(chat.trial),) if several_trials else ()
         label = Text(chat.label, style=COLOURS.get(chat.label, ""))
-        goal = goals.get(chat.task_id, "")
+        goal = Text(goals.get(chat.task_id, ""))
+        if chat.error:
+            goal.append(f"\n{one_line(chat.error, 72)}", style="red")
         name = Text(printable(chat.task_id))
-        table.add_row(name, *trial, Text(goal), label, chat.stop, str(chat.calls))
+        table.add_row(name, *trial, goal, label, chat.stop, str(chat.calls))
     played = {chat.task_id for chat in done}
     for task_id in (id for id in goals if id not in played):
         trial = ("",) if several_trials else ()
@@ -146,11 +154,19 @@ class Follower:
         self._heading: tuple[str, int] | None = None
 
     def texts(self, poll: float = POLL_SECONDS) -> Iterator[Any]:
-        """Yield what is new, as it comes, until the chat or the run has ended."""
+        """Yield what is new, as it comes, until the chat or the run has ended, or nobody writes."""
         while True:
+            # In this order: what a run wrote before it let go of the folder is seen below.
+            written = is_held(self._run.path)
             ended = self._has_ended()
-            yield from self.read_new()
+            found_new = False
+            for text in self.read_new():
+                found_new = True
+                yield text
             if ended or self._wanted in self._failed:
+                return
+            if not written and not found_new:
+                yield join_lines([("", ""), (_unfinished(self._run), "yellow")])
                 return
             time.sleep(poll)
 
@@ -201,6 +217,11 @@ class Follower:
         return summary.stat().st_mtime_ns >= chats.stat().st_mtime_ns
 
 
+def _unfinished(run: RunFolder) -> str:
+    folder = shlex.quote(str(run.path))
+    return f"the run stopped unfinished; go on with: seal run ... --out {folder} --resume"
+
+
 def _decode_live(line: bytes, tail: LineTail) -> tuple[tuple[str, int], Step]:
     from pydantic import ValidationError
 
@@ -229,7 +250,9 @@ def _transcript(run: RunFolder, task: Task, trial: int, fold: int | None) -> Any
         trials = ", ".join(str(chat.trial) for chat in played)
         hint = f"played: trial {trials}" if trials else "it has not been played yet; try --follow"
         raise UsageError(f"task {task.id!r} has no trial {trial}; {hint}")
-    return render_transcript(task, found, run.tools(), _scores(run, task.id, trial), fold)
+    scores = _scores(run, task.id, trial)
+    judge = str(run.manifest().get("measure", {}).get("judge", {}).get("judge", ""))
+    return render_transcript(task, found, run.tools(), scores, fold, judge)
 
 
 def _scores(run: RunFolder, task_id: str, trial: int) -> list[Score]:

@@ -87,7 +87,7 @@ def test_the_end_has_stop_reason_answer_verdict_and_scores_with_reasons():
 
     assert "goal 0 stopped: done" in lines
     assert "goal 0 answer: The sky is clear." in lines
-    assert "outcome: unsure" in lines
+    assert "judge, after the chat: unsure" in lines
     assert "goal 0 pass_rate: unsure: states no city" in lines
     assert "  goal 0  call_recall        n/a  the goal has no gold calls" in lines
 
@@ -104,6 +104,30 @@ def test_an_infrastructure_failure_is_an_error_and_no_verdict():
 
     assert "outcome: error" in lines
     assert "    the server answered 500" in lines
+
+
+def test_the_outcome_says_who_judged_and_what_the_judge_knows():
+    scores = [verdict("own/a", "solved")]
+
+    assert "judge (knows the gold): solved" in plain(chat("own/a"), scores, judge="rule/1")
+    assert "judge (a model, sees no gold): solved" in plain(chat("own/a"), scores, judge="llm/3f")
+
+
+def test_an_outcome_that_no_judge_gave_names_none():
+    success = Score("own/a", 0, 0, "success", 1.0)
+
+    assert "outcome: solved" in plain(chat("own/a"), [success], judge="rule/1")
+
+
+def test_an_infrastructure_failure_is_told_once_and_not_for_every_metric():
+    names = ("pass_rate", "call_recall", "calls")
+    reason = "infrastructure: the server answered 500"
+    scores = [Score("own/a", 0, 0, name, None, reason=reason) for name in names]
+
+    lines = plain(failed_chat("own/a"), scores)
+
+    assert "\n".join(lines).count("the server answered 500") == 1
+    assert "not scored: 3 values, for the error above" in lines
 
 
 def test_control_characters_of_the_data_never_reach_the_terminal():

@@ -7,6 +7,7 @@ from rich.console import Console
 
 from seal.core.errors import DataError, UnknownNameError, UsageError
 from seal.core.records import encode, to_plain, write_records
+from seal.pipeline.journal import Lock
 from seal.report.viewing import Follower, find_task, view
 
 
@@ -45,6 +46,16 @@ def test_without_a_task_the_tasks_are_listed_with_their_outcome(scored_run):
     assert "solved" in cells[0]
     assert "unsolved" in cells[1]
     assert cells[2].count("error") == 2
+
+
+def test_the_list_tells_what_failed(make_run):
+    error = "the server answered 500: " + "x" * 200
+    run = make_run("failed", [task("own/a")], [failed_chat("own/a", error)])
+
+    text = seen(run)
+
+    assert "the server answered 500: xxx" in text
+    assert error not in text
 
 
 def test_tasks_that_were_not_played_are_listed_too(make_run):
@@ -105,6 +116,7 @@ def test_an_unknown_task_is_refused_with_the_closest(make_run):
     with pytest.raises(UnknownNameError, match="Did you mean 'own/task-004'") as error:
         find_task(run, "own/tusk-004")
     assert str(error.value).count("own/task") <= 11
+    assert "and 40 more. Did" in str(error.value)
 
 
 def test_a_trial_that_was_not_played_is_refused(scored_run):
@@ -182,12 +194,36 @@ def test_following_ends_with_the_run(running):
         append(running.trajectories_path, chat("own/a"), chat("own/b"))
         running.write_json("summary.json", {})
 
-    timer = threading.Timer(0.2, finish)
-    timer.start()
-    text = seen(running, follow=True)
-    timer.join()
+    with Lock(running.path):
+        timer = threading.Timer(0.2, finish)
+        timer.start()
+        text = seen(running, follow=True)
+        timer.join()
 
     assert text.count("stopped: done") == 2
+    assert "unfinished" not in text
+
+
+def test_following_ends_when_nobody_writes_the_run_any_more(running):
+    append(running.trajectories_path, chat("own/a"))
+
+    text = seen(running, follow=True)
+
+    assert text.count("stopped: done") == 1
+    told = f"the run stopped unfinished; go on with: seal run ... --out {running.path} --resume"
+    assert text.splitlines()[-1] == told
+
+
+def test_following_waits_while_a_run_is_quiet(running):
+    lock = Lock(running.path)
+    lock.__enter__()
+    timer = threading.Timer(0.5, lock.__exit__, (None, None, None))
+    timer.start()
+    texts = Follower(running).texts(poll=0.05)
+
+    assert "stopped unfinished" in next(texts).plain
+    assert not timer.is_alive() or timer.finished.is_set()
+    timer.join()
 
 
 def test_following_one_task_ends_with_it(running):
