@@ -154,16 +154,14 @@ def summary_rows(run: RunFolder, metrics: Sequence[str] | None = None) -> list[S
 def summary_table(run: RunFolder, metrics: Sequence[str] | None = None) -> Table:
     """Return `summary_rows` as a table for the terminal: mean, 95 % interval, n, undefined.
 
-    Metrics without a value in any column stand below it, with the reason.
+    Metrics without a value in any column are left to `seal.report.notes.summary_notes`.
     """
     from rich.table import Table
     from rich.text import Text
 
     rows = summary_rows(run, metrics)
-    summary = run.summary()
-    lacking = [row.metric for row in rows if all(c.mean is None for c in row.cells.values())]
-    caption = _caption(summary) + _undefined(summary, lacking)
-    table = Table(caption=Text(printable(caption)), caption_justify="left")
+    lacking = lacking_metrics(rows)
+    table = Table()
     table.add_column("metric", no_wrap=True)
     played = {"model": run, **run.baselines()}
     for column in rows[0].cells if rows else ():
@@ -174,13 +172,9 @@ def summary_table(run: RunFolder, metrics: Sequence[str] | None = None) -> Table
     return table
 
 
-def _undefined(summary: Mapping[str, Any], metrics: Sequence[str]) -> str:
-    """Return a line for each reason that leaves metrics without any value."""
-    by_reason: dict[str, list[str]] = {}
-    for metric in metrics:
-        reasons = (summary.get("metrics", {}).get(metric) or {}).get("reasons") or {}
-        by_reason.setdefault(" / ".join(sorted(reasons)) or "not measured", []).append(metric)
-    return "".join(f"\nn/a ({why}): {', '.join(names)}" for why, names in by_reason.items())
+def lacking_metrics(rows: Iterable[SummaryRow]) -> list[str]:
+    """Return the metrics that have no value in any column."""
+    return [row.metric for row in rows if all(c.mean is None for c in row.cells.values())]
 
 
 def _cell_text(cell: Cell) -> Any:
@@ -192,13 +186,3 @@ def _cell_text(cell: Cell) -> Any:
     text.append(f" {cell.interval_text}" if cell.interval_text else "", style="not bold")
     text.append(f"\n{cell.count_text}", style="not bold dim")
     return text
-
-
-def _caption(summary: Mapping[str, Any]) -> str:
-    parts = [f"{summary.get('tasks', 0)} tasks", f"{summary.get('errors', 0)} errors"]
-    if summary.get("skipped"):
-        parts.append(f"{summary['skipped']} skipped")
-    stops = summary.get("stop_reasons") or {}
-    ended = ", ".join(f"{reason} {count}" for reason, count in sorted(stops.items()))
-    stopped = f"; goals ended by {ended}" if ended else ""
-    return f"{', '.join(parts)}{stopped}\nmean [95 % interval], n: scores with a value"

@@ -60,6 +60,12 @@ def test_an_unknown_name_among_none_says_so():
     assert str(UnknownNameError("team", "x", [])) == "no team 'x'; known: none."
 
 
+def test_an_unknown_name_among_many_says_how_many_are_left_out():
+    error = UnknownNameError("task", "own/z", ["own/a", "own/b"], more=70)
+    assert str(error).startswith("no task 'own/z'; known: own/a, own/b and 70 more. Did you")
+    assert str(pickle.loads(pickle.dumps(error))) == str(error)
+
+
 def test_a_missing_extra_names_its_install_command():
     assert 'pip install "seal-api-llms[gemini]"' in str(example(MissingExtraError))
 

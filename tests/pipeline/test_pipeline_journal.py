@@ -12,7 +12,7 @@ import pytest
 from seal.core.errors import DataError, UsageError
 from seal.core.records import encode, read_records
 from seal.core.types import Stop, Trajectory
-from seal.pipeline.journal import Journal, Lock
+from seal.pipeline.journal import Journal, Lock, is_held
 from seal.pipeline.timings import Timings
 from seal.pipeline.workers import Outcome
 
@@ -144,3 +144,12 @@ def test_damaged_timings_name_the_line(tmp_path: Path):
 
     with pytest.raises(DataError, match=r"timings\.jsonl, line 2: no timing"):
         Timings(path)
+
+
+def test_whether_a_run_is_written_can_be_seen_without_hindering_it(tmp_path: Path) -> None:
+    assert not is_held(tmp_path)
+    with Lock(tmp_path):
+        assert is_held(tmp_path)
+    assert not is_held(tmp_path)
+    with Lock(tmp_path):
+        assert is_held(tmp_path)

@@ -1,5 +1,6 @@
 import io
 import threading
+from contextlib import ExitStack
 
 import pytest
 from report_runs import chat, failed_chat, live_line, task, verdict
@@ -215,15 +216,22 @@ def test_following_ends_when_nobody_writes_the_run_any_more(running):
 
 
 def test_following_waits_while_a_run_is_quiet(running):
-    lock = Lock(running.path)
-    lock.__enter__()
-    timer = threading.Timer(0.5, lock.__exit__, (None, None, None))
-    timer.start()
-    texts = Follower(running).texts(poll=0.05)
+    released = threading.Event()
+    with ExitStack() as stack:
+        stack.enter_context(Lock(running.path))
+        held = stack.pop_all()
 
-    assert "stopped unfinished" in next(texts).plain
-    assert not timer.is_alive() or timer.finished.is_set()
+    def release():
+        released.set()
+        held.close()
+
+    timer = threading.Timer(0.3, release)
+    timer.start()
+    told = next(Follower(running).texts(poll=0.02))
     timer.join()
+
+    assert released.is_set()
+    assert "stopped unfinished" in told.plain
 
 
 def test_following_one_task_ends_with_it(running):

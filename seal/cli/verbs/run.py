@@ -145,6 +145,7 @@ def command(
 def _play(settings: RunSettings, out: Path | None, resume: bool, result: Output) -> int:
     from seal.pipeline.run import free_folder, run
     from seal.report.html import write_report
+    from seal.report.notes import summary_notes
     from seal.report.tables import summary_table
 
     out = out or free_folder(settings)
@@ -158,7 +159,8 @@ def _play(settings: RunSettings, out: Path | None, resume: bool, result: Output)
     folder = played.folder
     report = write_report([folder], folder.report_path)
     result.result({"run": str(folder.path), **played.summary})
-    result.show(summary_table(folder), f"run: {folder.path}", f"report: {report}")
+    result.show(summary_table(folder), *summary_notes(folder))
+    result.show(f"run: {folder.path}", f"report: {report}")
     return played.exit_code
 
 

@@ -36,6 +36,7 @@ def command(
     """Score the trajectories of a run again; its scores and its summary are replaced."""
     from seal.pipeline.rescore import rescore
     from seal.pipeline.run_folder import RunFolder
+    from seal.report.notes import summary_notes
     from seal.report.tables import summary_table
 
     with output(json) as result:
@@ -52,5 +53,6 @@ def command(
                 progress=lambda done, total: advance("score", done, total),
             )
         result.result({"run": str(run), **summary})
-        result.show(summary_table(RunFolder.open(run)))
+        folder = RunFolder.open(run)
+        result.show(summary_table(folder), *summary_notes(folder))
     return int(summary["errors"] > 0)

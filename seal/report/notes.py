@@ -1,0 +1,93 @@
+"""What is told in plain lines below the table of a run: counts, gaps, and why tasks failed."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from seal.evaluation.goals import INFRASTRUCTURE
+from seal.pipeline.run_folder import RunFolder
+from seal.report.outcomes import scores_so_far, trajectories_so_far
+from seal.report.printable import one_line, printable
+from seal.report.tables import lacking_metrics, summary_rows
+
+ERRORS = 5
+"""Most distinct error messages that are told."""
+LONGEST = 300
+"""Most characters of one."""
+
+
+def summary_notes(run: RunFolder, metrics: Sequence[str] | None = None) -> list[str]:
+    """Return the lines below `summary_table`, printable, to be wrapped by the terminal alone.
+
+    Counts of tasks and stop reasons; the metrics without any value, with the reason; where tasks
+    failed, the errors with their counts, and how to see one of the chats.
+
+    Args:
+        run: A run that has been scored.
+        metrics: Those of the table; None: the main ones.
+    """
+    summary = run.summary()
+    lines = [
+        _counts(summary),
+        "mean [95 % interval], n: scores with a value",
+        *_gaps(summary, lacking_metrics(summary_rows(run, metrics))),
+        *_errors(run, summary.get("error_reasons") or {}),
+    ]
+    return [printable(line) for line in lines]
+
+
+def counted(count: int, noun: str) -> str:
+    """Return a count with its noun, such as `1 task` or `0 tasks`."""
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+
+
+def _counts(summary: Mapping[str, Any]) -> str:
+    parts = [counted(summary.get("tasks", 0), "task"), counted(summary.get("errors", 0), "error")]
+    if summary.get("skipped"):
+        parts.append(f"{summary['skipped']} skipped")
+    stops = summary.get("stop_reasons") or {}
+    ended = ", ".join(f"{reason} {count}" for reason, count in sorted(stops.items()))
+    return ", ".join(parts) + (f"; goals ended by {ended}" if ended else "")
+
+
+def _gaps(summary: Mapping[str, Any], metrics: Sequence[str]) -> Iterator[str]:
+    """Yield a line for each reason that leaves metrics without any value."""
+    by_reason: dict[str, list[str]] = {}
+    for metric in metrics:
+        reasons = (summary.get("metrics", {}).get(metric) or {}).get("reasons") or {}
+        by_reason.setdefault(" / ".join(sorted(reasons)) or "not measured", []).append(metric)
+    for why, names in by_reason.items():
+        yield f"n/a ({why}): {', '.join(names)}"
+
+
+def _errors(run: RunFolder, reasons: Mapping[str, int]) -> Iterator[str]:
+    """Yield the errors, the most frequent first, and the command that shows one of the chats."""
+    most = sorted(reasons.items(), key=lambda reason: (-reason[1], reason[0]))
+    for message, count in most[:ERRORS]:
+        yield f"error in {counted(count, 'chat')}: {one_line(message, LONGEST)}"
+    if len(most) > ERRORS:
+        yield f"and {counted(len(most) - ERRORS, 'other error')}; summary.json has all"
+    failed = _failed_chat(run) if most else None
+    if failed is not None:
+        task_id, trial = failed
+        words = [
+            "seal",
+            "view",
+            str(run.path),
+            task_id,
+            *(["--trial", str(trial)] if trial else []),
+        ]
+        yield f"see one of them: {shlex.join(words)}"
+
+
+def _failed_chat(run: RunFolder) -> tuple[str, int] | None:
+    """Return task and trial of the first chat that failed, else of one that was not judged."""
+    for trajectory in trajectories_so_far(run):
+        if trajectory.failed:
+            return trajectory.task_id, trajectory.trial
+    for score in scores_so_far(run):
+        if score.value is None and score.reason.startswith(INFRASTRUCTURE):
+            return score.task_id, score.trial
+    return None

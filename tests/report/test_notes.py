@@ -1,0 +1,62 @@
+"""The lines below the table of a run."""
+
+import json
+
+import pytest
+from report_runs import chat, failed_chat, metric, task
+
+from seal.core.types import Score
+from seal.report.notes import summary_notes
+
+
+@pytest.fixture
+def run_with(make_run):
+    """Write a run whose summary has further fields."""
+
+    def write(chats=(), scores=(), **summary):
+        run = make_run("r", [task("own/a")], chats, scores, {"pass_rate": metric(0.5)})
+        path = run.path / "summary.json"
+        path.write_text(json.dumps({**json.loads(path.read_text()), **summary}))
+        return run
+
+    return write
+
+
+def test_counts_are_told_in_the_singular_too(run_with):
+    assert summary_notes(run_with(errors=1, skipped=2))[0] == (
+        "1 task, 1 error, 2 skipped; goals ended by done 1"
+    )
+
+
+def test_without_errors_there_is_no_word_of_them(run_with):
+    assert not any("error in" in line for line in summary_notes(run_with([chat("own/a")])))
+
+
+def test_distinct_errors_are_told_with_counts_and_how_to_see_one(run_with):
+    reasons = {"the server answered 500": 2, "the server answered 429": 9}
+    run = run_with([chat("own/a", 0), failed_chat("own/b c")], errors=11, error_reasons=reasons)
+
+    assert summary_notes(run)[-3:] == [
+        "error in 9 chats: the server answered 429",
+        "error in 2 chats: the server answered 500",
+        f"see one of them: seal view {run.path} 'own/b c'",
+    ]
+
+
+def test_of_many_long_errors_five_starts_are_told(run_with):
+    reasons = {f"\x1b{number}" + "x" * 1000: 1 for number in range(7)}
+    run = run_with([failed_chat("own/a")], errors=7, error_reasons=reasons)
+
+    told = [line for line in summary_notes(run) if "error in" in line]
+
+    assert len(told) == 5
+    assert all(len(line) <= 320 and "\x1b" not in line for line in told)
+    assert "and 2 other errors; summary.json has all" in summary_notes(run)
+
+
+def test_a_chat_that_could_not_be_judged_is_shown_too(run_with):
+    reason = "infrastructure: judge: the server answered 500"
+    score = Score("own/a", 1, 0, "pass_rate", None, reason=reason)
+    run = run_with([chat("own/a", 1)], [score], errors=1, error_reasons={reason: 1})
+
+    assert summary_notes(run)[-1] == f"see one of them: seal view {run.path} own/a --trial 1"
