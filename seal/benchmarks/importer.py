@@ -56,7 +56,7 @@ class Notes:
     dropped: Counter[str] = field(default_factory=Counter)
     """Reason to the number of records, or parts of records, that were left out."""
     lacks: set[str] = field(default_factory=set)
-    """What the source does not say, such as "gold_calls"."""
+    """What the source says of no task or tool at all, such as "gold_calls"."""
     facts: dict[str, JSON] = field(default_factory=dict)
     """Further counts under a name of their own."""
 
@@ -117,7 +117,8 @@ def import_benchmark(name: str, source: Path, out: Path, **options: Any) -> Impo
 
     Raises:
         UsageError: No such importer or source, or `out` may not be replaced.
-        DataError: The source is malformed or holds nothing; nothing is left behind.
+        DataError: The source is malformed or holds nothing; one bad record ends the import, and
+            nothing is left behind.
     """
     importer: Importer = REGISTRY.resolve(name)
     _check_places(source, out)
@@ -163,13 +164,15 @@ def _write(
     notes = Notes()
     with ExitStack() as files, _without_cycle_search():
         writer = _Writer(folder, files)
-        for record in importer(source, notes, **options):
-            writer.add(record)
+        try:
+            for record in importer(source, notes, **options):
+                writer.add(record)
+        except DataError as error:
+            raise DataError(
+                f"{error}. Nothing was imported: one malformed file or record ends the import"
+            ) from error
     if not writer.counts[TOOLS] + writer.counts[TASKS]:
-        raise DataError(
-            f"{source} holds no record of {name}: "
-            f"dropped {dict(notes.dropped)}, found {notes.facts.get('files', {})}"
-        )
+        raise DataError(_nothing(name, source, notes))
     report = ImportReport(
         name,
         writer.counts[TASKS],
@@ -183,6 +186,21 @@ def _write(
     text = orjson.dumps(report.to_json(), option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
     (folder / REPORT).write_bytes(text)
     return report
+
+
+def _nothing(name: str, source: Path, notes: Notes) -> str:
+    """Return that a source holds no record, what it holds instead, and the repair."""
+    files = notes.facts.get("files")
+    parts = [
+        f"{what}: {', '.join(f'{count} {kind}' for kind, count in counts.items())}"
+        for what, counts in (("its files", files), ("left out", dict(notes.dropped)))
+        if isinstance(counts, dict) and counts
+    ]
+    found = f" ({'; '.join(parts)})" if parts else ""
+    return (
+        f"{source} holds no record of {name}{found}: name the file or folder that upstream "
+        f"publishes, or another importer ({', '.join(REGISTRY.names())})"
+    )
 
 
 @contextmanager

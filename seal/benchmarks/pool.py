@@ -122,7 +122,7 @@ class StoredPool:
                 found += 1
                 yield task
         if not found and limit != 0:
-            raise _nothing_found(self.folder / TASKS, select or {}, known)
+            raise _nothing_found(self, select or {}, known)
 
     def _checked(self) -> Iterator[Task]:
         path = self.folder / TASKS
@@ -155,7 +155,7 @@ class StoredPool:
         """
         files = self.recordings()
         if name not in files:
-            raise UnknownNameError(f"recording in {self.folder}", name, files)
+            raise UnknownNameError(f"recording in {self.name}", name, files)
         yield from read_records(files[name], Trajectory)
 
 
@@ -180,13 +180,16 @@ def _written(value: JSON) -> str:
 
 
 def _nothing_found(
-    path: Path, select: Mapping[str, str], known: Mapping[str, set[str]]
+    pool: StoredPool, select: Mapping[str, str], known: Mapping[str, set[str]]
 ) -> DataError | UsageError:
     if not select:
-        return DataError(f"{path} holds no task")
+        return DataError(
+            f"{pool.folder / TASKS} holds no task: import the benchmark again, "
+            "from a source that has its tasks"
+        )
     tags = "; ".join(f"{tag}: {_shortened(values)}" for tag, values in sorted(known.items()))
     asked = ", ".join(f"{tag}={value}" for tag, value in select.items())
-    return UsageError(f"no task of {path} has {asked}; its tags are: {tags or 'none'}")
+    return UsageError(f"no task of {pool.name} has {asked}; its tags are: {tags or 'none'}")
 
 
 def _shortened(values: set[str]) -> str:

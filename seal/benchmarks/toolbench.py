@@ -3,8 +3,11 @@
 Task id: `group/query_id`. A record that repeats id and text counts once; the same id with another
 text gets `#` and 8 hexadecimal digits of the text's digest. Training answers (`answer/GROUP/`) give
 gold calls to the task of their group, id and text, or become tasks of their own. A model's run
-joins its task in the same way; without one it is counted and listed as `no_task`, unless the source
-has no queries at all: then the runs themselves say what the tasks are.
+joins its task in the same way; without one it is counted and listed as `runs_without_task`, unless
+the source has no queries at all: then the runs themselves say what the tasks are.
+
+One malformed record ends the import, and nothing is written: a pool that silently lacks tasks would
+give other figures. What is well-formed and cannot be used is left out and counted instead.
 """
 
 from __future__ import annotations
@@ -24,6 +27,7 @@ from seal.benchmarks.toolbench_files import (
     group_of_queries,
     place_of_run,
     recording_of_converted,
+    refuse_deep,
 )
 from seal.benchmarks.toolbench_gold import Gold, gold_of
 from seal.benchmarks.toolbench_runs import trajectory_of, truncations
@@ -36,7 +40,7 @@ from seal.benchmarks.toolbench_tasks import (
     split_of,
 )
 from seal.benchmarks.toolbench_tools import ToolTable
-from seal.core.errors import DataError
+from seal.core.errors import DataError, shortened
 from seal.core.types import JSON, Task, Tool
 
 
@@ -50,6 +54,7 @@ def import_toolbench(source: Path, notes: Notes) -> Iterator[Tool | Task | Recor
 
     Raises:
         DataError: A file is malformed or a record lacks a field; the text names file and place.
+            The import ends there.
     """
     return _Import(source, notes).records()
 
@@ -77,7 +82,7 @@ class _Import:
         self._counts: Counter[str] = Counter()
         self._runs: defaultdict[str, Counter[str]] = defaultdict(Counter)
         self._trials: Counter[tuple[str, str]] = Counter()
-        self._no_task: defaultdict[str, list[str]] = defaultdict(list)
+        self._without_task: defaultdict[str, list[str]] = defaultdict(list)
         self._from_queries = "queries" in self._source.files
 
     def records(self) -> Iterator[Tool | Task | Recorded]:
@@ -114,18 +119,20 @@ class _Import:
             try:
                 task = self._task_of_query(record, group, file)
             except DataError as error:
-                raise DataError(f"{file.name}, record {number}: {error}") from error
+                raise DataError(f"{file.path}, record {number}: {error}") from error
             if task is not None:
                 yield task
 
     def _task_of_query(self, record: Any, group: str, file: SourceFile) -> Task | None:
         """Return a query record's task; None where it is dropped or known."""
+        refuse_deep(record)
         if not isinstance(record, dict):
-            raise DataError(f"expected an object, got {str(record)[:100]!r}")
+            raise DataError(f"expected an object, got {shortened(record)}")
         text = text_of_query(record.get("query"))
         query_id = record.get("query_id")
         if not isinstance(query_id, (int, str)) or isinstance(query_id, bool):
-            raise DataError(f"query_id: expected a number, got {query_id!r}")
+            got = shortened(query_id) if "query_id" in record else "no such field"
+            raise DataError(f"query_id: expected a number, got {got}")
         if "api_list" not in record or "relevant APIs" not in record:
             self._notes.dropped["lacks_relevant_apis"] += 1
             return None
@@ -144,7 +151,7 @@ class _Import:
     def _offered(self, apis: Any, file: SourceFile) -> dict[tuple[str, str], str]:
         """Return upstream's (tool, API) to tool id; of equal names the first counts."""
         if not isinstance(apis, list):
-            raise DataError(f"api_list: expected a list, got {str(apis)[:100]!r}")
+            raise DataError(f"api_list: expected a list, got {shortened(apis)}")
         offered: dict[tuple[str, str], str] = {}
         for position, api in enumerate(apis):
             try:
@@ -178,9 +185,11 @@ class _Import:
 
     def _read_tree(self, file: SourceFile) -> Run:
         try:
-            return read_tree(file.read())
+            record = file.read()
+            refuse_deep(record)
+            return read_tree(record)
         except DataError as error:
-            raise DataError(f"{file.name}: {error}") from error
+            raise DataError(f"{file.path}: {error}") from error
 
     def _own_gold(self, file: SourceFile) -> Iterator[Task]:
         """Yield the task that a training answer without a query record makes."""
@@ -203,7 +212,7 @@ class _Import:
             try:
                 offered.append(self._tools.add_function(function, origin.file.name))
             except DataError as error:
-                raise DataError(f"{origin}: {error}") from error
+                raise DataError(f"{origin.file.path}{origin.place}: {error}") from error
         tool_ids = tuple(dict.fromkeys(tool for tool in offered if tool is not None))
         return self._index.add(group, query_id, run.query, tool_ids)
 
@@ -219,9 +228,10 @@ class _Import:
         for query_id, record in file.read().items():
             origin = _Origin(file, f", query {query_id}")
             try:
+                refuse_deep(record)
                 run = read_converted(record)
             except DataError as error:
-                raise DataError(f"{origin}: {error}") from error
+                raise DataError(f"{origin.file.path}{origin.place}: {error}") from error
             entry = self._index.find(group, query_id, run.query)
             if entry is not None and self._trials[name, entry.id]:
                 self._runs[name]["converted_again"] += 1  # the tree of this run is here already
@@ -235,8 +245,8 @@ class _Import:
         self._count_run(name, run)
         entry = self._index.find(group, query_id, run.query)
         if entry is None and self._from_queries:
-            self._no_task[name].append(str(origin))
-            self._notes.dropped["no_task"] += 1
+            self._without_task[name].append(str(origin))
+            self._notes.dropped["runs_without_task"] += 1
             return
         if entry is None:
             entry = self._entry_of_run(run, group, query_id, origin)
@@ -259,9 +269,13 @@ class _Import:
 
     def _responses(self, file: SourceFile) -> None:
         record = file.read()
+        try:
+            refuse_deep(record)
+        except DataError as error:
+            raise DataError(f"{file.path}: {error}") from error
         apis = record.get("api_list") if isinstance(record, dict) else None
         if not isinstance(apis, list):
-            raise DataError(f"{file.name}: api_list: expected a list of response shapes")
+            raise DataError(f"{file.path}: api_list: expected a list of response shapes")
         shapes = {
             api["name"]: api["schema"]
             for api in apis
@@ -288,10 +302,11 @@ class _Import:
         facts["files"] = self._source.counts
         facts["counts"] = dict(sorted(self._counts.items()))
         facts["runs"] = {name: self._run_counts(name) for name in sorted(self._runs)}
-        facts["no_task"] = dict(sorted(self._no_task.items()))
+        facts["runs_without_task"] = dict(sorted(self._without_task.items()))
         lacking = self._tools.lacking()
         facts["tools_lacking"] = dict(sorted(lacking.items()))
-        self._notes.lacks.update(lacking)
+        wholly = (name for name, count in lacking.items() if count == len(self._tools))
+        self._notes.lacks.update(wholly)
         if not self._counts["gold_calls"]:
             self._notes.lacks.add("gold_calls")
         if not self._from_queries:
@@ -299,6 +314,6 @@ class _Import:
 
     def _run_counts(self, name: str) -> dict[str, int]:
         counts = self._runs[name]
-        no_task = len(self._no_task.get(name, ()))
-        counts.update(joined=counts["found"] - no_task, no_task=no_task)
+        without_task = len(self._without_task.get(name, ()))
+        counts.update(joined=counts["found"] - without_task, without_task=without_task)
         return dict(sorted(counts.items()))

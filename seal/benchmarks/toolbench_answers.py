@@ -15,7 +15,8 @@ from typing import Any, Literal
 import orjson
 
 from seal.benchmarks.toolbench_tools import FINISH
-from seal.core.errors import DataError
+from seal.core.errors import DataError, shortened
+from seal.core.plain import json_text
 
 Finish = Literal["give_answer", "give_up"]
 
@@ -69,13 +70,15 @@ def text_of_query(query: Any) -> str:
     """Return a query's text; some records hold a list of texts.
 
     Raises:
-        DataError: Neither a text nor a list of texts.
+        DataError: Missing, or neither a text nor a list of texts.
     """
+    if query is None:
+        raise DataError("the field query is missing or null; expected a text")
     if isinstance(query, str):
         return query
     if isinstance(query, list) and query and all(isinstance(part, str) for part in query):
         return "\n".join(query)
-    raise DataError(f"query: expected a text, got {str(query)[:100]!r}")
+    raise DataError(f"query: expected a text, got {shortened(query)}")
 
 
 def read_tree(record: Any) -> Run:
@@ -120,7 +123,7 @@ def checked_functions(functions: Any, place: str) -> list[dict[str, Any]]:
     for function in _list(functions, place):
         name = function.get("name") if isinstance(function, dict) else None
         if not isinstance(name, str) or not name:
-            raise DataError(f"{place}: a function has no name: {str(function)[:100]!r}")
+            raise DataError(f"{place}: a function has no name: {shortened(function)}")
     return list(functions)
 
 
@@ -189,7 +192,7 @@ def read_final_answer(text: Any) -> tuple[str | None, bool]:
     answer = value.get("final_answer")
     if answer is None:
         return None, False
-    return (answer if isinstance(answer, str) else orjson.dumps(answer).decode()), False
+    return (answer if isinstance(answer, str) else json_text(answer)), False
 
 
 def _unescape(text: str) -> str:
@@ -247,7 +250,7 @@ def _message_calls(message: Mapping[str, Any], place: str) -> Iterator[tuple[str
 
 def _named_call(call: Any, place: str) -> tuple[str, str]:
     if not isinstance(call, dict) or not isinstance(call.get("name"), str):
-        raise DataError(f"{place}: a call has no name: {str(call)[:100]}")
+        raise DataError(f"{place}: a call has no name: {shortened(call)}")
     return call["name"], text_of_arguments(call.get("arguments"))
 
 
@@ -255,7 +258,12 @@ def text_of_arguments(arguments: Any) -> str:
     """Return arguments as the text that the model wrote; some records hold them as an object."""
     if isinstance(arguments, str):
         return arguments
-    return "" if arguments is None else orjson.dumps(arguments).decode()
+    if arguments is None:
+        return ""
+    try:
+        return json_text(arguments)
+    except TypeError:  # a Python value that is no JSON, such as a set
+        return str(arguments)
 
 
 def _read_nodes(nodes: Iterable[Any]) -> Parts:
@@ -278,7 +286,7 @@ def _read_nodes(nodes: Iterable[Any]) -> Parts:
 
 def _node(node: Any, position: int) -> tuple[str, str]:
     if not isinstance(node, dict) or not isinstance(node.get("node_type"), str):
-        raise DataError(f"node {position} has no node_type: {str(node)[:100]}")
+        raise DataError(f"node {position} has no node_type: {shortened(node)}")
     return node["node_type"], str(node.get("description") or "")
 
 
@@ -309,15 +317,17 @@ def is_cut(observation: str) -> bool:
 def _mapping(value: Any, field: str | None, kind: type = dict) -> Any:
     """Return a record, or one of its fields, checked for its type."""
     if not isinstance(value, dict):
-        raise DataError(f"expected an object, got {str(value)[:100]!r}")
+        raise DataError(f"expected an object, got {shortened(value)}")
     if field is None:
         return value
     if not isinstance(value.get(field), kind):
-        raise DataError(f"{field}: missing, or no {kind.__name__}: {str(value.get(field))[:100]!r}")
+        wanted = "a list" if kind is list else "an object"
+        got = shortened(value[field]) if field in value else "no such field"
+        raise DataError(f"{field}: expected {wanted}, got {got}")
     return value[field]
 
 
 def _list(value: Any, place: str) -> list[Any]:
     if not isinstance(value, list):
-        raise DataError(f"{place}: expected a list, got {str(value)[:100]!r}")
+        raise DataError(f"{place}: expected a list, got {shortened(value)}")
     return value

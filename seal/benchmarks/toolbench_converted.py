@@ -22,7 +22,7 @@ from seal.benchmarks.toolbench_answers import (
     text_of_arguments,
     text_of_query,
 )
-from seal.core.errors import DataError
+from seal.core.errors import DataError, shortened
 
 _MESSAGE_LENGTH = 100
 """Upstream cuts the messages of its published results here."""
@@ -44,10 +44,10 @@ def read_converted(record: Any) -> Run:
         DataError: A field is missing or of the wrong type; the text names it.
     """
     if not isinstance(record, dict):
-        raise DataError(f"expected an object, got {str(record)[:100]!r}")
+        raise DataError(f"expected an object, got {shortened(record)}")
     answer = record.get("answer")
     if not isinstance(answer, dict) or not isinstance(answer.get("answer_details"), list):
-        raise DataError("answer.answer_details: missing, or no list")
+        raise DataError("answer.answer_details is missing or no list; expected a list of messages")
     parts = Parts([])
     texts_cut = 0
     for role, message in _flattened(answer["answer_details"]):
@@ -76,11 +76,11 @@ def _flattened(roots: list[Any]) -> Iterator[tuple[str, Any]]:
     while waiting:
         node = waiting.pop()
         if not isinstance(node, dict) or not isinstance(node.get("role"), str):
-            raise DataError(f"answer_details: a node has no role: {str(node)[:100]}")
+            raise DataError(f"answer_details: a node has no role: {shortened(node)}")
         yield node["role"], node.get("message")
         following = node.get("next") or []
         if not isinstance(following, list):
-            raise DataError(f"answer_details.next: expected a list, got {str(following)[:100]!r}")
+            raise DataError(f"answer_details.next: expected a list, got {shortened(following)}")
         waiting += reversed(following)
 
 
@@ -92,7 +92,7 @@ def _move(reply: int, thought: str, message: Any) -> Move:
             return move
         message = _literal(message)
     if not isinstance(message, Mapping) or not isinstance(message.get("name"), str):
-        raise DataError(f"answer_details: a tool's message has no name: {str(message)[:100]}")
+        raise DataError(f"answer_details: a tool's message has no name: {shortened(message)}")
     response = message.get("response")
     text = response if response is None or isinstance(response, str) else str(response)
     return Move(

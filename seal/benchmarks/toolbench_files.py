@@ -26,7 +26,9 @@ from typing import Any
 
 import orjson
 
+from seal.benchmarks.importer import REGISTRY
 from seal.core.errors import DataError
+from seal.core.plain import MAX_DEPTH, nested_deeper
 
 _EXAMPLE = "example"
 _RESPONSES = "response_examples"
@@ -86,7 +88,7 @@ def find_files(source: Path) -> Source:
     of the data; they are read where the source itself is such a folder or lies in one.
 
     Raises:
-        DataError: A `.json` file is no JSON.
+        DataError: A `.json` file is no JSON; JSON Lines are told as such.
     """
     counts: Counter[str] = Counter()
     files: dict[str, list[SourceFile]] = {}
@@ -164,9 +166,50 @@ def _parse_leniently(raw: bytes, path: str, error: orjson.JSONDecodeError) -> An
         whole = json.dumps(value, ensure_ascii=False).encode("utf-8", "replace")
         return orjson.loads(whole)
     except (ValueError, RecursionError):
+        raise DataError(f"{path}: {_fault(raw, error)}") from error
+
+
+def _fault(raw: bytes, error: orjson.JSONDecodeError) -> str:
+    """Return what is wrong with a file that is not JSON, and the repair."""
+    first, _, rest = raw.strip().partition(b"\n")
+    try:
+        is_lines = bool(rest) and isinstance(orjson.loads(first), dict)
+    except orjson.JSONDecodeError:
+        is_lines = False
+    if not is_lines:
+        return f"not JSON: {error}; is the file cut or damaged? Fetch it again"
+    return (
+        "this is JSON Lines, which no file of ToolBench is: is it another benchmark's? "
+        f"Importers: {', '.join(REGISTRY.names())}"
+    )
+
+
+def refuse_deep(record: Any) -> None:
+    """Refuse a record that is nested far deeper than what can be written (`seal.core.plain`).
+
+    Raises:
+        DataError: Names the field, as far as five names or positions lead to it.
+    """
+    try:
+        orjson.dumps(record)  # fast; fails beyond 254 levels
+    except TypeError as error:
+        place = _deepest(record, 5)
         raise DataError(
-            f"{path}: not JSON: {error}; is the file cut or damaged? Fetch it again"
+            f"{place}: nested deeper than {MAX_DEPTH} levels; shorten it or remove the record"
         ) from error
+
+
+def _deepest(value: Any, names: int) -> str:
+    """Return the way to what is nested too deep."""
+    path: list[str] = []
+    while len(path) < names:
+        items = value.items() if isinstance(value, dict) else enumerate(value)
+        inner = ((key, item) for key, item in items if nested_deeper(item, MAX_DEPTH))
+        key, value = next(inner, (None, None))
+        if key is None:
+            break
+        path.append(str(key))
+    return ".".join(path) or "record"
 
 
 def group_of_queries(file: SourceFile) -> str:

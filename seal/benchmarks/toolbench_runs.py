@@ -29,6 +29,7 @@ from typing import Any
 import orjson
 
 from seal.benchmarks.toolbench_answers import Move, Run
+from seal.core.plain import json_text
 from seal.core.types import (
     JSON,
     Execution,
@@ -184,7 +185,7 @@ def read_observation(text: str) -> tuple[JSON, str]:
     if not isinstance(value, dict) or "response" not in value:
         return value, ""
     error = value.get("error") or ""
-    return value["response"], error if isinstance(error, str) else orjson.dumps(error).decode()
+    return value["response"], error if isinstance(error, str) else json_text(error)
 
 
 def _truncated(move: Move, text: str) -> dict[str, JSON]:

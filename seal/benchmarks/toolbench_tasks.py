@@ -12,7 +12,7 @@ from typing import Any
 from seal.benchmarks.toolbench_files import SourceFile
 from seal.benchmarks.toolbench_gold import Gold
 from seal.core.canonical import digest
-from seal.core.errors import DataError
+from seal.core.errors import DataError, shortened
 from seal.core.types import JSON, Goal, Task
 
 BENCHMARK = "toolbench"
@@ -68,7 +68,7 @@ def normalised(text: str) -> str:
 def relevant_tools(pairs: Any, offered: Mapping[tuple[str, str], str]) -> tuple[str, ...] | None:
     """Return the ids of the relevant tools; None where one is not among the offered."""
     if not isinstance(pairs, list) or not all(isinstance(p, list) and len(p) == 2 for p in pairs):
-        raise DataError(f"relevant APIs: expected [tool, API] pairs, got {str(pairs)[:100]!r}")
+        raise DataError(f"relevant APIs: expected [tool, API] pairs, got {shortened(pairs)}")
     found = [offered.get((str(tool), str(api))) for tool, api in pairs]
     known = tuple(dict.fromkeys(tool for tool in found if tool is not None))
     return None if None in found else known

@@ -13,8 +13,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-import orjson
-
 from seal.benchmarks.toolbench_names import (
     NAME_LENGTH,
     api_name,
@@ -23,7 +21,8 @@ from seal.benchmarks.toolbench_names import (
     tool_name,
 )
 from seal.core.canonical import digest
-from seal.core.errors import DataError
+from seal.core.errors import DataError, shortened
+from seal.core.plain import json_text
 from seal.core.records import to_plain
 from seal.core.types import JSON, Tool
 
@@ -60,11 +59,8 @@ class ToolTable:
         Raises:
             DataError: A field is missing or no text; the text names it.
         """
-        try:
-            key = (api["category_name"], api["tool_name"], api["api_name"])
-            seen = self._documents.setdefault(key, [])
-        except (KeyError, TypeError) as error:
-            raise DataError(f"category_name, tool_name, api_name: {error!r}") from error
+        key = _names(api)
+        seen = self._documents.setdefault(key, [])
         known = _known(seen, api)
         if known is None:
             known = self._add(_tool_of_document(api, file))
@@ -163,6 +159,10 @@ class ToolTable:
             if not value
         )
 
+    def __len__(self) -> int:
+        """Return the number of tools."""
+        return len(self._tools)
+
     def __iter__(self) -> Iterator[Tool]:
         """Yield the tools, sorted by id."""
         for tool_id in sorted(self._tools):
@@ -182,10 +182,20 @@ def _content(tool: Tool) -> tuple[JSON, ...]:
     return tool.category, tool.description, tool.parameters, names
 
 
-def _tool_of_document(api: dict[str, Any], file: str) -> Tool:
-    for field in ("category_name", "tool_name", "api_name"):
+def _names(api: Any) -> tuple[str, ...]:
+    """Return the three names of a document."""
+    if not isinstance(api, dict):
+        raise DataError(f"expected an object, got {shortened(api)}")
+    fields = ("category_name", "tool_name", "api_name")
+    for field in fields:
+        if field not in api:
+            raise DataError(f"the field {field} is missing; expected a text")
         if not isinstance(api[field], str):
-            raise DataError(f"{field}: expected a text, got {api[field]!r}")
+            raise DataError(f"{field}: expected a text, got {shortened(api[field])}")
+    return tuple(api[field] for field in fields)
+
+
+def _tool_of_document(api: dict[str, Any], file: str) -> Tool:
     tool, name = tool_name(api["tool_name"]), api_name(api["api_name"])
     required = _parameters(api, "required_parameters")
     optional = _parameters(api, "optional_parameters")
@@ -216,10 +226,14 @@ def _parameters(api: dict[str, Any], field: str) -> list[tuple[str, dict[str, An
     """Return a list of parameters with their names by the rule."""
     parameters = api.get(field)
     if not isinstance(parameters, list):
-        raise DataError(f"{field} of API {api['api_name']!r}: expected a list, got {parameters!r}")
+        raise DataError(
+            f"{field} of API {api['api_name']!r}: expected a list, got {shortened(parameters)}"
+        )
     for parameter in parameters:
         if not isinstance(parameter, dict) or not isinstance(parameter.get("name"), str):
-            raise DataError(f"{field} of API {api['api_name']!r}: {parameter!r} has no name")
+            raise DataError(
+                f"{field} of API {api['api_name']!r}: {shortened(parameter)} has no name"
+            )
     return [(api_name(parameter["name"]), parameter) for parameter in parameters]
 
 
@@ -230,7 +244,7 @@ def _tool_of_function(name: str, function: dict[str, Any], file: str) -> Tool:
     api = name.removesuffix(f"_for_{tool}") if name != tool else name
     schema = function.get("parameters") or {}
     if not isinstance(schema, dict):
-        raise DataError(f"parameters of {name!r}: expected an object, got {str(schema)[:100]!r}")
+        raise DataError(f"parameters of {name!r}: expected an object, got {shortened(schema)}")
     properties = schema.get("properties") or {}
     required = schema.get("required") or []
     if not isinstance(properties, dict) or not all(map(_is_object, properties.values())):
@@ -314,5 +328,5 @@ def _typed(kind: str, value: Any) -> JSON:
             return {"true": True, "false": False}.get(value.strip().lower())
         return value if isinstance(value, bool) else None
     if kind == "string":
-        return value if isinstance(value, str) else orjson.dumps(value).decode()
+        return value if isinstance(value, str) else json_text(value)
     return value

@@ -110,6 +110,7 @@ class GeminiModel:
                 return completion if counted else estimate_usage(request, completion)
             raise TransientError(self._told(f"gave an unusable answer: {problem}"))
 
+        self._shared_client()  # importing the SDK takes seconds and is no silence of the server
         return with_tries(ask, self.settings)
 
     def _generate(self, contents: list[dict[str, Any]], config: dict[str, Any]) -> Any:

@@ -115,6 +115,7 @@ class OpenAIModel:
                 return completion if counted else estimate_usage(request, completion, self.name)
             raise self._transient(f"answered what is no chat completion: {problem}")
 
+        self._shared_client()  # importing the SDK takes seconds and is no silence of the server
         return with_tries(ask, settings)
 
     def _post(self, body: dict[str, Any]) -> Any:

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from seal import benchmarks
 from seal.benchmarks import Notes, Recorded, import_benchmark, load_pool
 from seal.core.conditions import Called
 from seal.core.errors import DataError, UnknownNameError, UsageError
@@ -65,7 +66,7 @@ def test_a_folder_without_tasks_is_no_pool(folder: Path) -> None:
 
 def test_an_empty_pool_is_an_error(folder: Path) -> None:
     (folder / "tasks.jsonl").write_bytes(b"")
-    with pytest.raises(DataError, match="holds no task"):
+    with pytest.raises(DataError, match="holds no task: import the benchmark again"):
         list(load_pool(folder).tasks())
     (folder / "tools.jsonl").write_bytes(b"")
     with pytest.raises(DataError, match="is empty"):
@@ -188,3 +189,11 @@ def test_source_and_output_may_not_lie_in_each_other(source: Path, tmp_path: Pat
 def test_an_unknown_benchmark_lists_the_known_ones(source: Path, tmp_path: Path) -> None:
     with pytest.raises(UnknownNameError, match="Did you mean 'toolbench'"):
         import_benchmark("toolbnch", source, tmp_path / "pool")
+
+
+def test_messages_name_the_pool_and_not_the_place_of_the_installed_sample() -> None:
+    pool = load_pool(Path(benchmarks.__file__).parent / "sample")
+    with pytest.raises(UsageError, match=r"^no task of sample has domain=nope; its tags are"):
+        list(pool.tasks(select={"domain": "nope"}))
+    with pytest.raises(UnknownNameError, match=r"^no recording in sample 'x'"):
+        list(pool.recorded("x"))

@@ -76,9 +76,9 @@ def test_a_run_joins_its_task_by_group_id_and_text(workshop: Workshop) -> None:
     workshop.run(good_tree(text=" When is high\nwater in Oban?"), query_id=9)
     report = workshop.imported()
     assert report.recordings == {"sketch-1": 1}
-    assert report.dropped == {"no_task": 2}
+    assert report.dropped == {"runs_without_task": 2}
     assert report.facts["runs"]["sketch-1"]["joined"] == 1
-    assert report.facts["no_task"]["sketch-1"] == [
+    assert report.facts["runs_without_task"]["sketch-1"] == [
         "A_G1_tool_sketch-1/8_DFS_woFilter_w2.json",
         "A_G1_tool_sketch-1/9_DFS_woFilter_w2.json",
     ]
@@ -235,9 +235,13 @@ def test_the_same_source_gives_the_same_bytes(workshop: Workshop, tmp_path: Path
         ("A_G1_tool_x/1_a.json", {"answer_generation": {"query": "q"}}, "1_a.json: .*trys"),
         ("x/G1.json", {"7": {"answer_details": []}}, "G1.json, query 7: .*answer_details"),
         ("G1.json", [query(), {"query": "q"}], "G1.json, record 1: query_id"),
-        ("G1.json", [query(query=None)], "G1.json, record 0: query:"),
+        ("G1.json", [query(query=None)], "G1.json, record 0: the field query is missing"),
         ("G1.json", [query(api_list={})], "G1.json, record 0: api_list"),
-        ("G1.json", [query(api_list=[{}])], r"record 0: api_list.0: category_name"),
+        (
+            "G1.json",
+            [query(api_list=[{}])],
+            r"record 0: api_list.0: the field category_name is missing",
+        ),
         ("G1.json", [query(**{"relevant APIs": ["x"]})], "record 0: relevant APIs"),
         ("G1.json", [["query"]], "record 0: expected an object"),
         ("response_examples/a/b.json", {"api_list": 3}, "b.json: api_list"),
@@ -250,6 +254,59 @@ def test_malformed_files_are_errors_that_name_file_and_place(
     with pytest.raises(DataError, match=place):
         workshop.imported()
     assert sorted(path.name for path in workshop.out.parent.iterdir()) == ["source"]
+
+
+def test_a_malformed_record_is_told_with_its_folder_and_that_nothing_was_imported(
+    workshop: Workshop,
+) -> None:
+    path = workshop.write("test/G1.json", [query(api_list=[{}])])
+    with pytest.raises(DataError) as caught:
+        workshop.imported()
+    told = str(caught.value)
+    assert told.startswith(f"{path.resolve()}, record 0: api_list.0: the field category_name")
+    assert "Nothing was imported: one malformed file or record ends the import" in told
+
+
+DEEP = "[" * 400 + "]" * 400
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "place"),
+    [
+        ("optional_parameters", [{"name": "x", "type": "STRING", "default": 0}], ".0.default"),
+        ("required_parameters", [{"name": "x", "type": "NUMBER", "default": 0}], ".0.default"),
+        ("template_response", 0, ".0.0"),
+        ("api_description", 0, ".0.0"),
+    ],
+)
+def test_a_document_nested_too_deep_is_an_error_that_names_the_field(
+    workshop: Workshop, field: str, value: object, place: str
+) -> None:
+    text = json.dumps([query(api_list=[api("High Water", **{field: value})])])
+    head, _, tail = text.partition(f'"{field}"')
+    workshop.write("G1.json", head + f'"{field}"' + tail.replace("0", DEEP, 1))
+    with pytest.raises(DataError, match=rf"record 0: api_list\.0\.{field}{place}: nested deeper"):
+        workshop.imported()
+
+
+def test_a_tree_nested_too_deep_is_an_error(workshop: Workshop) -> None:
+    text = json.dumps({"x": 0, **good_tree()}).replace("0", DEEP, 1)
+    workshop.write("A_G1_tool_x/7_a.json", text)
+    with pytest.raises(DataError, match=r"7_a.json: x.*: nested deeper"):
+        workshop.imported()
+
+
+def test_json_lines_are_told_as_another_benchmarks(workshop: Workshop) -> None:
+    workshop.write("simple.json", '{"id": "a", "question": []}\n{"id": "b", "question": []}\n')
+    with pytest.raises(DataError, match=r"JSON Lines, which no file of ToolBench.*toolbench"):
+        workshop.imported()
+
+
+def test_only_what_no_tool_has_is_lacking_altogether(workshop: Workshop) -> None:
+    workshop.queries(query(api_list=[api("High Water"), api("Low Water", api_description="")]))
+    report = workshop.imported()
+    assert report.facts["tools_lacking"] == {"descriptions": 1, "response_shapes": 2}
+    assert report.lacks == ("gold_calls", "response_shapes")
 
 
 def test_a_relevant_api_outside_the_list_drops_the_record(workshop: Workshop) -> None:
@@ -265,7 +322,7 @@ def test_a_record_that_names_no_relevant_api_is_a_counted_drop(workshop: Worksho
 
 def test_an_empty_folder_is_an_error_that_says_what_was_found(workshop: Workshop) -> None:
     workshop.write("notes.csv", "a")
-    with pytest.raises(DataError, match=r"holds no record of toolbench.*'csv': 1"):
+    with pytest.raises(DataError, match=r"holds no record of toolbench.*1 csv"):
         workshop.imported()
 
 
@@ -292,7 +349,7 @@ def test_toolbench_gives_1092_tasks_and_928_runs(seal_data: Path, tmp_path: Path
     runs = report.facts["runs"]["toolllama-2"]
     assert report.tasks == 1092
     assert report.recordings == {"gpt-3.5-turbo_cot": 7, "toolllama-2": 928}
-    assert (runs["found"], runs["empty_train_messages"], runs["no_task"]) == (930, 428, 2)
+    assert (runs["found"], runs["empty_train_messages"], runs["without_task"]) == (930, 428, 2)
     pool = load_pool(tmp_path / "pool")
     tasks = {task.id: task for task in pool.tasks()}
     played = list(pool.recorded("toolllama-2"))

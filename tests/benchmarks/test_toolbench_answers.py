@@ -143,6 +143,12 @@ def test_a_malformed_tree_is_an_error_that_names_the_field(record, named: str) -
         read_tree(record)
 
 
+def test_what_a_model_nested_deep_is_read() -> None:
+    deep = "[" * 400 + "]" * 400
+    answered = json.dumps({"return_type": "give_answer", "final_answer": 0}).replace("0", deep)
+    assert "nested deeper" in (read_final_answer(answered)[0] or "")
+
+
 JSON_VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(),
     lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
