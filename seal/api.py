@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -51,11 +52,16 @@ def run(
         The run's folder, its summary, and the exit code of `seal run`.
 
     Raises:
+        UnknownNameError: No such setting; names the closest.
         UsageError: A setting that no run can have.
         DataError: The pool is malformed.
     """
     from seal.pipeline.run import run as play
 
+    known = {setting.name for setting in fields(RunSettings)}
+    for name in settings:
+        if name not in known:
+            raise UnknownNameError("setting", name, known)
     asked = RunSettings(pool=pool, **settings)
     return play(asked, None if out is None else Path(out), resume, progress)
 

@@ -40,6 +40,12 @@ def test_every_name_has_a_docstring() -> None:
     assert undocumented == []
 
 
+def test_a_setting_that_run_does_not_have_names_the_closest(tmp_path: Path) -> None:
+    with pytest.raises(UnknownNameError, match=r"no setting 'retreiver'.*mean 'retriever'\?"):
+        seal.run(out=tmp_path / "r", retreiver="tfidf")
+    assert not (tmp_path / "r").exists()
+
+
 def test_annotations_of_run_resolve() -> None:
     from seal.pipeline.run import Progress, RunResult
 
