@@ -24,7 +24,7 @@ from typing import Any
 
 import orjson
 
-from seal.core.errors import DataError, InfrastructureError
+from seal.core.errors import DataError, InfrastructureError, SealError, UsageError
 
 FILE_NAME = "answers.sqlite"
 """Name of the store in a cache folder."""
@@ -89,8 +89,9 @@ class Store:
         timeout: Seconds to wait for other writers.
 
     Raises:
+        UsageError: The file or its folder cannot be made or opened.
         DataError: The file is no store, or of another version.
-        InfrastructureError: The file cannot be opened.
+        InfrastructureError: The file cannot be read now, as others hold it.
     """
 
     def __init__(self, path: Path | str, timeout: float = 60.0) -> None:
@@ -265,15 +266,17 @@ class Store:
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             connection = self._connect()
-        except (OSError, sqlite3.OperationalError) as error:
-            raise InfrastructureError(f"{self.path} cannot be opened: {error}") from error
+        except OSError as error:
+            raise self._unusable(error.strerror or str(error)) from error
+        except sqlite3.OperationalError as error:
+            raise self._not_opened(error) from error
         except sqlite3.DatabaseError as error:
             raise self._foreign(str(error)) from error
         try:
             if not self._is_ours(connection):
                 _create(connection, self.timeout)
         except sqlite3.OperationalError as error:
-            raise InfrastructureError(f"{self.path} cannot be opened: {error}") from error
+            raise self._not_opened(error) from error
         except sqlite3.DatabaseError as error:
             raise self._foreign(str(error)) from error
         finally:
@@ -294,6 +297,17 @@ class Store:
         if connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
             raise self._foreign("it holds other tables")
         return False
+
+    def _not_opened(self, error: sqlite3.OperationalError) -> SealError:
+        if error.sqlite_errorcode & 0xFF in (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY):
+            return self._unusable(str(error))
+        return InfrastructureError(f"{self.path} cannot be opened: {error}")
+
+    def _unusable(self, reason: str) -> UsageError:
+        return UsageError(
+            f"{self.path} cannot be opened: {reason}; give another --cache-dir or SEAL_CACHE_DIR, "
+            "a folder that can be made and written"
+        )
 
     def _foreign(self, reason: str) -> DataError:
         return DataError(f"{self.path} is no answer store: {reason}; choose another cache folder")

@@ -48,12 +48,15 @@ class ImportReport:
     """Reason to number."""
     places: list[str] = field(default_factory=list)
     """Where the first rejected ones stand."""
+    first: dict[str, str] = field(default_factory=dict)
+    """Reason to where the first entry that was rejected for it stands."""
     details: dict[str, int] = field(default_factory=dict)
     """Further counts of a format."""
 
     def reject(self, reason: str, place: str) -> None:
         """Count an entry that cannot be used."""
         self.rejected[reason] += 1
+        self.first.setdefault(reason, place)
         if len(self.places) < _PLACES:
             self.places.append(f"{place}: {reason}")
 
@@ -69,6 +72,20 @@ class ImportReport:
             self.known += 1
         else:
             self.conflicts += 1
+
+    def require_some(self, source: Path) -> None:
+        """Make sure that the source held an entry that can be used, unless it held none at all.
+
+        Raises:
+            DataError: All were rejected; names each reason with its number and its first place.
+        """
+        if self.imported or self.known or self.conflicts or not self.rejected:
+            return
+        reasons = "; ".join(
+            f"{number} x {reason}, first {self.first[reason]}"
+            for reason, number in self.rejected.most_common()
+        )
+        raise DataError(f"nothing of {source} could be imported: {reasons}; is --format right?")
 
     def to_plain(self) -> dict[str, JSON]:
         """Return the report as JSON."""

@@ -102,3 +102,32 @@ def test_a_file_that_is_no_store_is_refused(seal, tmp_path: Path) -> None:
     failed = seal("cache", "stats")
     assert failed.returncode == 2
     assert FILE_NAME in failed.stderr
+
+
+def test_a_file_of_which_nothing_can_be_used_is_one_clear_error(seal, tmp_path: Path) -> None:
+    (tmp_path / "bad.jsonl").write_text("no\n{}\nno\n")
+    failed = seal("cache", "import", "bad.jsonl")
+    assert (failed.returncode, failed.stdout) == (2, "")
+    assert failed.stderr.count("\n") == 1
+    assert "2 x not JSON, first bad.jsonl, line 1; 1 x no key" in failed.stderr
+
+
+def test_answers_that_are_known_beside_bad_lines_are_no_error(
+    seal, exported: Path, tmp_path: Path
+) -> None:
+    with exported.open("a") as file:
+        file.write("no\n")
+    for imported in (1, 0):
+        done = seal("cache", "import", exported, "--json")
+        assert done.returncode == 0
+        assert json.loads(done.stdout)["imported"] == imported
+
+
+def test_a_cache_folder_that_cannot_be_made_is_a_usage_error(seal, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    for words in (("cache", "stats"), ("run", "--limit", "1", "--no-baselines")):
+        failed = seal(*words, "--cache-dir", "file/cache")
+        assert failed.returncode == 2
+        assert "file/cache/answers.sqlite cannot be opened" in failed.stderr
+        assert "give another --cache-dir" in failed.stderr
+        assert failed.stderr.count("\n") == 1

@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from seal.core.canonical import digest
-from seal.core.errors import DataError, InfrastructureError
+from seal.core.errors import DataError, InfrastructureError, UsageError
 from seal.core.store import Store, digest_of_entries
 
 JSON = st.recursive(
@@ -227,11 +227,11 @@ def test_a_file_that_is_no_store_is_named(tmp_path):
         Store(foreign)
 
 
-def test_a_path_that_cannot_be_opened_is_an_infrastructure_error(tmp_path):
+def test_a_path_that_cannot_be_opened_is_a_usage_error(tmp_path):
     (tmp_path / "file").write_text("")
-    with pytest.raises(InfrastructureError, match="cannot be opened"):
+    with pytest.raises(UsageError, match="cannot be opened: File exists; give another"):
         Store(tmp_path / "file" / "answers.sqlite")
-    with pytest.raises(InfrastructureError, match="cannot be opened"):
+    with pytest.raises(UsageError, match="cannot be opened: unable to open"):
         Store(tmp_path)
 
 

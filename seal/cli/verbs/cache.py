@@ -104,7 +104,9 @@ def import_(
 
     tools = None if pool is None else {tool.id: tool for tool in open_pool(pool).tools()}
     with output(json) as result, _store(cache_dir) as store:
-        plain = import_entries(store, source, format, tools).to_plain()
+        report = import_entries(store, source, format, tools)
+        report.require_some(source)
+        plain = report.to_plain()
         result.result(plain)
         result.show(*field_lines(plain))
     return 0
