@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import os
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,6 +19,8 @@ from seal.core.errors import DataError, nearest
 from seal.core.secrets import refuse_secret
 
 FILE = Path("seal.toml")
+_READ_ELSEWHERE = {"SEAL_CACHE_DIR", "SEAL_DATA"}
+"""Variables that are read where no flag is: by the Python functions too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +67,19 @@ class Config:
         if flag in self.file:
             return f" Unless it is on the command line, it stands in {FILE}."
         return ""
+
+    def warnings(self) -> Iterator[str]:
+        """Yield a sentence for each variable that looks like a setting and is none."""
+        ours = {
+            name for name, value in self.environment.items() if name.startswith("SEAL_") and value
+        }
+        unknown = sorted(ours - _READ_ELSEWHERE)
+        known = {*map(variable, _all_flags()), *_READ_ELSEWHERE} if unknown else set()
+        for name in unknown:
+            if name not in known:
+                close = nearest(name, known)
+                hint = f"; did you mean {close}?" if close else ""
+                yield f"the environment variable {name} is ignored: no flag is called so{hint}"
 
     def _value(self, flag: str, repeats: bool) -> Any:
         if self.environment.get(variable(flag)):

@@ -54,7 +54,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     from seal.cli.failure import reported, unforeseen
 
     sys.excepthook = unforeseen(debug)
-    return reported(lambda: _call(words[0], words[1:]), debug)
+    return reported(lambda: _call(words[0], words[1:]), debug, words)
 
 
 def verbs() -> dict[str, str]:
@@ -84,10 +84,13 @@ def _call(verb: str, words: list[str]) -> int:
     from typer.main import get_command
 
     from seal.cli.config import Config
+    from seal.cli.failure import tell
     from seal.core.errors import UsageError
 
     command = get_command(app)
     config = Config.read()
+    for warning in config.warnings():
+        tell(warning)
     try:
         outcome = command.main(
             args=words,

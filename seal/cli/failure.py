@@ -6,9 +6,10 @@ import os
 import re
 import sys
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from types import TracebackType
 
+from seal.cli.refusal import refusal
 from seal.core.errors import BudgetError, InfrastructureError, SealError
 
 INTERRUPTED = 130
@@ -34,12 +35,13 @@ def scrub(text: str) -> str:
     return text
 
 
-def reported(command: Callable[[], int], debug: bool) -> int:
+def reported(command: Callable[[], int], debug: bool, words: Sequence[str] = ()) -> int:
     """Run a command and report on stderr what it raises on purpose or the system refuses.
 
     Args:
         command: Returns its exit code.
         debug: Show a traceback too; it never holds local variables.
+        words: Those of the command line, for the flag that named a file.
 
     Returns:
         The exit code.
@@ -54,8 +56,7 @@ def reported(command: Callable[[], int], debug: bool) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except OSError as error:
-        place = f"{error.filename}: " if error.filename else ""
-        tell(f"{place}{error.strerror or error}", error if debug else None)
+        tell(refusal(error, words), error if debug else None)
         return 2
     except KeyboardInterrupt:
         tell("interrupted")

@@ -130,3 +130,12 @@ def test_every_setting_of_a_run_has_a_flag_with_its_default() -> None:
         if setting.name == "cutoffs":
             default = ",".join(map(str, default))
         assert (parameter.default or None) == (default or None), setting.name
+
+
+def test_an_unknown_variable_is_warned_of_with_the_closest(seal) -> None:
+    told = seal("benchmarks", SEAL_TOPK="value-of-it", SEAL_DATA="here", SEAL_TOP_K="3", SEAL_X="")
+    assert told.returncode == 0
+    assert told.stderr == (
+        "seal: the environment variable SEAL_TOPK is ignored: no flag is called so; "
+        "did you mean SEAL_TOP_K?\n"
+    )

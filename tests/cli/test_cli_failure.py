@@ -62,7 +62,8 @@ def test_a_debug_traceback_has_no_local_values(capsys: pytest.CaptureFixture[str
 def test_what_the_system_refuses_is_named(tmp_path, capsys: pytest.CaptureFixture[str]) -> None:
     missing = tmp_path / "none" / "file"
     assert reported(missing.read_text, debug=False) == 2  # type: ignore[arg-type]
-    assert capsys.readouterr().err == f"seal: {missing}: No such file or directory\n"
+    told = "No such file or directory; give a path that exists or can be made"
+    assert capsys.readouterr().err == f"seal: {missing}: {told}\n"
 
 
 def test_an_interruption_is_130(capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,0 +1,51 @@
+"""Where the system refuses a file, the flag, the file and the repair are told."""
+
+import errno
+import os
+
+import pytest
+
+from seal.cli.refusal import refusal
+
+
+def refused(code: int, path: str | None, *words: str) -> str:
+    return refusal(OSError(code, os.strerror(code), path), words)
+
+
+def test_the_flag_that_named_the_file_is_told() -> None:
+    told = refused(errno.EACCES, "/nope/x", "run", "--seed", "1", "--out", "/nope/x")
+    assert told == ("--out /nope/x: Permission denied; give a path that you may read and write")
+
+
+@pytest.mark.parametrize("path", ["/nope", "/nope/x/run.json"])
+def test_the_flag_of_a_file_above_or_below_is_told(path: str) -> None:
+    told = refused(errno.ENOENT, path, "run", "--out=/nope/x", "--model", "m")
+    assert told.startswith(f"--out /nope/x: {path}: No such file")
+
+
+@pytest.mark.parametrize("part", [".x.10657.part", ".x.10657-139969926273920.part"])
+def test_a_name_that_a_file_has_while_it_is_written_is_not_told(part: str) -> None:
+    told = refused(errno.ENOENT, f"/proc/{part}", "import", "--out", "/proc/x")
+    assert told.startswith("--out /proc/x: No such file")
+
+
+def test_a_file_that_no_flag_named_is_told_alone() -> None:
+    told = refused(errno.EISDIR, "/a", "report", "/a", "--out", "/b", "--json")
+    assert told == "/a: Is a directory; it is a folder; give a file"
+
+
+def test_without_a_file_the_reason_is_told() -> None:
+    assert refused(errno.ENOSPC, None) == "No space left on device; make room and try again"
+
+
+def test_an_unforeseen_reason_is_told_as_it_is() -> None:
+    assert refused(errno.EIO, "/a") == "/a: Input/output error"
+
+
+def test_an_output_that_cannot_be_written_is_one_line(seal, tmp_path) -> None:
+    (tmp_path / "file").write_text("")
+    failed = seal("run", "--limit", "1", "--no-baselines", "--out", "file/r")
+    assert failed.returncode == 2
+    assert failed.stderr.startswith("seal: --out file/r: ")
+    assert failed.stderr.count("\n") == 1
+    assert ".part" not in failed.stderr
