@@ -85,6 +85,12 @@ def test_an_occupied_folder_is_refused_and_resume_goes_on(seal, tmp_path: Path) 
     assert (tmp_path / "r" / "trajectories.jsonl").read_bytes() == before
 
 
+def test_resuming_what_is_not_there_says_that_a_new_run_begins(seal) -> None:
+    words = ("run", "--limit", "1", "--no-baselines", "--out", "r", "--resume")
+    assert seal(*words).stderr == "seal: r holds no run to go on with: a new one begins there\n"
+    assert seal(*words).stderr == ""
+
+
 def test_a_run_can_be_scored_viewed_and_reported(seal, tmp_path: Path) -> None:
     assert seal("run", *SHORT, "--out", "r").returncode == 0
     scores = (tmp_path / "r" / "scores.jsonl").read_bytes()
@@ -202,7 +208,12 @@ def test_a_spent_budget_ends_with_3_and_can_be_resumed(seal, tmp_path: Path) -> 
 
 def test_no_server_is_an_error_of_each_task_and_ends_with_1(seal) -> None:
     words = ("run", "--limit", "1", "--no-baselines", "--model", "openai/x", "--json")
+    words = (*words, "--out", "r")
     done = seal(*words, "--base-url", "http://127.0.0.1:9/v1", OPENAI_API_KEY="not-a-real-key")
     assert done.returncode == 1
     assert json.loads(done.stdout)["errors"] == 1
     assert "not-a-real-key" not in done.stdout + done.stderr
+    shown = seal("score", "r").stdout
+    assert "1 task, 1 error" in shown
+    assert "error in 1 chat: openai/x at http://127.0.0.1:9/v1 could not be reached" in shown
+    assert "see one of them: seal view r " in shown

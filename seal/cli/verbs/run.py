@@ -149,6 +149,8 @@ def _play(settings: RunSettings, out: Path | None, resume: bool, result: Output)
     from seal.report.tables import summary_table
 
     out = out or free_folder(settings)
+    if resume and not (out / "run.json").is_file():
+        tell(f"{out} holds no run to go on with: a new one begins there")
     try:
         with progress() as advance:
             played = run(settings, out, resume, lambda p: advance(p.stage, p.done, p.total))
