@@ -96,7 +96,7 @@ def test_limit_may_grow(old, new):
         ({"select": {"group": "one"}}, "measure.select"),
         ({"limit": 1}, "measure.limit"),
         ({"trials": 1}, "measure.trials"),
-        ({"role_models": {"judge": "oracle"}}, "measure.judge"),
+        ({"role_models": {"judge": "no_gold:Judge"}}, "measure.judge"),
         ({"simulator": "no_gold:Simulator"}, "measure.simulator"),
     ],
 )
@@ -109,6 +109,8 @@ def test_resume_refuses_other_settings_and_names_them(
         "    identity = 'none/1'\n"
         "    def __init__(self, setup): pass\n"
         "    def respond(self, tool, arguments): return Response('ok')\n"
+        "class Judge:\n"
+        "    def complete(self, request): return None\n"
     )
     monkeypatch.syspath_prepend(tmp_path)
     out = tmp_path / "run"
