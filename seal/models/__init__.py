@@ -4,6 +4,7 @@ from seal.models.build import (
     REGISTRY,
     build_model,
     is_cached,
+    is_offline,
     model_identity,
     open_model,
 )
@@ -17,6 +18,7 @@ __all__ = [
     "ModelStore",
     "build_model",
     "is_cached",
+    "is_offline",
     "model_identity",
     "open_model",
 ]

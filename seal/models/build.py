@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from seal.core.errors import UsageError
+from seal.core.errors import UnknownNameError, UsageError
 from seal.core.protocols import ChatModel, OpenedPerChat
 from seal.core.registry import Registry
 from seal.core.types import JSON, Task
@@ -27,6 +27,9 @@ REGISTRY = Registry(
 )
 """Name to `factory(rest, settings)`; `rest` is what follows `/` or `:` in the model's name."""
 
+_OFFLINE = frozenset({"lexical", "oracle", "random", "scripted", "recorded", "replay", "human"})
+"""Ours that send no request, so that no field of one can be meant for them."""
+
 
 def build_model(spec: Any, settings: ModelSettings | None = None) -> ChatModel | OpenedPerChat:
     """Return a model.
@@ -39,18 +42,27 @@ def build_model(spec: Any, settings: ModelSettings | None = None) -> ChatModel |
         settings: None: the defaults.
 
     Raises:
+        UnknownNameError: An option that is no setting, for an offline model.
         UsageError: No such model, or it lacks what it needs: a key, a server, a file.
     """
     settings = settings or ModelSettings()
     if not isinstance(spec, str):
         return _checked(spec, spec)
     name, rest = split_name(spec)
+    if is_offline(spec):
+        for option in settings.options:
+            raise UnknownNameError(f"option -M of {name}", option, ())
     found = REGISTRY.resolve(name)
     if isinstance(found, type):
         found = found()
     elif not _is_model(found) and callable(found):
         found = found(rest, settings)
     return _checked(found, spec)
+
+
+def is_offline(spec: Any) -> bool:
+    """Tell whether a model is one of ours that sends no request, and so takes no fields of one."""
+    return isinstance(spec, str) and split_name(spec)[0] in _OFFLINE
 
 
 def split_name(spec: str) -> tuple[str, str]:

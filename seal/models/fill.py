@@ -16,6 +16,7 @@ from typing import Any
 
 import orjson
 
+from seal.core.plain import json_bytes
 from seal.core.text import words
 from seal.core.types import JSON
 from seal.models.evidence import Kind, Span, as_json, spans
@@ -75,7 +76,7 @@ def fill(schema: Mapping[str, Any], text: str, context: str = "") -> Filled:
         text: Where values are looked for first: one clause.
         context: Where the values of required names are looked for next: the whole request.
     """
-    if not _is_schema(orjson.dumps(schema)):
+    if not _is_schema(json_bytes(schema)):
         return Filled({}, ("arguments",))
     arguments, missing = _fill_object(schema, _Source(text, spans(text)))
     if context and context != text:
@@ -295,10 +296,11 @@ def _shares(named: set[str], after: Sequence[str]) -> bool:
 def _valid(value: JSON, schema: Mapping[str, Any]) -> bool:
     """Tell whether a value is valid; where `$ref` or a bad pattern hides that, it is not."""
     from jsonschema import Draft202012Validator
+    from referencing import Registry
     from referencing.exceptions import Unresolvable
 
-    try:
-        return bool(Draft202012Validator(schema).is_valid(value))
+    try:  # the default registry asks the network
+        return bool(Draft202012Validator(schema, registry=Registry()).is_valid(value))
     except (Unresolvable, re.error):
         return False
 

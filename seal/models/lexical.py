@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 import orjson
 
+from seal.core.plain import json_text
 from seal.core.protocols import Completion, Message, Request
 from seal.core.text import clauses, words
 from seal.core.types import FIND_TOOLS, JSON, Tool, ToolCall
@@ -189,5 +190,5 @@ def _leaves(value: JSON, name: str = "") -> list[str]:
         return [leaf for inner in value for leaf in _leaves(inner, name)]
     if value is None or value == "":
         return []
-    text = value if isinstance(value, str) else orjson.dumps(value).decode()
+    text = value if isinstance(value, str) else json_text(value)
     return [f"{name.replace('_', ' ')}: {text}" if name else text]

@@ -15,8 +15,7 @@ from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
-import orjson
-
+from seal.core.plain import json_text
 from seal.core.protocols import Completion, Request
 from seal.core.types import ToolCall, Usage
 
@@ -86,7 +85,7 @@ def estimate_usage(request: Request, completion: Completion, model: str = "") ->
         for message in request.messages
     )
     tokens_in += sum(
-        count(f"{tool.name} {tool.description} {orjson.dumps(tool.parameters).decode()}")
+        count(f"{tool.name} {tool.description} {json_text(tool.parameters)}")
         for tool in request.tools
     )
     tokens_out = count(completion.content) + _calls(completion.calls, count)
@@ -94,6 +93,4 @@ def estimate_usage(request: Request, completion: Completion, model: str = "") ->
 
 
 def _calls(calls: tuple[ToolCall, ...], count: Counter) -> int:
-    return sum(
-        count(f"{call.name} {call.raw or orjson.dumps(call.arguments).decode()}") for call in calls
-    )
+    return sum(count(f"{call.name} {call.raw or json_text(call.arguments)}") for call in calls)

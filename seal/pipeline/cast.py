@@ -22,6 +22,7 @@ from seal.models import (
     ModelSettings,
     build_model,
     is_cached,
+    is_offline,
     model_identity,
     open_model,
 )
@@ -45,7 +46,7 @@ class Cast:
         self._built: dict[str | int, tuple[Any, Any]] = {}
         self._spec_of = dict(settings.role_models)
         specs = (settings.model, *self._spec_of.values())
-        if settings.model_options and all(map(is_player, specs)):
+        if settings.model_options and all(map(is_offline, specs)):
             option = next(iter(settings.model_options))
             raise UnknownNameError(f"option -M of {settings.model}", option, ())
         for spec in specs:
@@ -152,7 +153,7 @@ class Cast:
         key = spec if isinstance(spec, str) else id(spec)
         if key not in self._built:
             settings = self._model_settings
-            if is_player(spec):  # the options are those of the models that have any
+            if is_offline(spec):  # the options are those of the models that have any
                 settings = replace(settings, options={})
             # The spec is kept beside its model, so that its id is not given to another object.
             self._built[key] = (spec, build_model(spec, settings))
@@ -171,7 +172,7 @@ _PLAYERS = ("lexical", "oracle", "random", "recorded", "replay")
 
 
 def is_player(spec: Any) -> bool:
-    """Tell whether a model is one of ours that plays tasks by rule and takes no options."""
+    """Tell whether a model is one of ours that plays tasks by rule."""
     return isinstance(spec, str) and spec.partition(":")[0] in _PLAYERS
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -21,7 +22,7 @@ from seal.evaluation.statistics import Summariser, groups_of
 from seal.pipeline.identity import name_of
 from seal.pipeline.places import cache_folder
 from seal.pipeline.pools import open_pool
-from seal.retrievers import build_retriever, rank
+from seal.retrievers import build_retriever, known_options, rank
 
 _AT_ONCE = 256
 """Queries in one batch."""
@@ -68,7 +69,8 @@ def retrieve(
         indexes = cache_folder(cache_dir) / "indexes"
         searched = Pool(pool.tools(), tasks, seed, indexes, options or {})
         for what in retrievers:
-            found = _rank(what, searched, max(k))
+            own = _options_of(what, retrievers, searched.options)
+            found = _rank(what, replace(searched, options=own), max(k))
             result = {
                 "pool": pool.name,
                 "pool_digest": pool.digest,
@@ -81,6 +83,17 @@ def retrieve(
             if out is not None:
                 _write(out / _folder_name(result, written), found, tasks, result)
     return {"results": results}
+
+
+def _options_of(what: Any, retrievers: Sequence[Any], options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the options of one retriever: without those that only others may take."""
+    own = known_options(what)
+    others = [known_options(other) for other in retrievers if other is not what]
+    return {
+        name: value
+        for name, value in options.items()
+        if own is None or name in own or not any(o is None or name in o for o in others)
+    }
 
 
 def _metrics(

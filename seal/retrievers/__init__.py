@@ -16,7 +16,7 @@ from seal.core.errors import DataError, UsageError
 from seal.core.protocols import Pool, Retriever
 from seal.core.registry import Registry
 from seal.core.types import Query, Ranking
-from seal.retrievers.contract import DECIMALS, Hits, check_k
+from seal.retrievers.contract import DECIMALS, Hits, check_k, refuse_unknown_options
 
 REGISTRY = Registry(
     "retriever",
@@ -41,12 +41,15 @@ def build_retriever(what: Any, pool: Pool) -> Retriever:
 
     Raises:
         DataError: The pool has no tools.
-        UnknownNameError: No retriever of that name.
+        UnknownNameError: No retriever of that name, or an option that it does not know.
         UsageError: What was found is no retriever, or does not take a pool.
     """
     if not pool.tools:
         raise DataError("the pool has no tools: nothing can be retrieved; check its tools.jsonl")
     plugin = REGISTRY.resolve(what)
+    known = known_options(what)
+    if known is not None:
+        refuse_unknown_options(str(what), pool.options, known)
     if isinstance(plugin, type) or not hasattr(plugin, "retrieve"):
         plugin = _built(plugin, pool)
     if not callable(getattr(plugin, "retrieve", None)):
@@ -55,6 +58,12 @@ def build_retriever(what: Any, pool: Pool) -> Retriever:
         )
     retriever: Retriever = plugin
     return retriever
+
+
+def known_options(what: Any) -> frozenset[str] | None:
+    """Return the names of a retriever's options, its `OPTIONS`; None: it looks at them itself."""
+    known: frozenset[str] | None = getattr(REGISTRY.resolve(what), "OPTIONS", None)
+    return known
 
 
 def _built(factory: Any, pool: Pool) -> Any:
@@ -111,4 +120,4 @@ def _ordered(row: Iterable[tuple[str, float]], name: str, known: Collection[str]
     return sorted(hits, key=lambda hit: (-hit[1], hit[0]))
 
 
-__all__ = ["REGISTRY", "Retriever", "build_retriever", "rank"]
+__all__ = ["REGISTRY", "Retriever", "build_retriever", "known_options", "rank"]

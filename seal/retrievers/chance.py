@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
+from typing import ClassVar
 
 from seal.core.canonical import derive_seed
 from seal.core.protocols import Pool
@@ -20,6 +21,8 @@ class Random:
     """
 
     identity = "random"
+
+    OPTIONS: ClassVar[frozenset[str]] = frozenset()
 
     def __init__(self, pool: Pool) -> None:
         self._ids = [tool.id for tool in in_order(pool.tools)]

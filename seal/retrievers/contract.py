@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Sequence
 from itertools import pairwise
 from typing import TypeAlias
 
-from seal.core.errors import DataError, UsageError
+from seal.core.errors import DataError, UnknownNameError, UsageError
 from seal.core.types import Tool
 
 DECIMALS = 6
@@ -24,6 +24,17 @@ def check_k(k: int) -> None:
     """
     if k < 1:
         raise UsageError(f"k = {k}: a retriever returns at least 1 tool; give --top-k 1 or more")
+
+
+def refuse_unknown_options(whose: str, given: Iterable[str], known: Collection[str]) -> None:
+    """Reject options that nothing reads; `base_url` is the whole run's, and passes.
+
+    Raises:
+        UnknownNameError: Lists the known ones.
+    """
+    for name in given:
+        if name not in known and name != "base_url":
+            raise UnknownNameError(f"option -R of {whose}", name, known)
 
 
 def in_order(tools: Sequence[Tool]) -> list[Tool]:

@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from seal.core.errors import ModelError, UsageError
 from seal.core.registry import Registry, load_dotted
+from seal.retrievers.contract import refuse_unknown_options
 
 Vectors = npt.NDArray[np.float32]
 
@@ -72,9 +73,13 @@ def build_embedder(what: Any, options: Mapping[str, Any]) -> Embedder:
 
     Raises:
         MissingExtraError: The embedder needs a package that is not installed.
+        UnknownNameError: An option that a shipped embedder does not know.
         UsageError: No such embedder, or it has no `embed`.
     """
     plugin, model = _resolved(what)
+    if hasattr(plugin, "OPTIONS"):
+        known = {"model", "template", *plugin.OPTIONS}
+        refuse_unknown_options(f"the embedder {what}", options, known)
     if isinstance(plugin, type):
         plugin = plugin({**options, "model": model})
     elif callable(plugin) and not hasattr(plugin, "embed"):

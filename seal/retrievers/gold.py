@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import ClassVar
 
 from seal.core.errors import DataError, UsageError
 from seal.core.protocols import Pool
@@ -45,6 +46,8 @@ class Oracle:
 
     identity = "oracle"
 
+    OPTIONS: ClassVar[frozenset[str]] = frozenset()
+
     def __init__(self, pool: Pool) -> None:
         self._ids = [tool.id for tool in in_order(pool.tools)]
         self._known = frozenset(self._ids)
@@ -79,6 +82,8 @@ class Given:
     identity = "given"
     complete = True
     """Its rows are never cut at k."""
+
+    OPTIONS: ClassVar[frozenset[str]] = frozenset()
 
     def __init__(self, pool: Pool) -> None:
         self._known: Mapping[str, object] = {tool.id: tool for tool in in_order(pool.tools)}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, ClassVar
 from urllib.parse import urlsplit
 
 import openai
@@ -36,6 +36,10 @@ class OpenAIEmbedder:
     Raises:
         UsageError: No model is named, or neither key nor address is set.
     """
+
+    OPTIONS: ClassVar[frozenset[str]] = frozenset(
+        {"base_url", "dimensions", "batch_size", "max_retries", "timeout"}
+    )
 
     def __init__(self, options: Mapping[str, Any]) -> None:
         self._model = str(options.get("model") or "")

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from seal.core.errors import MissingExtraError, UsageError
 
@@ -26,6 +26,8 @@ class SentenceEmbedder:
         MissingExtraError: sentence-transformers is not installed.
         UsageError: There is no such model.
     """
+
+    OPTIONS: ClassVar[frozenset[str]] = frozenset({"device", "batch_size", "revision"})
 
     def __init__(self, options: Mapping[str, Any]) -> None:
         if find_spec("sentence_transformers") is None:

@@ -7,7 +7,7 @@ Fitting takes less than a second for some thousand tools, so nothing is kept on 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy.sparse import csr_matrix, hstack
@@ -36,6 +36,8 @@ class Tfidf:
     Args:
         pool: Option `template` names the document template.
     """
+
+    OPTIONS: ClassVar[frozenset[str]] = frozenset({"template"})
 
     def __init__(self, pool: Pool) -> None:
         tools = in_order(pool.tools)

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import inspect
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from seal.core.errors import UsageError
-from seal.core.protocols import CacheMode, ChatModel, Simulator
+from seal.core.protocols import CacheMode, ChatModel, Response, Simulator
 from seal.core.store import Store
-from seal.core.types import Tool
+from seal.core.types import JSON, Tool
 from seal.simulator_cache import REGISTRY
-from seal.simulator_cache.cached import Cached, Fallback, Imported, Shaped
+from seal.simulator_cache.cached import Cached, Fallback, Imported, Shaped, prompt_version
 from seal.simulator_cache.llm import LLM
 from seal.simulator_cache.recorded import RecordedAnswers
 from seal.simulator_cache.template import Template
@@ -79,13 +80,15 @@ def build_simulator(what: Any, setup: SimulatorSetup) -> Simulator:
     """Return a simulator with its answers kept.
 
     Args:
-        what: A simulator; a factory that takes a `SimulatorSetup`; a name or dotted path of either;
-            or several names joined by `+`, asked in that order: `recorded+template`.
+        what: Anything with `respond`; a class of such that needs no arguments; a class or factory
+            that takes a `SimulatorSetup`; a name or dotted path of any of these; or several names
+            joined by `+`, asked in that order: `recorded+template`. One without `identity` gets
+            the name of its class: `module:Class`.
         setup: What it is built from.
 
     Raises:
         UnknownNameError: No simulator has this name.
-        UsageError: The setup lacks what the simulator needs.
+        UsageError: What was found is no simulator, or the setup lacks what it needs.
     """
     names = what.split("+") if isinstance(what, str) else [what]
     parts = [_kept(_built(REGISTRY.resolve(name), setup), setup) for name in names]
@@ -99,12 +102,57 @@ def parts_of(simulator: Simulator) -> list[Simulator]:
     return [simulator, *(part for inside in wrapped for part in parts_of(inside))]
 
 
+class Named:
+    """A simulator that does not say what it is, under the name of its class.
+
+    Args:
+        inner: Has no `identity`.
+    """
+
+    def __init__(self, inner: Any) -> None:
+        self.inner = inner
+        kind = type(inner)
+        self.identity = f"{kind.__module__}:{kind.__qualname__}"
+
+    def respond(self, tool: Tool, arguments: dict[str, JSON]) -> Response:
+        """Return the inner simulator's answer."""
+        response: Response = self.inner.respond(tool, arguments)
+        return response
+
+    def prompt_version(self, tool: Tool) -> str:
+        """Return the inner simulator's."""
+        return prompt_version(self.inner, tool)
+
+
 def _built(found: Any, setup: SimulatorSetup) -> Simulator:
-    if hasattr(found, "respond") and not isinstance(found, type):
-        simulator: Simulator = found
-        return simulator
-    factory: Callable[[SimulatorSetup], Simulator] = found
-    return factory(setup)
+    if isinstance(found, type) or not hasattr(found, "respond"):
+        found = _made(found, setup)
+    if not callable(getattr(found, "respond", None)):
+        raise UsageError(
+            f"a simulator has a method respond(tool, arguments); {type(found).__name__} has none"
+        )
+    simulator: Simulator = found if hasattr(found, "identity") else Named(found)
+    return simulator
+
+
+def _made(factory: Any, setup: SimulatorSetup) -> Any:
+    """Call a class that needs no arguments without, any other class or function with the setup."""
+    if isinstance(factory, type) and _takes(factory):
+        return factory()
+    if _takes(factory, setup):
+        return factory(setup)
+    raise UsageError(
+        f"{factory!r} is no simulator: expected an object with respond(tool, arguments), or a "
+        "class or function that takes nothing or the SimulatorSetup alone"
+    )
+
+
+def _takes(factory: Any, *given: Any) -> bool:
+    try:
+        inspect.signature(factory).bind(*given)
+    except (TypeError, ValueError):  # ValueError: a built-in without a signature
+        return False
+    return True
 
 
 def _kept(simulator: Simulator, setup: SimulatorSetup) -> Simulator:

@@ -282,3 +282,10 @@ def test_a_table_at_hand_is_used():
     if not table_is_at_hand("o200k_base"):
         pytest.skip("tiktoken's table o200k_base is not in its cache folder")
     assert token_counter("gpt-4o")("hello world") == 2
+
+
+@pytest.mark.parametrize("name", ["lexical", "oracle", "random", "human", "recorded:x"])
+def test_a_field_of_a_request_is_refused_where_none_is_sent(name):
+    settings = ModelSettings(options={"foo": 1})
+    with pytest.raises(UnknownNameError, match=f"no option -M of {name.partition(':')[0]} 'foo'"):
+        build_model(name, settings)

@@ -313,3 +313,14 @@ def test_damaged_pool_is_refused_before_a_folder_is_made(tmp_path):
     with pytest.raises(DataError, match="holds no task"):
         play(pool, tmp_path / "run")
     assert not (tmp_path / "run").exists()
+
+
+def test_options_of_the_main_model_leave_the_baselines_alone(model_server, pool, tmp_path):
+    server = model_server(by_server)
+    options = {**QUICK, "temperature": 0, "top_p": 0.5}
+    settings = {"model": "openai/x", "base_url": server.url, "model_options": options}
+    result = play(pool, tmp_path / "run", baselines=True, **settings)
+
+    assert result.exit_code == 0
+    assert (result.folder.path / "floor" / "summary.json").is_file()
+    assert {request.body["top_p"] for request in server.received} == {0.5}

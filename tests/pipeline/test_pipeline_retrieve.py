@@ -101,3 +101,10 @@ def test_what_cannot_be_ranked_says_why(pool: Path):
         retrieve([pool], ["tfdif"])
     with pytest.raises(UsageError, match="group: one"):
         retrieve([pool], ["tfidf"], select={"group": "two"})
+
+
+def test_an_option_may_be_meant_for_one_of_several_retrievers(pool: Path):
+    options = {"template": "name"}
+    assert seal.retrieve([pool], ["oracle", "tfidf"], k=(1,), options=options)["results"]
+    with pytest.raises(UnknownNameError, match="no option -R of oracle 'foo'"):
+        seal.retrieve([pool], ["oracle", "tfidf"], k=(1,), options={"foo": 1})

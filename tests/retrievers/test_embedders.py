@@ -3,7 +3,7 @@ import sys
 import numpy as np
 import pytest
 
-from seal.core.errors import ModelError, UsageError
+from seal.core.errors import ModelError, UnknownNameError, UsageError
 from seal.retrievers.embedders import (
     EMBEDDERS,
     build_embedder,
@@ -117,3 +117,8 @@ def test_queries_may_have_a_method_of_their_own():
 
     assert embed_documents(Asymmetric(), ["a"]).tolist() == [[1, 0]]
     assert embed_queries(Asymmetric(), ["a"], dimension=2).tolist() == [[0, 1]]
+
+
+def test_an_unknown_option_of_a_shipped_embedder_is_refused():
+    with pytest.raises(UnknownNameError, match=r"'batch'; known: base_url, batch_size.*Did you"):
+        build_embedder("openai/x", {"model": "openai/x", "batch": 3})

@@ -139,3 +139,21 @@ def test_tfidf_does_not_load_faiss():
 
 def test_names_are_known_without_importing_a_plugin():
     assert {"dense", "given", "oracle", "random", "tfidf"} <= set(REGISTRY.names())
+
+
+@pytest.mark.parametrize("name", ["tfidf", "oracle", "given", "random"])
+def test_an_unknown_option_is_refused_and_the_runs_address_passes(name, pool):
+    build_retriever(name, replace(pool, options={"base_url": "http://localhost:1"}))
+    with pytest.raises(UnknownNameError, match=f"no option -R of {name} 'foo'; known: "):
+        build_retriever(name, replace(pool, options={"foo": 1}))
+
+
+def test_an_own_retriever_looks_at_its_options_itself(pool):
+    class Mine:
+        def __init__(self, pool):
+            self.foo = pool.options["foo"]
+
+        def retrieve(self, queries, k):
+            return []
+
+    assert build_retriever(Mine, replace(pool, options={"foo": 1})).foo == 1
