@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-import orjson
-
 from seal.agents.offers import FIND_TOOLS
 from seal.agents.replies import checked_completion
 from seal.agents.teams import USER
+from seal.core.plain import json_text
 from seal.core.protocols import Completion, Message, Request
 from seal.core.types import Goal, Query, Ranking, Step, Tool, ToolCall, ToolResult, Usage, Verdict
 
@@ -97,13 +96,11 @@ class View:
         query = (call.arguments or {}).get("query")
         if not isinstance(query, str) or not query.strip():
             message = "find_tools needs the argument 'query', a sentence."
-            content = orjson.dumps({"error": message, "response": ""}).decode()
+            content = json_text({"error": message, "response": ""})
             return ToolResult(call.id, content, {"kind": "missing_argument", "message": message})
         found = self.find_tools(query, self._chat.options.top_k)
         value = [{"name": tool.name, "description": tool.description[:300]} for tool in found]
-        return ToolResult(
-            call.id, orjson.dumps({"error": "", "response": value}).decode(), value=value
-        )
+        return ToolResult(call.id, json_text({"error": "", "response": value}), value=value)
 
     def find_tools(self, query: str, k: int) -> list[Tool]:
         """Retrieve tools and offer them from now on; recorded as a ranking."""

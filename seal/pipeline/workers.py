@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from seal.agents.replies import fault
-from seal.core.errors import InfrastructureError, NotRecordedError, SealError
+from seal.core.errors import DataError, InfrastructureError, NotRecordedError, SealError
 from seal.core.records import encode
 from seal.core.types import Ranking, Stop, Task, Trajectory
 from seal.pipeline.threads import Threads
@@ -68,7 +68,11 @@ def play_job(engine: Engine, job: Job) -> Outcome:
     started, clock = time.time(), time.monotonic()
     try:
         trajectory = engine.play(job.task, job.trial, job.rankings)
-        line = encode(trajectory)
+        try:
+            line = encode(trajectory)
+        except DataError as error:  # a plug-in said what is no JSON
+            trajectory = _error(job, str(error))
+            line = encode(trajectory)
     except NotRecordedError as error:
         return Outcome(job.task.id, job.trial, None, note=str(error), started=started)
     except InfrastructureError as error:

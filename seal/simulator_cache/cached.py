@@ -5,10 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any, Protocol, runtime_checkable
 
-import orjson
-
 from seal.core.canonical import digest
 from seal.core.errors import CacheMissError, UsageError
+from seal.core.plain import json_text
 from seal.core.protocols import CacheMode, Response, Simulator
 from seal.core.store import Store
 from seal.core.types import JSON, Tool
@@ -122,7 +121,7 @@ class Cached:
         )
 
     def _miss(self, tool: Tool, arguments: dict[str, JSON]) -> str:
-        call = f"{tool.name}({orjson.dumps(arguments).decode()[:500]})"
+        call = f"{tool.name}({json_text(arguments)[:500]})"
         return (
             f"no stored answer to {call} of {tool.id} by {self.identity} with seed {self.seed} in"
             f" {self.store.path}: play it once with --cache record, or `seal cache import` one"

@@ -13,6 +13,7 @@ from typing import Any
 import orjson
 
 from seal.core.canonical import derive_seed, digest
+from seal.core.plain import json_text
 from seal.core.protocols import ChatModel, Message, Request, Response
 from seal.core.types import JSON, Tool
 from seal.simulator_cache.recorded import RecordedAnswers, observed
@@ -104,7 +105,7 @@ class LLM:
                 "input": answer.arguments,
                 "output": {"error": "", "response": observed(answer.result).response},
             }
-            size = len(orjson.dumps(example).decode())
+            size = len(json_text(example))
             if size <= left and len(shown) < MAX_EXAMPLES:
                 shown.append(example)
                 left -= size

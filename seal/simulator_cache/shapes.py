@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+from seal.core.schemas import schema_validator
 from seal.core.types import JSON
 
 if TYPE_CHECKING:
@@ -69,9 +70,7 @@ def response_schema(returns: JSON) -> dict[str, JSON] | None:
 
 def validator(schema: dict[str, JSON]) -> Validator:
     """Return the checker of a schema that `response_schema` gave."""
-    from jsonschema import Draft202012Validator
-
-    return Draft202012Validator(schema)
+    return schema_validator(schema)
 
 
 def resolve(reference: str, root: JSON) -> JSON:
