@@ -40,7 +40,9 @@ SCHEMAS: dict[type, str] = {
 
 
 def encode(record: Tool | Task | Ranking | Trajectory | Score) -> bytes:
-    """Return the record as one line of JSON with its newline, keys of services as `***`.
+    """Return the record as one line of JSON with its newline.
+
+    In a trajectory, which holds what servers and plug-ins said, keys of services stand as `***`.
 
     Raises:
         DataError: The record holds a value that is no JSON, such as a set.
@@ -53,7 +55,8 @@ def encode(record: Tool | Task | Ranking | Trajectory | Score) -> bytes:
             f"a record of schema {schema!r} cannot be written: {error}; "
             "expected None, bool, int, float, str, and lists and maps of these"
         ) from error
-    return without_keys(b'{"schema":"%s",%s\n' % (schema.encode(), fields[1:]))
+    line = b'{"schema":"%s",%s\n' % (schema.encode(), fields[1:])
+    return without_keys(line) if isinstance(record, Trajectory) else line
 
 
 def decode(line: bytes | str, kind: type[Record]) -> Record:

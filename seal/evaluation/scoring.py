@@ -9,6 +9,7 @@ from typing import Any
 from seal.core.errors import SealError, UsageError
 from seal.core.protocols import Judge, Metric
 from seal.core.registry import Registry
+from seal.core.secrets import without_keys
 from seal.core.types import Score, Task, Tool, Trajectory
 from seal.evaluation.calls import Calls
 from seal.evaluation.goals import INFRASTRUCTURE
@@ -48,7 +49,8 @@ class Guarded:
         except SealError:
             raise
         except Exception as error:  # a plug-in's fault is an error of its task, never a score
-            reason = f"{INFRASTRUCTURE}: metric {self.name}: {type(error).__name__}: {error}"
+            said = without_keys(str(error).encode("utf-8", "replace")).decode()
+            reason = f"{INFRASTRUCTURE}: metric {self.name}: {type(error).__name__}: {said}"
             return [
                 Score(task.id, trajectory.trial, goal, self.name, None, reason=reason)
                 for goal in range(len(task.goals))
