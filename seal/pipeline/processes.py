@@ -95,11 +95,12 @@ class ProcessWorkers:
             yield self._next(crew, done)
 
     def _next(self, crew: Any, done: Any) -> Outcome:
+        """Return an outcome; once a worker is dead, only one that is there already."""
         while True:
+            dead = [process for process in crew if process.exitcode is not None]
             try:
-                outcome = done.get(timeout=1.0)
+                outcome = done.get_nowait() if dead else done.get(timeout=1.0)
             except queue.Empty:
-                dead = [process for process in crew if process.exitcode is not None]
                 if dead:
                     raise InfrastructureError(_death(dead[0].exitcode)) from None
                 continue
