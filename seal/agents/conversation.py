@@ -56,6 +56,8 @@ class Limits:
     max_tokens: int | None = None
     """Tokens in and out."""
     max_seconds: float | None = None
+    repeats: int | None = REPEATS
+    """Equal replies of the manager or the lead in a row, the last of which ends the chat."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -290,14 +292,15 @@ class Conversation:
         return None
 
     def _repeats(self, role: str, reply: Reply, calls: Sequence[ToolCall]) -> bool:
-        if role not in (MANAGER, self.team.lead):
+        limit = self.limits.repeats
+        if limit is None or role not in (MANAGER, self.team.lead):
             return False
         said = [(c.name, c.arguments, c.raw) for c in calls]
         signature = (self._instruction(role), reply.content, said)
         spoken = self._spoken.setdefault(role, _Spoken())
         spoken.times = spoken.times + 1 if spoken.signature == signature else 1
         spoken.signature = signature
-        return spoken.times >= REPEATS
+        return spoken.times >= limit
 
     def _instruction(self, role: str) -> str:
         """Return what the lead told the role last: to another step the same answer may be right."""

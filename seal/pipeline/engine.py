@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from types import TracebackType
 from typing import Any
@@ -274,7 +275,10 @@ class Engine:
     @cached_property
     def _limits(self) -> Limits:
         s = self._settings
-        return Limits(s.max_turns, s.max_calls, s.max_tokens, s.max_seconds)
+        limits = Limits(s.max_turns, s.max_calls, s.max_tokens, s.max_seconds)
+        # A recording burns no budget: what it repeated is part of what is played.
+        recorded = isinstance(s.model, str) and s.model.startswith("recorded:")
+        return replace(limits, repeats=None) if recorded else limits
 
     def _options(self, task: Task, trial: int) -> ChatOptions:
         s = self._settings

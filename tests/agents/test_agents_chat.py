@@ -243,6 +243,14 @@ def test_same_instruction_and_same_answer_are_a_repetition():
     assert [stop.reason for stop in chat.stops] == ["repeated"]
 
 
+def test_a_recording_may_repeat_itself():
+    again = [Completion(calls=(call(city="Rome"),))] * 4 + [Completion("Sunny.")]
+    chat, _, _ = hold({"execution_manager": again}, DIRECT, limits=Limits(repeats=None))
+
+    assert [stop.reason for stop in chat.stops] == ["done"]
+    assert chat.answers == ["Sunny."]
+
+
 def numbered(request: Request) -> Completion:
     told = sum(m.role == "tool" for m in request.messages)
     return Completion(calls=(call(city=f"Rome {told}"),), usage=Usage(10, 5))
