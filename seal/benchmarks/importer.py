@@ -30,7 +30,18 @@ from seal.core.types import JSON, Task, Tool, Trajectory
 REGISTRY = Registry(
     "benchmark",
     "seal.benchmarks",
-    {"toolbench": "seal.benchmarks.toolbench:import_toolbench"},
+    {
+        "anytool": "seal.benchmarks.anytool:import_anytool",
+        "apibench": "seal.benchmarks.apibench:import_apibench",
+        "apigen": "seal.benchmarks.apigen:import_apigen",
+        "beir": "seal.benchmarks.beir:import_beir",
+        "bfcl": "seal.benchmarks.bfcl:import_bfcl",
+        "dialogtool": "seal.benchmarks.dialogtool:import_dialogtool",
+        "metatool": "seal.benchmarks.metatool:import_metatool",
+        "mmtb": "seal.benchmarks.mmtb:import_mmtb",
+        "toolbench": "seal.benchmarks.toolbench:import_toolbench",
+        "toolscan": "seal.benchmarks.toolscan:import_toolscan",
+    },
 )
 
 TOOLS = "tools.jsonl"

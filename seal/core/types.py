@@ -161,6 +161,8 @@ class Goal:
     """Ids of the tools that are given; None: a retriever chooses."""
     relevant: tuple[str, ...] = ()
     """Ids of the tools that retrieval must find."""
+    any_relevant: bool = False
+    """True: the relevant tools are alternatives, and any one of them is enough."""
     reference: tuple[Step, ...] = ()
     """Gold steps: for the oracle, golden history and reference replies."""
     labels: dict[str, JSON] = field(default_factory=dict)

@@ -140,6 +140,7 @@ goals = st.builds(
     tuples(texts),
     st.none() | tuples(names),
     tuples(names),
+    st.booleans(),
     tuples(steps_of(json_values()), 1),
     maps(json_values()),
 )
