@@ -27,7 +27,6 @@ from seal.benchmarks.toolbench_files import (
     group_of_queries,
     place_of_run,
     recording_of_converted,
-    refuse_deep,
 )
 from seal.benchmarks.toolbench_gold import Gold, gold_of
 from seal.benchmarks.toolbench_runs import trajectory_of, truncations
@@ -40,6 +39,7 @@ from seal.benchmarks.toolbench_tasks import (
     split_of,
 )
 from seal.benchmarks.toolbench_tools import ToolTable
+from seal.benchmarks.upstream import refuse_deep
 from seal.core.errors import DataError, shortened
 from seal.core.types import JSON, Task, Tool
 

@@ -16,7 +16,6 @@ a model one folder deeper, in `answer/MODEL/GROUP/`, or elsewhere, such as in `A
 
 from __future__ import annotations
 
-import json
 import os
 import re
 from collections import Counter
@@ -27,8 +26,8 @@ from typing import Any
 import orjson
 
 from seal.benchmarks.importer import REGISTRY
+from seal.benchmarks.upstream import parse_leniently
 from seal.core.errors import DataError
-from seal.core.plain import MAX_DEPTH, nested_deeper
 
 _EXAMPLE = "example"
 _RESPONSES = "response_examples"
@@ -156,17 +155,10 @@ def _parse(raw: bytes, path: str) -> Any:
     try:
         return orjson.loads(raw)
     except orjson.JSONDecodeError as error:
-        return _parse_leniently(raw, path, error)
-
-
-def _parse_leniently(raw: bytes, path: str, error: orjson.JSONDecodeError) -> Any:
-    """Read what other writers leave: NaN (as null), half surrogate pairs, a byte-order mark."""
-    try:
-        value = json.loads(raw.decode("utf-8-sig"), parse_constant=lambda _: None)
-        whole = json.dumps(value, ensure_ascii=False).encode("utf-8", "replace")
-        return orjson.loads(whole)
-    except (ValueError, RecursionError):
-        raise DataError(f"{path}: {_fault(raw, error)}") from error
+        try:
+            return parse_leniently(raw)
+        except (ValueError, RecursionError):
+            raise DataError(f"{path}: {_fault(raw, error)}") from error
 
 
 def _fault(raw: bytes, error: orjson.JSONDecodeError) -> str:
@@ -182,34 +174,6 @@ def _fault(raw: bytes, error: orjson.JSONDecodeError) -> str:
         "this is JSON Lines, which no file of ToolBench is: is it another benchmark's? "
         f"Importers: {', '.join(REGISTRY.names())}"
     )
-
-
-def refuse_deep(record: Any) -> None:
-    """Refuse a record that is nested far deeper than what can be written (`seal.core.plain`).
-
-    Raises:
-        DataError: Names the field, as far as five names or positions lead to it.
-    """
-    try:
-        orjson.dumps(record)  # fast; fails beyond 254 levels
-    except TypeError as error:
-        place = _deepest(record, 5)
-        raise DataError(
-            f"{place}: nested deeper than {MAX_DEPTH} levels; shorten it or remove the record"
-        ) from error
-
-
-def _deepest(value: Any, names: int) -> str:
-    """Return the way to what is nested too deep."""
-    path: list[str] = []
-    while len(path) < names:
-        items = value.items() if isinstance(value, dict) else enumerate(value)
-        inner = ((key, item) for key, item in items if nested_deeper(item, MAX_DEPTH))
-        key, value = next(inner, (None, None))
-        if key is None:
-            break
-        path.append(str(key))
-    return ".".join(path) or "record"
 
 
 def group_of_queries(file: SourceFile) -> str:

@@ -1,0 +1,345 @@
+"""What importers share: upstream's JSON files, their faults by place, and the tools found in them.
+
+A file that cannot be read as JSON ends the import with the place of the fault. Read leniently is
+what other writers leave: a byte-order mark, NaN and Infinity (as null), half surrogate pairs.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, NamedTuple, TypeVar
+
+import orjson
+
+from seal.core.canonical import digest
+from seal.core.errors import DataError, shortened
+from seal.core.plain import MAX_DEPTH, nested_deeper, well_formed
+from seal.core.records import to_plain
+from seal.core.types import JSON, Tool
+
+NAME_LENGTH = 64
+"""Characters of a function name that chat servers allow."""
+
+_BOM = b"\xef\xbb\xbf"
+_UTF16 = (b"\xff\xfe", b"\xfe\xff")
+_BLANK = b" \t\r\n"
+_FOREIGN = re.compile(r"[^A-Za-z0-9_-]+")
+_KINDS: dict[type, str] = {
+    str: "a text",
+    int: "a whole number",
+    bool: "true or false",
+    list: "a list",
+    dict: "an object",
+}
+
+Kind = TypeVar("Kind", str, int, bool, list[Any], dict[str, Any])
+
+
+class Placed(NamedTuple):
+    """A record and where it stands."""
+
+    place: str
+    """File and line, or file and position from 0, for messages."""
+    value: Any
+
+
+def json_file(path: Path) -> Any:
+    """Return the JSON value of a file.
+
+    Raises:
+        DataError: The file is empty, not UTF-8, or no JSON; the text names file, place and repair.
+    """
+    return parse_json(path.read_bytes(), str(path))
+
+
+def json_lines(path: Path) -> Iterator[Placed]:
+    """Yield the values of a JSON Lines file one by one, blank lines left out.
+
+    Raises:
+        DataError: A line is not UTF-8 or no JSON; the text names file, line and repair.
+    """
+    with path.open("rb") as lines:
+        for number, line in enumerate(lines, 1):
+            if line.strip():
+                place = f"{path}, line {number}"
+                yield Placed(place, parse_json(line, place))
+
+
+def json_records(path: Path) -> Iterator[Placed]:
+    """Yield the records of a file that holds one JSON array, or JSON Lines.
+
+    An array is parsed as a whole; its bytes are not kept while its records are read.
+
+    Raises:
+        DataError: The file is not UTF-8, or neither; the text names file, place and repair.
+    """
+    with path.open("rb") as file:
+        start = file.read(4096).removeprefix(_BOM).lstrip(_BLANK)
+    if not start.startswith(b"["):
+        yield from json_lines(path)
+        return
+    for number, value in enumerate(json_file(path)):
+        yield Placed(f"{path}, record {number}", value)
+
+
+def parse_json(raw: bytes, place: str) -> Any:
+    """Return the JSON value that the bytes hold.
+
+    Args:
+        raw: UTF-8, with or without a byte-order mark.
+        place: Of the bytes, for the message.
+
+    Raises:
+        DataError: They are empty, not UTF-8, or no JSON.
+    """
+    try:
+        return orjson.loads(raw)
+    except orjson.JSONDecodeError as error:
+        try:
+            return parse_leniently(raw)
+        except (ValueError, RecursionError):
+            raise DataError(f"{place}: {_fault(raw, error)}") from error
+
+
+def parse_leniently(raw: bytes) -> Any:
+    """Return JSON with NaN as null, half surrogate pairs as `?`, a byte-order mark left out.
+
+    Raises:
+        ValueError: It is no JSON even so.
+        RecursionError: It is nested deeper than Python's stack.
+    """
+    value = json.loads(raw.decode("utf-8-sig"), parse_constant=lambda _: None)
+    return orjson.loads(json.dumps(value, ensure_ascii=False).encode("utf-8", "replace"))
+
+
+def utf8_text(raw: bytes, place: str) -> str:
+    """Return UTF-8 bytes as text, without a byte-order mark.
+
+    Raises:
+        DataError: They are not UTF-8; the text names the byte.
+    """
+    try:
+        return raw.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise DataError(f"{place}: {_not_utf8(raw, error)}") from error
+
+
+def _fault(raw: bytes, error: orjson.JSONDecodeError) -> str:
+    """Return what is wrong with bytes that are not JSON, and the repair."""
+    if not raw.removeprefix(_BOM).strip():
+        return "the file is empty; expected JSON; fetch it again"
+    try:
+        raw.decode("utf-8-sig")
+    except UnicodeDecodeError as unreadable:
+        return _not_utf8(raw, unreadable)
+    if b"\0" in raw:
+        return "not UTF-8: it holds null bytes, as UTF-16 does; save it as UTF-8"
+    first, _, rest = raw.strip().partition(b"\n")
+    if rest and first.startswith(b"{") and first.endswith(b"}"):
+        return "this is JSON Lines, expected one JSON value: name the importer that it belongs to"
+    return f"not JSON: {error}; is the file cut or damaged? Fetch it again"
+
+
+def _not_utf8(raw: bytes, error: UnicodeDecodeError) -> str:
+    wrong = f"byte 0x{raw[error.start]:02x} at offset {error.start}"
+    guess = "UTF-16" if raw.startswith(_UTF16) or b"\0" in raw else "another encoding"
+    return f"not UTF-8: {wrong} ({error.reason}); it looks like {guess}: save it as UTF-8"
+
+
+def field(record: Any, name: str, kind: type[Kind]) -> Kind:
+    """Return a field of a record.
+
+    Args:
+        record: As read from the file.
+        name: Of the field.
+        kind: What its value must be; True and False are no numbers.
+
+    Raises:
+        DataError: The record is no object, lacks the field, or has a value of another kind.
+    """
+    if not isinstance(record, dict):
+        raise DataError(f"expected an object with {name!r}, got {shortened(record)}")
+    if name not in record:
+        fields = ", ".join(map(repr, list(record)[:10])) or "none"
+        raise DataError(f"the field {name!r} is missing; the record has: {fields}")
+    value = record[name]
+    if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
+        raise DataError(f"{name}: expected {_KINDS[kind]}, got {shortened(value)}")
+    return value
+
+
+def refuse_deep(record: Any) -> None:
+    """Refuse a record that is nested far deeper than what can be written (`seal.core.plain`).
+
+    Raises:
+        DataError: Names the field, as far as five names or positions lead to it.
+    """
+    try:
+        orjson.dumps(record)  # fast; fails beyond 254 levels
+    except TypeError as error:
+        place = _deepest(record, 5)
+        raise DataError(
+            f"{place}: nested deeper than {MAX_DEPTH} levels; shorten it or remove the record"
+        ) from error
+
+
+def _deepest(value: Any, names: int) -> str:
+    """Return the way to what is nested too deep."""
+    path: list[str] = []
+    while len(path) < names:
+        items = value.items() if isinstance(value, dict) else enumerate(value)
+        inner = ((key, item) for key, item in items if nested_deeper(item, MAX_DEPTH))
+        key, value = next(inner, (None, None))
+        if key is None:
+            break
+        path.append(str(key))
+    return ".".join(path) or "record"
+
+
+def find(source: Path, names: Sequence[str], benchmark: str) -> list[Path]:
+    """Return the files of a source that match, sorted; a file that is the source is itself it.
+
+    Args:
+        source: File or folder.
+        names: Glob patterns of file names, such as "*.json"; folders below are searched too.
+        benchmark: For the message.
+
+    Raises:
+        DataError: A folder has no such file; the text lists what it holds instead.
+    """
+    if source.is_file():
+        return [source]
+    found = {path for name in names for path in source.rglob(name) if path.is_file()}
+    if not found:
+        raise wrong_source(source, ", ".join(names), benchmark)
+    return sorted(found)
+
+
+def wrong_source(source: Path, expected: str, benchmark: str) -> DataError:
+    """Return that a source is not what a benchmark's files are, with what it holds instead."""
+    if source.is_file():
+        held = "is a file"
+    else:
+        names = sorted(p.name + "/" * p.is_dir() for p in source.iterdir())
+        more = f" and {len(names) - 10} more" if len(names) > 10 else ""
+        held = f"holds {', '.join(names[:10]) + more if names else 'nothing'}"
+    return DataError(
+        f"{source} {held}; {benchmark} expects {expected}: name the folder as upstream publishes it"
+    )
+
+
+def function_name(text: str) -> str:
+    """Return a name that chat servers allow: letters, digits, `_` and `-`, at most 64 of them.
+
+    Anything else becomes one `_`. A longer name keeps its end, under a digest of the whole; where
+    nothing is left, the digest is the name.
+    """
+    name = _FOREIGN.sub("_", text).strip("_")
+    if not name:
+        return f"unnamed_{digest(text)[:8]}"
+    if len(name) <= NAME_LENGTH:
+        return name
+    return f"{digest(text)[:8]}_{name[-(NAME_LENGTH - 9) :]}"
+
+
+def tool_id(benchmark: str, tool: str, api: str) -> str:
+    """Return `benchmark/tool/api`; slashes within the names become `_`, an empty one `_`."""
+    parts = (part.strip().replace("/", "_") or "_" for part in (benchmark, tool, api))
+    return "/".join(map(well_formed, parts))
+
+
+class ToolTable:
+    """The tools met so far, one for each document.
+
+    The first document under an id has it alone; each other one gets `#` and 8 hexadecimal digits of
+    its digest. Documents are the same where all but id and `source["file"]` is.
+    """
+
+    def __init__(self) -> None:
+        self.duplicates = 0
+        """Documents that were here already."""
+        self.variants = 0
+        """Further documents under an id that exists."""
+        self._tools: dict[str, Tool] = {}
+        self._by_content: dict[tuple[str, str], str] = {}
+
+    def add(self, tool: Tool) -> str:
+        """Return the id of the tool that is the same, or its own.
+
+        Args:
+            tool: With the id that it has where no other document bears it.
+        """
+        key = tool.id, digest(_content(tool))
+        known = self._by_content.get(key)
+        if known is not None:
+            self.duplicates += 1
+            return known
+        own = tool.id
+        if own in self._tools:
+            self.variants += 1
+            own = f"{own}#{key[1][:8]}"
+        self._tools[own] = replace(tool, id=own)
+        self._by_content[key] = own
+        return own
+
+    def __getitem__(self, tool: str) -> Tool:
+        """Return a tool by its id."""
+        return self._tools[tool]
+
+    def __contains__(self, tool: object) -> bool:
+        """Tell whether a tool has this id."""
+        return tool in self._tools
+
+    def __len__(self) -> int:
+        """Return the number of tools."""
+        return len(self._tools)
+
+    def __iter__(self) -> Iterator[Tool]:
+        """Yield the tools, sorted by id."""
+        for tool in sorted(self._tools):
+            yield self._tools[tool]
+
+    def by_id(self) -> dict[str, Tool]:
+        """Return the tools by their ids, as `seal.core.validation.CallValidator` takes them."""
+        return dict(self._tools)
+
+
+def _content(tool: Tool) -> JSON:
+    source = {key: value for key, value in tool.source.items() if key != "file"}
+    return to_plain(
+        [tool.name, tool.description, tool.parameters, tool.category, tool.returns, source]
+    )
+
+
+class TaskIds:
+    """Task ids that never stand twice, and counts of query texts that do."""
+
+    def __init__(self) -> None:
+        self._texts: dict[str, set[str]] = {}
+        self._seen: Counter[str] = Counter()
+
+    def add(self, task_id: str, text: str) -> str | None:
+        """Return the id of a task; None where id and text stood before.
+
+        Args:
+            task_id: As upstream numbers it; with another text than before it gets `#` and 8
+                hexadecimal digits of the text's digest.
+            text: The query.
+        """
+        texts = self._texts.setdefault(task_id, set())
+        if text in texts:
+            return None
+        own = f"{task_id}#{digest(text)[:8]}" if texts else task_id
+        texts.add(text)
+        self._seen[" ".join(text.split())] += 1
+        return own
+
+    @property
+    def repeated(self) -> int:
+        """The number of tasks whose text, blanks aside, another task had before."""
+        return sum(self._seen.values()) - len(self._seen)
