@@ -5,8 +5,10 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 from seal.benchmarks import REGISTRY, import_benchmark, sample
+from seal.benchmarks.catalogue import by_any_name
 from seal.benchmarks.importer import TOOLS
 from seal.benchmarks.pool import StoredPool, load_pool
 from seal.core.canonical import digest
@@ -20,8 +22,9 @@ SHIPPED: dict[str, Callable[[], Path]] = {"sample": sample.folder}
 def open_pool(what: str | Path) -> StoredPool:
     """Return the pool that a path or name stands for.
 
-    A name that does not ship is looked for under SEAL_DATA; upstream files there are imported into
-    the cache folder once, and again when they change.
+    A name that does not ship is looked for under SEAL_DATA, in the folder that the catalogue gives
+    it or in one of its own name; upstream files there are imported into the cache folder once, and
+    again when they change.
 
     Raises:
         UnknownNameError: Nothing of that name; lists what there is.
@@ -29,27 +32,51 @@ def open_pool(what: str | Path) -> StoredPool:
         DataError: The folder is no pool.
     """
     name = str(what)
-    known = name in SHIPPED or name in REGISTRY.names()
-    if Path(what).is_dir() and not (known and not (Path(what) / TOOLS).is_file()):
+    names = pool_names()
+    if Path(what).is_dir() and not (name in names and not (Path(what) / TOOLS).is_file()):
         return load_pool(Path(what))
     if name in SHIPPED:
         return load_pool(SHIPPED[name]())
-    if not known:
-        raise UnknownNameError("pool or folder", name, [*SHIPPED, *REGISTRY.names()])
-    data = os.environ.get("SEAL_DATA")
-    source = Path(data or "") / name
-    if not data or not source.is_dir():
+    if name not in names:
+        raise UnknownNameError("pool or folder", name, names)
+    importer, options = _importer(name)
+    source = source_folder(name)
+    if source is None:
+        folder = _folders(name)[0]
         raise UsageError(
-            f"no files of {name!r}: set SEAL_DATA to the folder that holds {name}/, or import "
-            f"them: seal import {name} SOURCE --out POOL, then seal run POOL"
+            f"no files of {name!r}: set SEAL_DATA to the folder that holds {folder}/, or import "
+            f"them: seal import {importer} SOURCE --out POOL, then seal run POOL"
         )
-    return load_pool(_imported(name, source))
+    return load_pool(_imported(name, importer, source, options))
 
 
-def _imported(name: str, source: Path) -> Path:
+def pool_names() -> list[str]:
+    """Return the names that `open_pool` knows, whether or not their files are here."""
+    imported = [name for name, entry in by_any_name().items() if entry.importer]
+    return sorted({*SHIPPED, *imported, *REGISTRY.names()})
+
+
+def source_folder(name: str) -> Path | None:
+    """Return the folder under SEAL_DATA that holds a benchmark's files; None: there is none."""
+    data = os.environ.get("SEAL_DATA")
+    found = (Path(data) / folder for folder in _folders(name)) if data else ()
+    return next((folder for folder in found if folder.is_dir()), None)
+
+
+def _folders(name: str) -> list[str]:
+    entry = by_any_name().get(name)
+    return [folder for folder in (entry.folder if entry else None, name) if folder]
+
+
+def _importer(name: str) -> tuple[str, dict[str, Any]]:
+    entry = by_any_name().get(name)
+    return (entry.importer, entry.options) if entry and entry.importer else (name, {})
+
+
+def _imported(name: str, importer: str, source: Path, options: dict[str, Any]) -> Path:
     files = sorted(path for path in source.rglob("*") if path.is_file())
     state = [(str(path), path.stat().st_size, path.stat().st_mtime_ns) for path in files]
-    out = cache_folder() / "pools" / f"{name}-{digest(state)[:16]}"
+    out = cache_folder() / "pools" / f"{name}-{digest([state, importer, options])[:16]}"
     if not (out / "import.json").is_file():
-        import_benchmark(name, source, out)
+        import_benchmark(importer, source, out, **options)
     return out

@@ -9,7 +9,7 @@ from small_pools import write_pool
 
 from seal.core.errors import DataError, UnknownNameError, UsageError
 from seal.pipeline.places import cache_folder
-from seal.pipeline.pools import open_pool
+from seal.pipeline.pools import open_pool, pool_names, source_folder
 
 
 def upstream(folder: Path, queries: int = 1) -> Path:
@@ -80,8 +80,37 @@ def test_unknown_name_lists_the_known_ones(name: str):
         with pytest.raises(DataError, match="is no pool"):  # the current folder
             open_pool(name)
         return
-    with pytest.raises(UnknownNameError, match="known: sample, toolbench"):
+    with pytest.raises(UnknownNameError, match="known: .*bfcl, .*sample, .*sgd, .*toolbench"):
         open_pool(name)
+
+
+def test_the_catalogue_says_in_which_folder_and_by_which_importer(tmp_path, monkeypatch):
+    monkeypatch.setenv("SEAL_DATA", str(tmp_path / "data"))
+    upstream(tmp_path / "data" / "stabletoolbench", queries=3)
+
+    assert source_folder("stabletoolbench") == tmp_path / "data" / "stabletoolbench"
+    assert len(list(open_pool("stabletoolbench").tasks())) == 3
+    assert source_folder("toolbench") is None
+
+
+@pytest.mark.parametrize("folder", ["sgd", "dialogtool"])
+def test_the_catalogues_folder_and_one_of_the_benchmarks_own_name_are_found(
+    tmp_path, monkeypatch, folder: str
+):
+    monkeypatch.setenv("SEAL_DATA", str(tmp_path))
+    (tmp_path / folder).mkdir()
+
+    assert source_folder("dialogtool") == tmp_path / folder
+
+
+def test_an_alias_without_files_names_the_importer_and_the_folder():
+    with pytest.raises(UsageError, match=r"holds sgd/, .*seal import dialogtool SOURCE"):
+        open_pool("sgd")
+
+
+def test_names_hold_what_ships_and_what_can_be_imported_but_not_what_cannot():
+    assert {"sample", "stabletoolbench", "sgd", "beir"} <= set(pool_names())
+    assert "toolsandbox" not in pool_names()
 
 
 def test_folder_that_is_no_pool_says_how_to_make_one(tmp_path: Path):
