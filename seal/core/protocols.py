@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Literal, Protocol, runtime_checkable
 
 from seal.core.types import (
     JSON,
@@ -22,6 +22,9 @@ from seal.core.types import (
     Usage,
     Verdict,
 )
+
+if TYPE_CHECKING:
+    from seal.core.store import Store
 
 CacheMode = Literal["record", "replay", "off"]
 """Kept answers: look, else ask and keep; look, never ask; always ask, never keep."""
@@ -106,6 +109,10 @@ class Pool:
     cache_dir: Path | None = None
     """Where indexes are kept; None: nowhere."""
     options: Mapping[str, Any] = field(default_factory=dict)
+    answers: Store | None = None
+    """Where the vectors of texts are kept; None: nowhere."""
+    cache: CacheMode = "record"
+    """How `answers` is used."""
 
 
 class Retriever(Protocol):

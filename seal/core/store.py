@@ -14,7 +14,7 @@ import os
 import sqlite3
 import time
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -51,6 +51,8 @@ _SELECT = "SELECT key, kind, value, created, checksum FROM entries "
 _PAGE_OF_ROWS = (
     _SELECT + "WHERE key > CAST(? AS TEXT) AND kind = coalesce(?, kind) ORDER BY key LIMIT 500"
 )
+_PAGE = 500
+"""Entries that are looked up in one statement: SQLite takes at least 999 parameters."""
 _FOREIGN = b" "
 """Begins a value that orjson cannot hold as it is, such as integers of more than 64 bits."""
 
@@ -61,7 +63,7 @@ class Entry:
 
     key: str
     kind: str
-    """`simulator` or `model`."""
+    """`simulator`, `model` or `embedding`."""
     value: dict[str, Any] | None
     """None: damaged, what is stored does not match its checksum."""
     created: str
@@ -142,7 +144,7 @@ class Store:
         Args:
             key: Digest of everything that shapes the answer.
             entry: JSON values; kept with the order of its keys.
-            kind: `simulator` or `model`.
+            kind: `simulator`, `model` or `embedding`.
             created: When it was made, ISO 8601; None: now.
 
         Raises:
@@ -151,11 +153,49 @@ class Store:
             InfrastructureError: The stored entry is damaged, or the file cannot be written.
         """
         stamp = created if created is not None else _now()
-        content = (key.encode(), kind.encode(), _encode(entry), stamp.encode())
-        row = (*content, _checksum(*content))
+        row = _row(key, kind, entry, stamp.encode())
         with self._connection() as connection:
             inserted = connection.execute(_INSERT, row).rowcount
         return self._sound(row if inserted else self._find(key) or row)
+
+    def get_each(self, keys: Sequence[str]) -> Iterator[dict[str, Any] | None]:
+        """Yield for each key, in order, the entry stored under it, or None.
+
+        Keys are looked up some hundred at a time: 30,000 entries never lie in memory together.
+
+        Raises:
+            InfrastructureError: An entry is damaged, or the file cannot be read.
+        """
+        for start in range(0, len(keys), _PAGE):
+            page = keys[start : start + _PAGE]
+            marks = ",".join("?" * len(page))
+            with self._connection() as connection:
+                rows = connection.execute(_SELECT + f"WHERE key IN ({marks})", page).fetchall()
+            found = {_text(row[0]): row for row in rows}
+            for key in page:
+                row = found.get(key)
+                yield None if row is None else self._sound(row)
+
+    def put_each(
+        self, entries: Mapping[str, dict[str, Any]], kind: str = "model"
+    ) -> list[dict[str, Any]]:
+        """Store the entries of keys that have none, all or nothing, and return what is stored.
+
+        Args:
+            entries: Key to entry, each as for `put`.
+            kind: Of all of them.
+
+        Raises:
+            TypeError: A value that JSON cannot hold.
+            ValueError: A number is NaN or infinite.
+            InfrastructureError: A stored entry is damaged, or the file cannot be written.
+        """
+        stamp = _now().encode()
+        rows = [_row(key, kind, entry, stamp) for key, entry in entries.items()]
+        with self._connection() as connection, _transaction(connection):
+            connection.executemany(_INSERT, rows)
+        stored = zip(entries, self.get_each(list(entries)), strict=True)
+        return [entries[key] if entry is None else entry for key, entry in stored]
 
     def entries(self, kind: str | None = None) -> Iterator[Entry]:
         """Yield the entries in the order of their keys; a damaged one has the value None.
@@ -332,6 +372,23 @@ def _now() -> str:
 
 def _text(raw: bytes) -> str:
     return raw.decode("utf-8", "replace")
+
+
+def _row(key: str, kind: str, entry: dict[str, Any], stamp: bytes) -> _Row:
+    content = (key.encode(), kind.encode(), _encode(entry), stamp)
+    return (*content, _checksum(*content))
+
+
+@contextmanager
+def _transaction(connection: sqlite3.Connection) -> Iterator[None]:
+    """Commit what is done within, or undo all of it."""
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+    except BaseException:
+        connection.execute("ROLLBACK")
+        raise
+    connection.execute("COMMIT")
 
 
 def _checksum(key: bytes, kind: bytes, value: bytes, created: bytes) -> bytes:

@@ -17,7 +17,7 @@ from seal.agents.offers import Offers
 from seal.agents.teams import ORCHESTRATOR, USER, Team, build_team
 from seal.benchmarks.pool import StoredPool
 from seal.core.errors import SealError, UnknownNameError, UsageError
-from seal.core.protocols import Agent, Judge, Pool, Retriever
+from seal.core.protocols import Agent, Judge, Retriever
 from seal.core.store import Store
 from seal.core.types import JSON, Goal, Query, Ranking, Step, Task, Tool, Trajectory, Verdict
 from seal.pipeline.cast import Cast
@@ -28,6 +28,7 @@ from seal.pipeline.live import LiveFile
 from seal.pipeline.merging import merge_goals
 from seal.pipeline.places import cache_folder
 from seal.pipeline.run_folder import RunFolder
+from seal.pipeline.searching import search_pool
 from seal.pipeline.settings import RunSettings
 from seal.retrievers import build_retriever, rank
 
@@ -260,12 +261,13 @@ class Engine:
         options = dict(s.retriever_options)
         if s.base_url:
             options = {"base_url": s.base_url, **options}
-        pool = Pool(
+        pool = search_pool(
+            self._store,
             tuple(self._tools.values()),
             tuple(self._tasks()) if knows_tasks else (),
-            s.seed,
-            cache_folder(s.cache_dir) / "indexes",
-            options,
+            seed=s.seed,
+            options=options,
+            cache=s.cache,
         )
         return build_retriever(named, pool)
 

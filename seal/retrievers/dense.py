@@ -38,7 +38,8 @@ class Dense:
     def __init__(self, pool: Pool) -> None:
         tools = in_order(pool.tools)
         template = pool.options.get("template") or DEFAULT
-        self._embedder = build_embedder(pool.options.get("model") or DEFAULT_MODEL, pool.options)
+        model = pool.options.get("model") or DEFAULT_MODEL
+        self._embedder = build_embedder(model, pool.options, pool.answers, pool.cache)
         self._ids = [tool.id for tool in tools]
         self._index = self._opened(pool, documents(tools, template), template_name(template))
         self.identity = f"dense/{name_of(self._embedder)}/{template_name(template)}"

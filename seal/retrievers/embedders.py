@@ -8,16 +8,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
-import numpy as np
-import numpy.typing as npt
-
-from seal.core.errors import ModelError, UsageError
+from seal.core.errors import UsageError
+from seal.core.protocols import CacheMode
 from seal.core.registry import Registry, load_dotted
+from seal.core.store import Store
 from seal.retrievers.contract import refuse_unknown_options
-
-Vectors = npt.NDArray[np.float32]
+from seal.retrievers.embedding_cache import CachedEmbedder
+from seal.retrievers.vectors import (
+    Embedder,
+    Matrix,
+    Purpose,
+    Vectors,
+    ask_in_batches,
+    scale_to_unit,
+)
 
 DEFAULT_MODEL = "sentence-transformers/all-MiniLM-L6-v2"
 
@@ -29,22 +35,6 @@ EMBEDDERS = Registry(
         "sentence-transformers": "seal.retrievers.sentence_embedder:SentenceEmbedder",
     },
 )
-
-
-class Embedder(Protocol):
-    """Turns texts into vectors.
-
-    Two attributes are optional: `identity`, a text that names the weights (without it nothing is
-    kept on disk), and `embed_queries(texts)` for models that read queries otherwise than documents.
-    """
-
-    def embed(self, texts: Sequence[str]) -> Any:
-        """Return one row of numbers for each text, (n, dimension), of any length.
-
-        Raises:
-            ModelError: A server failed or refused.
-        """
-        ...
 
 
 class FunctionEmbedder:
@@ -62,14 +52,21 @@ class FunctionEmbedder:
         return self._function(texts)
 
 
-def build_embedder(what: Any, options: Mapping[str, Any]) -> Embedder:
-    """Return an embedder.
+def build_embedder(
+    what: Any,
+    options: Mapping[str, Any],
+    answers: Store | None = None,
+    cache: CacheMode = "record",
+) -> Embedder:
+    """Return an embedder; one that has an `identity` keeps its vectors where there is a store.
 
     Args:
         what: `provider/model`, a registered name, a sentence-transformers model or its folder, a
             dotted path, or the thing itself: an object with `embed`, a class that takes the
             options, or a function of texts.
         options: The retriever's options; a class gets them with `model` set to the model's name.
+        answers: Where vectors are kept (`pool.answers`); None: nowhere.
+        cache: How they are used (`pool.cache`); an embedder without identity is asked always.
 
     Raises:
         MissingExtraError: The embedder needs a package that is not installed.
@@ -89,7 +86,9 @@ def build_embedder(what: Any, options: Mapping[str, Any]) -> Embedder:
             f"the embedder {what!r} is a {type(plugin).__name__} without a method embed(texts)"
         )
     embedder: Embedder = plugin
-    return embedder
+    if answers is None or cache == "off" or not getattr(embedder, "identity", ""):
+        return embedder
+    return CachedEmbedder(embedder, answers, cache)
 
 
 def _resolved(what: Any) -> tuple[Any, Any]:
@@ -108,9 +107,10 @@ def embed_documents(embedder: Embedder, texts: Sequence[str]) -> Vectors:
     """Return the unit vectors of documents, float32, (n, dimension).
 
     Raises:
+        CacheMissError: Replay mode, and a text has no kept vector.
         ModelError: The embedder gave no such rows, or its server failed.
     """
-    return _unit_rows(embedder.embed(texts), len(texts), name_of(embedder))
+    return scale_to_unit(_rows(embedder, "document", texts))
 
 
 def embed_queries(embedder: Embedder, texts: Sequence[str], dimension: int) -> Vectors:
@@ -120,11 +120,11 @@ def embed_queries(embedder: Embedder, texts: Sequence[str], dimension: int) -> V
     reaches a model whose last digits depend on the batch.
 
     Raises:
+        CacheMissError: Replay mode, and a text has no kept vector.
         ModelError: The embedder gave no such rows, or its server failed.
     """
     distinct = sorted(set(texts))
-    embed = getattr(embedder, "embed_queries", embedder.embed)
-    vectors = _unit_rows(embed(distinct), len(distinct), name_of(embedder), dimension)
+    vectors = scale_to_unit(_rows(embedder, "query", distinct, dimension))
     position = {text: row for row, text in enumerate(distinct)}
     return vectors[[position[text] for text in texts]]
 
@@ -134,32 +134,28 @@ def name_of(embedder: Embedder) -> str:
     return str(getattr(embedder, "identity", "") or type(embedder).__name__)
 
 
-def _unit_rows(raw: Any, count: int, name: str, dimension: int | None = None) -> Vectors:
-    """Return rows of length 1; a row of zeros stays one, and so is like nothing."""
-    try:
-        with np.errstate(over="ignore"):  # what float32 cannot hold is infinite, and told below
-            rows = np.ascontiguousarray(raw, dtype=np.float32)
-    except (TypeError, ValueError) as error:
-        raise ModelError(
-            f"embedder {name}: expected {count} rows of numbers, all of one length ({error})"
-        ) from error
-    if rows.ndim != 2 or len(rows) != count or rows.shape[1] == 0:
-        raise ModelError(
-            f"embedder {name}: {count} texts gave an array of shape {rows.shape}, expected "
-            f"({count}, dimension)"
-        )
-    if dimension is not None and rows.shape[1] != dimension:
-        raise ModelError(
-            f"embedder {name}: queries have {rows.shape[1]} dimensions, the tools {dimension}: one "
-            "model must embed both"
-        )
-    if not np.isfinite(rows).all():
-        bad = int(np.flatnonzero(~np.isfinite(rows).all(axis=1))[0])
-        raise ModelError(f"embedder {name}: row {bad} of {count} holds NaN or an infinite number")
-    lengths = np.sqrt(np.einsum("nd,nd->n", rows, rows, dtype=np.float64))
-    lengths[lengths == 0] = 1
-    unit: Vectors = rows / lengths[:, None].astype(np.float32)
-    return unit
+def _rows(
+    embedder: Embedder, purpose: Purpose, texts: Sequence[str], dimension: int | None = None
+) -> Vectors:
+    """Return one row for each text in an array that nobody else holds."""
+    if isinstance(embedder, CachedEmbedder):
+        return embedder.vectors(purpose, texts, dimension)
+    matrix = Matrix(len(texts), name_of(embedder), dimension)
+    done = 0
+    for batch, rows in ask_in_batches(embedder, purpose, texts, name_of(embedder)):
+        matrix.check(rows, "queries" if purpose == "query" else "documents")
+        matrix.put(slice(done, done + len(batch)), rows)
+        done += len(batch)
+    return matrix.rows
 
 
-__all__ = ["DEFAULT_MODEL", "EMBEDDERS", "Embedder", "Vectors", "build_embedder"]
+__all__ = [
+    "DEFAULT_MODEL",
+    "EMBEDDERS",
+    "Embedder",
+    "Vectors",
+    "build_embedder",
+    "embed_documents",
+    "embed_queries",
+    "name_of",
+]
