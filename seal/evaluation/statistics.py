@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
 DIGITS = 6
 """Decimals of every number in a summary."""
-_CHUNK = 4_000_000
-"""Draws held in memory at once: 32 MB of each array."""
+_CHUNK = 250_000
+"""Draws held in memory at once: 2 MB of each array, so that they stay in the processor's cache."""
 _BINOMIAL_COST = 20
 """Drawing the count of one distinct value costs about as much as drawing this many values."""
 
@@ -88,6 +88,7 @@ def _resampled_means(
     import numpy as np
 
     size = len(sums)
+    single = bool((counts == 1).all())
     rows, frequency = np.unique(np.column_stack([sums, counts]), axis=0, return_counts=True)
     few = len(rows) * _BINOMIAL_COST < size
     step = max(1, _CHUNK // (len(rows) if few else size))
@@ -100,7 +101,8 @@ def _resampled_means(
             means[start:stop] = totals[:, 0] / totals[:, 1]
         else:
             picks = rng.integers(0, size, size=(stop - start, size), dtype=np.int32)
-            means[start:stop] = sums[picks].sum(axis=1) / counts[picks].sum(axis=1)
+            drawn_counts = size if single else counts[picks].sum(axis=1)
+            means[start:stop] = sums[picks].sum(axis=1) / drawn_counts
     return means
 
 
