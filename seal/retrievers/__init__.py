@@ -2,7 +2,7 @@
 
 A retriever is anything with `retrieve(queries, k)`; it is built as `factory(pool)`. A custom one is
 passed as an object, a class, a dotted path, or by a name that is registered here or announced as an
-entry point of the group `seal.retrievers`.
+entry point of the group `seal.retrievers`. Any text may carry options: `NAME[,KEY=VALUE...]`.
 """
 
 from __future__ import annotations
@@ -10,20 +10,31 @@ from __future__ import annotations
 import inspect
 import math
 from collections.abc import Collection, Iterable, Sequence
+from dataclasses import replace
 from typing import Any
 
 from seal.core.errors import DataError, UsageError
 from seal.core.protocols import Pool, Retriever
 from seal.core.registry import Registry
 from seal.core.types import Query, Ranking
-from seal.retrievers.contract import DECIMALS, Hits, check_k, refuse_unknown_options
+from seal.retrievers.contract import (
+    DECIMALS,
+    Hits,
+    by_score,
+    check_k,
+    refuse_unknown_options,
+)
+from seal.retrievers.sentence_wise import SentenceWise
+from seal.retrievers.specs import RetrieverSpec, parse_spec, spec_of
 
 REGISTRY = Registry(
     "retriever",
     "seal.retrievers",
     {
+        "bm25": "seal.retrievers.bm25:Bm25",
         "dense": "seal.retrievers.dense:Dense",
         "given": "seal.retrievers.gold:Given",
+        "hybrid": "seal.retrievers.hybrid:hybrid",
         "oracle": "seal.retrievers.gold:Oracle",
         "random": "seal.retrievers.chance:Random",
         "tfidf": "seal.retrievers.tfidf:Tfidf",
@@ -31,39 +42,67 @@ REGISTRY = Registry(
 )
 
 
+SENTENCES = "sentences"
+"""Option of every retriever that reads texts."""
+
+
 def build_retriever(what: Any, pool: Pool) -> Retriever:
     """Return a retriever over a pool.
 
+    Options of the text or spec go before those of the pool. `sentences=true` asks any retriever
+    that reads texts by each sentence of a query (see `seal.retrievers.sentence_wise`).
+
     Args:
-        what: A name, a dotted path, a class or factory that takes the pool, or an object that has
-            `retrieve` already.
+        what: A name or a dotted path, either with options (`NAME,KEY=VALUE`), a `RetrieverSpec`, a
+            class or factory that takes the pool, or an object that has `retrieve` already.
         pool: The tools, and what the retriever may need besides.
 
     Raises:
         DataError: The pool has no tools.
         UnknownNameError: No retriever of that name, or an option that it does not know.
-        UsageError: What was found is no retriever, or does not take a pool.
+        UsageError: What was found is no retriever, does not take a pool, or is ready and so takes
+            no options; or the text is no spec.
     """
     if not pool.tools:
         raise DataError("the pool has no tools: nothing can be retrieved; check its tools.jsonl")
-    plugin = REGISTRY.resolve(what)
-    known = known_options(what)
+    spec = spec_of(what)
+    plugin = REGISTRY.resolve(spec.what)
+    options = {**pool.options, **spec.options}
+    known = known_options(spec)
     if known is not None:
-        refuse_unknown_options(str(what), pool.options, known)
+        refuse_unknown_options(str(spec.what), options, known)
+    by_sentence = _taken_sentences(options)
     if isinstance(plugin, type) or not hasattr(plugin, "retrieve"):
-        plugin = _built(plugin, pool)
+        plugin = _built(plugin, replace(pool, options=options))
+    elif set(spec.options) - {SENTENCES}:
+        raise UsageError(f"{spec.identity}: the retriever is built already and takes no options")
     if not callable(getattr(plugin, "retrieve", None)):
         raise UsageError(
             f"{what!r} gave a {type(plugin).__name__}, which has no method retrieve(queries, k)"
         )
     retriever: Retriever = plugin
-    return retriever
+    return SentenceWise(retriever) if by_sentence else retriever
 
 
 def known_options(what: Any) -> frozenset[str] | None:
-    """Return the names of a retriever's options, its `OPTIONS`; None: it looks at them itself."""
-    known: frozenset[str] | None = getattr(REGISTRY.resolve(what), "OPTIONS", None)
-    return known
+    """Return the names of a retriever's options; None: it looks at them itself.
+
+    Those are its `OPTIONS`, and `sentences` unless it says by `reads_text` that a query's text is
+    nothing to it.
+    """
+    plugin = REGISTRY.resolve(spec_of(what).what)
+    known: frozenset[str] | None = getattr(plugin, "OPTIONS", None)
+    if known is None or not getattr(plugin, "reads_text", True):
+        return known
+    return known | {SENTENCES}
+
+
+def _taken_sentences(options: dict[str, Any]) -> bool:
+    """Take the option `sentences` out and return it."""
+    value = options.pop(SENTENCES, False)
+    if not isinstance(value, bool):
+        raise UsageError(f"{SENTENCES}={value}: expected true or false")
+    return value
 
 
 def _built(factory: Any, pool: Pool) -> Any:
@@ -117,7 +156,15 @@ def _ordered(row: Iterable[tuple[str, float]], name: str, known: Collection[str]
         raise DataError(f"retriever {name}: a score is not a finite number")
     if known and not ids.issubset(known):
         raise DataError(f"retriever {name}: {min(ids.difference(known))!r} is no tool of the pool")
-    return sorted(hits, key=lambda hit: (-hit[1], hit[0]))
+    return by_score(hits)
 
 
-__all__ = ["REGISTRY", "Retriever", "build_retriever", "known_options", "rank"]
+__all__ = [
+    "REGISTRY",
+    "Retriever",
+    "RetrieverSpec",
+    "build_retriever",
+    "known_options",
+    "parse_spec",
+    "rank",
+]

@@ -37,6 +37,11 @@ def refuse_unknown_options(whose: str, given: Iterable[str], known: Collection[s
             raise UnknownNameError(f"option -R of {whose}", name, known)
 
 
+def by_score(hits: Iterable[tuple[str, float]]) -> Hits:
+    """Return the hits, best first, equal scores in the order of ids."""
+    return sorted(hits, key=lambda hit: (-hit[1], hit[0]))
+
+
 def in_order(tools: Sequence[Tool]) -> list[Tool]:
     """Return the tools in the order of their ids, so that the order of a file never matters.
 

@@ -45,6 +45,7 @@ class Oracle:
     """
 
     identity = "oracle"
+    reads_text = False
 
     OPTIONS: ClassVar[frozenset[str]] = frozenset()
 
@@ -82,6 +83,7 @@ class Given:
     identity = "given"
     complete = True
     """Its rows are never cut at k."""
+    reads_text = False
 
     OPTIONS: ClassVar[frozenset[str]] = frozenset()
 

@@ -16,15 +16,13 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 from seal.core.protocols import Pool
 from seal.core.text import split_identifiers
 from seal.core.types import Query
-from seal.retrievers.contract import DECIMALS, Hits, check_k, in_order
+from seal.retrievers.contract import Hits, check_k, in_order
 from seal.retrievers.documents import DEFAULT, documents, template_name
-from seal.retrievers.selection import best
+from seal.retrievers.vector_space import SparseSearch
 
 _CJK = r"\u3040-\u30ff\u3400-\u9fff"
 _WORD = rf"[{_CJK}]|[^\W{_CJK}]+"
 """Chinese and Japanese set no blanks: there each character counts as a word, two as a 2-gram."""
-_CELLS = 4_000_000
-"""Scores that are held at once: 32 MB."""
 
 
 class Tfidf:
@@ -40,14 +38,15 @@ class Tfidf:
     OPTIONS: ClassVar[frozenset[str]] = frozenset({"template"})
 
     def __init__(self, pool: Pool) -> None:
-        tools = in_order(pool.tools)
-        template = pool.options.get("template") or DEFAULT
-        texts = [split_identifiers(text) for text in documents(tools, template)]
-        self.identity = f"tfidf/{template_name(template)}"
-        self._ids = [tool.id for tool in tools]
-        self._spaces = [space for space in _spaces() if _has_terms(space, texts)]
-        vectors = _joined([space.fit_transform(texts) for space in self._spaces], len(texts))
-        self._terms = vectors.T.tocsr()  # a product with another layout would convert it each time
+        space = TfidfSpace(pool)
+        self.identity = space.identity
+        ids = [tool.id for tool in in_order(pool.tools)]
+        self._search = SparseSearch(ids, space.documents(), space.queries)
+
+    @staticmethod
+    def space(pool: Pool) -> TfidfSpace:
+        """Return the tools of a pool as vectors."""
+        return TfidfSpace(pool)
 
     def retrieve(self, queries: Sequence[Query], k: int) -> list[Hits]:
         """Return for each query the k tools of the highest scores, equal ones by id.
@@ -56,14 +55,33 @@ class Tfidf:
             UsageError: k is less than 1.
         """
         check_k(k)
-        step = max(1, _CELLS // len(self._ids))
-        found: list[Hits] = []
-        for start in range(0, len(queries), step):
-            texts = [split_identifiers(query.text) for query in queries[start : start + step]]
-            vectors = _joined([space.transform(texts) for space in self._spaces], len(texts))
-            scores = np.round((vectors @ self._terms).toarray(), DECIMALS)
-            found.extend(best(row, self._ids, k) for row in scores)
-        return found
+        return self._search.search([query.text for query in queries], k)
+
+
+class TfidfSpace:
+    """The tools of a pool as TF-IDF vectors, words and pieces side by side.
+
+    Args:
+        pool: As of `Tfidf`.
+    """
+
+    def __init__(self, pool: Pool) -> None:
+        template = pool.options.get("template") or DEFAULT
+        texts = [split_identifiers(text) for text in documents(in_order(pool.tools), template)]
+        self.identity = f"tfidf/{template_name(template)}"
+        self._spaces = [space for space in _spaces() if _has_terms(space, texts)]
+        self._documents = _joined(
+            [space.fit_transform(texts) for space in self._spaces], len(texts)
+        )
+
+    def documents(self) -> csr_matrix:
+        """Return the vectors of the tools, float64, (n, terms)."""
+        return self._documents
+
+    def queries(self, texts: Sequence[str]) -> csr_matrix:
+        """Return the vectors of texts, float64, (q, terms)."""
+        split = [split_identifiers(text) for text in texts]
+        return _joined([space.transform(split) for space in self._spaces], len(texts))
 
 
 def _spaces() -> list[TfidfVectorizer]:

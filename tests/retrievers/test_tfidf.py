@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from seal.core.protocols import Pool
 from seal.core.types import Query, Tool
 from seal.retrievers import build_retriever, rank
-from seal.retrievers import tfidf as module
+from seal.retrievers import vector_space as module
 
 
 def pool_of(*descriptions, **options):

@@ -1,0 +1,128 @@
+"""BM25: words that are rare in the pool count most, long documents little.
+
+Source: Robertson and Zaragoza (2009), The Probabilistic Relevance Framework: BM25 and Beyond; in
+the form of Lucene, which bm25s computes when it indexes.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
+
+import bm25s
+import numpy as np
+import Stemmer
+from scipy.sparse import csc_matrix, csr_matrix
+from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
+
+from seal.core.errors import UsageError
+from seal.core.protocols import Pool
+from seal.core.text import split_identifiers
+from seal.core.types import Query
+from seal.retrievers.contract import Hits, check_k, in_order
+from seal.retrievers.documents import DEFAULT, documents, template_name
+from seal.retrievers.vector_space import SparseSearch, unit_rows
+
+_CJK = r"\u3040-\u30ff\u3400-\u9fff"
+_WORD = re.compile(rf"[{_CJK}]|[^\W{_CJK}]+")
+"""Chinese and Japanese set no blanks: there each character counts as a word."""
+
+
+class Bm25:
+    """Retrieves by BM25 of stemmed English words; identifiers are split, stop words left out.
+
+    A score is at least 0. The answer to a query depends on nothing but the pool and its text; safe
+    in threads.
+
+    Args:
+        pool: Options: `k1` (default 1.5, at least 0: how much a repeated word adds), `b` (default
+            0.75, in [0, 1]: how much length takes away) and `template`.
+
+    Raises:
+        UsageError: `k1` or `b` is out of range.
+    """
+
+    OPTIONS: ClassVar[frozenset[str]] = frozenset({"b", "k1", "template"})
+
+    def __init__(self, pool: Pool) -> None:
+        space = Bm25Space(pool)
+        self.identity = space.identity
+        ids = [tool.id for tool in in_order(pool.tools)]
+        self._search = SparseSearch(ids, space.weights, space.counts)
+
+    @staticmethod
+    def space(pool: Pool) -> Bm25Space:
+        """Return the tools of a pool as vectors."""
+        return Bm25Space(pool)
+
+    def retrieve(self, queries: Sequence[Query], k: int) -> list[Hits]:
+        """Return for each query the k tools of the highest scores, equal ones by id.
+
+        Raises:
+            UsageError: k is less than 1.
+        """
+        check_k(k)
+        return self._search.search([query.text for query in queries], k)
+
+
+class Bm25Space:
+    """The tools of a pool as vectors of BM25 weights, queries as counts of words.
+
+    Args:
+        pool: As of `Bm25`.
+    """
+
+    def __init__(self, pool: Pool) -> None:
+        template = pool.options.get("template") or DEFAULT
+        k1 = _number(pool.options, "k1", 1.5, math.inf)
+        b = _number(pool.options, "b", 0.75, 1)
+        self._stem = Stemmer.Stemmer("english").stemWords
+        tools = in_order(pool.tools)
+        words = [self._words(text) for text in documents(tools, template)]
+        self._columns = {word: column for column, word in enumerate(sorted(set().union(*words)))}
+        self.identity = f"bm25/k1={k1:g}/b={b:g}/{template_name(template)}"
+        self.weights = _weights(words, self._columns, k1, b)
+        """Inner products with counts of words are BM25 scores; float64, (n, words)."""
+
+    def counts(self, texts: Sequence[str]) -> csr_matrix:
+        """Return how often each text has each word of the tools, float64, (q, words)."""
+        words = [self._words(text) for text in texts]
+        rows = [row for row, part in enumerate(words) for word in part if word in self._columns]
+        columns = [self._columns[word] for part in words for word in part if word in self._columns]
+        shape = len(texts), self.weights.shape[1]
+        return csr_matrix((np.ones(len(rows)), (rows, columns)), shape=shape)
+
+    def documents(self) -> csr_matrix:
+        """Return the weights of the tools as rows of length 1, float64, (n, words)."""
+        return unit_rows(self.weights)
+
+    def queries(self, texts: Sequence[str]) -> csr_matrix:
+        """Return the counts of texts as rows of length 1, float64, (q, words)."""
+        return unit_rows(self.counts(texts))
+
+    def _words(self, text: str) -> list[str]:
+        found = _WORD.findall(split_identifiers(text).lower())
+        stems: list[str] = self._stem([word for word in found if word not in ENGLISH_STOP_WORDS])
+        return stems
+
+
+def _weights(
+    words: Sequence[Sequence[str]], columns: Mapping[str, int], k1: float, b: float
+) -> csr_matrix:
+    if not columns:  # bm25s indexes no empty vocabulary
+        return csr_matrix((len(words), 1))
+    ids = [[columns[word] for word in part] for part in words]
+    model = bm25s.BM25(k1=k1, b=b, method="lucene", dtype="float64")
+    model.index((ids, dict(columns)), create_empty_token=False, show_progress=False)
+    parts = (model.scores[name] for name in ("data", "indices", "indptr"))
+    return csc_matrix(tuple(parts), shape=(len(words), len(columns))).tocsr()
+
+
+def _number(options: Mapping[str, Any], name: str, default: float, most: float) -> float:
+    value = options.get(name)
+    value = default if value is None else value
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value <= most:
+        raise UsageError(f"{name} = {value!r}: expected a number from 0 to {most:g}")
+    return float(value)

@@ -1,0 +1,58 @@
+"""Retrieval by the sentences of a query: each asks for itself."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from seal.core.errors import DataError
+from seal.core.protocols import Retriever
+from seal.core.text import sentences
+from seal.core.types import Query
+from seal.retrievers.contract import DECIMALS, Hits, by_score, check_k
+
+
+class SentenceWise:
+    """Retrieves by the sentences of a query: a tool's score is the highest of any sentence.
+
+    It is exact: a tool among the k best of all is among the k best of its best sentence.
+
+    Args:
+        retriever: What answers each sentence.
+    """
+
+    def __init__(self, retriever: Retriever) -> None:
+        self._retriever = retriever
+        self.identity = f"{getattr(retriever, 'identity', type(retriever).__name__)}/sentences"
+        self.complete = bool(getattr(retriever, "complete", False))
+
+    def retrieve(self, queries: Sequence[Query], k: int) -> list[Hits]:
+        """Return for each query the k tools of the highest scores, equal ones by id.
+
+        Raises:
+            UsageError: k is less than 1.
+            DataError: The retriever did not answer each sentence.
+        """
+        check_k(k)
+        parts = [_sentences(query) for query in queries]
+        asked = [sentence for part in parts for sentence in part]
+        rows = self._retriever.retrieve(asked, k) if asked else []
+        if len(rows) != len(asked):
+            raise DataError(f"retriever {self.identity}: {len(rows)} rows for {len(asked)} queries")
+        answers = iter(rows)
+        limit = None if self.complete else k
+        return [_merged(next(answers) for _ in part)[:limit] for part in parts]
+
+
+def _sentences(query: Query) -> list[Query]:
+    """Return a query for each sentence; the query itself where there is none."""
+    return [replace(query, text=text) for text in sentences(query.text)] or [query]
+
+
+def _merged(rows: Iterator[Sequence[tuple[str, float]]]) -> Hits:
+    highest: dict[str, float] = {}
+    for row in rows:
+        for tool, score in row:
+            rounded = round(float(score), DECIMALS)
+            highest[tool] = max(rounded, highest.get(tool, rounded))
+    return by_score(highest.items())
