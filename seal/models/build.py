@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from seal.core.addresses import public_url
 from seal.core.errors import UnknownNameError, UsageError
 from seal.core.protocols import ChatModel, OpenedPerChat
 from seal.core.registry import Registry
 from seal.core.types import JSON, Task
-from seal.models.settings import ModelSettings, public_url
+from seal.models.settings import ModelSettings
 
 REGISTRY = Registry(
     "model",

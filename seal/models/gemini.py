@@ -1,39 +1,31 @@
-"""`gemini/NAME`: Google's models through google-genai (extra `gemini`), imported only here.
+"""`gemini/NAME`: Google's models.
 
 Requests and answers are converted by pure functions on plain JSON in the form of Gemini's REST API.
 """
 
 from __future__ import annotations
 
-import os
-import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from seal.core.errors import MissingExtraError, ModelError, UsageError
+from seal.core.addresses import public_url
+from seal.core.errors import UsageError
+from seal.core.gemini_server import GeminiServer
 from seal.core.plain import well_formed
 from seal.core.protocols import Completion, Message, Request
+from seal.core.remote import with_tries
 from seal.core.types import JSON, ToolCall, Usage
 from seal.models.arguments import parse_call, parse_object
-from seal.models.remote import (
-    RETRIED,
-    Redactor,
-    TransientError,
-    retry_after,
-    sentences,
-    with_tries,
-)
-from seal.models.settings import ModelSettings, check_url, public_url, read_key
+from seal.models.settings import ModelSettings
 from seal.models.tokens import estimate_usage
 from seal.models.wire import MalformedAnswerError, WireTools, WireToolsCache
 
 if TYPE_CHECKING:
     from google.genai import Client
 
-KEY = "GOOGLE_API_KEY"
 _UNSIGNED = b"skip_thought_signature_validator"
 """Gemini 3 wants its own signature on every call in the history. Records hold none, and this is
 Google's documented stand-in for calls that came from elsewhere."""
@@ -58,23 +50,15 @@ class GeminiModel:
             raise UsageError("gemini/: the model's name is missing; write gemini/NAME")
         self.name = name
         self.settings = settings
-        self._key_variable = settings.api_key_env or KEY
-        key = read_key(self._key_variable)
-        if key is None:
-            raise UsageError(f"gemini/{name}: no key; set {self._key_variable}")
-        if settings.base_url:
-            check_url(settings.base_url)
-        _require_sdk()
-        self._key = key
-        self._redact = Redactor([key])
+        self._server = GeminiServer(
+            f"gemini/{name}", settings.base_url, settings.api_key_env, settings.timeout_s
+        )
         self._tools = WireToolsCache(leading_letter=True)
-        self._lock = threading.Lock()
-        self._client: tuple[int, Client] | None = None
 
     @property
     def identity(self) -> dict[str, JSON]:
         """What shapes this model's answers, besides the request; holds no secret."""
-        url = self.settings.base_url
+        url = self._server.url
         return {
             "model": f"gemini/{self.name}",
             "base_url": public_url(url) if url else None,
@@ -97,108 +81,33 @@ class GeminiModel:
         """
         tools = self._tools.get(request.tools)
         unsigned = _UNSIGNED if self.name.startswith("gemini-3") else None
-        contents = gemini_contents(request.messages, tools, unsigned)
-        config = gemini_config(request, tools, self.settings.temperature, self.settings.options)
+        contents: Any = gemini_contents(request.messages, tools, unsigned)
+        settings = self.settings
+        config: Any = gemini_config(request, tools, settings.temperature, settings.options)
+
+        def generate(client: Client) -> Any:
+            answer = client.models.generate_content(
+                model=self.name, contents=contents, config=config
+            )
+            return answer.model_dump(mode="json", by_alias=True, exclude_none=True)
 
         def ask() -> Completion:
-            answer = self._generate(contents, config)
+            answer = self._server.ask(generate)
             try:
                 completion, counted = parse_gemini(answer, tools)
             except MalformedAnswerError as error:
                 problem = str(error)
             else:
                 return completion if counted else estimate_usage(request, completion)
-            raise TransientError(self._told(f"gave an unusable answer: {problem}"))
+            raise self._server.transient(f"gave an unusable answer: {problem}")
 
-        self._shared_client()  # importing the SDK takes seconds and is no silence of the server
-        return with_tries(ask, self.settings)
-
-    def _generate(self, contents: list[dict[str, Any]], config: dict[str, Any]) -> Any:
-        """Return the answer as plain JSON. The SDK's errors end here: they may hold the key."""
-        from google.genai import errors
-        from pydantic import ValidationError
-
-        failure: ModelError
-        try:
-            answer = self._shared_client().models.generate_content(
-                model=self.name, contents=contents, config=config
-            )
-            return answer.model_dump(mode="json", by_alias=True, exclude_none=True)
-        except errors.APIError as error:
-            failure = self._status_failure(error)
-        except ValidationError as error:
-            field = ".".join(map(str, error.errors()[0]["loc"]))
-            failure = ModelError(self._told(f"cannot be asked like this: {field} is not valid."))
-        except _connection_errors() as error:
-            failure = TransientError(
-                self._told(f"could not be reached or broke off: {type(error).__name__}: {error}")
-            )
-        except ValueError as error:
-            failure = TransientError(self._told(f"answered what is no JSON: {error}"))
-        raise failure
-
-    def _shared_client(self) -> Client:
-        client = self._client
-        if client is not None and client[0] == os.getpid():
-            return client[1]
-        with self._lock:
-            client = self._client
-            if client is None or client[0] != os.getpid():
-                client = (os.getpid(), self._connect())
-                self._client = client
-        return client[1]
-
-    def _connect(self) -> Client:
-        from google.genai import Client
-
-        options: dict[str, Any] = {
-            "timeout": int(self.settings.timeout_s * 1000),
-            "retry_options": {"attempts": 1},
-        }
-        if self.settings.base_url:
-            options["base_url"] = self.settings.base_url
-        return Client(api_key=self._key, vertexai=False, http_options=options)
-
-    def _status_failure(self, error: Any) -> ModelError:
-        status = int(error.code or 0)
-        said = f"answered HTTP {status}: {error.message or error.status or ''}"
-        if status in RETRIED or status >= 500:
-            headers = getattr(error.response, "headers", None) or {}
-            return TransientError(self._told(said), retry_after(headers))
-        repair = "The server does not take this request as it is."
-        if status in (401, 403) or "api key" in said.casefold():
-            repair = f"Set {self._key_variable} to a valid key."
-        elif status == 404:
-            repair = "Check the model's name."
-        return ModelError(sentences(self._told(said), repair))
-
-    def _told(self, said: str) -> str:
-        return f"gemini/{self.name} {self._redact(said)}".rstrip()
+        self._server.prepare()
+        return with_tries(ask, settings)
 
 
 def build(name: str, settings: ModelSettings) -> GeminiModel:
     """Return the model `gemini/NAME`."""
     return GeminiModel(name, settings)
-
-
-def _require_sdk() -> None:
-    try:
-        import google.genai  # noqa: F401
-    except ModuleNotFoundError as error:
-        if error.name not in ("google", "google.genai"):
-            raise
-        raise MissingExtraError("google-genai", "gemini") from None
-
-
-def _connection_errors() -> tuple[type[Exception], ...]:
-    """Return the errors of the HTTP library that the SDK uses: httpx2, or httpx before it."""
-    found: list[type[Exception]] = []
-    for name in ("httpx2", "httpx"):
-        try:
-            found.append(__import__(name).TransportError)
-        except ModuleNotFoundError:
-            continue
-    return tuple(found)
 
 
 def gemini_contents(

@@ -390,7 +390,7 @@ def test_threads_share_one_client_and_get_their_own_answers(model_of):
     [thread.start() for thread in threads]
     [thread.join() for thread in threads]
     assert answers == {n: str(n) for n in range(20)}
-    assert model._shared_client() is model._shared_client()
+    assert model._server._connection() is model._server._connection()
 
 
 def test_a_pickled_model_answers_too(model_of):
@@ -432,7 +432,7 @@ def test_a_long_wait_is_told_with_its_reason_length_and_try(model_of, caplog):
 
 
 def test_a_long_silence_is_told_after_each_try_but_the_last(model_of, caplog, monkeypatch):
-    monkeypatch.setattr("seal.models.remote._LONG_S", 0.1)
+    monkeypatch.setattr("seal.core.remote._LONG_S", 0.1)
     model, _ = model_of([late(0.5, text("Too late."))] * 2, timeout_s=0.15, max_tries=2)
     with pytest.raises(ModelError, match="no answer within"):
         model.complete(ASK)

@@ -1,22 +1,24 @@
-"""What models behind a server share: bounded tries, the waits it asks for, no secrets in errors."""
+"""What every client of a server needs: bounded tries, the waits asked for, no secrets in errors."""
 
 from __future__ import annotations
 
 import base64
 import logging
+import os
+import threading
 import time
 from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
-from typing import TypeVar
+from typing import Generic, Protocol, TypeVar
 from urllib.parse import quote
 
 import stamina
 
 from seal.core.errors import ModelError
-from seal.models.settings import ModelSettings
 
 Answer = TypeVar("Answer")
+Client = TypeVar("Client")
 
 _log = logging.getLogger(__name__)
 # Its warnings name no reason; without a handler Python would print them to standard error.
@@ -27,6 +29,48 @@ _LONG_S = 2.0
 
 RETRIED = frozenset({408, 409, 425, 429})
 """Statuses below 500 after which the same request may still succeed."""
+
+
+class Tries(Protocol):
+    """How often and how patiently a request is repeated."""
+
+    @property
+    def max_tries(self) -> int:
+        """Requests for one answer, the first included; at least 1."""
+        ...
+
+    @property
+    def first_wait_s(self) -> float:
+        """Seconds before the second try; doubles with every try, plus a random part."""
+        ...
+
+    @property
+    def max_wait_s(self) -> float:
+        """Longest wait in seconds, whatever the server asks for."""
+        ...
+
+
+class PerProcess(Generic[Client]):
+    """One client a process, built when first used: a fork must not share its parent's connections.
+
+    Safe in threads.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._built: tuple[int, Client] | None = None
+
+    def get(self, build: Callable[[], Client]) -> Client:
+        """Return this process's client, which `build` makes where there is none."""
+        built = self._built
+        if built is not None and built[0] == os.getpid():
+            return built[1]
+        with self._lock:
+            built = self._built
+            if built is None or built[0] != os.getpid():
+                built = (os.getpid(), build())
+                self._built = built
+        return built[1]
 
 
 class TransientError(ModelError):
@@ -66,7 +110,7 @@ class Redactor:
         return "Redactor()"
 
 
-def with_tries(ask: Callable[[], Answer], settings: ModelSettings) -> Answer:
+def with_tries(ask: Callable[[], Answer], settings: Tries) -> Answer:
     """Return what `ask` returns, tried again after each `TransientError`.
 
     The wait is what the server asked for, else doubles with every try and has a random part; at
@@ -75,18 +119,18 @@ def with_tries(ask: Callable[[], Answer], settings: ModelSettings) -> Answer:
     Raises:
         ModelError: A failure that does not pass, or the last of `max_tries`.
     """
-    tries = _Tries(settings)
+    waits = _Waits(settings)
     failure = ""
     try:
         for attempt in stamina.retry_context(
-            on=tries.wait,
+            on=waits.wait,
             attempts=settings.max_tries,
             timeout=None,
             wait_initial=settings.first_wait_s,
             wait_max=settings.max_wait_s,
             wait_jitter=settings.first_wait_s,
         ):
-            tries.begin(attempt)
+            waits.begin(attempt)
             with attempt:
                 return ask()
     except TransientError as error:
@@ -96,14 +140,14 @@ def with_tries(ask: Callable[[], Answer], settings: ModelSettings) -> Answer:
     raise ModelError(f"{failure} (tried {count})")
 
 
-class _Tries:
+class _Waits:
     """Says how long to wait after each failure, and tells the user of long waits.
 
     Args:
         settings: Number of tries and longest wait.
     """
 
-    def __init__(self, settings: ModelSettings) -> None:
+    def __init__(self, settings: Tries) -> None:
         self._settings = settings
 
     def begin(self, attempt: stamina.Attempt) -> None:
