@@ -1,3 +1,5 @@
+import io
+
 import faiss
 import numpy as np
 import pytest
@@ -20,6 +22,12 @@ def clustered(seed, count, dimension=48, centres=20):
     middle = random.normal(size=(centres, dimension))
     near = middle[random.integers(0, centres, count)]
     return unit(near + 0.2 * random.normal(size=(count, dimension)))
+
+
+def written(index):
+    file = io.BytesIO()
+    index.write(file)
+    return file.getvalue()
 
 
 def by_hand(vectors, query, k):
@@ -82,7 +90,7 @@ def test_batches_and_threads_change_nothing(monkeypatch):
 
 def test_an_index_is_read_back_as_it_was_written():
     index = VectorIndex.build(clustered(7, 50))
-    again = VectorIndex.from_bytes(bytes(index.to_bytes()))
+    again = VectorIndex.read(io.BytesIO(written(index)))
 
     queries = clustered(8, 5)
     assert again.search(queries, 5) == index.search(queries, 5)
@@ -91,7 +99,7 @@ def test_an_index_is_read_back_as_it_was_written():
 @pytest.mark.parametrize("data", [b"", b"xxxx", b"IxFI" + b"\0" * 10])
 def test_bytes_that_are_no_index_are_a_data_error(data):
     with pytest.raises(DataError, match="Faiss"):
-        VectorIndex.from_bytes(data)
+        VectorIndex.read(io.BytesIO(data))
 
 
 @settings(max_examples=40, deadline=None)

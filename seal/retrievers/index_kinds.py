@@ -1,0 +1,124 @@
+"""Kinds of vector indexes by name, with their parameters; what builds them is `vector_index`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields
+from typing import Any, ClassVar, TypeAlias
+
+from seal.core.errors import UnknownNameError, UsageError
+
+
+@dataclass(frozen=True)
+class Flat:
+    """All vectors as they are: exact."""
+
+    name: ClassVar[str] = "flat"
+    exact: ClassVar[bool] = True
+    """Whether the index names the nearest vectors for certain."""
+    searching: ClassVar[frozenset[str]] = frozenset()
+    """Parameters that shape no index on disk."""
+
+
+@dataclass(frozen=True)
+class Sq8:
+    """A byte for each number: a quarter of the memory, exact among the decoded vectors."""
+
+    name: ClassVar[str] = "sq8"
+    exact: ClassVar[bool] = True
+    searching: ClassVar[frozenset[str]] = frozenset()
+
+
+@dataclass(frozen=True)
+class Hnsw:
+    """A graph of near vectors.
+
+    Source: Malkov and Yashunin (2020), Efficient and Robust Approximate Nearest Neighbor Search
+    Using Hierarchical Navigable Small World Graphs.
+    """
+
+    name: ClassVar[str] = "hnsw"
+    exact: ClassVar[bool] = False
+    searching: ClassVar[frozenset[str]] = frozenset({"ef_search"})
+
+    m: int = 32
+    """Neighbours of a vector; at least 2."""
+    ef_construction: int = 200
+    """Candidates while the graph is built."""
+    ef_search: int = 128
+    """Candidates while it is searched."""
+
+    def __post_init__(self) -> None:
+        if self.m < 2:
+            raise UsageError(f"m = {self.m}: a graph needs at least 2 neighbours a vector")
+
+
+@dataclass(frozen=True)
+class Ivf:
+    """Lists of vectors around the centres of k-means; the nearest lists are searched."""
+
+    name: ClassVar[str] = "ivf"
+    exact: ClassVar[bool] = False
+    searching: ClassVar[frozenset[str]] = frozenset({"probes"})
+
+    lists: int | None = None
+    """None: the square root of the number of vectors, and at least 39 vectors a list."""
+    probes: int = 16
+    """Lists that a query searches; more than there are: all."""
+
+    def lists_for(self, count: int) -> int:
+        """Return how many lists `count` vectors are put in.
+
+        Raises:
+            UsageError: More lists than vectors were asked for.
+        """
+        if self.lists is None:
+            return max(1, min(int(count**0.5), count // _VECTORS_A_CENTRE))
+        if self.lists > count:
+            raise UsageError(
+                f"lists = {self.lists}, but there are {count} vectors: k-means needs at least one "
+                f"for each list; give lists={count} or less, or index=flat, which needs none"
+            )
+        return self.lists
+
+
+IndexKind: TypeAlias = Flat | Sq8 | Hnsw | Ivf
+
+_VECTORS_A_CENTRE = 39
+"""Faiss wants this many to place a centre well."""
+_KINDS: Mapping[str, type[IndexKind]] = {kind.name: kind for kind in (Flat, Sq8, Hnsw, Ivf)}
+INDEX_OPTIONS = frozenset(
+    {"index", *(field.name for kind in _KINDS.values() for field in fields(kind))}
+)
+"""Names of all options that choose an index."""
+
+
+def index_kind(options: Mapping[str, Any]) -> IndexKind:
+    """Return the kind that `index` names, `flat` where it is absent, with its parameters.
+
+    Args:
+        options: Of a retriever; those that choose no index are passed over.
+
+    Raises:
+        UnknownNameError: No kind of that name.
+        UsageError: A parameter is of another kind, or no whole number above 0.
+    """
+    name = str(options.get("index") or Flat.name)
+    if name not in _KINDS:
+        raise UnknownNameError("index", name, _KINDS)
+    kind = _KINDS[name]
+    given = {key: options[key] for key in sorted((INDEX_OPTIONS - {"index"}) & options.keys())}
+    known = {field.name for field in fields(kind)}
+    for key, value in given.items():
+        if key not in known:
+            owner = next(k.name for k in _KINDS.values() if key in {f.name for f in fields(k)})
+            raise UsageError(f"{key} is no option of index={name}; give index={owner} with it")
+        if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+            raise UsageError(f"{key} = {value!r}: expected a whole number above 0")
+    return kind(**given)
+
+
+def shaping(kind: IndexKind) -> dict[str, Any]:
+    """Return the name and the parameters of a kind that shape the index on disk."""
+    parameters = asdict(kind).items()
+    return {"index": kind.name, **{k: v for k, v in parameters if k not in kind.searching}}
