@@ -8,6 +8,9 @@ Source: the SEAL paper, "Retrieval"; formulas: trec_eval, which ir-measures call
 - ndcg@K: with log2 discounts, against the best order of the relevant tools.
 - all_found@K: 1 where every relevant tool is among the first K.
 
+Relevant tools of which any one is enough (`Alternatives`) count as one tool: in the ranking it
+stands where the best of them does, under the id of the first, and the others are taken out.
+
 Micro means weigh a goal by the number of its relevant tools.
 """
 
@@ -18,14 +21,23 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
+from typing import NamedTuple
 
 from seal.core.records import AtomicFile
 from seal.core.types import Goal, Ranking, Score, Task, Tool, Trajectory
 from seal.evaluation.goals import Value, score_goals, undefined
 
-Qrels = Mapping[tuple[str, int], Collection[str]]
-"""(task id, goal) to the ids of its relevant tools."""
+Key = tuple[str, int]
+"""Task id and goal."""
+Qrels = Mapping[Key, Collection[str]]
+"""Goal to the ids of its relevant tools: all are wanted, or one of `Alternatives`."""
 MEASURES = ("recall", "mrr", "ndcg", "all_found")
+
+
+class Alternatives(tuple[str, ...]):
+    """Ids of relevant tools of which any one is enough."""
+
+    __slots__ = ()
 
 
 def metric_names(ks: Sequence[int]) -> list[str]:
@@ -48,6 +60,80 @@ def merge(rankings: Iterable[Ranking]) -> list[str]:
     return sorted(best, key=lambda tool: (-best[tool], tool))
 
 
+def collapse(tools: Iterable[str], relevant: Collection[str]) -> list[str]:
+    """Return the tools with `Alternatives` as one: the first of them, where the best one stands.
+
+    Relevant tools that are all wanted leave the list as it is.
+    """
+    if not isinstance(relevant, Alternatives):
+        return list(tools)
+    merged = set(relevant)
+    return list(dict.fromkeys(relevant[0] if tool in merged else tool for tool in tools))
+
+
+def wanted(relevant: Collection[str]) -> tuple[str, ...]:
+    """Return the relevant tools that a collapsed list is searched for, each once."""
+    return tuple(dict.fromkeys(relevant))[: 1 if isinstance(relevant, Alternatives) else None]
+
+
+class _Outcome(NamedTuple):
+    """What the metrics of a ranked list depend on: a run has few different ones."""
+
+    relevant: int
+    """Number of tools that are wanted."""
+    found: tuple[int, ...]
+    """Positions, from 0, at which they stand."""
+
+
+def _outcome(tools: Sequence[str], relevant: Collection[str], length: int) -> _Outcome:
+    gold = frozenset(wanted(relevant))
+    ranked = collapse(tools, relevant)[:length]
+    return _Outcome(len(gold), tuple(rank for rank, tool in enumerate(ranked) if tool in gold))
+
+
+def _measure_outcomes(
+    outcomes: Collection[_Outcome], ks: tuple[int, ...]
+) -> dict[_Outcome, dict[str, float]]:
+    """Return every metric of each outcome; ir-measures is asked about all at once."""
+    from ir_measures import RR, R, nDCG, pytrec_eval
+
+    names = [str(position) for position in range(max(ks))]
+    numbered = {str(number): outcome for number, outcome in enumerate(outcomes)}
+    # What follows the last relevant tool changes nothing, so lists are cut there.
+    run = {name: _descending(names[: max(o.found, default=0) + 1]) for name, o in numbered.items()}
+    qrels = {name: dict.fromkeys(_gold(o, names), 1) for name, o in numbered.items()}
+    measures = [RR, *(R @ k for k in ks), *(nDCG @ k for k in ks)]
+    values: dict[str, dict[str, float]] = {name: {} for name in numbered}
+    for result in pytrec_eval.evaluator(measures, qrels).iter_calc(run):
+        values[result.query_id][str(result.measure)] = float(result.value)
+    return {outcome: _named(values[name], outcome, ks) for name, outcome in numbered.items()}
+
+
+def _descending(names: Sequence[str]) -> dict[str, float]:
+    return {name: float(len(names) - rank) for rank, name in enumerate(names)}
+
+
+def _gold(outcome: _Outcome, names: Sequence[str]) -> Iterator[str]:
+    for position in outcome.found:
+        yield names[position]
+    for number in range(outcome.relevant - len(outcome.found)):
+        yield f"absent {number}"
+
+
+def _named(values: Mapping[str, float], outcome: _Outcome, ks: tuple[int, ...]) -> dict[str, float]:
+    first = min(outcome.found, default=max(ks))
+    metrics = {f"recall@{k}": values[f"R@{k}"] for k in ks}
+    # trec_eval has no cut-off for the reciprocal rank; beyond rank K it is 0 by definition.
+    metrics |= {f"mrr@{k}": values["RR"] if first < k else 0.0 for k in ks}
+    metrics |= {f"ndcg@{k}": values[f"nDCG@{k}"] for k in ks}
+    return metrics | {f"all_found@{k}": float(metrics[f"recall@{k}"] == 1.0) for k in ks}
+
+
+@lru_cache(maxsize=65536)
+def _measure_outcome(outcome: _Outcome, ks: tuple[int, ...]) -> dict[str, float]:
+    return _measure_outcomes([outcome], ks)[outcome]
+
+
 def measure_ranking(
     tools: Sequence[str], relevant: Collection[str], ks: Sequence[int]
 ) -> dict[str, float]:
@@ -58,33 +144,7 @@ def measure_ranking(
         relevant: At least one id; repeats count once.
         ks: Cut-offs, each at least 1; a list shorter than K is taken as it is.
     """
-    gold = set(relevant)
-    found = tuple(rank for rank, tool in enumerate(tools[: max(ks)]) if tool in gold)
-    return _measure_found(len(gold), found, tuple(ks))
-
-
-@lru_cache(maxsize=65536)
-def _measure_found(relevant: int, found: tuple[int, ...], ks: tuple[int, ...]) -> dict[str, float]:
-    """Return the metrics of a list that has relevant tools at these positions, from 0.
-
-    Positions are all that counts, and a run has few different ones, so ir-measures, which costs
-    half a millisecond a query, is asked once for each.
-    """
-    from ir_measures import RR, R, nDCG, pytrec_eval
-
-    length = max(ks)
-    names = [str(position) for position in range(length)]
-    gold = [names[position] for position in found]
-    gold += [f"absent {number}" for number in range(relevant - len(found))]
-    run = {"q": {name: float(length - rank) for rank, name in enumerate(names)}}
-    measures = [RR, *(R @ k for k in ks), *(nDCG @ k for k in ks)]
-    evaluator = pytrec_eval.evaluator(measures, {"q": dict.fromkeys(gold, 1)})
-    values = {str(result.measure): float(result.value) for result in evaluator.iter_calc(run)}
-    metrics = {f"recall@{k}": values[f"R@{k}"] for k in ks}
-    # trec_eval has no cut-off for the reciprocal rank; beyond rank K it is 0 by definition.
-    metrics |= {f"mrr@{k}": values["RR"] if found and found[0] < k else 0.0 for k in ks}
-    metrics |= {f"ndcg@{k}": values[f"nDCG@{k}"] for k in ks}
-    return metrics | {f"all_found@{k}": float(metrics[f"recall@{k}"] == 1.0) for k in ks}
+    return dict(_measure_outcome(_outcome(tools, relevant, max(ks)), tuple(ks)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +159,12 @@ class Retrieval:
         rankings = _by_goal(trajectory.rankings)
 
         def measure(position: int, goal: Goal) -> dict[str, Value]:
-            return _values(rankings.get((task.id, position), []), goal.relevant, self.ks)
+            group, relevant = rankings.get((task.id, position), []), _relevant(goal)
+            reason = _why_undefined(group, relevant)
+            if reason:
+                return dict.fromkeys(metric_names(self.ks), undefined(reason))
+            outcome = _outcome(merge(group), relevant, max(self.ks))
+            return _values(outcome, _measure_outcome(outcome, self.ks))
 
         return score_goals(task, trajectory, metric_names(self.ks), measure)
 
@@ -118,63 +183,87 @@ def score_rankings(
         ks: Cut-offs, each at least 1.
     """
     by_goal = _by_goal(rankings)
-    scores = []
+    names = metric_names(ks)
+    known: dict[Key, _Outcome | str] = {}
     for key in dict.fromkeys([*qrels, *by_goal]):
-        values = _values(by_goal.get(key, []), qrels.get(key, ()), tuple(ks))
-        scores += [values[name].score(key[0], 0, key[1], name) for name in metric_names(ks)]
-    return scores
+        group, relevant = by_goal.get(key, []), qrels.get(key, ())
+        reason = _why_undefined(group, relevant)
+        known[key] = reason or _outcome(merge(group), relevant, max(ks))
+    outcomes = {outcome for outcome in known.values() if isinstance(outcome, _Outcome)}
+    values: dict[_Outcome | str, dict[str, Value]] = {
+        reason: dict.fromkeys(names, undefined(reason))
+        for reason in known.values()
+        if isinstance(reason, str)
+    }
+    for outcome, metrics in _measure_outcomes(outcomes, tuple(ks)).items():
+        values[outcome] = _values(outcome, metrics)
+    return [
+        values[outcome][name].score(key[0], 0, key[1], name)
+        for key, outcome in known.items()
+        for name in names
+    ]
 
 
-def qrels_of(tasks: Iterable[Task]) -> dict[tuple[str, int], tuple[str, ...]]:
-    """Return the relevant tools of every goal."""
-    return {(task.id, i): goal.relevant for task in tasks for i, goal in enumerate(task.goals)}
+def _why_undefined(rankings: Sequence[Ranking], relevant: Collection[str]) -> str:
+    if not relevant:
+        return "no relevant tools annotated"
+    return "" if rankings else "nothing was retrieved: tools were given"
 
 
-def _by_goal(rankings: Iterable[Ranking]) -> dict[tuple[str, int], list[Ranking]]:
-    grouped: dict[tuple[str, int], list[Ranking]] = defaultdict(list)
+def _values(outcome: _Outcome, metrics: Mapping[str, float]) -> dict[str, Value]:
+    return {name: Value(value, outcome.relevant) for name, value in metrics.items()}
+
+
+def qrels_of(tasks: Iterable[Task]) -> dict[Key, tuple[str, ...]]:
+    """Return the relevant tools of every goal; `Alternatives` where any one is enough."""
+    return {(task.id, i): _relevant(goal) for task in tasks for i, goal in enumerate(task.goals)}
+
+
+def _relevant(goal: Goal) -> tuple[str, ...]:
+    return Alternatives(goal.relevant) if goal.any_relevant else goal.relevant
+
+
+def _by_goal(rankings: Iterable[Ranking]) -> dict[Key, list[Ranking]]:
+    grouped: dict[Key, list[Ranking]] = defaultdict(list)
     for ranking in rankings:
         grouped[ranking.task_id, ranking.goal].append(ranking)
     return dict(grouped)
 
 
-def _values(
-    rankings: Sequence[Ranking], relevant: Collection[str], ks: tuple[int, ...]
-) -> dict[str, Value]:
-    names = metric_names(ks)
-    if not relevant:
-        return dict.fromkeys(names, undefined("no relevant tools annotated"))
-    if not rankings:
-        return dict.fromkeys(names, undefined("nothing was retrieved: tools were given"))
-    weight = len(set(relevant))
-    metrics = measure_ranking(merge(rankings), relevant, ks)
-    return {name: Value(metrics[name], weight) for name in names}
-
-
-def write_trec_run(path: Path, rankings: Iterable[Ranking], tag: str = "seal") -> int:
+def write_trec_run(
+    path: Path, rankings: Iterable[Ranking], tag: str = "seal", qrels: Qrels | None = None
+) -> int:
     """Write rankings as a TREC run file. Returns the number of goals.
 
     Query ids are `task:goal`. The score column counts down to 1, so that every TREC tool, whatever
     it does with equal scores, sees our order. Blanks and % in ids are percent-encoded.
+
+    Args:
+        path: Of the file.
+        rankings: Several of one goal are merged (`merge`).
+        tag: Name of the run.
+        qrels: Whose `Alternatives` stand as one tool (`collapse`), as they do in the qrels file;
+            None: every tool stands for itself.
     """
     goals = _by_goal(rankings)
     with AtomicFile(path) as out:
         for key, group in goals.items():
-            tools = merge(group)
-            for rank, tool in enumerate(tools):
-                fields = (
-                    _query_id(key),
-                    "Q0",
-                    _word(tool),
-                    rank + 1,
-                    len(tools) - rank,
-                    _word(tag),
-                )
-                out.write(" ".join(map(str, fields)).encode() + b"\n")
+            tools = collapse(merge(group), (qrels or {}).get(key, ()))
+            head, end = f"{_query_id(key)} Q0 ", f" {_word(tag)}\n"
+            lines = (
+                f"{head}{_word(tool)} {rank + 1} {len(tools) - rank}{end}"
+                for rank, tool in enumerate(tools)
+            )
+            out.write("".join(lines).encode())
     return len(goals)
 
 
 def write_trec_qrels(path: Path, qrels: Qrels) -> int:
-    """Write relevant tools as a TREC qrels file. Returns the number of lines."""
+    """Write relevant tools as a TREC qrels file, `Alternatives` as their first.
+
+    Returns:
+        The number of lines.
+    """
     lines = 0
     with AtomicFile(path) as out:
         for line in _qrel_lines(qrels):
@@ -185,11 +274,11 @@ def write_trec_qrels(path: Path, qrels: Qrels) -> int:
 
 def _qrel_lines(qrels: Qrels) -> Iterator[str]:
     for key, relevant in qrels.items():
-        for tool in dict.fromkeys(relevant):
+        for tool in wanted(relevant):
             yield f"{_query_id(key)} 0 {_word(tool)} 1\n"
 
 
-def _query_id(key: tuple[str, int]) -> str:
+def _query_id(key: Key) -> str:
     return f"{_word(key[0])}:{key[1]}"
 
 

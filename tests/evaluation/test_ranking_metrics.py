@@ -2,16 +2,21 @@
 
 from math import log2
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import ir_measures
 import pytest
+import pytrec_eval
 from chats import by_name, task, trajectory
 from hypothesis import given
 from hypothesis import strategies as st
 
 from seal.core.types import Goal, Ranking
 from seal.evaluation.retrieval import (
+    Alternatives,
+    Qrels,
     Retrieval,
+    collapse,
     measure_ranking,
     merge,
     metric_names,
@@ -144,3 +149,76 @@ def test_trec_files_give_the_same_values_to_other_tools(tmp_path: Path) -> None:
     ours = next(s for s in score_rankings(tied, qrels, [3]) if s.metric == "mrr@3")
     assert official[ir_measures.RR] == pytest.approx(ours.value)
     assert run_file.read_text().splitlines()[0] == "t:0 Q0 100%25 1 3 seal"
+
+
+def test_alternatives_stand_as_one_tool_where_the_best_of_them_does() -> None:
+    assert collapse("xbyac", Alternatives("abc")) == ["x", "a", "y"]
+    assert collapse("xbyac", ["a", "b", "c"]) == list("xbyac")
+
+
+# Ranked tools, alternatives, K, then recall, mrr, ndcg, all_found.
+ANY_TABLE = [
+    ("abc", "a", 1, 1, 1, 1, 1),
+    ("abc", "cz", 3, 1, 1 / 3, THIRD, 1),
+    ("abc", "bc", 3, 1, 0.5, SECOND, 1),
+    ("abc", "bc", 1, 0, 0, 0, 0),
+    ("abc", "xyz", 3, 0, 0, 0, 0),
+    ("abc", "aabbcc", 2, 1, 1, 1, 1),
+]
+
+
+@pytest.mark.parametrize(("ranked", "relevant", "k", "recall", "mrr", "ndcg", "found"), ANY_TABLE)
+def test_one_alternative_is_enough(
+    ranked: str, relevant: str, k: int, recall: float, mrr: float, ndcg: float, found: float
+) -> None:
+    measured = measure_ranking(list(ranked), Alternatives(relevant), [k])
+    assert list(measured.values()) == pytest.approx([recall, mrr, ndcg, found])
+
+
+def test_alternatives_of_a_goal_count_as_one_in_chats_and_without() -> None:
+    wanted = task(Goal("find", relevant=("a", "b"), any_relevant=True))
+    hits = [("x", 2.0), ("b", 1.0)]
+    chat = by_name(Retrieval((2,)), wanted, trajectory(rankings=[hits]))
+    alone = score_rankings([ranking(hits)], qrels_of([wanted]), [2])
+    assert {s.metric: s.value for s in alone} == {m: s.value for m, s in chat.items()}
+    assert (chat["recall@2"].value, chat["recall@2"].weight) == (1.0, 1)
+
+
+def test_alternatives_without_any_tool_are_not_annotated() -> None:
+    nothing = task(Goal("find", any_relevant=True))
+    rows = score_rankings([ranking([("a", 1)])], qrels_of([nothing]), [1])
+    assert {s.reason for s in rows} == {"no relevant tools annotated"}
+
+
+IDS = ["a", "b", "c 1", "d%", "e", "f"]
+SCORES = st.sampled_from([0.25, 0.5, 0.75])
+HITS = st.lists(st.tuples(st.sampled_from(IDS), SCORES), min_size=1, max_size=9)
+RELEVANT = st.lists(st.sampled_from([*IDS, "absent"]), min_size=1, max_size=5)
+GOALS = st.builds(Goal, st.just("find"), relevant=RELEVANT.map(tuple), any_relevant=st.booleans())
+
+
+@given(st.lists(st.tuples(GOALS, st.lists(HITS, min_size=1, max_size=2)), min_size=1, max_size=4))
+def test_values_are_those_of_pytrec_eval_on_the_written_files(
+    goals: list[tuple[Goal, list[list[tuple[str, float]]]]],
+) -> None:
+    qrels = qrels_of([task(*(goal for goal, _ in goals))])
+    rankings = [ranking(hits, i) for i, (_, groups) in enumerate(goals) for hits in groups]
+    ours = {(s.goal, s.metric): s.value for s in score_rankings(rankings, qrels, [1, 3, 20])}
+    with TemporaryDirectory() as folder:
+        official = trec_values(Path(folder), rankings, qrels)
+    for position in range(len(goals)):
+        theirs = official[f"t:{position}"]
+        for k in (1, 3, 20):
+            assert ours[position, f"recall@{k}"] == pytest.approx(theirs[f"recall_{k}"], abs=1e-9)
+            assert ours[position, f"ndcg@{k}"] == pytest.approx(theirs[f"ndcg_cut_{k}"], abs=1e-9)
+        assert ours[position, "mrr@20"] == pytest.approx(theirs["recip_rank"], abs=1e-9)
+
+
+def trec_values(folder: Path, rankings: list[Ranking], qrels: Qrels) -> dict[str, dict[str, float]]:
+    write_trec_run(folder / "run", rankings, qrels=qrels)
+    write_trec_qrels(folder / "qrels", qrels)
+    with (folder / "run").open() as run, (folder / "qrels").open() as gold:
+        wanted = {"recip_rank", "recall.1,3,20", "ndcg_cut.1,3,20"}
+        evaluator = pytrec_eval.RelevanceEvaluator(pytrec_eval.parse_qrel(gold), wanted)
+        values: dict[str, dict[str, float]] = evaluator.evaluate(pytrec_eval.parse_run(run))
+    return values
