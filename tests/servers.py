@@ -108,6 +108,38 @@ def calls(*named: tuple[str, Any], content: str | None = None, **options: Any) -
     return message(content, tool_calls, "tool_calls", **options)
 
 
+def letters(content: str, dimension: int = 4) -> list[float]:
+    """Return the vector of a text: how often it has the most frequent letters, and a 1."""
+    return [*(float(content.lower().count(c)) for c in "etaoin"[: dimension - 1]), 1.0]
+
+
+def openai_rows(rows: Sequence[Any], indexes: Sequence[int] | None = None) -> Answer:
+    """Return embeddings as OpenAI's servers give them; each row names its index."""
+    numbered = zip(range(len(rows)) if indexes is None else indexes, rows, strict=True)
+    data = [{"object": "embedding", "index": i, "embedding": row} for i, row in numbered]
+    return answer({"object": "list", "data": data, "model": "scripted"})
+
+
+def openai_embeddings(request: Received, dimension: int = 4) -> Answer:
+    """Return right embeddings to a request in OpenAI's form, the last text's first."""
+    rows = [letters(content, dimension) for content in request.body["input"]]
+    return openai_rows(rows[::-1], range(len(rows))[::-1])
+
+
+def gemini_texts(request: Received) -> list[str]:
+    """Return the texts of a request in the form of Gemini's batchEmbedContents."""
+    return [
+        "".join(part["text"] for part in one["content"]["parts"])
+        for one in request.body["requests"]
+    ]
+
+
+def gemini_embeddings(request: Received, dimension: int = 4) -> Answer:
+    """Return right embeddings to such a request."""
+    rows = [letters(content, dimension) for content in gemini_texts(request)]
+    return answer({"embeddings": [{"values": row} for row in rows]})
+
+
 def failure(status: int, said: str = "no", retry_after: str | None = None, **fields: Any) -> Answer:
     """Return an HTTP error with an error document, as OpenAI's servers give it."""
     headers = {} if retry_after is None else {"Retry-After": retry_after}

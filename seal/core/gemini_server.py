@@ -74,13 +74,14 @@ class GeminiServer:
             failure = self._status_failure(error)
         except ValidationError as error:
             field = ".".join(map(str, error.errors()[0]["loc"]))
-            failure = ModelError(self.told(f"cannot be asked like this: {field} is not valid."))
+            kind = error.title.removesuffix("Dict")
+            failure = ModelError(self.told(f"cannot use this {kind}: {field} is not valid."))
         except _connection_errors() as error:
             failure = self.transient(
                 f"could not be reached or broke off: {type(error).__name__}: {error}"
             )
-        except ValueError as error:
-            failure = self.transient(f"answered what is no JSON: {error}")
+        except (AttributeError, TypeError, ValueError) as error:  # the SDK reads without checking
+            failure = self.transient(f"answered what is not of its interface: {error}")
         raise failure
 
     def transient(self, said: str, wait_s: float | None = None) -> TransientError:

@@ -31,6 +31,7 @@ EMBEDDERS = Registry(
     "embedder",
     "seal.embedders",
     {
+        "gemini": "seal.retrievers.gemini_embedder:GeminiEmbedder",
         "openai": "seal.retrievers.openai_embedder:OpenAIEmbedder",
         "sentence-transformers": "seal.retrievers.sentence_embedder:SentenceEmbedder",
     },

@@ -120,5 +120,5 @@ def test_queries_may_have_a_method_of_their_own():
 
 
 def test_an_unknown_option_of_a_shipped_embedder_is_refused():
-    with pytest.raises(UnknownNameError, match=r"'batch'; known: base_url, batch_size.*Did you"):
+    with pytest.raises(UnknownNameError, match=r"'batch'; known: api_key_env, base_url.*Did you"):
         build_embedder("openai/x", {"model": "openai/x", "batch": 3})

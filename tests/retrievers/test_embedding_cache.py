@@ -2,13 +2,14 @@
 
 import subprocess
 import sys
-import textwrap
-import time
+import threading
+from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
+from servers import ModelServer, openai_embeddings
 
 from seal.core.errors import CacheMissError, InfrastructureError, ModelError
 from seal.core.store import Store
@@ -108,7 +109,6 @@ def test_replay_asks_nothing_and_names_the_missing_text(store):
 def test_of_two_writers_the_first_wins_and_both_use_its_vector(store):
     class Slow(Numbered):
         def embed(self, texts):
-            CachedEmbedder(Answering([[7, 7]]), store).inner  # noqa: B018
             fast = Answering([[7, 7]])
             fast.identity = self.identity
             CachedEmbedder(fast, store).embed(list(texts))
@@ -160,6 +160,7 @@ TEXTS = st.lists(st.text(st.characters(), max_size=8), max_size=12)
 
 
 @given(st.lists(st.tuples(TEXTS, st.sampled_from(["document", "query"])), max_size=5))
+@settings(max_examples=30)
 def test_what_is_kept_is_what_was_given_to_the_last_bit(tmp_path_factory, calls):
     """Any texts in any order: halves of surrogate pairs, empty ones, equal ones."""
     given_rows = {}
@@ -183,8 +184,6 @@ def test_what_is_kept_is_what_was_given_to_the_last_bit(tmp_path_factory, calls)
 
 
 def test_a_pool_is_searched_again_without_the_embedder(store, embedder, pool, queries):
-    from dataclasses import replace
-
     pool = replace(pool, options={"model": embedder}, answers=store)
     first = rank(build_retriever("dense", pool), queries, 3)
     embedder.asked.clear()
@@ -194,13 +193,46 @@ def test_a_pool_is_searched_again_without_the_embedder(store, embedder, pool, qu
 
 
 SCRIPT = """
-    import sys
-    from pathlib import Path
-    from seal.core.store import Store
-    from seal.retrievers.embedders import build_embedder, embed_documents
+import sys
+from pathlib import Path
+from seal.core.store import Store
+from seal.retrievers.embedders import build_embedder, embed_documents
 
-    options = {"model": "small", "base_url": sys.argv[1], "batch_size": 2}
-    with Store(Path(sys.argv[2])) as store:
-        embedder = build_embedder("openai/small", options, store)
-        print(embed_documents(embedder, [f"text {n}" for n in range(10)]).shape)
+options = {"base_url": sys.argv[1], "batch_size": 2}
+with Store(Path(sys.argv[2])) as store:
+    embedder = build_embedder("openai/small", options, store, sys.argv[3])
+    print(embed_documents(embedder, [f"text {n}" for n in range(10)]).shape)
+    print("openai" in sys.modules)
 """
+
+
+def start(server, path, mode="record"):
+    words = [sys.executable, "-c", SCRIPT, server.url, str(path), mode]
+    return subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def test_a_killed_process_goes_on_where_it_stopped(tmp_path):
+    """Batches that were answered are kept; a third process needs neither server nor SDK."""
+    path = tmp_path / "answers.sqlite"
+    third_asked = threading.Event()
+
+    def slow_from_the_third(request):
+        if len(server.received) == 3:
+            third_asked.set()
+            process.wait(30)
+        return openai_embeddings(request)
+
+    with ModelServer(slow_from_the_third) as server:
+        process = start(server, path)
+        assert third_asked.wait(60)
+        process.kill()
+        process.communicate()
+        again = start(server, path)
+        out, err = again.communicate(timeout=60)
+        assert out.split("\n")[:2] == ["(10, 4)", "True"], err
+        sent = [text for request in server.received[3:] for text in request.body["input"]]
+    replayed = start(server, path, "replay")
+    out, err = replayed.communicate(timeout=60)
+
+    assert sent == [f"text {n}" for n in range(4, 10)]
+    assert out.split("\n")[:2] == ["(10, 4)", "False"], err

@@ -1,74 +1,29 @@
 import json
-import threading
+import logging
+import re
 import traceback
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
+from servers import (
+    Answer,
+    ModelServer,
+    answer,
+    failure,
+    garbage,
+    half,
+    late,
+    nothing,
+    openai_embeddings,
+    openai_rows,
+)
 
-from seal.core.errors import ModelError, UsageError
+from seal.core.errors import ModelError, RefusedError, UsageError
 from seal.core.types import Query
 from seal.retrievers import build_retriever, rank
+from seal.retrievers.embedders import build_embedder, embed_documents
 from seal.retrievers.openai_embedder import OpenAIEmbedder
 
 KEY = "sk-a-secret-of-this-test"
-
-
-class Server:
-    """An embedding server on this machine that plays prepared answers, then right ones."""
-
-    def __init__(self, *script):
-        self.script = list(script)
-        self.requests = []
-        server = self
-
-        class Handler(BaseHTTPRequestHandler):
-            def do_POST(self):
-                body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-                server.requests.append((self.path, self.headers, body))
-                status, text = server.answer(body)
-                data = text.encode()
-                self.send_response(status)
-                self.send_header("Content-Type", "application/json")
-                self.send_header("Content-Length", str(len(data)))
-                self.send_header("retry-after-ms", "5")
-                self.end_headers()
-                self.wfile.write(data)
-
-            def log_message(self, *arguments):
-                pass
-
-        self._http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.url = f"http://127.0.0.1:{self._http.server_port}/v1"
-
-    def answer(self, body):
-        step = self.script.pop(0) if self.script else right
-        return step if isinstance(step, tuple) else (200, step(body))
-
-    def __enter__(self):
-        self._thread = threading.Thread(target=self._http.serve_forever, daemon=True)
-        self._thread.start()
-        return self
-
-    def __exit__(self, *error):
-        self._http.shutdown()
-        self._http.server_close()
-        self._thread.join()
-
-
-def right(body, dimension=4):
-    texts = body["input"]
-    rows = [[float(text.lower().count(c)) for c in "etaoin"[:dimension]] for text in texts]
-    data = [{"object": "embedding", "index": i, "embedding": row} for i, row in enumerate(rows)]
-    # The interface names each row's index; their order is free.
-    return json.dumps({"object": "list", "data": data[::-1], "model": body["model"]})
-
-
-def fewer_rows(body):
-    return right({**body, "input": body["input"][:-1]})
-
-
-def not_a_number(body):
-    return right(body).replace("0.0", "NaN").replace("1.0", "NaN")
 
 
 @pytest.fixture(autouse=True)
@@ -77,139 +32,233 @@ def environment(monkeypatch):
     monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
 
 
+def server_of(*script):
+    """Return a server that plays prepared answers, then right ones."""
+    waiting = list(script)
+
+    def next_answer(request):
+        step = waiting.pop(0) if waiting else openai_embeddings
+        return step if isinstance(step, Answer) else step(request)
+
+    return ModelServer(next_answer)
+
+
 def embedder(server, **options):
-    return OpenAIEmbedder({"model": "small", "base_url": server.url, **options})
+    quick = {"first_wait_s": 0.001, "max_wait_s": 0.01, "timeout_s": 5}
+    return OpenAIEmbedder({"model": "small", "base_url": server.url, **quick, **options})
 
 
-def failure(server, texts=("one", "two"), **options):
+def told(server, texts=("one", "two"), **options):
+    """Return what fails, with neither the key nor a foreign traceback in it."""
     with pytest.raises(ModelError) as caught:
-        embedder(server, **options).embed(texts)
+        embed_documents(embedder(server, **options), texts)
     shown = "".join(traceback.format_exception(caught.value))
     assert KEY not in shown
+    assert "openai." not in shown
     return str(caught.value)
 
 
 def test_texts_go_out_in_batches_and_rows_come_back_in_order():
-    with Server() as server:
+    with server_of() as server:
         rows = embedder(server, batch_size=2).embed(["e", "ee", "eee", ""])
 
     assert [row[0] for row in rows] == [1, 2, 3, 0]
-    assert [body["input"] for _, _, body in server.requests] == [["e", "ee"], ["eee", " "]]
-    path, headers, body = server.requests[0]
-    assert path == "/v1/embeddings"
-    assert headers["Authorization"] == f"Bearer {KEY}"
-    assert body["model"] == "small"
-    assert "dimensions" not in body
+    assert [request.body["input"] for request in server.received] == [["e", "ee"], ["eee", " "]]
+    first = server.received[0]
+    assert first.path == "/v1/embeddings"
+    assert first.headers["authorization"] == f"Bearer {KEY}"
+    assert first.body["model"] == "small"
+    assert "dimensions" not in first.body
+
+
+def test_huge_texts_are_sent_apart_and_none_is_cut():
+    texts = ["a" * 300_000, "b" * 300_000, "c", "d" * 900_000]
+    with server_of() as server:
+        assert len(embedder(server).embed(texts)) == 4
+
+    sent = [request.body["input"] for request in server.received]
+    assert sent == [texts[:1], texts[1:3], texts[3:]]
+
+
+def test_halves_of_surrogate_pairs_are_sent_as_replacement_characters():
+    with server_of() as server:
+        embedder(server).embed(["a\ud800"])
+
+    assert server.received[0].body["input"] == ["a\ufffd"]
 
 
 def test_dimensions_are_asked_for_and_part_of_the_identity():
-    with Server() as server:
+    with server_of() as server:
         shortened = embedder(server, dimensions="3")
         shortened.embed(["x"])
 
-    assert server.requests[0][2]["dimensions"] == 3
+    assert server.received[0].body["dimensions"] == 3
     assert shortened.identity == f"openai/small@{server.url}#3"
 
 
-def test_a_pool_is_searched_through_a_server(pool, queries, with_options, monkeypatch):
-    with Server() as server:
+def test_a_pool_is_searched_through_a_server(queries, with_options, monkeypatch):
+    with server_of() as server:
         monkeypatch.setenv("OPENAI_BASE_URL", server.url)
         retriever = build_retriever("dense", with_options(model="openai/small", batch_size=2))
         rankings = rank(retriever, queries, 2)
 
     assert [len(ranking.hits) for ranking in rankings] == [2, 2, 2]
-    assert len(server.requests) == 3 + 2
+    assert len(server.received) == 3 + 2
 
 
-@pytest.mark.parametrize("status", [408, 429, 500, 503])
-def test_a_busy_server_is_tried_again(status):
-    busy = (status, '{"error": {"message": "busy"}}')
-    with Server(busy, busy) as server:
+@pytest.mark.parametrize(
+    "trouble",
+    [failure(408), failure(429), failure(500), failure(503), nothing(), half(), garbage()],
+)
+def test_trouble_that_may_pass_is_tried_again(trouble):
+    with server_of(trouble, trouble) as server:
         assert len(embedder(server).embed(["x"])) == 1
 
-    assert len(server.requests) == 3
+    assert len(server.received) == 3
 
 
 def test_a_server_that_stays_busy_fails_after_the_bounded_tries():
-    with Server(*[(429, '{"error": {"message": "slow down"}}')] * 9) as server:
-        message = failure(server, max_retries=2)
+    with server_of(*[failure(429, "slow down")] * 9) as server:
+        message = told(server, max_tries=3)
 
-    assert "429" in message
-    assert len(server.requests) == 3
+    assert message.endswith("answered HTTP 429: slow down (tried 3 times)")
+    assert len(server.received) == 3
+
+
+def test_a_long_wait_is_told(caplog):
+    with server_of(failure(429, "Busy.", retry_after="86400")) as server:
+        embedder(server, max_wait_s=2.1).embed(["x"])
+
+    ours = [record for record in caplog.records if record.name.startswith("seal.")]
+    (record,) = [record for record in ours if record.levelno >= logging.WARNING]
+    assert "Busy. Waiting 2.1 s (it asked for 86400 s), then try 2 of 5." in record.getMessage()
+
+
+def test_a_silent_server_is_given_up():
+    with server_of(late(0.5, garbage())) as server:
+        assert "no answer within 0.1 seconds" in told(server, timeout_s=0.1, max_tries=1)
 
 
 @pytest.mark.parametrize(
     ("status", "repair"),
-    [(400, "model"), (401, "OPENAI_API_KEY"), (403, "OPENAI_API_KEY"), (404, "OPENAI_BASE_URL")],
+    [
+        (400, "length of the texts"),
+        (401, "OPENAI_API_KEY"),
+        (403, "OPENAI_API_KEY"),
+        (404, "--base-url"),
+    ],
 )
 def test_a_refusal_fails_at_once_and_names_the_repair_never_the_key(status, repair):
-    with Server((status, json.dumps({"error": {"message": f"no: {KEY}"}}))) as server:
-        message = failure(server)
+    with server_of(failure(status, f"no: {KEY}")) as server:
+        message = told(server)
 
-    assert len(server.requests) == 1
-    assert str(status) in message
+    assert len(server.received) == 1
+    assert f"HTTP {status}: no: ***" in message
     assert repair in message
 
 
-@pytest.mark.parametrize(
-    ("answer", "message"),
-    [
-        (fewer_rows, "1 embeddings for 2 texts"),
-        ((200, "[]"), "no list of embeddings"),
-        ((200, "{}"), "no list of embeddings"),
-        ((200, '{"data": null}'), "no list of embeddings"),
-        ((200, '{"data": [1, 2]}'), "no list of embeddings"),
-        ((200, "half an ans"), "no list of embeddings"),
-        ((200, ""), "no list of embeddings"),
-        ((200, json.dumps({"data": [{"index": 0, "embedding": [1]}] * 2})), "2 embeddings"),
-    ],
-)
-def test_an_answer_that_is_no_list_of_rows_is_told(answer, message):
-    with Server(answer) as server:
-        assert message in failure(server)
+def test_only_a_request_that_another_may_replace_is_refused():
+    with server_of(failure(400), failure(401)) as server:
+        with pytest.raises(RefusedError):
+            embedder(server).embed(["x"])
+        with pytest.raises(ModelError) as caught:
+            embedder(server).embed(["x"])
+    assert type(caught.value) is ModelError
 
 
 @pytest.mark.parametrize(
-    ("script", "message"),
+    ("given", "message"),
     [
-        ([not_a_number], "NaN"),
-        ([right, lambda body: right(body, 3)], "queries have 3 dimensions, the tools 4"),
-        ([lambda body: right(body).replace("[", "[null, ", 2)], "no list|rows of numbers|NaN"),
+        (openai_rows([[1.0]]), "1 embeddings of 1 indexes for 2 texts"),
+        (openai_rows([[1.0]] * 3), "3 embeddings of 3 indexes for 2 texts"),
+        (openai_rows([[1.0]] * 2, [0, 0]), "2 embeddings of 1 indexes for 2 texts"),
+        (openai_rows([[1.0]] * 2, [1, 2]), "index 0 to 1"),
+        (openai_rows([]), "0 embeddings"),
+        (openai_rows([[1.0], [1.0, 2.0]]), "one length"),
+        (openai_rows([["x"], [1.0]]), "rows of numbers"),
+        (openai_rows([{"a": 1}, [1.0]]), "rows of numbers"),
+        (openai_rows([None, [1.0]]), "rows of numbers|one length"),
+        (openai_rows([[None], [1.0]]), "row 0 of 2 holds NaN.*'one'"),
+        (openai_rows(["AACAPw==", "AACAPw=="]), "rows of numbers"),
+        (openai_rows([[1.0], [float("nan")]]), "row 1 of 2 holds NaN.*'two'"),
+        (openai_rows([[1.0], [float("inf")]]), "row 1 of 2 holds NaN or an infinite.*'two'"),
     ],
 )
-def test_bad_vectors_are_a_model_error(script, message, with_options):
-    with Server(*script) as server:
+def test_rows_that_are_none_fail_at_once(given, message):
+    with server_of(given) as server:
+        assert re.search(message, told(server))
+    assert len(server.received) == 1
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        answer([]),
+        answer({}),
+        answer({"data": None}),
+        answer({"data": [1, 2]}),
+        answer({"data": [{"embedding": [1.0]}]}),
+        answer({"data": [{"index": "0", "embedding": [1.0]}]}),
+        answer("I am sorry, but I cannot embed that."),
+        Answer(b""),
+        Answer(b"half an ans"),
+    ],
+)
+def test_an_answer_that_is_no_list_of_rows_is_told(given):
+    with server_of(given, given) as server:
+        message = told(server, max_tries=2)
+    assert "no list of embeddings" in message or "no JSON" in message
+
+
+def test_shuffled_indexes_are_put_in_order():
+    with server_of(openai_rows([[3.0], [1.0], [2.0]], [2, 0, 1])) as server:
+        assert embedder(server).embed(["a", "b", "c"]) == [[1.0], [2.0], [3.0]]
+
+
+def test_queries_of_another_dimension_than_the_tools_are_told(with_options):
+    with server_of(openai_embeddings, lambda request: openai_embeddings(request, 3)) as server:
         pool = with_options(model="openai/small", base_url=server.url)
-        with pytest.raises(ModelError, match=message):
+        with pytest.raises(ModelError, match="queries have 3 dimensions, the tools 4"):
             rank(build_retriever("dense", pool), [Query("x")], 1)
 
 
-def test_batches_of_different_dimensions_are_a_model_error(with_options):
-    with Server(right, lambda body: right(body, 3)) as server:
+def test_batches_of_different_dimensions_are_told(with_options):
+    with server_of(openai_embeddings, lambda request: openai_embeddings(request, 3)) as server:
         pool = with_options(model="openai/small", base_url=server.url, batch_size=3)
-        with pytest.raises(ModelError, match="one length"):
+        with pytest.raises(ModelError, match="documents have 3 dimensions, those before 4"):
             build_retriever("dense", pool)
 
 
 def test_a_server_that_is_not_there_is_named():
-    with Server() as server:
+    with server_of() as server:
         pass
 
-    assert server.url in failure(server, max_retries=0)
+    message = told(server, max_tries=1)
+    assert server.url in message
+    assert "could not be reached" in message
 
 
 def test_without_key_and_server_the_variable_is_named(monkeypatch):
     monkeypatch.delenv("OPENAI_API_KEY")
 
     with pytest.raises(UsageError, match=r"OPENAI_API_KEY.*--base-url"):
-        OpenAIEmbedder({"model": "small"})
+        OpenAIEmbedder({"model": "small"}).embed(["x"])
 
 
 def test_a_server_without_keys_needs_none(monkeypatch):
     monkeypatch.delenv("OPENAI_API_KEY")
 
-    with Server() as server:
+    with server_of() as server:
         assert len(embedder(server).embed(["x"])) == 1
+
+
+def test_another_variable_may_hold_the_key(monkeypatch):
+    monkeypatch.setenv("MY_KEY_VARIABLE", "sk-another")
+
+    with server_of() as server:
+        embedder(server, api_key_env="MY_KEY_VARIABLE").embed(["x"])
+
+    assert server.received[0].headers["authorization"] == "Bearer sk-another"
 
 
 def test_a_name_without_model_is_refused(with_options):
@@ -217,7 +266,26 @@ def test_a_name_without_model_is_refused(with_options):
         build_retriever("dense", with_options(model="openai"))
 
 
-def test_the_identity_holds_no_password():
-    options = {"model": "small", "base_url": "http://user:word@host.example:8000/v1?token=x"}
+@pytest.mark.parametrize("value", ["many", 0, -3, "nan", [1]])
+@pytest.mark.parametrize("name", ["batch_size", "dimensions", "max_tries", "timeout_s"])
+def test_an_option_that_is_no_number_is_refused(name, value):
+    with pytest.raises(UsageError, match=f"-R {name}=.*a number above 0"):
+        build_embedder("openai/small", {name: value})
 
-    assert OpenAIEmbedder(options).identity == "openai/small@http://host.example:8000/v1"
+
+def test_an_address_that_is_none_is_refused():
+    with pytest.raises(UsageError, match="expected an address"):
+        build_embedder("openai/small", {"base_url": "localhost"})
+
+
+def test_neither_identity_nor_text_of_an_embedder_holds_a_password():
+    options = {"model": "small", "base_url": "http://user:word@host.example:8000/v1?token=x"}
+    built = OpenAIEmbedder(options)
+
+    assert built.identity == "openai/small@http://host.example:8000/v1"
+    assert "word" not in repr(built)
+
+
+def test_a_body_of_the_server_is_shortened():
+    with server_of(Answer(json.dumps({"detail": "x" * 5000}).encode(), 400)) as server:
+        assert len(told(server)) < 600

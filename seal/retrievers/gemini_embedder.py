@@ -1,0 +1,96 @@
+"""Embeddings of Google's models."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from seal.core.addresses import public_url
+from seal.core.errors import ModelError
+from seal.core.gemini_server import GeminiServer
+from seal.core.remote import with_tries
+from seal.retrievers.remote_embedding import OPTIONS, RemoteOptions, requests_of
+
+if TYPE_CHECKING:
+    from google.genai import Client
+
+
+class GeminiEmbedder:
+    """Embeds texts through `batchEmbedContents`, documents and queries each as what they are.
+
+    The key stands in GOOGLE_API_KEY. Busy servers are tried again with growing pauses, and long
+    ones are told; refusals fail at once. Nothing is read or sent before the first text.
+
+    Args:
+        options: `model`, such as `gemini-embedding-001`; optional those of `RemoteOptions`;
+            `batch_size` is 100, which is also the most that Google takes.
+
+    Raises:
+        UsageError: No model is named, or an option or the address is none.
+    """
+
+    OPTIONS: ClassVar[frozenset[str]] = OPTIONS
+
+    def __init__(self, options: Mapping[str, Any]) -> None:
+        self._options = read = RemoteOptions.read("gemini", options, batch_size=100)
+        self.batch_size = read.batch_size
+        where = f"@{public_url(read.base_url)}" if read.base_url else ""
+        shortened = f"#{read.dimensions}" if read.dimensions else ""
+        self.identity = f"gemini/{read.model}{where}{shortened}"
+
+    def embed(self, texts: Sequence[str]) -> list[Any]:
+        """Return one row for each document, in their order.
+
+        Raises:
+            ModelError: The server failed, refused, or answered with something else than one row for
+                each text. The text names the repair, never the key.
+            MissingExtraError: google-genai is not installed.
+            UsageError: There is no key.
+        """
+        return self._rows(texts, "RETRIEVAL_DOCUMENT")
+
+    def embed_queries(self, texts: Sequence[str]) -> list[Any]:
+        """Return one row for each query, in their order; fails as `embed` does."""
+        return self._rows(texts, "RETRIEVAL_QUERY")
+
+    def _rows(self, texts: Sequence[str], task: str) -> list[Any]:
+        rows: list[Any] = []
+        for request in requests_of(texts, self.batch_size):
+            rows += self._embed(request, task)
+        return rows
+
+    def _embed(self, texts: list[str], task: str) -> list[Any]:
+        server, options = self._server, self._options
+        # One content a text: the SDK would join bare texts to one for some models.
+        contents: Any = [{"role": "user", "parts": [{"text": text}]} for text in texts]
+        config: Any = {"task_type": task, "output_dimensionality": options.dimensions}
+
+        def embed(client: Client) -> Any:
+            return client.models.embed_content(
+                model=options.model, contents=contents, config=config
+            )
+
+        def ask() -> list[Any]:
+            embeddings = server.ask(embed).embeddings
+            if not embeddings:
+                raise server.transient("answered what is no list of embeddings")
+            return [embedding.values for embedding in embeddings]
+
+        server.prepare()
+        rows = with_tries(ask, options)
+        if len(rows) != len(texts):
+            raise ModelError(
+                server.told(
+                    f"answered with {len(rows)} embeddings for {len(texts)} texts: it must give "
+                    "one for each"
+                )
+            )
+        return rows
+
+    @cached_property
+    def _server(self) -> GeminiServer:
+        options = self._options
+        return GeminiServer(
+            f"gemini/{options.model}", options.base_url, options.api_key_env, options.timeout_s
+        )

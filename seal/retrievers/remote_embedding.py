@@ -1,0 +1,108 @@
+"""What embedders behind a server share: their options, and batches that a request can carry."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from seal.core.addresses import check_url
+from seal.core.errors import UsageError
+from seal.core.plain import well_formed
+
+OPTIONS = frozenset(
+    {
+        "api_key_env",
+        "base_url",
+        "batch_size",
+        "dimensions",
+        "first_wait_s",
+        "max_tries",
+        "max_wait_s",
+        "timeout_s",
+    }
+)
+
+_CHARACTERS = 400_000
+"""Characters of one request: about 100,000 tokens, a third of what OpenAI takes at once."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RemoteOptions:
+    """Options of an embedder behind a server."""
+
+    model: str
+    base_url: str | None = None
+    """Address of the server; None: the provider's own."""
+    api_key_env: str | None = None
+    """Variable that holds the key; None: the provider's usual one."""
+    dimensions: int | None = None
+    """Numbers in a vector, of models that can shorten theirs; None: as many as the model gives."""
+    batch_size: int
+    """Texts in one request."""
+    timeout_s: float = 60.0
+    """Longest silence of the server, in seconds."""
+    max_tries: int = 5
+    """Requests for one answer, the first included."""
+    first_wait_s: float = 0.5
+    """Seconds before the second try; doubles with every try, plus up to as much again by chance."""
+    max_wait_s: float = 60.0
+    """Longest wait between two tries, whatever the server's Retry-After asks for."""
+
+    @classmethod
+    def read(cls, provider: str, options: Mapping[str, Any], batch_size: int) -> RemoteOptions:
+        """Return the options that a retriever was given.
+
+        Args:
+            provider: For messages.
+            options: `model` and those of `OPTIONS`; others are left alone.
+            batch_size: Where none is given.
+
+        Raises:
+            UsageError: No model, no address, or an option that is no number above 0.
+        """
+        model = str(options.get("model") or "")
+        if not model:
+            raise UsageError(f"no embedding model is named: write {provider}/MODEL")
+        url = options.get("base_url") or None
+        given: dict[str, Any] = {"batch_size": batch_size}
+        for name in ("dimensions", "batch_size", "max_tries"):
+            if options.get(name) is not None:
+                given[name] = _number(name, options[name], int)
+        for name in ("timeout_s", "first_wait_s", "max_wait_s"):
+            if options.get(name) is not None:
+                given[name] = _number(name, options[name], float)
+        return cls(
+            model=model,
+            base_url=None if url is None else check_url(str(url)),
+            api_key_env=options.get("api_key_env") or None,
+            **given,
+        )
+
+
+def requests_of(texts: Sequence[str], size: int) -> Iterator[list[str]]:
+    """Yield the texts of one request after the other: at most `size`, and not too long together.
+
+    Servers refuse empty texts and halves of surrogate pairs: a blank and U+FFFD stand for them. A
+    text that is too long by itself is sent alone, for the server to judge.
+    """
+    request: list[str] = []
+    characters = 0
+    for text in texts:
+        if request and (len(request) == size or characters + len(text) > _CHARACTERS):
+            yield request
+            request, characters = [], 0
+        request.append(well_formed(text) if text.strip() else " ")
+        characters += len(text)
+    if request:
+        yield request
+
+
+def _number(name: str, value: Any, kind: type[int] | type[float]) -> int | float:
+    try:
+        number = kind(value)
+    except (TypeError, ValueError):
+        number = 0
+    if not 0 < number < float("inf"):
+        raise UsageError(f"-R {name}={value}: expected a number above 0")
+    return number

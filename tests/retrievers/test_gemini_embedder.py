@@ -1,0 +1,169 @@
+import importlib.util
+import re
+import traceback
+
+import pytest
+from servers import (
+    Answer,
+    ModelServer,
+    answer,
+    failure,
+    garbage,
+    gemini_embeddings,
+    gemini_texts,
+    half,
+    nothing,
+)
+
+from seal.core.errors import ModelError, RefusedError, UsageError
+from seal.retrievers import build_retriever, rank
+from seal.retrievers.embedders import build_embedder, embed_documents
+from seal.retrievers.gemini_embedder import GeminiEmbedder
+
+KEY = "AIza-distinctive-key"
+
+needs_sdk = pytest.mark.skipif(
+    importlib.util.find_spec("google") is None or importlib.util.find_spec("google.genai") is None,
+    reason="google-genai is not installed",
+)
+
+
+@pytest.fixture(autouse=True)
+def environment(monkeypatch):
+    monkeypatch.setenv("GOOGLE_API_KEY", KEY)
+    monkeypatch.delenv("GEMINI_API_KEY", raising=False)
+
+
+def server_of(*script):
+    """Return a server that plays prepared answers, then right ones."""
+    waiting = list(script)
+
+    def next_answer(request):
+        step = waiting.pop(0) if waiting else gemini_embeddings
+        return step if isinstance(step, Answer) else step(request)
+
+    return ModelServer(next_answer)
+
+
+def embedder(server, **options):
+    quick = {"first_wait_s": 0.001, "max_wait_s": 0.01, "timeout_s": 5}
+    given = {"model": "gemini-embedding-001", "base_url": server.root, **quick, **options}
+    return GeminiEmbedder(given)
+
+
+def rows_of(*rows):
+    return answer({"embeddings": [{"values": row} for row in rows]})
+
+
+def told(server, texts=("one", "two"), **options):
+    with pytest.raises(ModelError) as caught:
+        embed_documents(embedder(server, **options), texts)
+    assert KEY not in "".join(traceback.format_exception(caught.value))
+    return str(caught.value)
+
+
+@needs_sdk
+@pytest.mark.parametrize("model", ["gemini-embedding-001", "gemini-embedding-2"])
+def test_documents_and_queries_are_embedded_as_what_they_are(model):
+    with server_of() as server:
+        built = embedder(server, model=model, batch_size=2, dimensions=4)
+        rows = built.embed(["e", "ee", ""])
+        built.embed_queries(["t"])
+
+    assert [row[0] for row in rows] == [1, 2, 0]
+    assert [gemini_texts(request) for request in server.received] == [["e", "ee"], [" "], ["t"]]
+    first = server.received[0]
+    assert first.path.endswith(f"/models/{model}:batchEmbedContents")
+    assert first.headers["x-goog-api-key"] == KEY
+    asked = [one for request in server.received for one in request.body["requests"]]
+    assert [one["taskType"] for one in asked] == ["RETRIEVAL_DOCUMENT"] * 3 + ["RETRIEVAL_QUERY"]
+    assert {one["outputDimensionality"] for one in asked} == {4}
+
+
+@needs_sdk
+def test_a_pool_is_searched_through_the_server(queries, with_options):
+    with server_of() as server:
+        pool = with_options(model="gemini/gemini-embedding-001", base_url=server.root)
+        retriever = build_retriever("dense", pool)
+        rankings = rank(retriever, queries, 2)
+
+    assert [len(ranking.hits) for ranking in rankings] == [2, 2, 2]
+    assert f"gemini/gemini-embedding-001@{server.root}" in retriever.identity
+
+
+def test_the_identity_names_the_dimensions_and_no_key():
+    built = build_embedder("gemini/gemini-embedding-001", {"dimensions": 768})
+
+    assert built.identity == "gemini/gemini-embedding-001#768"
+    assert KEY not in repr(vars(built))
+
+
+@needs_sdk
+@pytest.mark.parametrize("trouble", [failure(429), failure(503), nothing(), half(), garbage()])
+def test_trouble_that_may_pass_is_tried_again(trouble):
+    with server_of(trouble) as server:
+        assert len(embedder(server).embed(["x"])) == 1
+    assert len(server.received) == 2
+
+
+@needs_sdk
+@pytest.mark.parametrize(
+    ("status", "repair"),
+    [(400, "take this request"), (401, "GOOGLE_API_KEY"), (404, "the model's name")],
+)
+def test_a_refusal_fails_at_once_and_never_shows_the_key(status, repair):
+    with server_of(failure(status, f"no: {KEY}")) as server:
+        message = told(server)
+
+    assert len(server.received) == 1
+    assert f"HTTP {status}" in message
+    assert repair in message
+
+
+@needs_sdk
+def test_only_a_request_that_another_may_replace_is_refused():
+    with server_of(failure(400)) as server, pytest.raises(RefusedError):
+        embedder(server).embed(["x"])
+
+
+@needs_sdk
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        (rows_of([1.0]), "1 embeddings for 2 texts"),
+        (rows_of([1.0], [1.0], [1.0]), "3 embeddings for 2 texts"),
+        (rows_of([1.0], [1.0, 2.0]), "one length"),
+        (rows_of([1.0], []), "one length"),
+        (rows_of([1.0], None), "rows of numbers|one length"),
+        (rows_of([1.0], ["x"]), "not valid"),
+        (rows_of([1.0], [float("nan")]), "row 1 of 2 holds NaN"),
+        (rows_of([1.0], [float("inf")]), "row 1 of 2 holds NaN or an infinite"),
+        (answer({"embeddings": 3}), "not of its interface"),
+        (answer({"embeddings": []}), "no list of embeddings"),
+        (answer({}), "no list of embeddings"),
+        (answer([]), "interface|no list of embeddings"),
+        (answer("Sorry."), "interface|no list of embeddings"),
+    ],
+)
+def test_rows_that_are_none_are_told(given, message):
+    with server_of(given) as server:
+        assert re.search(message, told(server, max_tries=1))
+
+
+@needs_sdk
+def test_a_server_that_is_not_there_is_told():
+    with server_of() as server:
+        pass
+    assert "could not be reached" in told(server, max_tries=1)
+
+
+@needs_sdk
+def test_without_key_the_variable_is_named(monkeypatch):
+    monkeypatch.delenv("GOOGLE_API_KEY")
+    with pytest.raises(UsageError, match="GOOGLE_API_KEY"):
+        GeminiEmbedder({"model": "gemini-embedding-001"}).embed(["x"])
+
+
+def test_a_name_without_model_is_refused():
+    with pytest.raises(UsageError, match="gemini/MODEL"):
+        build_embedder("gemini", {})
