@@ -20,7 +20,14 @@ from seal.retrievers.embedders import (
     embed_queries,
     name_of,
 )
-from seal.retrievers.index_kinds import INDEX_OPTIONS, Flat, IndexKind, index_kind, shaping
+from seal.retrievers.index_kinds import (
+    INDEX_OPTIONS,
+    Flat,
+    IndexKind,
+    index_kind,
+    index_name,
+    shaping,
+)
 from seal.retrievers.index_store import digest_of_each, kept_index
 from seal.retrievers.vector_index import VectorIndex
 
@@ -49,7 +56,7 @@ class Dense:
         self._index = self._space.index(kind)
         self.identity = self._space.identity
         if not isinstance(kind, Flat):
-            self.identity += f"/{kind}"
+            self.identity += f"/{index_name(kind)}"
 
     @staticmethod
     def space(pool: Pool) -> DenseSpace:

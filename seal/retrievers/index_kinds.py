@@ -122,3 +122,9 @@ def shaping(kind: IndexKind) -> dict[str, Any]:
     """Return the name and the parameters of a kind that shape the index on disk."""
     parameters = asdict(kind).items()
     return {"index": kind.name, **{k: v for k, v in parameters if k not in kind.searching}}
+
+
+def index_name(kind: IndexKind) -> str:
+    """Return the name and all parameters of a kind, as they stand in identities."""
+    parameters = (f"{name}={value}" for name, value in asdict(kind).items() if value is not None)
+    return ",".join([kind.name, *parameters])

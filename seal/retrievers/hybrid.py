@@ -1,0 +1,177 @@
+"""The hybrid: several retrievers as one, by their cosines or by their rankings."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from seal.core.errors import UnknownNameError, UsageError
+from seal.core.protocols import Pool, Retriever
+from seal.retrievers import REGISTRY, build_retriever
+from seal.retrievers.contract import in_order, refuse_unknown_options
+from seal.retrievers.fusion import RankFusion
+from seal.retrievers.index_kinds import INDEX_OPTIONS, index_kind
+from seal.retrievers.joint_space import JointSpace
+from seal.retrievers.vector_space import VectorSpace
+
+DEFAULT_PARTS = "tfidf+dense"
+DEFAULT_DIMENSIONS = 4096
+DEFAULT_DEPTH = 100
+
+_OWN: Mapping[str, frozenset[str]] = {
+    "cosine": frozenset({"dimensions", "weight", *INDEX_OPTIONS}),
+    "rrf": frozenset({"depth"}),
+}
+"""Options of each fusion; those of its index go to the parts where the fusion has none."""
+_NUMBERED = re.compile(r"(\d+)\.(.+)")
+
+
+def hybrid(pool: Pool) -> Retriever:
+    """Return a retriever that joins others.
+
+    Args:
+        pool: Options: `parts` (names joined by `+`, default tfidf+dense) and `fusion`.
+            fusion=cosine, the default, joins two parts that are vector spaces (tfidf, bm25, dense,
+            or a class with a function `space(pool)`) in one index: `weight` of the first part
+            (default 0.5), `dimensions` that a sparse part is projected to (default 4096), `index`
+            with its parameters. fusion=rrf joins the rankings of two or more retrievers of any
+            kind: `depth`, the places of each that count (default 100). An option `1.NAME` goes to
+            the first part, any other to the parts that know it.
+
+    Raises:
+        UnknownNameError: No retriever, fusion or index of a name, or an option that nothing knows.
+        UsageError: A part is no vector space under fusion=cosine, there are too few or too many
+            parts, or an option is out of range.
+    """
+    options = dict(pool.options)
+    names = _names(options.pop("parts", None) or DEFAULT_PARTS)
+    fusion = str(options.pop("fusion", None) or "cosine")
+    if fusion not in _OWN:
+        raise UnknownNameError("fusion", fusion, _OWN)
+    own = {name: options.pop(name) for name in list(options) if name in _OWN[fusion]}
+    _refuse_foreign(fusion, options)
+    parts = list(_parts(names, replace(pool, options=options)))
+    if fusion == "rrf":
+        depth = _whole("depth", own.get("depth"), DEFAULT_DEPTH, 1)
+        return RankFusion([build_retriever(part.what, part.pool) for part in parts], depth)
+    if len(parts) != 2:
+        raise UsageError(
+            f"fusion=cosine joins two parts, got {len(parts)}: give two, or fusion=rrf"
+        )
+    return JointSpace(
+        [tool.id for tool in in_order(pool.tools)],
+        (parts[0].space(), parts[1].space()),
+        _share(own.get("weight")),
+        _whole("dimensions", own.get("dimensions"), DEFAULT_DIMENSIONS, 4),
+        index_kind(own),
+        pool.cache_dir,
+    )
+
+
+@dataclass(frozen=True)
+class _Part:
+    """A retriever of the hybrid, with the pool that it is built over."""
+
+    what: Any
+    number: int
+    pool: Pool
+
+    def space(self) -> VectorSpace:
+        """Return the tools as vectors.
+
+        Raises:
+            UnknownNameError: An option that the part does not know.
+            UsageError: It has no vectors, or an index of its own is asked for.
+        """
+        plugin = REGISTRY.resolve(self.what)
+        build = getattr(plugin, "space", None)
+        if not callable(build):
+            raise UsageError(
+                f"part {self.number} of the hybrid, {self.what}, is no vector space: fusion=cosine "
+                "takes tfidf, bm25, dense, or a class with a function space(pool); "
+                "give fusion=rrf, which joins any retrievers"
+            )
+        for name in sorted(INDEX_OPTIONS & self.pool.options.keys()):
+            raise UsageError(
+                f"{self.number}.{name}: under fusion=cosine the parts share one index; give {name} "
+                "without a number"
+            )
+        known = getattr(plugin, "OPTIONS", None)
+        if known is not None:
+            refuse_unknown_options(str(self.what), self.pool.options, known)
+        space: VectorSpace = build(self.pool)
+        return space
+
+
+def _names(parts: Any) -> list[Any]:
+    names = [name.strip() for name in parts.split("+")] if isinstance(parts, str) else list(parts)
+    if len(names) < 2 or not all(names):
+        raise UsageError(f"parts={parts}: expected two or more retrievers, such as {DEFAULT_PARTS}")
+    return names
+
+
+def _refuse_foreign(fusion: str, options: Mapping[str, Any]) -> None:
+    """Reject options of the other fusion, but those of an index, which a part may take."""
+    for other, known in _OWN.items():
+        for name in sorted((known - INDEX_OPTIONS) & options.keys()):
+            raise UsageError(f"{name} is an option of fusion={other}, not of fusion={fusion}")
+
+
+def _parts(names: Sequence[Any], pool: Pool) -> Iterator[_Part]:
+    """Yield the parts, each with the options that are meant for it."""
+    numbered, shared = _by_number(pool.options, len(names))
+    sure = [_sure_options(name) for name in names]
+    is_open = [getattr(REGISTRY.resolve(name), "OPTIONS", None) is None for name in names]
+    everywhere = frozenset().union(*sure)
+    unknown = sorted(shared.keys() - everywhere - {"base_url"})
+    if unknown and not any(is_open):
+        own = {"fusion", "parts", *(o for names in _OWN.values() for o in names)}
+        raise UnknownNameError("option -R of hybrid", unknown[0], everywhere | own)
+    for position, name in enumerate(names):
+        taken = {
+            key: value
+            for key, value in shared.items()
+            if key in sure[position] or (is_open[position] and key not in everywhere)
+        }
+        options = {**taken, **numbered.get(position + 1, {})}
+        yield _Part(name, position + 1, replace(pool, options=options))
+
+
+def _by_number(
+    options: Mapping[str, Any], count: int
+) -> tuple[dict[int, dict[str, Any]], dict[str, Any]]:
+    """Return the options of each part by its number, and those of no number."""
+    numbered: dict[int, dict[str, Any]] = {}
+    shared = {}
+    for key, value in options.items():
+        match = _NUMBERED.fullmatch(key)
+        if match is None:
+            shared[key] = value
+        elif 1 <= int(match[1]) <= count:
+            numbered.setdefault(int(match[1]), {})[match[2]] = value
+        else:
+            raise UsageError(f"{key}: the hybrid has the parts 1 to {count}; number one of them")
+    return numbered, shared
+
+
+def _sure_options(what: Any) -> frozenset[str]:
+    """Return the options that a part says it knows."""
+    plugin = REGISTRY.resolve(what)
+    known = getattr(plugin, "OPTIONS", None) or getattr(plugin, "SURE_OPTIONS", None)
+    return frozenset(known or ())
+
+
+def _share(value: Any) -> float:
+    value = 0.5 if value is None else value
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value <= 1:
+        raise UsageError(f"weight = {value!r}: expected a number from 0 to 1, of the first part")
+    return float(value)
+
+
+def _whole(name: str, value: Any, default: int, least: int) -> int:
+    value = default if value is None else value
+    if isinstance(value, bool) or not isinstance(value, int) or value < least:
+        raise UsageError(f"{name} = {value!r}: expected a whole number of at least {least}")
+    return value

@@ -1,0 +1,207 @@
+"""Two vector spaces side by side in one index."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy.sparse import csr_matrix, issparse
+
+from seal.core.types import Query
+from seal.retrievers.contract import Hits, check_k
+from seal.retrievers.index_kinds import Flat, IndexKind, index_name, shaping
+from seal.retrievers.index_store import kept_index
+from seal.retrievers.vector_index import VectorIndex
+from seal.retrievers.vector_space import Matrix, VectorSpace
+
+Rows = npt.NDArray[np.float32]
+
+_NONZERO = 4
+"""Numbers of a term's row of the projection that are not 0."""
+_DEVIATIONS = 4
+"""Standard deviations by which a projected inner product is taken to be wrong at most."""
+_NOISE = 1e-5
+"""Of the inner products of float32 numbers."""
+_MARGIN = 100
+"""Candidates beyond k that are scored at first."""
+_BATCH = 256
+"""Rows that are projected, and queries that are searched, at once."""
+_NUMBERS = 8_000_000
+"""Numbers of candidates' vectors that are held at once: 32 MB."""
+
+
+class JointSpace:
+    """Retrieves by the weighted cosine of two spaces, out of one index.
+
+    The index holds both vectors of a tool side by side, each scaled by the root of its weight, so
+    that inner products are weighted cosines. Sparse vectors are projected, which is exact on
+    average; so more candidates are asked for than are wanted, until those outside lie four
+    standard deviations below, and their scores are computed from the vectors themselves.
+
+    Args:
+        ids: n tool ids, ascending.
+        spaces: The two.
+        weight: Of the first, in [0, 1].
+        dimensions: Numbers that a sparse vector with more terms is projected to, at least 4.
+        kind: Of the index.
+        folder: Where an index that takes long to build is kept; None: nowhere.
+
+    Raises:
+        ModelError: An embedder's server failed, or its vectors are none.
+        UsageError: The index wants more lists than there are tools.
+    """
+
+    def __init__(
+        self,
+        ids: Sequence[str],
+        spaces: tuple[VectorSpace, VectorSpace],
+        weight: float,
+        dimensions: int,
+        kind: IndexKind,
+        folder: Path | None,
+    ) -> None:
+        self._ids = ids
+        self._parts = [
+            _Part(space, share, dimensions, seed)
+            for seed, (space, share) in enumerate(zip(spaces, (weight, 1 - weight), strict=True))
+        ]
+        self._noise = _NOISE + sum(part.noise for part in self._parts)
+        self._index = _index(self._vectors(), kind, folder)
+        names = " + ".join(f"{part.share:g}*{part.space.identity}" for part in self._parts)
+        self.identity = f"cosine({names})/{dimensions}/{index_name(kind)}"
+
+    def retrieve(self, queries: Sequence[Query], k: int) -> list[Hits]:
+        """Return for each query the k tools of the highest weighted cosines, equal ones by id.
+
+        Raises:
+            UsageError: k is less than 1.
+            ModelError: An embedder's server failed, or its vectors are none.
+        """
+        check_k(k)
+        if not queries:
+            return []
+        texts = [query.text for query in queries]
+        asked = [part.space.queries(texts) for part in self._parts]
+        found: list[Hits] = []
+        for start in range(0, len(texts), _BATCH):
+            found.extend(self._search([rows[start : start + _BATCH] for rows in asked], k))
+        return found
+
+    def _search(self, queries: Sequence[Matrix], k: int) -> list[Hits]:
+        def score(
+            rows: npt.NDArray[np.intp], positions: npt.NDArray[np.int64]
+        ) -> npt.NDArray[np.float64]:
+            scores = np.zeros(positions.shape)
+            for part, asked in zip(self._parts, queries, strict=True):
+                scores += part.share * part.cosines(asked[rows], positions)
+            return scores
+
+        vectors = np.hstack(
+            [part.scaled(asked) for part, asked in zip(self._parts, queries, strict=True)]
+        )
+        return [
+            [
+                (self._ids[position], value)
+                for position, value in zip(found.positions, found.scores, strict=True)
+            ]
+            for found in self._index.search(vectors, k, score, self._noise, _MARGIN)
+        ]
+
+    def _vectors(self) -> Rows:
+        """Return the vectors of the tools, float32, (n, dimensions of both)."""
+        vectors = np.empty((len(self._ids), sum(p.width for p in self._parts)), dtype=np.float32)
+        left = 0
+        for part in self._parts:
+            for start in range(0, len(vectors), _BATCH):
+                rows = slice(start, start + _BATCH)
+                vectors[rows, left : left + part.width] = part.scaled(part.documents[rows])
+            left += part.width
+        return vectors
+
+
+class _Part:
+    """One of the two spaces, with its share of the score."""
+
+    def __init__(self, space: VectorSpace, share: float, dimensions: int, seed: int) -> None:
+        self.space = space
+        self.share = share
+        self.documents = space.documents()
+        terms = self.documents.shape[1]
+        projected = issparse(self.documents) and terms > dimensions
+        self._projection = sparse_projection(terms, dimensions, seed) if projected else None
+        self.width = dimensions if projected else terms
+        # Off the diagonal the error of a projected inner product of unit vectors has a variance of
+        # at most 2 / dimensions; of vectors that are little alike, as most are, about half of it.
+        self.noise = _DEVIATIONS * share / np.sqrt(dimensions) if projected else 0.0
+
+    def scaled(self, rows: Matrix) -> Rows:
+        """Return rows as they stand in the index, float32, (r, width)."""
+        moved: Any = rows if self._projection is None else rows @ self._projection
+        dense = moved.toarray() if issparse(moved) else moved
+        scaled: Rows = (dense * np.sqrt(self.share)).astype(np.float32)
+        return scaled
+
+    def cosines(self, queries: Matrix, positions: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
+        """Return the inner products of each query with its candidates, (q, width)."""
+        if issparse(self.documents):
+            return _sparse_products(self.documents, queries, positions)
+        return _dense_products(self.documents, queries, positions)
+
+
+def sparse_projection(terms: int, dimensions: int, seed: int) -> csr_matrix:
+    """Return a random matrix, (terms, dimensions), that keeps inner products on average.
+
+    Each row has 4 numbers of 0.5 or -0.5, one in each quarter of the columns: its length is 1.
+    Source: Kane and Nelson (2014), Sparser Johnson-Lindenstrauss Transforms (block construction).
+
+    Args:
+        terms: Rows.
+        dimensions: Columns, at least 4.
+        seed: Equal seeds give equal matrices.
+    """
+    random = np.random.default_rng(seed)
+    edges = np.linspace(0, dimensions, _NONZERO + 1).astype(np.int64)
+    columns = random.integers(edges[:-1], edges[1:], size=(terms, _NONZERO))
+    signs = random.choice(np.array([-1.0, 1.0]), size=(terms, _NONZERO)) / np.sqrt(_NONZERO)
+    starts = np.arange(0, terms * _NONZERO + 1, _NONZERO)
+    return csr_matrix((signs.ravel(), columns.ravel(), starts), shape=(terms, dimensions))
+
+
+def _sparse_products(
+    documents: csr_matrix, queries: csr_matrix, positions: npt.NDArray[np.int64]
+) -> npt.NDArray[np.float64]:
+    products = np.empty(positions.shape)
+    weights = np.zeros(documents.shape[1])
+    for row, candidates in enumerate(positions):
+        entries = slice(queries.indptr[row], queries.indptr[row + 1])
+        weights[queries.indices[entries]] = queries.data[entries]
+        products[row] = documents[candidates] @ weights
+        weights[queries.indices[entries]] = 0
+    return products
+
+
+def _dense_products(
+    documents: Rows, queries: Rows, positions: npt.NDArray[np.int64]
+) -> npt.NDArray[np.float64]:
+    products = np.empty(positions.shape)
+    step = max(1, _NUMBERS // (positions.shape[1] * documents.shape[1]))
+    for start in range(0, len(queries), step):
+        rows = slice(start, start + step)
+        products[rows] = np.einsum(
+            "qnd,qd->qn", documents[positions[rows]], queries[rows], dtype=np.float64
+        )
+    return products
+
+
+def _index(vectors: Rows, kind: IndexKind, folder: Path | None) -> VectorIndex:
+    """Return the index of vectors; a flat one is built faster than it is read."""
+    if folder is None or isinstance(kind, Flat):
+        return VectorIndex.build(vectors, kind)
+    identity = {"vectors": hashlib.sha256(vectors.data).hexdigest(), **shaping(kind)}
+    return kept_index(
+        folder, identity, len(vectors), kind, lambda: VectorIndex.build(vectors, kind)
+    )
