@@ -9,9 +9,10 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, NamedTuple, TypeVar
 
 import orjson
@@ -104,6 +105,21 @@ def parse_json(raw: bytes, place: str) -> Any:
             return parse_leniently(raw)
         except (ValueError, RecursionError):
             raise DataError(f"{place}: {_fault(raw, error)}") from error
+
+
+def json_of_text(text: str) -> Any:
+    """Return the JSON value that a text within a record holds.
+
+    Raises:
+        ValueError: It holds none.
+    """
+    try:
+        return orjson.loads(text)
+    except orjson.JSONDecodeError:
+        try:
+            return parse_leniently(text.encode("utf-8", "replace"))
+        except RecursionError as error:
+            raise ValueError("nested deeper than Python's stack") from error
 
 
 def parse_leniently(raw: bytes) -> Any:
@@ -304,9 +320,9 @@ class ToolTable:
         for tool in sorted(self._tools):
             yield self._tools[tool]
 
-    def by_id(self) -> dict[str, Tool]:
-        """Return the tools by their ids, as `seal.core.validation.CallValidator` takes them."""
-        return dict(self._tools)
+    def by_id(self) -> Mapping[str, Tool]:
+        """Return a view of the tools by their ids, which grows as tools come."""
+        return MappingProxyType(self._tools)
 
 
 def _content(tool: Tool) -> JSON:
