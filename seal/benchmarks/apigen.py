@@ -223,7 +223,7 @@ class _Import:
         self._notes.facts["counts"] = dict(sorted(counts.items()))
         self._notes.facts["files"] = dict(Counter(path.suffix[1:] for path in self._files))
         self._notes.facts["invalid_gold_calls"] = dict(sorted(self._invalid.items()))
-        self._notes.lacks.update(("answers", "categories", "response_shapes"))
+        self._notes.lacks.update(("categories", "response_shapes"))
 
 
 def _part(record: dict[str, Any], name: str) -> list[Any]:
