@@ -3,7 +3,8 @@
 What it can tell, in this order. From the answer alone (stage 1):
 
 - solved: a plan asks the user and the answer asks (about the right thing); the answer is the
-  reference reply; it states every value of `Goal.answers`, or every text of a plan's `Replied`.
+  reference reply; it states every value of `Goal.answers`, or one where they are alternatives, or
+  every text of a plan's `Replied`.
 - unsolved: no answer; a give-up; no question where every plan asks; nothing but apology and
   refusal, unless no plan needs a tool, where a refusal may be right.
 
@@ -141,6 +142,8 @@ def _reference_reply(goal: Goal) -> str | None:
 
 def _expected(goal: Goal) -> list[tuple[str, ...]]:
     """Return sets of values of which one must be stated in full."""
+    if goal.any_answer:
+        return [(answer,) for answer in goal.answers]
     if goal.answers:
         return [goal.answers]
     return [
@@ -230,7 +233,7 @@ def _contradiction(goal: Goal, answer: str, successes: Sequence[Outcome]) -> str
     """Return how the answer contradicts a result in an expected number; empty: it does not."""
     seen = _result_numbers(successes)
     strangers = _strangers(goal, answer, successes)
-    for value in goal.answers:
+    for value in () if goal.any_answer else goal.answers:
         wanted = numbers(value)
         if len(wanted) != 1 or len(read(value).tokens) != 1 or wanted[0] not in seen:
             continue

@@ -29,7 +29,7 @@ def gold_lines(goal: Goal) -> list[str]:
             lines.append(f"plan {number} of {len(plans)}")
         lines.extend(plan_lines(plan) or ["no tool needed"])
     if goal.answers:
-        lines.append("states " + ", ".join(answer for answer in goal.answers))
+        lines.append("states " + (" or " if goal.any_answer else ", ").join(goal.answers))
     return lines
 
 
