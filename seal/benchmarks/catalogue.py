@@ -1,4 +1,4 @@
-"""The catalogue: every benchmark that ships or can be imported, as `catalogue.json` describes it."""
+"""The catalogue: every benchmark that ships or can be imported, out of `catalogue.json`."""
 
 from __future__ import annotations
 
@@ -80,7 +80,8 @@ class Entry:
         """The command that imports it; None where there is none."""
         if self.importer is None:
             return None
-        return f"seal import {self.importer} {self.folder or 'SOURCE'} --out POOL"
+        options = "".join(f" -T {key}={value}" for key, value in self.options.items())
+        return f"seal import {self.importer} SOURCE --out POOL{options}"
 
 
 @cache

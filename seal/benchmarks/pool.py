@@ -133,7 +133,7 @@ class StoredPool:
             seen.add(task.id)
             if not task.goals:
                 raise DataError(f"{path}: task {task.id!r} has no goal; give it one or remove it")
-            for role, tool in _named_tools(task):
+            for role, tool in named_tools(task):
                 if tool not in self._tools:
                     raise DataError(
                         f"{path}: task {task.id!r} has the {role} tool {tool!r}, "
@@ -159,7 +159,7 @@ class StoredPool:
         yield from read_records(files[name], Trajectory)
 
 
-def _named_tools(task: Task) -> Iterator[tuple[str, str]]:
+def named_tools(task: Task) -> Iterator[tuple[str, str]]:
     """Yield every tool id that a task names, with what it is there."""
     for goal in task.goals:
         for tool in goal.relevant:

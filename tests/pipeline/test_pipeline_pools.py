@@ -80,7 +80,7 @@ def test_unknown_name_lists_the_known_ones(name: str):
         with pytest.raises(DataError, match="is no pool"):  # the current folder
             open_pool(name)
         return
-    with pytest.raises(UnknownNameError, match="known: .*bfcl, .*sample, .*sgd, .*toolbench"):
+    with pytest.raises(UnknownNameError, match=r"known: .*bfcl, .*sample, .*sgd, .*toolbench"):
         open_pool(name)
 
 

@@ -1,22 +1,53 @@
 """List the benchmarks that ship and those that can be imported."""
 
+from typing import Annotated
+
+import typer
+
 from seal.cli.options import Json, new_app
 from seal.cli.output import output
+from seal.cli.progress import progress
 
 app = new_app()
 
 
 @app.command()
-def command(json: Json = False) -> int:
-    """List the benchmarks that ship and those that can be imported."""
+def command(
+    name: Annotated[
+        str | None, typer.Argument(metavar="[NAME]", help="One benchmark, in full.")
+    ] = None,
+    count: Annotated[
+        bool,
+        typer.Option("--count", help="Count those whose files are here; imports them once."),
+    ] = False,
+    json: Json = False,
+) -> int:
+    """List the benchmarks that ship and those that can be imported, with what they hold."""
     from seal.benchmarks import REGISTRY
+    from seal.benchmarks.catalogue import catalogue, find_entry
+    from seal.cli import benchmark_tables as tables
+    from seal.pipeline.counting import Measured, measure
     from seal.pipeline.pools import SHIPPED
 
-    with output(json) as result:
-        shipped = sorted(SHIPPED)
-        result.result({"shipped": shipped, "importers": REGISTRY.names()})
+    with output(json) as result, progress() as advance:
+        entries = list(catalogue().values()) if name is None else [find_entry(name)]
+        measured: dict[str, Measured] = {}
+        for done, entry in enumerate(entries if count else ()):
+            measured[entry.name] = measure(entry)
+            advance("count", done + 1, len(entries))
+        described = [tables.plain(entry, measured.get(entry.name)) for entry in entries]
+        if name is not None:
+            result.result(described[0])
+            result.show(*tables.details(entries[0], measured.get(entries[0].name)))
+            return 0
+        shipped, importers = sorted(SHIPPED), REGISTRY.names()
+        result.result({"shipped": shipped, "importers": importers, "benchmarks": described})
         result.show(
+            tables.overview(entries),
             f"shipped, played by `seal run NAME`: {', '.join(shipped)}",
-            f"imported by `seal import NAME SOURCE --out DIR`: {', '.join(REGISTRY.names())}",
+            f"imported by `seal import NAME SOURCE --out DIR`: {', '.join(importers)}",
+            tables.table_1(entries, measured),
+            *tables.notes(entries, measured),
+            tables.table_2(entries, measured),
         )
     return 0

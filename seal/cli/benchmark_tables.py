@@ -1,0 +1,139 @@
+"""The tables of `seal benchmarks`: what there is, Table 1 and Table 2 of the SEAL paper."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, fields
+from typing import Any
+
+from rich.table import Table
+
+from seal.benchmarks.catalogue import STAGES, Entry, PaperCounts, stages
+from seal.benchmarks.counting import PoolCounts
+from seal.benchmarks.fetching import pinned_files
+from seal.cli.output import field_lines
+from seal.pipeline.counting import Measured, is_here
+
+_COLUMNS = {
+    "queries": "queries",
+    "multi_step": "multi-step",
+    "tools_per_query": "APIs per query",
+    "tools_with_queries": "APIs with queries",
+    "tools": "APIs",
+}
+_GOLD = {"retrieval": "relevant", "conversation": "turns", "final answer": "answers"}
+"""Stage to the kind of gold that it needs, where that has another name."""
+
+
+def plain(entry: Entry, measured: Measured | None) -> dict[str, Any]:
+    """Return all that is known of a benchmark, for `--json`."""
+    return {
+        **asdict(entry),
+        "command": entry.command,
+        "here": is_here(entry),
+        "pinned_files": len(pinned_files(entry)),
+        "stages": stages(entry.gold),
+        "counts": asdict(measured.counts) if measured and measured.counts else None,
+        "not_counted": measured.reason if measured else "not asked for: --count",
+    }
+
+
+def details(entry: Entry, measured: Measured | None) -> list[str]:
+    """Return one benchmark in lines."""
+    known = {key: value for key, value in plain(entry, measured).items() if value}
+    if measured and measured.counts:
+        known.pop("not_counted", None)
+    return field_lines(known)
+
+
+def overview(entries: Sequence[Entry]) -> Table:
+    """Return the table of what there is."""
+    table = Table()
+    for column in ("name", "benchmark", "gold", "licence", "files"):
+        table.add_column(column, overflow="fold")
+    for entry in entries:
+        name = ", ".join((entry.name, *entry.aliases))
+        table.add_row(name, entry.title, ", ".join(entry.gold), entry.licence, _files(entry))
+    return table
+
+
+def _files(entry: Entry) -> str:
+    if entry.status:
+        return entry.status
+    if is_here(entry):
+        return "here"
+    if entry.files and entry.commit:
+        return f"seal fetch {entry.name}"
+    return f"by hand: seal benchmarks {entry.name}"
+
+
+def table_1(entries: Sequence[Entry], measured: Mapping[str, Measured]) -> Table:
+    """Return Table 1 of the SEAL paper with our counts beside the paper's."""
+    table = Table(title="SEAL paper, Table 1: ours, counted from the files here, and the paper's")
+    table.add_column("benchmark", overflow="fold")
+    table.add_column("figures", overflow="fold")
+    for title in _COLUMNS.values():
+        table.add_column(title, justify="right")
+    for entry in entries:
+        counts = measured[entry.name].counts if entry.name in measured else None
+        if counts is not None:
+            table.add_row(entry.name, "ours", *_cells(counts))
+        if entry.paper_counts is not None:
+            whose = f"paper: {entry.paper_part}" if entry.paper_part else "paper"
+            table.add_row(entry.name, whose, *_cells(entry.paper_counts))
+    return table
+
+
+def _cells(counts: PoolCounts | PaperCounts) -> list[str]:
+    return [_figure(getattr(counts, field)) for field in _COLUMNS]
+
+
+def _figure(value: float | None) -> str:
+    if value is None:
+        return "n/a"
+    return f"{value:,}" if isinstance(value, int) else f"{value:.2f}"
+
+
+def notes(entries: Sequence[Entry], measured: Mapping[str, Measured]) -> Iterator[str]:
+    """Yield why counts differ from the paper's, and why some are missing."""
+    if not measured:
+        yield "The paper's figures alone; --count counts the benchmarks whose files are here."
+    for entry in entries:
+        found = measured.get(entry.name)
+        if found is None:
+            continue
+        if found.counts is None:
+            yield f"{entry.name}: not counted: {found.reason}"
+        elif entry.paper_counts is not None and differs(found.counts, entry.paper_counts):
+            yield f"{entry.name}: {entry.difference}"
+
+
+def differs(ours: PoolCounts, paper: PaperCounts) -> bool:
+    """Tell whether any figure is not the paper's; means are compared as printed, to one digit."""
+    return any(
+        round(getattr(ours, field.name) or 0, 1) != round(getattr(paper, field.name), 1)
+        for field in fields(PaperCounts)
+    )
+
+
+def table_2(entries: Sequence[Entry], measured: Mapping[str, Measured]) -> Table:
+    """Return which stages each benchmark can score.
+
+    A number: so many tasks have gold for it; gold: by the catalogue; judge: a judge alone.
+    """
+    title = "What each can score: tasks with gold, or `gold` where not counted; judge: no gold"
+    table = Table(title=f"{title} (after the paper's Table 2; the entries are ours)")
+    table.add_column("benchmark", overflow="fold")
+    for stage in STAGES:
+        table.add_column(stage, justify="right")
+    for entry in entries:
+        counts = measured[entry.name].counts if entry.name in measured else None
+        table.add_row(entry.name, *(_stage(entry, counts, stage) for stage in STAGES))
+    return table
+
+
+def _stage(entry: Entry, counts: PoolCounts | None, stage: str) -> str:
+    if counts is None:
+        return stages(entry.gold)[stage]
+    tasks = counts.gold[_GOLD.get(stage, stage)]
+    return f"{tasks:,}" if tasks else ("judge" if stage == "final answer" else "")

@@ -1,0 +1,85 @@
+"""Find what is wrong or doubtful in a pool."""
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from seal.cli.options import Json, new_app
+from seal.cli.output import output
+from seal.core.errors import UnknownNameError
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from seal.benchmarks.lint import LintReport
+
+app = new_app()
+
+
+@app.command()
+def command(
+    pool: Annotated[str, typer.Argument(metavar="NAME|DIR", help="Shipped or imported benchmark.")],
+    threshold: Annotated[
+        float, typer.Option(help="Least likeness of near-duplicate tools, in (0, 100].")
+    ] = 90.0,
+    examples: Annotated[int, typer.Option(help="Findings of each kind that are shown.")] = 2,
+    fail_on: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="KIND", help="Exit with 1 where there is such a finding: a kind or severity."
+        ),
+    ] = None,
+    json: Json = False,
+) -> int:
+    """Find what is wrong or doubtful in a pool; nothing is changed."""
+    from seal.benchmarks.lint import lint
+    from seal.pipeline.pools import open_pool
+
+    with output(json) as result:
+        refused = _refused(fail_on or [])
+        report = lint(open_pool(pool).folder, threshold)
+        result.result({"pool": pool, **report.to_json()})
+        result.show(_headline(pool, report), *_tables(report, examples))
+    return int(any({finding.kind, finding.severity} & refused for finding in report.findings))
+
+
+def _refused(kinds: list[str]) -> set[str]:
+    """Return the kinds and severities that end with 1.
+
+    Raises:
+        UnknownNameError: There is no such kind or severity.
+    """
+    from seal.benchmarks.lint import KINDS
+
+    known = {*KINDS, *(severity for severity, _ in KINDS.values())}
+    for kind in kinds:
+        if kind not in known:
+            raise UnknownNameError("kind or severity of finding", kind, known)
+    return set(kinds)
+
+
+def _headline(pool: str, report: "LintReport") -> str:
+    found = f"{pool}: {report.tools} tools, {report.tasks} tasks, {len(report.findings)} findings"
+    if not report.twin_share:
+        return found
+    return f"{found}; {report.twin_share:.1%} of the tasks need a tool that has a near duplicate"
+
+
+def _tables(report: "LintReport", examples: int) -> list["Table"]:
+    from rich.table import Table
+
+    from seal.benchmarks.lint import KINDS
+
+    counts = report.counts()
+    if not counts:
+        return []
+    table = Table()
+    for column in ("finding", "severity"):
+        table.add_column(column)
+    table.add_column("count", justify="right")
+    table.add_column("what it is; examples", overflow="fold")
+    for kind, count in counts.items():
+        severity, about = KINDS[kind]
+        shown = [f.message for f in report.findings if f.kind == kind][: max(examples, 0)]
+        table.add_row(kind, severity, str(count), "\n- ".join([about, *shown]))
+    return [table]
