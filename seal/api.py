@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,6 +12,8 @@ from seal.core.registry import Registry, load_dotted
 from seal.pipeline.settings import RunSettings
 
 if TYPE_CHECKING:
+    from pandas import DataFrame
+
     from seal.benchmarks import ImportReport, StoredPool
     from seal.pipeline.run import Progress, RunResult
 
@@ -58,10 +60,7 @@ def run(
     """
     from seal.pipeline.run import run as play
 
-    known = {setting.name for setting in fields(RunSettings)}
-    for name in settings:
-        if name not in known:
-            raise UnknownNameError("setting", name, known)
+    _check_settings(settings, RunSettings)
     asked = RunSettings(pool=pool, **settings)
     return play(asked, None if out is None else Path(out), resume, progress)
 
@@ -87,40 +86,84 @@ def score(run: str | Path, **options: Any) -> dict[str, Any]:
 
 def retrieve(
     pools: str | Path | Sequence[str | Path],
-    retrievers: Any,
+    retrievers: Any = "tfidf",
     k: int | Sequence[int] = (1, 5, 10),
     *,
     out: str | Path | None = None,
-    **options: Any,
+    progress: Callable[[str, int, int], None] | None = None,
+    **settings: Any,
 ) -> dict[str, Any]:
     """Rank every goal's tools with every retriever over every pool, and score the rankings.
 
     Args:
         pools: Names or folders; a single one may stand alone.
-        retrievers: Names, dotted paths, classes or objects; a single one may stand alone.
+        retrievers: Names, texts NAME,KEY=VALUE..., dotted paths, classes or objects; a single one
+            may stand alone.
         k: Cut-offs; the largest is the length of a ranking.
-        out: Folder for rankings, TREC run and qrels files; None: none are written.
-        **options: Of `seal.pipeline.retrieve.retrieve`: seed, options, select, limit, cache_dir.
+        out: Folder for results.json, results.csv, rankings, TREC run and qrels files, and with the
+            extra `experiments` results.parquet and figures; an earlier experiment there is
+            replaced. None: nothing is written.
+        progress: Told the stage, how many of its items are done, and how many there are.
+        **settings: Fields of `seal.pipeline.retrieval_settings.RetrievalSettings`: pool_sizes,
+            samples, distractors, queries_in, nested, queries, seed, options, select, limit, cache,
+            cache_dir.
 
     Returns:
-        {"results": [{pool, pool_digest, tools, queries, retriever, metrics}]}.
+        The content of results.json; `seal.frame` makes a pandas frame of it.
+
+        - results: for each pool, size and retriever {pool, pool_digest, size, tools, samples,
+          queries, queries_deviation, retriever, identity, metrics: {name: {mean, deviation, n, low,
+          high}}, by_sample}; where the retriever could not be asked, `unavailable` says why and
+          `metrics` is empty. `mean` is that of the samples' means, `deviation` theirs by n - 1,
+          `low` and `high` the 95 % bootstrap interval over tasks. Of a whole pool a metric has
+          `undefined` (queries without relevant tools) and `by` (the same figures by group) too.
+        - comparisons: for each pool, size and pair of retrievers the paired difference in recall
+          and mrr at the largest K, its interval, and the probability of a randomisation test, alone
+          and corrected by Holm over all comparisons of that metric.
+        - protocol, versions, pools, retrievers, and notes on what was left out.
 
     Raises:
-        UsageError: No pool, no retriever, a cut-off below 1, or an option that is a service's key.
+        UnknownNameError: No such setting, pool, retriever or option; names the closest.
+        UsageError: No pool or retriever, a cut-off below 1, a pool size beyond every pool, too few
+            queries, an option that is a service's key, or a folder that holds something else.
         DataError: A pool is malformed.
     """
+    from seal.pipeline.retrieval_settings import RetrievalSettings
     from seal.pipeline.retrieve import retrieve as rank
+    from seal.report.experiment import write_tables_and_figures
 
+    _check_settings(settings, RetrievalSettings)
     places = [pools] if isinstance(pools, str | Path) else list(pools)
     several = isinstance(retrievers, (list, tuple))
-    cutoffs = [k] if isinstance(k, int) else list(k)
-    return rank(
-        places,
-        retrievers if several else [retrievers],
-        cutoffs,
-        out=None if out is None else Path(out),
-        **options,
-    )
+    cutoffs = (k,) if isinstance(k, int) else tuple(k)
+    asked = RetrievalSettings(k=cutoffs, **settings)
+    folder = None if out is None else Path(out)
+    result = rank(places, retrievers if several else [retrievers], asked, folder, progress)
+    if folder is not None:
+        result["notes"] += write_tables_and_figures(result, folder)
+    return result
+
+
+def frame(what: Any) -> DataFrame:
+    """Return results as a pandas frame, one figure a row; needs the extra `experiments`.
+
+    Args:
+        what: What `seal.retrieve` returned, or the folder that it wrote; or a run: what `seal.run`
+            returned, a `RunFolder`, or its path.
+
+    Returns:
+        Of an experiment in retrieval the columns of results.csv: pool, pool_digest, size, tools,
+        sample (missing in the row of all samples together), retriever, identity, metric, value,
+        deviation, low, high, n, queries, samples, unavailable. Of a run the fields of its scores:
+        task_id, trial, goal, metric, value, weight, reason.
+
+    Raises:
+        MissingExtraError: pandas is not installed.
+        DataError: The folder holds neither.
+    """
+    from seal.report.frames import frame as framed
+
+    return framed(what)
 
 
 def load_pool(pool: str | Path) -> StoredPool:
@@ -176,3 +219,11 @@ def register(kind: str, name: str, plugin: Any) -> None:
         raise UnknownNameError("kind of plug-in", kind, REGISTRIES)
     registry: Registry = load_dotted(REGISTRIES[kind])
     registry.register(name, plugin)
+
+
+def _check_settings(settings: Iterable[str], kind: type) -> None:
+    """Raise UnknownNameError where a setting is no field of a dataclass."""
+    known = {setting.name for setting in fields(kind)}
+    for name in settings:
+        if name not in known:
+            raise UnknownNameError("setting", name, known)

@@ -1,136 +1,160 @@
-"""Retrieval alone: rankings and their metrics over one or more pools, without a chat."""
+"""Experiments in retrieval: rankings and their metrics over pools, sizes and samples, no chat."""
 
 from __future__ import annotations
 
-import re
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from itertools import islice
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-import orjson
-
 from seal.core.errors import UsageError
 from seal.core.protocols import Pool
-from seal.core.records import AtomicFile, write_records
-from seal.core.secrets import refuse_secret
-from seal.core.types import Query, Ranking, Task
-from seal.evaluation.retrieval import qrels_of, score_rankings, write_trec_qrels, write_trec_run
-from seal.evaluation.statistics import Summariser, groups_of
-from seal.pipeline.identity import name_of
+from seal.core.store import FILE_NAME, Store
+from seal.pipeline.identity import versions
 from seal.pipeline.places import cache_folder
-from seal.pipeline.pools import open_pool
-from seal.retrievers import build_retriever, known_options, rank
+from seal.pipeline.retrieval_contenders import Contender, contenders
+from seal.pipeline.retrieval_draws import Ranked, draw, left_out, open_sources
+from seal.pipeline.retrieval_files import Folder
+from seal.pipeline.retrieval_measures import Measured, Unavailable, measure
+from seal.pipeline.retrieval_settings import RetrievalSettings
+from seal.pipeline.retrieval_summary import cell_of, comparisons_of, corrected, results_of
+from seal.pipeline.searching import search_pool
 
-_AT_ONCE = 256
-"""Queries in one batch."""
+Progress = Callable[[str, int, int], None]
+"""Told the stage, how many of its items are done, and how many there are."""
 
 
 def retrieve(
     pools: Sequence[str | Path],
     retrievers: Sequence[Any],
-    k: Sequence[int] = (1, 5, 10),
-    seed: int = 0,
+    settings: RetrievalSettings,
     out: Path | None = None,
-    options: Mapping[str, Any] | None = None,
-    select: Mapping[str, str] | None = None,
-    limit: int | None = None,
-    cache_dir: str | Path | None = None,
+    progress: Progress | None = None,
 ) -> dict[str, Any]:
     """Rank every goal's tools with every retriever over every pool, and score the rankings.
 
     Args:
         pools: Names or folders.
-        retrievers: Names, dotted paths, classes or objects.
-        k: Cut-offs; the largest is the length of a ranking.
-        seed: Of random retrieval and of the intervals.
-        out: Folder for rankings, TREC run and qrels files; None: none are written.
-        options: Of the retrievers.
-        select: Tag to the value that a task must have.
-        limit: At most so many tasks of each pool.
-        cache_dir: Where indexes are kept; None: the usual place.
+        retrievers: Names, texts NAME,KEY=VALUE..., dotted paths, classes or objects.
+        settings: Cut-offs, pool sizes, samples and the like.
+        out: Folder for results, rankings, TREC run and qrels files; None: none are written.
+        progress: Told how many rankings of a pool are done.
 
     Returns:
-        {"results": [{pool, pool_digest, tools, queries, retriever, metrics}]}.
+        The content of results.json: {protocol, versions, retrievers, results, comparisons, notes}.
 
     Raises:
-        UsageError: No pool, no retriever, a cut-off below 1, or an option that is a service's key.
+        UsageError: No pool or retriever, a name that nothing has, a size beyond every pool, or a
+            drawn pool without enough queries.
+        DataError: A pool is malformed, or has no task.
     """
-    refuse_secret("", options or {}, "options")
-    if not pools or not retrievers or not k or min(k) < 1:
-        raise UsageError("retrieval needs a pool, a retriever and cut-offs of at least 1")
-    results = []
-    written: Counter[str] = Counter()
-    for place in pools:
-        pool = open_pool(place)
-        tasks = tuple(pool.tasks(select=select, limit=limit))
-        indexes = cache_folder(cache_dir) / "indexes"
-        searched = Pool(pool.tools(), tasks, seed, indexes, options or {})
-        for what in retrievers:
-            own = _options_of(what, retrievers, searched.options)
-            found = _rank(what, replace(searched, options=own), max(k))
-            result = {
-                "pool": pool.name,
-                "pool_digest": pool.digest,
-                "tools": len(pool.tools()),
-                "queries": len(found),
-                "retriever": str(name_of(what)),
-                "metrics": _metrics(found, tasks, tuple(k), seed),
-            }
-            results.append(result)
-            if out is not None:
-                _write(out / _folder_name(result, written), found, tasks, result)
-    return {"results": results}
+    if not pools or not retrievers:
+        raise UsageError("retrieval needs a pool and a retriever, such as: seal retrieve sample")
+    entered = contenders(retrievers, settings.options)
+    sources = open_sources(pools, settings)
+    notes = left_out(sources, settings)
+    parts = [part for source in sources for part in draw(source, settings)]
+    labels = [contender.label for contender in entered]
+    folder = None
+    if out is not None:
+        lines = len(labels) * sum(_lines(part, max(settings.k)) for part in parts)
+        folder = Folder(out, [source.label for source in sources], labels, lines)
+        if not folder.draws_written:
+            notes.append(f"rankings of drawn pools were not written: {lines} lines are too many")
+    store = Store(cache_folder(settings.cache_dir) / FILE_NAME)
+    try:
+        result = {
+            "protocol": settings.protocol(),
+            "versions": versions(),
+            "pools": [source.to_json() for source in sources],
+            "retrievers": [contender.to_json() for contender in entered],
+            **_Experiment(settings, entered, store, folder, progress).measured(parts),
+            "notes": notes,
+        }
+        if folder is not None:
+            folder.finish(result)
+    finally:
+        store.close()
+        if folder is not None:
+            folder.discard()
+    return result
 
 
-def _options_of(what: Any, retrievers: Sequence[Any], options: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the options of one retriever: without those that only others may take."""
-    own = known_options(what)
-    others = [known_options(other) for other in retrievers if other is not what]
-    return {
-        name: value
-        for name, value in options.items()
-        if own is None or name in own or not any(o is None or name in o for o in others)
-    }
+def _lines(part: Ranked, k: int) -> int:
+    """Return the length of a drawn pool's rankings; 0 of a whole pool, whose files are kept."""
+    goals = sum(len(task.goals) for task in part.tasks)
+    return 0 if part.whole else goals * min(k, len(part.tools))
 
 
-def _metrics(
-    rankings: list[Ranking], tasks: Sequence[Task], k: tuple[int, ...], seed: int
-) -> dict[str, Any]:
-    summariser = Summariser({task.id: groups_of(task) for task in tasks}, seed)
-    for score in score_rankings(rankings, qrels_of(tasks), k):
-        summariser.add(score)
-    return summariser.metrics()
+class _Experiment:
+    """Measures part after part."""
 
+    def __init__(
+        self,
+        settings: RetrievalSettings,
+        entered: Sequence[Contender],
+        store: Store,
+        folder: Folder | None,
+        progress: Progress | None,
+    ) -> None:
+        self._settings = settings
+        self._entered = entered
+        self._store = store
+        self._folder = folder
+        self._progress = progress
+        self._failed: dict[tuple[str, str], Unavailable] = {}
 
-def _folder_name(result: Mapping[str, Any], written: Counter[str]) -> str:
-    """Return POOL-RETRIEVER, with a number where another pool or retriever has that name too."""
-    name = re.sub(r"[^A-Za-z0-9._-]+", ".", f"{result['pool']}-{result['retriever']}")
-    written[name] += 1
-    return name if written[name] == 1 else f"{name}-{written[name]}"
+    def measured(self, parts: Sequence[Ranked]) -> dict[str, Any]:
+        """Return {results, comparisons} of all pools and sizes."""
+        results: list[dict[str, Any]] = []
+        comparisons: list[dict[str, Any]] = []
+        labels = [contender.label for contender in self._entered]
+        k, seed = self._settings.k, self._settings.seed
+        done = 0
+        for _, group in groupby(parts, key=lambda part: (part.source.label, part.size)):
+            outcomes = []
+            for part in group:
+                outcomes.append((part, self._outcomes(part)))
+                done += 1
+                if self._progress is not None:
+                    self._progress("pools", done, len(parts))
+            cell = cell_of(outcomes)
+            results += [
+                {**entry, **self._in_source(contender, part)}
+                for contender, entry in zip(
+                    self._entered, results_of(cell, labels, k, seed), strict=True
+                )
+            ]
+            comparisons += comparisons_of(cell, k, seed)
+        return {"results": results, "comparisons": corrected(comparisons)}
 
+    def _in_source(self, contender: Contender, part: Ranked) -> dict[str, bool]:
+        known = contender.in_source(part.source)
+        return {} if known is None else {"in_source": known}
 
-def _rank(what: Any, pool: Pool, k: int) -> list[Ranking]:
-    retriever = build_retriever(what, pool)
-    known = {tool.id for tool in pool.tools}
-    queries = (
-        Query(goal.text, task.id, position)
-        for task in pool.tasks
-        for position, goal in enumerate(task.goals)
-    )
-    rankings: list[Ranking] = []
-    while batch := list(islice(queries, _AT_ONCE)):
-        rankings += rank(retriever, batch, k, known)
-    return rankings
+    def _outcomes(self, part: Ranked) -> dict[str, Measured | Unavailable]:
+        return {contender.label: self._outcome(contender, part) for contender in self._entered}
 
+    def _outcome(self, contender: Contender, part: Ranked) -> Measured | Unavailable:
+        """Measure; who could not be asked is not asked again for larger parts of the same pool."""
+        key = (part.source.label, contender.label)
+        if key in self._failed:
+            return self._failed[key]
+        outcome = measure(contender, part, self._pool(contender, part), self._settings.k)
+        if isinstance(outcome, Unavailable):
+            self._failed[key] = outcome
+        elif self._folder is not None:
+            self._folder.write_rankings(part, contender.label, outcome.rankings)
+        return outcome
 
-def _write(
-    folder: Path, rankings: list[Ranking], tasks: Sequence[Task], result: dict[str, Any]
-) -> None:
-    write_records(folder / "rankings.jsonl", rankings)
-    write_trec_run(folder / "run.trec", rankings, result["retriever"])
-    write_trec_qrels(folder / "qrels.trec", qrels_of(tasks))
-    with AtomicFile(folder / "summary.json") as file:
-        file.write(orjson.dumps(result, option=orjson.OPT_INDENT_2 | orjson.OPT_SORT_KEYS) + b"\n")
+    def _pool(self, contender: Contender, part: Ranked) -> Pool:
+        pool = search_pool(
+            self._store,
+            part.tools,
+            part.tasks,
+            seed=self._settings.seed,
+            options=contender.options,
+            cache=self._settings.cache,
+        )
+        return pool if part.whole else replace(pool, cache_dir=None)  # drawn: never searched again

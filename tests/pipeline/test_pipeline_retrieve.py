@@ -1,17 +1,23 @@
-"""Retrieval alone, over one or more pools."""
+"""Experiments in retrieval, over one or more pools."""
 
+import csv
 from dataclasses import replace
 from pathlib import Path
+from statistics import mean
 
 import orjson
 import pytest
-from small_pools import TOOLS, many, weather_goal, write_pool
+import pytrec_eval
+from servers import failure
+from small_pools import TOOLS, many, tool, weather_goal, write_pool
 
 import seal
-from seal.core.errors import UnknownNameError, UsageError
+from seal.core.errors import DataError, UnknownNameError, UsageError
 from seal.core.records import read_records
-from seal.core.types import Ranking, Task
+from seal.core.types import Goal, Ranking, Task
+from seal.pipeline.retrieval_settings import RetrievalSettings
 from seal.pipeline.retrieve import retrieve
+from seal.retrievers.specs import RetrieverSpec
 
 
 class First:
@@ -22,6 +28,45 @@ class First:
 
     def retrieve(self, queries, k):
         return [[(tool, 1.0 - n / 10) for n, tool in enumerate(self._ids[:k])] for _ in queries]
+
+
+class Broken:
+    """Answers too little."""
+
+    def __init__(self, pool):
+        pass
+
+    def retrieve(self, queries, k):
+        return []
+
+
+def large_pool(folder: Path, tools: int = 40) -> Path:
+    """Write a pool of one task a tool, and a second task for every fourth."""
+    made = [
+        tool(f"t{n:02}", f"Tells fact {n} of topic {n % 7}.", word="string") for n in range(tools)
+    ]
+    asked = [
+        Task(f"q{n:02}", "large", (Goal(f"Tell me fact {n} of {n % 7}", relevant=(one.id,)),))
+        for n, one in enumerate(made)
+    ]
+    pairs = [
+        Task(
+            f"p{n:02}",
+            "large",
+            (Goal(f"Facts {n}, {n + 1}", relevant=(made[n].id, made[n + 1].id)),),
+        )
+        for n in range(0, tools - 1, 4)
+    ]
+    return write_pool(folder, [*asked, *pairs], made)
+
+
+def measured(pools: list[Path | str], retrievers: list[str], out: Path, **settings: object) -> dict:
+    """Measure as `seal.retrieve` does, without the files of the extra."""
+    return retrieve(pools, retrievers, RetrievalSettings(**settings), out)
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {str(p.relative_to(folder)): p.read_bytes() for p in folder.rglob("*") if p.is_file()}
 
 
 def test_every_retriever_meets_every_pool(pool: Path):
@@ -36,75 +81,331 @@ def test_every_retriever_meets_every_pool(pool: Path):
     assert found[0]["metrics"]["recall@1"]["mean"] == 1.0
     assert found[1]["metrics"]["recall@1"]["mean"] == 0.0  # convert, news, weather
     assert found[1]["metrics"]["recall@3"]["mean"] == 1.0
-    assert found[1]["metrics"]["mrr@3"]["mean"] == pytest.approx(1 / 3, abs=1e-6)
+    assert found[1]["metrics"]["mrr@3"]["mean"] == pytest.approx(1 / 3, abs=1e-12)
     assert (found[0]["tools"], found[0]["queries"]) == (3, 3)
 
 
 def test_more_than_the_pool_holds_ranks_all_of_it(pool: Path, tmp_path: Path):
-    retrieve([pool], ["tfidf"], k=(1, 500), out=tmp_path / "out")
+    measured([pool], ["tfidf"], tmp_path / "out", k=(1, 500))
 
     rankings = list(read_records(tmp_path / "out" / "pool-tfidf" / "rankings.jsonl", Ranking))
     assert len(rankings) == 4
     assert all(len(ranking.hits) == len(TOOLS) for ranking in rankings)
 
 
-def test_files_can_be_read_by_other_tools(pool: Path, tmp_path: Path):
-    retrieve([pool], ["oracle"], out=tmp_path)
+def test_the_files_of_an_experiment(pool: Path, tmp_path: Path):
+    found = seal.retrieve(pool, ["oracle", "tfidf"], out=tmp_path / "out")
 
-    folder = tmp_path / "pool-oracle"
-    assert {path.name for path in folder.iterdir()} == {
-        "rankings.jsonl",
-        "run.trec",
-        "qrels.trec",
-        "summary.json",
-    }
-    assert len((folder / "run.trec").read_text().splitlines()) == 4 * len(TOOLS)
-    assert orjson.loads((folder / "summary.json").read_bytes())["retriever"] == "oracle"
+    files = set(contents(tmp_path / "out"))
+    ranked = ("rankings.jsonl", "run.trec", "qrels.trec")
+    assert {f"pool-{name}/{file}" for name in ("oracle", "tfidf") for file in ranked} < files
+    assert {"results.json", "results.csv", "results.parquet"} < files
+    assert {
+        f"figures/recall_over_{x}.{kind}" for x in ("k", "pools") for kind in ("svg", "png")
+    } < files
+    assert orjson.loads((tmp_path / "out" / "results.json").read_bytes()) == found
+    with (tmp_path / "out" / "results.csv").open() as lines:
+        rows = list(csv.DictReader(lines))
+    assert len(rows) == 2 * 12
+    assert rows[0]["value"] == "1.0"
+
+
+def trec_means(folder: Path, k: int) -> dict[str, float]:
+    """Score the files of a folder by trec_eval itself."""
+    with (folder / "qrels.trec").open() as qrels, (folder / "run.trec").open() as run:
+        gold, ranked = pytrec_eval.parse_qrel(qrels), pytrec_eval.parse_run(run)
+    ours = {f"recall_{k}": f"recall@{k}", "recip_rank": f"mrr@{k}", f"ndcg_cut_{k}": f"ndcg@{k}"}
+    scorer = pytrec_eval.RelevanceEvaluator(gold, {f"recall.{k}", "recip_rank", f"ndcg_cut.{k}"})
+    scores = scorer.evaluate(ranked).values()
+    return {ours[name]: mean(score[name] for score in scores) for name in ours}
+
+
+def test_the_means_are_those_of_trec_eval_on_the_written_files(tmp_path: Path):
+    pool, out = large_pool(tmp_path / "pool"), tmp_path / "out"
+    settings = {"k": (1, 5), "pool_sizes": (8, "all"), "samples": 3}
+    found = measured([pool], ["tfidf", "random"], out, **settings)
+
+    for entry in found["results"]:
+        folder = out / f"pool-{entry['retriever']}"
+        if entry["size"] == "all":
+            for name, value in trec_means(folder, 5).items():
+                assert entry["metrics"][name]["mean"] == pytest.approx(value, abs=1e-9)
+        for sample in entry["by_sample"]:
+            for name, value in trec_means(folder / f"8-{sample['sample']}", 5).items():
+                assert sample["metrics"][name] == pytest.approx(value, abs=1e-9)
+
+
+def test_alternatives_count_as_one_tool_in_figures_and_files(tmp_path: Path):
+    either = (TOOLS[0].id, TOOLS[1].id)
+    goal = Goal("convert an amount between currencies", relevant=either, any_relevant=True)
+    tasks = [Task("either", "b", (goal,)), Task("both", "b", (replace(goal, any_relevant=False),))]
+    pool, out = write_pool(tmp_path / "pool", tasks), tmp_path / "out"
+    (found,) = measured([pool], ["tfidf"], out, k=(2,))["results"]
+
+    assert found["metrics"]["recall@2"]["mean"] == 0.75  # convert first, then one of the two
+    for name, value in trec_means(out / "pool-tfidf", 2).items():
+        assert found["metrics"][name]["mean"] == pytest.approx(value, abs=1e-9)
+
+
+def test_drawn_pools_give_means_and_deviations_over_samples(tmp_path: Path):
+    pool = large_pool(tmp_path / "pool")
+    found = seal.retrieve(pool, "tfidf", k=3, pool_sizes=(8, 20, "all"), samples=4)["results"]
+
+    assert [(entry["size"], entry["tools"], entry["samples"]) for entry in found] == [
+        (8, 8, 4),
+        (20, 20, 4),
+        ("all", 40, 1),
+    ]
+    drawn = found[0]
+    means = [sample["metrics"]["recall@3"] for sample in drawn["by_sample"]]
+    assert drawn["metrics"]["recall@3"]["mean"] == pytest.approx(mean(means), abs=1e-9)
+    assert drawn["metrics"]["recall@3"]["deviation"] is not None
+    assert drawn["queries"] == mean(sample["queries"] for sample in drawn["by_sample"])
+    low, high = (drawn["metrics"]["recall@3"][end] for end in ("low", "high"))
+    assert low <= drawn["metrics"]["recall@3"]["mean"] <= high
+    assert found[2]["metrics"]["recall@3"]["deviation"] is None
+
+
+def test_a_size_without_samples_enough_has_no_deviation(tmp_path: Path):
+    pool = large_pool(tmp_path / "pool")
+    (found,) = seal.retrieve(pool, "tfidf", k=3, pool_sizes=(8,), samples=1)["results"]
+    assert found["metrics"]["recall@3"]["deviation"] is None
+    assert found["queries_deviation"] is None
+
+
+@pytest.mark.parametrize("distractors", ["uniform", "same_tool", "nearest"])
+@pytest.mark.parametrize("queries_in", ["closure", "seeds", "fixed"])
+def test_every_protocol_draws(tmp_path: Path, distractors: str, queries_in: str):
+    pool = large_pool(tmp_path / "pool")
+    settings = {"pool_sizes": (8, 16), "samples": 2, "distractors": distractors}
+    found = seal.retrieve(pool, "tfidf", k=3, queries_in=queries_in, nested=False, **settings)
+
+    assert found["protocol"]["distractors"] == distractors
+    assert [entry["tools"] for entry in found["results"]] == [8, 16]
+    if queries_in == "fixed":
+        assert len({entry["queries"] for entry in found["results"]}) == 1
+
+
+def test_equal_numbers_of_queries_are_drawn_of_every_pool(tmp_path: Path):
+    pools = [large_pool(tmp_path / "a", 40), large_pool(tmp_path / "b", 20)]
+    found = seal.retrieve(pools, ["tfidf", "random"], k=3, queries=10, samples=5)["results"]
+
+    assert {(entry["queries"], entry["samples"]) for entry in found} == {(10, 5)}
+    assert all(entry["queries_deviation"] == 0 for entry in found)
+    assert all(len(entry["by_sample"]) == 5 for entry in found)
+    assert found[0]["metrics"]["recall@3"]["n"] == 50
+    with pytest.raises(UsageError, match="pool b of size all, sample 0, has 25 queries"):
+        seal.retrieve(pools, "tfidf", queries=26)
+
+
+def test_retrievers_are_compared_in_pairs(tmp_path: Path):
+    pool = large_pool(tmp_path / "pool")
+    found = seal.retrieve(pool, ["tfidf", "random", "oracle"], k=3)
+    pairs = found["comparisons"]
+
+    assert len(pairs) == 3 * 2
+    assert {pair["metric"] for pair in pairs} == {"recall@3", "mrr@3"}
+    means = {entry["retriever"]: entry["metrics"] for entry in found["results"]}
+    for pair in pairs:
+        one, other = (means[pair[side]][pair["metric"]]["mean"] for side in ("retriever", "other"))
+        assert pair["difference"] == pytest.approx(one - other, abs=1e-9)
+        assert pair["low"] <= pair["difference"] <= pair["high"]
+        assert pair["p"] <= pair["p_holm"] <= 1
+    by_pair = {(p["retriever"], p["other"], p["metric"]): p for p in pairs}
+    assert by_pair["tfidf", "random", "recall@3"]["p_holm"] < 0.01
+
+
+def test_differences_over_samples_are_those_of_the_means(tmp_path: Path):
+    pool = large_pool(tmp_path / "pool")
+    found = seal.retrieve(pool, ["tfidf", "random"], k=3, pool_sizes=(10,), samples=3)
+    one, other = (entry["metrics"]["recall@3"]["mean"] for entry in found["results"])
+    assert found["comparisons"][0]["difference"] == pytest.approx(one - other, abs=1e-9)
 
 
 def test_pools_of_one_name_keep_their_files_apart(tmp_path: Path):
     pools = [write_pool(tmp_path / side / "same", many(n)) for n, side in ((1, "a"), (2, "b"))]
-    retrieve(pools, ["tfidf"], out=tmp_path / "out")
+    found = measured(pools, ["tfidf"], tmp_path / "out")
 
-    found = {path.name: len((path / "rankings.jsonl").read_bytes().splitlines()) for path in
-             (tmp_path / "out").iterdir()}  # fmt: skip
-    assert found == {"same-tfidf": 1, "same-tfidf-2": 2}
+    assert [entry["pool"] for entry in found["results"]] == ["same", "same-2"]
+    for name, count in (("same-tfidf", 1), ("same-2-tfidf", 2)):
+        lines = (tmp_path / "out" / name / "rankings.jsonl").read_bytes().splitlines()
+        assert len(lines) == count
+
+
+def test_equal_retrievers_are_told_apart(pool: Path, tmp_path: Path):
+    found = measured([pool], ["tfidf", "tfidf", "tfidf,template=name"], tmp_path / "out")
+
+    labels = [entry["retriever"] for entry in found["results"]]
+    assert labels == ["tfidf", "tfidf-2", "tfidf,template=name"]
+    assert [r["template"] for r in found["retrievers"]] == [
+        "tool_api_description",
+        "tool_api_description",
+        "name",
+    ]
+    assert len(list((tmp_path / "out").glob("pool-*"))) == 3
+
+
+def test_a_spec_may_be_an_object(pool: Path):
+    found = seal.retrieve(pool, RetrieverSpec("tfidf", {"template": "name"}), k=1)["results"]
+    assert found[0]["identity"] == "tfidf/name"
 
 
 def test_goals_without_relevant_tools_count_as_undefined(tmp_path: Path):
     goals = (weather_goal("Rome"), replace(weather_goal("Oslo"), relevant=()))
     pool = write_pool(tmp_path / "pool", [Task("t", "b", goals)])
-    (found,) = retrieve([pool], ["oracle"], k=(1,))["results"]
+    (found,) = seal.retrieve(pool, "oracle", k=1)["results"]
 
-    assert found["queries"] == 2
-    assert (found["metrics"]["recall@1"]["n"], found["metrics"]["recall@1"]["mean"]) == (1, 1.0)
+    recall = found["metrics"]["recall@1"]
+    assert found["queries"] == 1
+    assert (recall["n"], recall["undefined"], recall["mean"]) == (1, 1, 1.0)
+    assert (recall["low"], recall["high"]) == (None, None)  # one task has no interval
 
 
-def test_random_retrieval_depends_on_the_seed_alone(pool: Path, tmp_path: Path):
+def test_groups_stand_beside_the_whole(pool: Path):
+    (found,) = seal.retrieve(pool, "oracle", k=1)["results"]
+    assert found["metrics"]["recall@1"]["by"]["one"]["n"] == 4
+
+
+def test_a_pool_without_relevant_tools_has_nothing_to_measure(tmp_path: Path):
+    goal = replace(weather_goal("Rome"), relevant=())
+    pool = write_pool(tmp_path / "pool", [Task("t", "b", (goal,))])
+    found = seal.retrieve(pool, ["oracle", "tfidf"], k=1, out=tmp_path / "out")
+
+    assert found["results"][0]["metrics"]["recall@1"]["mean"] is None
+    assert len(seal.frame(tmp_path / "out")) == 2 * 4
+    assert found["comparisons"] == []
+    with pytest.raises(UsageError, match="pool pool: no task has relevant tools"):
+        seal.retrieve(pool, "oracle", pool_sizes=(2,))
+
+
+def test_random_retrieval_depends_on_the_seed_alone(tmp_path: Path):
     def hits(seed: int, out: str) -> bytes:
-        retrieve(["sample"], ["random"], seed=seed, out=tmp_path / out, limit=5)
+        measured(["sample"], ["random"], tmp_path / out, seed=seed, limit=5)
         return (tmp_path / out / "sample-random" / "rankings.jsonl").read_bytes()
 
     assert hits(1, "a") == hits(1, "b") != hits(2, "c")
 
 
-def test_what_cannot_be_ranked_says_why(pool: Path):
-    for words in (
-        [[], ["tfidf"]],
-        [[pool], []],
-        [[pool], ["tfidf"], ()],
-        [[pool], ["tfidf"], (0,)],
+def test_the_same_experiment_writes_the_same_bytes(tmp_path: Path):
+    pool = large_pool(tmp_path / "pool")
+    settings = {"pool_sizes": (8, 20, "all"), "samples": 2, "limit": 20}
+    for out in ("a", "b"):
+        measured([pool, "sample"], ["tfidf", "random"], tmp_path / out, **settings)
+
+    first, second = contents(tmp_path / "a"), contents(tmp_path / "b")
+    assert len(first) > 20
+    assert [name for name in first if first[name] != second.get(name)] == []
+    assert first.keys() == second.keys()
+
+
+def test_the_order_of_pools_changes_no_figure(tmp_path: Path):
+    pools = [large_pool(tmp_path / "a", 40), large_pool(tmp_path / "b", 20)]
+
+    def figures(pools: list[Path]) -> dict[str, object]:
+        found = seal.retrieve(pools, ["tfidf"], k=3, pool_sizes=(10, "all"), samples=2)
+        return {(entry["pool"], entry["size"]): entry for entry in found["results"]}
+
+    assert figures(pools) == figures(pools[::-1])
+
+
+def test_a_retriever_that_cannot_be_asked_stops_no_other(pool: Path):
+    keyless = "dense,model=openai/m"
+    found = seal.retrieve([pool, "sample"], ["tfidf", Broken, keyless], k=1)
+
+    entries = {(entry["pool"], entry["retriever"]): entry for entry in found["results"]}
+    assert entries["pool", "tfidf"]["metrics"]["recall@1"]["mean"] is not None
+    for label, reason in (
+        ("test_pipeline_retrieve:Broken", "0 rows for 4 queries"),
+        (keyless, "OPENAI_API_KEY"),
     ):
-        with pytest.raises(UsageError, match="needs a pool, a retriever and cut-offs"):
-            retrieve(*words)
-    with pytest.raises(UnknownNameError, match="Did you mean 'tfidf'"):
-        retrieve([pool], ["tfdif"])
-    with pytest.raises(UsageError, match="group: one"):
-        retrieve([pool], ["tfidf"], select={"group": "two"})
+        assert reason in entries["pool", label]["unavailable"]
+        assert entries["pool", label]["metrics"] == {}
+    assert found["comparisons"] == []
+
+
+def test_a_server_that_is_down_is_told(pool: Path, model_server):
+    server = model_server([failure(400, "no such model here")])
+    label = f"dense,model=openai/m,base_url={server.url}"
+    found = seal.retrieve(pool, ["tfidf", label], k=1)["results"]
+    assert "no such model here" in found[1]["unavailable"]
+
+
+def test_the_model_that_was_trained_on_a_pool_is_marked(pool: Path, tmp_path: Path):
+    folder = tmp_path / "model"
+    folder.mkdir()
+    digest = seal.load_pool(pool).digest
+    (folder / "training.json").write_bytes(orjson.dumps({"pool": "p", "pool_digest": digest}))
+    trained = f"test_pipeline_retrieve:First,model={folder}"
+    found = seal.retrieve([pool, "sample"], [trained, "tfidf"], k=1, limit=2)
+
+    marks = {(e["pool"], e["retriever"]): e.get("in_source") for e in found["results"]}
+    assert marks["pool", trained] is True
+    assert marks["sample", trained] is False
+    assert marks["pool", "tfidf"] is None
+    (folder / "training.json").write_text("{")
+    with pytest.raises(DataError, match=r"training\.json: not JSON"):
+        seal.retrieve(pool, trained, k=1)
+
+
+@pytest.mark.parametrize(
+    ("words", "settings", "says"),
+    [
+        (([], ["tfidf"]), {}, "needs a pool and a retriever"),
+        ((["sample"], []), {}, "needs a pool and a retriever"),
+        ((["sample"], ["tfidf"], ()), {}, "at least one number"),
+        ((["sample"], ["tfidf"], (0,)), {}, "--cutoffs 0: expected whole numbers"),
+        ((["sample"], ["tfdif"]), {}, "Did you mean 'tfidf'"),
+        ((["sample"], ["tfidf"]), {"select": {"group": "two"}}, "group: "),
+        ((["sample"], ["tfidf"]), {"pool_sizes": (0,)}, "--pool-sizes 0"),
+        ((["sample"], ["tfidf"]), {"pool_sizes": (50, 66)}, "largest pool has 65 tools"),
+        ((["sample"], ["tfidf"]), {"pool_sizes": (1,), "queries": 99}, "--queries 99: pool sample"),
+        ((["sample"], ["tfidf"]), {"samples": 0}, "--samples 0"),
+        ((["sample"], ["tfidf"]), {"queries": 0}, "--queries 0"),
+        ((["sample"], ["tfidf"]), {"distractors": "nearst"}, "Did you mean 'nearest'"),
+        ((["sample"], ["tfidf"]), {"queries_in": "all"}, "no value of queries_in 'all'"),
+        ((["sample"], ["tfidf"]), {"pool_size": (5,)}, "Did you mean 'pool_sizes'"),
+        ((["sample"], ["oracle,foo=1"]), {}, "no option -R of oracle 'foo'"),
+        ((["sample"], ["tfidf"]), {"options": {"api_key": "x"}}, "api_key"),
+    ],
+)
+def test_what_cannot_be_measured_says_why(words, settings, says: str, tmp_path: Path):
+    with pytest.raises(UsageError, match=says):
+        seal.retrieve(*words, out=tmp_path / "out", **settings)
+    assert list(tmp_path.glob("*out*")) == []
+
+
+def test_a_pool_without_tasks_is_refused(tmp_path: Path):
+    pool = write_pool(tmp_path / "pool", [])
+    with pytest.raises(DataError, match="holds no task"):
+        seal.retrieve(pool, "tfidf")
+
+
+def test_a_size_beyond_one_of_several_pools_is_left_out_there(tmp_path: Path):
+    pools = [large_pool(tmp_path / "a", 40), large_pool(tmp_path / "b", 20)]
+    found = seal.retrieve(pools, "tfidf", k=3, pool_sizes=(10, 30), samples=2)
+
+    sizes = [(entry["pool"], entry["size"]) for entry in found["results"]]
+    assert sizes == [("a", 10), ("a", 30), ("b", 10)]
+    assert found["notes"] == ["b has 20 tools: no pools of 30 were drawn"]
+
+
+def test_a_folder_of_something_else_is_not_replaced(pool: Path, tmp_path: Path):
+    with pytest.raises(UsageError, match="holds no retrieval results"):
+        measured([pool], ["tfidf"], tmp_path)
+    measured([pool], ["tfidf", "random"], tmp_path / "out")
+    measured([pool], ["tfidf"], tmp_path / "out")
+    assert not (tmp_path / "out" / "pool-random").exists()
+    assert [path.name for path in tmp_path.iterdir() if path.name.startswith(".")] == []
 
 
 def test_an_option_may_be_meant_for_one_of_several_retrievers(pool: Path):
     options = {"template": "name"}
-    assert seal.retrieve([pool], ["oracle", "tfidf"], k=(1,), options=options)["results"]
+    assert seal.retrieve(pool, ["oracle", "tfidf"], k=1, options=options)["results"]
     with pytest.raises(UnknownNameError, match="no option -R of oracle 'foo'"):
-        seal.retrieve([pool], ["oracle", "tfidf"], k=(1,), options={"foo": 1})
+        seal.retrieve(pool, ["oracle", "tfidf"], k=1, options={"foo": 1})
+
+
+def test_settings_put_numbers_in_order():
+    settings = RetrievalSettings(k=(10, 1, 10), pool_sizes=("all", 50, 10))
+    assert settings.k == (1, 10)
+    assert settings.pool_sizes == (10, 50, "all")

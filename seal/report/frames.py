@@ -1,0 +1,115 @@
+"""Results as pandas frames, and as Parquet."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import fields
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from seal.core.errors import DataError, MissingExtraError
+from seal.core.types import Score
+from seal.pipeline.retrieval_files import COLUMNS, RESULTS, long_rows
+from seal.pipeline.run_folder import RunFolder
+
+EXTRA = "experiments"
+PARQUET = "results.parquet"
+_TYPES = {
+    "sample": "Int64",
+    "tools": "Int64",
+    "n": "Int64",
+    "samples": "Int64",
+    "value": "Float64",
+    "deviation": "Float64",
+    "low": "Float64",
+    "high": "Float64",
+    "queries": "Float64",
+}
+"""Columns that are no text; those with a capital letter hold missing values too."""
+
+
+def frame(what: Any) -> Any:
+    """Return results as a pandas frame, one figure a row.
+
+    Args:
+        what: What `seal.retrieve` returned, or the folder that it wrote; or a run: what `seal.run`
+            returned, a `RunFolder`, or its path.
+
+    Returns:
+        Of an experiment in retrieval the columns of results.csv: pool, pool_digest, size, tools,
+        sample (missing in the row of all samples together), retriever, identity, metric, value,
+        deviation, low, high, n, queries, samples, unavailable. Of a run the fields of its scores:
+        task_id, trial, goal, metric, value, weight, reason.
+
+    Raises:
+        MissingExtraError: pandas is not installed.
+        DataError: The folder holds neither.
+    """
+    if isinstance(what, Mapping):
+        return _retrieval_frame(what)
+    run = getattr(what, "folder", what)
+    if isinstance(run, RunFolder):
+        return _scores_frame(run)
+    path = Path(what)
+    file = path / RESULTS if path.is_dir() else path
+    if file.name == RESULTS and file.is_file():
+        return _retrieval_frame(_read(file))
+    if not (path / "run.json").is_file():
+        raise DataError(
+            f"{path} holds neither {RESULTS} nor run.json: "
+            "give a folder that `seal retrieve` or `seal run` wrote"
+        )
+    return _scores_frame(RunFolder.open(path))
+
+
+def write_parquet(result: Mapping[str, Any], folder: Path) -> Path:
+    """Write the long form of an experiment as Parquet, and return the file.
+
+    Raises:
+        MissingExtraError: pandas or pyarrow is not installed.
+    """
+    require("pyarrow")
+    file = folder / PARQUET
+    _retrieval_frame(result).to_parquet(file, index=False)
+    return file
+
+
+def require(package: str) -> None:
+    """Make sure that a package of the extra `experiments` is installed.
+
+    Raises:
+        MissingExtraError: It is not.
+    """
+    if find_spec(package) is None:
+        raise MissingExtraError(package, EXTRA)
+
+
+def _retrieval_frame(result: Mapping[str, Any]) -> Any:
+    return _framed([{**row, "size": str(row["size"])} for row in long_rows(result)], COLUMNS)
+
+
+def _scores_frame(run: RunFolder) -> Any:
+    names = [field.name for field in fields(Score) if field.name != "details"]
+    rows = [{name: getattr(score, name) for name in names} for score in run.scores()]
+    return _framed(rows, names)
+
+
+def _framed(rows: list[dict[str, Any]], columns: Any) -> Any:
+    require("pandas")
+    import pandas
+
+    made = pandas.DataFrame(rows, columns=list(columns))
+    return made.astype({name: kind for name, kind in _TYPES.items() if name in made.columns})
+
+
+def _read(file: Path) -> dict[str, Any]:
+    try:
+        content = orjson.loads(file.read_bytes())
+    except orjson.JSONDecodeError as error:
+        raise DataError(f"{file}: not JSON: {error}; measure again with `seal retrieve`") from error
+    if not isinstance(content, dict) or "results" not in content:
+        raise DataError(f"{file}: no results of `seal retrieve`")
+    return content

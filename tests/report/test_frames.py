@@ -1,0 +1,82 @@
+"""Results as pandas frames."""
+
+from pathlib import Path
+
+import pandas
+import pytest
+
+import seal
+from seal.core.errors import DataError
+
+
+@pytest.fixture(scope="module")
+def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("cache")
+
+
+@pytest.fixture(scope="module")
+def out(cache: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Folder of an experiment."""
+    folder = tmp_path_factory.mktemp("found") / "out"
+    settings = {"pool_sizes": (20, "all"), "samples": 2, "limit": 20, "cache_dir": cache}
+    seal.retrieve("sample", ["tfidf", "dense,model=openai/m"], (1, 5), out=folder, **settings)
+    return folder
+
+
+def test_an_experiment_is_one_figure_a_row(out: Path) -> None:
+    frame = seal.frame(out)
+
+    whole = frame[frame["sample"].isna() & (frame["retriever"] == "tfidf")]
+    assert len(whole) == 2 * 8
+    assert len(frame[frame["sample"].notna()]) == 2 * 8
+    assert set(whole["size"]) == {"20", "all"}
+    recall = whole[whole["metric"] == "recall@5"].set_index("size")["value"]
+    assert 0 < recall["all"] < recall["20"] <= 1
+    failed = frame[frame["unavailable"].notna()]
+    assert len(failed) == 2
+    assert failed["value"].isna().all()
+
+
+def test_the_files_hold_the_same_figures(out: Path) -> None:
+    frame = seal.frame(out)
+    kept = pandas.read_parquet(out / "results.parquet")
+    written = pandas.read_csv(out / "results.csv", dtype={"size": str})
+
+    pandas.testing.assert_frame_equal(frame, kept)
+    assert list(written.columns) == list(frame.columns)
+    assert written["value"].fillna(-1).tolist() == frame["value"].fillna(-1).tolist()
+
+
+def test_the_result_and_its_file_give_the_same_frame(cache: Path, tmp_path: Path) -> None:
+    found = seal.retrieve("sample", "tfidf", 5, limit=3, cache_dir=cache, out=tmp_path / "out")
+    from_file = seal.frame(tmp_path / "out" / "results.json")
+    pandas.testing.assert_frame_equal(seal.frame(found), from_file)
+
+
+def test_a_run_is_one_score_a_row(cache: Path, tmp_path: Path) -> None:
+    run = seal.run("sample", out=tmp_path / "run", limit=2, baselines=False, cache_dir=cache)
+    frame = seal.frame(run)
+
+    assert list(frame.columns) == [
+        "task_id",
+        "trial",
+        "goal",
+        "metric",
+        "value",
+        "weight",
+        "reason",
+    ]
+    assert frame["task_id"].nunique() == 2
+    pandas.testing.assert_frame_equal(frame, seal.frame(run.folder))
+    pandas.testing.assert_frame_equal(frame, seal.frame(str(run.folder.path)))
+
+
+def test_another_folder_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match=r"neither results\.json nor run\.json"):
+        seal.frame(tmp_path)
+    (tmp_path / "results.json").write_text("[]")
+    with pytest.raises(DataError, match="no results of `seal retrieve`"):
+        seal.frame(tmp_path)
+    (tmp_path / "results.json").write_text("{")
+    with pytest.raises(DataError, match="not JSON"):
+        seal.frame(tmp_path)

@@ -1,0 +1,86 @@
+"""Figures of experiments in retrieval."""
+
+from copy import deepcopy
+from pathlib import Path
+
+import pytest
+
+import seal
+from seal.core.errors import MissingExtraError
+from seal.report import frames
+from seal.report.experiment import write_tables_and_figures
+from seal.report.retrieval_figures import draw_figures
+
+
+@pytest.fixture(scope="module")
+def found(tmp_path_factory: pytest.TempPathFactory) -> dict:
+    """An experiment over the sample, two sizes and two retrievers, of which one has a long name."""
+    settings = {"pool_sizes": (20, "all"), "samples": 2, "limit": 20}
+    cache = tmp_path_factory.mktemp("cache")
+    retrievers = ["tfidf", "tfidf,template=seal.retrievers.documents:name_description"]
+    return seal.retrieve("sample", retrievers, (1, 5), cache_dir=cache, **settings)
+
+
+def files(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in sorted((folder / "figures").iterdir())}
+
+
+def test_equal_results_give_equal_bytes(found: dict, tmp_path: Path) -> None:
+    draw_figures(found, tmp_path / "a")
+    draw_figures(deepcopy(found), tmp_path / "b")
+
+    first = files(tmp_path / "a")
+    assert first == files(tmp_path / "b")
+    assert list(first) == [
+        f"recall_over_{what}.{kind}"
+        for what in ("k", "pool_size", "pools")
+        for kind in ("png", "svg")
+    ]
+    assert all(b"<svg" in first[name] for name in first if name.endswith("svg"))
+    assert not any(b"dc:date" in content for content in first.values())
+
+
+def test_one_size_and_one_cutoff_leave_one_figure(found: dict, tmp_path: Path) -> None:
+    alone = deepcopy(found)
+    alone["protocol"]["k"] = [5]
+    alone["results"] = [entry for entry in alone["results"] if entry["size"] == "all"]
+    drawn = draw_figures(alone, tmp_path)
+    assert {path.stem for path in drawn} == {"recall_over_pools"}
+
+
+def test_who_could_not_be_asked_is_marked(found: dict, tmp_path: Path) -> None:
+    failed = deepcopy(found)
+    for entry in failed["results"]:
+        if entry["retriever"] != "tfidf":
+            entry.update(unavailable="no key", metrics={}, by_sample=[])
+    draw_figures(failed, tmp_path)
+    assert b"n/a" in files(tmp_path)["recall_over_pools.svg"]
+    assert b"n/a" not in drawn_anew(found, tmp_path / "whole")
+
+
+def drawn_anew(found: dict, folder: Path) -> bytes:
+    draw_figures(found, folder)
+    return files(folder)["recall_over_pools.svg"]
+
+
+def test_nothing_to_draw_is_drawn_as_nothing(found: dict, tmp_path: Path) -> None:
+    empty = deepcopy(found)
+    for entry in empty["results"]:
+        entry.update(unavailable="no key", metrics={}, by_sample=[])
+    assert len(draw_figures(empty, tmp_path)) == 6
+
+
+def test_without_the_extra_the_rest_is_kept_and_told(
+    found: dict, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def find(package: str) -> None:
+        return None
+
+    monkeypatch.setattr(frames, "find_spec", find)
+    notes = write_tables_and_figures(found, tmp_path)
+
+    assert len(notes) == 2
+    assert all('pip install "seal-api-llms[experiments]"' in note for note in notes)
+    assert list(tmp_path.iterdir()) == []
+    with pytest.raises(MissingExtraError, match="pandas"):
+        seal.frame(found)
