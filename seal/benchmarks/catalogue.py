@@ -45,7 +45,8 @@ class Entry:
     about: str
     """What it is, in a sentence or two."""
     gold: tuple[str, ...]
-    """relevant (tools), calls, arguments, state, turns (of a conversation), answers, verdicts."""
+    """What its import gives, or, where there is no importer, what it has: relevant (tools), calls,
+    arguments, state, turns (of a conversation), answers, verdicts (of recorded runs)."""
     licence: str
     where: str
     """Where its files are, and what stands in the way."""
@@ -58,7 +59,7 @@ class Entry:
     options: dict[str, Any] = field(default_factory=dict)
     """Of the importer, where it is opened by name."""
     status: str = ""
-    """What is missing, such as an importer."""
+    """What is missing: an importer, a part of it, or files that nobody publishes."""
     repository: str | None = None
     """`owner/name` at GitHub."""
     commit: str | None = None
@@ -113,10 +114,12 @@ def stages(gold: tuple[str, ...] | frozenset[str]) -> dict[str, str]:
     """Return how each of `STAGES` can be scored with such gold.
 
     Returns:
-        Stage to `gold`, `judge` (a final answer, by a judge alone) or an empty text (not at all).
+        Stage to `gold`, `judge` (a final answer, by a judge alone) or an empty text (not at all:
+        without any gold there are no tasks either).
     """
     found = {stage: "gold" if kind in gold else "" for stage, kind in _GOLD_OF_STAGE.items()}
-    found["final answer"] = found["final answer"] or "judge"
+    if gold and not found["final answer"]:
+        found["final answer"] = "judge"
     return found
 
 

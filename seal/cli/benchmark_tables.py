@@ -53,13 +53,12 @@ def overview(entries: Sequence[Entry]) -> Table:
         table.add_column(column, overflow="fold")
     for entry in entries:
         name = ", ".join((entry.name, *entry.aliases))
-        table.add_row(name, entry.title, ", ".join(entry.gold), entry.licence, _files(entry))
+        files = "; ".join(filter(None, (_files(entry), entry.status)))
+        table.add_row(name, entry.title, ", ".join(entry.gold), entry.licence, files)
     return table
 
 
 def _files(entry: Entry) -> str:
-    if entry.status:
-        return entry.status
     if is_here(entry):
         return "here"
     if entry.files and entry.commit:
@@ -136,4 +135,6 @@ def _stage(entry: Entry, counts: PoolCounts | None, stage: str) -> str:
     if counts is None:
         return stages(entry.gold)[stage]
     tasks = counts.gold[_GOLD.get(stage, stage)]
-    return f"{tasks:,}" if tasks else ("judge" if stage == "final answer" else "")
+    if tasks:
+        return f"{tasks:,}"
+    return "judge" if stage == "final answer" and counts.tasks else ""

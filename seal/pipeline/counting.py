@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from seal.benchmarks.catalogue import Entry
 from seal.benchmarks.counting import PoolCounts, count_pool
+from seal.benchmarks.importer import TASKS
 from seal.core.errors import SealError
 from seal.pipeline.pools import SHIPPED, open_pool, source_folder
 
@@ -36,6 +37,7 @@ def measure(entry: Entry) -> Measured:
         return Measured(None, entry.status)
     try:
         pool = open_pool(entry.name)
-        return Measured(count_pool(pool.tools(), pool.tasks()))
+        has_tasks = (pool.folder / TASKS).stat().st_size > 0
+        return Measured(count_pool(pool.tools(), pool.tasks() if has_tasks else ()))
     except SealError as error:
         return Measured(None, str(error))

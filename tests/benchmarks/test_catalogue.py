@@ -81,6 +81,7 @@ def test_stages_follow_from_the_gold() -> None:
         "final answer": "judge",
     }
     assert stages(("answers",))["final answer"] == "gold"
+    assert set(stages(()).values()) == {""}
 
 
 def test_a_worked_pool_is_counted_as_the_paper_counts() -> None:
