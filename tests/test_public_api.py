@@ -113,7 +113,7 @@ def test_a_single_pool_retriever_and_cutoff_count_as_a_list_of_one(
 
     assert alone == seal.retrieve([sample_folder], ["tfidf"], k=[5], limit=3, cache_dir=cache)
     assert len(alone["results"]) == 1
-    assert [path.name for path in Path(out).iterdir()] == ["sample-tfidf"]
+    assert "sample-tfidf" in [path.name for path in Path(out).iterdir()]
 
 
 def test_a_pool_that_is_nowhere_is_named_whole() -> None:
