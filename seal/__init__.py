@@ -8,7 +8,17 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from seal.agents.teams import Team
-    from seal.api import frame, import_benchmark, load_pool, register, retrieve, run, score
+    from seal.api import (
+        fetch,
+        frame,
+        import_benchmark,
+        lint,
+        load_pool,
+        register,
+        retrieve,
+        run,
+        score,
+    )
     from seal.core.conditions import Argument, Asked, Called, Condition, Replied
     from seal.core.errors import SealError
     from seal.core.protocols import (
@@ -85,8 +95,10 @@ __all__ = [
     "Usage",
     "Verdict",
     "__version__",
+    "fetch",
     "frame",
     "import_benchmark",
+    "lint",
     "load_pool",
     "register",
     "retrieve",
@@ -96,7 +108,17 @@ __all__ = [
 
 _HOMES = {
     "seal.agents.teams": ("Team",),
-    "seal.api": ("frame", "import_benchmark", "load_pool", "register", "retrieve", "run", "score"),
+    "seal.api": (
+        "fetch",
+        "frame",
+        "import_benchmark",
+        "lint",
+        "load_pool",
+        "register",
+        "retrieve",
+        "run",
+        "score",
+    ),
     "seal.core.conditions": ("Argument", "Asked", "Called", "Condition", "Replied"),
     "seal.core.errors": ("SealError",),
     "seal.core.protocols": (

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
     from seal.benchmarks import ImportReport, StoredPool
+    from seal.benchmarks.fetching import FetchReport
+    from seal.benchmarks.lint import LintReport
     from seal.pipeline.run import Progress, RunResult
 
 REGISTRIES = {
@@ -200,6 +202,43 @@ def import_benchmark(
     from seal.benchmarks import import_benchmark as read
 
     return read(name, Path(source), Path(out), **options)
+
+
+def fetch(name: str, out: str | Path, *, mirror: str | None = None) -> FetchReport:
+    """Download a benchmark's upstream files, each checked against its SHA-256.
+
+    Args:
+        name: Of the benchmark, as in `seal benchmarks`.
+        out: Folder to put them in; whole files that are there stay and are not asked for.
+        mirror: Address that stands for the repository's folder at the commit.
+
+    Raises:
+        UnknownNameError: No such benchmark.
+        UsageError: Its files cannot be downloaded (the text says where they are), or written.
+        DataError: A file came, or is there, with another content.
+        InfrastructureError: The server cannot be reached or refused.
+    """
+    from seal.benchmarks.fetching import fetch as download
+
+    return download(name, Path(out), mirror)
+
+
+def lint(pool: str | Path, *, threshold: float = 90.0) -> LintReport:
+    """Return what is wrong or doubtful in a pool; nothing is changed.
+
+    Args:
+        pool: A shipped benchmark's name, or a folder that `import_benchmark` wrote.
+        threshold: Least likeness of near-duplicate tools, in (0, 100].
+
+    Raises:
+        UnknownNameError: Nothing of that name.
+        UsageError: A known benchmark whose files are not here, or a threshold beyond its range.
+        DataError: The folder is no pool.
+    """
+    from seal.benchmarks.lint import lint as check
+    from seal.pipeline.pools import open_pool
+
+    return check(open_pool(pool).folder, threshold)
 
 
 def register(kind: str, name: str, plugin: Any) -> None:
