@@ -69,10 +69,12 @@ def tool_of_document(document: Any, hub: str, file: str) -> Tool:
     name = field(document, "api_name", str).strip()
     call = field(document, "api_call", str)
     title = name or call
+    domain = field(document, "domain", str)
     source: dict[str, JSON] = {
-        "tool": field(document, "framework", str),
+        "tool": domain,
         "api": title,
         "api_call": call,
+        "framework": field(document, "framework", str),
         "functionality": ", ".join(lines(document.get("functionality"))),
         "requirements": lines(document.get("python_environment_requirements"), keyed=True),
         "example_code": "\n".join(lines(document.get("example_code"))),
@@ -89,7 +91,7 @@ def tool_of_document(document: Any, hub: str, file: str) -> Tool:
             "required": [],
             "additionalProperties": True,
         },
-        field(document, "domain", str),
+        domain,
         source=source,
     )
 

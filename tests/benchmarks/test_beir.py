@@ -1,0 +1,271 @@
+"""Retrieval benchmarks in BEIR's layout and in ToolRet's: files of both, and bad ones."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pyarrow import parquet
+
+from seal.benchmarks import ImportReport, import_benchmark, load_pool
+from seal.benchmarks.beir_documents import tool_of_record
+from seal.core.errors import DataError, UsageError
+from seal.core.schemas import usable_schema
+
+DOCUMENTS = [
+    {"_id": "d1", "title": "Tide tables", "text": "High and low water of a harbour."},
+    {"_id": "d2", "title": "", "text": "Ferries between two islands.", "metadata": {}},
+    {"_id": "d3", "text": "Opening hours of a museum."},
+]
+QUERIES = [
+    {"_id": "q1", "text": "When is high water in Oban?", "metadata": {"place": "Oban"}},
+    {"_id": "q2", "text": "How do I get to Mull at low water?"},
+    {"_id": "q3", "text": "Is anything open?"},
+    {"_id": "q4", "text": "Of the training split"},
+]
+QRELS = "query-id\tcorpus-id\tscore\nq1\td1\t1\nq2\td2\t2\nq2\td1\t1\nq3\td3\t0\nq3\td9\t1\n"
+TOOL = {
+    "name": "high_water",
+    "description": "Times of high water",
+    "parameters": {
+        "harbour": {"type": "str", "description": "its name"},
+        "days": {"type": "int, optional", "default": "3"},
+    },
+}
+
+
+def lines(*records: Any) -> str:
+    return "".join(json.dumps(record) + "\n" for record in records)
+
+
+@pytest.fixture
+def beir(tmp_path: Path) -> Path:
+    folder = tmp_path / "source"
+    (folder / "qrels").mkdir(parents=True)
+    (folder / "corpus.jsonl").write_text(lines(*DOCUMENTS), encoding="utf-8")
+    (folder / "queries.jsonl").write_text(lines(*QUERIES), encoding="utf-8")
+    (folder / "qrels" / "test.tsv").write_text(QRELS, encoding="utf-8")
+    return folder
+
+
+def imported(folder: Path, **options: Any) -> ImportReport:
+    return import_benchmark("beir", folder, folder.parent / "pool", **options)
+
+
+def tasks(folder: Path) -> dict[str, Any]:
+    return {task.id: task for task in load_pool(folder.parent / "pool").tasks()}
+
+
+def test_judged_documents_are_the_relevant_tools(beir: Path) -> None:
+    report = imported(beir)
+    assert (report.tasks, report.tools) == (2, 3)
+    found = tasks(beir)
+    assert found["q1"].goals[0].relevant == ("beir/Tide tables/d1",)
+    assert found["q1"].goals[0].text == "When is high water in Oban?"
+    assert found["q1"].goals[0].plans is None
+    assert (found["q1"].split, found["q1"].metadata) == ("test", {"metadata": {"place": "Oban"}})
+    assert found["q2"].tags == {"multi_tool": True, "multi_step": True}
+    assert found["q2"].goals[0].labels == {
+        "grades": {"beir/document/d2": 2.0, "beir/Tide tables/d1": 1.0}
+    }
+
+
+def test_what_is_left_out_is_counted(beir: Path) -> None:
+    report = imported(beir)
+    assert report.dropped == {"no_relevant_tool": 1, "not_judged_in_split": 1}
+    assert report.lacks == ("gold_calls", "parameters", "response_shapes")
+    assert report.facts["counts"] == {
+        "documents": 3,
+        "documents_with_text_of_another": 0,
+        "duplicates": 0,
+        "judgements": 5,
+        "judgements_of_unknown_documents": 1,
+        "judgements_of_unknown_queries": 0,
+        "queries": 4,
+        "repeated_document_ids": 0,
+        "repeated_queries": 0,
+    }
+
+
+def test_a_least_score_leaves_weak_documents_out(beir: Path) -> None:
+    assert imported(beir, min_score=2).tasks == 1
+    assert tasks(beir)["q2"].goals[0].relevant == ("beir/document/d2",)
+    with pytest.raises(UsageError, match=r"min_score: expected a number above 0, got 0"):
+        imported(beir, min_score=0)
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("qrels/test.tsv", "q1\td1\t1\n"),
+        ("qrels/test.tsv", "\ufeffquery-id\tcorpus-id\tscore\r\nq1\td1\t1\r\n"),
+        ("qrels/test.tsv", "q1\tQ0\td1\t1\n"),
+        ("qrels/test.trec", "q1 0 d1 1\n"),
+        ("test.tsv", "q1\td1\t1\n"),
+        ("qrels.tsv", "q1\td1\t1\n"),
+        ("qrels.txt", "q1 0 d1 1\n"),
+    ],
+)
+def test_judgements_have_many_layouts(beir: Path, name: str, text: str) -> None:
+    (beir / "qrels" / "test.tsv").unlink()
+    (beir / name).write_text(text, encoding="utf-8", newline="")
+    imported(beir)
+    assert list(tasks(beir)) == ["q1"]
+
+
+def test_another_split_is_read_or_those_there_are_named(beir: Path) -> None:
+    (beir / "qrels" / "train.tsv").write_text("q4\td1\t1\n", encoding="utf-8")
+    imported(beir, split="train")
+    assert tasks(beir)["q4"].split == "train"
+    with pytest.raises(DataError, match=r"no judgements of the split 'dev'; it has: test, train"):
+        imported(beir, split="dev")
+
+
+def test_repeated_documents_and_queries_are_counted(beir: Path) -> None:
+    again = {**DOCUMENTS[0], "_id": "d4"}
+    (beir / "corpus.jsonl").write_text(
+        lines(*DOCUMENTS, DOCUMENTS[0], {**DOCUMENTS[0], "text": "other"}, again), encoding="utf-8"
+    )
+    (beir / "queries.jsonl").write_text(
+        lines(QUERIES[0], QUERIES[0], {**QUERIES[1], "text": QUERIES[0]["text"]}), encoding="utf-8"
+    )
+    report = imported(beir)
+    counts = report.facts["counts"]
+    assert (report.tools, counts["repeated_document_ids"]) == (4, 2)
+    assert counts["documents_with_text_of_another"] == 1
+    assert counts["repeated_queries"] == 1
+
+
+def test_a_text_that_is_a_tools_json_gives_its_parts(beir: Path) -> None:
+    document = {"_id": "d1", "text": json.dumps(TOOL)}
+    (beir / "corpus.jsonl").write_text(lines(document), encoding="utf-8")
+    imported(beir)
+    (tool,) = load_pool(beir.parent / "pool").tools()
+    assert (tool.id, tool.name) == ("beir/high_water/d1", "high_water")
+    assert tool.description == "Times of high water"
+    assert tool.parameters["required"] == ["harbour"]
+    assert tool.parameters["properties"]["days"] == {"type": "integer", "default": 3}
+
+
+def toolret(folder: Path, as_parquet: bool = False) -> Path:
+    tools = [
+        {"id": "apigen_tool_1", "documentation": json.dumps(TOOL)},
+        {"id": "web_tool_2", "documentation": json.dumps({"name": "ferry", "description": "Go"})},
+    ]
+    labels = [{"id": "apigen_tool_1", "doc": TOOL, "relevance": 1}]
+    query = {
+        "id": "apigen_query_1",
+        "query": "When is high water?",
+        "instruction": "Given a tide task, find tools",
+        "labels": json.dumps(labels),
+        "category": "web",
+    }
+    if as_parquet:
+        for name, rows in (("web/tools-0-of-1", tools), ("apigen/queries-0-of-1", [query])):
+            path = folder / f"{name}.parquet"
+            path.parent.mkdir(parents=True)
+            parquet.write_table(pa.Table.from_pylist(rows), path)
+    else:
+        folder.mkdir(parents=True)
+        (folder / "web.jsonl").write_text(lines(*tools), encoding="utf-8")
+        (folder / "apigen.json").write_text(json.dumps([query]), encoding="utf-8")
+        (folder / "config.json").write_text('{\n "a": 1\n}', encoding="utf-8")
+    return folder
+
+
+@pytest.mark.parametrize("as_parquet", [False, True])
+def test_toolret_carries_its_labels_in_the_queries(tmp_path: Path, as_parquet: bool) -> None:
+    source = toolret(tmp_path / "source", as_parquet)
+    report = imported(source)
+    assert (report.tasks, report.tools) == (1, 2)
+    assert report.facts["ignored_files"] == ([] if as_parquet else ["config.json"])
+    task = tasks(source)["apigen_query_1"]
+    assert task.goals[0].relevant == ("beir/high_water/apigen_tool_1",)
+    assert task.tags["group"] == "web"
+    assert task.metadata == {"instruction": "Given a tide task, find tools"}
+
+
+def test_without_a_corpus_the_labels_documents_are_the_pool(tmp_path: Path) -> None:
+    source = toolret(tmp_path / "source")
+    (source / "web.jsonl").unlink()
+    assert imported(source).tools == 1
+
+
+@pytest.mark.parametrize(
+    ("file", "content", "message"),
+    [
+        ("queries.jsonl", b'{"_id": "q1"}\n', r"queries\.jsonl, line 1: text: .*has: '_id'"),
+        ("queries.jsonl", b'{"qid": 1, "text": "a"}\n', r"_id: .*has: 'qid', 'text'"),
+        ("queries.jsonl", b'{"_id": ["q"], "text": "a"}\n', r"_id: .*got \['q'\]"),
+        ("queries.jsonl", b'{"_id": "q1", "te', r"line 1: not JSON"),
+        ("corpus.jsonl", b'{"_id": "d1"}\n', r"document 'd1' has no field 'text'; it has: '_id'"),
+        ("corpus.jsonl", b'{"_id": "d1", "text": 5}\n', r"line 1: text: expected a text, got 5"),
+        ("corpus.jsonl", b"[1]", r"record 0: expected an object with '_id', got 1"),
+        ("corpus.jsonl", '{"_id": "é"}\n'.encode("latin-1"), r"not UTF-8: byte 0xe9 at offset 9"),
+        ("corpus.jsonl", '{"_id": "d"}\n'.encode("utf-16"), r"not UTF-8: .*UTF-16"),
+        ("qrels/test.tsv", b"q1\td1\n", r"line 1: expected query, document and score"),
+        ("qrels/test.tsv", b"q1\td1\t1\nq2\td1\tx\n", r"line 2: the score is no number: 'x'"),
+        ("qrels/test.tsv", b"q\xe9\td1\t1\n", r"test\.tsv, line 1: not UTF-8: byte 0xe9"),
+    ],
+)
+def test_a_malformed_file_is_told_by_place_and_field(
+    beir: Path, file: str, content: bytes, message: str
+) -> None:
+    (beir / file).write_bytes(content)
+    with pytest.raises(DataError, match=message):
+        imported(beir)
+
+
+def test_no_judgement_at_all_leaves_no_task(beir: Path) -> None:
+    (beir / "qrels" / "test.tsv").write_text("", encoding="utf-8")
+    report = imported(beir)
+    assert (report.tasks, report.tools) == (0, 3)
+    assert report.dropped == {"not_judged_in_split": 4}
+
+
+def test_queries_without_labels_need_judgements(beir: Path) -> None:
+    (beir / "qrels" / "test.tsv").unlink()
+    with pytest.raises(DataError, match=r"labels: .*there must be a file qrels/SPLIT\.tsv"):
+        imported(beir)
+
+
+def test_a_wrong_folder_says_what_it_holds_and_what_is_expected(tmp_path: Path, beir: Path) -> None:
+    wrong = tmp_path / "wrong"
+    wrong.mkdir()
+    (wrong / "notes.txt").write_text("x", encoding="utf-8")
+    with pytest.raises(DataError, match=r"holds notes\.txt; beir expects .*queries\.jsonl"):
+        import_benchmark("beir", wrong, tmp_path / "pool")
+    (beir / "corpus.jsonl").unlink()
+    with pytest.raises(DataError, match=r"holds qrels/, queries\.jsonl; beir expects .*corpus"):
+        imported(beir)
+
+
+def test_a_folder_of_two_benchmarks_is_refused(beir: Path) -> None:
+    (beir / "more").mkdir()
+    (beir / "more" / "corpus.jsonl").write_text(lines(*DOCUMENTS), encoding="utf-8")
+    with pytest.raises(DataError, match="name the folder of one benchmark"):
+        imported(beir)
+
+
+@given(
+    st.recursive(
+        st.none() | st.booleans() | st.floats(allow_nan=False) | st.text(max_size=8),
+        lambda inner: (
+            st.lists(inner, max_size=3)
+            | st.dictionaries(
+                st.sampled_from(["name", "description", "parameters", "type", "properties", "x"]),
+                inner,
+                max_size=4,
+            )
+        ),
+        max_leaves=12,
+    )
+)
+def test_any_document_is_a_tool_with_a_schema(value: Any) -> None:
+    tool = tool_of_record({"_id": "d", "text": json.dumps(value)}, "corpus.jsonl")
+    assert tool.parameters["type"] == "object"
+    assert usable_schema(tool.parameters)
+    assert tool.name
