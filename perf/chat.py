@@ -97,7 +97,7 @@ def jobs(engine: Engine, tasks: list[Task], count: int, first: int = 0) -> Itera
     """Yield jobs over the tasks again and again, each with a trial of its own."""
     for number in range(first, first + count):
         task = tasks[number % len(tasks)]
-        yield Job(task, number, engine.rank([task])[task.id])
+        yield Job(task, number, engine.rank([task]).rankings[task.id])
 
 
 def cpu_of_chats(engine: Engine, tasks: list[Task], count: int, first: int) -> float:

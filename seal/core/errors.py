@@ -7,7 +7,7 @@
     ├── DataError               a file or record is not what it must be   exit code 2
     ├── InfrastructureError     server, network, store: never a score     exit code 1
     │   ├── ModelError          a model's server failed or was refused
-    │   │   └── RefusedError    it does not take this request; another one may pass
+    │   │   └── RequestError    this request cannot be answered; another one may be
     │   ├── SimulatorError      a simulator gave no usable answer
     │   └── CacheMissError      nothing stored under replay mode
     ├── NotRecordedError        no recording to play: the task is skipped
@@ -93,8 +93,8 @@ class ModelError(InfrastructureError):
     """A model's server could not be reached, refused, or kept failing."""
 
 
-class RefusedError(ModelError):
-    """A model's server does not take this request as it is; another one may pass."""
+class RequestError(ModelError):
+    """A model cannot answer this one request, however often it is asked; it may answer others."""
 
 
 class SimulatorError(InfrastructureError):

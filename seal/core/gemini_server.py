@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from seal.core.addresses import check_url, read_key
-from seal.core.errors import MissingExtraError, ModelError, RefusedError, UsageError
+from seal.core.errors import MissingExtraError, ModelError, RequestError, UsageError
 from seal.core.remote import RETRIED, PerProcess, Redactor, TransientError, retry_after, sentences
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ class GeminiServer:
 
         Raises:
             TransientError: A failure that may pass.
-            RefusedError: The server does not take this request.
+            RequestError: The server does not take this request.
             ModelError: It takes none: key or name are wrong.
         """
         from google.genai import errors
@@ -118,7 +118,7 @@ class GeminiServer:
             )
         if status == 404:
             return ModelError(sentences(self.told(said), "Check the model's name."))
-        return RefusedError(sentences(self.told(said), _REFUSED))
+        return RequestError(sentences(self.told(said), _REFUSED))
 
 
 def _require_sdk() -> None:

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import base64
 import os
+from contextlib import suppress
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl, unquote, urlsplit, urlunsplit
 
 from seal.core.addresses import check_url, public_url, read_key
-from seal.core.errors import ModelError, RefusedError, UsageError
+from seal.core.errors import ModelError, RequestError, UsageError
 from seal.core.remote import (
     RETRIED,
     PerProcess,
@@ -88,7 +90,7 @@ class OpenAIServer:
 
         Raises:
             TransientError: A failure that may pass.
-            RefusedError: The server does not take this request.
+            RequestError: The server does not take this request.
             ModelError: It takes none: key, name or address are wrong.
         """
         import openai
@@ -124,6 +126,9 @@ class OpenAIServer:
     def _connect(self) -> OpenAI:
         from openai import OpenAI
 
+        # The SDK looks into whatever httpx it finds, be it half imported by another thread.
+        with suppress(ModuleNotFoundError):
+            import_module("httpx")
         options: dict[str, Any] = {}
         if self.url:
             parts = urlsplit(self.url)
@@ -148,7 +153,7 @@ class OpenAIServer:
         if (status in RETRIED or status >= 500) and not spent:
             return self.transient(said, retry_after(error.response.headers))
         repair = self._repair(status)
-        kind = RefusedError if repair is self._refused else ModelError
+        kind = RequestError if repair is self._refused else ModelError
         return kind(sentences(self.told(said), repair))
 
     def _repair(self, status: int) -> str:

@@ -27,6 +27,7 @@ from seal.pipeline.identity import name_of, versions
 from seal.pipeline.live import LiveFile
 from seal.pipeline.merging import merge_goals
 from seal.pipeline.places import cache_folder
+from seal.pipeline.ranking import Retrieved, rank_tasks
 from seal.pipeline.run_folder import RunFolder
 from seal.pipeline.searching import search_pool
 from seal.pipeline.settings import RunSettings
@@ -98,24 +99,27 @@ class Engine:
         if self._settings.retriever is not None:
             self._retriever()
 
-    def rank(self, tasks: Sequence[Task]) -> dict[str, tuple[Ranking, ...]]:
-        """Return task id to what is retrieved for its goals before the chat.
+    def rank(self, tasks: Sequence[Task]) -> Retrieved:
+        """Return what is retrieved for the goals of tasks before the chat.
 
         Nothing is retrieved for goals that are given their tools, unless a retriever was named,
-        nor where the chat itself retrieves.
+        nor where the chat itself retrieves. A failure costs the tasks that it concerns.
+
+        Raises:
+            InfrastructureError: The tools cannot be indexed.
         """
         if self._settings.retrieve != "once":
-            return {}
-        queries = [
-            Query(goal.text, task.id, position)
-            for task in tasks
-            for position, goal in enumerate(task.goals)
-            if self._settings.retriever is not None or goal.offered is None
-        ]
-        found: dict[str, list[Ranking]] = {}
-        for ranking in self._ranked(queries) if queries else ():
-            found.setdefault(ranking.task_id, []).append(ranking)
-        return {task_id: tuple(rankings) for task_id, rankings in found.items()}
+            return Retrieved()
+        queries: dict[str, list[Query]] = {}
+        for task in tasks:
+            for position, goal in enumerate(task.goals):
+                if self._settings.retriever is not None or goal.offered is None:
+                    query = Query(goal.text, task.id, position)
+                    queries.setdefault(task.id, []).append(query)
+        if not queries:
+            return Retrieved()
+        self._retriever()
+        return rank_tasks(self._ranked, queries)
 
     def play(self, task: Task, trial: int, rankings: Sequence[Ranking] = ()) -> Trajectory:
         """Play one task.

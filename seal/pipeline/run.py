@@ -192,11 +192,12 @@ def _jobs(
     for trial in range(settings.trials):
         waiting = (task for task in folder.tasks() if (task.id, trial) not in done)
         while batch := list(itertools.islice(waiting, _RANKED_AT_ONCE)):
-            ranked = engine.rank(batch)
+            found = engine.rank(batch)
             for task in batch:
                 if tally.spent():
                     return
-                yield Job(task, trial, ranked.get(task.id, ()))
+                rankings = found.rankings.get(task.id, ())
+                yield Job(task, trial, rankings, found.failures.get(task.id, ""))
 
 
 def _workers(settings: RunSettings, folder: RunFolder, engine: Engine) -> Workers:

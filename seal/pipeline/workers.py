@@ -29,6 +29,8 @@ class Job:
     trial: int
     rankings: tuple[Ranking, ...] = ()
     """What was retrieved for its goals before the chat."""
+    failure: str = ""
+    """Why retrieval failed: then the task is an error and is not played."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +69,10 @@ def play_job(engine: Engine, job: Job) -> Outcome:
     """
     started, clock = time.time(), time.monotonic()
     try:
-        trajectory = engine.play(job.task, job.trial, job.rankings)
+        if job.failure:
+            trajectory = _error(job, job.failure)
+        else:
+            trajectory = engine.play(job.task, job.trial, job.rankings)
         try:
             line = encode(trajectory)
         except DataError as error:  # a plug-in said what is no JSON

@@ -144,8 +144,8 @@ def _rows(
     matrix = Matrix(len(texts), name_of(embedder), dimension)
     done = 0
     for batch, rows in ask_in_batches(embedder, purpose, texts, name_of(embedder)):
-        matrix.check(rows, "queries" if purpose == "query" else "documents")
-        matrix.put(slice(done, done + len(batch)), rows)
+        what = "queries" if purpose == "query" else "documents"
+        matrix.put(slice(done, done + len(batch)), rows, what)
         done += len(batch)
     return matrix.rows
 

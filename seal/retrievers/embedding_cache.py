@@ -74,10 +74,9 @@ class CachedEmbedder:
         if missing and self.mode == "replay":
             raise CacheMissError(self._miss(purpose, list(missing)))
         for batch, rows in ask_in_batches(self.inner, purpose, list(missing), self.identity):
-            matrix.check(rows, self._told(purpose))
+            matrix.expect(rows, "queries" if purpose == "query" else "documents")
             keys = [self._key(purpose, text) for text in batch]
             for text, row in zip(batch, self._kept(keys, rows), strict=True):
-                matrix.check(row, "kept vectors")
                 matrix.put(missing[text], row)
         return matrix.rows
 
@@ -91,12 +90,13 @@ class CachedEmbedder:
             if entry is None:
                 missing.setdefault(texts[position], []).append(position)
                 continue
-            row = _decoded(entry)
             try:
-                matrix.check(row, f"the kept vector of {shortened(texts[position])}")
+                matrix.put(position, _decoded(entry))
             except ModelError as error:
-                raise ModelError(f"{error}; choose another --cache-dir, or --cache off") from None
-            matrix.put([position], row)
+                raise ModelError(
+                    f"{error}; this one is kept, for {shortened(texts[position])}: choose another "
+                    "--cache-dir, or --cache off"
+                ) from None
         return missing
 
     def _kept(self, keys: Sequence[str], rows: Vectors) -> Iterable[Vectors]:
@@ -108,9 +108,6 @@ class CachedEmbedder:
 
     def _key(self, purpose: Purpose, text: str) -> str:
         return digest([KEY_VERSION, self.identity, purpose, text])
-
-    def _told(self, purpose: Purpose) -> str:
-        return "queries" if purpose == "query" else "documents"
 
     def _miss(self, purpose: Purpose, missing: Sequence[str]) -> str:
         more = f" and of {len(missing) - 1} more" if len(missing) > 1 else ""
@@ -125,7 +122,7 @@ def _encoded(row: Vectors) -> str:
 
 
 def _decoded(entry: Mapping[str, Any]) -> Vectors:
-    """Return the row, (1, dimension), that an entry holds.
+    """Return the row, (dimension,), that an entry holds.
 
     Raises:
         InfrastructureError: It holds none.
@@ -136,4 +133,4 @@ def _decoded(entry: Mapping[str, Any]) -> Vectors:
         raise InfrastructureError(
             f"a kept vector is damaged ({type(error).__name__}: {error}); use another --cache-dir"
         ) from error
-    return numbers[None].astype(np.float32, copy=False)
+    return numbers.astype(np.float32, copy=False)

@@ -8,7 +8,7 @@ from typing import Any, Literal, Protocol, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from seal.core.errors import ModelError, shortened
+from seal.core.errors import ModelError, RequestError, shortened
 
 Vectors: TypeAlias = npt.NDArray[np.float32]
 Purpose: TypeAlias = Literal["document", "query"]
@@ -56,25 +56,32 @@ class Matrix:
         """The array itself, no copy."""
         return self._empty(0) if self._rows is None else self._rows
 
-    def check(self, rows: Vectors, what: str) -> None:
-        """Make sure that rows have the dimension of the others.
+    def expect(self, rows: Vectors, what: str = "texts") -> Vectors:
+        """Return the array that rows, (..., dimension), can be written into.
 
         Raises:
-            ModelError: They have another; the text begins with `what` they are.
+            ModelError: They have another dimension than the others; `what` says what they are.
         """
+        dimension = rows.shape[-1]
         if self._rows is None:
-            self._rows = self._empty(rows.shape[1])
-        expected = self._rows.shape[1]
-        if rows.shape[1] != expected:
+            self._rows = self._empty(dimension)
+        if dimension != self._rows.shape[1]:
             others = "the tools" if self._given else "those before"
             raise ModelError(
-                f"embedder {self._name}: {what} have {rows.shape[1]} dimensions, {others} "
-                f"{expected}: one model must embed all texts"
+                f"embedder {self._name}: {what} have {dimension} dimensions, {others} "
+                f"{self._rows.shape[1]}: one model must embed all texts"
             )
+        return self._rows
 
-    def put(self, positions: Sequence[int] | slice, rows: Vectors) -> None:
-        """Write rows that `check` has passed."""
-        self.rows[positions] = rows
+    def put(
+        self, position: int | slice | Sequence[int], rows: Vectors, what: str = "texts"
+    ) -> None:
+        """Write one row, (dimension,), or several, (n, dimension).
+
+        Raises:
+            ModelError: They have another dimension than the others; `what` says what they are.
+        """
+        self.expect(rows, what)[position] = rows
 
     def _empty(self, dimension: int) -> Vectors:
         return np.empty((self._count, dimension), dtype=np.float32)
@@ -101,6 +108,7 @@ def checked_rows(raw: Any, texts: Sequence[str], name: str) -> Vectors:
     """Return one float32 row for each text, (n, dimension), finite.
 
     Raises:
+        RequestError: A row holds NaN or an infinite number.
         ModelError: What an embedder gave is something else; says what came.
     """
     count = len(texts)
@@ -118,7 +126,7 @@ def checked_rows(raw: Any, texts: Sequence[str], name: str) -> Vectors:
         )
     if not np.isfinite(rows).all():
         bad = int(np.flatnonzero(~np.isfinite(rows).all(axis=1))[0])
-        raise ModelError(
+        raise RequestError(
             f"embedder {name}: row {bad} of {count} holds NaN or an infinite number; its text is "
             f"{shortened(texts[bad])}"
         )

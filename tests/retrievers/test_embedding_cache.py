@@ -144,7 +144,7 @@ def test_queries_of_another_dimension_are_told_and_never_kept(store):
 
 def test_kept_vectors_of_another_dimension_name_the_text_and_the_repair(store):
     embed_documents(build_embedder(Answering([[1, 2, 3]]), {}, store), ["a"])
-    with pytest.raises(ModelError, match=r"kept vector of 'a' have 3 dimen.*another --cache-dir"):
+    with pytest.raises(ModelError, match=r"have 3 dimensions.* 2.*for 'a'.*another --cache-dir"):
         CachedEmbedder(Answering(), store).vectors("document", ["a"], dimension=2)
 
 

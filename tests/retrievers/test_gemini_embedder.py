@@ -15,7 +15,7 @@ from servers import (
     nothing,
 )
 
-from seal.core.errors import ModelError, RefusedError, UsageError
+from seal.core.errors import ModelError, RequestError, UsageError
 from seal.retrievers import build_retriever, rank
 from seal.retrievers.embedders import build_embedder, embed_documents
 from seal.retrievers.gemini_embedder import GeminiEmbedder
@@ -122,7 +122,7 @@ def test_a_refusal_fails_at_once_and_never_shows_the_key(status, repair):
 
 @needs_sdk
 def test_only_a_request_that_another_may_replace_is_refused():
-    with server_of(failure(400)) as server, pytest.raises(RefusedError):
+    with server_of(failure(400)) as server, pytest.raises(RequestError):
         embedder(server).embed(["x"])
 
 

@@ -17,7 +17,7 @@ from servers import (
     openai_rows,
 )
 
-from seal.core.errors import ModelError, RefusedError, UsageError
+from seal.core.errors import ModelError, RequestError, UsageError
 from seal.core.types import Query
 from seal.retrievers import build_retriever, rank
 from seal.retrievers.embedders import build_embedder, embed_documents
@@ -159,7 +159,7 @@ def test_a_refusal_fails_at_once_and_names_the_repair_never_the_key(status, repa
 
 def test_only_a_request_that_another_may_replace_is_refused():
     with server_of(failure(400), failure(401)) as server:
-        with pytest.raises(RefusedError):
+        with pytest.raises(RequestError):
             embedder(server).embed(["x"])
         with pytest.raises(ModelError) as caught:
             embedder(server).embed(["x"])

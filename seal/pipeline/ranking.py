@@ -1,0 +1,64 @@
+"""Retrieval for many tasks at once, where a failure costs no task but those that it concerns."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from seal.agents.replies import fault
+from seal.core.errors import CacheMissError, InfrastructureError, RequestError, SealError
+from seal.core.types import Query, Ranking
+
+
+@dataclass(frozen=True, slots=True)
+class Retrieved:
+    """What was retrieved for tasks before they are played."""
+
+    rankings: Mapping[str, tuple[Ranking, ...]] = field(default_factory=dict)
+    """Task id to the rankings of its goals."""
+    failures: Mapping[str, str] = field(default_factory=dict)
+    """Task id to why nothing could be retrieved for it."""
+
+
+def rank_tasks(
+    rank: Callable[[Sequence[Query]], Sequence[Ranking]], queries: Mapping[str, Sequence[Query]]
+) -> Retrieved:
+    """Rank the queries of several tasks in one batch.
+
+    Where the batch fails, all its tasks do: a server that is down is not asked once more for each.
+    Where one of its texts may be to blame, as a server refuses it or no vector of it is kept,
+    halves of the batch are tried, down to single tasks.
+
+    Args:
+        rank: Returns one ranking for each query; what it raises of a plug-in or of the
+            infrastructure is a failure of these queries.
+        queries: Task id to its queries; tasks without any are left out.
+
+    Raises:
+        SealError: A fault that concerns every task, such as a retriever whose answer is none.
+    """
+    try:
+        found = rank([query for several in queries.values() for query in several])
+    except (RequestError, CacheMissError) as error:
+        if len(queries) > 1:
+            return _halves(rank, queries)
+        return Retrieved(failures=dict.fromkeys(queries, str(error)))
+    except InfrastructureError as error:
+        return Retrieved(failures=dict.fromkeys(queries, str(error)))
+    except SealError:
+        raise
+    except (Exception, SystemExit) as error:  # what a plug-in may do
+        return Retrieved(failures=dict.fromkeys(queries, fault(error)))
+    rankings: dict[str, tuple[Ranking, ...]] = {}
+    for ranking in found:
+        rankings[ranking.task_id] = (*rankings.get(ranking.task_id, ()), ranking)
+    return Retrieved(rankings)
+
+
+def _halves(
+    rank: Callable[[Sequence[Query]], Sequence[Ranking]], queries: Mapping[str, Sequence[Query]]
+) -> Retrieved:
+    items = list(queries.items())
+    middle = len(items) // 2
+    first, second = (rank_tasks(rank, dict(half)) for half in (items[:middle], items[middle:]))
+    return Retrieved({**first.rankings, **second.rankings}, {**first.failures, **second.failures})
