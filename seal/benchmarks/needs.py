@@ -72,14 +72,23 @@ def _choices(goal: Goal) -> Iterator[_Choice]:
         yield tuple(dict.fromkeys(map(_called, goal.plans)))
 
 
+def named_tools(task: Task) -> frozenset[str]:
+    """Return every tool of the pool that the task's goals name."""
+    return frozenset().union(*map(_named, task.goals))
+
+
+def _named(goal: Goal) -> set[str]:
+    nodes = [m for plan in goal.plans or () for m in (*plan.milestones, *plan.minefields)]
+    return _stated(goal.reference).union(goal.relevant, goal.offered or (), *map(_tools, nodes))
+
+
 def restricted(task: Task, held: AbstractSet[str]) -> Task:
     """Return the task as far as these tools go; they must meet its need.
 
     Tools that are not among them are taken out of alternatives and of what goals offer; plans,
     minefields and references that call such are left out.
     """
-    goals = tuple(_restricted_goal(goal, held) for goal in task.goals)
-    return task if goals == task.goals else replace(task, goals=goals)
+    return replace(task, goals=tuple(_restricted_goal(goal, held) for goal in task.goals))
 
 
 def _restricted_goal(goal: Goal, held: AbstractSet[str]) -> Goal:

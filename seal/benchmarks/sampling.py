@@ -22,7 +22,7 @@ from functools import cached_property
 from itertools import chain, zip_longest
 from typing import TypeVar
 
-from seal.benchmarks.needs import need_of, restricted
+from seal.benchmarks.needs import named_tools, need_of, restricted
 from seal.core.canonical import derive_seed, digest
 from seal.core.errors import DataError, UnknownNameError, UsageError
 from seal.core.types import Task, Tool
@@ -137,6 +137,7 @@ class _LargePool:
         self.tools = tools
         self.tasks = {name: t for name, t in tasks.items() if any(g.relevant for g in t.goals)}
         self.needs = {name: need_of(task) for name, task in self.tasks.items()}
+        self.named = {name: named_tools(task) for name, task in self.tasks.items()}
 
     def checked(self, sizes: Iterable[int]) -> list[int]:
         """Return the sizes ascending.
@@ -268,7 +269,7 @@ class _Protocol:
             sample,
             tuple(self.pool.tools[tool] for tool in sorted(held)),
             tuple(
-                restricted(task, held)
+                task if self.pool.named[name] <= held else restricted(task, held)
                 for name, task in self.pool.tasks.items()
                 if name in seeds or (self.queries == "closure" and self.pool.needs[name].met(held))
             ),
