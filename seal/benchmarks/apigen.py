@@ -83,7 +83,7 @@ class _Import:
     """One import: what was met so far."""
 
     def __init__(self, source: Path, notes: Notes) -> None:
-        found = find(source, _FILES, "apigen: a JSON or Parquet file of records")
+        found = find(source, _FILES, BENCHMARK)
         self._files = [path for path in found if path.name != _CARD]
         self._notes = notes
         self._tools = ToolTable()

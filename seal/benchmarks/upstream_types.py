@@ -177,7 +177,7 @@ def literal(text: str) -> JSON:
         pass
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", SyntaxWarning)  # "\d" in a text that upstream wrote
+            warnings.simplefilter("ignore")  # "\d" in a text that upstream wrote
             value = ast.literal_eval(text.strip())
     except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
         return None
