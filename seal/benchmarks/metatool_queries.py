@@ -165,6 +165,7 @@ def _names(record: Any) -> tuple[str, ...]:
     """Return the plugins of a record's `tool`, which is one name or a list of names."""
     value = record.get("tool") if isinstance(record, dict) else None
     names = value if isinstance(value, list) else [value]
-    if not names or not all(isinstance(name, str) and name.strip() for name in names):
+    found = [name.strip() for name in names if isinstance(name, str) and name.strip()]
+    if not found or len(found) < len(names):
         raise DataError(f"tool: expected a name or a list of names, got {shortened(value)}")
-    return tuple(dict.fromkeys(name.strip() for name in names))
+    return tuple(dict.fromkeys(found))
