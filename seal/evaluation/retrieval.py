@@ -284,6 +284,8 @@ def _query_id(key: Key) -> str:
 
 def _word(text: str) -> str:
     """Return the text as one word: blanks and % percent-encoded, the rest as it is."""
+    if "%" not in text and len(text.split()) == 1 and text == text.strip():
+        return text
     from urllib.parse import quote
 
     return "".join(quote(c) if c.isspace() or c == "%" else c for c in text)
