@@ -5,7 +5,7 @@ upstream's. Tool id: `bfcl/LANGUAGE/FUNCTION` for functions that items bring wit
 `bfcl/FILE/FUNCTION` for those of the multi-turn and agentic categories. What a file means:
 `bfcl_files`; its documents: `bfcl_tools`; its gold: `bfcl_gold`; its tasks: `bfcl_tasks`.
 
-Gold that violates its own function's document is kept, and counted by category and kind of error.
+Gold that violates the document of its tool is kept, and counted by category and kind of error.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import Any, cast, get_args
 
 from seal.benchmarks.bfcl_files import BfclFiles, Category, Item
 from seal.benchmarks.bfcl_tasks import MEMORIES, TaskMaker
-from seal.benchmarks.bfcl_tools import Functions, Key, text_digest
+from seal.benchmarks.bfcl_tools import Functions, ToolPer, text_digest
 from seal.benchmarks.importer import Notes
 from seal.benchmarks.upstream import TaskIds
 from seal.core.canonical import digest
@@ -32,17 +32,23 @@ _LISTED = 40
 
 
 def import_bfcl(
-    source: Path, notes: Notes, *, key: str = "content", categories: str = "", memory: str = "kv"
+    source: Path,
+    notes: Notes,
+    *,
+    tool_per: str = "content",
+    categories: str = "",
+    memory: str = "kv",
 ) -> Iterator[Tool | Task]:
     """Yield BFCL's tasks, then its tools.
 
     Args:
         source: The folder as upstream publishes it, or one category's file in it.
         notes: Gets the counts.
-        key: "content": each different document is a tool; "name": the documents of one name are one
-            tool, and the first in the order of `bfcl_files.CATEGORIES` and lines stands for all.
+        tool_per: "content": each different document is a tool; "name": the documents of one name
+            are one tool, and the first in the order of `bfcl_files.CATEGORIES` and lines stands for
+            all. Gold is read by the item's own document either way.
         categories: Only these, separated by commas: names of categories, or python_gold, non_live,
-            live, multi_turn, agentic; empty: all. `python_gold` with the key "name" is the pool of
+            live, multi_turn, agentic; empty: all. `python_gold` with "name" is the pool of
             single-turn calls in Python: 2,351 queries over 1,287 functions.
         memory: With which functions memory questions are asked: kv, vector or rec_sum.
 
@@ -50,11 +56,11 @@ def import_bfcl(
         UnknownNameError: An option has no such value.
         DataError: A file is malformed or missing; the text names file and place.
     """
-    _check("key", key, get_args(Key))
+    _check("tool_per", tool_per, get_args(ToolPer))
     _check("memory", memory, MEMORIES)
     files = BfclFiles(source)
     chosen = files.categories(categories)
-    return _Import(files, chosen, Functions(cast("Key", key)), memory, notes).records()
+    return _Import(files, chosen, Functions(cast("ToolPer", tool_per)), memory, notes).records()
 
 
 def _check(option: str, value: str, known: tuple[str, ...]) -> None:

@@ -119,19 +119,22 @@ class TaskMaker:
         return _task(item, category, [goal], said.before)
 
     def _only_turn(self, item: Item) -> Said:
-        turns = _turns(item)
+        turns = _turns(item.record)
         if len(turns) != 1 or not turns[0].text:
             raise DataError("question: expected one turn that ends with a message of the user")
         self.counts["system_messages"] += any(role == "system" for role, _ in turns[0].before)
         return turns[0]
 
     def _multi_turn(self, item: Item, category: Category) -> Task:
-        turns, calls = _turns(item), item.ground_truth
+        turns, calls = _turns(item.record), item.ground_truth
         if len(turns) != len(calls):
             raise DataError(f"question has {len(turns)} turns, its answer has {len(calls)}")
         late = _late(item.record.get("missed_function", {}))
         functions = self._of_classes(item)
-        for name in item.record.get("excluded_function", ()):
+        excluded = item.record.get("excluded_function", [])
+        if not isinstance(excluded, list):
+            raise DataError(f"excluded_function: expected a list, got {shortened(excluded)}")
+        for name in excluded:
             functions.pop(str(name), None)
         goals = []
         for turn, said in enumerate(turns):
@@ -180,19 +183,22 @@ class TaskMaker:
     def _before_memory(self, scenario: str) -> list[str]:
         """Return what the user says in the sessions before the questions of a scenario."""
         if scenario not in self._sessions:
-            self._sessions[scenario] = [
-                message["content"]
-                for record in self._files.conversations(scenario)
-                for turn in field(record, "question", list)
-                for message in turn
-            ]
+            try:
+                self._sessions[scenario] = [
+                    text
+                    for session in self._files.conversations(scenario)
+                    for turn in _turns(session)
+                    for text in (*(text for _, text in turn.before), turn.text)
+                ]
+            except DataError as error:
+                raise DataError(f"memory_{scenario}.json: {error}") from error
         return self._sessions[scenario]
 
     def _of_classes(self, item: Item) -> dict[str, Tool]:
         """Return name to tool of the functions of an item's classes."""
         tools: dict[str, Tool] = {}
         for name in field(item.record, "involved_classes", list):
-            if name not in self._classes:
+            if not isinstance(name, str) or name not in self._classes:
                 raise DataError(
                     f"involved_classes: no class {shortened(name)}; "
                     f"known: {', '.join(sorted(self._classes))}"
@@ -235,9 +241,9 @@ class TaskMaker:
             return None
 
 
-def _turns(item: Item) -> list[Said]:
+def _turns(record: Any) -> list[Said]:
     turns = []
-    for number, turn in enumerate(field(item.record, "question", list)):
+    for number, turn in enumerate(field(record, "question", list)):
         if not isinstance(turn, list):
             raise DataError(f"question.{number}: expected a list, got {shortened(turn)}")
         try:

@@ -22,6 +22,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any, Literal
 
 from seal.benchmarks.upstream import ToolTable, field, tool_id
@@ -29,7 +30,7 @@ from seal.core.canonical import digest
 from seal.core.errors import DataError, shortened
 from seal.core.types import JSON, Tool
 
-Key = Literal["content", "name"]
+ToolPer = Literal["content", "name"]
 
 _TYPES: dict[str, str] = {
     **dict.fromkeys(("object", "dict", "HashMap", "Hashtable"), "object"),
@@ -148,20 +149,20 @@ class Functions:
     """The functions met so far.
 
     Args:
-        key: "content": one tool for each different document; "name": one for each name of a
+        tool_per: "content": one tool for each different document; "name": one for each name of a
             collection, whose first document stands for all.
     """
 
-    def __init__(self, key: Key) -> None:
+    def __init__(self, tool_per: ToolPer) -> None:
         self.table = ToolTable()
         self.words: Counter[str] = Counter()
         """Upstream's type words that JSON Schema lacks, to the number of arguments in the tools."""
         self.set_aside = 0
         """Documents that another of the same name stands for."""
-        self._key = key
+        self._tool_per = tool_per
 
     def add(self, document: Any, collection: str, file: str, category: str = "") -> Tool:
-        """Return the tool that a document describes.
+        """Return the tool that a document describes: its own document, under the id that it has.
 
         Args:
             document: `{name, description, parameters, response?}`.
@@ -174,14 +175,14 @@ class Functions:
             DataError: A field is missing or malformed.
         """
         tool, words = _tool(document, collection, file, category)
-        if self._key == "name" and tool.id in self.table:
+        if self._tool_per == "name" and tool.id in self.table:
             self.set_aside += 1
-            return self.table[tool.id]
+            return tool
         known = len(self.table)
-        own = self.table[self.table.add(tool)]
+        own = self.table.add(tool)
         if len(self.table) > known:
             self.words.update(words.values())
-        return own
+        return replace(tool, id=own)
 
     def __iter__(self) -> Iterator[Tool]:
         """Yield the tools, sorted by id."""

@@ -157,8 +157,6 @@ class Goal:
     """None: not annotated. No tool needed: one plan without `Called`."""
     answers: tuple[str, ...] = ()
     """Values that a right final answer states, each of them."""
-    any_answer: bool = False
-    """True: the answers are alternatives, and stating any one of them is right."""
     offered: tuple[str, ...] | None = None
     """Ids of the tools that are given; None: a retriever chooses."""
     relevant: tuple[str, ...] = ()
@@ -169,6 +167,8 @@ class Goal:
     """Gold steps: for the oracle, golden history and reference replies."""
     labels: dict[str, JSON] = field(default_factory=dict)
     """Mission type, action and the like."""
+    any_answer: bool = False
+    """True: the answers are alternatives, and stating any one of them is right."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -143,6 +143,7 @@ goals = st.builds(
     st.booleans(),
     tuples(steps_of(json_values()), 1),
     maps(json_values()),
+    st.booleans(),
 )
 tasks = st.builds(
     Task,

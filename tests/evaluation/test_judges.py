@@ -30,6 +30,7 @@ RELEVANT = Goal(ASK, relevant=("weather",))
 ASKING = goal(plan(Asked(("city",))), text="What is the weather?")
 CHAT = goal(plan(Replied(("hello",))), text="Say hello")
 ABSTAIN = goal(Plan(), text="Fly me to the moon")
+SYNONYMS = Goal(ASK, answers=("21.5", "twenty-one and a half"), any_answer=True)
 EITHER = goal(plan(WEATHER), plan(Asked()), text=ASK, answers=("21.5",))
 
 DONE = exchange([CALL], [SUNNY])
@@ -45,6 +46,9 @@ TABLE: list[tuple[str, Goal, str | None, list[Step], str, int]] = [
     ("all values beside an apology", VALUED, "Sorry for the wait! It is 21.5, partly cloudy.",
      DONE, "solved", 1),
     ("one value missing", VALUED, "It is 21.5 °C.", DONE, "unsure", 2),
+    ("one of the alternatives", SYNONYMS, "It is twenty-one and a half.", [], "solved", 1),
+    ("none of the alternatives", SYNONYMS, "It is warm.", [], "unsure", 2),
+    ("a number beside the alternatives", SYNONYMS, "It is 35 °C.", DONE, "unsure", 2),
     ("value denied", NUMBER, "It is not 21.5 °C.", DONE, "unsure", 2),
     ("value rounded", NUMBER, "It is about 22 °C.", DONE, "unsure", 2),
     ("another number than the result", NUMBER, "It is 35 °C.", DONE, "unsolved", 2),
