@@ -1,4 +1,4 @@
-"""Retrieval by the sentences of a query: each asks for itself."""
+"""Retrieval by the sentences of a query: each asks for itself, and so does the whole."""
 
 from __future__ import annotations
 
@@ -13,12 +13,13 @@ from seal.retrievers.contract import DECIMALS, Hits, by_score, check_k
 
 
 class SentenceWise:
-    """Retrieves by the sentences of a query: a tool's score is the highest of any sentence.
+    """Retrieves by a query and its sentences: a tool's score is the highest that any of them gives.
 
-    It is exact: a tool among the k best of all is among the k best of its best sentence.
+    It is exact: a tool among the k best of all is among the k best of the text that it suits best.
+    The whole query is asked too, for a sentence may lack the word that another one says.
 
     Args:
-        retriever: What answers each sentence.
+        retriever: What answers each text.
     """
 
     def __init__(self, retriever: Retriever) -> None:
@@ -31,11 +32,11 @@ class SentenceWise:
 
         Raises:
             UsageError: k is less than 1.
-            DataError: The retriever did not answer each sentence.
+            DataError: The retriever did not answer each text.
         """
         check_k(k)
-        parts = [_sentences(query) for query in queries]
-        asked = [sentence for part in parts for sentence in part]
+        parts = [_texts(query) for query in queries]
+        asked = [text for part in parts for text in part]
         rows = self._retriever.retrieve(asked, k) if asked else []
         if len(rows) != len(asked):
             raise DataError(f"retriever {self.identity}: {len(rows)} rows for {len(asked)} queries")
@@ -44,9 +45,10 @@ class SentenceWise:
         return [_merged(next(answers) for _ in part)[:limit] for part in parts]
 
 
-def _sentences(query: Query) -> list[Query]:
-    """Return a query for each sentence; the query itself where there is none."""
-    return [replace(query, text=text) for text in sentences(query.text)] or [query]
+def _texts(query: Query) -> list[Query]:
+    """Return the query, and one for each sentence where there are several."""
+    parts = sentences(query.text)
+    return [query, *(replace(query, text=part) for part in parts if len(parts) > 1)]
 
 
 def _merged(rows: Iterator[Sequence[tuple[str, float]]]) -> Hits:

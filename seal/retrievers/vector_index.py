@@ -165,7 +165,8 @@ class _Search:
         width = min(k + margin, self._index.ntotal)
         rows = np.arange(len(self._queries))
         if not self._kind.exact:
-            return [self._near(row, k, width) for row in rows.tolist()]
+            with _one_thread():  # for one query, threads cost more than they take off
+                return [self._near(row, k, width) for row in rows.tolist()]
         found: list[Found] = []
         for start in range(0, len(rows), _BATCH):
             found.extend(self._certain(rows[start : start + _BATCH], k, width))

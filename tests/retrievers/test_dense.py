@@ -11,7 +11,9 @@ from seal.core.errors import MissingExtraError, ModelError, UsageError
 from seal.core.protocols import Pool
 from seal.core.types import Query, Tool
 from seal.retrievers import build_retriever, rank
-from seal.retrievers.index_store import FORMAT
+from seal.retrievers.index_kinds import Sq8
+from seal.retrievers.index_store import FORMAT, write_index
+from seal.retrievers.vector_index import VectorIndex
 
 
 def files(folder, pattern="*.index"):
@@ -117,6 +119,62 @@ def test_an_index_of_another_embedder_under_this_name_is_refused(kept, embedder,
 
     assert path.read_bytes() == whole
     assert "another embedder" in caplog.text
+
+
+def test_every_kind_of_index_is_kept_under_its_own_name(kept, embedder, queries):
+    specs = [
+        "dense",
+        "dense,index=sq8",
+        "dense,index=hnsw",
+        "dense,index=ivf",
+        "dense,index=hnsw,m=8",
+    ]
+    first = [rank(build_retriever(spec, kept), queries, 5) for spec in specs]
+    assert len(files(kept.cache_dir)) == 5
+    embedder.asked.clear()
+
+    assert [rank(build_retriever(spec, kept), queries, 5) for spec in specs] == first
+    assert embedder.asked == [len(queries)] * 5
+    assert first[0] == first[2] == first[3]
+
+
+def test_how_an_index_is_searched_needs_no_other_index(kept):
+    build_retriever("dense,index=hnsw,ef_search=8", kept)
+    build_retriever("dense,index=hnsw,ef_search=9", kept)
+
+    assert len(files(kept.cache_dir)) == 1
+
+
+def test_the_kind_of_index_is_part_of_the_identity(kept):
+    retriever = build_retriever("dense,index=ivf,probes=3", kept)
+
+    assert retriever.identity == "dense/hashed-words/1/tool_api_description/ivf,probes=3"
+
+
+@pytest.mark.parametrize(
+    ("spec", "message"),
+    [
+        ("dense,index=faiss", "no index 'faiss'; known: flat, hnsw, ivf, sq8"),
+        ("dense,m=8", "give index=hnsw with it"),
+        ("dense,index=ivf,lists=6", "lists = 6, but there are 5 vectors"),
+    ],
+)
+def test_an_index_that_cannot_be_is_refused(spec, message, kept):
+    with pytest.raises(UsageError, match=message):
+        build_retriever(spec, kept)
+    assert files(kept.cache_dir) == []
+
+
+def test_a_sound_file_with_an_index_of_another_kind_is_built_again(kept, queries, caplog):
+    expected = rank(build_retriever("dense", kept), queries, 5)
+    [path] = files(kept.cache_dir)
+    whole = path.read_bytes()
+    vectors = np.eye(5, 32, dtype=np.float32)
+    write_index(path, path.stem, VectorIndex.build(vectors, Sq8()))
+
+    assert rank(build_retriever("dense", kept), queries, 5) == expected
+    assert path.read_bytes() == whole
+    assert "expected flat; it is built again" in caplog.text
 
 
 def test_a_failed_build_leaves_no_index(kept):

@@ -1,4 +1,8 @@
+import hashlib
 import io
+import os
+import subprocess
+import sys
 
 import faiss
 import numpy as np
@@ -8,7 +12,11 @@ from hypothesis import strategies as st
 
 from seal.core.errors import DataError
 from seal.retrievers import vector_index as module
+from seal.retrievers.index_kinds import Flat, Hnsw, Ivf, Sq8
 from seal.retrievers.vector_index import VectorIndex
+
+KINDS = [Flat(), Sq8(), Hnsw(m=8, ef_construction=40, ef_search=32), Ivf(probes=8)]
+APPROXIMATE = KINDS[2:]
 
 
 def unit(rows):
@@ -18,8 +26,9 @@ def unit(rows):
 
 
 def clustered(seed, count, dimension=48, centres=20):
+    """Vectors around centres that are the same for every seed, as those of texts and queries."""
+    middle = np.random.default_rng(0).normal(size=(centres, dimension))
     random = np.random.default_rng(seed)
-    middle = random.normal(size=(centres, dimension))
     near = middle[random.integers(0, centres, count)]
     return unit(near + 0.2 * random.normal(size=(count, dimension)))
 
@@ -88,9 +97,10 @@ def test_batches_and_threads_change_nothing(monkeypatch):
     faiss.omp_set_num_threads(threads)
 
 
-def test_an_index_is_read_back_as_it_was_written():
-    index = VectorIndex.build(clustered(7, 50))
-    again = VectorIndex.read(io.BytesIO(written(index)))
+@pytest.mark.parametrize("kind", KINDS)
+def test_an_index_is_read_back_as_it_was_written(kind):
+    index = VectorIndex.build(clustered(7, 300), kind)
+    again = VectorIndex.read(io.BytesIO(written(index)), kind)
 
     queries = clustered(8, 5)
     assert again.search(queries, 5) == index.search(queries, 5)
@@ -100,6 +110,95 @@ def test_an_index_is_read_back_as_it_was_written():
 def test_bytes_that_are_no_index_are_a_data_error(data):
     with pytest.raises(DataError, match="Faiss"):
         VectorIndex.read(io.BytesIO(data))
+
+
+def test_an_index_of_another_kind_is_a_data_error():
+    data = written(VectorIndex.build(clustered(7, 50), Sq8()))
+
+    with pytest.raises(DataError, match="IndexScalarQuantizer, expected flat"):
+        VectorIndex.read(io.BytesIO(data))
+
+
+# A byte a number cannot tell the very near apart, whatever is searched.
+@pytest.mark.parametrize(
+    ("kind", "recall"), [(Sq8(), 0.8), *((kind, 0.95) for kind in APPROXIMATE)]
+)
+def test_another_kind_finds_most_of_the_nearest_and_scores_them_exactly(kind, recall):
+    vectors, queries = clustered(1, 4000), clustered(2, 60)
+    index = VectorIndex.build(vectors, kind)
+    decoded = index.vectors()
+
+    shared = 0
+    for query, found in zip(queries, index.search(queries, 10), strict=True):
+        shared += len(set(found.positions) & set(by_hand(vectors, query, 10)[0]))
+        exact = np.round(decoded[found.positions].astype(np.float64) @ query.astype(np.float64), 6)
+        assert found.scores == pytest.approx(exact, abs=1e-12)
+        assert found.scores == sorted(found.scores, reverse=True)
+    assert shared / 600 >= recall
+
+
+def test_bytes_for_numbers_are_exact_among_the_decoded_vectors():
+    vectors, queries = clustered(1, 1500), clustered(2, 30)
+    index = VectorIndex.build(vectors, Sq8())
+
+    for query, found in zip(queries, index.search(queries, 10), strict=True):
+        assert found.positions == by_hand(index.vectors(), query, 10)[0]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("count", [1, 2, 40])
+def test_every_kind_answers_in_full_however_few_vectors_there_are(kind, count):
+    vectors = clustered(3, count)
+
+    for k in (1, 3, 100):
+        [found] = VectorIndex.build(vectors, kind).search(vectors[:1], k)
+        assert len(set(found.positions)) == len(found.positions) == min(k, count)
+        assert found.positions[0] == 0
+
+
+@pytest.mark.parametrize("kind", APPROXIMATE)
+def test_an_approximate_kind_answers_in_full_where_its_paths_end(kind):
+    vectors = np.repeat(clustered(3, 4), 200, axis=0)  # four lists, four islands of a graph
+
+    [found] = VectorIndex.build(vectors, kind).search(vectors[:1], 500)
+
+    assert len(set(found.positions)) == 500
+    assert set(range(200)) <= set(found.positions)
+
+
+@pytest.mark.parametrize("kind", APPROXIMATE)
+def test_no_answer_of_an_approximate_kind_depends_on_the_other_queries(kind):
+    vectors, queries = clustered(5, 2000), clustered(6, 40)
+    index = VectorIndex.build(vectors, kind)
+
+    together = index.search(queries, 10)
+
+    assert [index.search(queries[row : row + 1], 10)[0] for row in range(40)] == together
+
+
+_PRINT_DIGESTS = """
+import hashlib, io
+import numpy as np
+from seal.retrievers.index_kinds import Hnsw, Ivf, Sq8
+from seal.retrievers.vector_index import VectorIndex
+vectors = np.random.default_rng(0).normal(size=(1500, 48)).astype(np.float32)
+for kind in (Sq8(), Hnsw(m=8, ef_construction=40), Ivf()):
+    file = io.BytesIO()
+    VectorIndex.build(vectors, kind).write(file)
+    print(hashlib.sha256(file.getvalue()).hexdigest())
+"""
+
+
+def test_every_build_gives_the_same_bytes_whatever_the_threads():
+    vectors = np.random.default_rng(0).normal(size=(1500, 48)).astype(np.float32)
+    kinds = (Sq8(), Hnsw(m=8, ef_construction=40), Ivf())
+    here = [hashlib.sha256(written(VectorIndex.build(vectors, kind))).hexdigest() for kind in kinds]
+
+    command = [sys.executable, "-c", _PRINT_DIGESTS]
+    environment = {**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+    done = subprocess.run(command, capture_output=True, text=True, check=True, env=environment)
+
+    assert done.stdout.split() == here
 
 
 @settings(max_examples=40, deadline=None)

@@ -1,0 +1,112 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from seal.core.errors import DataError, UnknownNameError, UsageError
+from seal.core.types import Query
+from seal.retrievers import build_retriever, rank
+from seal.retrievers.fusion import fused
+
+
+def test_the_sum_of_reciprocal_places_orders_the_tools():
+    # Worked by hand: b 1/62 + 1/61, a 1/61 + 1/63, c 1/62.
+    rankings = [[("a", 9.0), ("b", 8.0)], [("b", 0.3), ("c", 0.2), ("a", 0.1)]]
+
+    assert fused(rankings) == [
+        ("b", round(1 / 62 + 1 / 61, 6)),
+        ("a", round(1 / 61 + 1 / 63, 6)),
+        ("c", round(1 / 62, 6)),
+    ]
+
+
+@given(
+    st.lists(st.permutations(["a", "b", "c", "d"]).map(lambda ids: [(i, 0.0) for i in ids])),
+    st.randoms(use_true_random=False),
+)
+def test_the_order_of_the_rankings_is_nothing_to_their_fusion(rankings, random):
+    shuffled = list(rankings)
+    random.shuffle(shuffled)
+
+    assert fused(shuffled) == fused(rankings)
+
+
+def test_any_retrievers_are_fused_by_rank(pool, queries):
+    parts = [rank(build_retriever(name, pool), queries, 5) for name in ("tfidf", "bm25", "oracle")]
+    retriever = build_retriever("hybrid,fusion=rrf,parts=tfidf+bm25+oracle", pool)
+
+    for row, ranking in enumerate(rank(retriever, queries, 2)):
+        assert list(ranking.hits) == fused(part[row].hits for part in parts)[:2]
+    assert retriever.identity == (
+        "rrf@100(tfidf/tool_api_description + bm25/k1=1.5/b=0.75/tool_api_description + oracle)"
+    )
+
+
+def test_places_beyond_the_depth_count_nothing(pool, queries):
+    shallow = build_retriever("hybrid,fusion=rrf,parts=tfidf+bm25,depth=1", pool)
+
+    [ranking] = rank(shallow, queries[:1], 1)
+
+    assert ranking.hits == (("toy/Weather/forecast", round(2 / 61, 6)),)
+    assert len(rank(shallow, queries[:1], 99)[0].hits) == len(pool.tools)
+
+
+def test_parts_take_the_options_that_they_know(pool, queries, with_options):
+    retriever = build_retriever(
+        "hybrid,fusion=rrf,parts=tfidf+bm25,k1=2,template=name,2.template=full,1.sentences=true",
+        pool,
+    )
+
+    assert retriever.identity == "rrf@100(tfidf/name/sentences + bm25/k1=2/b=0.75/full)"
+
+
+def test_parts_may_be_classes(pool, queries, with_options):
+    class Nothing:
+        identity = "nothing"
+
+        def __init__(self, pool):
+            pass
+
+        def retrieve(self, queries, k):
+            return [[] for _ in queries]
+
+    retriever = build_retriever("hybrid", with_options(parts=["tfidf", Nothing], fusion="rrf"))
+
+    [alone] = rank(build_retriever("tfidf", pool), queries[:1], 3)
+    [found] = rank(retriever, queries[:1], 3)
+    assert [tool for tool, _ in found.hits] == [tool for tool, _ in alone.hits]
+
+
+def test_a_part_that_answers_too_little_is_told(with_options, queries):
+    class Silent:
+        def retrieve(self, queries, k):
+            return []
+
+    retriever = build_retriever("hybrid", with_options(parts=["tfidf", Silent()], fusion="rrf"))
+
+    with pytest.raises(DataError, match="Silent: 0 rows for 3 queries"):
+        retriever.retrieve(queries, 3)
+
+
+@pytest.mark.parametrize(
+    ("spec", "error", "message"),
+    [
+        ("hybrid,fusion=rrf,parts=tfidf", UsageError, "expected two or more retrievers"),
+        ("hybrid,fusion=rrf,parts=tfidf+", UsageError, "expected two or more retrievers"),
+        ("hybrid,fusion=rrf,parts=tfidf+bm52", UnknownNameError, "Did you mean 'bm25'"),
+        ("hybrid,fusion=sum", UnknownNameError, "no fusion 'sum'; known: cosine, rrf"),
+        ("hybrid,fusion=rrf,parts=tfidf+bm25,depth=0", UsageError, "depth = 0: expected a whole"),
+        ("hybrid,fusion=rrf,parts=tfidf+bm25,weight=0.5", UsageError, "option of fusion=cosine"),
+        ("hybrid,fusion=rrf,parts=tfidf+bm25,index=hnsw", UnknownNameError, "hybrid 'index'"),
+        ("hybrid,fusion=rrf,parts=tfidf+bm25,foo=1", UnknownNameError, "option -R of hybrid 'foo'"),
+        ("hybrid,fusion=rrf,parts=tfidf+bm25,1.k1=1", UnknownNameError, "option -R of tfidf 'k1'"),
+        ("hybrid,fusion=rrf,parts=tfidf+bm25,3.k1=1", UsageError, "has the parts 1 to 2"),
+    ],
+)
+def test_what_cannot_be_joined_is_refused(spec, error, message, pool):
+    with pytest.raises(error, match=message):
+        build_retriever(spec, pool)
+
+
+def test_a_cutoff_below_one_is_a_usage_error(pool):
+    with pytest.raises(UsageError, match="--top-k"):
+        build_retriever("hybrid,fusion=rrf,parts=tfidf+bm25", pool).retrieve([Query("x")], 0)

@@ -1,0 +1,194 @@
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy.sparse import random as random_sparse
+
+from seal.core.errors import UnknownNameError, UsageError
+from seal.core.protocols import Pool
+from seal.core.types import Query, Tool
+from seal.retrievers import REGISTRY, build_retriever, rank
+from seal.retrievers.dense import Dense
+from seal.retrievers.joint_space import sparse_projection
+from seal.retrievers.vector_space import unit_rows
+
+PAIRS = ["tfidf+dense", "dense+bm25", "bm25+tfidf", "dense+dense"]
+NOUNS = [
+    "weather",
+    "song",
+    "price",
+    "account",
+    "flight",
+    "recipe",
+    "photo",
+    "word",
+    "city",
+    "match",
+    "train",
+    "news",
+]
+VERBS = ["get", "find", "list", "send", "create", "convert", "search", "check", "book", "play"]
+
+
+@pytest.fixture(scope="module")
+def tools():
+    random = np.random.default_rng(1)
+    described = [" ".join(random.choice([*NOUNS, *VERBS], size=8)) for _ in range(400)]
+    return tuple(Tool(f"toy/t/{i:03}", f"t{i:03}", text) for i, text in enumerate(described))
+
+
+@pytest.fixture
+def asked():
+    random = np.random.default_rng(2)
+    return [Query(" ".join(random.choice([*NOUNS, *VERBS], size=4))) for _ in range(12)]
+
+
+def weighted(spaces, texts, weight):
+    """The definition: the weighted cosines, rounded."""
+    total = 0
+    for space, share in zip(spaces, (weight, 1 - weight), strict=True):
+        documents, queries = (
+            rows if isinstance(rows, np.ndarray) else rows.toarray()
+            for rows in (space.documents(), space.queries(texts))
+        )
+        total = total + share * (queries.astype(np.float64) @ documents.T.astype(np.float64))
+    return np.round(total, 6) + 0.0
+
+
+@pytest.fixture
+def spaces(tools, embedder):
+    """A pair's options, and its two spaces built each for itself."""
+    small = type(embedder)(dimension=16, identity="hashed-words/small")
+
+    def build(parts):
+        names = parts.split("+")
+        models = [small if n == 1 and names[0] == "dense" else embedder for n in range(2)]
+        pairs = list(zip(names, models, strict=True))
+        own = [{"model": model} if name == "dense" else {} for name, model in pairs]
+        options = {f"{n}.{key}": value for n, o in enumerate(own, 1) for key, value in o.items()}
+        return options, [
+            REGISTRY.resolve(name).space(Pool(tools, options=o))
+            for name, o in zip(names, own, strict=True)
+        ]
+
+    return build
+
+
+@pytest.mark.parametrize("parts", PAIRS)
+@pytest.mark.parametrize(("weight", "dimensions"), [(0.3, 64), (1, 10_000)])
+def test_the_score_is_the_weighted_cosine(parts, weight, dimensions, tools, asked, spaces):
+    options, built = spaces(parts)
+    expected = weighted(built, [query.text for query in asked], weight)
+    pool = Pool(tools, options={**options, "parts": parts, "weight": weight})
+
+    found = rank(build_retriever(f"hybrid,dimensions={dimensions}", pool), asked, 5)
+
+    for ranking, scores in zip(found, expected, strict=True):
+        order = np.argsort(-scores, kind="stable")[:5]
+        assert [score for _, score in ranking.hits] == pytest.approx(scores[order], abs=2e-6)
+        assert [tool for tool, _ in ranking.hits] == [tools[i].id for i in order]
+
+
+@pytest.mark.parametrize("index", ["sq8", "hnsw", "ivf"])
+def test_other_indexes_find_most_and_score_alike(index, tools, asked, embedder, tmp_path):
+    pool = Pool(tools, cache_dir=tmp_path, options={"model": embedder, "dimensions": 512})
+    exact = rank(build_retriever("hybrid", pool), asked, 5)
+    first = rank(build_retriever(f"hybrid,index={index}", pool), asked, 5)
+
+    shared = sum(len(set(a.hits) & set(b.hits)) for a, b in zip(exact, first, strict=True))
+    assert shared >= 0.9 * 5 * len(asked)
+    assert len(list(tmp_path.glob("*.index"))) == 2  # that of the dense part, and the joint one
+    assert rank(build_retriever(f"hybrid,index={index}", pool), asked, 5) == first
+
+
+def test_no_answer_depends_on_the_other_queries(tools, asked, embedder):
+    retriever = build_retriever("hybrid,dimensions=64", Pool(tools, options={"model": embedder}))
+
+    together = rank(retriever, asked, 5)
+
+    assert [rank(retriever, [query], 5)[0] for query in asked] == together
+    assert rank(retriever, [], 5) == []
+
+
+def test_a_query_that_says_nothing_and_a_pool_of_empty_tools_rank_by_id(tools, embedder):
+    empty = tuple(replace(tool, name="", description="", id=tool.id) for tool in tools[:9])
+    for pool, query in ((tools, ""), (empty, "weather")):
+        retriever = build_retriever("hybrid,parts=tfidf+bm25,template=name_description", Pool(pool))
+        [ranking] = rank(retriever, [Query(query)], 3)
+        assert ranking.hits == tuple((tool.id, 0.0) for tool in pool[:3])
+
+
+def test_a_class_with_a_space_is_a_part(tools, asked, embedder):
+    class Mine(Dense):
+        """A vector space of one's own."""
+
+    pool = Pool(tools, options={"model": embedder, "parts": ["tfidf", Mine]})
+
+    found = rank(build_retriever("hybrid", pool), asked, 5)
+
+    same = Pool(tools, options={"model": embedder})
+    assert found == rank(build_retriever("hybrid", same), asked, 5)
+
+
+def test_the_identity_tells_all(tools, embedder):
+    pool = Pool(tools, options={"model": embedder})
+
+    assert build_retriever("hybrid,weight=0.25,index=hnsw,m=8,dimensions=64", pool).identity == (
+        "cosine(0.25*tfidf/tool_api_description + 0.75*dense/hashed-words/1/tool_api_description)"
+        "/64/hnsw,m=8,ef_construction=200,ef_search=128"
+    )
+
+
+@pytest.mark.parametrize(
+    ("spec", "error", "message"),
+    [
+        ("hybrid,parts=tfidf+random", UsageError, "part 2 of the hybrid, random, is no vector sp"),
+        ("hybrid,parts=oracle+tfidf", UsageError, "give fusion=rrf"),
+        ("hybrid,parts=tfidf+bm25+tfidf", UsageError, "joins two parts, got 3"),
+        ("hybrid,parts=tfidf", UsageError, "expected two or more"),
+        ("hybrid,parts=tfidf+bm25,weight=1.5", UsageError, "weight = 1.5: expected a number from"),
+        ("hybrid,parts=tfidf+bm25,weight=-1", UsageError, "weight = -1: expected"),
+        ("hybrid,parts=tfidf+bm25,weight=half", UsageError, "weight = 'half': expected"),
+        ("hybrid,parts=tfidf+bm25,dimensions=3", UsageError, "dimensions = 3: expected a whole"),
+        ("hybrid,parts=tfidf+bm25,depth=3", UsageError, "depth is an option of fusion=rrf"),
+        ("hybrid,parts=tfidf+bm25,index=foo", UnknownNameError, "no index 'foo'"),
+        ("hybrid,parts=tfidf+bm25,m=8", UsageError, "give index=hnsw with it"),
+        ("hybrid,parts=tfidf+bm25,2.index=hnsw", UsageError, "share one index"),
+        ("hybrid,parts=tfidf+bm25,model=x", UnknownNameError, "no option -R of hybrid 'model'"),
+        ("hybrid,parts=tfidf+bm25,1.k1=2", UnknownNameError, "no option -R of tfidf 'k1'"),
+        ("hybrid,parts=tfidf+bm25,0.k1=2", UsageError, "has the parts 1 to 2"),
+    ],
+)
+def test_what_cannot_be_joined_is_refused(spec, error, message, pool):
+    with pytest.raises(error, match=message):
+        build_retriever(spec, pool)
+
+
+def test_the_runs_address_passes_where_no_part_asks_a_server(with_options):
+    build_retriever("hybrid,parts=tfidf+bm25", with_options(base_url="http://localhost:1"))
+
+
+def test_a_cutoff_below_one_or_beyond_the_pool(pool):
+    retriever = build_retriever("hybrid,parts=tfidf+bm25", pool)
+
+    with pytest.raises(UsageError, match="--top-k"):
+        retriever.retrieve([Query("x")], 0)
+    assert len(retriever.retrieve([Query("rain")], 99)[0]) == len(pool.tools)
+
+
+def test_a_projection_keeps_lengths_and_nearly_keeps_inner_products():
+    rows = unit_rows(
+        random_sparse(200, 20_000, 0.005, random_state=np.random.default_rng(0)).tocsr()
+    )
+    matrix = sparse_projection(20_000, 1024, seed=0)
+    projected = rows @ matrix
+
+    error = (projected @ projected.T - rows @ rows.T).toarray()
+
+    assert np.abs(error).max() < 4 * np.sqrt(2 / 1024)
+    off = error[~np.eye(200, dtype=bool)]
+    assert abs(off.mean()) < 0.002
+    assert off.std() < 1.1 / np.sqrt(1024)
+    assert (matrix != sparse_projection(20_000, 1024, seed=0)).nnz == 0
+    assert (matrix != sparse_projection(20_000, 1024, seed=1)).nnz > 0
+    assert np.asarray(matrix.multiply(matrix).sum(axis=1)).ravel() == pytest.approx(np.ones(20_000))
