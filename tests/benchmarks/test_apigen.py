@@ -195,6 +195,14 @@ def test_a_wrong_parameters_field_is_told_by_tool(tmp_path: Path) -> None:
         imported(tmp_path, record(tools=[{**TIDES, "parameters": {"harbour": "str"}}]))
 
 
+def test_a_deep_document_is_refused_by_field(tmp_path: Path) -> None:
+    deep: Any = "str"
+    for _ in range(300):
+        deep = [deep]
+    with pytest.raises(DataError, match=r"record 0: parameters\.a\.type\.0.*nested deeper"):
+        imported(tmp_path, record(tools=[{**TIDES, "parameters": {"a": {"type": deep}}}]))
+
+
 def test_a_parquet_of_other_columns_or_none_at_all_is_told(tmp_path: Path) -> None:
     path = tmp_path / "a.parquet"
     parquet.write_table(pa.table({"id": [1], "prompt": ["a"]}), path)
