@@ -262,3 +262,38 @@ def test_the_digest_of_entries_depends_on_content_alone(tmp_path):
         store.put("k1", {"n": 9})
         store.put("k2", {"n": 2})
         assert digest_of_entries(store, ["k1", "k2"]) != digests[0]
+
+
+def test_many_entries_are_written_at_once_and_found_in_the_order_of_their_keys(store):
+    entries = {f"k{n}": {"n": n} for n in range(1201)}
+    keys = [*entries, "none", "k7", "k7"]
+
+    assert store.put_each(entries, "embedding") == list(entries.values())
+    assert list(store.get_each(keys)) == [*entries.values(), None, {"n": 7}, {"n": 7}]
+    assert store.stats().entries == {"embedding": 1201}
+
+
+def test_of_many_entries_those_that_are_stored_stay(store):
+    store.put("b", {"n": "first"})
+
+    assert store.put_each({"a": {"n": 1}, "b": {"n": 2}}) == [{"n": 1}, {"n": "first"}]
+    assert store.put_each({}) == list(store.get_each([])) == []
+
+
+def test_many_entries_are_stored_all_or_not_at_all(store):
+    with pytest.raises(ValueError):
+        store.put_each({"a": {"n": 1}, "b": {"n": float("nan")}})
+    rewrite(store.path, "CREATE TRIGGER no BEFORE INSERT ON entries WHEN NEW.key = 'd' "
+            "BEGIN SELECT RAISE(ABORT, 'full'); END")  # fmt: skip
+    with pytest.raises(InfrastructureError, match="full"):
+        store.put_each({"c": {"n": 1}, "d": {"n": 2}})
+
+    assert list(store.get_each(["a", "b", "c", "d"])) == [None] * 4
+    assert store.put("e", {"n": 3}) == {"n": 3}
+
+
+def test_a_damaged_entry_among_many_is_told(store):
+    store.put_each({"a": {"n": 1}, "b": {"n": 2}})
+    rewrite(store.path, "UPDATE entries SET value = '{}' WHERE key = 'b'")
+    with pytest.raises(InfrastructureError, match="entry b is damaged"):
+        list(store.get_each(["a", "b"]))

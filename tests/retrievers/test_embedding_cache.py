@@ -16,6 +16,8 @@ from seal.core.store import Store
 from seal.retrievers import build_retriever, rank
 from seal.retrievers.embedders import build_embedder, embed_documents, embed_queries, name_of
 from seal.retrievers.embedding_cache import KIND, CachedEmbedder
+from seal.simulator_cache.exchange import export_entries, merge
+from seal.simulator_cache.verify import verify
 
 
 @pytest.fixture
@@ -236,3 +238,57 @@ def test_a_killed_process_goes_on_where_it_stopped(tmp_path):
 
     assert sent == [f"text {n}" for n in range(4, 10)]
     assert out.split("\n")[:2] == ["(10, 4)", "False"], err
+
+
+def test_stores_with_vectors_are_merged_exported_and_verified(store, tmp_path):
+    embedder = Numbered()
+    with Store(tmp_path / "other.sqlite") as other:
+        CachedEmbedder(embedder, other).embed(["a", "b"])
+    merged = merge(store, [tmp_path / "other.sqlite"])
+
+    assert (merged.imported, merge(store, [tmp_path / "other.sqlite"]).known) == (2, 2)
+    assert CachedEmbedder(embedder, store, "replay").embed(["b"]).tolist() == [[1, 1]]
+    assert export_entries(store, tmp_path / "out.jsonl").exported == 0
+    checked = verify(store, {})
+    assert (checked.checked, checked.sound) == (2, True)
+    assert store.stats().entries == {KIND: 2}
+
+
+def test_building_needs_the_vectors_once(tmp_path):
+    """One array, filled in place: the peak stays below what two of them would need."""
+    done = subprocess.run(
+        [sys.executable, "-c", PEAK, str(tmp_path / "answers.sqlite")],
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert done.returncode == 0, done.stderr
+    bare, kept, found = map(float, done.stdout.split())
+    assert max(bare, kept, found) < 2
+
+
+PEAK = """
+import sys
+import tracemalloc
+from pathlib import Path
+import numpy as np
+from seal.core.store import Store
+from seal.retrievers.embedders import build_embedder, embed_documents
+
+class Ones:
+    identity = "ones/1"
+    def embed(self, texts):
+        return np.ones((len(texts), 384), dtype=np.float32)
+
+def peak(embedder):
+    tracemalloc.start()
+    embed_documents(embedder, texts)
+    most = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    return most / (len(texts) * 384 * 4)
+
+texts = [str(n) for n in range(12_000)]
+with Store(Path(sys.argv[1])) as store:
+    cached = build_embedder(Ones(), {}, store)
+    print(peak(Ones()), peak(cached), peak(cached))
+"""
