@@ -59,18 +59,18 @@ class RetrievalSettings:
                 of a service, for options are written to results.json.
         """
         refuse_secret("", self.options, "options")
-        _check_above_zero("cutoffs", self.k)
-        _check_above_zero("pool-sizes", [size for size in self.pool_sizes if size != "all"])
+        check_above_zero("cutoffs", self.k)
+        check_above_zero("pool-sizes", [size for size in self.pool_sizes if size != "all"])
         if not self.k or not self.pool_sizes:
             raise UsageError("--cutoffs and --pool-sizes need at least one number, such as 1,5,10")
         for flag in ("samples", "queries", "limit"):
             if getattr(self, flag) is not None:
-                _check_above_zero(flag, [getattr(self, flag)])
-        _check_known("distractors", self.distractors, get_args(Distractors))
-        _check_known("queries_in", self.queries_in, get_args(QueriesIn))
-        _check_known("cache", self.cache, get_args(CacheMode))
+                check_above_zero(flag, [getattr(self, flag)])
+        check_known("distractors", self.distractors, get_args(Distractors))
+        check_known("queries_in", self.queries_in, get_args(QueriesIn))
+        check_known("cache", self.cache, get_args(CacheMode))
         object.__setattr__(self, "k", tuple(sorted(set(self.k))))
-        object.__setattr__(self, "pool_sizes", _in_order(self.pool_sizes))
+        object.__setattr__(self, "pool_sizes", in_order(self.pool_sizes))
 
     def protocol(self) -> dict[str, Any]:
         """Return what shapes the figures, for results.json; options stand with each retriever."""
@@ -83,17 +83,20 @@ class RetrievalSettings:
         }
 
 
-def _in_order(sizes: tuple[Size, ...]) -> tuple[Size, ...]:
+def in_order(sizes: tuple[Size, ...]) -> tuple[Size, ...]:
+    """Return the sizes ascending, each once; "all" stands last."""
     numbers = sorted({size for size in sizes if size != "all"})
     return (*numbers, "all") if "all" in sizes else tuple(numbers)
 
 
-def _check_above_zero(flag: str, numbers: Any) -> None:
+def check_above_zero(flag: str, numbers: Any) -> None:
+    """Raise UsageError where one of the values of a flag is no whole number of at least 1."""
     for number in numbers:
         if not isinstance(number, int) or isinstance(number, bool) or number < 1:
             raise UsageError(f"--{flag} {number!r}: expected whole numbers of at least 1")
 
 
-def _check_known(setting: str, value: Any, known: tuple[str, ...]) -> None:
+def check_known(setting: str, value: Any, known: tuple[str, ...]) -> None:
+    """Raise UnknownNameError where a setting has none of its known values."""
     if value not in known:
         raise UnknownNameError(f"value of {setting}", str(value), known)

@@ -14,23 +14,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from seal.report.figures import COLOURS, MARKERS, STYLE, save
 from seal.report.frames import require
 
-FOLDER = "figures"
-_COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000", "#999999")
-"""Told apart by colour-blind readers too (Okabe and Ito)."""
-_MARKERS = "osD^vPX*"
 _PANELS_IN_ROW = 3
 _LABEL = 48
 """Characters of a retriever in a legend."""
-_STYLE: Any = {
-    "svg.hashsalt": "seal",
-    "svg.fonttype": "path",
-    "font.family": "DejaVu Sans",
-    "font.size": 9,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-}
 
 
 def draw_figures(result: Mapping[str, Any], folder: Path) -> list[Path]:
@@ -51,23 +40,15 @@ def draw_figures(result: Mapping[str, Any], folder: Path) -> list[Path]:
     entries = result["results"]
     ks = result["protocol"]["k"]
     written: list[Path] = []
-    with mpl.rc_context(_STYLE):
+    with mpl.rc_context(STYLE):
         if len({entry["size"] for entry in entries}) > 1:
             figure = _over_sizes(entries, f"recall@{ks[-1]}")
-            written += _save(figure, folder, "recall_over_pool_size")
+            written += save(figure, folder, "recall_over_pool_size")
         figure = _over_pools(_largest(entries), f"recall@{ks[-1]}")
-        written += _save(figure, folder, "recall_over_pools")
+        written += save(figure, folder, "recall_over_pools")
         if len(ks) > 1:
-            written += _save(_over_ks(_largest(entries), ks), folder, "recall_over_k")
+            written += save(_over_ks(_largest(entries), ks), folder, "recall_over_k")
     return written
-
-
-def _save(figure: Any, folder: Path, name: str) -> list[Path]:
-    (folder / FOLDER).mkdir(parents=True, exist_ok=True)
-    files = [folder / FOLDER / f"{name}.{kind}" for kind in ("svg", "png")]
-    figure.savefig(files[0], metadata={"Date": None})
-    figure.savefig(files[1], dpi=150, metadata={"Software": None})
-    return files
 
 
 def _largest(entries: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
@@ -134,7 +115,7 @@ def _over_pools(entries: Sequence[Mapping[str, Any]], metric: str) -> Any:
     axes = figure.add_subplot()
     found = {(entry["pool"], entry["retriever"]): entry for entry in entries}
     for number, label in enumerate(labels):
-        axes.bar([], [], color=_COLOURS[number % len(_COLOURS)], label=_short(label))
+        axes.bar([], [], color=COLOURS[number % len(COLOURS)], label=_short(label))
         for position, pool in enumerate(pools):
             x = position + (number - (len(labels) - 1) / 2) * width
             entry = found.get((pool, label))
@@ -142,7 +123,7 @@ def _over_pools(entries: Sequence[Mapping[str, Any]], metric: str) -> Any:
                 axes.text(x, 0.02, "n/a", rotation=90, ha="center", va="bottom", color="#555555")
                 continue
             value = entry["metrics"][metric]
-            axes.bar(x, value["mean"], width * 0.92, color=_COLOURS[number % len(_COLOURS)])
+            axes.bar(x, value["mean"], width * 0.92, color=COLOURS[number % len(COLOURS)])
             whiskers = _whiskers([value])
             axes.errorbar([x], [value["mean"]], whiskers, color="#222222", capsize=2, linewidth=1)
     axes.set_xticks(range(len(pools)), pools, rotation=30, ha="right")
@@ -173,8 +154,8 @@ def _line(
         [found["mean"] for _, found in points],
         whiskers,
         label=_short(label),
-        color=_COLOURS[number % len(_COLOURS)],
-        marker=_MARKERS[number % len(_MARKERS)],
+        color=COLOURS[number % len(COLOURS)],
+        marker=MARKERS[number % len(MARKERS)],
         markersize=4,
         capsize=2,
         linewidth=1.2,
