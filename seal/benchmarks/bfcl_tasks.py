@@ -13,7 +13,8 @@ Gold, by category:
   none in its files. Upstream compares states and results of its own implementation of the
   functions, which is no data; here calls are compared.
 - memory, web_search: values that the answer states, any of them. Nothing is kept between chats
-  here, so what upstream says in sessions before a memory question stands in the task's history.
+  here, so what upstream's user says in sessions before a memory question stands in the task's
+  history, each message answered by `NOTED`.
 
 Words of a system prompt and earlier messages of a conversation stand in the history, addressed to
 the role that makes the calls.
@@ -42,6 +43,8 @@ from seal.core.types import JSON, Goal, Milestone, Plan, Step, Task, Tool
 BENCHMARK = "bfcl"
 MORE_FUNCTIONS = "More functions are available to you now. Please try my last request again."
 """What the user says in a turn that brings functions: upstream's files hold no word for it."""
+NOTED = "Noted."
+"""What the agent says to each message before a memory question: upstream's agent speaks freely."""
 
 _CALLER = "execution_manager"
 _USER = "user_simulator"
@@ -90,7 +93,7 @@ class TaskMaker:
         self._classes = {**_FILES, "MemoryAPI": f"memory_{memory}"}
         self._dropped = dropped
         self._by_class: dict[str, dict[str, Tool]] = {}
-        self._sessions: dict[str, list[str]] = {}
+        self._sessions: dict[str, list[tuple[str, str]]] = {}
 
     def task(self, item: Item, category: Category) -> Task:
         """Return the task of an item.
@@ -176,19 +179,18 @@ class TaskMaker:
         goal = Goal(said.text, answers=answers, any_answer=any_answer, offered=_ids(offered))
         before = said.before
         if category.name == "memory":
-            sessions = self._before_memory(field(item.record, "scenario", str))
-            before = (*(("user", text) for text in sessions), *before)
+            before = (*self._before_memory(field(item.record, "scenario", str)), *before)
         return _task(item, category, [goal], before, _facts(item.record))
 
-    def _before_memory(self, scenario: str) -> list[str]:
-        """Return what the user says in the sessions before the questions of a scenario."""
+    def _before_memory(self, scenario: str) -> list[tuple[str, str]]:
+        """Return (role, content) of the sessions before the questions of a scenario."""
         if scenario not in self._sessions:
             try:
                 self._sessions[scenario] = [
-                    text
+                    message
                     for session in self._files.conversations(scenario)
                     for turn in _turns(session)
-                    for text in (*(text for _, text in turn.before), turn.text)
+                    for message in (*turn.before, ("user", turn.text), ("assistant", NOTED))
                 ]
             except DataError as error:
                 raise DataError(f"memory_{scenario}.json: {error}") from error

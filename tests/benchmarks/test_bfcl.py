@@ -185,7 +185,9 @@ def test_a_memory_question_has_its_sessions_as_history_and_alternative_answers(
     shelf.category("memory", [item], [answer(item["id"], "35", "thirty five")])
     (task,) = shelf.tasks()
     (goal,) = task.goals
-    assert [step.content for step in task.history] == ["I am Mo.", "I am 35."]
+    said_before = [step.content for step in task.history]
+    assert said_before == ["I am Mo.", "Noted.", "I am 35.", "Noted."]
+    assert {step.author for step in task.history} == {"user_simulator", "execution_manager"}
     assert (goal.answers, goal.any_answer, goal.plans) == (("35", "thirty five"), True, None)
     assert goal.offered == ("bfcl/memory_kv/read_kv",)
     (other,) = shelf.tasks(memory="vector")
