@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import subprocess
 import sys
 import tempfile
 import time
@@ -24,7 +25,7 @@ from threadpoolctl import threadpool_limits
 from seal.core.protocols import Pool
 from seal.core.text import words
 from seal.core.types import Query, Tool
-from seal.retrievers import build_retriever, rank
+from seal.retrievers import RetrieverSpec, build_retriever, rank
 from seal.retrievers.vector_index import VectorIndex
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -33,7 +34,7 @@ DIMENSION = 384
 
 
 class Times(NamedTuple):
-    """Least CPU seconds of some runs: what else the machine does only adds."""
+    """Two figures side by side; of `compare`, the least CPU seconds of some runs."""
 
     ours: float
     reference: float
@@ -152,6 +153,59 @@ def measure_load(tools: tuple[Tool, ...], repeat: int) -> float:
     return times.ours / times.reference
 
 
+def measure_queries(what: str, tools: tuple[Tool, ...], queries: Sequence[Query]) -> Times:
+    """Return the CPU seconds of all threads to answer queries, and those to build the retriever."""
+    pool = Pool(tools, options={"template": "name_description"})
+    start = time.process_time()
+    retriever = build_retriever(RetrieverSpec(what, _MODELS.get(what, {})), pool)
+    built = time.process_time()
+    rank(retriever, queries, K)
+    return Times(time.process_time() - built, built - start)
+
+
+class Random:
+    """An embedder that costs no memory: numbers drawn by the seed of a text's length."""
+
+    identity = "perf-random/1"
+
+    def embed(self, texts: Sequence[str]) -> np.ndarray:
+        """Return one row for each text, float32."""
+        random = np.random.default_rng(len(texts[0]))
+        return random.standard_normal((len(texts), DIMENSION), dtype=np.float32)
+
+
+def print_peak(count: int, folder: Path) -> None:
+    """Build a dense index, and print by how many bytes the peak of memory grew."""
+    tools = tuple(Tool(f"perf/{number}", f"tool_{number}", "x" * 40) for number in range(count))
+    few = Pool(tools[:10], options={"model": Random()})
+    rank(build_retriever("dense", few), [Query("x")], K)  # loads what every index needs
+    before = peak()
+    build_retriever("dense", Pool(tools, cache_dir=folder, options={"model": Random()}))
+    print(peak() - before)
+
+
+def peak() -> int:
+    """Return the most bytes of memory that this process ever had; Linux alone tells them."""
+    lines = Path("/proc/self/status").read_text().splitlines()
+    # Not ru_maxrss: it begins with what the process had that started this one.
+    return 1024 * next(int(line.split()[1]) for line in lines if line.startswith("VmHWM:"))
+
+
+def measure_memory(count: int) -> Times:
+    """Return the growth of memory to build and keep an index, and to open it, over its vectors."""
+    with tempfile.TemporaryDirectory() as folder:
+        command = [sys.executable, __file__, "--peak", str(count), folder]
+        peaks = [
+            int(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+            for _ in ("build", "open")
+        ]
+    built, opened = (peak / (count * DIMENSION * 4) for peak in peaks)
+    return Times(built, opened)
+
+
+_MODELS = {"dense": {"model": Hashing()}, "hybrid": {"model": Hashing()}}
+
+
 class Quality(NamedTuple):
     """How well `tfidf` finds the relevant tools."""
 
@@ -188,7 +242,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Measure and print beside the goals; a missed one is no failure."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--short", action="store_true", help="fewer tools and runs, for CI")
-    short = parser.parse_args(argv).short
+    parser.add_argument("--peak", nargs=2, help=argparse.SUPPRESS)  # in a process of its own
+    arguments = parser.parse_args(argv)
+    if arguments.peak:
+        print_peak(int(arguments.peak[0]), Path(arguments.peak[1]))
+        return 0
+    short = arguments.short
     repeat = 3 if short else 7
     tools = synthetic_tools(1_000 if short else 4_000)
     queries = [Query(tool.description) for tool in tools[:500]]
@@ -198,6 +257,17 @@ def main(argv: Sequence[str] | None = None) -> int:
         ("tfidf, time / scikit-learn alone", measure_tfidf(tools, queries, repeat), ""),
         ("kept index, time to open / to build", measure_load(tools, repeat), ""),
     ]
+    memory = measure_memory(60_000)
+    rows.append(("memory to build 60,000 x 384 / vectors", memory.ours, "<= 2.5"))
+    rows.append(("memory to open 60,000 x 384 / vectors", memory.reference, ""))
+    many = synthetic_tools(2_000 if short else 16_000)
+    asked = [Query(tool.description) for tool in many[:1_000]]
+    for what in ("dense", "bm25", "hybrid"):
+        times = measure_queries(what, many, asked)
+        goal = "< 2" if what == "dense" else ""
+        size = f"{len(asked):,} queries, {len(many):,} tools"
+        rows.append((f"{what}, CPU s to build", times.reference, ""))
+        rows.append((f"{what}, CPU s, {size}", times.ours, goal))
     found = stabletoolbench(Path(os.environ.get("SEAL_DATA") or ROOT.parent / "shared/data"))
     if found is None:
         print("no StableToolBench files: set SEAL_DATA to measure recall and mrr")
