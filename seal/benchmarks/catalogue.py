@@ -56,6 +56,8 @@ class Entry:
     """Name of the importer; None: it ships, or there is none yet."""
     folder: str | None = None
     """Its folder under SEAL_DATA; None: it is not looked for."""
+    beside: tuple[str, ...] = ()
+    """Folders beside that one which its importer reads too."""
     options: dict[str, Any] = field(default_factory=dict)
     """Of the importer, where it is opened by name."""
     status: str = ""
@@ -126,6 +128,6 @@ def stages(gold: tuple[str, ...] | frozenset[str]) -> dict[str, str]:
 def _entry(record: dict[str, Any]) -> Entry:
     counts = record.get("paper_counts")
     plain = {**record, "paper_counts": None if counts is None else PaperCounts(**counts)}
-    for name in ("gold", "aliases"):
+    for name in ("gold", "aliases", "beside"):
         plain[name] = tuple(record.get(name, ()))
     return Entry(**plain)

@@ -45,6 +45,8 @@ _FREE_TEXT = frozenset(
 )
 _NEGATIONS = re.compile(r"\b(?:no|not|without|don't|never|exclude|excluding)\W+(?:\w+\W+){0,2}$")
 _CUED, _NEAR = 3.0, 2.0
+_CUE_SPAN = 300
+"""Characters around a value in which its cue may stand."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -276,8 +278,8 @@ def _fit(name: str, schema: Mapping[str, Any], kind: str, span: Span, cue: float
 
 def _cue(name: str, schema: Mapping[str, Any], span: Span, text: str) -> float:
     """Return how much the words around a value speak for a property."""
-    before = words(text[: span.start])[-4:]
-    after = words(text[span.end :])[:1]
+    before = words(text[max(0, span.start - _CUE_SPAN) : span.start])[-4:]
+    after = words(text[span.end : span.end + _CUE_SPAN])[:1]
     named = set(words(name))
     if named & set(before[-3:]) or (span.kind == "number" and _shares(named, after)):
         return _CUED

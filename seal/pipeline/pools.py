@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from seal import benchmarks
 from seal.benchmarks import REGISTRY, import_benchmark, sample
 from seal.benchmarks.catalogue import by_any_name
 from seal.benchmarks.importer import TOOLS
@@ -24,7 +26,7 @@ def open_pool(what: str | Path) -> StoredPool:
 
     A name that does not ship is looked for under SEAL_DATA, in the folder that the catalogue gives
     it or in one of its own name; upstream files there are imported into the cache folder once, and
-    again when they change.
+    again when they, or our importers, change.
 
     Raises:
         UnknownNameError: Nothing of that name; lists what there is.
@@ -74,9 +76,18 @@ def _importer(name: str) -> tuple[str, dict[str, Any]]:
 
 
 def _imported(name: str, importer: str, source: Path, options: dict[str, Any]) -> Path:
-    files = sorted(path for path in source.rglob("*") if path.is_file())
+    entry = by_any_name().get(name)
+    folders = [source, *(source.parent / beside for beside in (entry.beside if entry else ()))]
+    files = sorted(path for folder in folders for path in folder.rglob("*") if path.is_file())
     state = [(str(path), path.stat().st_size, path.stat().st_mtime_ns) for path in files]
-    out = cache_folder() / "pools" / f"{name}-{digest([state, importer, options])[:16]}"
+    identity = digest([state, importer, options, _code_of_importers()])
+    out = cache_folder() / "pools" / f"{name}-{identity[:16]}"
     if not (out / "import.json").is_file():
         import_benchmark(importer, source, out, **options)
     return out
+
+
+def _code_of_importers() -> str:
+    """Return the digest of the modules that import: a changed one makes its pools anew."""
+    modules = sorted(Path(benchmarks.__file__).parent.glob("*.py"))
+    return digest([hashlib.sha256(module.read_bytes()).hexdigest() for module in modules])
