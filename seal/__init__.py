@@ -18,6 +18,8 @@ if TYPE_CHECKING:
         retrieve,
         run,
         score,
+        sweep,
+        train_retriever,
     )
     from seal.core.conditions import Argument, Asked, Called, Condition, Replied
     from seal.core.errors import SealError
@@ -104,6 +106,8 @@ __all__ = [
     "retrieve",
     "run",
     "score",
+    "sweep",
+    "train_retriever",
 ]
 
 _HOMES = {
@@ -118,6 +122,8 @@ _HOMES = {
         "retrieve",
         "run",
         "score",
+        "sweep",
+        "train_retriever",
     ),
     "seal.core.conditions": ("Argument", "Asked", "Called", "Condition", "Replied"),
     "seal.core.errors": ("SealError",),

@@ -17,7 +17,9 @@ if TYPE_CHECKING:
     from seal.benchmarks import ImportReport, StoredPool
     from seal.benchmarks.fetching import FetchReport
     from seal.benchmarks.lint import LintReport
+    from seal.pipeline.retrieval_settings import Size
     from seal.pipeline.run import Progress, RunResult
+    from seal.pipeline.sweep.sweep import SweepResult
 
 REGISTRIES = {
     "agent": "seal.agents:REGISTRY",
@@ -65,6 +67,63 @@ def run(
     _check_settings(settings, RunSettings)
     asked = RunSettings(pool=pool, **settings)
     return play(asked, None if out is None else Path(out), resume, progress)
+
+
+def sweep(
+    pool: str | Path = "sample",
+    *,
+    pool_sizes: Sequence[Size] = ("all",),
+    top_k: int | Sequence[int] = 10,
+    out: str | Path | None = None,
+    resume: bool = False,
+    progress: Callable[[str, int, int], None] | None = None,
+    **settings: Any,
+) -> SweepResult:
+    """Play a benchmark end to end over drawn pools of several sizes, and with each of several K.
+
+    Args:
+        pool: A shipped benchmark's name, or a folder that `import_benchmark` wrote.
+        pool_sizes: Numbers of tools, and "all".
+        top_k: Tools that a chat is offered; one number or several.
+        out: Folder of the sweep; None: a new one under `runs/`. It gets sweep.json, sweep.csv, for
+            each drawn pool a pool folder and its runs, and with the extra `experiments`
+            sweep.parquet and figures.
+        resume: Go on with the sweep in `out`: finished runs are skipped; `samples` may be more.
+        progress: Told the stage, how many of its items are done, and how many there are.
+        **settings: Fields of `seal.pipeline.sweep.settings.SweepSettings` (samples, distractors,
+            queries_in, nested, queries) and of `RunSettings`. The retriever is tfidf where none is
+            named; baselines are played where asked for.
+
+    Returns:
+        The folder, the content of sweep.json (`seal.frame` makes a pandas frame of it), and the
+        exit code of `seal run`. The content has `rows`, one for each run, and `results`, the means
+        and deviations over the samples of each size and K with intervals over tasks.
+
+    Raises:
+        UnknownNameError: No such setting, pool or plug-in; names the closest.
+        UsageError: A size beyond the pool or without a query, the retriever `given`, a setting
+            that no run can have, or a folder that holds something else.
+        DataError: The pool is malformed.
+    """
+    from seal.pipeline.sweep.settings import SweepSettings
+    from seal.pipeline.sweep.sweep import sweep as play
+    from seal.report.experiment import write_sweep
+
+    own = {setting.name for setting in fields(SweepSettings)}
+    varied = {name: value for name, value in settings.items() if name in own}
+    others = {name: value for name, value in settings.items() if name not in own}
+    _check_settings(others, RunSettings, SweepSettings)
+    ks = (top_k,) if isinstance(top_k, int) else tuple(top_k)
+    asked = SweepSettings(pool_sizes=tuple(pool_sizes), top_k=ks, **varied)
+    played = play(
+        RunSettings(pool=pool, **{"baselines": False, **others}),
+        asked,
+        None if out is None else Path(out),
+        resume,
+        progress,
+    )
+    played.content["notes"] += write_sweep(played.content, played.folder)
+    return played
 
 
 def score(run: str | Path, **options: Any) -> dict[str, Any]:
@@ -146,22 +205,79 @@ def retrieve(
     return result
 
 
+def train_retriever(
+    pool: str | Path,
+    base: str = "all-MiniLM-L6-v2",
+    out: str | Path = "retriever",
+    *,
+    test_on: str | Path | Sequence[str | Path] = (),
+    resume: bool = False,
+    progress: Callable[[str, int, int], None] | None = None,
+    **settings: Any,
+) -> dict[str, Any]:
+    """Train a sentence-transformers model to retrieve a pool's tools, and measure what it gained.
+
+    The model learns that a query lies nearer to the documents of its tools than to the other
+    documents of its batch. `seal.retrieve(pool, "dense,model=OUT")` uses it.
+
+    Args:
+        pool: A shipped benchmark's name, or a folder that `import_benchmark` wrote.
+        base: The model to begin with: a name or a folder.
+        out: New folder for the model and its training.json.
+        test_on: Foreign pools to test on too; a single one may stand alone.
+        resume: Go on with the training in `out`, from its newest checkpoint.
+        progress: Told the stage, how many of its items are done, and how many there are.
+        **settings: Further fields of `seal.pipeline.train_settings.TrainSettings`: split, held_out,
+            drop_near_duplicates, threshold, steps, epochs, batch_size, learning_rate, max_length,
+            checkpoint_every, device, template, seed, k, test_queries, select, limit, cache,
+            cache_dir.
+
+    Returns:
+        The content of training.json.
+
+        - pool, pool_digest, base, base_identity, template, seed, split (with the ids of its tasks
+          and held-out tools), hyper_parameters, counts, versions, and losses: [{step, loss}].
+        - near_duplicates: training queries that are nearly the same as a test query: {threshold,
+          train_queries, test_queries, same_text, dropped, examples}.
+        - results and comparisons as of `seal.retrieve`, of the retrievers "before" and "after" on
+          the tasks held out and on the foreign pools; a comparison is after less before.
+        - gap: recall and mrr at the largest K in the pool less the mean of the foreign pools,
+          before and after; None without foreign pools.
+
+    Raises:
+        MissingExtraError: The extra `training` is not installed.
+        UnknownNameError: No such setting, pool or template; names the closest.
+        UsageError: No such base model, a setting that no training can have, or a folder that holds
+            something else or a training of other settings.
+        DataError: A pool is malformed, or has too little to train on.
+    """
+    from seal.pipeline.train import train_retriever as train
+    from seal.pipeline.train_settings import TrainSettings
+
+    _check_settings(settings, TrainSettings)
+    places = [test_on] if isinstance(test_on, str | Path) else list(test_on)
+    asked = TrainSettings(base=str(base), **settings)
+    return train(pool, Path(out), asked, places, resume, progress)
+
+
 def frame(what: Any) -> DataFrame:
     """Return results as a pandas frame, one figure a row; needs the extra `experiments`.
 
     Args:
-        what: What `seal.retrieve` returned, or the folder that it wrote; or a run: what `seal.run`
-            returned, a `RunFolder`, or its path.
+        what: What `seal.retrieve` or `seal.sweep` returned, or the folder that they wrote; or a
+            run: what `seal.run` returned, a `RunFolder`, or its path.
 
     Returns:
         Of an experiment in retrieval the columns of results.csv: pool, pool_digest, size, tools,
         sample (missing in the row of all samples together), retriever, identity, metric, value,
-        deviation, low, high, n, queries, samples, unavailable. Of a run the fields of its scores:
-        task_id, trial, goal, metric, value, weight, reason.
+        deviation, low, high, n, queries, samples, unavailable. Of a sweep those of sweep.csv: pool,
+        pool_digest, size, sample, top_k, metric, value, deviation, low, high, n, undefined,
+        queries, samples, reason. Of a run the fields of its scores: task_id, trial, goal, metric,
+        value, weight, reason.
 
     Raises:
         MissingExtraError: pandas is not installed.
-        DataError: The folder holds neither.
+        DataError: The folder holds none of them.
     """
     from seal.report.frames import frame as framed
 
@@ -260,9 +376,9 @@ def register(kind: str, name: str, plugin: Any) -> None:
     registry.register(name, plugin)
 
 
-def _check_settings(settings: Iterable[str], kind: type) -> None:
-    """Raise UnknownNameError where a setting is no field of a dataclass."""
-    known = {setting.name for setting in fields(kind)}
+def _check_settings(settings: Iterable[str], *kinds: type) -> None:
+    """Raise UnknownNameError where a setting is no field of the dataclasses."""
+    known = {setting.name for kind in kinds for setting in fields(kind)}
     for name in settings:
         if name not in known:
             raise UnknownNameError("setting", name, known)

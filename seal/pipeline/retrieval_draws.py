@@ -182,7 +182,7 @@ def _drawn_pools(
                 distractors=settings.distractors,
                 queries=settings.queries_in,
                 nested=settings.nested,
-                neighbours=_neighbours(source.tools) if nearest else None,
+                neighbours=nearest_tools(source.tools) if nearest else None,
             ),
             key=lambda pool: (pool.size, pool.sample),
         )
@@ -215,7 +215,7 @@ def _queries(
     return tuple(asked[row] for row in rows)
 
 
-def _neighbours(
+def nearest_tools(
     tools: tuple[Tool, ...],
 ) -> Callable[[Sequence[str]], Mapping[str, Sequence[str]]]:
     """Return the function that finds the tools whose documents are most like some tools'."""

@@ -147,7 +147,7 @@ def _by_sample(cell: Cell, label: str, names: Sequence[str]) -> list[dict[str, A
     """Return each sample's means; nothing of a single sample, whose means stand above."""
     if len(cell.samples) == 1:
         return []
-    means = _sample_means(cell.values[label], cell.sample_of)
+    means = sample_means(cell.values[label], cell.sample_of)
     return [
         {
             "sample": sample.number,
@@ -159,7 +159,7 @@ def _by_sample(cell: Cell, label: str, names: Sequence[str]) -> list[dict[str, A
     ]
 
 
-def _sample_means(values: Floats, sample_of: Integers) -> Floats:
+def sample_means(values: Floats, sample_of: Integers) -> Floats:
     """Return the means of each sample that has rows, (samples, columns)."""
     import numpy as np
 
@@ -212,10 +212,10 @@ def _estimated(
         empty = {"mean": None, "deviation": None, "n": 0, "low": None, "high": None}
         return {label: {name: dict(empty) for name in names} for label in cell.values}
     sample_of = cell.sample_of[rows]
-    spreads = [mean_and_deviation(column) for column in _sample_means(values, sample_of).T.tolist()]
+    spreads = [mean_and_deviation(column) for column in sample_means(values, sample_of).T.tolist()]
     low, high = weighted_intervals(
         values,
-        _weights(sample_of),
+        sample_weights(sample_of),
         np.asarray(cell.task_of)[rows],
         derive_seed(seed, cell.source.digest, cell.size, group),
         RESAMPLES,
@@ -236,7 +236,7 @@ def _estimated(
     }
 
 
-def _weights(sample_of: Integers) -> Floats:
+def sample_weights(sample_of: Integers) -> Floats:
     """Return a weight for each row by which every sample counts alike; their mean is 1."""
     import numpy as np
 
@@ -255,7 +255,7 @@ def comparisons_of(cell: Cell, ks: Sequence[int], seed: int) -> list[dict[str, A
     if not cell.task_of:
         return []
     names = metric_names(ks)
-    weights = _weights(cell.sample_of)[:, None]
+    weights = sample_weights(cell.sample_of)[:, None]
     _, clusters = np.unique(np.asarray(cell.task_of), return_inverse=True)
     found = []
     for metric in (f"recall@{max(ks)}", f"mrr@{max(ks)}"):

@@ -24,7 +24,7 @@ class Timings:
 
     def __init__(self, path: Path) -> None:
         repair_tail(path)
-        self.tokens = _tokens(path)
+        self.tokens = tokens_spent(path)
         """What the earlier parts of the run spent."""
         self._file = path.open("ab")
 
@@ -46,7 +46,12 @@ class Timings:
         self._file.close()
 
 
-def _tokens(path: Path) -> int:
+def tokens_spent(path: Path) -> int:
+    """Return the tokens of all chats in a file of timings; 0 where there is none.
+
+    Raises:
+        DataError: A line is damaged.
+    """
     if not path.is_file():
         return 0
     spent = 0

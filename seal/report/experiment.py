@@ -1,14 +1,15 @@
-"""What of an experiment in retrieval needs the extra `experiments`: Parquet and figures."""
+"""What of experiments and sweeps needs the extra `experiments`: Parquet and figures."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 from seal.core.errors import MissingExtraError
-from seal.report.frames import write_parquet
+from seal.report.frames import PARQUET, SWEEP_PARQUET, write_parquet, write_sweep_parquet
 from seal.report.retrieval_figures import draw_figures
+from seal.report.sweep_figures import draw_sweep
 
 
 def write_tables_and_figures(result: Mapping[str, Any], folder: Path) -> list[str]:
@@ -21,8 +22,31 @@ def write_tables_and_figures(result: Mapping[str, Any], folder: Path) -> list[st
     Returns:
         A sentence for each thing that was left out, as a package is not installed.
     """
+    return _written(result, folder, {PARQUET: write_parquet, "the figures": draw_figures})
+
+
+def write_sweep(content: Mapping[str, Any], folder: Path) -> list[str]:
+    """Write sweep.parquet and the figures into a sweep's folder.
+
+    Args:
+        content: Of sweep.json.
+        folder: The sweep's folder.
+
+    Returns:
+        A sentence for each thing that was left out, as a package is not installed.
+    """
+    return _written(
+        content, folder, {SWEEP_PARQUET: write_sweep_parquet, "the figures": draw_sweep}
+    )
+
+
+def _written(
+    result: Mapping[str, Any],
+    folder: Path,
+    writers: Mapping[str, Callable[[Mapping[str, Any], Path], Any]],
+) -> list[str]:
     notes = []
-    for what, write in (("results.parquet", write_parquet), ("the figures", draw_figures)):
+    for what, write in writers.items():
         try:
             write(result, folder)
         except MissingExtraError as error:

@@ -14,12 +14,16 @@ from seal.core.errors import DataError, MissingExtraError
 from seal.core.types import Score
 from seal.pipeline.retrieval_files import COLUMNS, RESULTS, long_rows
 from seal.pipeline.run_folder import RunFolder
+from seal.pipeline.sweep import files as sweeps
 
 EXTRA = "experiments"
 PARQUET = "results.parquet"
+SWEEP_PARQUET = "sweep.parquet"
 _TYPES = {
     "sample": "Int64",
     "tools": "Int64",
+    "top_k": "Int64",
+    "undefined": "Int64",
     "n": "Int64",
     "samples": "Int64",
     "value": "Float64",
@@ -35,31 +39,36 @@ def frame(what: Any) -> Any:
     """Return results as a pandas frame, one figure a row.
 
     Args:
-        what: What `seal.retrieve` returned, or the folder that it wrote; or a run: what `seal.run`
-            returned, a `RunFolder`, or its path.
+        what: What `seal.retrieve` or `seal.sweep` returned, or the folder that they wrote; or a
+            run: what `seal.run` returned, a `RunFolder`, or its path.
 
     Returns:
         Of an experiment in retrieval the columns of results.csv: pool, pool_digest, size, tools,
         sample (missing in the row of all samples together), retriever, identity, metric, value,
-        deviation, low, high, n, queries, samples, unavailable. Of a run the fields of its scores:
-        task_id, trial, goal, metric, value, weight, reason.
+        deviation, low, high, n, queries, samples, unavailable. Of a sweep those of sweep.csv: pool,
+        pool_digest, size, sample, top_k, metric, value, deviation, low, high, n, undefined,
+        queries, samples, reason. Of a run the fields of its scores: task_id, trial, goal, metric,
+        value, weight, reason.
 
     Raises:
         MissingExtraError: pandas is not installed.
-        DataError: The folder holds neither.
+        DataError: The folder holds none of them.
     """
     if isinstance(what, Mapping):
-        return _retrieval_frame(what)
+        return _sweep_frame(what) if "rows" in what else _retrieval_frame(what)
     run = getattr(what, "folder", what)
     if isinstance(run, RunFolder):
         return _scores_frame(run)
-    path = Path(what)
+    path = Path(run)
+    table = path / sweeps.SWEEP if path.is_dir() else path
+    if table.name == sweeps.SWEEP and table.is_file():
+        return _sweep_frame(sweeps.read(table))
     file = path / RESULTS if path.is_dir() else path
     if file.name == RESULTS and file.is_file():
         return _retrieval_frame(_read(file))
     if not (path / "run.json").is_file():
         raise DataError(
-            f"{path} holds neither {RESULTS} nor run.json: "
+            f"{path} holds neither {RESULTS} nor {sweeps.SWEEP} nor run.json: "
             "give a folder that `seal retrieve` or `seal run` wrote"
         )
     return _scores_frame(RunFolder.open(path))
@@ -77,6 +86,18 @@ def write_parquet(result: Mapping[str, Any], folder: Path) -> Path:
     return file
 
 
+def write_sweep_parquet(content: Mapping[str, Any], folder: Path) -> Path:
+    """Write the long form of a sweep as Parquet, and return the file.
+
+    Raises:
+        MissingExtraError: pandas or pyarrow is not installed.
+    """
+    require("pyarrow")
+    file = folder / SWEEP_PARQUET
+    _sweep_frame(content).to_parquet(file, index=False)
+    return file
+
+
 def require(package: str) -> None:
     """Make sure that a package of the extra `experiments` is installed.
 
@@ -89,6 +110,10 @@ def require(package: str) -> None:
 
 def _retrieval_frame(result: Mapping[str, Any]) -> Any:
     return _framed([{**row, "size": str(row["size"])} for row in long_rows(result)], COLUMNS)
+
+
+def _sweep_frame(content: Mapping[str, Any]) -> Any:
+    return _framed(list(sweeps.long_rows(content)), sweeps.COLUMNS)
 
 
 def _scores_frame(run: RunFolder) -> Any:

@@ -1,0 +1,119 @@
+"""The pools of a sweep: drawn, and written as pool folders of their own."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import orjson
+
+from seal.benchmarks.importer import REPORT, TASKS, TOOLS, ImportReport, pool_digest
+from seal.benchmarks.pool import StoredPool
+from seal.benchmarks.sampling import PoolSample, sample_pools
+from seal.core.canonical import derive_seed
+from seal.core.errors import UsageError
+from seal.core.records import AtomicFile, write_records
+from seal.core.types import JSON, Task, Tool
+from seal.pipeline.retrieval_draws import nearest_tools
+from seal.pipeline.settings import RunSettings
+from seal.pipeline.sweep.settings import SweepSettings
+
+
+def draw_pools(pool: StoredPool, settings: RunSettings, sweep: SweepSettings) -> list[PoolSample]:
+    """Return the pools of a sweep, sizes ascending, of each size sample by sample.
+
+    Args:
+        pool: The large one.
+        settings: Its seed decides what is drawn; its tags and its limit, of which tasks.
+        sweep: Sizes, samples and the rest of the protocol.
+
+    Raises:
+        UsageError: A size is beyond the pool or serves no task, no task has relevant tools, or a
+            pool has fewer tasks than `queries`.
+        DataError: The pool is malformed.
+    """
+    tools = pool.tools()
+    tasks = tuple(pool.tasks(select=settings.select, limit=settings.limit))
+    drawn = (
+        _whole(tools, tasks, sweep) if sweep.whole else _sampled(tools, tasks, settings.seed, sweep)
+    )
+    if sweep.queries is None:
+        return drawn
+    return [_with_queries(it, sweep.queries, settings.seed, pool.digest) for it in drawn]
+
+
+def _whole(
+    tools: tuple[Tool, ...], tasks: tuple[Task, ...], sweep: SweepSettings
+) -> list[PoolSample]:
+    samples = 1 if sweep.queries is None else sweep.samples
+    return [PoolSample(len(tools), sample, tools, tasks, ()) for sample in range(samples)]
+
+
+def _sampled(
+    tools: tuple[Tool, ...], tasks: tuple[Task, ...], seed: int, sweep: SweepSettings
+) -> list[PoolSample]:
+    found = sample_pools(
+        tools,
+        tasks,
+        [len(tools) if size == "all" else size for size in sweep.pool_sizes],
+        sweep.samples,
+        seed,
+        distractors=sweep.distractors,
+        queries=sweep.queries_in,
+        nested=sweep.nested,
+        neighbours=nearest_tools(tools) if sweep.distractors == "nearest" else None,
+    )
+    # Closure makes every sample of the whole pool the same one.
+    once = sweep.queries_in == "closure" and sweep.queries is None
+    kept = [it for it in found if not (once and it.size == len(tools) and it.sample)]
+    return sorted(kept, key=lambda it: (it.size, it.sample))
+
+
+def _with_queries(drawn: PoolSample, queries: int, seed: int, digest: str) -> PoolSample:
+    if queries > len(drawn.tasks):
+        raise UsageError(
+            f"--queries {queries}: the pool of {drawn.size} tools, sample {drawn.sample}, has "
+            f"{len(drawn.tasks)} tasks; give at most {len(drawn.tasks)}"
+        )
+    chance = random.Random(derive_seed(seed, "queries", digest, drawn.size, drawn.sample))
+    rows: Sequence[int] = sorted(chance.sample(range(len(drawn.tasks)), queries))
+    return replace(drawn, tasks=tuple(drawn.tasks[row] for row in rows))
+
+
+def write_pool(drawn: PoolSample, folder: Path, origin: StoredPool, seed: int) -> None:
+    """Write a drawn pool as a pool folder; its import.json says where it was drawn from.
+
+    Equal pools are equal bytes, so that writing one again changes nothing.
+
+    Args:
+        drawn: The tools and tasks.
+        folder: Where to; `tools.jsonl`, `tasks.jsonl`, `import.json`.
+        origin: The large pool.
+        seed: Of the drawing.
+    """
+    write_records(folder / TOOLS, drawn.tools)
+    write_records(folder / TASKS, drawn.tasks)
+    lacks = origin.report.get("lacks")
+    facts: dict[str, JSON] = {
+        "drawn_from": origin.digest,
+        "size": drawn.size,
+        "sample": drawn.sample,
+        "seed": seed,
+        "seeds": list(drawn.seeds),
+    }
+    report = ImportReport(
+        origin.name,
+        len(drawn.tasks),
+        len(drawn.tools),
+        {},
+        tuple(map(str, lacks)) if isinstance(lacks, list) else (),
+        pool_digest(folder),
+        {},
+        facts,
+    )
+    with AtomicFile(folder / REPORT) as out:
+        out.write(
+            orjson.dumps(report.to_json(), option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
+        )

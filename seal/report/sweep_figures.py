@@ -1,0 +1,138 @@
+"""Figures of a sweep, as SVG and PNG.
+
+metrics_over_pool_size   a panel a K, a line a metric (the SEAL paper's Figure 4)
+pass_rate_over_recall    recall@K against pass rate, call recall and tokens; a line a pool size
+
+Whiskers: deviation over samples. Equal results give equal bytes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from seal.report.figures import COLOURS, MARKERS, STYLE, save
+from seal.report.frames import require
+from seal.report.sweep_table import CALL_RECALL, METRICS, PASS_RATE, figure_of, tokens_of
+
+_AGAINST = (PASS_RATE, CALL_RECALL, "tokens")
+
+
+def draw_sweep(content: Mapping[str, Any], folder: Path) -> list[Path]:
+    """Draw what the results hold, and return the files.
+
+    Pool sizes are drawn where there are several, K where there are several.
+
+    Args:
+        content: Of sweep.json.
+        folder: Of the sweep; the files lie in `figures/` there.
+
+    Raises:
+        MissingExtraError: matplotlib is not installed.
+    """
+    require("matplotlib")
+    import matplotlib as mpl
+
+    entries = content["results"]
+    written: list[Path] = []
+    with mpl.rc_context(STYLE):
+        if len({entry["size"] for entry in entries}) > 1:
+            written += save(_over_sizes(entries), folder, "metrics_over_pool_size")
+        if len({entry["top_k"] for entry in entries}) > 1:
+            written += save(_over_recall(entries), folder, "pass_rate_over_recall")
+    return written
+
+
+def _over_sizes(entries: Sequence[Mapping[str, Any]]) -> Any:
+    ks = sorted({entry["top_k"] for entry in entries})
+    sizes = sorted({entry["size"] for entry in entries})
+    figure, panels = _panels(len(ks))
+    for k, axes in zip(ks, panels, strict=True):
+        mine = sorted((e for e in entries if e["top_k"] == k), key=lambda entry: entry["size"])
+        for number, metric in enumerate(METRICS):
+            points = [(entry["size"], figure_of(entry, metric)) for entry in mine]
+            _line(axes, number, metric, [(size, {}, found) for size, found in points])
+        axes.set_xscale("log")
+        axes.set_xlim(0.8 * sizes[0], 1.25 * sizes[-1])
+        axes.set_xticks(sizes, [f"{size:,}" for size in sizes], rotation=45, ha="right")
+        axes.minorticks_off()
+        axes.set_ylim(0, 1.05)
+        axes.set_xlabel("tools in the pool")
+        axes.set_title(f"K = {k}")
+    panels[0].set_ylabel("mean over samples")
+    _legend(figure, panels)
+    return figure
+
+
+def _over_recall(entries: Sequence[Mapping[str, Any]]) -> Any:
+    sizes = sorted({entry["size"] for entry in entries})
+    figure, panels = _panels(len(_AGAINST))
+    for what, axes in zip(_AGAINST, panels, strict=True):
+        for number, size in enumerate(sizes):
+            mine = sorted((e for e in entries if e["size"] == size), key=lambda e: e["top_k"])
+            points = [(e, figure_of(e, f"recall@{e['top_k']}"), _height(e, what)) for e in mine]
+            kept = [(e["top_k"], x, y) for e, x, y in points if x["mean"] is not None]
+            _line(axes, number, f"{size:,} tools", [(x["mean"], x, y) for _, x, y in kept])
+            for k, x, y in kept:
+                if y["mean"] is not None:
+                    place = (x["mean"], y["mean"])
+                    axes.annotate(
+                        f"{k}", place, (4, 4), textcoords="offset points", color="#555555", size=7
+                    )
+        axes.set_xlim(0, 1.05)
+        axes.set_ylim(0, None if what == "tokens" else 1.05)
+        axes.set_xlabel("recall@K; at each point its K")
+        axes.set_title("tokens of a goal" if what == "tokens" else what)
+    _legend(figure, panels)
+    return figure
+
+
+def _height(entry: Mapping[str, Any], what: str) -> Mapping[str, Any]:
+    return tokens_of(entry) if what == "tokens" else figure_of(entry, what)
+
+
+def _line(
+    axes: Any,
+    number: int,
+    label: str,
+    points: Sequence[tuple[float, Mapping[str, Any], Mapping[str, Any]]],
+) -> None:
+    """Draw a line through (x, what x is the mean of, what y is the mean of).
+
+    A point that was not measured is left out; a line without points stands in the legend as n/a.
+    """
+    drawn = [(x, across, y) for x, across, y in points if y["mean"] is not None]
+    look = {"color": COLOURS[number % len(COLOURS)], "marker": MARKERS[number % len(MARKERS)]}
+    if not drawn:
+        axes.plot([], [], label=f"{label}: n/a", **look)
+        return
+    axes.errorbar(
+        [x for x, _, _ in drawn],
+        [y["mean"] for _, _, y in drawn],
+        yerr=[y["deviation"] or 0.0 for _, _, y in drawn],
+        xerr=[across.get("deviation") or 0.0 for _, across, _ in drawn],
+        label=label,
+        markersize=4,
+        capsize=2,
+        linewidth=1.2,
+        **look,
+    )
+
+
+def _panels(count: int) -> tuple[Any, list[Any]]:
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(max(5.0, 3.6 * count), 3.7), layout="constrained")
+    axes = list(figure.subplots(1, count, squeeze=False).flat)
+    for each in axes:
+        each.grid(axis="y", color="#dddddd", linewidth=0.6)
+    return figure, axes
+
+
+def _legend(figure: Any, panels: Sequence[Any]) -> None:
+    shown: dict[str, Any] = {}
+    for axes in panels:
+        handles, labels = axes.get_legend_handles_labels()
+        shown |= dict(zip(labels, handles, strict=True))
+    figure.legend(shown.values(), shown.keys(), loc="outside upper center", ncols=4, frameon=False)
