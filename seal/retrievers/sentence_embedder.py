@@ -46,7 +46,7 @@ class SentenceEmbedder:
             raise UsageError(
                 "no embedding model is named: write sentence-transformers/MODEL or a folder"
             )
-        self._source = _source(self._name)
+        self._source = model_source(self._name)
         self._device = options.get("device")
         self._revision = options.get("revision")
         self._size = _batch_size(options.get("batch_size"))
@@ -85,26 +85,42 @@ class SentenceEmbedder:
             )
 
     def _loaded(self) -> Any:
-        if find_spec("sentence_transformers") is None:
-            raise MissingExtraError("sentence-transformers", "embeddings")
-        library = import_module("sentence_transformers")
-        try:
-            with _without_progress():
-                return library.SentenceTransformer(
-                    self._source,
-                    device=self._device,
-                    revision=self._revision,
-                    local_files_only=Path(self._source).is_dir(),
-                )
-        except (OSError, ValueError) as error:
-            raise UsageError(
-                f"no sentence-transformers model {self._name!r}: give a name on the Hugging Face "
-                f"hub, a folder, or openai/MODEL for a server ({error})"
-            ) from error
+        return load_model(self._name, self._device, self._revision)
+
+
+def load_model(name: str, device: str | None = None, revision: str | None = None) -> Any:
+    """Return a model of the library, loaded without a word on stderr.
+
+    Args:
+        name: On the Hugging Face hub, of a packaged model, or a folder.
+        device: Such as "cpu" or "cuda"; None: a GPU where there is one.
+        revision: Of a model on the hub.
+
+    Raises:
+        MissingExtraError: sentence-transformers is not installed.
+        UsageError: There is no such model.
+    """
+    if find_spec("sentence_transformers") is None:
+        raise MissingExtraError("sentence-transformers", "embeddings")
+    library = import_module("sentence_transformers")
+    source = model_source(name)
+    try:
+        with without_progress():
+            return library.SentenceTransformer(
+                source,
+                device=device,
+                revision=revision,
+                local_files_only=Path(source).is_dir(),
+            )
+    except (OSError, ValueError) as error:
+        raise UsageError(
+            f"no sentence-transformers model {name!r}: give a name on the Hugging Face "
+            f"hub, a folder, or openai/MODEL for a server ({error})"
+        ) from error
 
 
 @contextmanager
-def _without_progress() -> Iterator[None]:
+def without_progress() -> Iterator[None]:
     """Keep the library's progress bars off stderr."""
     told = import_module("transformers.utils.logging")
     if not told.is_progress_bar_enabled():
@@ -127,7 +143,7 @@ def _batch_size(given: Any) -> int:
     return size
 
 
-def _source(name: str) -> str:
+def model_source(name: str) -> str:
     """Return the folder of a model that an installed package carries, else the name."""
     package = _PACKAGED.get(name)
     if package is None or Path(name).is_dir() or find_spec(package) is None:

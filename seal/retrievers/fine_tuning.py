@@ -1,0 +1,244 @@
+"""Training of a sentence-transformers model by that library's own trainer.
+
+Source of the loss: van den Oord et al. 2018 (InfoNCE) over in-batch negatives, the library's
+`MultipleNegativesRankingLoss`; so ToolLLM trained its retriever (section 3.1).
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from seal.core.errors import MissingExtraError, UsageError
+from seal.retrievers.sentence_embedder import load_model, without_progress
+from seal.retrievers.training import Pair
+
+WARM_UP = 0.1
+"""Share of the steps in which the learning rate rises; then it falls to 0 in a straight line."""
+_KEPT = 2
+"""Checkpoints that stay: the newest may be torn."""
+_PACKAGES = {
+    "sentence_transformers": "sentence-transformers",
+    "datasets": "datasets",
+    "accelerate": "accelerate",
+}
+
+Progress = Callable[[str, int, int], None]
+"""Told the stage, how many of its items are done, and how many there are."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recipe:
+    """How a model is trained."""
+
+    batch_size: int
+    learning_rate: float
+    """At its highest."""
+    checkpoint_every: int
+    """Steps."""
+    seed: int = 0
+    """Of dropout and the like."""
+    max_length: int | None = None
+    """Tokens of a text in training; None: what the model reads. The trained model reads as much as
+    its base."""
+    device: str | None = None
+    """`cpu` or `cuda`; None: a GPU where there is one."""
+
+
+class Checkpoint(NamedTuple):
+    """A state of training from which it can go on."""
+
+    step: int
+    folder: Path
+
+
+class Trained(NamedTuple):
+    """A trained model."""
+
+    model: Any
+    losses: list[dict[str, float]]
+    """{step, loss}: means since the step before it in the list."""
+
+
+def check_installed() -> None:
+    """Make sure that models can be trained here.
+
+    Raises:
+        MissingExtraError: A package is not installed.
+    """
+    for module, package in _PACKAGES.items():
+        if find_spec(module) is None:
+            raise MissingExtraError(package, "training")
+
+
+def fine_tune(
+    base: str,
+    pairs: Sequence[Pair],
+    batches: Sequence[Sequence[int]],
+    recipe: Recipe,
+    folder: Path,
+    progress: Progress | None = None,
+) -> Trained:
+    """Train a model, or go on from the newest checkpoint in a folder.
+
+    On one machine's CPU with one number of threads, equal arguments give equal weights, whether or
+    not the training was interrupted.
+
+    Args:
+        base: A name on the Hugging Face hub, of a packaged model, or a folder.
+        pairs: What it is trained on.
+        batches: Positions of pairs; one step each.
+        recipe: How.
+        folder: Of the checkpoints; those of another training must not lie there.
+        progress: Told of every step.
+
+    Raises:
+        MissingExtraError: A package is not installed.
+        UsageError: No such model or device, or one whose texts cannot be shortened.
+    """
+    check_installed()
+    if recipe.device == "cuda" and not import_module("torch").cuda.is_available():
+        raise UsageError("--device cuda: no GPU that torch can use is here; leave it out, or cpu")
+    last = newest_checkpoint(folder)
+    model = load_model(base, recipe.device)
+    length = _shorten(model, recipe.max_length)
+    trainer = _trainer(model, pairs, batches, recipe, folder, progress)
+    if last is None or last.step < len(batches):
+        with without_progress():
+            trainer.train(resume_from_checkpoint=None if last is None else str(last.folder))
+        history = trainer.state.log_history
+    else:
+        model = load_model(str(last.folder), recipe.device)
+        history = _state(last.folder)["log_history"]
+    if length is not None:
+        model.max_seq_length = length
+    losses = [{"step": e["step"], "loss": e["loss"]} for e in history if "loss" in e]
+    return Trained(model.eval(), losses)
+
+
+def newest_checkpoint(folder: Path) -> Checkpoint | None:
+    """Return the newest whole checkpoint in a folder; torn ones are removed."""
+    found = []
+    for path in folder.glob("checkpoint-*"):
+        if _state(path):
+            found.append(Checkpoint(int(path.name.rpartition("-")[2]), path))
+        else:
+            shutil.rmtree(path)
+    return max(found, default=None)
+
+
+def save(model: Any, out: Path, part: Path) -> None:
+    """Write a model into a folder, beside what else is there.
+
+    Args:
+        model: Of the library.
+        out: The folder.
+        part: Where it is written first, on the same disk.
+    """
+    shutil.rmtree(part, ignore_errors=True)
+    with without_progress():
+        model.save_pretrained(str(part), create_model_card=False)
+    for path in sorted(part.iterdir()):
+        place = out / path.name
+        if place.is_dir():
+            shutil.rmtree(place)
+        path.replace(place)
+    part.rmdir()
+
+
+def _state(checkpoint: Path) -> dict[str, Any]:
+    """Return the trainer's state, which it writes last; empty where it is not whole."""
+    try:
+        state: dict[str, Any] = json.loads((checkpoint / "trainer_state.json").read_bytes())
+    except (OSError, ValueError):
+        return {}
+    return state
+
+
+def _shorten(model: Any, length: int | None) -> int | None:
+    """Set the tokens that a model reads of a text, and return those that it read before."""
+    if length is None:
+        return None
+    before = model.max_seq_length
+    try:
+        model.max_seq_length = length
+    except AttributeError as error:
+        raise UsageError(
+            f"--max-length {length}: the model reads texts of any length; leave it out"
+        ) from error
+    return None if before is None else int(before)
+
+
+def _trainer(
+    model: Any,
+    pairs: Sequence[Pair],
+    batches: Sequence[Sequence[int]],
+    recipe: Recipe,
+    folder: Path,
+    progress: Progress | None,
+) -> Any:
+    library = import_module("sentence_transformers")
+    callbacks = import_module("transformers.trainer_callback")
+    losses = import_module("sentence_transformers.sentence_transformer.losses")
+    trainer_class: Any = library.SentenceTransformerTrainer
+    callback_class: Any = callbacks.TrainerCallback
+    model.model_card_data.local_files_only = True  # a checkpoint's card would ask the hub
+
+    class Trainer(trainer_class):  # type: ignore[misc]
+        """Takes the batches as they were planned, and adds nothing to a model card."""
+
+        def get_batch_sampler(self, *_: Any, **__: Any) -> Any:
+            return batches
+
+        def add_model_card_callback(self, *_: Any, **__: Any) -> None:
+            pass
+
+    class Told(callback_class):  # type: ignore[misc]
+        """Tells of every step."""
+
+        def on_step_end(self, _: Any, state: Any, *__: Any, **___: Any) -> None:
+            if progress is not None:
+                progress("steps", state.global_step, len(batches))
+
+    trainer = Trainer(
+        model=model,
+        args=_arguments(library, model, len(batches), recipe, folder),
+        train_dataset=import_module("datasets").Dataset.from_dict(
+            {
+                "query": [pair.query for pair in pairs],
+                "document": [pair.document for pair in pairs],
+            }
+        ),
+        loss=losses.MultipleNegativesRankingLoss(model),
+        callbacks=[Told()],
+    )
+    trainer.remove_callback(callbacks.PrinterCallback)  # it would write to stdout
+    return trainer
+
+
+def _arguments(library: Any, model: Any, steps: int, recipe: Recipe, folder: Path) -> Any:
+    prompts = {column: model.prompts.get(column) for column in ("query", "document")}
+    return library.SentenceTransformerTrainingArguments(
+        output_dir=str(folder),
+        max_steps=steps,
+        per_device_train_batch_size=recipe.batch_size,
+        learning_rate=recipe.learning_rate,
+        warmup_steps=round(WARM_UP * steps),
+        seed=recipe.seed,
+        use_cpu=recipe.device == "cpu",
+        prompts={column: prompt for column, prompt in prompts.items() if prompt} or None,
+        save_strategy="steps",
+        save_steps=recipe.checkpoint_every,
+        save_total_limit=_KEPT,
+        logging_strategy="steps",
+        logging_steps=recipe.checkpoint_every,
+        report_to="none",
+        disable_tqdm=True,
+        dataloader_pin_memory=False,  # torch warns of it where there is no GPU
+    )
