@@ -16,6 +16,7 @@ Micro means weigh a goal by the number of its relevant tools.
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -32,6 +33,8 @@ Key = tuple[str, int]
 Qrels = Mapping[Key, Collection[str]]
 """Goal to the ids of its relevant tools: all are wanted, or one of `Alternatives`."""
 MEASURES = ("recall", "mrr", "ndcg", "all_found")
+_ENCODED = re.compile(r"[\s%]")
+"""Characters that no word of a TREC file may have."""
 
 
 class Alternatives(tuple[str, ...]):
@@ -182,13 +185,8 @@ def score_rankings(
             ranking without hits found nothing and scores 0.
         ks: Cut-offs, each at least 1.
     """
-    by_goal = _by_goal(rankings)
     names = metric_names(ks)
-    known: dict[Key, _Outcome | str] = {}
-    for key in dict.fromkeys([*qrels, *by_goal]):
-        group, relevant = by_goal.get(key, []), qrels.get(key, ())
-        reason = _why_undefined(group, relevant)
-        known[key] = reason or _outcome(merge(group), relevant, max(ks))
+    known = _outcomes(rankings, qrels, ks)
     outcomes = {outcome for outcome in known.values() if isinstance(outcome, _Outcome)}
     values: dict[_Outcome | str, dict[str, Value]] = {
         reason: dict.fromkeys(names, undefined(reason))
@@ -202,6 +200,42 @@ def score_rankings(
         for key, outcome in known.items()
         for name in names
     ]
+
+
+def measure_rankings(
+    rankings: Iterable[Ranking], qrels: Qrels, ks: Sequence[int] = (1, 5, 10)
+) -> dict[Key, tuple[float, ...]]:
+    """Return the metrics of every goal that `score_rankings` gives values, in the same order.
+
+    Args:
+        rankings: Several of one goal are merged (`merge`).
+        qrels: Relevant tools.
+        ks: Cut-offs, each at least 1.
+
+    Returns:
+        Goal to its metrics in the order of `metric_names`.
+    """
+    names = metric_names(ks)
+    known = _outcomes(rankings, qrels, ks)
+    outcomes = {outcome for outcome in known.values() if isinstance(outcome, _Outcome)}
+    rows = {
+        outcome: tuple(metrics[name] for name in names)
+        for outcome, metrics in _measure_outcomes(outcomes, tuple(ks)).items()
+    }
+    return {key: rows[outcome] for key, outcome in known.items() if isinstance(outcome, _Outcome)}
+
+
+def _outcomes(
+    rankings: Iterable[Ranking], qrels: Qrels, ks: Sequence[int]
+) -> dict[Key, _Outcome | str]:
+    """Return for every goal what its metrics depend on, or why it has none."""
+    by_goal = _by_goal(rankings)
+    known: dict[Key, _Outcome | str] = {}
+    for key in dict.fromkeys([*qrels, *by_goal]):
+        group, relevant = by_goal.get(key, []), qrels.get(key, ())
+        reason = _why_undefined(group, relevant)
+        known[key] = reason or _outcome(merge(group), relevant, max(ks))
+    return known
 
 
 def _why_undefined(rankings: Sequence[Ranking], relevant: Collection[str]) -> str:
@@ -284,7 +318,7 @@ def _query_id(key: Key) -> str:
 
 def _word(text: str) -> str:
     """Return the text as one word: blanks and % percent-encoded, the rest as it is."""
-    if "%" not in text and len(text.split()) == 1 and text == text.strip():
+    if _ENCODED.search(text) is None:
         return text
     from urllib.parse import quote
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from seal.core.errors import InfrastructureError, SealError, UnknownNameError
 from seal.core.protocols import Pool, Retriever
 from seal.core.types import Query, Ranking
-from seal.evaluation.retrieval import metric_names, qrels_of, score_rankings
+from seal.evaluation.retrieval import measure_rankings, metric_names, qrels_of
 from seal.pipeline.retrieval_contenders import Contender
 from seal.pipeline.retrieval_draws import Ranked
 from seal.retrievers import build_retriever, rank
@@ -96,11 +96,7 @@ def _values(
 ) -> tuple[Floats, dict[tuple[str, int], int]]:
     import numpy as np
 
-    names = metric_names(ks)
-    rows: dict[tuple[str, int], int] = {}
-    found: list[float] = []
-    for score in score_rankings(rankings, qrels_of(ranked.tasks), ks):
-        if score.value is not None:
-            rows.setdefault((score.task_id, score.goal), len(rows))
-            found.append(score.value)
-    return np.asarray(found, dtype=np.float64).reshape(len(rows), len(names)), rows
+    measured = measure_rankings(rankings, qrels_of(ranked.tasks), ks)
+    values = np.array(list(measured.values()), dtype=np.float64)
+    rows = {key: row for row, key in enumerate(measured)}
+    return values.reshape(len(rows), len(metric_names(ks))), rows
