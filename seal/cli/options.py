@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -23,6 +23,22 @@ Simulator = Annotated[
         help="template, llm, recorded, stabletoolbench (answers that `seal cache import` read) or "
         "module:attribute; several joined by + are asked in turn: stabletoolbench+template."
     ),
+]
+Samples = Annotated[int, typer.Option(help="Pools drawn of each size.")]
+Distractors = Annotated[
+    Literal["uniform", "same-tool", "nearest"], typer.Option(help="What fills a drawn pool up.")
+]
+QueriesIn = Annotated[
+    Literal["closure", "seeds", "fixed"],
+    typer.Option(
+        help="Asked of a drawn pool: all it can answer, what it was drawn for, or the same at "
+        "every size."
+    ),
+]
+Nested = Annotated[bool, typer.Option(help="Of one sample, smaller pools lie inside larger ones.")]
+Queries = Annotated[
+    int | None,
+    typer.Option(help="Draw so many queries of each pool, so that pools count alike."),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
 
@@ -82,3 +98,15 @@ def numbers(flag: str, text: str) -> tuple[int, ...]:
     if not items or not all(item.isdecimal() and int(item) > 0 for item in items):
         raise UsageError(f"{flag} {text!r}: expected whole numbers above 0, such as 1,5,10")
     return tuple(sorted({int(item) for item in items}))
+
+
+def sizes(flag: str, text: str) -> tuple[int | Literal["all"], ...]:
+    """Return the sizes of a comma-separated list, ascending, each once; `all` stands last.
+
+    Raises:
+        UsageError: An item is neither `all` nor a whole number above 0.
+    """
+    words = [word.strip() for word in text.split(",") if word.strip()]
+    counts = ",".join(word for word in words if word != "all")
+    found = numbers(flag, counts) if counts or not words else ()
+    return (*found, "all") if "all" in words else found

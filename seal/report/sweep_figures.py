@@ -10,13 +10,23 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from seal.report.figures import COLOURS, MARKERS, STYLE, save
 from seal.report.frames import require
 from seal.report.sweep_table import CALL_RECALL, METRICS, PASS_RATE, figure_of, tokens_of
 
 _AGAINST = (PASS_RATE, CALL_RECALL, "tokens")
+
+
+class _Point(NamedTuple):
+    x: float
+    y: Mapping[str, Any]
+    """{mean, deviation}; without a mean the point is not drawn."""
+    spread: float | None = None
+    """Deviation of x."""
+    mark: str = ""
+    """Text beside the point."""
 
 
 def draw_sweep(content: Mapping[str, Any], folder: Path) -> list[Path]:
@@ -51,8 +61,10 @@ def _over_sizes(entries: Sequence[Mapping[str, Any]]) -> Any:
     for k, axes in zip(ks, panels, strict=True):
         mine = sorted((e for e in entries if e["top_k"] == k), key=lambda entry: entry["size"])
         for number, metric in enumerate(METRICS):
-            points = [(entry["size"], figure_of(entry, metric)) for entry in mine]
-            _line(axes, number, metric, [(size, {}, found) for size, found in points])
+            measured = any(figure_of(entry, metric)["mean"] is not None for entry in entries)
+            label = metric if measured else f"{metric}: n/a"
+            points = [_Point(entry["size"], figure_of(entry, metric)) for entry in mine]
+            _line(axes, number, label, points)
         axes.set_xscale("log")
         axes.set_xlim(0.8 * sizes[0], 1.25 * sizes[-1])
         axes.set_xticks(sizes, [f"{size:,}" for size in sizes], rotation=45, ha="right")
@@ -67,19 +79,19 @@ def _over_sizes(entries: Sequence[Mapping[str, Any]]) -> Any:
 
 def _over_recall(entries: Sequence[Mapping[str, Any]]) -> Any:
     sizes = sorted({entry["size"] for entry in entries})
-    figure, panels = _panels(len(_AGAINST))
-    for what, axes in zip(_AGAINST, panels, strict=True):
+    counted = any(tokens_of(entry)["mean"] is not None for entry in entries)
+    shown = [what for what in _AGAINST if counted or what != "tokens"]
+    figure, panels = _panels(len(shown))
+    for what, axes in zip(shown, panels, strict=True):
         for number, size in enumerate(sizes):
             mine = sorted((e for e in entries if e["size"] == size), key=lambda e: e["top_k"])
-            points = [(e, figure_of(e, f"recall@{e['top_k']}"), _height(e, what)) for e in mine]
-            kept = [(e["top_k"], x, y) for e, x, y in points if x["mean"] is not None]
-            _line(axes, number, f"{size:,} tools", [(x["mean"], x, y) for _, x, y in kept])
-            for k, x, y in kept:
-                if y["mean"] is not None:
-                    place = (x["mean"], y["mean"])
-                    axes.annotate(
-                        f"{k}", place, (4, 4), textcoords="offset points", color="#555555", size=7
-                    )
+            across = [(entry, figure_of(entry, f"recall@{entry['top_k']}")) for entry in mine]
+            points = [
+                _Point(found["mean"], _height(entry, what), found["deviation"], f"{entry['top_k']}")
+                for entry, found in across
+                if found["mean"] is not None
+            ]
+            _line(axes, number, f"{size:,} tools", points)
         axes.set_xlim(0, 1.05)
         axes.set_ylim(0, None if what == "tokens" else 1.05)
         axes.set_xlabel("recall@K; at each point its K")
@@ -92,32 +104,27 @@ def _height(entry: Mapping[str, Any], what: str) -> Mapping[str, Any]:
     return tokens_of(entry) if what == "tokens" else figure_of(entry, what)
 
 
-def _line(
-    axes: Any,
-    number: int,
-    label: str,
-    points: Sequence[tuple[float, Mapping[str, Any], Mapping[str, Any]]],
-) -> None:
-    """Draw a line through (x, what x is the mean of, what y is the mean of).
-
-    A point that was not measured is left out; a line without points stands in the legend as n/a.
-    """
-    drawn = [(x, across, y) for x, across, y in points if y["mean"] is not None]
-    look = {"color": COLOURS[number % len(COLOURS)], "marker": MARKERS[number % len(MARKERS)]}
+def _line(axes: Any, number: int, label: str, points: Sequence[_Point]) -> None:
+    """Draw a line; one without a point to draw stands in the legend alone."""
+    drawn = [point for point in points if point.y["mean"] is not None]
+    colour = COLOURS[number % len(COLOURS)]
+    look = {"color": colour, "marker": MARKERS[number % len(MARKERS)], "markersize": 4}
     if not drawn:
-        axes.plot([], [], label=f"{label}: n/a", **look)
+        axes.plot([], [], label=label, linewidth=1.2, **look)
         return
     axes.errorbar(
-        [x for x, _, _ in drawn],
-        [y["mean"] for _, _, y in drawn],
-        yerr=[y["deviation"] or 0.0 for _, _, y in drawn],
-        xerr=[across.get("deviation") or 0.0 for _, across, _ in drawn],
+        [point.x for point in drawn],
+        [point.y["mean"] for point in drawn],
+        yerr=[point.y["deviation"] or 0.0 for point in drawn],
+        xerr=[point.spread or 0.0 for point in drawn],
         label=label,
-        markersize=4,
         capsize=2,
         linewidth=1.2,
         **look,
     )
+    for point in drawn:
+        place = (point.x, point.y["mean"])
+        axes.annotate(point.mark, place, (4, 4), textcoords="offset points", color=colour, size=7)
 
 
 def _panels(count: int) -> tuple[Any, list[Any]]:
@@ -134,5 +141,5 @@ def _legend(figure: Any, panels: Sequence[Any]) -> None:
     shown: dict[str, Any] = {}
     for axes in panels:
         handles, labels = axes.get_legend_handles_labels()
-        shown |= dict(zip(labels, handles, strict=True))
+        shown = dict(zip(labels, handles, strict=True)) | shown
     figure.legend(shown.values(), shown.keys(), loc="outside upper center", ncols=4, frameon=False)

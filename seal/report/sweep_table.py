@@ -16,6 +16,13 @@ CALL_RECALL = "call_recall_at_n"
 PASS_RATE = "pass_rate"
 METRICS = (f"recall@{RECALL_AT}", CALL_RECALL, "param_acc_gold", PASS_RATE)
 """Columns of Table 3, after the pool's size and the number of queries."""
+_HEADINGS = {
+    "pool size": "pool\nsize",
+    CALL_RECALL: "call_recall\n_at_n",
+    "param_acc_gold": "param_acc\n_gold",
+    "tokens a goal": "tokens\na goal",
+}
+"""Names that would make their column wider than its figures."""
 _REASONS = 3
 """Reasons for a metric without values that are told."""
 
@@ -78,7 +85,7 @@ def _table(*columns: str) -> Table:
 
     table = Table(padding=(0, 0, 0, 1), pad_edge=False)
     for column in columns:
-        table.add_column(column, justify="right", overflow="fold")
+        table.add_column(_HEADINGS.get(column, column), justify="right", overflow="fold")
     return table
 
 

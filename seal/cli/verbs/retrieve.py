@@ -5,7 +5,19 @@ from typing import Annotated, Literal
 
 import typer
 
-from seal.cli.options import Json, new_app, numbers, pairs, typed_pairs
+from seal.cli.options import (
+    Distractors,
+    Json,
+    Nested,
+    Queries,
+    QueriesIn,
+    Samples,
+    new_app,
+    numbers,
+    pairs,
+    sizes,
+    typed_pairs,
+)
 from seal.cli.output import output
 
 app = new_app()
@@ -38,25 +50,11 @@ def command(
     pool_sizes: Annotated[
         str, typer.Option(help="Tools of drawn pools, and all: 50,100,200,500,1000,all.")
     ] = "all",
-    samples: Annotated[int, typer.Option(help="Pools drawn of each size.")] = 10,
-    distractors: Annotated[
-        Literal["uniform", "same-tool", "nearest"],
-        typer.Option(help="What fills a drawn pool up."),
-    ] = "uniform",
-    queries_in: Annotated[
-        Literal["closure", "seeds", "fixed"],
-        typer.Option(
-            help="Asked of a drawn pool: all it can answer, what it was drawn for, or the same at "
-            "every size."
-        ),
-    ] = "closure",
-    nested: Annotated[
-        bool, typer.Option(help="Of one sample, smaller pools lie inside larger ones.")
-    ] = True,
-    queries: Annotated[
-        int | None,
-        typer.Option(help="Draw so many queries of each pool, so that pools count alike."),
-    ] = None,
+    samples: Samples = 10,
+    distractors: Distractors = "uniform",
+    queries_in: QueriesIn = "closure",
+    nested: Nested = True,
+    queries: Queries = None,
     select: Annotated[
         list[str] | None,
         typer.Option(metavar="TAG=VALUE", help="Only tasks with this tag; may be repeated."),
@@ -91,7 +89,7 @@ def command(
             numbers("--cutoffs", cutoffs),
             out=out,
             progress=advance,
-            pool_sizes=_sizes(pool_sizes),
+            pool_sizes=sizes("--pool-sizes", pool_sizes),
             samples=samples,
             distractors=distractors.replace("-", "_"),
             queries_in=queries_in,
@@ -109,11 +107,3 @@ def command(
     for note in found["notes"]:
         tell(note)
     return int(any("unavailable" in entry for entry in found["results"]))
-
-
-def _sizes(text: str) -> tuple[int | str, ...]:
-    """Return the sizes of a comma-separated list, ascending; `all` stands last."""
-    words = [word.strip() for word in text.split(",") if word.strip()]
-    counts = ",".join(word for word in words if word != "all")
-    sizes: tuple[int | str, ...] = numbers("--pool-sizes", counts) if counts or not words else ()
-    return (*sizes, "all") if "all" in words else sizes

@@ -4,24 +4,59 @@ import shlex
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from seal.cli.failure import INTERRUPTED, tell
-from seal.cli.options import Json, Metrics, Simulator, new_app, numbers, pairs, typed_pairs
+from seal.cli.options import (
+    Distractors,
+    Json,
+    Metrics,
+    Nested,
+    Queries,
+    QueriesIn,
+    Samples,
+    Simulator,
+    new_app,
+    numbers,
+    pairs,
+    sizes,
+    typed_pairs,
+)
 from seal.cli.output import Output, output
 from seal.cli.progress import progress
 from seal.core.errors import UsageError
 from seal.pipeline.settings import RunSettings
 
+if TYPE_CHECKING:
+    from seal.pipeline.sweep.settings import SweepSettings
+
 app = new_app()
 _DEFAULT = RunSettings()
 _CUTOFFS = ",".join(map(str, _DEFAULT.cutoffs))
+_OF_SWEEPS = ("samples", "distractors", "queries_in", "nested", "queries")
+"""Parameters that mean nothing without several pools or K."""
+
+
+def _several(text: str) -> str:
+    """Return a comma-separated list of whole numbers as it stands.
+
+    Raises:
+        BadParameter: It is none.
+    """
+    try:
+        whole = [int(word) for word in text.split(",")]
+    except ValueError:
+        whole = []
+    if not whole:
+        raise typer.BadParameter(f"{text!r}: expected a whole number, or several such as 1,5,10")
+    return text
 
 
 @app.command()
 def command(
+    context: typer.Context,
     pool: Annotated[
         str,
         typer.Argument(metavar="[NAME|DIR]", help="A shipped benchmark, or an imported folder."),
@@ -58,7 +93,23 @@ def command(
         list[str] | None,
         typer.Option("--retriever-option", "-R", metavar="KEY=VALUE", help="Of the retriever."),
     ] = None,
-    top_k: Annotated[int, typer.Option(help="Tools that a chat is offered.")] = _DEFAULT.top_k,
+    top_k: Annotated[
+        str,
+        typer.Option(
+            metavar="K[,K...]",
+            help="Tools that a chat is offered; several are played one by one: 1,5,10.",
+            callback=_several,
+        ),
+    ] = str(_DEFAULT.top_k),
+    pool_sizes: Annotated[
+        str | None,
+        typer.Option(help="Play drawn pools of so many tools, and all: 10,50,100,200,500,all."),
+    ] = None,
+    samples: Samples = 3,
+    distractors: Distractors = "uniform",
+    queries_in: QueriesIn = "closure",
+    nested: Nested = True,
+    queries: Queries = None,
     retrieve: Annotated[
         Literal["once", "per-step", "on-demand"], typer.Option(help="When to retrieve.")
     ] = _DEFAULT.retrieve,
@@ -93,17 +144,29 @@ def command(
     temperature: Annotated[float, typer.Option(help="Of every model.")] = _DEFAULT.temperature,
     seed: Annotated[int, typer.Option(help="Of everything drawn.")] = _DEFAULT.seed,
     baselines: Annotated[
-        bool, typer.Option(help="Play the floor and the ceiling beside the model.")
-    ] = _DEFAULT.baselines,
+        bool | None,
+        typer.Option(
+            "--baselines/--no-baselines",
+            help="Play the floor and the ceiling beside the model.  [default: yes; not with "
+            "several pools or K]",
+        ),
+    ] = None,
     out: Annotated[
         Path | None, typer.Option(help="Run folder.  [default: a new one under runs/]")
     ] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with the run in --out.")] = False,
     json: Json = False,
 ) -> int:
-    """Play a benchmark's tasks and score them; without arguments the shipped sample, offline."""
+    """Play a benchmark's tasks and score them; without arguments the shipped sample, offline.
+
+    With --pool-sizes or several --top-k, pools are drawn and each is a run of its own.
+    """
     if resume and out is None:
         raise UsageError("--resume needs the folder of the run to go on with: give --out RUN")
+    ks = tuple(map(int, top_k.split(",")))
+    swept = pool_sizes is not None or len(ks) > 1
+    if not swept:
+        _refuse_alone(context)
     roles = {"planner": planner, "verifier": verifier, "checker": checker, "user_simulator": user}
     settings = RunSettings(
         pool=pool,
@@ -116,7 +179,7 @@ def command(
         history=history,
         retriever=retriever,
         retriever_options=typed_pairs("--retriever-option", retriever_option),
-        top_k=top_k,
+        top_k=ks[0],
         retrieve=retrieve,
         simulator=simulator,
         cache=cache,
@@ -136,33 +199,77 @@ def command(
         seed=seed,
         cutoffs=numbers("--cutoffs", cutoffs),
         metrics=tuple(metric or ()),
-        baselines=baselines,
+        baselines=not swept if baselines is None else baselines,
+    )
+    from seal.pipeline.sweep.settings import SweepSettings
+
+    varied = SweepSettings(
+        pool_sizes=sizes("--pool-sizes", pool_sizes or "all"),
+        samples=samples,
+        distractors="same_tool" if distractors == "same-tool" else distractors,
+        queries_in=queries_in,
+        nested=nested,
+        queries=queries,
+        top_k=ks,
     )
     with output(json) as result:
-        return _play(settings, out, resume, result)
+        from seal.pipeline.run import free_folder
+
+        out = out or free_folder(settings)
+        try:
+            if swept:
+                return _sweep(settings, varied, out, resume, result)
+            return _play(settings, out, resume, result)
+        except KeyboardInterrupt:
+            words = resume_words(sys.argv[1:], out)
+            tell(f"interrupted; what is finished is kept. Go on with: seal {shlex.join(words)}")
+            return INTERRUPTED
 
 
-def _play(settings: RunSettings, out: Path | None, resume: bool, result: Output) -> int:
-    from seal.pipeline.run import free_folder, run
+def _refuse_alone(context: typer.Context) -> None:
+    """Raise UsageError where the command line says how to draw pools, but not which."""
+    for name in _OF_SWEEPS:
+        source = context.get_parameter_source(name)
+        if source is not None and source.name == "COMMANDLINE":
+            flag = name.replace("_", "-")
+            raise UsageError(f"--{flag} needs pools to draw: give --pool-sizes, such as 10,50,all")
+
+
+def _play(settings: RunSettings, out: Path, resume: bool, result: Output) -> int:
+    from seal.pipeline.run import run
     from seal.report.html import write_report
     from seal.report.notes import summary_notes
     from seal.report.tables import summary_table
 
-    out = out or free_folder(settings)
     if resume and not (out / "run.json").is_file():
         tell(f"{out} holds no run to go on with: a new one begins there")
-    try:
-        with progress() as advance:
-            played = run(settings, out, resume, lambda p: advance(p.stage, p.done, p.total))
-    except KeyboardInterrupt:
-        words = resume_words(sys.argv[1:], out)
-        tell(f"interrupted; what is finished is kept. Go on with: seal {shlex.join(words)}")
-        return INTERRUPTED
+    with progress() as advance:
+        played = run(settings, out, resume, lambda p: advance(p.stage, p.done, p.total))
     folder = played.folder
     report = write_report([folder], folder.report_path)
     result.result({"run": str(folder.path), **played.summary})
     result.show(summary_table(folder), *summary_notes(folder))
     result.show(f"run: {folder.path}", f"report: {report}")
+    return played.exit_code
+
+
+def _sweep(
+    settings: RunSettings, varied: "SweepSettings", out: Path, resume: bool, result: Output
+) -> int:
+    from seal.pipeline.sweep.files import SWEEP
+    from seal.pipeline.sweep.sweep import sweep
+    from seal.report.experiment import write_sweep
+    from seal.report.sweep_table import sweep_tables
+
+    if resume and not (out / SWEEP).is_file():
+        tell(f"{out} holds no sweep to go on with: a new one begins there")
+    with progress() as advance:
+        played = sweep(settings, varied, out, resume, advance)
+    notes = [*played.content["notes"], *write_sweep(played.content, out)]
+    result.result({"sweep": str(out), **played.content, "notes": notes})
+    result.show(*sweep_tables(played.content), f"sweep: {out}")
+    for note in notes:
+        tell(note)
     return played.exit_code
 
 

@@ -13,14 +13,16 @@ import io
 import shutil
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from seal.benchmarks.sampling import PoolSample
 from seal.core.errors import DataError, UsageError
 from seal.core.records import AtomicFile
 from seal.core.secrets import without_keys
+
+if TYPE_CHECKING:
+    from seal.benchmarks.sampling import PoolSample
 
 SWEEP = "sweep.json"
 TABLE = "sweep.csv"
