@@ -1,0 +1,113 @@
+"""Pool sizes and K end to end, offline, as real processes."""
+
+import json
+import shlex
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+SHORT = ("--limit", "4", "--pool-sizes", "8,16", "--samples", "2")
+
+SLOW = """
+import time
+from seal import Reply
+
+class Slow:
+    def reply(self, chat):
+        time.sleep(0.1)
+        return Reply(chat.request)
+"""
+
+
+def test_pool_sizes_end_with_a_table_and_are_resumed(seal, tmp_path: Path) -> None:
+    done = seal("run", "sample", *SHORT, "--out", "s")
+    assert done.returncode == 0, done.stderr
+    for text in ("pools drawn from sample, 65 tools", "recall@10", "pass_rate", "±", "sweep: s"):
+        assert text in done.stdout
+    kept = (tmp_path / "s" / "sweep.json").read_bytes()
+    rows = json.loads(kept)["rows"]
+    assert [(row["size"], row["sample"]) for row in rows] == [(8, 0), (8, 1), (16, 0), (16, 1)]
+    assert all((tmp_path / "s" / row["run"] / "scores.jsonl").is_file() for row in rows)
+    assert (tmp_path / "s" / "figures" / "metrics_over_pool_size.svg").is_file()
+
+    again = seal("run", "sample", *SHORT, "--out", "s")
+    assert again.returncode == 2
+    assert "holds a sweep already; add --resume" in again.stderr
+    resumed = seal("run", "sample", *SHORT, "--out", "s", "--resume", "--json")
+    assert resumed.returncode == 0, resumed.stderr
+    assert json.loads(resumed.stdout) == {"sweep": "s", **json.loads(kept)}
+    assert (tmp_path / "s" / "sweep.json").read_bytes() == kept
+
+
+def test_several_k_are_played_one_by_one(seal, tmp_path: Path) -> None:
+    (tmp_path / "seal.toml").write_text('top-k = "5,1"\nlimit = 2\n')
+    done = seal("run", "--out", "s", "--json")
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert found["protocol"]["top_k"] == [1, 5]
+    assert [(row["top_k"], row["size"], row["tasks"]) for row in found["rows"]] == [
+        (1, 65, 2),
+        (5, 65, 2),
+    ]
+    assert {"recall@1", "recall@5", "recall@10"} <= found["results"][0]["metrics"].keys()
+    assert not list((tmp_path / "s").glob("**/floor"))
+
+
+@pytest.mark.slow
+def test_no_server_is_an_error_of_each_task_and_ends_with_1(seal) -> None:
+    words = ("--model", "openai/x", "--base-url", "http://127.0.0.1:9/v1", "--json")
+    sizes = ("--limit", "1", "--pool-sizes", "8", "--samples", "1")
+    done = seal("run", "sample", *sizes, *words, "--out", "s", OPENAI_API_KEY="not-a-real-key")
+    assert done.returncode == 1
+    (row,) = json.loads(done.stdout)["rows"]
+    assert (row["errors"], row["metrics"]["pass_rate"]["mean"]) == (1, None)
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["--pool-sizes", "500"], "pool size 500 is beyond the pool, which has 65 tools"),
+        (["--pool-sizes", "0"], "--pool-sizes '0': expected whole numbers above 0"),
+        (["--pool-sizes", "8", "--samples", "0"], "--samples 0: expected whole numbers"),
+        (["--pool-sizes", "8", "--retriever", "given"], "--retriever given offers every task"),
+        (["--top-k", "0,5"], "--top-k 0: it must be at least 1"),
+        (["--top-k", "5,0"], "--top-k 0: expected whole numbers of at least 1"),
+        (["--top-k", "5,x"], "'5,x': expected a whole number, or several such as 1,5,10"),
+        (["--samples", "2"], "--samples needs pools to draw: give --pool-sizes"),
+        (["--no-nested"], "--nested needs pools to draw"),
+    ],
+)
+def test_what_cannot_be_swept_is_one_clear_line(seal, words: list[str], says: str) -> None:
+    failed = seal("run", "sample", *words)
+    assert failed.returncode == 2
+    assert says in failed.stderr
+    assert failed.stderr.count("\n") == 1
+
+
+def test_settings_of_other_verbs_in_the_file_are_no_hindrance(seal, tmp_path: Path) -> None:
+    (tmp_path / "seal.toml").write_text("samples = 5\n")
+    assert "--limit -1: it must be" in seal("run", "--limit", "-1").stderr
+
+
+@pytest.mark.slow
+def test_an_interrupted_sweep_says_how_to_go_on(
+    seal, script: str, environment: dict[str, str], tmp_path: Path
+) -> None:
+    (tmp_path / "slow.py").write_text(SLOW)
+    words = ["run", "sample", *SHORT, "--workers", "1", "--planner", "slow:Slow"]
+    process = subprocess.Popen(
+        [script, *words], cwd=tmp_path, env=environment, stderr=subprocess.PIPE, text=True
+    )
+    while not list(tmp_path.glob("runs/*/size-*/sample-*/run/live/*")):
+        assert process.poll() is None
+        time.sleep(0.02)
+    process.send_signal(signal.SIGINT)
+    _, told = process.communicate(timeout=60)
+    assert process.returncode == 130
+    resumed = seal(*shlex.split(told.rsplit("Go on with: seal ", 1)[1]))
+    assert resumed.returncode == 0, resumed.stderr
+    (content,) = tmp_path.glob("runs/*/sweep.json")
+    assert len(json.loads(content.read_bytes())["rows"]) == 4
