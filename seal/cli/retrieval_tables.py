@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
 _SHORT = 24
-"""Characters of the longest name that stands in every row; longer ones get a letter and a key."""
+"""Characters of the longest name that stands in every row; longer ones get a number and a key."""
 _PAIRS_SHOWN = 30
 """Comparisons in a table; a longer list is in the results alone."""
 
@@ -23,8 +23,7 @@ def tables(found: Mapping[str, Any]) -> Iterator[Any]:
     entries = found["results"]
     deepest = found["protocol"]["k"][-1]
     names = _names(entries)
-    if any(name != label for label, name in names.items()):
-        yield "\n".join(f"{name} = {label}" for label, name in names.items())
+    yield from (f"{name} = {label}" for label, name in names.items() if name != label)
     for pool in dict.fromkeys(entry["pool"] for entry in entries):
         mine = [entry for entry in entries if entry["pool"] == pool]
         yield from _figures(mine, names, found["protocol"]["k"])
@@ -45,9 +44,10 @@ def tables(found: Mapping[str, Any]) -> Iterator[Any]:
 def _names(entries: Sequence[Mapping[str, Any]]) -> dict[str, str]:
     """Return each retriever's label to what stands for it in tables."""
     labels = list(dict.fromkeys(entry["retriever"] for entry in entries))
-    if max(map(len, labels)) <= _SHORT:
-        return {label: label for label in labels}
-    return {label: f"R{number}" for number, label in enumerate(labels, 1)}
+    return {
+        label: label if len(label) <= _SHORT else f"R{number}"
+        for number, label in enumerate(labels, 1)
+    }
 
 
 def _figures(
