@@ -115,7 +115,7 @@ def _over_pools(entries: Sequence[Mapping[str, Any]], metric: str) -> Any:
     axes = figure.add_subplot()
     found = {(entry["pool"], entry["retriever"]): entry for entry in entries}
     for number, label in enumerate(labels):
-        axes.bar([], [], color=COLOURS[number % len(COLOURS)], label=_short(label))
+        axes.bar([0], [0], color=COLOURS[number % len(COLOURS)], label=_short(label))
         for position, pool in enumerate(pools):
             x = position + (number - (len(labels) - 1) / 2) * width
             entry = found.get((pool, label))

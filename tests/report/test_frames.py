@@ -72,7 +72,7 @@ def test_a_run_is_one_score_a_row(cache: Path, tmp_path: Path) -> None:
 
 
 def test_another_folder_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(DataError, match=r"neither results\.json nor run\.json"):
+    with pytest.raises(DataError, match=r"neither results\.json"):
         seal.frame(tmp_path)
     (tmp_path / "results.json").write_text("[]")
     with pytest.raises(DataError, match="no results of `seal retrieve`"):

@@ -54,7 +54,9 @@ def test_who_could_not_be_asked_is_marked(found: dict, tmp_path: Path) -> None:
         if entry["retriever"] != "tfidf":
             entry.update(unavailable="no key", metrics={}, by_sample=[])
     draw_figures(failed, tmp_path)
-    assert b"n/a" in files(tmp_path)["recall_over_pools.svg"]
+    bars = files(tmp_path)["recall_over_pools.svg"]
+    assert b"n/a" in bars
+    assert b"#d55e00" in bars  # in the legend alone
     assert b"n/a" not in drawn_anew(found, tmp_path / "whole")
 
 
