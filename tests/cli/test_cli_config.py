@@ -127,8 +127,8 @@ def test_every_setting_of_a_run_has_a_flag_with_its_default() -> None:
     for setting in fields(RunSettings):
         parameter = parameters[named_otherwise.get(setting.name, setting.name)]
         default = getattr(RunSettings(), setting.name)
-        if setting.name == "cutoffs":
-            default = ",".join(map(str, default))
+        if setting.name in ("cutoffs", "top_k"):
+            default = str(default) if isinstance(default, int) else ",".join(map(str, default))
         assert (parameter.default or None) == (default or None), setting.name
 
 

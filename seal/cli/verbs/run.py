@@ -144,13 +144,12 @@ def command(
     temperature: Annotated[float, typer.Option(help="Of every model.")] = _DEFAULT.temperature,
     seed: Annotated[int, typer.Option(help="Of everything drawn.")] = _DEFAULT.seed,
     baselines: Annotated[
-        bool | None,
+        bool,
         typer.Option(
-            "--baselines/--no-baselines",
-            help="Play the floor and the ceiling beside the model.  [default: yes; not with "
-            "several pools or K]",
+            help="Play the floor and the ceiling beside the model; of several pools or K only "
+            "where asked for."
         ),
-    ] = None,
+    ] = _DEFAULT.baselines,
     out: Annotated[
         Path | None, typer.Option(help="Run folder.  [default: a new one under runs/]")
     ] = None,
@@ -199,7 +198,7 @@ def command(
         seed=seed,
         cutoffs=numbers("--cutoffs", cutoffs),
         metrics=tuple(metric or ()),
-        baselines=not swept if baselines is None else baselines,
+        baselines=baselines and not (swept and _source(context, "baselines") == "DEFAULT"),
     )
     from seal.pipeline.sweep.settings import SweepSettings
 
@@ -229,10 +228,15 @@ def command(
 def _refuse_alone(context: typer.Context) -> None:
     """Raise UsageError where the command line says how to draw pools, but not which."""
     for name in _OF_SWEEPS:
-        source = context.get_parameter_source(name)
-        if source is not None and source.name == "COMMANDLINE":
+        if _source(context, name) == "COMMANDLINE":
             flag = name.replace("_", "-")
             raise UsageError(f"--{flag} needs pools to draw: give --pool-sizes, such as 10,50,all")
+
+
+def _source(context: typer.Context, name: str) -> str:
+    """Return where a parameter's value is from: COMMANDLINE, DEFAULT_MAP, DEFAULT..."""
+    source = context.get_parameter_source(name)
+    return "" if source is None else source.name
 
 
 def _play(settings: RunSettings, out: Path, resume: bool, result: Output) -> int:
