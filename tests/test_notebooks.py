@@ -1,0 +1,54 @@
+"""The notebooks as they are committed; `.ci/run` executes them."""
+
+import ast
+import re
+from pathlib import Path
+
+import orjson
+import pytest
+
+import seal
+
+NOTEBOOKS = sorted((Path(__file__).parents[1] / "notebooks").glob("*.ipynb"))
+_PATHS = re.compile(r"(?<![\w./])/(?:home|root|tmp|Users|work|usr|var)/|[A-Z]:\\\\Users")
+
+
+def code_cells(notebook):
+    cells = orjson.loads(notebook.read_bytes())["cells"]
+    return [cell for cell in cells if cell["cell_type"] == "code"]
+
+
+def test_there_are_notebooks():
+    assert len(NOTEBOOKS) >= 4
+
+
+@pytest.mark.parametrize("notebook", NOTEBOOKS, ids=lambda path: path.stem)
+def test_a_notebook_was_run_to_its_end_in_order(notebook):
+    cells = code_cells(notebook)
+
+    assert [cell["execution_count"] for cell in cells] == list(range(1, len(cells) + 1))
+    kinds = {output["output_type"] for cell in cells for output in cell["outputs"]}
+    assert "error" not in kinds
+
+
+@pytest.mark.parametrize("notebook", NOTEBOOKS, ids=lambda path: path.stem)
+def test_a_notebook_names_no_folder_of_the_machine_that_ran_it(notebook):
+    assert not _PATHS.search(notebook.read_text())
+
+
+@pytest.mark.parametrize("notebook", NOTEBOOKS, ids=lambda path: path.stem)
+def test_a_notebook_uses_the_public_names_alone(notebook):
+    tree = ast.parse("\n".join("".join(cell["source"]) for cell in code_cells(notebook)))
+
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom):
+            assert not (node.module or "").startswith("seal")
+        if isinstance(node, ast.Import):
+            assert not any(name.name.startswith("seal.") for name in node.names)
+        if isinstance(node, ast.Attribute) and getattr(node.value, "id", "") == "seal":
+            assert node.attr in seal.__all__
+
+
+@pytest.mark.parametrize("notebook", NOTEBOOKS, ids=lambda path: path.stem)
+def test_a_notebook_is_small(notebook):
+    assert notebook.stat().st_size < 400_000
