@@ -23,14 +23,15 @@ from seal.core.canonical import derive_seed, normalise
 from seal.core.errors import DataError, UsageError
 from seal.core.records import AtomicFile
 from seal.core.types import Task
-from seal.pipeline.retrieval_contenders import TRAINING
-from seal.pipeline.retrieval_draws import Source, distinct, open_sources
-from seal.pipeline.retrieval_settings import RetrievalSettings
+from seal.pipeline.journal import Lock
+from seal.pipeline.retrieval.contenders import TRAINING
+from seal.pipeline.retrieval.draws import Source, distinct, open_sources
+from seal.pipeline.retrieval.settings import RetrievalSettings
 from seal.pipeline.train_evaluation import Progress, Tested, evaluate
 from seal.pipeline.train_settings import TrainSettings
 from seal.pipeline.train_splits import NearDuplicate, Split, asked_of, near_duplicates, split
 from seal.retrievers.documents import documents
-from seal.retrievers.fine_tuning import Recipe, check_installed, fine_tune, save
+from seal.retrievers.fine_tuning import Base, Recipe, check_installed, fine_tune, load_base, save
 from seal.retrievers.sentence_embedder import SentenceEmbedder
 from seal.retrievers.training import Pair, batches_of, pairs_of
 
@@ -77,28 +78,45 @@ def train_retriever(
     Raises:
         MissingExtraError: A package is not installed.
         UsageError: No such base model, a folder that holds something else or a training of other
-            settings, a foreign pool that is the training pool.
+            settings, or that another process writes, a foreign pool that is the training pool.
         DataError: A pool is malformed, or has too little to train on.
     """
     check_installed()
     source, foreign = _opened(pool, test_on, settings)
     prepared = _prepared(source, settings)
     plan = _plan(source, prepared, settings)
-    finished = _begun(out, plan, resume)
+    tested = [Tested(source, prepared.split.test, True), *foreign]
+    finished = _finished(out, plan, resume)
     if finished is not None:
+        _check_tested(finished, tested, out)
         return finished
+    base = load_base(settings.base, settings.device, settings.max_length)
+    (out / WORK).mkdir(parents=True, exist_ok=True)
+    with Lock(out / WORK):
+        _write(out / WORK / PLAN, plan)
+        return _trained(base, prepared, tested, plan, out, settings, progress)
+
+
+def _trained(
+    base: Base,
+    prepared: _Prepared,
+    tested: Sequence[Tested],
+    plan: Mapping[str, Any],
+    out: Path,
+    settings: TrainSettings,
+    progress: Progress | None,
+) -> dict[str, Any]:
+    """Train, measure, and leave the folder finished."""
     recipe = Recipe(
         batch_size=settings.batch_size,
         learning_rate=settings.learning_rate,
         checkpoint_every=settings.checkpoints_for(len(prepared.batches)),
         seed=settings.seed,
-        max_length=settings.max_length,
         device=settings.device,
     )
     work = out / WORK
-    trained = fine_tune(settings.base, prepared.pairs, prepared.batches, recipe, work, progress)
+    trained = fine_tune(base, prepared.pairs, prepared.batches, recipe, work, progress)
     save(trained.model, out, work / "model")
-    tested = [Tested(source, prepared.split.test, True), *foreign]
     record = {
         **plan,
         "versions": {name: version(name) for name in _PACKAGES},
@@ -204,8 +222,8 @@ def _plan(source: Source, prepared: _Prepared, settings: TrainSettings) -> dict[
     return plan
 
 
-def _begun(out: Path, plan: Mapping[str, Any], resume: bool) -> dict[str, Any] | None:
-    """Make the folder ready, and return the record of a training that is finished there.
+def _finished(out: Path, plan: Mapping[str, Any], resume: bool) -> dict[str, Any] | None:
+    """Return the record of a training that is finished in a folder; None: it may begin or go on.
 
     Raises:
         UsageError: The folder holds something else, or a training of other settings.
@@ -218,8 +236,6 @@ def _begun(out: Path, plan: Mapping[str, Any], resume: bool) -> dict[str, Any] |
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         repair = "it holds no training to go on with" if resume else "--resume goes on with one"
         raise UsageError(f"{out} exists and is not empty: choose a new folder; {repair}")
-    (out / WORK).mkdir(parents=True, exist_ok=True)
-    _write(out / WORK / PLAN, plan)
     return None
 
 
@@ -233,6 +249,16 @@ def _check_same(before: Mapping[str, Any], plan: Mapping[str, Any], out: Path) -
         raise UsageError(
             f"{out} holds a training of other settings; {'; '.join(differing)}. "
             "Resume with the settings of then, or give another --out"
+        )
+
+
+def _check_tested(finished: Mapping[str, Any], tested: Sequence[Tested], out: Path) -> None:
+    known = {entry["pool_digest"] for entry in finished["results"]}
+    missing = [part.source.label for part in tested if part.source.digest not in known]
+    if missing:
+        raise UsageError(
+            f"{out} is finished and was not tested on {', '.join(missing)}; measure it there by: "
+            f"seal retrieve POOL --retriever dense,model={out}"
         )
 
 

@@ -44,9 +44,6 @@ class Recipe:
     """Steps."""
     seed: int = 0
     """Of dropout and the like."""
-    max_length: int | None = None
-    """Tokens of a text in training; None: what the model reads. The trained model reads as much as
-    its base."""
     device: str | None = None
     """`cpu` or `cuda`; None: a GPU where there is one."""
 
@@ -56,6 +53,14 @@ class Checkpoint(NamedTuple):
 
     step: int
     folder: Path
+
+
+class Base(NamedTuple):
+    """A model that a training begins with."""
+
+    model: Any
+    length: int | None
+    """Tokens of a text that it reads once it is trained; None: as many as in training."""
 
 
 class Trained(NamedTuple):
@@ -77,8 +82,37 @@ def check_installed() -> None:
             raise MissingExtraError(package, "training")
 
 
+def load_base(name: str, device: str | None = None, max_length: int | None = None) -> Base:
+    """Return the model that a training begins with.
+
+    Args:
+        name: On the Hugging Face hub, of a packaged model, or a folder.
+        device: `cpu` or `cuda`; None: a GPU where there is one.
+        max_length: Tokens of a text in training; None: what the model reads. The trained model
+            reads as much as its base.
+
+    Raises:
+        MissingExtraError: A package is not installed.
+        UsageError: No such model or device, or a model whose texts cannot be shortened.
+    """
+    check_installed()
+    if device == "cuda" and not import_module("torch").cuda.is_available():
+        raise UsageError("--device cuda: no GPU that torch can use is here; leave it out, or cpu")
+    model = load_model(name, device)
+    if max_length is None:
+        return Base(model, None)
+    before = model.max_seq_length
+    try:
+        model.max_seq_length = max_length
+    except AttributeError as error:
+        raise UsageError(
+            f"--max-length {max_length}: the model reads texts of any length; leave it out"
+        ) from error
+    return Base(model, before)
+
+
 def fine_tune(
-    base: str,
+    base: Base,
     pairs: Sequence[Pair],
     batches: Sequence[Sequence[int]],
     recipe: Recipe,
@@ -91,23 +125,15 @@ def fine_tune(
     not the training was interrupted.
 
     Args:
-        base: A name on the Hugging Face hub, of a packaged model, or a folder.
+        base: From `load_base`; its model changes.
         pairs: What it is trained on.
         batches: Positions of pairs; one step each.
         recipe: How.
         folder: Of the checkpoints; those of another training must not lie there.
         progress: Told of every step.
-
-    Raises:
-        MissingExtraError: A package is not installed.
-        UsageError: No such model or device, or one whose texts cannot be shortened.
     """
-    check_installed()
-    if recipe.device == "cuda" and not import_module("torch").cuda.is_available():
-        raise UsageError("--device cuda: no GPU that torch can use is here; leave it out, or cpu")
     last = newest_checkpoint(folder)
-    model = load_model(base, recipe.device)
-    length = _shorten(model, recipe.max_length)
+    model = base.model
     trainer = _trainer(model, pairs, batches, recipe, folder, progress)
     if last is None or last.step < len(batches):
         with without_progress():
@@ -116,8 +142,8 @@ def fine_tune(
     else:
         model = load_model(str(last.folder), recipe.device)
         history = _state(last.folder)["log_history"]
-    if length is not None:
-        model.max_seq_length = length
+    if base.length is not None:
+        model.max_seq_length = base.length
     losses = [{"step": e["step"], "loss": e["loss"]} for e in history if "loss" in e]
     return Trained(model.eval(), losses)
 
@@ -159,20 +185,6 @@ def _state(checkpoint: Path) -> dict[str, Any]:
     except (OSError, ValueError):
         return {}
     return state
-
-
-def _shorten(model: Any, length: int | None) -> int | None:
-    """Set the tokens that a model reads of a text, and return those that it read before."""
-    if length is None:
-        return None
-    before = model.max_seq_length
-    try:
-        model.max_seq_length = length
-    except AttributeError as error:
-        raise UsageError(
-            f"--max-length {length}: the model reads texts of any length; leave it out"
-        ) from error
-    return None if before is None else int(before)
 
 
 def _trainer(

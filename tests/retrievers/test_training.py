@@ -1,0 +1,236 @@
+"""Pairs and batches, and models that are trained on them in this process."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from seal.core.errors import MissingExtraError, UsageError
+from seal.retrievers import fine_tuning
+from seal.retrievers.training import Asked, Pair, batches_of, pairs_of, plain
+
+TOPICS = ("rain", "gold", "music", "trains", "soup", "chess", "tigers", "paint")
+PAIRS = tuple(
+    Pair(f"please {verb} me about {topic}", f"{topic} service")
+    for verb in ("tell", "ask", "teach")
+    for topic in TOPICS
+)
+BATCHES = batches_of(PAIRS, 6, 12, seed=0)
+RECIPE = {"batch_size": 6, "learning_rate": 0.05, "checkpoint_every": 5, "device": "cpu"}
+
+
+def asked(text: str, *tools: str) -> Asked:
+    return Asked("t", 0, text, tools)
+
+
+def test_a_query_gives_a_pair_for_each_of_its_tools() -> None:
+    documents = {"a": "alpha", "b": "beta", "c": "..."}
+    queries = [asked("x", "a", "b"), asked("y", "c"), asked("x", "a")]
+    assert pairs_of(queries, documents) == (Pair("x", "alpha"), Pair("x", "beta"))
+
+
+def test_queries_are_the_same_by_their_words() -> None:
+    assert plain("Is it  raining?") == plain("is it raining")
+    assert plain("?!") == "?!"
+
+
+some_pairs = st.lists(
+    st.builds(Pair, st.sampled_from("abcdef"), st.sampled_from("uvwxyz")), min_size=1, unique=True
+)
+
+
+@given(some_pairs, st.integers(2, 5), st.integers(1, 20), st.integers(0, 3))
+def test_no_document_of_a_batch_is_relevant_to_another_of_its_queries(
+    pairs: list[Pair], size: int, count: int, seed: int
+) -> None:
+    batches = batches_of(pairs, size, count, seed)
+    assert len(batches) == count
+    assert batches == batches_of(pairs, size, count, seed)
+    known = set(pairs)
+    for batch in batches:
+        assert 1 <= len(batch) <= size
+        for one in batch:
+            others = [other for other in batch if other != one]
+            assert not any(Pair(pairs[one].query, pairs[o].document) in known for o in others)
+        assert len(set(batch)) == len(batch)
+
+
+def test_pairs_are_used_equally_often() -> None:
+    pairs = [Pair(f"q{number}", f"d{number}") for number in range(10)]
+    used = Counter(position for batch in batches_of(pairs, 4, 10, 0) for position in batch)
+    assert set(used.values()) == {4}
+
+
+def test_a_query_that_differs_in_case_alone_makes_no_negative() -> None:
+    pairs = [Pair("Rain?", "a"), Pair("rain", "b")]
+    assert all(len(batch) == 1 for batch in batches_of(pairs, 2, 4, 0))
+
+
+def test_a_missing_package_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fine_tuning, "_PACKAGES", {"no_such_package_here": "nothing"})
+    with pytest.raises(MissingExtraError, match=r"seal-api-llms\[training\]"):
+        fine_tuning.check_installed()
+
+
+@pytest.fixture(scope="module")
+def library() -> Iterator[None]:
+    """The extra's packages, on one thread: more of them wait for each other on a busy machine."""
+    for package in ("sentence_transformers", "datasets", "accelerate"):
+        pytest.importorskip(package, reason="needs the extra 'training'")
+    import torch
+
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(threads)
+
+
+@pytest.fixture(scope="module")
+def static(library: None, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A model of random vectors of words."""
+    from tiny_models import write_static
+
+    texts = [text for pair in PAIRS for text in (pair.query, pair.document)]
+    return write_static(tmp_path_factory.mktemp("models") / "static", texts)
+
+
+@pytest.fixture(scope="module")
+def bert(library: None, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A BERT of two layers, whose dropout needs a seed."""
+    from tiny_models import write_bert
+
+    texts = [text for pair in PAIRS for text in (pair.query, pair.document)]
+    return write_bert(tmp_path_factory.mktemp("models") / "bert", texts)
+
+
+def weights(model: object) -> dict[str, bytes]:
+    state = model.state_dict()  # type: ignore[attr-defined]
+    return {name: tensor.numpy().tobytes() for name, tensor in state.items()}
+
+
+def trained(base: Path, folder: Path, batches=BATCHES, **changes: object):
+    length = changes.pop("max_length", None)
+    recipe = fine_tuning.Recipe(**{**RECIPE, **changes})
+    loaded = fine_tuning.load_base(str(base), "cpu", length)
+    return fine_tuning.fine_tune(loaded, PAIRS, batches, recipe, folder)
+
+
+def test_the_loss_falls_and_every_step_is_told(static: Path, tmp_path: Path) -> None:
+    told = []
+    recipe = fine_tuning.Recipe(**RECIPE)
+    model = fine_tuning.load_base(str(static), "cpu")
+    found = fine_tuning.fine_tune(
+        model, PAIRS, BATCHES, recipe, tmp_path, lambda *step: told.append(step)
+    )
+    assert [entry["step"] for entry in found.losses] == [5, 10]
+    assert found.losses[1]["loss"] < found.losses[0]["loss"]
+    assert told == [("steps", step, 12) for step in range(1, 13)]
+
+
+def test_equal_seeds_give_equal_weights_and_others_do_not(bert: Path, tmp_path: Path) -> None:
+    first, again, other = (
+        weights(trained(bert, tmp_path / name, seed=seed, learning_rate=1e-3).model)
+        for name, seed in (("first", 1), ("again", 1), ("other", 2))
+    )
+    assert first == again
+    assert first != other
+
+
+def test_training_goes_on_from_the_newest_whole_checkpoint(bert: Path, tmp_path: Path) -> None:
+    whole = trained(bert, tmp_path / "whole")
+    folder = tmp_path / "broken"
+    trained(bert, folder)
+    for torn in ("checkpoint-12", "checkpoint-11"):
+        (folder / torn).mkdir(exist_ok=True)
+        (folder / torn / "trainer_state.json").write_text('{"torn')
+    assert fine_tuning.newest_checkpoint(folder) == (10, folder / "checkpoint-10")
+    assert not (folder / "checkpoint-12").exists()
+    resumed = trained(bert, folder)
+    assert weights(resumed.model) == weights(whole.model)
+    assert resumed.losses == whole.losses
+
+
+def test_a_finished_training_is_loaded_again(static: Path, tmp_path: Path) -> None:
+    first = trained(static, tmp_path)
+    files = {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*")}
+    again = trained(static, tmp_path)
+    assert weights(again.model) == weights(first.model)
+    assert again.losses == first.losses
+    assert {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*")} == files
+
+
+def test_texts_are_shortened_in_training_alone(bert: Path, tmp_path: Path) -> None:
+    short = trained(bert, tmp_path / "short", max_length=4)
+    assert short.model.max_seq_length == 64
+    assert weights(short.model) != weights(trained(bert, tmp_path / "long").model)
+
+
+def test_a_model_that_reads_any_length_cannot_be_shortened(static: Path) -> None:
+    with pytest.raises(UsageError, match="--max-length 4: the model reads texts of any length"):
+        fine_tuning.load_base(str(static), "cpu", 4)
+
+
+def test_a_device_that_is_not_here_is_refused(static: Path) -> None:
+    import torch
+
+    if torch.cuda.is_available():
+        pytest.skip("a GPU is here")
+    with pytest.raises(UsageError, match="--device cuda: no GPU"):
+        fine_tuning.load_base(str(static), "cuda")
+
+
+def test_a_saved_model_replaces_an_older_one(static: Path, tmp_path: Path) -> None:
+    from seal.retrievers.sentence_embedder import load_model
+
+    model = trained(static, tmp_path / "work").model
+    for _ in range(2):
+        fine_tuning.save(model, tmp_path, tmp_path / "work" / "model")
+    assert weights(load_model(str(tmp_path), "cpu")) == weights(model)
+    assert not (tmp_path / "work" / "model").exists()
+
+
+KILLED = """
+import sys, time
+import torch
+torch.set_num_threads(1)
+sys.path.insert(0, {tests!r})
+from pathlib import Path
+from retrievers.test_training import trained
+import retrievers.test_training as here
+from seal.retrievers import fine_tuning
+recipe = fine_tuning.Recipe(**here.RECIPE)
+def slow(stage, done, total):
+    if done > 6:
+        time.sleep(60)
+model = fine_tuning.load_base({base!r}, "cpu")
+fine_tuning.fine_tune(model, here.PAIRS, here.BATCHES, recipe, Path({folder!r}), slow)
+"""
+
+
+@pytest.mark.slow
+def test_a_killed_process_goes_on_to_the_same_weights(bert: Path, tmp_path: Path) -> None:
+    tests = str(Path(__file__).parents[1])
+    folder = tmp_path / "killed"
+    code = KILLED.format(tests=tests, base=str(bert), folder=str(folder))
+    process = subprocess.Popen(
+        [sys.executable, "-c", code], stderr=subprocess.PIPE, env={**os.environ}
+    )
+    state = folder / "checkpoint-5" / "trainer_state.json"
+    end = time.monotonic() + 300
+    while not state.is_file() and process.poll() is None and time.monotonic() < end:
+        time.sleep(0.1)
+    process.send_signal(signal.SIGKILL)
+    _, said = process.communicate()
+    assert process.returncode == -signal.SIGKILL, said.decode()
+    newest = fine_tuning.newest_checkpoint(folder)
+    assert newest is not None
+    assert newest.step == 5
+    assert weights(trained(bert, folder).model) == weights(trained(bert, tmp_path / "w").model)
