@@ -18,7 +18,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from seal.benchmarks import import_benchmark
-from seal.benchmarks.toolbench_files import find_files
+from seal.benchmarks.toolbench.files import find_files
 
 BUDGET = 3.0
 """At most so many times the reference (design: budgets)."""

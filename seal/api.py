@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
     from seal.benchmarks import ImportReport, StoredPool
     from seal.benchmarks.fetching import FetchReport
-    from seal.benchmarks.lint import LintReport
-    from seal.pipeline.retrieval_settings import Size
+    from seal.benchmarks.lint.lint import LintReport
+    from seal.pipeline.retrieval.settings import Size
     from seal.pipeline.run import Progress, RunResult
     from seal.pipeline.sweep.sweep import SweepResult
 
@@ -165,7 +165,7 @@ def retrieve(
             extra `experiments` results.parquet and figures; an earlier experiment there is
             replaced. None: nothing is written.
         progress: Told the stage, how many of its items are done, and how many there are.
-        **settings: Fields of `seal.pipeline.retrieval_settings.RetrievalSettings`: pool_sizes,
+        **settings: Fields of `seal.pipeline.retrieval.settings.RetrievalSettings`: pool_sizes,
             samples, distractors, queries_in, nested, queries, seed, options, select, limit, cache,
             cache_dir.
 
@@ -189,8 +189,8 @@ def retrieve(
             queries, an option that is a service's key, or a folder that holds something else.
         DataError: A pool is malformed.
     """
-    from seal.pipeline.retrieval_settings import RetrievalSettings
-    from seal.pipeline.retrieve import retrieve as rank
+    from seal.pipeline.retrieval.experiment import retrieve as rank
+    from seal.pipeline.retrieval.settings import RetrievalSettings
     from seal.report.experiment import write_tables_and_figures
 
     _check_settings(settings, RetrievalSettings)
@@ -351,7 +351,7 @@ def lint(pool: str | Path, *, threshold: float = 90.0) -> LintReport:
         UsageError: A known benchmark whose files are not here, or a threshold beyond its range.
         DataError: The folder is no pool.
     """
-    from seal.benchmarks.lint import lint as check
+    from seal.benchmarks.lint.lint import lint as check
     from seal.pipeline.pools import open_pool
 
     return check(open_pool(pool).folder, threshold)

@@ -17,11 +17,18 @@ from pathlib import Path
 from typing import Any
 
 from seal.benchmarks.importer import Notes
-from seal.benchmarks.toolbench_files import find_files
-from seal.benchmarks.toolbench_names import api_name, tool_name
-from seal.benchmarks.toolbench_runs import LEAD, USER
-from seal.benchmarks.toolbench_tools import ToolTable
-from seal.benchmarks.upstream import TaskIds, field, find, json_file, json_records, wrong_source
+from seal.benchmarks.toolbench.files import find_files
+from seal.benchmarks.toolbench.names import api_name, tool_name
+from seal.benchmarks.toolbench.runs import LEAD, USER
+from seal.benchmarks.toolbench.tools import ToolTable
+from seal.benchmarks.upstream.records import (
+    TaskIds,
+    field,
+    find,
+    json_file,
+    json_records,
+    wrong_source,
+)
 from seal.core.errors import DataError, UsageError, shortened
 from seal.core.types import JSON, Goal, Step, Task, Tool
 

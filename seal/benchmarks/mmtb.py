@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from seal.benchmarks.importer import Notes
-from seal.benchmarks.upstream import (
+from seal.benchmarks.upstream.records import (
     ToolTable,
     field,
     find,

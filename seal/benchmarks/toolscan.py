@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from seal.benchmarks.importer import Notes
-from seal.benchmarks.upstream import (
+from seal.benchmarks.upstream.records import (
     ToolTable,
     field,
     find,
@@ -29,7 +29,7 @@ from seal.benchmarks.upstream import (
     refuse_deep,
     tool_id,
 )
-from seal.benchmarks.upstream_types import typed
+from seal.benchmarks.upstream.types import typed
 from seal.core.errors import DataError, UsageError, shortened
 from seal.core.types import JSON, Tool
 

@@ -89,5 +89,5 @@ def _imported(name: str, importer: str, source: Path, options: dict[str, Any]) -
 
 def _code_of_importers() -> str:
     """Return the digest of the modules that import: a changed one makes its pools anew."""
-    modules = sorted(Path(benchmarks.__file__).parent.glob("*.py"))
+    modules = sorted(Path(benchmarks.__file__).parent.rglob("*.py"))
     return digest([hashlib.sha256(module.read_bytes()).hexdigest() for module in modules])

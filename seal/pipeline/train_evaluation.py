@@ -14,10 +14,10 @@ from seal.core.errors import InfrastructureError
 from seal.core.store import FILE_NAME, Store
 from seal.core.types import Task
 from seal.pipeline.places import cache_folder
-from seal.pipeline.retrieval_contenders import Contender
-from seal.pipeline.retrieval_draws import Draw, Ranked, Source
-from seal.pipeline.retrieval_measures import Measured, Unavailable, measure
-from seal.pipeline.retrieval_summary import cell_of, comparisons_of, corrected, results_of, rounded
+from seal.pipeline.retrieval.contenders import Contender
+from seal.pipeline.retrieval.draws import Draw, Ranked, Source
+from seal.pipeline.retrieval.measures import Measured, Unavailable, measure
+from seal.pipeline.retrieval.summary import cell_of, comparisons_of, corrected, results_of, rounded
 from seal.pipeline.searching import search_pool
 from seal.pipeline.train_settings import TrainSettings
 

@@ -12,7 +12,7 @@ import orjson
 
 from seal.core.errors import DataError, MissingExtraError
 from seal.core.types import Score
-from seal.pipeline.retrieval_files import COLUMNS, RESULTS, long_rows
+from seal.pipeline.retrieval.files import COLUMNS, RESULTS, long_rows
 from seal.pipeline.run_folder import RunFolder
 from seal.pipeline.sweep import files as sweeps
 

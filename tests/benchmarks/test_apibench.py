@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from seal.benchmarks import ImportReport, import_benchmark, load_pool
-from seal.benchmarks.apibench_documents import instruction_of, lines, properties
+from seal.benchmarks.apibench.documents import instruction_of, lines, properties
 from seal.core.errors import DataError, UnknownNameError
 
 CALL = "torch.hub.load(repo_or_dir='oban/tides', model='tide_net')"

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from pyarrow import parquet
 
 from seal.benchmarks import ImportReport, import_benchmark, load_pool
-from seal.benchmarks.beir_documents import tool_of_record
+from seal.benchmarks.beir.documents import tool_of_record
 from seal.core.errors import DataError, UsageError
 from seal.core.schemas import usable_schema
 

@@ -8,7 +8,7 @@ from bfcl_sources import HEIGHT, BfclShelf, answer, function, said, single
 
 import seal
 from seal.benchmarks import import_benchmark, load_pool
-from seal.benchmarks.bfcl_tasks import MORE_FUNCTIONS
+from seal.benchmarks.bfcl.tasks import MORE_FUNCTIONS
 from seal.core.conditions import Called
 from seal.core.errors import DataError, UnknownNameError
 from seal.core.types import Plan

@@ -8,14 +8,14 @@ from bfcl_sources import HEIGHT, function
 from hypothesis import given
 from hypothesis import strategies as st
 
-from seal.benchmarks.bfcl_gold import (
+from seal.benchmarks.bfcl.gold import (
     MOST_VALUES,
     UnusableGoldError,
     plan_of_answers,
     plan_of_calls,
     python_call,
 )
-from seal.benchmarks.bfcl_tools import Functions
+from seal.benchmarks.bfcl.tools import Functions
 from seal.core.conditions import Argument, Called
 from seal.core.errors import DataError
 from seal.core.types import Tool

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from bfcl_sources import function
 
-from seal.benchmarks.bfcl_tools import Functions, json_schema, text_digest
+from seal.benchmarks.bfcl.tools import Functions, json_schema, text_digest
 from seal.core.errors import DataError
 
 

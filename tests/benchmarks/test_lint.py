@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from rapidfuzz import fuzz
 
 from seal.benchmarks import import_benchmark, sample
-from seal.benchmarks.lint import KINDS, Finding, LintReport, lint
-from seal.benchmarks.lint_tools import description_fault
-from seal.benchmarks.lint_twins import NEAREST, near_duplicates, pairs
-from seal.benchmarks.lint_values import Said, ungrounded_values
+from seal.benchmarks.lint.lint import KINDS, Finding, LintReport, lint
+from seal.benchmarks.lint.tools import description_fault
+from seal.benchmarks.lint.twins import NEAREST, near_duplicates, pairs
+from seal.benchmarks.lint.values import Said, ungrounded_values
 from seal.core.conditions import Argument, Called
 from seal.core.errors import UsageError
 from seal.core.records import encode, write_records

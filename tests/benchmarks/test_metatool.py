@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from seal.benchmarks import ImportReport, import_benchmark, load_pool
-from seal.benchmarks.metatool_queries import single_queries
+from seal.benchmarks.metatool.queries import single_queries
 from seal.core.errors import DataError, UnknownNameError
 from seal.core.types import Task
 

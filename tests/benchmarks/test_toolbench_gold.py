@@ -1,9 +1,9 @@
 import pytest
 from toolbench_sources import CALL, GIVE_UP, LATER, api, good_tree, heard, observation, said, tree
 
-from seal.benchmarks.toolbench_answers import read_tree
-from seal.benchmarks.toolbench_gold import Gold, gold_of
-from seal.benchmarks.toolbench_tools import ToolTable
+from seal.benchmarks.toolbench.answers import read_tree
+from seal.benchmarks.toolbench.gold import Gold, gold_of
+from seal.benchmarks.toolbench.tools import ToolTable
 
 QUERY = "When is high water in Oban?"
 

@@ -1,9 +1,9 @@
 from toolbench_sources import CALL, LATER, api, converted, good_tree, heard, observation, said, tree
 
-from seal.benchmarks.toolbench_answers import read_tree
-from seal.benchmarks.toolbench_converted import read_converted
-from seal.benchmarks.toolbench_runs import trajectory_of
-from seal.benchmarks.toolbench_tools import ToolTable
+from seal.benchmarks.toolbench.answers import read_tree
+from seal.benchmarks.toolbench.converted import read_converted
+from seal.benchmarks.toolbench.runs import trajectory_of
+from seal.benchmarks.toolbench.tools import ToolTable
 from seal.core.records import decode, encode
 from seal.core.types import Execution, Stop, ToolCall, Trajectory
 

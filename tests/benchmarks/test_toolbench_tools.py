@@ -1,7 +1,7 @@
 import pytest
 from toolbench_sources import api, function
 
-from seal.benchmarks.toolbench_tools import ToolTable
+from seal.benchmarks.toolbench.tools import ToolTable
 from seal.core.errors import DataError
 
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from seal.benchmarks.upstream import (
+from seal.benchmarks.upstream.records import (
     TaskIds,
     ToolTable,
     field,

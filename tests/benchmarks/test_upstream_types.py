@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from seal.benchmarks.apigen_gold import GoldCheck, plain_schema
-from seal.benchmarks.upstream_types import literal, parameters_schema, python_type, typed
+from seal.benchmarks.apigen.gold import GoldCheck, plain_schema
+from seal.benchmarks.upstream.types import literal, parameters_schema, python_type, typed
 from seal.core.errors import DataError
 from seal.core.schemas import usable_schema
 from seal.core.types import Tool, ToolCall

@@ -60,6 +60,7 @@ def test_an_interrupted_training_is_gone_on_with_by_the_command_it_names(
     assert "hyper_parameters: was " in refused.stderr
 
 
+@pytest.mark.slow
 def test_a_training_ends_with_a_table_and_a_model(seal, base: Path, tmp_path: Path) -> None:
     words = ("train-retriever", "sample", "--out", "mine", "--base", base, *SETTINGS)
     done = seal(*words, "--steps", "20", OMP_NUM_THREADS="1", COLUMNS="80")

@@ -15,8 +15,8 @@ import seal
 from seal.core.errors import DataError, UnknownNameError, UsageError
 from seal.core.records import read_records
 from seal.core.types import Goal, Ranking, Task
-from seal.pipeline.retrieval_settings import RetrievalSettings
-from seal.pipeline.retrieve import retrieve
+from seal.pipeline.retrieval.experiment import retrieve
+from seal.pipeline.retrieval.settings import RetrievalSettings
 from seal.retrievers.specs import RetrieverSpec
 
 

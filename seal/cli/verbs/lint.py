@@ -11,7 +11,7 @@ from seal.core.errors import UnknownNameError
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from seal.benchmarks.lint import LintReport
+    from seal.benchmarks.lint.lint import LintReport
 
 app = new_app()
 
@@ -32,7 +32,7 @@ def command(
     json: Json = False,
 ) -> int:
     """Find what is wrong or doubtful in a pool; nothing is changed."""
-    from seal.benchmarks.lint import lint
+    from seal.benchmarks.lint.lint import lint
     from seal.pipeline.pools import open_pool
 
     with output(json) as result:
@@ -49,7 +49,7 @@ def _refused(kinds: list[str]) -> set[str]:
     Raises:
         UnknownNameError: There is no such kind or severity.
     """
-    from seal.benchmarks.lint import KINDS
+    from seal.benchmarks.lint.lint import KINDS
 
     known = {*KINDS, *(severity for severity, _ in KINDS.values())}
     for kind in kinds:
@@ -68,7 +68,7 @@ def _headline(pool: str, report: "LintReport") -> str:
 def _tables(report: "LintReport", examples: int) -> list["Table"]:
     from rich.table import Table
 
-    from seal.benchmarks.lint import KINDS
+    from seal.benchmarks.lint.lint import KINDS
 
     counts = report.counts()
     if not counts:

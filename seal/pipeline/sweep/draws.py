@@ -16,7 +16,7 @@ from seal.core.canonical import derive_seed
 from seal.core.errors import UsageError
 from seal.core.records import AtomicFile, write_records
 from seal.core.types import JSON, Task, Tool
-from seal.pipeline.retrieval_draws import nearest_tools
+from seal.pipeline.retrieval.draws import nearest_tools
 from seal.pipeline.settings import RunSettings
 from seal.pipeline.sweep.settings import SweepSettings
 

@@ -12,7 +12,7 @@ from seal.benchmarks.sampling import PoolSample
 from seal.core.canonical import derive_seed
 from seal.evaluation.comparison import mean_and_deviation
 from seal.evaluation.resampling import weighted_intervals
-from seal.pipeline.retrieval_summary import RESAMPLES, rounded, sample_means, sample_weights
+from seal.pipeline.retrieval.summary import RESAMPLES, rounded, sample_means, sample_weights
 from seal.pipeline.run_folder import RunFolder
 
 if TYPE_CHECKING:

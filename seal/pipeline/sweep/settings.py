@@ -6,7 +6,7 @@ from dataclasses import dataclass, fields
 from typing import Any, get_args
 
 from seal.core.errors import UsageError
-from seal.pipeline.retrieval_settings import (
+from seal.pipeline.retrieval.settings import (
     Distractors,
     QueriesIn,
     Size,

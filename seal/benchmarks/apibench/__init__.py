@@ -1,0 +1,1 @@
+"""APIBench, Gorilla's three model hubs."""

@@ -1,0 +1,1 @@
+"""APIGen, the data set xlam-function-calling-60k."""

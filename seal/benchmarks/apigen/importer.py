@@ -1,0 +1,252 @@
+"""APIGen and its published part, xlam-function-calling-60k: one request a record, with gold calls.
+
+A source is the JSON file, a Parquet file, or a folder of both, such as a copy of the data set as
+hubs serve it; a record that stands in two files counts once. `tools` and `answers` are JSON texts
+within the record. The tools of the record are what the chat offers. Upstream gives the calls no
+order, so they are milestones without predecessors; the call of a milestone has exactly upstream's
+arguments, and where it leaves out one that has a default, the default written out is right too.
+
+Tools carry names only, and one name has many documents across records: a tool is known by its
+content (`seal.benchmarks.upstream.ToolTable`). How types become a schema, and which arguments are
+required, stands in `seal.benchmarks.upstream.types`. Gold calls are checked against that schema,
+and those that it refuses are kept and counted as `invalid_gold_calls`.
+
+Source: Liu et al., APIGen, 2024 (arXiv 2406.18518), section 3.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import orjson
+
+from seal.benchmarks.apigen.gold import GoldCheck
+from seal.benchmarks.importer import Notes
+from seal.benchmarks.upstream.parquet import parquet_records
+from seal.benchmarks.upstream.records import (
+    TaskIds,
+    ToolTable,
+    field,
+    find,
+    function_name,
+    json_of_text,
+    json_records,
+    refuse_deep,
+    tool_id,
+)
+from seal.benchmarks.upstream.types import parameters_schema
+from seal.core.conditions import Argument, Called
+from seal.core.errors import DataError, shortened
+from seal.core.types import JSON, Goal, Milestone, Plan, Task, Tool
+
+BENCHMARK = "apigen"
+SPLIT = "train"
+"""Upstream publishes no other."""
+_FILES = ("*.json", "*.jsonl", "*.parquet")
+_CARD = "dataset_info.json"
+"""Of a hub's copy: says what the Parquet files hold, and holds no record itself."""
+_COLUMNS = ("id", "query", "answers", "tools")
+
+
+def import_apigen(source: Path, notes: Notes) -> Iterator[Tool | Task]:
+    """Yield the tasks and tools of APIGen's files.
+
+    A JSON array is parsed as a whole: 60,000 records take less than 0.4 GB of memory. Parquet
+    is read in batches.
+
+    Args:
+        source: A JSON, JSON Lines or Parquet file, or a folder of such.
+        notes: Gets the counts.
+
+    Raises:
+        DataError: A file is malformed or a record lacks a field; the text names file and place.
+        MissingExtraError: A Parquet file, without the extra `experiments`.
+    """
+    return _Import(source, notes).records()
+
+
+class _Gold(NamedTuple):
+    """The gold calls of a record."""
+
+    calls: list[tuple[str, dict[str, JSON]]]
+    """Tool id and arguments."""
+    faults: list[str]
+    """What the made schemas refuse in them, one kind a refused call."""
+
+
+class _Unusable(Exception):
+    """A record is well-formed and cannot be used; the text is the reason to count it under."""
+
+
+class _Import:
+    """One import: what was met so far."""
+
+    def __init__(self, source: Path, notes: Notes) -> None:
+        found = find(source, _FILES, BENCHMARK)
+        self._files = [path for path in found if path.name != _CARD]
+        self._notes = notes
+        self._tools = ToolTable()
+        self._by_document: dict[bytes, str] = {}
+        self._defaults: dict[str, dict[str, Argument]] = {}
+        self._check = GoldCheck(self._tools.by_id())
+        self._ids = TaskIds()
+        self._counts: Counter[str] = Counter()
+        self._invalid: Counter[str] = Counter()
+
+    def records(self) -> Iterator[Tool | Task]:
+        for path in self._files:
+            yield from self._file(path)
+        yield from self._tools
+        self._report()
+
+    def _file(self, path: Path) -> Iterator[Task]:
+        is_table = path.suffix == ".parquet"
+        records = parquet_records(path, _COLUMNS) if is_table else json_records(path)
+        for place, record in records:
+            try:
+                task = self._task(record, path.name)
+            except _Unusable as reason:
+                self._notes.dropped[str(reason)] += 1
+            except DataError as error:
+                raise DataError(f"{place}: {error}") from error
+            else:
+                if task is not None:
+                    yield task
+
+    def _task(self, record: Any, file: str) -> Task | None:
+        """Return a record's task; None where the record is a duplicate."""
+        text = field(record, "query", str)
+        number = record["id"] if isinstance(record.get("id"), str) else field(record, "id", int)
+        tools, answers = _part(record, "tools"), _part(record, "answers")
+        task_id = self._ids.add(str(number), text)
+        if task_id is None:
+            self._counts["duplicates"] += 1
+            return None
+        offered = [self._tool(document, file) for document in tools]
+        gold = self._gold(answers, [document["name"] for document in tools], offered)
+        self._count(gold)
+        return self._made(task_id, text, tuple(dict.fromkeys(offered)), gold)
+
+    def _tool(self, document: dict[str, Any], file: str) -> str:
+        """Return the id of the tool that a document describes."""
+        try:
+            key = orjson.dumps(document)
+        except TypeError:
+            refuse_deep(document)
+            raise
+        known = self._by_document.get(key)
+        if known is not None:
+            return known
+        made = self._made_tool(document, file)
+        tool = self._tools.add(made)
+        self._defaults[tool] = {
+            name: Argument((schema["default"],), optional=True)
+            for name, schema in made.parameters["properties"].items()
+            if isinstance(schema, dict) and "default" in schema
+        }
+        self._by_document[key] = tool
+        return tool
+
+    def _made_tool(self, document: dict[str, Any], file: str) -> Tool:
+        name = document["name"]
+        try:
+            parameters = parameters_schema(document.get("parameters"))
+        except DataError as error:
+            raise DataError(f"tool {name!r}: {error}") from error
+        self._counts.update(parameters.counts)
+        description = document.get("description") or ""
+        return Tool(
+            tool_id(BENCHMARK, name, name),
+            function_name(name),
+            description if isinstance(description, str) else str(description),
+            parameters.schema,
+            source={"tool": name, "api": name, "file": file},
+        )
+
+    def _gold(self, answers: list[Any], names: Sequence[str], offered: Sequence[str]) -> _Gold:
+        by_name: dict[str, set[str]] = {}
+        for name, tool in zip(names, offered, strict=True):
+            by_name.setdefault(name, set()).add(tool)
+        gold = _Gold([], [])
+        for position, answer in enumerate(answers):
+            name, arguments = answer["name"], answer.get("arguments")
+            if not isinstance(arguments, dict):
+                raise DataError(
+                    f"answers.{position}.arguments: expected an object, got {shortened(arguments)}"
+                )
+            if name not in by_name:
+                raise _Unusable("answer_names_unknown_tool")
+            if len(by_name[name]) > 1:
+                raise _Unusable("answer_names_two_tools")
+            (tool,) = by_name[name]
+            gold.calls.append((tool, arguments))
+            fault = self._check.fault(tool, arguments)
+            if fault is not None:
+                gold.faults.append(fault)
+        return gold
+
+    def _count(self, gold: _Gold) -> None:
+        self._counts["gold_calls"] += len(gold.calls)
+        self._counts["tasks_without_gold_call"] += not gold.calls
+        self._counts["tasks_with_invalid_gold_call"] += bool(gold.faults)
+        self._invalid.update(gold.faults)
+
+    def _made(self, task_id: str, text: str, offered: tuple[str, ...], gold: _Gold) -> Task:
+        relevant = tuple(dict.fromkeys(tool for tool, _ in gold.calls))
+        milestones = tuple(Milestone(self._called(*call)) for call in gold.calls)
+        several = len(gold.calls) > 1
+        return Task(
+            task_id,
+            BENCHMARK,
+            (Goal(text, (Plan(milestones),), offered=offered, relevant=relevant),),
+            split=SPLIT,
+            tags={"multi_tool": len(relevant) > 1, "multi_step": several, "parallel": several},
+            metadata={"invalid_gold_calls": gold.faults} if gold.faults else {},
+        )
+
+    def _called(self, tool: str, arguments: dict[str, JSON]) -> Called:
+        """Return the gold call; an argument that it leaves to its default may be written out."""
+        accepted = dict(self._defaults[tool])
+        accepted.update((name, Argument((value,))) for name, value in arguments.items())
+        return Called(tool, accepted)
+
+    def _report(self) -> None:
+        names = (
+            "duplicates",
+            "gold_calls",
+            "tasks_with_invalid_gold_call",
+            "tasks_without_gold_call",
+            "unknown_types",
+            "unusable_defaults",
+        )
+        counts: dict[str, JSON] = {name: self._counts[name] for name in names}
+        counts["repeated_queries"] = self._ids.repeated
+        counts["tool_variants"] = self._tools.variants
+        self._notes.facts["counts"] = dict(sorted(counts.items()))
+        self._notes.facts["files"] = dict(Counter(path.suffix[1:] for path in self._files))
+        self._notes.facts["invalid_gold_calls"] = dict(sorted(self._invalid.items()))
+        self._notes.lacks.update(("categories", "response_shapes"))
+
+
+def _part(record: dict[str, Any], name: str) -> list[Any]:
+    """Return a list that a record holds as a JSON text; a list itself is taken too.
+
+    Raises:
+        _Unusable: The text is no JSON, or of something else.
+        DataError: The field is missing or no text.
+    """
+    value = record.get(name)
+    if not isinstance(value, list):
+        try:
+            value = json_of_text(field(record, name, str))
+        except ValueError:
+            raise _Unusable(f"unparsable_{name}") from None
+    if not isinstance(value, list):
+        raise _Unusable(f"unparsable_{name}")
+    for item in value:
+        if not isinstance(item, dict) or not isinstance(item.get("name"), str):
+            raise _Unusable(f"unparsable_{name}")
+    return value

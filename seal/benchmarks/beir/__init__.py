@@ -1,0 +1,1 @@
+"""Retrieval sets in BEIR's and ToolRet's layouts."""

@@ -1,0 +1,185 @@
+"""Files of retrieval benchmarks: a corpus, queries, and which documents are relevant to which.
+
+| what | file | a record |
+|---|---|---|
+| corpus | `corpus*`, or records with `documentation` or `doc` | `_id` or `id`; `title`, `text` |
+| queries | `queries*`, or records with `query` | `_id` or `id`; `text` or `query`; `labels` |
+| relevance | `qrels/SPLIT.tsv`, `qrels.tsv`, `.trec` | query, document, score; TREC: `0` second |
+
+The first two are JSON Lines, one JSON array, or Parquet. ToolRet has no third: its queries carry
+`labels`, a JSON text of `{id, doc, relevance}`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from seal.benchmarks.upstream.parquet import parquet_records
+from seal.benchmarks.upstream.records import Placed, json_records, utf8_text, wrong_source
+from seal.core.errors import DataError, shortened
+
+_RECORDS = ("*.jsonl", "*.json", "*.parquet")
+_JUDGEMENTS = ("*.tsv", "*.trec", "*.qrels", "qrels*.txt", "qrels/*.txt")
+_CARDS = frozenset({"dataset_info.json", "dataset_infos.json"})
+"""Of a hub's copy: they say what its files hold."""
+
+
+class Judgement(NamedTuple):
+    """That a document is relevant to a query, or how much."""
+
+    query: str
+    document: str
+    score: float
+
+
+class Files(NamedTuple):
+    """The files of a source, each kind sorted by path."""
+
+    corpus: list[Path]
+    """Empty: the documents stand in the queries' labels."""
+    queries: list[Path]
+    judgements: Path | None
+    """None: the queries carry labels."""
+    ignored: list[Path]
+    """Data files of no known kind."""
+
+
+def find_files(source: Path, split: str) -> Files:
+    """Return the files of a folder.
+
+    Args:
+        source: The folder; those below it are searched too.
+        split: Whose judgements are wanted; a single file `qrels.*` serves any.
+
+    Raises:
+        DataError: There are no queries, no corpus, one of them twice, or judgements of other splits
+            only.
+    """
+    kinds: dict[str, list[Path]] = {"corpus": [], "queries": [], "": []}
+    for path in _matching(source, _RECORDS):
+        kinds[_kind(path)].append(path)
+    corpus, queries, ignored = kinds.values()
+    judgements = _judgements(source, split)
+    if not queries or (judgements is not None and not corpus):
+        raise wrong_source(
+            source, "a folder with corpus.jsonl, queries.jsonl and qrels/SPLIT.tsv", "beir"
+        )
+    for paths in (corpus, queries):
+        _refuse_twins(source, paths)
+    return Files(corpus, queries, judgements, ignored)
+
+
+def _refuse_twins(source: Path, paths: list[Path]) -> None:
+    """Refuse a folder of several benchmarks: their ids need not be distinct."""
+    by_name: dict[str, Path] = {}
+    for path in paths:
+        other = by_name.setdefault(path.name, path)
+        if other != path and path.suffix != ".parquet":
+            raise DataError(f"{source} holds {other} and {path}: name the folder of one benchmark")
+
+
+def _matching(source: Path, names: tuple[str, ...]) -> list[Path]:
+    found = {path for name in names for path in source.rglob(name)}
+    return sorted(path for path in found if path.is_file() and path.name not in _CARDS)
+
+
+def _kind(path: Path) -> str:
+    """Tell what a file of records holds: by its name, else by the fields of its first record."""
+    for kind in ("corpus", "queries"):
+        if path.name.startswith(kind):
+            return kind
+    try:
+        first = next(records(path), None)
+    except DataError:
+        return ""
+    fields = first.value if first is not None and isinstance(first.value, dict) else {}
+    if "documentation" in fields or "doc" in fields:
+        return "corpus"
+    return "queries" if "query" in fields else ""
+
+
+def records(path: Path) -> Iterator[Placed]:
+    """Yield the records of a corpus or query file.
+
+    Raises:
+        DataError: The file is not what its name says.
+        MissingExtraError: A Parquet file, without the extra `experiments`.
+    """
+    return parquet_records(path) if path.suffix == ".parquet" else json_records(path)
+
+
+def _judgements(source: Path, split: str) -> Path | None:
+    found = _matching(source, _JUDGEMENTS)
+    of_split = [path for path in found if path.stem == split]
+    general = [path for path in found if path.stem == "qrels"]
+    if len(of_split) > 1:
+        raise DataError(
+            f"{source} holds judgements of {split!r} twice: {of_split[0]} and {of_split[1]}; "
+            "name one folder"
+        )
+    if found and not of_split and not general:
+        splits = ", ".join(path.stem for path in found)
+        raise DataError(f"{source} has no judgements of the split {split!r}; it has: {splits}")
+    return next(iter(of_split + general), None)
+
+
+def read_judgements(path: Path) -> Iterator[Judgement]:
+    """Yield the judgements of a file: by tabs or blanks, with a header or without.
+
+    Raises:
+        DataError: A line has neither three fields nor TREC's four, or its score is no number.
+    """
+    with path.open("rb") as lines:
+        for number, raw in enumerate(lines, 1):
+            place = f"{path}, line {number}"
+            line = utf8_text(raw, place).strip("\r\n")
+            if line.strip() and not (number == 1 and _is_header(line)):
+                yield _judgement(line, place)
+
+
+def _fields(line: str) -> list[str]:
+    return [part.strip() for part in line.split("\t")] if "\t" in line else line.split()
+
+
+def _is_header(line: str) -> bool:
+    named = any(word in line.lower() for word in ("id", "score", "relevance"))
+    return named and _number(_fields(line)[-1]) is None
+
+
+def _judgement(line: str, place: str) -> Judgement:
+    fields = _fields(line)
+    if len(fields) not in (3, 4):
+        raise DataError(
+            f"{place}: expected query, document and score, or TREC's four fields, "
+            f"got {shortened(line)}"
+        )
+    score = _number(fields[-1])
+    if score is None:
+        raise DataError(f"{place}: the score is no number: {shortened(fields[-1])}")
+    return Judgement(fields[0], fields[-2], score)
+
+
+def _number(text: str) -> float | None:
+    try:
+        return float(text)
+    except ValueError:
+        return None
+
+
+def identifier(record: Any) -> str:
+    """Return a record's `_id` or `id` as a text.
+
+    Raises:
+        DataError: It has neither, or neither text nor number is in it.
+    """
+    if not isinstance(record, dict):
+        raise DataError(f"expected an object with '_id', got {shortened(record)}")
+    value = record.get("_id", record.get("id"))
+    if isinstance(value, bool) or not isinstance(value, (str, int)):
+        names = ", ".join(map(repr, list(record)[:10])) or "none"
+        raise DataError(
+            f"_id: expected a text or number, got {shortened(value)}; the record has: {names}"
+        )
+    return str(value)

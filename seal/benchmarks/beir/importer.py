@@ -1,0 +1,219 @@
+"""Retrieval benchmarks in BEIR's layout, and ToolRet: queries, a corpus of tools, and relevance.
+
+Nothing but retrieval is annotated: a query is a task whose relevant tools are the documents judged
+at least `min_score`. Grades stay in the goal's labels where they differ. What files there may be
+stands in `seal.benchmarks.beir.files`, what becomes of a document in `beir_documents`.
+
+Source: Thakur et al., BEIR, 2021 (arXiv 2104.08663); Shi et al., ToolRet, 2025 (arXiv 2503.01763).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from seal.benchmarks.beir.documents import BENCHMARK, tool_of_document, tool_of_record
+from seal.benchmarks.beir.files import (
+    Files,
+    Judgement,
+    find_files,
+    identifier,
+    read_judgements,
+    records,
+)
+from seal.benchmarks.importer import Notes
+from seal.benchmarks.upstream.records import TaskIds, ToolTable, json_of_text, refuse_deep
+from seal.core.errors import DataError, UsageError, shortened
+from seal.core.types import JSON, Goal, Task, Tool
+
+
+def import_beir(
+    source: Path, notes: Notes, *, split: str = "test", min_score: float = 1
+) -> Iterator[Tool | Task]:
+    """Yield the tasks and tools of a retrieval benchmark.
+
+    Args:
+        source: The folder with corpus, queries and judgements.
+        notes: Gets the counts.
+        split: Whose judgements are read; without effect on labels within the queries.
+        min_score: Least score of a relevant document; above 0.
+
+    Raises:
+        DataError: A file is missing or malformed; the text names file and place.
+        MissingExtraError: A Parquet file, without the extra `experiments`.
+        UsageError: `min_score` is no number above 0.
+    """
+    if isinstance(min_score, bool) or not isinstance(min_score, (int, float)) or min_score <= 0:
+        raise UsageError(f"min_score: expected a number above 0, got {shortened(min_score)}")
+    return _Import(find_files(source, split), split, min_score, notes).records()
+
+
+class _Import:
+    """One import: what was met so far."""
+
+    def __init__(self, files: Files, split: str, min_score: float, notes: Notes) -> None:
+        self._files = files
+        judged = files.judgements
+        self._split = split if judged is not None and judged.stem == split else ""
+        self._min_score = min_score
+        self._notes = notes
+        self._tools = ToolTable()
+        self._by_document: dict[str, str] = {}
+        self._judged: dict[str, list[Judgement]] = {}
+        self._texts: set[tuple[str, str]] = set()
+        self._ids = TaskIds()
+        self._counts: Counter[str] = Counter()
+
+    def records(self) -> Iterator[Tool | Task]:
+        for path in self._files.corpus:
+            self._documents(path)
+        self._judged = self._judgements()
+        for path in self._files.queries:
+            yield from self._queries(path)
+        self._counts["judgements_of_unknown_queries"] = sum(map(len, self._judged.values()))
+        yield from self._tools
+        self._report()
+
+    def _documents(self, path: Path) -> None:
+        for place, record in records(path):
+            try:
+                refuse_deep(record)
+                self._keep(identifier(record), tool_of_record(record, path.name))
+            except DataError as error:
+                raise DataError(f"{place}: {error}") from error
+
+    def _keep(self, document_id: str, tool: Tool) -> None:
+        """Keep a document; of several under one id the first counts."""
+        self._counts["documents"] += 1
+        if document_id in self._by_document:
+            self._counts["repeated_document_ids"] += 1
+            return
+        text = tool.name, tool.description
+        self._counts["documents_with_text_of_another"] += text in self._texts
+        self._texts.add(text)
+        self._by_document[document_id] = self._tools.add(tool)
+
+    def _judgements(self) -> dict[str, list[Judgement]]:
+        """Return the judgements of a file by query."""
+        judged: dict[str, list[Judgement]] = {}
+        if self._files.judgements is not None:
+            for judgement in read_judgements(self._files.judgements):
+                self._counts["judgements"] += 1
+                judged.setdefault(judgement.query, []).append(judgement)
+        return judged
+
+    def _queries(self, path: Path) -> Iterator[Task]:
+        for place, record in records(path):
+            try:
+                refuse_deep(record)
+                task = self._task(record)
+            except DataError as error:
+                raise DataError(f"{place}: {error}") from error
+            if task is not None:
+                yield task
+
+    def _task(self, record: Any) -> Task | None:
+        """Return a query's task; None where it is left out. Takes its judgements out."""
+        query_id, text = identifier(record), _query_text(record)
+        self._counts["queries"] += 1
+        if self._files.judgements is None:
+            judgements = self._labels(record, query_id)
+        elif query_id in self._judged:
+            judgements = self._judged.pop(query_id)
+        else:
+            self._notes.dropped["not_judged_in_split"] += 1
+            return None
+        grades = self._grades(judgements)
+        if not grades:
+            self._notes.dropped["no_relevant_tool"] += 1
+            return None
+        task_id = self._ids.add(query_id, text)
+        if task_id is None:
+            self._counts["duplicates"] += 1
+            return None
+        return self._made(task_id, text, grades, record)
+
+    def _labels(self, record: dict[str, Any], query_id: str) -> list[Judgement]:
+        """Return the labels that a query carries; without a corpus their documents are kept."""
+        labels = record.get("labels")
+        try:
+            found = json_of_text(labels) if isinstance(labels, str) else labels
+        except ValueError:
+            found = None
+        if not isinstance(found, list):
+            raise DataError(
+                f"labels: expected a list of {{id, relevance}}, got {shortened(labels)}; "
+                "without labels there must be a file qrels/SPLIT.tsv"
+            )
+        return [self._label(label, query_id) for label in found]
+
+    def _label(self, label: Any, query_id: str) -> Judgement:
+        document_id = identifier(label)
+        score = label.get("relevance", 1)
+        if isinstance(score, bool) or not isinstance(score, (int, float)):
+            raise DataError(f"relevance: expected a number, got {shortened(score)}")
+        document = label.get("doc")
+        is_new = not self._files.corpus and document_id not in self._by_document
+        if is_new and isinstance(document, (str, dict)):
+            self._keep(document_id, tool_of_document(document_id, None, document, "labels"))
+        self._counts["judgements"] += 1
+        return Judgement(query_id, document_id, score)
+
+    def _grades(self, judgements: list[Judgement]) -> dict[str, float]:
+        """Return the relevant tools with their scores; unknown documents are counted."""
+        grades: dict[str, float] = {}
+        for judgement in judgements:
+            if judgement.document not in self._by_document:
+                self._counts["judgements_of_unknown_documents"] += 1
+            elif judgement.score >= self._min_score:
+                tool = self._by_document[judgement.document]
+                grades[tool] = max(judgement.score, grades.get(tool, 0))
+        return grades
+
+    def _made(
+        self, task_id: str, text: str, grades: dict[str, float], record: dict[str, Any]
+    ) -> Task:
+        several = len(grades) > 1
+        graded = len(set(grades.values())) > 1
+        labels: dict[str, JSON] = {"grades": grades} if graded else {}
+        tags: dict[str, JSON] = {"multi_tool": several, "multi_step": several}
+        if isinstance(record.get("category"), str):
+            tags["group"] = record["category"]
+        kept = ("metadata", "instruction")
+        return Task(
+            task_id,
+            BENCHMARK,
+            (Goal(text, relevant=tuple(grades), labels=labels),),
+            split=self._split,
+            tags=tags,
+            metadata={name: record[name] for name in kept if record.get(name)},
+        )
+
+    def _report(self) -> None:
+        names = (
+            "documents",
+            "documents_with_text_of_another",
+            "duplicates",
+            "judgements",
+            "judgements_of_unknown_documents",
+            "judgements_of_unknown_queries",
+            "queries",
+            "repeated_document_ids",
+        )
+        counts: dict[str, JSON] = {name: self._counts[name] for name in names}
+        counts["repeated_queries"] = self._ids.repeated
+        self._notes.facts["counts"] = dict(sorted(counts.items()))
+        self._notes.facts["ignored_files"] = [path.name for path in self._files.ignored]
+        self._notes.lacks.update(("gold_calls", "response_shapes"))
+        if not any(tool.parameters.get("properties") for tool in self._tools):
+            self._notes.lacks.add("parameters")
+
+
+def _query_text(record: dict[str, Any]) -> str:
+    text = record.get("query", record.get("text"))
+    if not isinstance(text, str) or not text.strip():
+        names = ", ".join(map(repr, list(record)[:10]))
+        raise DataError(f"text: expected a text, got {shortened(text)}; the record has: {names}")
+    return text

@@ -1,0 +1,214 @@
+"""BFCL's files: which categories a source holds, and their items beside their answers.
+
+BFCL_v4_CATEGORY.json                   items, JSON Lines
+possible_answer/BFCL_v4_CATEGORY.json   accepted calls or answers, joined by id
+multi_turn_func_doc/CLASS.json          functions of the multi-turn and agentic categories
+memory_prereq_conversation/*.json       what was said before the memory questions
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from seal.benchmarks.upstream.records import field, json_records, refuse_deep, wrong_source
+from seal.core.errors import DataError, UnknownNameError
+
+_CATEGORY_FILE = re.compile(r"BFCL_v\d+_(?P<category>\w+)\.json")
+_ANSWERS = "possible_answer"
+_NOT_TASKS = frozenset({"format_sensitivity"})
+"""Files that list ids of other categories' items."""
+
+
+@dataclass(frozen=True, slots=True)
+class Category:
+    """One of upstream's test categories."""
+
+    name: str
+    suite: str
+    """non_live, live, multi_turn or agentic, as upstream groups its results."""
+    language: str = "python"
+    answered: bool = True
+    """False: there is no file of possible answers."""
+
+    @property
+    def python_gold(self) -> bool:
+        """True for the single-turn categories in Python that have gold calls."""
+        single = self.suite in ("non_live", "live")
+        return single and self.answered and self.language == "python"
+
+
+CATEGORIES: Mapping[str, Category] = {
+    category.name: category
+    for category in (
+        Category("simple_python", "non_live"),
+        Category("multiple", "non_live"),
+        Category("parallel", "non_live"),
+        Category("parallel_multiple", "non_live"),
+        Category("live_simple", "live"),
+        Category("live_multiple", "live"),
+        Category("live_parallel", "live"),
+        Category("live_parallel_multiple", "live"),
+        Category("simple_java", "non_live", "java"),
+        Category("simple_javascript", "non_live", "javascript"),
+        Category("irrelevance", "non_live", answered=False),
+        Category("live_irrelevance", "live", answered=False),
+        Category("live_relevance", "live", answered=False),
+        Category("multi_turn_base", "multi_turn"),
+        Category("multi_turn_miss_func", "multi_turn"),
+        Category("multi_turn_miss_param", "multi_turn"),
+        Category("multi_turn_long_context", "multi_turn"),
+        Category("memory", "agentic"),
+        Category("web_search", "agentic"),
+    )
+}
+"""In the order in which they are read, whatever the files' order."""
+
+SETS: Mapping[str, tuple[str, ...]] = {
+    "python_gold": tuple(name for name, c in CATEGORIES.items() if c.python_gold),
+    **{
+        suite: tuple(name for name, c in CATEGORIES.items() if c.suite == suite)
+        for suite in ("non_live", "live", "multi_turn", "agentic")
+    },
+}
+"""Names that stand for several categories."""
+
+
+class Item(NamedTuple):
+    """One record of a category and its answer."""
+
+    place: str
+    """File and line, for messages."""
+    record: dict[str, Any]
+    answer: dict[str, Any] | None
+    """The record of the same id among the possible answers; None where the category has none."""
+
+    @property
+    def ground_truth(self) -> list[Any]:
+        """What the answer holds; empty where there is none."""
+        return [] if self.answer is None else list(self.answer["ground_truth"])
+
+
+class BfclFiles:
+    """The files of a source.
+
+    Args:
+        source: The folder as upstream publishes it, or one category's file in it.
+
+    Raises:
+        DataError: It holds no category's file.
+    """
+
+    def __init__(self, source: Path) -> None:
+        self.folder = source.parent if source.is_file() else source
+        self.counts: Counter[str] = Counter()
+        self.unknown: list[str] = []
+        """Names of files whose category is none of `CATEGORIES`."""
+        self._paths: dict[str, Path] = {}
+        for path in [source] if source.is_file() else sorted(source.glob("*.json")):
+            self._sort_in(path)
+        if not self._paths and not self.unknown:
+            raise wrong_source(source, "BFCL_v4_CATEGORY.json, such as simple_python", "bfcl")
+
+    def _sort_in(self, path: Path) -> None:
+        found = _CATEGORY_FILE.fullmatch(path.name)
+        name = found["category"] if found else ""
+        kind = "categories" if name in CATEGORIES else "ids" if name in _NOT_TASKS else "unknown"
+        self.counts[kind if found else "other"] += 1
+        if kind == "categories":
+            self._paths[name] = path
+        elif found and kind == "unknown":
+            self.unknown.append(path.name)
+
+    def categories(self, wanted: str) -> list[Category]:
+        """Return the categories that are here and wanted, in the order of `CATEGORIES`.
+
+        Args:
+            wanted: Names of categories or of `SETS`, separated by commas; empty: all.
+
+        Raises:
+            UnknownNameError: There is no such category.
+            DataError: A category that is named alone has no file here.
+        """
+        names: set[str] = set()
+        for name in filter(None, map(str.strip, wanted.split(","))):
+            if name not in SETS and name not in CATEGORIES:
+                raise UnknownNameError("category of bfcl", name, [*CATEGORIES, *SETS])
+            if name in CATEGORIES and name not in self._paths:
+                raise DataError(f"{self.folder} has no file of the category {name!r}; fetch it")
+            names.update(SETS.get(name, (name,)))
+        return [
+            category
+            for name, category in CATEGORIES.items()
+            if name in self._paths and (not names or name in names)
+        ]
+
+    def items(self, category: Category) -> Iterator[Item]:
+        """Yield a category's records, each with its answer.
+
+        Raises:
+            DataError: A file is malformed, the answers are missing, or an item has none.
+        """
+        path = self._paths[category.name]
+        answers = self._answers(path) if category.answered else None
+        seen = set()
+        for place, record in json_records(path):
+            try:
+                refuse_deep(record)
+                item_id = field(record, "id", str)
+            except DataError as error:
+                raise DataError(f"{place}: {error}") from error
+            if answers is not None and item_id not in answers:
+                raise DataError(
+                    f"{place}: {item_id!r} has no answer in {self._answer_path(path)}: "
+                    "are the two files of one version? Fetch both again"
+                )
+            seen.add(item_id)
+            yield Item(place, record, answers[item_id] if answers is not None else None)
+        self.counts["answers_without_item"] += len((answers or {}).keys() - seen)
+
+    def _answer_path(self, path: Path) -> Path:
+        return path.parent / _ANSWERS / path.name
+
+    def _answers(self, path: Path) -> dict[str, dict[str, Any]]:
+        answers = self._answer_path(path)
+        if not answers.is_file():
+            raise DataError(f"{path.name} needs its answers, but there is no file {answers}")
+        found: dict[str, dict[str, Any]] = {}
+        for place, record in json_records(answers):
+            try:
+                refuse_deep(record)
+                item_id = field(record, "id", str)
+                field(record, "ground_truth", list)
+            except DataError as error:
+                raise DataError(f"{place}: {error}") from error
+            if item_id in found and found[item_id] != record:
+                raise DataError(f"{place}: the id {item_id!r} stands twice, with other answers")
+            found[item_id] = record
+        return found
+
+    def functions(self, name: str) -> list[Any]:
+        """Return the records of `multi_turn_func_doc/NAME.json`.
+
+        Raises:
+            DataError: There is no such file, or it is malformed.
+        """
+        return self._side("multi_turn_func_doc", f"{name}.json")
+
+    def conversations(self, scenario: str) -> list[Any]:
+        """Return the records of `memory_prereq_conversation/memory_SCENARIO.json`.
+
+        Raises:
+            DataError: There is no such file, or it is malformed.
+        """
+        return self._side("memory_prereq_conversation", f"memory_{scenario}.json")
+
+    def _side(self, folder: str, name: str) -> list[Any]:
+        path = self.folder / folder / name
+        if not path.is_file():
+            raise DataError(f"there is no file {path}, which items here need; fetch {folder}/ too")
+        return [record.value for record in json_records(path)]

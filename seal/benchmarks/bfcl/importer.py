@@ -1,0 +1,213 @@
+"""Berkeley Function-Calling Leaderboard (BFCL) v4: importer.
+
+Source: ShishirPatil/gorilla, `berkeley-function-call-leaderboard/bfcl_eval/data`. Task id: as
+upstream's. Tool id: `bfcl/LANGUAGE/FUNCTION` for functions that items bring with them, and
+`bfcl/FILE/FUNCTION` for those of the multi-turn and agentic categories. What a file means:
+`bfcl_files`; its documents: `bfcl_tools`; its gold: `bfcl_gold`; its tasks: `bfcl_tasks`.
+
+Gold that violates the document of its tool is kept, and counted by category and kind of error.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, cast, get_args
+
+from seal.benchmarks.bfcl.files import BfclFiles, Category, Item
+from seal.benchmarks.bfcl.tasks import MEMORIES, TaskMaker
+from seal.benchmarks.bfcl.tools import Functions, ToolPer, text_digest
+from seal.benchmarks.importer import Notes
+from seal.benchmarks.upstream.records import TaskIds
+from seal.core.canonical import digest
+from seal.core.conditions import Called
+from seal.core.errors import DataError, UnknownNameError
+from seal.core.types import JSON, Task, Tool, ToolCall
+from seal.core.validation import CallValidator
+
+_LISTED = 40
+"""Violations that are listed, besides being counted."""
+
+
+def import_bfcl(
+    source: Path,
+    notes: Notes,
+    *,
+    tool_per: str = "content",
+    categories: str = "",
+    memory: str = "kv",
+) -> Iterator[Tool | Task]:
+    """Yield BFCL's tasks, then its tools.
+
+    Args:
+        source: The folder as upstream publishes it, or one category's file in it.
+        notes: Gets the counts.
+        tool_per: "content": each different document is a tool; "name": the documents of one name
+            are one tool, and the first in the order of `bfcl_files.CATEGORIES` and lines stands for
+            all. Gold is read by the item's own document either way.
+        categories: Only these, separated by commas: names of categories, or python_gold, non_live,
+            live, multi_turn, agentic; empty: all. `python_gold` with "name" is the pool of
+            single-turn calls in Python: 2,351 queries over 1,287 functions.
+        memory: With which functions memory questions are asked: kv, vector or rec_sum.
+
+    Raises:
+        UnknownNameError: An option has no such value.
+        DataError: A file is malformed or missing; the text names file and place.
+    """
+    _check("tool_per", tool_per, get_args(ToolPer))
+    _check("memory", memory, MEMORIES)
+    files = BfclFiles(source)
+    chosen = files.categories(categories)
+    return _Import(files, chosen, Functions(cast("ToolPer", tool_per)), memory, notes).records()
+
+
+def _check(option: str, value: str, known: tuple[str, ...]) -> None:
+    if value not in known:
+        raise UnknownNameError(f"{option} of bfcl", value, known)
+
+
+class _Import:
+    """One import: what was met so far."""
+
+    def __init__(
+        self,
+        files: BfclFiles,
+        categories: list[Category],
+        functions: Functions,
+        memory: str,
+        notes: Notes,
+    ) -> None:
+        self._files = files
+        self._categories = categories
+        self._functions = functions
+        self._notes = notes
+        self._maker = TaskMaker(files, functions, memory, notes.dropped)
+        self._ids = TaskIds()
+        self._items: dict[str, int] = {}
+        self._gold: defaultdict[str, list[tuple[str, Called]]] = defaultdict(list)
+        self._python = _PythonGold()
+
+    def records(self) -> Iterator[Tool | Task]:
+        for category in self._categories:
+            self._items[category.name] = 0
+            for item in self._files.items(category):
+                self._items[category.name] += 1
+                task = self._task(item, category)
+                if task is not None:
+                    yield task
+        yield from self._functions
+        self._report()
+
+    def _task(self, item: Item, category: Category) -> Task | None:
+        """Return an item's task; None where id and words stood before."""
+        try:
+            task = self._maker.task(item, category)
+        except DataError as error:
+            raise DataError(f"{item.place}: {error}") from error
+        own = self._ids.add(task.id, "\n".join(goal.text for goal in task.goals))
+        if own is None:
+            self._notes.dropped["duplicates"] += 1
+            return None
+        task = replace(task, id=own)
+        for goal in task.goals:
+            for plan in goal.plans or ():
+                self._gold[category.name] += [(task.id, call) for call in plan.calls()]
+        if category.python_gold:
+            self._python.add(item.record, task)
+        return task
+
+    def _report(self) -> None:
+        facts = self._notes.facts
+        table = self._functions.table
+        facts["files"] = dict(sorted(self._files.counts.items()))
+        facts["unknown_files"] = self._files.unknown
+        facts["items"] = sum(self._items.values())
+        facts["categories"] = self._items
+        facts["functions"] = {
+            "tools": len(table),
+            "names": len({tool.id.partition("#")[0] for tool in table}),
+            "variants": table.variants,
+            "repeated_documents": table.duplicates,
+            "set_aside_documents": self._functions.set_aside,
+        }
+        facts["type_words"] = dict(sorted(self._functions.words.items()))
+        facts["python_gold"] = self._python.counts()
+        counts = Counter(self._maker.counts)
+        counts["gold_calls"] = sum(map(len, self._gold.values()))
+        counts["repeated_texts"] = self._ids.repeated
+        facts["counts"] = dict(sorted(counts.items()))
+        self._report_violations()
+        self._notes.lacks.update(self._lacking())
+
+    def _lacking(self) -> Iterator[str]:
+        """Yield what no tool has, and what the files hold for no task."""
+        yield "results"
+        if not any(tool.category for tool in self._functions):
+            yield "categories"
+        if not any(tool.returns for tool in self._functions):
+            yield "response_shapes"
+        if not self._gold:
+            yield "gold_calls"
+
+    def _report_violations(self) -> None:
+        """Count the gold calls that their own function's document forbids."""
+        validator = CallValidator(self._functions.table.by_id())
+        found: dict[str, Counter[str]] = {}
+        listed: list[JSON] = []
+        for category, gold in self._gold.items():
+            for task_id, called in gold:
+                if called.arguments is None:
+                    continue
+                arguments = called.canonical_arguments()
+                error = validator.check(ToolCall("", called.tool, arguments, tool=called.tool))
+                if error is not None:
+                    found.setdefault(category, Counter())[error.kind] += 1
+                    listed.append({"task": task_id, "kind": error.kind, "message": error.message})
+        facts = self._notes.facts
+        facts["gold_violations"] = {
+            name: dict(sorted(kinds.items())) for name, kinds in found.items()
+        }
+        facts["gold_violations_listed"] = listed[:_LISTED]
+
+
+class _PythonGold:
+    """What the single-turn categories in Python with gold hold, by upstream's documents alone."""
+
+    def __init__(self) -> None:
+        self._names: set[str] = set()
+        self._documents: dict[str, str] = {}
+        self._texts: dict[str, str] = {}
+        self._queries: Counter[str] = Counter()
+        self._relevant = 0
+        self._system = 0
+
+    def add(self, record: dict[str, Any], task: Task) -> None:
+        (goal,) = task.goals
+        for document in record["function"]:
+            name = document["name"]
+            self._names.add(name)
+            self._documents[digest(document)] = name
+            self._texts[text_digest(document)] = name
+        self._queries[goal.text] += 1
+        self._relevant += len(goal.relevant)
+        self._system += any(step.author == "system" for step in task.history)
+
+    def counts(self) -> dict[str, JSON]:
+        return {
+            "queries": self._queries.total(),
+            "repeated_queries": self._queries.total() - len(self._queries),
+            "longest_query": max(map(len, self._queries), default=0),
+            "relevant": self._relevant,
+            "system_messages": self._system,
+            "names": len(self._names),
+            "documents": len(self._documents),
+            "names_with_several_documents": _several(self._documents),
+            "texts": len(self._texts),
+            "names_with_several_texts": _several(self._texts),
+        }
+
+
+def _several(named: dict[str, str]) -> int:
+    return sum(count > 1 for count in Counter(named.values()).values())

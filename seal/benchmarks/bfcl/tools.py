@@ -1,0 +1,228 @@
+"""BFCL's function documents as tools, their types in the words of JSON Schema.
+
+| upstream | JSON Schema |
+|---|---|
+| dict, HashMap, Hashtable | object |
+| array, Array, ArrayList, list, tuple, Queue, Stack, Set | array |
+| float, double | number |
+| integer, long, short, byte, Bigint, BigInteger | integer |
+| string, String, char | string |
+| boolean, Boolean, bool | boolean |
+| any, Any, Object, empty and unknown words | no type: any value |
+
+A word that is neither JSON Schema's nor dict or float is kept in `source["types"]`, by the
+argument's path. A default of null makes null a valid value.
+
+Arguments of Java and JavaScript are what their values are in JSON, or the name of a variable, which
+is a text: upstream's own prompts ask for all of them as texts in the language's syntax.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any, Literal
+
+from seal.benchmarks.upstream.records import ToolTable, field, tool_id
+from seal.core.canonical import digest
+from seal.core.errors import DataError, shortened
+from seal.core.types import JSON, Tool
+
+ToolPer = Literal["content", "name"]
+
+_TYPES: dict[str, str] = {
+    **dict.fromkeys(("object", "dict", "HashMap", "Hashtable"), "object"),
+    **dict.fromkeys(("array", "Array", "ArrayList", "list", "tuple"), "array"),
+    **dict.fromkeys(("Queue", "Stack", "Set"), "array"),
+    **dict.fromkeys(("number", "float", "double"), "number"),
+    **dict.fromkeys(("integer", "long", "short", "byte", "Bigint", "BigInteger"), "integer"),
+    **dict.fromkeys(("string", "String", "char"), "string"),
+    **dict.fromkeys(("boolean", "Boolean", "bool"), "boolean"),
+    "null": "null",
+}
+_PLAIN = frozenset({"object", "array", "number", "integer", "string", "boolean", "null"})
+_EXPECTED = frozenset({"dict", "float"})
+"""Words that upstream uses throughout: nothing is lost with them."""
+_NAMED_VALUES = frozenset({"java", "javascript"})
+_INTEGER = re.compile(r"[+-]?\d{1,18}")
+
+
+def json_schema(parameters: Any, variables: bool = False) -> tuple[dict[str, JSON], dict[str, str]]:
+    """Return upstream's description of an argument map as a JSON Schema of type object.
+
+    Args:
+        parameters: As in a function's document.
+        variables: The name of a variable may stand for any value.
+
+    Returns:
+        The schema, and upstream's own type words by the path of their argument, `items[].size`.
+
+    Raises:
+        DataError: It is no object, or `properties` or `required` are not what they must be.
+    """
+    if not isinstance(parameters, dict):
+        raise DataError(f"parameters: expected an object, got {shortened(parameters)}")
+    if not isinstance(parameters.get("properties", {}), dict):
+        got = shortened(parameters["properties"])
+        raise DataError(f"parameters.properties: expected an object, got {got}")
+    if not isinstance(parameters.get("required", []), list):
+        got = shortened(parameters["required"])
+        raise DataError(f"parameters.required: expected a list, got {got}")
+    conversion = _Conversion(variables)
+    schema = {"properties": {}, **conversion.schema(parameters, "")}
+    return {**schema, "type": "object"}, conversion.words
+
+
+class _Conversion:
+    """The conversion of one document's schemas."""
+
+    def __init__(self, variables: bool) -> None:
+        self.words: dict[str, str] = {}
+        self._variables = variables
+
+    def schema(self, schema: Mapping[str, Any], path: str) -> dict[str, JSON]:
+        """Return a schema in JSON Schema's words; `optional`, which `required` says, goes."""
+        converted = {
+            name: self._part(name, value, path)
+            for name, value in schema.items()
+            if name not in ("enum", "optional", "type")
+        }
+        kind = self._kind(schema.get("type"), path)
+        if isinstance(schema.get("enum"), list):
+            _choose(converted, kind, schema["enum"])
+        kinds = [] if kind is None else [kind]
+        if self._variables and kinds and kind != "string":
+            kinds.append("string")
+        if kinds and "default" in schema and schema["default"] is None and "enum" not in converted:
+            kinds.append("null")
+        if kinds:
+            converted["type"] = kinds if len(kinds) > 1 else kinds[0]
+        return converted
+
+    def _kind(self, word: Any, path: str) -> str | None:
+        """Return JSON Schema's type of a word, which is kept where something is lost with it."""
+        if isinstance(word, str) and word not in _EXPECTED and word not in _PLAIN:
+            self.words[path] = word
+        return _TYPES.get(word) if isinstance(word, str) else None
+
+    def _part(self, name: str, value: Any, path: str) -> JSON:
+        if name == "properties" and isinstance(value, dict):
+            return {
+                inner: self._inner(item, f"{path}.{inner}" if path else inner)
+                for inner, item in value.items()
+            }
+        return self._inner(value, f"{path}[]") if name == "items" else value
+
+    def _inner(self, schema: Any, path: str) -> JSON:
+        return self.schema(schema, path) if isinstance(schema, dict) else {}
+
+
+def _choose(schema: dict[str, JSON], kind: str | None, choices: list[Any]) -> None:
+    """Add the choices of a value: to a list's items, where they are meant; as values of its type.
+
+    Upstream writes choices of numbers and booleans as texts; one that is no such value cannot be
+    met and goes.
+    """
+    if kind == "array" and not any(isinstance(choice, list) for choice in choices):
+        items = schema.get("items")
+        schema["items"] = {**(items if isinstance(items, dict) else {}), "enum": choices}
+        return
+    if kind in ("boolean", "integer"):
+        values = [_read(kind, choice) for choice in choices]
+        choices = [value for value in values if value is not None]
+    if choices:
+        schema["enum"] = choices
+
+
+def _read(kind: str, choice: Any) -> JSON:
+    """Return a choice as a value of its type; None where it is none."""
+    if not isinstance(choice, str):
+        return choice
+    if kind == "boolean":
+        return {"true": True, "false": False}.get(choice.lower())
+    return int(choice) if _INTEGER.fullmatch(choice) else None
+
+
+class Functions:
+    """The functions met so far.
+
+    Args:
+        tool_per: "content": one tool for each different document; "name": one for each name of a
+            collection, whose first document stands for all.
+    """
+
+    def __init__(self, tool_per: ToolPer) -> None:
+        self.table = ToolTable()
+        self.words: Counter[str] = Counter()
+        """Upstream's type words that JSON Schema lacks, to the number of arguments in the tools."""
+        self.set_aside = 0
+        """Documents that another of the same name stands for."""
+        self._tool_per = tool_per
+
+    def add(self, document: Any, collection: str, file: str, category: str = "") -> Tool:
+        """Return the tool that a document describes: its own document, under the id that it has.
+
+        Args:
+            document: `{name, description, parameters, response?}`.
+            collection: Language of the function, or name of its class's file: the second part of
+                the tool's id, within which a name means one function.
+            file: Where it stands.
+            category: Class that the function belongs to; empty where there is none.
+
+        Raises:
+            DataError: A field is missing or malformed.
+        """
+        tool, words = _tool(document, collection, file, category)
+        if self._tool_per == "name" and tool.id in self.table:
+            self.set_aside += 1
+            return tool
+        known = len(self.table)
+        own = self.table.add(tool)
+        if len(self.table) > known:
+            self.words.update(words.values())
+        return replace(tool, id=own)
+
+    def __iter__(self) -> Iterator[Tool]:
+        """Yield the tools, sorted by id."""
+        return iter(self.table)
+
+
+def _tool(document: Any, collection: str, file: str, category: str) -> tuple[Tool, dict[str, str]]:
+    name = field(document, "name", str)
+    description = document.get("description", "")
+    if not isinstance(description, str):
+        raise DataError(f"description of {name!r}: expected a text, got {shortened(description)}")
+    try:
+        schema, words = json_schema(document.get("parameters"), collection in _NAMED_VALUES)
+    except DataError as error:
+        raise DataError(f"function {name!r}: {error}") from error
+    returns = document.get("response")
+    # "tool" and "api" are what a retriever reads as the title: here the name is both.
+    source: dict[str, JSON] = {"tool": category or name, "api": name, "file": file}
+    if words:
+        source["types"] = words
+    return Tool(
+        tool_id("bfcl", collection, name),
+        name,
+        description,
+        schema,
+        category,
+        _Conversion(False).schema(returns, "") if isinstance(returns, dict) else returns,
+        source,
+    ), words
+
+
+def text_digest(document: Mapping[str, Any]) -> str:
+    """Return a digest of what a document says in words.
+
+    That is names and descriptions, its own and its arguments'; types, defaults, choices and nested
+    arguments aside.
+    """
+    properties = document["parameters"].get("properties", {})
+    described = [
+        [name, schema.get("description") if isinstance(schema, dict) else None]
+        for name, schema in sorted(properties.items())
+    ]
+    return digest([document["name"], document.get("description"), described])

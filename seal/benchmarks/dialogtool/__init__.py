@@ -1,0 +1,1 @@
+"""DialogTool, from the Schema-Guided Dialogue corpus."""

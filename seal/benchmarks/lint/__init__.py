@@ -1,0 +1,1 @@
+"""Lint: faults of a pool, as findings."""

@@ -1,0 +1,99 @@
+"""Tasks that cannot be played or scored as they stand, and texts that stand twice."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+
+from seal.benchmarks.lint.findings import Finding
+from seal.benchmarks.pool import named_tools
+from seal.core.conditions import Called
+from seal.core.errors import shortened
+from seal.core.text import words
+from seal.core.types import JSON, Task, Tool, ToolCall
+from seal.core.validation import CallError, CallValidator
+
+
+def missing_tools(task: Task, tools: Mapping[str, Tool]) -> Iterator[Finding]:
+    """Yield a finding for each tool that the task names and the pool lacks."""
+    for tool, role in {tool: role for role, tool in named_tools(task)}.items():
+        if tool not in tools:
+            message = f"task {task.id!r} has the {role} tool {tool!r}, which the pool lacks"
+            yield Finding("missing_tool", message, (task.id,), (tool,), {"role": role})
+
+
+def invalid_calls(task: Task, tools: Mapping[str, Tool], rules: CallValidator) -> Iterator[Finding]:
+    """Yield a finding for each gold call that its tool's schema refuses.
+
+    Every accepted value must make a valid call, one argument varied at a time.
+    """
+    for goal, call in _gold_calls(task):
+        if call.tool not in tools:
+            continue
+        for arguments in _variants(call):
+            made = ToolCall("call_0", tools[call.tool].name, arguments, tool=call.tool)
+            error = rules.check(made)
+            if error is not None:
+                yield _invalid(task, goal, call.tool, arguments, error)
+                break
+
+
+def _gold_calls(task: Task) -> Iterator[tuple[int, Called]]:
+    for position, goal in enumerate(task.goals):
+        for plan in goal.plans or ():
+            for call in plan.calls():
+                yield position, call
+
+
+def _variants(call: Called) -> Iterator[dict[str, JSON]]:
+    """Yield the arguments that the oracle gives, then each further accepted value in its place."""
+    if call.arguments is None:
+        return
+    base = call.canonical_arguments()
+    yield base
+    for name, argument in call.arguments.items():
+        for value in argument.values[0 if argument.optional else 1 :]:
+            yield {**base, name: value}
+
+
+def _invalid(
+    task: Task, goal: int, tool: str, arguments: dict[str, JSON], error: CallError
+) -> Finding:
+    message = f"task {task.id!r}, goal {goal}: the gold call of {tool!r}: {error.message}"
+    evidence = {"goal": goal, "arguments": arguments, "error": error.kind, "argument": error.name}
+    return Finding("invalid_call", message, (task.id,), (tool,), evidence)
+
+
+def same_queries(tasks: Iterable[Task]) -> Iterator[Finding]:
+    """Yield a finding for each query text that stands twice, and for those of different labels.
+
+    Texts are the same where their words are, whatever their case. Of a task with several goals the
+    texts of all count as one, and so do their labels.
+    """
+    groups: defaultdict[tuple[str, ...], list[Task]] = defaultdict(list)
+    for task in tasks:
+        said = tuple(word for goal in task.goals for word in words(goal.text))
+        if said:
+            groups[said].append(task)
+    for group in groups.values():
+        if len(group) > 1:
+            yield from _same(group)
+
+
+def _same(group: list[Task]) -> Iterator[Finding]:
+    ids = tuple(task.id for task in group)
+    text = " / ".join(goal.text for goal in group[0].goals)
+    evidence: dict[str, JSON] = {"text": text}
+    yield Finding(
+        "repeated_query", f"{len(ids)} tasks ask {shortened(text)}", ids, evidence=evidence
+    )
+    labels = {tuple(frozenset(goal.relevant) for goal in task.goals): task for task in group}
+    if len(labels) > 1:
+        tools = sorted({tool for label in labels for relevant in label for tool in relevant})
+        message = (
+            f"{len(ids)} tasks ask {shortened(text)} with {len(labels)} sets of relevant tools"
+        )
+        given = [[sorted(relevant) for relevant in label] for label in labels]
+        yield Finding(
+            "conflicting_labels", message, ids, tuple(tools), {**evidence, "labels": given}
+        )

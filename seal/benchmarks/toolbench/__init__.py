@@ -1,0 +1,1 @@
+"""ToolBench and StableToolBench: queries, answer trees, converted answers, response examples."""

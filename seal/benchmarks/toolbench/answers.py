@@ -1,0 +1,333 @@
+"""ToolBench's answer trees: one file a run, by depth-first search (`tree`) or in a chain (`trys`).
+
+A valid run's steps are the last chain of `train_messages`. An invalid run has none: there the steps
+are the nodes of the last try or of the whole tree, in the order of their expansion, as ToolEval
+reads them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+import orjson
+
+from seal.benchmarks.toolbench.tools import FINISH
+from seal.core.errors import DataError, shortened
+from seal.core.plain import json_text
+
+Finish = Literal["give_answer", "give_up"]
+
+_GIVE_UP = "give_up"
+_OBSERVATION_LENGTH = 1024
+"""Upstream cuts longer observations."""
+_UNFINISHED_ANSWER = re.compile(r'\{\s*"return_type":\s*"give_answer",\s*"final_answer":\s*"')
+_FALSE_ESCAPE = re.compile(r'\\(?!["\\/bfnrtu])|\\u(?![0-9a-fA-F]{4})')
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """One call that a run made, as its record says it."""
+
+    reply: int
+    """Number of the reply that made it: calls of one reply stand together."""
+    thought: str
+    name: str
+    arguments: str
+    """The model's text."""
+    observation: str | None = None
+    """None: the record holds no answer."""
+    arguments_cut: bool = False
+    observation_cut: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One recorded run. `Finish` is no move: it hands in the answer."""
+
+    query: str
+    functions: list[dict[str, Any]]
+    moves: tuple[Move, ...]
+    closing: str
+    """What the model said after its last call."""
+    answer: str | None
+    finish: Finish | None
+    """None: the run ran out of steps."""
+    steps_from: Literal["train_messages", "tree", "last_try", "answer_details"]
+    valid: bool | None = None
+    """Upstream's valid_data; None where the format has none."""
+    win: bool | None = None
+    finish_type: str | None = None
+    texts_cut: int = 0
+    """Thoughts that were cut upstream."""
+    orphans: int = 0
+    """Observations without a call; left out."""
+
+
+def text_of_query(query: Any) -> str:
+    """Return a query's text; some records hold a list of texts.
+
+    Raises:
+        DataError: Missing, or neither a text nor a list of texts.
+    """
+    if query is None:
+        raise DataError("the field query is missing or null; expected a text")
+    if isinstance(query, str):
+        return query
+    if isinstance(query, list) and query and all(isinstance(part, str) for part in query):
+        return "\n".join(query)
+    raise DataError(f"query: expected a text, got {shortened(query)}")
+
+
+def read_tree(record: Any) -> Run:
+    """Return the run that an answer tree holds.
+
+    Raises:
+        DataError: A field is missing or of the wrong type; the text names it.
+    """
+    generation = _mapping(record, "answer_generation")
+    chains = generation.get("train_messages") or []
+    steps_from: Literal["train_messages", "tree", "last_try"]
+    if chains:
+        steps_from, parts = "train_messages", _read_messages(_list(chains[-1], "train_messages"))
+    elif "tree" in record:
+        steps_from, parts = "tree", _read_nodes(_expanded(_mapping(record["tree"], "tree")))
+    else:
+        tries = _list(record.get("trys"), "trys")
+        last = _list(_mapping(tries[-1], "chain", list), "trys.chain") if tries else []
+        steps_from, parts = "last_try", _read_nodes(last)
+    closed = close_run(parts, generation.get("final_answer"))
+    return Run(
+        text_of_query(generation.get("query")),
+        checked_functions(generation.get("function"), "answer_generation.function"),
+        closed.moves,
+        closed.text,
+        closed.answer,
+        closed.finish,
+        steps_from,
+        bool(generation.get("valid_data")),
+        bool(record.get("win")),
+        generation.get("finish_type"),
+        orphans=parts.orphans,
+    )
+
+
+def checked_functions(functions: Any, place: str) -> list[dict[str, Any]]:
+    """Return a run's function list.
+
+    Raises:
+        DataError: It is no list of objects with names.
+    """
+    for function in _list(functions, place):
+        name = function.get("name") if isinstance(function, dict) else None
+        if not isinstance(name, str) or not name:
+            raise DataError(f"{place}: a function has no name: {shortened(function)}")
+    return list(functions)
+
+
+@dataclass(slots=True)
+class Parts:
+    """Moves, `Finish` among them, and the text after the last one."""
+
+    moves: list[Move]
+    text: str = ""
+    orphans: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Closed:
+    """How a run ended."""
+
+    moves: tuple[Move, ...]
+    text: str
+    answer: str | None
+    finish: Finish | None
+
+
+def close_run(parts: Parts, final_answer: Any) -> Closed:
+    """Take `Finish` out of the moves and read the answer."""
+    moves = _without_finish(parts.moves)
+    last = parts.moves[-1] if parts.moves else None
+    text = parts.text
+    if last is not None and last.name == FINISH:
+        text = "\n".join(filter(None, (last.thought, text)))
+    answer, gave_up = read_final_answer(final_answer)
+    if answer:
+        return Closed(tuple(moves), text, answer, "give_answer")
+    handed_in = last is not None and last.name == FINISH and _GIVE_UP in last.arguments
+    return Closed(tuple(moves), text, None, "give_up" if gave_up or handed_in else None)
+
+
+def _without_finish(moves: list[Move]) -> list[Move]:
+    """Return the calls; the thought before a `Finish` that did not end the run goes on."""
+    calls = []
+    thought = ""
+    for move in moves:
+        said = "\n".join(filter(None, (thought, move.thought)))
+        thought = said if move.name == FINISH else ""
+        if move.name != FINISH:
+            calls.append(replace(move, thought=said) if said != move.thought else move)
+    return calls
+
+
+def read_final_answer(text: Any) -> tuple[str | None, bool]:
+    """Return the answer that a `final_answer` field states, and whether it gives up.
+
+    The field is empty, plain text, or the JSON text of `Finish`'s arguments, whose end may be
+    missing where the model ran out of tokens.
+    """
+    if not isinstance(text, str) or not text.strip():
+        return None, False
+    try:
+        value = orjson.loads(text)
+    except orjson.JSONDecodeError:
+        start = _UNFINISHED_ANSWER.match(text)
+        return (_unescape(text[start.end() :]) if start else text), False
+    if not isinstance(value, dict):
+        return text, False
+    if _GIVE_UP in str(value.get("return_type")):
+        return None, True
+    answer = value.get("final_answer")
+    if answer is None:
+        return None, False
+    return (answer if isinstance(answer, str) else json_text(answer)), False
+
+
+def _unescape(text: str) -> str:
+    """Return a JSON string's content without its end, escapes resolved as far as they are whole."""
+    body = re.sub(r'"?\s*\}?\s*$', "", text)
+    body = _FALSE_ESCAPE.sub("", body)
+    quoted = re.sub(r'(?<!\\)((?:\\\\)*)"', r'\1\\"', body).replace("\n", "\\n")
+    try:
+        return str(orjson.loads(f'"{quoted}"'))
+    except orjson.JSONDecodeError:
+        return text
+
+
+def _read_messages(chain: list[Any]) -> Parts:
+    """Read a chain of chat messages; the user's only urge the search on: no part of the run."""
+    parts = Parts([])
+    waiting: list[tuple[int, str]] = []
+    reply = 0
+    for position, message in enumerate(chain):
+        role = _mapping(message, None).get("role")
+        if role == "assistant":
+            reply += 1
+            said = message.get("content") or ""
+            calls = list(_message_calls(message, f"train_messages.{position}"))
+            parts.text = "\n".join(filter(None, (parts.text, said)))
+            for call_id, name, arguments in calls:
+                waiting.append((len(parts.moves), call_id))
+                parts.moves.append(Move(reply, parts.text, name, arguments))
+                parts.text = ""
+        elif role in ("function", "tool"):
+            _answer(parts, waiting, message)
+    return parts
+
+
+def _answer(parts: Parts, waiting: list[tuple[int, str]], message: Mapping[str, Any]) -> None:
+    """Give an observation to the first waiting call with its id; ids may be absent or repeat."""
+    wanted = message.get("tool_call_id") or ""
+    for entry in waiting:
+        if wanted in ("", entry[1]):
+            waiting.remove(entry)
+            text = str(message.get("content") or "")
+            parts.moves[entry[0]] = _observed(parts.moves[entry[0]], text)
+            return
+    parts.orphans += 1
+
+
+def _message_calls(message: Mapping[str, Any], place: str) -> Iterator[tuple[str, str, str]]:
+    """Yield (id, name, text of the arguments) of a message's calls, in the old form or new."""
+    if "function_call" in message:
+        yield ("", *_named_call(message["function_call"], f"{place}.function_call"))
+    for call in message.get("tool_calls") or ():
+        inner = _mapping(call, "function", dict)
+        yield (str(call.get("id") or ""), *_named_call(inner, f"{place}.tool_calls"))
+
+
+def _named_call(call: Any, place: str) -> tuple[str, str]:
+    if not isinstance(call, dict) or not isinstance(call.get("name"), str):
+        raise DataError(f"{place}: a call has no name: {shortened(call)}")
+    return call["name"], text_of_arguments(call.get("arguments"))
+
+
+def text_of_arguments(arguments: Any) -> str:
+    """Return arguments as the text that the model wrote; some records hold them as an object."""
+    if isinstance(arguments, str):
+        return arguments
+    if arguments is None:
+        return ""
+    try:
+        return json_text(arguments)
+    except TypeError:  # a Python value that is no JSON, such as a set
+        return str(arguments)
+
+
+def _read_nodes(nodes: Iterable[Any]) -> Parts:
+    """Read Thought, Action, Action Input nodes; an Action Input ends a move."""
+    parts = Parts([])
+    name: str | None = None
+    for position, node in enumerate(nodes):
+        kind, text = _node(node, position)
+        if kind == "Thought":
+            parts.text = "\n".join(filter(None, (parts.text, text)))
+        elif kind == "Action":
+            name = text
+        elif kind == "Action Input" and name is not None:
+            move = Move(len(parts.moves) + 1, parts.text, name, text)
+            observation = node.get("observation")
+            parts.moves.append(move if observation is None else _observed(move, str(observation)))
+            parts.text, name = "", None
+    return parts
+
+
+def _node(node: Any, position: int) -> tuple[str, str]:
+    if not isinstance(node, dict) or not isinstance(node.get("node_type"), str):
+        raise DataError(f"node {position} has no node_type: {shortened(node)}")
+    return node["node_type"], str(node.get("description") or "")
+
+
+def _expanded(tree: Mapping[str, Any]) -> Iterator[Any]:
+    """Yield a tree's nodes, each before its children, the children in the order they were made."""
+    waiting = [tree]
+    while waiting:
+        node = waiting.pop()
+        yield node
+        waiting += reversed(_list(node.get("children"), "children"))
+
+
+def _observed(move: Move, text: str) -> Move:
+    return replace(move, observation=text, observation_cut=is_cut(text))
+
+
+def is_cut(observation: str) -> bool:
+    """Tell whether upstream cut an observation: long, and so no JSON any more."""
+    if len(observation) < _OBSERVATION_LENGTH:
+        return False
+    try:
+        orjson.loads(observation)
+    except orjson.JSONDecodeError:
+        return True
+    return False
+
+
+def _mapping(value: Any, field: str | None, kind: type = dict) -> Any:
+    """Return a record, or one of its fields, checked for its type."""
+    if not isinstance(value, dict):
+        raise DataError(f"expected an object, got {shortened(value)}")
+    if field is None:
+        return value
+    if not isinstance(value.get(field), kind):
+        wanted = "a list" if kind is list else "an object"
+        got = shortened(value[field]) if field in value else "no such field"
+        raise DataError(f"{field}: expected {wanted}, got {got}")
+    return value[field]
+
+
+def _list(value: Any, place: str) -> list[Any]:
+    if not isinstance(value, list):
+        raise DataError(f"{place}: expected a list, got {shortened(value)}")
+    return value

@@ -1,0 +1,332 @@
+"""ToolBench's API documents as tools: one for each different document, with a name of its own.
+
+Documents come from the `api_list` of query files, or, where these are absent, from the function
+lists of recorded runs, which carry names by the rule and descriptions cut at 256 characters.
+Descriptions stay as long as the source has them: ToolBench's prompt cuts them, its data does not.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+from seal.benchmarks.toolbench.names import (
+    NAME_LENGTH,
+    api_name,
+    bare_name,
+    function_name,
+    tool_name,
+)
+from seal.core.canonical import digest
+from seal.core.errors import DataError, shortened
+from seal.core.plain import json_text
+from seal.core.records import to_plain
+from seal.core.types import JSON, Tool
+
+FINISH = "Finish"
+"""The pseudo function by which a run hands in its answer; never a tool."""
+
+_TYPES = {"NUMBER": "integer", "STRING": "string", "BOOLEAN": "boolean"}
+_RULE_TYPES = frozenset({"integer", "number", "string", "boolean", "array", "object"})
+_INTEGER = re.compile(r"[+-]?\d{1,18}")
+_FUNCTION = re.compile(
+    r'^This is the subfunction for tool "(?P<tool>.*?)", you can use this tool\.'
+)
+_ABOUT = re.compile(r'The description of this function is: "(?P<text>.*?)"?$', re.DOTALL)
+
+
+class ToolTable:
+    """The tools met so far. A tool's id, name and document never change once it is here."""
+
+    def __init__(self) -> None:
+        self.variants = 0
+        """Further documents under an id that exists."""
+        self.renamed = 0
+        """Tools whose name by the rule was taken."""
+        self._tools: dict[str, Tool] = {}
+        self._rule_names: dict[str, str] = {}
+        self._by_rule_name: dict[str, list[str]] = {}
+        self._taken: set[str] = set()
+        self._by_base: dict[str, list[str]] = {}
+        self._documents: dict[tuple[str, ...], list[tuple[dict[str, Any], str]]] = {}
+
+    def add_document(self, api: dict[str, Any], file: str) -> str:
+        """Return the id of the tool that an `api_list` entry describes.
+
+        Raises:
+            DataError: A field is missing or no text; the text names it.
+        """
+        key = _names(api)
+        seen = self._documents.setdefault(key, [])
+        known = _known(seen, api)
+        if known is None:
+            known = self._add(_tool_of_document(api, file))
+            seen.append((api, known))
+        return known
+
+    def add_function(self, function: dict[str, Any], file: str) -> str | None:
+        """Return the id of the tool that a run's function means; None for `Finish`.
+
+        A whole document of that name, where there is one, stands for the function.
+
+        Raises:
+            DataError: A field is missing.
+        """
+        name = function["name"]
+        if name == FINISH:
+            return None
+        for tool_id in self._by_rule_name.get(name, ()):
+            if "api" in self._tools[tool_id].source:
+                return tool_id
+        seen = self._documents.setdefault((name,), [])
+        known = _known(seen, function)
+        if known is None:
+            known = self._add(_tool_of_function(name, function, file), name)
+            seen.append((function, known))
+        return known
+
+    def _add(self, tool: Tool, rule_name: str | None = None) -> str:
+        """Keep a tool; return the id of the one that is the same, or its own."""
+        same = self._by_base.setdefault(tool.id, [])
+        for known in same:
+            if _content(self._tools[known]) == _content(tool):
+                if self._tools[known].returns is None and tool.returns is not None:
+                    self._tools[known] = replace(self._tools[known], returns=tool.returns)
+                return known
+        tool_id = tool.id
+        if same:
+            tool_id = f"{tool.id}#{digest(to_plain(_content(tool)))[:8]}"
+            self.variants += 1
+        rule_name = rule_name or tool.name
+        name = self._free_name(tool_id, rule_name)
+        if (tool_id, name) != (tool.id, tool.name):
+            tool = replace(tool, id=tool_id, name=name)
+        self._tools[tool_id] = tool
+        self._rule_names[tool_id] = rule_name
+        self._by_rule_name.setdefault(rule_name, []).append(tool_id)
+        same.append(tool_id)
+        return tool_id
+
+    def _free_name(self, tool_id: str, rule_name: str) -> str:
+        """Return the rule's name; where it is taken, one that ends in the id's digest."""
+        name = rule_name
+        if name in self._taken:
+            name = f"{rule_name[-(NAME_LENGTH - 9) :]}_{digest(tool_id)[:8]}"
+            self.renamed += 1
+        self._taken.add(name)
+        return name
+
+    def by_rule_name(self, tool_ids: Iterable[str]) -> dict[str, Tool]:
+        """Return the tools by their names of the rule, as runs call them; the first one counts."""
+        found: dict[str, Tool] = {}
+        for tool_id in tool_ids:
+            found.setdefault(self._rule_names[tool_id], self._tools[tool_id])
+        for name, tool in list(found.items()):
+            found.setdefault(bare_name(name), tool)
+        return found
+
+    def add_responses(self, category: str, tool: str, shapes: Mapping[str, JSON]) -> int:
+        """Give the APIs of one tool their response shapes; return how many tools got one.
+
+        Args:
+            category: The folder's name; compared by the name rule.
+            tool: The tool's name by the rule.
+            shapes: API name as upstream, to the shape.
+        """
+        given = 0
+        for upstream, shape in shapes.items():
+            for tool_id in self._by_base.get(f"toolbench/{tool}/{api_name(upstream)}", ()):
+                known = self._tools[tool_id]
+                fits = not known.category or tool_name(known.category) == tool_name(category)
+                if fits and known.returns is None:
+                    self._tools[tool_id] = replace(known, returns=shape)
+                    given += 1
+        return given
+
+    def lacking(self) -> Counter[str]:
+        """Count the tools that lack a description, a category or a response shape."""
+        return Counter(
+            name
+            for tool in self._tools.values()
+            for name, value in (
+                ("descriptions", tool.description),
+                ("categories", tool.category),
+                ("response_shapes", tool.returns),
+            )
+            if not value
+        )
+
+    def __len__(self) -> int:
+        """Return the number of tools."""
+        return len(self._tools)
+
+    def __iter__(self) -> Iterator[Tool]:
+        """Yield the tools, sorted by id."""
+        for tool_id in sorted(self._tools):
+            yield self._tools[tool_id]
+
+
+def _known(seen: list[tuple[dict[str, Any], str]], document: dict[str, Any]) -> str | None:
+    for other, tool_id in seen:
+        if other == document:
+            return tool_id
+    return None
+
+
+def _content(tool: Tool) -> tuple[JSON, ...]:
+    """Return what makes two documents the same: all but id, name, response shape and file."""
+    names = {key: value for key, value in tool.source.items() if key != "file"}
+    return tool.category, tool.description, tool.parameters, names
+
+
+def _names(api: Any) -> tuple[str, ...]:
+    """Return the three names of a document."""
+    if not isinstance(api, dict):
+        raise DataError(f"expected an object, got {shortened(api)}")
+    fields = ("category_name", "tool_name", "api_name")
+    for field in fields:
+        if field not in api:
+            raise DataError(f"the field {field} is missing; expected a text")
+        if not isinstance(api[field], str):
+            raise DataError(f"{field}: expected a text, got {shortened(api[field])}")
+    return tuple(api[field] for field in fields)
+
+
+def _tool_of_document(api: dict[str, Any], file: str) -> Tool:
+    tool, name = tool_name(api["tool_name"]), api_name(api["api_name"])
+    required = _parameters(api, "required_parameters")
+    optional = _parameters(api, "optional_parameters")
+    source: dict[str, JSON] = {
+        "tool": api["tool_name"],
+        "api": api["api_name"],
+        "method": str(api.get("method") or ""),
+        "file": file,
+    }
+    renamed = {rule: p["name"] for rule, p in (*optional, *required) if rule != p["name"]}
+    if renamed:
+        source["arguments"] = renamed
+    return Tool(
+        f"toolbench/{tool}/{name}",
+        function_name(tool, name),
+        str(api.get("api_description") or ""),
+        _schema(
+            [(rule, _document_property(p, needed=True)) for rule, p in required],
+            [(rule, _document_property(p, needed=False)) for rule, p in optional],
+        ),
+        api["category_name"],
+        api.get("template_response"),
+        source,
+    )
+
+
+def _parameters(api: dict[str, Any], field: str) -> list[tuple[str, dict[str, Any]]]:
+    """Return a list of parameters with their names by the rule."""
+    parameters = api.get(field)
+    if not isinstance(parameters, list):
+        raise DataError(
+            f"{field} of API {api['api_name']!r}: expected a list, got {shortened(parameters)}"
+        )
+    for parameter in parameters:
+        if not isinstance(parameter, dict) or not isinstance(parameter.get("name"), str):
+            raise DataError(
+                f"{field} of API {api['api_name']!r}: {shortened(parameter)} has no name"
+            )
+    return [(api_name(parameter["name"]), parameter) for parameter in parameters]
+
+
+def _tool_of_function(name: str, function: dict[str, Any], file: str) -> Tool:
+    text = str(function.get("description") or "")
+    named, about = _FUNCTION.match(text), _ABOUT.search(text)
+    tool = named["tool"] if named else name.rpartition("_for_")[2]
+    api = name.removesuffix(f"_for_{tool}") if name != tool else name
+    schema = function.get("parameters") or {}
+    if not isinstance(schema, dict):
+        raise DataError(f"parameters of {name!r}: expected an object, got {shortened(schema)}")
+    properties = schema.get("properties") or {}
+    required = schema.get("required") or []
+    if not isinstance(properties, dict) or not all(map(_is_object, properties.values())):
+        raise DataError(f"parameters of {name!r}: a property is no object")
+    return Tool(
+        f"toolbench/{tool}/{api}",
+        name,
+        about["text"] if about else "",
+        _schema(
+            [
+                (key, _function_property(p, True))
+                for key, p in properties.items()
+                if key in required
+            ],
+            [
+                (key, _function_property(p, False))
+                for key, p in properties.items()
+                if key not in required
+            ],
+        ),
+        source={"function": name, "file": file},
+    )
+
+
+def _is_object(value: Any) -> bool:
+    return isinstance(value, dict)
+
+
+def _schema(
+    required: list[tuple[str, dict[str, JSON]]], optional: list[tuple[str, dict[str, JSON]]]
+) -> dict[str, JSON]:
+    """Return the JSON Schema of an argument map; of equal names the first counts."""
+    properties: dict[str, JSON] = {}
+    for name, described in (*required, *optional):
+        properties.setdefault(name, described)
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": list(dict(required)),
+        "additionalProperties": False,
+    }
+
+
+def _document_property(parameter: dict[str, Any], needed: bool) -> dict[str, JSON]:
+    kind = _TYPES.get(str(parameter.get("type")), "string")
+    return _property(kind, parameter, parameter.get("default"), needed)
+
+
+def _function_property(parameter: dict[str, Any], needed: bool) -> dict[str, JSON]:
+    kind = parameter.get("type")
+    kind = kind if isinstance(kind, str) and kind in _RULE_TYPES else "string"
+    return _property(kind, parameter, parameter.get("example_value"), needed)
+
+
+def _property(kind: str, parameter: dict[str, Any], value: Any, needed: bool) -> dict[str, JSON]:
+    """Return one argument's schema; upstream's value of a needed argument is but an example."""
+    described: dict[str, JSON] = {"type": kind}
+    if parameter.get("description"):
+        described["description"] = str(parameter["description"])
+    if value is None or value == "":
+        return described
+    typed = _typed(kind, value)
+    if typed is None:
+        described["examples"] = [value]
+    elif needed:
+        described["examples"] = [typed]
+    else:
+        described["default"] = typed
+    return described
+
+
+def _typed(kind: str, value: Any) -> JSON:
+    """Return a default as its type says it; None where it cannot be."""
+    if kind == "integer":
+        if isinstance(value, str) and _INTEGER.fullmatch(value.strip()):
+            return int(value)
+        whole = isinstance(value, float) and value.is_integer()
+        return int(value) if whole or type(value) is int else None
+    if kind == "boolean":
+        if isinstance(value, str):
+            return {"true": True, "false": False}.get(value.strip().lower())
+        return value if isinstance(value, bool) else None
+    if kind == "string":
+        return value if isinstance(value, str) else json_text(value)
+    return value

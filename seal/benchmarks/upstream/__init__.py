@@ -1,0 +1,1 @@
+"""What importers share: reading upstream's files, types and names."""

@@ -1,0 +1,61 @@
+"""Parquet files, as data-set hubs serve them; the one importing module that needs pyarrow."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from seal.benchmarks.upstream.records import Placed
+from seal.core.errors import DataError, MissingExtraError
+
+_ROWS = 1024
+"""Rows that are read at once."""
+
+
+def parquet_records(path: Path, columns: Sequence[str] = ()) -> Iterator[Placed]:
+    """Yield the rows of a file as maps, batch by batch.
+
+    Args:
+        path: A Parquet file.
+        columns: That it must have; others are left unread. Empty: all columns, whichever they are.
+
+    Raises:
+        MissingExtraError: pyarrow is not installed.
+        DataError: The file is no Parquet, is damaged, or lacks a column.
+    """
+    parquet = _pyarrow_parquet()
+    from pyarrow import ArrowException
+
+    try:
+        with parquet.ParquetFile(path) as file:
+            _check(path, file.schema_arrow.names, columns)
+            yield from _rows(path, file, list(columns) or None)
+    except (ArrowException, OSError) as error:
+        raise DataError(
+            f"{path}: not readable as Parquet: {error}; is the file cut or damaged? Fetch it again"
+        ) from error
+
+
+def _pyarrow_parquet() -> Any:
+    try:
+        from pyarrow import parquet
+    except ImportError as error:
+        raise MissingExtraError("pyarrow", "experiments") from error
+    return parquet
+
+
+def _check(path: Path, names: Sequence[str], wanted: Sequence[str]) -> None:
+    missing = [name for name in wanted if name not in names]
+    if missing:
+        raise DataError(
+            f"{path}: no column {', '.join(missing)}; it has: {', '.join(names) or 'none'}"
+        )
+
+
+def _rows(path: Path, file: Any, columns: list[str] | None) -> Iterator[Placed]:
+    number = 0
+    for batch in file.iter_batches(_ROWS, columns=columns):
+        for row in batch.to_pylist():
+            yield Placed(f"{path}, row {number}", row)
+            number += 1

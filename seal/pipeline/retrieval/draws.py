@@ -1,0 +1,232 @@
+"""Which tools and queries are measured: whole pools, drawn pools, drawn queries."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from seal.benchmarks.pool import StoredPool
+from seal.benchmarks.sampling import sample_pools
+from seal.core.canonical import derive_seed
+from seal.core.errors import UsageError
+from seal.core.protocols import Pool
+from seal.core.types import Query, Task, Tool
+from seal.pipeline.pools import open_pool
+from seal.pipeline.retrieval.settings import RetrievalSettings, Size
+from seal.retrievers import build_retriever, rank
+from seal.retrievers.documents import documents
+
+_NEIGHBOURS = 50
+"""Tools that count as near to one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """One pool of the experiment, read."""
+
+    label: str
+    """The name that it was asked by, or that its folder has; no two pools have the same."""
+    name: str
+    digest: str
+    tools: tuple[Tool, ...]
+    tasks: tuple[Task, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """Return {pool, pool_digest, tools, tasks} for results.json."""
+        return {
+            "pool": self.label,
+            "pool_digest": self.digest,
+            "tools": len(self.tools),
+            "tasks": len(self.tasks),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Draw:
+    """What one sample measures of a ranked pool."""
+
+    sample: int
+    queries: tuple[tuple[str, int], ...]
+    """(task id, goal) of every query that has relevant tools."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ranked:
+    """Tools that are ranked once for some tasks, and the samples that this serves."""
+
+    source: Source
+    size: Size
+    tools: tuple[Tool, ...]
+    tasks: tuple[Task, ...]
+    digest: str
+    draws: tuple[Draw, ...]
+
+    @property
+    def whole(self) -> bool:
+        """True where this is the pool as it stands."""
+        return self.size == "all"
+
+
+def open_sources(pools: Sequence[str | Path], settings: RetrievalSettings) -> list[Source]:
+    """Return the pools, read and labelled.
+
+    Raises:
+        UnknownNameError: No such pool.
+        UsageError: No task has the tags of `select`.
+        DataError: A pool is malformed, or has no task.
+    """
+    opened = [open_pool(place) for place in pools]
+    labels = distinct(_names(pools, opened))
+    return [_read(*pair, settings) for pair in zip(opened, labels, strict=True)]
+
+
+def _names(places: Sequence[str | Path], opened: Sequence[StoredPool]) -> list[str]:
+    """Return the names that pools are asked by, and of folders the benchmarks'.
+
+    Several folders of one benchmark have the folder's name too.
+    """
+    benchmarks = Counter(pool.name for pool in opened)
+    names = []
+    for place, pool in zip(places, opened, strict=True):
+        folder = pool.folder.resolve().name
+        if not Path(place).is_dir():
+            names.append(str(place))
+        elif benchmarks[pool.name] > 1 and folder != pool.name:
+            names.append(f"{pool.name}:{folder}")
+        else:
+            names.append(pool.name)
+    return names
+
+
+def distinct(names: Sequence[str]) -> list[str]:
+    """Return the names with `-2`, `-3`... after each that stood before."""
+    labels: list[str] = []
+    for name in names:
+        number = 1
+        label = name
+        while label in labels:
+            number += 1
+            label = f"{name}-{number}"
+        labels.append(label)
+    return labels
+
+
+def _read(pool: StoredPool, label: str, settings: RetrievalSettings) -> Source:
+    tasks = tuple(pool.tasks(select=settings.select, limit=settings.limit))
+    return Source(label, pool.name, pool.digest, pool.tools(), tasks)
+
+
+def left_out(sources: Sequence[Source], settings: RetrievalSettings) -> list[str]:
+    """Return a sentence for every pool that is smaller than some of the sizes.
+
+    Raises:
+        UsageError: No pool has as many tools as one of the sizes.
+    """
+    largest = max(len(source.tools) for source in sources)
+    beyond = [size for size in settings.pool_sizes if size != "all" and size > largest]
+    if beyond:
+        raise UsageError(
+            f"--pool-sizes {beyond[0]}: the largest pool has {largest} tools; "
+            f"give at most {largest}, or all"
+        )
+    return [
+        f"{source.label} has {len(source.tools)} tools: no pools of {_listed(missing)} were drawn"
+        for source in sources
+        if (missing := [size for size in settings.pool_sizes if not _fits(size, source)])
+    ]
+
+
+def _listed(sizes: Sequence[Size]) -> str:
+    return ", ".join(map(str, sizes))
+
+
+def _fits(size: Size, source: Source) -> bool:
+    return size == "all" or size <= len(source.tools)
+
+
+def draw(source: Source, settings: RetrievalSettings) -> list[Ranked]:
+    """Return what is ranked of a pool, sizes ascending, the whole pool last.
+
+    Raises:
+        UsageError: No query survives in a drawn pool, or fewer than `queries` do.
+    """
+    sizes = [size for size in settings.pool_sizes if size != "all" and size <= len(source.tools)]
+    parts = list(_drawn_pools(source, sizes, settings)) if sizes else []
+    if "all" in settings.pool_sizes:
+        samples = settings.samples if settings.queries is not None else 1
+        draws = tuple(
+            Draw(sample, _queries(source, "all", sample, source.tasks, settings))
+            for sample in range(samples)
+        )
+        whole = Ranked(source, "all", source.tools, source.tasks, source.digest, draws)
+        parts.append(whole)
+    return parts
+
+
+def _drawn_pools(
+    source: Source, sizes: Sequence[int], settings: RetrievalSettings
+) -> Iterator[Ranked]:
+    nearest = settings.distractors == "nearest"
+    try:
+        drawn = sorted(
+            sample_pools(
+                source.tools,
+                source.tasks,
+                sizes,
+                settings.samples,
+                settings.seed,
+                distractors=settings.distractors,
+                queries=settings.queries_in,
+                nested=settings.nested,
+                neighbours=nearest_tools(source.tools) if nearest else None,
+            ),
+            key=lambda pool: (pool.size, pool.sample),
+        )
+    except UsageError as error:
+        raise UsageError(f"pool {source.label}: {error}") from error
+    for pool in drawn:
+        queries = _queries(source, pool.size, pool.sample, pool.tasks, settings)
+        draws = (Draw(pool.sample, queries),)
+        yield Ranked(source, pool.size, pool.tools, pool.tasks, pool.digest, draws)
+
+
+def _queries(
+    source: Source, size: Size, sample: int, tasks: Sequence[Task], settings: RetrievalSettings
+) -> tuple[tuple[str, int], ...]:
+    asked = [
+        (task.id, goal)
+        for task in tasks
+        for goal in range(len(task.goals))
+        if task.goals[goal].relevant
+    ]
+    if settings.queries is None:
+        return tuple(asked)
+    if settings.queries > len(asked):
+        raise UsageError(
+            f"--queries {settings.queries}: pool {source.label} of size {size}, sample {sample}, "
+            f"has {len(asked)} queries with relevant tools; give at most {len(asked)}"
+        )
+    chance = random.Random(derive_seed(settings.seed, "queries", source.digest, size, sample))
+    rows = sorted(chance.sample(range(len(asked)), settings.queries))
+    return tuple(asked[row] for row in rows)
+
+
+def nearest_tools(
+    tools: tuple[Tool, ...],
+) -> Callable[[Sequence[str]], Mapping[str, Sequence[str]]]:
+    """Return the function that finds the tools whose documents are most like some tools'."""
+    retriever = build_retriever("tfidf", Pool(tools))
+    texts = dict(zip([tool.id for tool in tools], documents(tools), strict=True))
+
+    def nearest(ids: Sequence[str]) -> dict[str, list[str]]:
+        queries = [Query(texts[tool], tool) for tool in ids]
+        return {
+            found.task_id: [tool for tool, _ in found.hits if tool != found.task_id]
+            for found in rank(retriever, queries, _NEIGHBOURS + 1)
+        }
+
+    return nearest

@@ -1,0 +1,160 @@
+"""Experiments in retrieval: rankings and their metrics over pools, sizes and samples, no chat."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+from seal.core.errors import UsageError
+from seal.core.protocols import Pool
+from seal.core.store import FILE_NAME, Store
+from seal.pipeline.identity import versions
+from seal.pipeline.places import cache_folder
+from seal.pipeline.retrieval.contenders import Contender, contenders
+from seal.pipeline.retrieval.draws import Ranked, draw, left_out, open_sources
+from seal.pipeline.retrieval.files import Folder
+from seal.pipeline.retrieval.measures import Measured, Unavailable, measure
+from seal.pipeline.retrieval.settings import RetrievalSettings
+from seal.pipeline.retrieval.summary import cell_of, comparisons_of, corrected, results_of
+from seal.pipeline.searching import search_pool
+
+Progress = Callable[[str, int, int], None]
+"""Told the stage, how many of its items are done, and how many there are."""
+
+
+def retrieve(
+    pools: Sequence[str | Path],
+    retrievers: Sequence[Any],
+    settings: RetrievalSettings,
+    out: Path | None = None,
+    progress: Progress | None = None,
+) -> dict[str, Any]:
+    """Rank every goal's tools with every retriever over every pool, and score the rankings.
+
+    Args:
+        pools: Names or folders.
+        retrievers: Names, texts NAME,KEY=VALUE..., dotted paths, classes or objects.
+        settings: Cut-offs, pool sizes, samples and the like.
+        out: Folder for results, rankings, TREC run and qrels files; None: none are written.
+        progress: Told how many rankings of a pool are done.
+
+    Returns:
+        The content of results.json: {protocol, versions, retrievers, results, comparisons, notes}.
+
+    Raises:
+        UsageError: No pool or retriever, a name that nothing has, a size beyond every pool, or a
+            drawn pool without enough queries.
+        DataError: A pool is malformed, or has no task.
+    """
+    if not pools or not retrievers:
+        raise UsageError("retrieval needs a pool and a retriever, such as: seal retrieve sample")
+    entered = contenders(retrievers, settings.options)
+    sources = open_sources(pools, settings)
+    notes = left_out(sources, settings)
+    parts = [part for source in sources for part in draw(source, settings)]
+    labels = [contender.label for contender in entered]
+    folder = None
+    if out is not None:
+        lines = len(labels) * sum(_lines(part, max(settings.k)) for part in parts)
+        folder = Folder(out, [source.label for source in sources], labels, lines)
+        if not folder.draws_written:
+            notes.append(f"rankings of drawn pools were not written: {lines} lines are too many")
+    store = Store(cache_folder(settings.cache_dir) / FILE_NAME)
+    try:
+        result = {
+            "protocol": settings.protocol(),
+            "versions": versions(),
+            "pools": [source.to_json() for source in sources],
+            "retrievers": [contender.to_json() for contender in entered],
+            **_Experiment(settings, entered, store, folder, progress).measured(parts),
+            "notes": notes,
+        }
+        if folder is not None:
+            folder.finish(result)
+    finally:
+        store.close()
+        if folder is not None:
+            folder.discard()
+    return result
+
+
+def _lines(part: Ranked, k: int) -> int:
+    """Return the length of a drawn pool's rankings; 0 of a whole pool, whose files are kept."""
+    goals = sum(len(task.goals) for task in part.tasks)
+    return 0 if part.whole else goals * min(k, len(part.tools))
+
+
+class _Experiment:
+    """Measures part after part."""
+
+    def __init__(
+        self,
+        settings: RetrievalSettings,
+        entered: Sequence[Contender],
+        store: Store,
+        folder: Folder | None,
+        progress: Progress | None,
+    ) -> None:
+        self._settings = settings
+        self._entered = entered
+        self._store = store
+        self._folder = folder
+        self._progress = progress
+        self._failed: dict[tuple[str, str], Unavailable] = {}
+
+    def measured(self, parts: Sequence[Ranked]) -> dict[str, Any]:
+        """Return {results, comparisons} of all pools and sizes."""
+        results: list[dict[str, Any]] = []
+        comparisons: list[dict[str, Any]] = []
+        labels = [contender.label for contender in self._entered]
+        k, seed = self._settings.k, self._settings.seed
+        done = 0
+        for _, group in groupby(parts, key=lambda part: (part.source.label, part.size)):
+            outcomes = []
+            for part in group:
+                outcomes.append((part, self._outcomes(part)))
+                done += 1
+                if self._progress is not None:
+                    self._progress("pools", done, len(parts))
+            cell = cell_of(outcomes)
+            results += [
+                {**entry, **self._in_source(contender, part)}
+                for contender, entry in zip(
+                    self._entered, results_of(cell, labels, k, seed), strict=True
+                )
+            ]
+            comparisons += comparisons_of(cell, k, seed)
+        return {"results": results, "comparisons": corrected(comparisons)}
+
+    def _in_source(self, contender: Contender, part: Ranked) -> dict[str, bool]:
+        known = contender.in_source(part.source)
+        return {} if known is None else {"in_source": known}
+
+    def _outcomes(self, part: Ranked) -> dict[str, Measured | Unavailable]:
+        return {contender.label: self._outcome(contender, part) for contender in self._entered}
+
+    def _outcome(self, contender: Contender, part: Ranked) -> Measured | Unavailable:
+        """Measure; who could not be asked is not asked again for larger parts of the same pool."""
+        key = (part.source.label, contender.label)
+        if key in self._failed:
+            return self._failed[key]
+        outcome = measure(contender, part, self._pool(contender, part), self._settings.k)
+        if isinstance(outcome, Unavailable):
+            self._failed[key] = outcome
+        elif self._folder is not None:
+            self._folder.write_rankings(part, contender.label, outcome.rankings)
+        return outcome
+
+    def _pool(self, contender: Contender, part: Ranked) -> Pool:
+        pool = search_pool(
+            self._store,
+            part.tools,
+            part.tasks,
+            seed=self._settings.seed,
+            options=contender.options,
+            cache=self._settings.cache,
+        )
+        return pool if part.whole else replace(pool, cache_dir=None)  # drawn: never searched again

@@ -1,0 +1,154 @@
+"""The files of a retrieval experiment.
+
+results.json             everything that was found, and how
+results.csv              the same figures, one a line
+POOL-RETRIEVER/          rankings.jsonl, run.trec and qrels.trec of the whole pool
+POOL-RETRIEVER/SIZE-N/   run.trec and qrels.trec of the drawn pool N, in small experiments
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+import re
+import shutil
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from seal.core.errors import UsageError
+from seal.core.records import AtomicFile, write_records
+from seal.core.secrets import without_keys
+from seal.core.types import Ranking
+from seal.evaluation.retrieval import qrels_of, write_trec_qrels, write_trec_run
+from seal.pipeline.retrieval.draws import Ranked, distinct
+
+RESULTS = "results.json"
+TABLE = "results.csv"
+COLUMNS = (
+    "pool",
+    "pool_digest",
+    "size",
+    "tools",
+    "sample",
+    "retriever",
+    "identity",
+    "metric",
+    "value",
+    "deviation",
+    "low",
+    "high",
+    "n",
+    "queries",
+    "samples",
+    "unavailable",
+)
+"""Of the long form. `size`: as asked; `sample`: empty in the line of all samples together; `n`:
+queries behind the value."""
+_TREC_LINES = 2_000_000
+"""Ranked tools of drawn pools that are written at most: about 150 MB."""
+_NAME_LIMIT = 120
+"""Characters of a folder's name."""
+
+
+class Folder:
+    """Where an experiment is written: beside its place, which it takes when it is finished.
+
+    Args:
+        out: The folder; an earlier experiment there is replaced.
+        pools: Labels of the pools.
+        retrievers: Labels of the retrievers.
+        lines: Ranked tools of all drawn pools.
+
+    Raises:
+        UsageError: The folder holds something else.
+        OSError: It cannot be made.
+    """
+
+    def __init__(
+        self, out: Path, pools: Sequence[str], retrievers: Sequence[str], lines: int
+    ) -> None:
+        if out.exists() and not _replaceable(out):
+            raise UsageError(
+                f"{out} exists and holds no retrieval results (no {RESULTS}): "
+                "choose a new folder or empty it"
+            )
+        self.out = out
+        self.draws_written = lines <= _TREC_LINES
+        pairs = [(pool, retriever) for pool in pools for retriever in retrievers]
+        names = distinct([_folder_name(*pair) for pair in pairs])
+        self._names = dict(zip(pairs, names, strict=True))
+        self._part = out.with_name(f".{out.name}.{os.getpid()}.part")
+        self._part.mkdir(parents=True)
+
+    def write_rankings(self, ranked: Ranked, retriever: str, rankings: Sequence[Ranking]) -> None:
+        """Write one retriever's rankings of a pool and the relevant tools."""
+        folder = self._part / self._names[ranked.source.label, retriever]
+        if ranked.whole:
+            write_records(folder / "rankings.jsonl", rankings)
+        elif self.draws_written:
+            folder = folder / f"{ranked.size}-{ranked.draws[0].sample}"
+        else:
+            return
+        qrels = qrels_of(ranked.tasks)
+        write_trec_run(folder / "run.trec", rankings, retriever, qrels)
+        write_trec_qrels(folder / "qrels.trec", qrels)
+
+    def finish(self, result: Mapping[str, Any]) -> None:
+        """Write the results, and put the folder in its place."""
+        with AtomicFile(self._part / RESULTS) as file:
+            file.write(without_keys(json_text(result)))
+        with AtomicFile(self._part / TABLE) as file:
+            file.write(csv_text(long_rows(result)).encode())
+        old = self._part.with_suffix(".old")
+        if self.out.exists():
+            self.out.rename(old)
+        self._part.rename(self.out)
+        shutil.rmtree(old, ignore_errors=True)
+
+    def discard(self) -> None:
+        """Remove what was written, where it was not finished."""
+        shutil.rmtree(self._part, ignore_errors=True)
+
+
+def _replaceable(out: Path) -> bool:
+    return out.is_dir() and ((out / RESULTS).is_file() or not any(out.iterdir()))
+
+
+def _folder_name(pool: str, retriever: str) -> str:
+    return re.sub(r"[^A-Za-z0-9._-]+", ".", f"{pool}-{retriever}")[:_NAME_LIMIT]
+
+
+def json_text(result: Mapping[str, Any]) -> bytes:
+    """Return the content of results.json."""
+    return orjson.dumps(result, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
+
+
+def long_rows(result: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """Yield the figures of an experiment one by one, each with `COLUMNS`; None where there is none.
+
+    A retriever that was unavailable has one line for each pool and size, with the reason.
+    """
+    for entry in result["results"]:
+        common = {name: entry.get(name) for name in COLUMNS} | {"sample": None}
+        if "unavailable" in entry:
+            yield common
+        for metric, found in entry["metrics"].items():
+            figures = {name: found[name] for name in ("deviation", "low", "high", "n")}
+            yield {**common, "metric": metric, "value": found["mean"], **figures}
+        for sample in entry.get("by_sample", ()):
+            own = {"sample": sample["sample"], "n": sample["queries"], "queries": sample["queries"]}
+            for metric, value in sample["metrics"].items():
+                yield {**common, **own, "samples": 1, "metric": metric, "value": value}
+
+
+def csv_text(rows: Iterator[Mapping[str, Any]]) -> str:
+    """Return rows as CSV with a header; None is empty."""
+    text = io.StringIO()
+    writer = csv.DictWriter(text, COLUMNS, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    return text.getvalue()
