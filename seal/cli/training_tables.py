@@ -49,11 +49,12 @@ def _measures(found: Mapping[str, Any]) -> Table:
     for column in ("queries", "before", "after", "difference", "p"):
         table.add_column(column, justify="right", overflow="fold")
     entries = found["results"]
+    compared = {pair["metric"] for pair in found["comparisons"]}
     # Of every pool the entry before training stands in front of the one after it.
     for before, after in zip(entries[::2], entries[1::2], strict=True):
         name = before["pool"] + ("*" if before["in_source"] else "")
         for metric in before["metrics"]:
-            if metric.startswith(("recall@", "mrr@")) and metric != "mrr@1":
+            if metric.startswith("recall@") or metric in compared:
                 figures = [_mean(entry, metric) for entry in (before, after)]
                 pair = _pair(found, before["pool"], metric)
                 table.add_row(name, metric, f"{before['queries']:g}", *figures, *pair)
