@@ -53,6 +53,7 @@ def paired_difference(
     resamples: int = 10_000,
     clusters: Sequence[int] | NDArray[np.int64] | None = None,
     level: float = 0.95,
+    weights: Sequence[float] | Floats | None = None,
 ) -> Difference:
     """Return the mean of a - b with its bootstrap interval and a randomisation test.
 
@@ -71,6 +72,8 @@ def paired_difference(
         clusters: Cluster of each pair, which are drawn and change sign together; None: every pair
             is its own.
         level: Coverage of the interval, between 0 and 1.
+        weights: Of each pair, above 0, in the mean, its interval and the sums whose signs change;
+            None: all pairs count alike.
 
     Raises:
         UsageError: The lengths differ, or a number is not finite.
@@ -82,17 +85,22 @@ def paired_difference(
         raise UsageError(
             f"expected a cluster for each of {len(differences)} pairs, got {len(clusters)}"
         )
+    if weights is not None and len(weights) != len(differences):
+        raise UsageError(
+            f"expected a weight for each of {len(differences)} pairs, got {len(weights)}"
+        )
     if not len(differences):
         return Difference(None, None, None, None, 0)
     interval = bootstrap_interval(
-        differences, derive_seed(seed, "bootstrap"), resamples, level, clusters
+        differences, derive_seed(seed, "bootstrap"), resamples, level, clusters, weights
     )
-    sums = differences
+    mean = float(np.average(differences, weights=weights))
+    sums = differences if weights is None else differences * np.asarray(weights)
     if clusters is not None:
         _, index = np.unique(np.asarray(clusters), return_inverse=True)
-        sums = np.bincount(index, weights=differences).astype(np.float64)
+        sums = np.bincount(index, weights=sums).astype(np.float64)
     p = _sign_test(sums, resamples, derive_seed(seed, "signs"))
-    return Difference(float(differences.mean()), *interval, p, len(differences))
+    return Difference(mean, *interval, p, len(differences))
 
 
 def _differences(a: Sequence[float] | Floats, b: Sequence[float] | Floats) -> Floats:

@@ -38,8 +38,9 @@ def bootstrap_interval(
     resamples: int = 10_000,
     level: float = 0.95,
     clusters: Sequence[int] | NDArray[np.int64] | None = None,
+    weights: Sequence[float] | Floats | None = None,
 ) -> Interval:
-    """Return the percentile bootstrap interval of the mean.
+    """Return the percentile bootstrap interval of the weighted mean.
 
     Source: Efron and Tibshirani, An Introduction to the Bootstrap, chapter 13. The values of one
     cluster are drawn together, so that several trials or goals of a task do not count as
@@ -51,11 +52,16 @@ def bootstrap_interval(
         resamples: Number of resamples.
         level: Coverage, between 0 and 1.
         clusters: Cluster of each value; None: every value is its own.
+        weights: Of each value, above 0; a resample is divided by the weight that it drew. None: all
+            count alike.
     """
     import numpy as np
 
     numbers = np.asarray(values, dtype=np.float64)
-    sums, counts = _cluster_sums(numbers, clusters)
+    counts = np.ones(len(numbers)) if weights is None else np.asarray(weights, dtype=np.float64)
+    sums = numbers * counts
+    if clusters is not None:
+        sums, counts = _cluster_sums(sums, counts, clusters)
     if len(sums) < 2:
         return Interval(None, None)
     rng = np.random.default_rng(seed)
@@ -66,15 +72,13 @@ def bootstrap_interval(
 
 
 def _cluster_sums(
-    values: Floats, clusters: Sequence[int] | NDArray[np.int64] | None
+    values: Floats, weights: Floats, clusters: Sequence[int] | NDArray[np.int64]
 ) -> tuple[Floats, Floats]:
     import numpy as np
 
-    if clusters is None:
-        return values, np.ones(len(values))
     _, index = np.unique(np.asarray(clusters), return_inverse=True)
-    counts = np.bincount(index).astype(np.float64)
-    return np.bincount(index, weights=values).astype(np.float64), counts
+    sums, counts = (np.bincount(index, weights=column) for column in (values, weights))
+    return sums.astype(np.float64), counts.astype(np.float64)
 
 
 def _resampled_means(

@@ -19,6 +19,7 @@ from seal.evaluation.comparison import (
     mean_and_deviation,
     paired_difference,
 )
+from seal.evaluation.resampling import weighted_intervals
 
 Floats = NDArray[np.float64]
 VALUES = st.floats(0, 1, width=16)
@@ -116,6 +117,24 @@ def test_pairs_of_one_cluster_do_not_count_as_independent() -> None:
     assert together.p > alone.p
 
 
+def test_samples_of_5_and_200_queries_count_alike_in_mean_and_interval() -> None:
+    rng = np.random.default_rng(8)
+    a = np.concatenate([rng.normal(1.0, 0.1, 5), rng.normal(0.2, 0.1, 200)])
+    sizes = np.repeat([5, 200], [5, 200])
+    clusters = np.arange(205)
+    found = paired_difference(a, np.zeros(205), 0, clusters=clusters, weights=1 / sizes)
+    low, high = weighted_intervals(a[:, None], 1 / sizes, clusters, seed=1)
+
+    assert found.mean == pytest.approx((a[:5].mean() + a[5:].mean()) / 2)
+    assert low is not None and high is not None
+    assert (found.low, found.high) == pytest.approx((low[0], high[0]), abs=0.01)
+
+
+def test_a_weight_shows_in_the_signs_too() -> None:
+    assert paired_difference([1, 1, -1], [0, 0, 0], 0, weights=[1, 1, 2]).p == 1.0
+    assert paired_difference([1, 1, -1], [0, 0, 0], 0, weights=[2, 2, 1]).p == 4 / 8
+
+
 def test_same_seed_gives_the_same_result_and_another_one_another() -> None:
     a, b = drawn(6, 60)
     assert paired_difference(a, b, 4) == paired_difference(a, b, 4)
@@ -135,6 +154,11 @@ def test_what_makes_no_pairs_is_refused(
 ) -> None:
     with pytest.raises(UsageError, match=text):
         paired_difference(a, b, 0, clusters=clusters)
+
+
+def test_weights_of_other_pairs_are_refused() -> None:
+    with pytest.raises(UsageError, match="a weight for each of 2 pairs, got 1"):
+        paired_difference([1.0, 2.0], [0.0, 0.0], 0, weights=[1.0])
 
 
 def test_forty_thousand_pairs_stay_within_memory() -> None:

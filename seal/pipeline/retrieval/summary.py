@@ -257,18 +257,19 @@ def comparisons_of(cell: Cell, ks: Sequence[int], seed: int) -> list[dict[str, A
     if not cell.task_of:
         return []
     names = metric_names(ks)
-    weights = sample_weights(cell.sample_of)[:, None]
+    weights = sample_weights(cell.sample_of)
     _, clusters = np.unique(np.asarray(cell.task_of), return_inverse=True)
     found = []
     for metric in (f"recall@{max(ks)}", f"mrr@{max(ks)}"):
         column = names.index(metric)
         for one, other in combinations(cell.values, 2):
             difference = paired_difference(
-                (cell.values[one] * weights)[:, column],
-                (cell.values[other] * weights)[:, column],
+                cell.values[one][:, column],
+                cell.values[other][:, column],
                 derive_seed(seed, cell.source.digest, cell.size, metric, "difference"),
                 RESAMPLES,
                 clusters,
+                weights=weights,
             )
             found.append(
                 {
