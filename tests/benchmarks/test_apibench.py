@@ -98,6 +98,21 @@ def test_any_code_has_an_instruction_or_none(code: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("start", "end"),
+    [
+        ("###Instruction: Do", " it."),
+        ("###Instruction: Do", "\n###Input: it.\n###Output: x"),
+        ("{'Instruction': Do", " it., 'Output': {x}}"),
+        ("{'Instruction': Do", " it."),
+    ],
+)
+@pytest.mark.parametrize("filling", [" ", "#", ",", "# ", "**"])
+def test_a_long_run_of_blanks_or_marks_is_read_at_once(start: str, end: str, filling: str) -> None:
+    text = instruction_of(f"{start}{filling * 100_000}{end}")
+    assert text == "" or text.startswith("Do")
+
+
+@pytest.mark.parametrize(
     ("arguments", "expected"),
     [
         (["text", "N/A", "a b"], {"text": {}}),

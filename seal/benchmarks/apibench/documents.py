@@ -20,16 +20,11 @@ from seal.core.types import JSON, Tool
 
 BENCHMARK = "apibench"
 
-_MARKED = re.compile(
-    r"\s*#+\s*Instruction:\s*(?P<instruction>.*?)"
-    r"(?:\s*(?:#+\s*|\*\*)Input:\s*(?P<input>.*?))?"
-    r"\s*(?:#+\s*Output:.*)?\Z",
-    re.DOTALL,
-)
-_UNQUOTED = re.compile(
-    r"\s*\{\s*['\"]Instruction['\"]\s*:\s*(?P<instruction>.*?)\s*,\s*['\"]Output['\"]\s*:.*\Z",
-    re.DOTALL,
-)
+_INSTRUCTION = re.compile(r"\s*#+\s*Instruction:")
+_INPUT = re.compile(r"(?:(?<!#)#+\s*|\*\*)Input:")
+_OUTPUT = re.compile(r"(?<!#)#+\s*Output:")
+_UNQUOTED_INSTRUCTION = re.compile(r"\s*\{\s*['\"]Instruction['\"]\s*:")
+_UNQUOTED_OUTPUT = re.compile(r",\s*['\"]Output['\"]\s*:")
 _NO_INPUT = re.compile(r"<\s*no\s*input\s*>|\*\*", re.IGNORECASE)
 _NOTHING = frozenset({"", "n/a", "none", "null", "not specified", "not provided"})
 _NAME = re.compile(r"[A-Za-z_]\w*")
@@ -40,16 +35,30 @@ def instruction_of(code: str) -> str:
 
     Empty where the text has none of the known forms.
     """
-    marked = _MARKED.match(code)
+    marked = _INSTRUCTION.match(code)
     if marked:
-        given = _NO_INPUT.sub("", marked["input"] or "").strip()
-        return "\n".join(part for part in (marked["instruction"].strip(), given) if part)
+        asked, _ = _split(_OUTPUT, code[marked.end() :])
+        instruction, given = _split(_INPUT, asked)
+        parts = instruction.strip(), _NO_INPUT.sub("", given).strip()
+        return "\n".join(part for part in parts if part)
     value = literal(code)
     if isinstance(value, dict):
         text = value.get("Instruction", value.get("instruction"))
         return text.strip() if isinstance(text, str) else ""
-    unquoted = _UNQUOTED.match(code)
-    return _bare(unquoted["instruction"]) if unquoted else ""
+    return _unquoted(code)
+
+
+def _split(mark: re.Pattern[str], text: str) -> tuple[str, str]:
+    """Return what stands before and after the first mark; all and nothing without one."""
+    found = mark.search(text)
+    return (text[: found.start()], text[found.end() :]) if found else (text, "")
+
+
+def _unquoted(code: str) -> str:
+    """Return the instruction of a map whose texts lost their quotes."""
+    start = _UNQUOTED_INSTRUCTION.match(code)
+    end = _UNQUOTED_OUTPUT.search(code, start.end()) if start else None
+    return _bare(code[start.end() : end.start()].strip()) if start and end else ""
 
 
 def _bare(text: str) -> str:
