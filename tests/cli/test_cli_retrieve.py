@@ -50,6 +50,15 @@ def test_who_cannot_be_asked_costs_exit_code_1_and_nothing_else(seal) -> None:
     assert "unavailable: dense,model=openai/m on sample: openai/m: no key" in done.stdout
 
 
+def test_a_retriever_that_raises_keeps_the_others_results(seal, tmp_path: Path) -> None:
+    (tmp_path / "raising.py").write_text("def make(pool):\n    raise RuntimeError('no memory')\n")
+    words = ("sample", "--retriever", "raising:make", "--retriever", "tfidf", "--out", "r")
+    done = seal("retrieve", *words, "--limit", "5")
+    assert done.returncode == 1
+    assert "unavailable: raising:make on sample: RuntimeError: no memory" in done.stdout
+    assert (tmp_path / "r" / "sample-tfidf" / "run.trec").is_file()
+
+
 def test_a_size_that_one_pool_lacks_is_told(seal, tmp_path: Path) -> None:
     small = tmp_path / "small"
     small.mkdir()

@@ -40,6 +40,23 @@ class Broken:
         return []
 
 
+class Raising:
+    """Fails as a plug-in may."""
+
+    def __init__(self, pool):
+        pass
+
+    def retrieve(self, queries, k):
+        raise RuntimeError("out of\nmemory")
+
+
+class Leaving(Raising):
+    """Ends the process when it is built."""
+
+    def __init__(self, pool):
+        raise SystemExit(3)
+
+
 def large_pool(folder: Path, tools: int = 40) -> Path:
     """Write a pool of one task a tool, and a second task for every fourth."""
     made = [
@@ -321,6 +338,17 @@ def test_a_retriever_that_cannot_be_asked_stops_no_other(pool: Path):
         assert reason in entries["pool", label]["unavailable"]
         assert entries["pool", label]["metrics"] == {}
     assert found["comparisons"] == []
+
+
+def test_what_a_plug_in_raises_costs_no_other_retriever(pool: Path, tmp_path: Path):
+    out = tmp_path / "out"
+    measured([pool], [Raising, "tfidf", Leaving], out, k=(1,))
+
+    raising, tfidf, leaving = orjson.loads((out / "results.json").read_bytes())["results"]
+    assert tfidf["metrics"]["recall@1"]["mean"] is not None
+    assert raising["unavailable"].startswith("RuntimeError: out of memory (test_pipeline_retrieve")
+    assert leaving["unavailable"].startswith("SystemExit: 3")
+    assert (out / "pool-tfidf" / "run.trec").is_file()
 
 
 def test_a_server_that_is_down_is_told(pool: Path, model_server):

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from seal.agents.replies import fault
 from seal.core.errors import InfrastructureError, SealError, UnknownNameError
 from seal.core.protocols import Pool, Retriever
 from seal.core.types import Query, Ranking
@@ -20,6 +22,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Floats = NDArray[np.float64]
+
+_log = logging.getLogger(__name__)
 
 _AT_ONCE = 256
 """Queries in one batch."""
@@ -52,7 +56,8 @@ def measure(
     """Build a retriever over a pool, rank its tasks' goals, and score the rankings.
 
     What only building or asking can tell (a missing key, extra or model, a server that is down, an
-    answer that is no ranking) makes the retriever unavailable here and stops nothing else.
+    answer that is no ranking, an exception of a plug-in) makes the retriever unavailable here and
+    stops nothing else.
 
     Args:
         contender: The retriever.
@@ -66,18 +71,24 @@ def measure(
     try:
         retriever = build_retriever(contender.what, pool)
         rankings = tuple(_rankings(retriever, ranked, max(ks)))
+        identity = str(getattr(retriever, "identity", "") or contender.label)
     except UnknownNameError:
         raise
     except SealError as error:
         return Unavailable(_reason(error))
-    identity = str(getattr(retriever, "identity", "") or contender.label)
+    except (Exception, SystemExit) as error:  # what a plug-in may do
+        _log.debug("%s failed", contender.label, exc_info=True)
+        return Unavailable(_one_line(fault(error)))
     return Measured(identity, rankings, *_values(rankings, ranked, ks))
 
 
 def _reason(error: SealError) -> str:
-    """Return the error's text on one line."""
     kind = "no answer: " if isinstance(error, InfrastructureError) else ""
-    return kind + " ".join(str(error).split())
+    return kind + _one_line(str(error))
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())
 
 
 def _rankings(retriever: Retriever, ranked: Ranked, k: int) -> Iterator[Ranking]:
