@@ -76,6 +76,27 @@ def test_a_default_written_out_is_right_too(tmp_path: Path) -> None:
     assert not gold.accepts({"days": 3})
 
 
+def test_a_gold_value_that_is_the_default_may_be_left_out(tmp_path: Path) -> None:
+    imported(tmp_path, record(answers=[{**CALL, "arguments": {"harbour": "Oban", "days": 3}}]))
+    (gold,) = tasks(tmp_path)[0].goals[0].plans[0].calls()
+    assert gold.accepts({"harbour": "Oban"})
+    assert gold.accepts({"harbour": "Oban", "days": 3})
+    assert not gold.accepts({"harbour": "Oban", "days": 4})
+    assert not gold.accepts({"days": 3})
+
+
+@pytest.mark.parametrize("required", [["harbour"], []])
+def test_an_argument_that_is_required_is_given_whatever_its_default(
+    tmp_path: Path, required: list[str]
+) -> None:
+    properties = {"harbour": {"type": "string", "default": "Oban"}}
+    schema = {"type": "object", "properties": properties, "required": required}
+    imported(tmp_path, record(tools=[{**TIDES, "parameters": schema}]))
+    (gold,) = tasks(tmp_path)[0].goals[0].plans[0].calls()
+    assert gold.accepts({"harbour": "Oban"})
+    assert gold.accepts({}) != bool(required)
+
+
 def test_types_and_defaults_become_a_schema(tmp_path: Path) -> None:
     imported(tmp_path, record())
     tools = {tool.name: tool.parameters for tool in load_pool(tmp_path / "pool").tools()}
@@ -251,9 +272,13 @@ def test_the_real_gold_calls_are_upstreams(seal_data: Path, tmp_path: Path) -> N
     upstream = {str(r["id"]): json.loads(r["answers"]) for r in json.loads(file.read_bytes())}
     for task in pool.tasks():
         calls = task.goals[0].plans[0].calls()
-        assert upstream[task.id] == [
-            {"name": tools[c.tool].name, "arguments": c.canonical_arguments()} for c in calls
-        ]
+        assert len(upstream[task.id]) == len(calls)
+        for written, call in zip(upstream[task.id], calls, strict=True):
+            assert written["name"] == tools[call.tool].name
+            assert call.accepts(written["arguments"])
+            made = ToolCall("0", "", call.canonical_arguments(), tool=call.tool)
+            left_to_defaults = validator.with_defaults(made)
+            assert left_to_defaults == {**left_to_defaults, **written["arguments"]}
         for call in calls:
             made = ToolCall("0", "", call.canonical_arguments(), tool=call.tool)
             assert validator.check(made) is None

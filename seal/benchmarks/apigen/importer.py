@@ -4,7 +4,8 @@ A source is the JSON file, a Parquet file, or a folder of both, such as a copy o
 hubs serve it; a record that stands in two files counts once. `tools` and `answers` are JSON texts
 within the record. The tools of the record are what the chat offers. Upstream gives the calls no
 order, so they are milestones without predecessors; the call of a milestone has exactly upstream's
-arguments, and where it leaves out one that has a default, the default written out is right too.
+arguments. An argument that may be left out and has a default means the same written out with its
+default and left out, so that both are right, whichever of them upstream has.
 
 Tools carry names only, and one name has many documents across records: a tool is known by its
 content (`seal.benchmarks.upstream.ToolTable`). How types become a schema, and which arguments are
@@ -142,10 +143,12 @@ class _Import:
             return known
         made = self._made_tool(document, file)
         tool = self._tools.add(made)
+        required = made.parameters.get("required")
+        needed = required if isinstance(required, list) else []
         self._defaults[tool] = {
             name: Argument((schema["default"],), optional=True)
             for name, schema in made.parameters["properties"].items()
-            if isinstance(schema, dict) and "default" in schema
+            if isinstance(schema, dict) and "default" in schema and name not in needed
         }
         self._by_document[key] = tool
         return tool
@@ -208,9 +211,11 @@ class _Import:
         )
 
     def _called(self, tool: str, arguments: dict[str, JSON]) -> Called:
-        """Return the gold call; an argument that it leaves to its default may be written out."""
+        """Return the gold call; arguments that are their defaults may be left out or written."""
         accepted = dict(self._defaults[tool])
-        accepted.update((name, Argument((value,))) for name, value in arguments.items())
+        for name, value in arguments.items():
+            optional = name in accepted and accepted[name].accepts(value)
+            accepted[name] = Argument((value,), optional)
         return Called(tool, accepted)
 
     def _report(self) -> None:
