@@ -1,9 +1,10 @@
 """AnyToolBench: queries over ToolBench's APIs, with the names of the APIs that answer them.
 
 The file names APIs and does not describe them. Their documents are taken from query files of
-ToolBench or StableToolBench, all of whose APIs make the pool; names are compared by ToolBench's
-rule, and of several documents that of the same category counts. A gold API without a document joins
-the pool by its names alone, with `source["document"]` false and open parameters.
+StableToolBench or, where that does not lie beside the source, of ToolBench; all of their APIs make
+the pool. Names are compared by ToolBench's rule, and of several documents that of the same category
+counts. A gold API without a document joins the pool by its names alone, with `source["document"]`
+false and open parameters.
 
 Source: Du et al., "AnyTool" (ICML 2024), and the files of dyabel/AnyTool.
 """
@@ -34,7 +35,8 @@ from seal.core.types import JSON, Goal, Step, Task, Tool
 
 BENCHMARK = "anytool"
 SIBLINGS = ("stabletoolbench", "toolbench")
-"""Folders beside the source in which documents are looked for, whatever their case."""
+"""Folders beside the source, whatever their case, of which the first that exists has the
+documents; the other is not read."""
 
 _QUERIES = "anytoolbench.json"
 _UNSOLVABLE = "unsolvable.json"

@@ -57,7 +57,7 @@ class Entry:
     folder: str | None = None
     """Its folder under SEAL_DATA; None: it is not looked for."""
     beside: tuple[str, ...] = ()
-    """Folders beside that one which its importer reads too."""
+    """Folders beside that one which its importer may read; a change in any makes its pool anew."""
     options: dict[str, Any] = field(default_factory=dict)
     """Of the importer, where it is opened by name."""
     status: str = ""
