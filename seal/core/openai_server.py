@@ -70,7 +70,7 @@ class OpenAIServer:
         if not self._key and not url:
             raise UsageError(
                 f"{who}: no key and no server; set {self._key_variable}, or name a server "
-                "with --base-url (vLLM, Ollama, llama.cpp)"
+                "with --base-url or the option base_url= (vLLM, Ollama, llama.cpp)"
             )
         self._clients: PerProcess[OpenAI] = PerProcess()
         parts = urlsplit(url or "")

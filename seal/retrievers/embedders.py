@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from seal.core.errors import UsageError
+from seal.core.errors import ModelError, UsageError
 from seal.core.protocols import CacheMode
 from seal.core.registry import Registry, load_dotted
 from seal.core.store import Store
@@ -109,9 +109,15 @@ def embed_documents(embedder: Embedder, texts: Sequence[str]) -> Vectors:
 
     Raises:
         CacheMissError: Replay mode, and a text has no kept vector.
-        ModelError: The embedder gave no such rows, or its server failed.
+        ModelError: The embedder gave no such rows, or zeros alone, or its server failed.
     """
-    return scale_to_unit(_rows(embedder, "document", texts))
+    vectors = _rows(embedder, "document", texts)
+    if len(vectors) and not vectors.any():
+        raise ModelError(
+            f"embedder {name_of(embedder)}: every number of all {len(texts)} vectors is 0; check "
+            "the server and its model"
+        )
+    return scale_to_unit(vectors)
 
 
 def embed_queries(embedder: Embedder, texts: Sequence[str], dimension: int) -> Vectors:

@@ -65,6 +65,11 @@ def test_rows_become_unit_vectors_and_zeros_stay_zeros():
     assert vectors.tolist() == [[pytest.approx(0.6), pytest.approx(0.8)], [0, 0]]
 
 
+def test_documents_that_are_all_zeros_are_refused():
+    with pytest.raises(ModelError, match="every number of all 2 vectors is 0"):
+        embed_documents(Answers([[0, 0], [0, 0]]), ["a", "b"])
+
+
 def test_an_embedder_keeps_its_own_array(embedder):
     rows = np.array([[3, 4]], dtype=np.float32)
 
