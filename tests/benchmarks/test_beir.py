@@ -67,7 +67,11 @@ def test_judged_documents_are_the_relevant_tools(beir: Path) -> None:
     assert found["q1"].goals[0].text == "When is high water in Oban?"
     assert found["q1"].goals[0].plans is None
     assert (found["q1"].split, found["q1"].metadata) == ("test", {"metadata": {"place": "Oban"}})
-    assert found["q2"].tags == {"multi_tool": True, "multi_step": True}
+    assert found["q2"].tags == {
+        "multi_tool": True,
+        "multi_step": True,
+        "relevant_outside_corpus": False,
+    }
     assert found["q2"].goals[0].labels == {
         "grades": {"beir/document/d2": 2.0, "beir/Tide tables/d1": 1.0}
     }
@@ -75,7 +79,7 @@ def test_judged_documents_are_the_relevant_tools(beir: Path) -> None:
 
 def test_what_is_left_out_is_counted(beir: Path) -> None:
     report = imported(beir)
-    assert report.dropped == {"no_relevant_tool": 1, "not_judged_in_split": 1}
+    assert report.dropped == {"relevant_outside_corpus": 1, "not_judged_in_split": 1}
     assert report.lacks == ("gold_calls", "parameters", "response_shapes")
     assert report.facts["counts"] == {
         "documents": 3,
@@ -85,9 +89,27 @@ def test_what_is_left_out_is_counted(beir: Path) -> None:
         "judgements_of_unknown_documents": 1,
         "judgements_of_unknown_queries": 0,
         "queries": 4,
+        "queries_with_grades": 1,
+        "queries_with_relevant_outside_corpus": 0,
         "repeated_document_ids": 0,
         "repeated_queries": 0,
     }
+    assert report.facts["relevance"].startswith("binary")
+
+
+def test_a_query_says_which_relevant_documents_the_corpus_lacks(beir: Path) -> None:
+    judged = "q1\td1\t1\nq1\td9\t1\nq1\td9\t1\nq1\td8\t0\nq2\td2\t1\nq3\td3\t0\n"
+    (beir / "qrels" / "test.tsv").write_text(judged, encoding="utf-8")
+    report = imported(beir)
+    pool = load_pool(beir.parent / "pool")
+    (lacking,) = pool.tasks(select={"relevant_outside_corpus": "true"})
+    assert (lacking.id, lacking.metadata["relevant_outside_corpus"]) == ("q1", ["d9"])
+    assert lacking.goals[0].relevant == ("beir/Tide tables/d1",)
+    (whole,) = pool.tasks(select={"relevant_outside_corpus": "false"})
+    assert "relevant_outside_corpus" not in whole.metadata
+    assert report.facts["counts"]["queries_with_relevant_outside_corpus"] == 1
+    assert report.facts["recall"] == "of the relevant documents that the corpus has"
+    assert report.dropped["no_relevant_tool"] == 1
 
 
 def test_a_least_score_leaves_weak_documents_out(beir: Path) -> None:

@@ -1,8 +1,16 @@
 """Retrieval benchmarks in BEIR's layout, and ToolRet: queries, a corpus of tools, and relevance.
 
 Nothing but retrieval is annotated: a query is a task whose relevant tools are the documents judged
-at least `min_score`. Grades stay in the goal's labels where they differ. What files there may be
-stands in `seal.benchmarks.beir.files`, what becomes of a document in `beir_documents`.
+at least `min_score`. Grades stay in the goal's labels where they differ, and no metric reads them:
+relevance is binary, in ndcg too, so that ndcg is not upstream's where judgements are graded.
+
+Judged documents that the corpus lacks cannot be found, and trec_eval counts them as missed. Here
+they are no relevant tools: the recall of such a query is of the documents that are there. Its task
+has the tag `relevant_outside_corpus`, and their ids under that name in its metadata; a query all of
+whose relevant documents are absent is left out and counted.
+
+What files there may be stands in `seal.benchmarks.beir.files`, what becomes of a document in
+`seal.benchmarks.beir.documents`.
 
 Source: Thakur et al., BEIR, 2021 (arXiv 2104.08663); Shi et al., ToolRet, 2025 (arXiv 2503.01763).
 """
@@ -27,6 +35,8 @@ from seal.benchmarks.importer import Notes
 from seal.benchmarks.upstream.records import TaskIds, ToolTable, json_of_text, refuse_deep
 from seal.core.errors import DataError, UsageError, shortened
 from seal.core.types import JSON, Goal, Task, Tool
+
+_OUTSIDE = "relevant_outside_corpus"
 
 
 def import_beir(
@@ -125,15 +135,15 @@ class _Import:
         else:
             self._notes.dropped["not_judged_in_split"] += 1
             return None
-        grades = self._grades(judgements)
+        grades, absent = self._grades(judgements), self._absent(judgements)
         if not grades:
-            self._notes.dropped["no_relevant_tool"] += 1
+            self._notes.dropped[_OUTSIDE if absent else "no_relevant_tool"] += 1
             return None
         task_id = self._ids.add(query_id, text)
         if task_id is None:
             self._counts["duplicates"] += 1
             return None
-        return self._made(task_id, text, grades, record)
+        return self._made(task_id, text, grades, absent, record)
 
     def _labels(self, record: dict[str, Any], query_id: str) -> list[Judgement]:
         """Return the labels that a query carries; without a corpus their documents are kept."""
@@ -172,13 +182,35 @@ class _Import:
                 grades[tool] = max(judgement.score, grades.get(tool, 0))
         return grades
 
+    def _absent(self, judgements: list[Judgement]) -> list[str]:
+        """Return the relevant documents that the corpus lacks, each once."""
+        return list(
+            dict.fromkeys(
+                judgement.document
+                for judgement in judgements
+                if judgement.score >= self._min_score
+                and judgement.document not in self._by_document
+            )
+        )
+
     def _made(
-        self, task_id: str, text: str, grades: dict[str, float], record: dict[str, Any]
+        self,
+        task_id: str,
+        text: str,
+        grades: dict[str, float],
+        absent: list[str],
+        record: dict[str, Any],
     ) -> Task:
         several = len(grades) > 1
         graded = len(set(grades.values())) > 1
+        self._counts["queries_with_grades"] += graded
+        self._counts["queries_with_relevant_outside_corpus"] += bool(absent)
         labels: dict[str, JSON] = {"grades": grades} if graded else {}
-        tags: dict[str, JSON] = {"multi_tool": several, "multi_step": several}
+        tags: dict[str, JSON] = {
+            "multi_tool": several,
+            "multi_step": several,
+            _OUTSIDE: bool(absent),
+        }
         if isinstance(record.get("category"), str):
             tags["group"] = record["category"]
         kept = ("metadata", "instruction")
@@ -188,7 +220,8 @@ class _Import:
             (Goal(text, relevant=tuple(grades), labels=labels),),
             split=self._split,
             tags=tags,
-            metadata={name: record[name] for name in kept if record.get(name)},
+            metadata={name: record[name] for name in kept if record.get(name)}
+            | ({_OUTSIDE: absent} if absent else {}),
         )
 
     def _report(self) -> None:
@@ -200,11 +233,15 @@ class _Import:
             "judgements_of_unknown_documents",
             "judgements_of_unknown_queries",
             "queries",
+            "queries_with_grades",
+            "queries_with_relevant_outside_corpus",
             "repeated_document_ids",
         )
         counts: dict[str, JSON] = {name: self._counts[name] for name in names}
         counts["repeated_queries"] = self._ids.repeated
         self._notes.facts["counts"] = dict(sorted(counts.items()))
+        self._notes.facts["relevance"] = "binary, in ndcg too; grades are kept and not used"
+        self._notes.facts["recall"] = "of the relevant documents that the corpus has"
         self._notes.facts["ignored_files"] = [path.name for path in self._files.ignored]
         self._notes.lacks.update(("gold_calls", "response_shapes"))
         if not any(tool.parameters.get("properties") for tool in self._tools):
