@@ -124,6 +124,11 @@ def groups_of(task: Task) -> list[str]:
     return groups
 
 
+def kind_of_reason(reason: str) -> str:
+    """Return what summaries count of a reason: what follows its colon names the case."""
+    return reason.partition(":")[0] or "no reason given"
+
+
 @dataclass(slots=True)
 class _Column:
     """The scores of one metric, as numbers alone."""
@@ -163,9 +168,7 @@ class Summariser:
         column = self._columns.setdefault(score.metric, _Column())
         task = self._task(score.task_id)
         if score.value is None:
-            # What follows the colon names the case; summaries count kinds of reasons.
-            reason = score.reason.partition(":")[0] or "no reason given"
-            column.undefined[self._set_of_task[task], reason] += 1
+            column.undefined[self._set_of_task[task], kind_of_reason(score.reason)] += 1
             return
         label = score.details.get("label")
         column.values.append(score.value)

@@ -256,6 +256,10 @@ def test_a_failure_ends_with_1_and_is_played_again_alone(places: Path, tmp_path:
     assert failed.exit_code == 1
     errors = {row["run"]: row["errors"] for row in failed.content["rows"]}
     assert sum(errors.values()) == sum(entry["errors"] for entry in failed.content["results"]) > 0
+    for entries in (failed.content["rows"], failed.content["results"]):
+        metrics = [found for entry in entries for found in entry["metrics"].values()]
+        reasons = {kind for found in metrics for kind in found.get("reasons", ())}
+        assert {kind for kind in reasons if "down" in kind or "infra" in kind} == {"infrastructure"}
     model.down = ""
     model.seen.clear()
     resumed = swept(places, tmp_path / "out", model=model, resume=True)

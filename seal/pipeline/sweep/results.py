@@ -12,6 +12,7 @@ from seal.benchmarks.sampling import PoolSample
 from seal.core.canonical import derive_seed
 from seal.evaluation.comparison import mean_and_deviation
 from seal.evaluation.resampling import weighted_intervals
+from seal.evaluation.statistics import kind_of_reason
 from seal.pipeline.retrieval.summary import RESAMPLES, rounded, sample_means, sample_weights
 from seal.pipeline.run_folder import RunFolder
 
@@ -82,7 +83,8 @@ def results_of(played: Sequence[Played], digest: str, seed: int) -> list[dict[st
         {name: {mean, deviation, n, undefined, low, high, samples, reasons?}}}. `mean` is that of
         the samples' means and `deviation` theirs by n - 1 (None for one sample); `low` and `high`
         are the 95 % bootstrap interval over tasks, of which all scores in all samples are drawn
-        together; `samples` are those that have a value, `reasons` count why others have none.
+        together; `samples` are those that have a value, `reasons` count the kinds of
+        reason why others have none.
     """
     return [
         _result(list(group), derive_seed(seed, "sweep", digest, size))
@@ -123,7 +125,7 @@ class _Table:
                 column = columns.setdefault(score.metric, len(columns))
                 reasons = self._reasons.setdefault(score.metric, Counter())
                 if score.value is None:
-                    reasons[score.reason] += 1
+                    reasons[kind_of_reason(score.reason)] += 1
                 else:
                     cells.append((row, column, score.value))
         self._samples = np.asarray([sample for sample, *_ in rows], dtype=np.int64)
