@@ -72,14 +72,18 @@ def _choices(goal: Goal) -> Iterator[_Choice]:
         yield tuple(dict.fromkeys(map(_called, goal.plans)))
 
 
-def named_tools(task: Task) -> frozenset[str]:
-    """Return every tool of the pool that the task's goals name."""
-    return frozenset().union(*map(_named, task.goals))
+def named_tools(task: Task) -> Iterator[tuple[str, str]]:
+    """Yield what a tool is to the task, and its id, for every tool of the pool that a goal names.
 
-
-def _named(goal: Goal) -> set[str]:
-    nodes = [m for plan in goal.plans or () for m in (*plan.milestones, *plan.minefields)]
-    return _stated(goal.reference).union(goal.relevant, goal.offered or (), *map(_tools, nodes))
+    It is relevant, offered, gold (called by a plan, or forbidden by it), or called in the reference
+    solution; one tool may be several of them.
+    """
+    for goal in task.goals:
+        nodes = [m for plan in goal.plans or () for m in (*plan.milestones, *plan.minefields)]
+        yield from (("relevant", tool) for tool in goal.relevant)
+        yield from (("offered", tool) for tool in goal.offered or ())
+        yield from (("gold", tool) for node in nodes for tool in _tools(node))
+        yield from (("reference", tool) for tool in _stated(goal.reference))
 
 
 def restricted(task: Task, held: AbstractSet[str]) -> Task:
@@ -100,7 +104,7 @@ def _restricted_goal(goal: Goal, held: AbstractSet[str]) -> Goal:
         plans=plans,
         offered=None if goal.offered is None else tuple(t for t in goal.offered if t in held),
         relevant=tuple(tool for tool in goal.relevant if tool in held),
-        reference=goal.reference if _stated(goal.reference) <= held else (),
+        reference=goal.reference if set(_stated(goal.reference)) <= held else (),
     )
 
 
@@ -116,7 +120,8 @@ def _tools(node: Milestone) -> frozenset[str]:
     return frozenset([node.condition.tool]) if isinstance(node.condition, Called) else frozenset()
 
 
-def _stated(steps: tuple[Step, ...]) -> set[str]:
-    """Return the tools of the pool that the steps call."""
+def _stated(steps: tuple[Step, ...]) -> tuple[str, ...]:
+    """Return the tools of the pool that the steps call, in their order."""
     called = (step.call.tool for step in steps if step.call is not None)
-    return {tool for tool in called if tool is not None and not tool.startswith(CHAT_TOOLS)}
+    found = (tool for tool in called if tool is not None and not tool.startswith(CHAT_TOOLS))
+    return tuple(dict.fromkeys(found))

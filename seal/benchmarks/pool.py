@@ -17,7 +17,7 @@ from seal.benchmarks.importer import (
     TRAJECTORIES,
     pool_digest,
 )
-from seal.core.conditions import Called
+from seal.benchmarks.needs import named_tools
 from seal.core.errors import DataError, UnknownNameError, UsageError
 from seal.core.records import read_records
 from seal.core.types import JSON, Task, Tool, Trajectory
@@ -157,19 +157,6 @@ class StoredPool:
         if name not in files:
             raise UnknownNameError(f"recording in {self.name}", name, files)
         yield from read_records(files[name], Trajectory)
-
-
-def named_tools(task: Task) -> Iterator[tuple[str, str]]:
-    """Yield every tool id that a task names, with what it is there."""
-    for goal in task.goals:
-        for tool in goal.relevant:
-            yield "relevant", tool
-        for tool in goal.offered or ():
-            yield "offered", tool
-        for plan in goal.plans or ():
-            for milestone in (*plan.milestones, *plan.minefields):
-                if isinstance(milestone.condition, Called):
-                    yield "gold", milestone.condition.tool
 
 
 def _written(value: JSON) -> str:

@@ -137,7 +137,9 @@ class _LargePool:
         self.tools = tools
         self.tasks = {name: t for name, t in tasks.items() if any(g.relevant for g in t.goals)}
         self.needs = {name: need_of(task) for name, task in self.tasks.items()}
-        self.named = {name: named_tools(task) for name, task in self.tasks.items()}
+        self.named = {
+            name: {tool for _, tool in named_tools(task)} for name, task in self.tasks.items()
+        }
 
     def checked(self, sizes: Iterable[int]) -> list[int]:
         """Return the sizes ascending.

@@ -10,13 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rapidfuzz import fuzz
 
-from seal.benchmarks import import_benchmark, sample
+from seal.benchmarks import import_benchmark, load_pool, sample
 from seal.benchmarks.lint.lint import KINDS, Finding, LintReport, lint
 from seal.benchmarks.lint.tools import description_fault
 from seal.benchmarks.lint.twins import NEAREST, near_duplicates, pairs
 from seal.benchmarks.lint.values import Said, ungrounded_values
 from seal.core.conditions import Argument, Called
-from seal.core.errors import UsageError
+from seal.core.errors import DataError, UsageError
 from seal.core.records import encode, write_records
 from seal.core.types import Goal, Milestone, Plan, Step, Task, Tool, ToolCall
 
@@ -97,6 +97,19 @@ def test_a_tool_that_the_pool_lacks_is_told_with_its_part(tmp_path: Path) -> Non
         (("b/x/y",), "gold"),
     ]
     assert all(f.severity == "error" for f in missing)
+
+
+def test_a_tool_that_only_the_reference_calls_is_told_and_refused(tmp_path: Path) -> None:
+    steps = tuple(
+        Step(n, "lead", "caller", call=ToolCall(f"c{n}", "x", {}, tool=tool))
+        for n, tool in enumerate(("b/x/y", WEATHER.id, "seal/chat/ask"))
+    )
+
+    finding = only(found(tmp_path, [task("t", "Hello!", reference=steps)]), "missing_tool")
+
+    assert (finding.tools, finding.evidence["role"]) == (("b/x/y",), "reference")
+    with pytest.raises(DataError, match="has the reference tool 'b/x/y', which is not in"):
+        list(load_pool(tmp_path).tasks())
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 
 from seal.benchmarks.lint.findings import Finding
-from seal.benchmarks.pool import named_tools
+from seal.benchmarks.needs import named_tools
 from seal.core.conditions import Called
 from seal.core.errors import shortened
 from seal.core.text import words
@@ -16,7 +16,10 @@ from seal.core.validation import CallError, CallValidator
 
 def missing_tools(task: Task, tools: Mapping[str, Tool]) -> Iterator[Finding]:
     """Yield a finding for each tool that the task names and the pool lacks."""
-    for tool, role in {tool: role for role, tool in named_tools(task)}.items():
+    roles: dict[str, str] = {}
+    for role, tool in named_tools(task):
+        roles.setdefault(tool, role)
+    for tool, role in roles.items():
         if tool not in tools:
             message = f"task {task.id!r} has the {role} tool {tool!r}, which the pool lacks"
             yield Finding("missing_tool", message, (task.id,), (tool,), {"role": role})
