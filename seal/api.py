@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
     from seal.benchmarks import ImportReport, StoredPool
+    from seal.benchmarks.catalogue import Entry
+    from seal.benchmarks.counting import PoolCounts
     from seal.benchmarks.fetching import FetchReport
     from seal.benchmarks.lint.lint import LintReport
     from seal.pipeline.retrieval.settings import Size
@@ -227,10 +229,10 @@ def train_retriever(
         test_on: Foreign pools to test on too; a single one may stand alone.
         resume: Go on with the training in `out`, from its newest checkpoint.
         progress: Told the stage, how many of its items are done, and how many there are.
-        **settings: Further fields of `seal.pipeline.train_settings.TrainSettings`: split, held_out,
-            drop_near_duplicates, threshold, steps, epochs, batch_size, learning_rate, max_length,
-            checkpoint_every, device, template, seed, k, test_queries, select, limit, cache,
-            cache_dir.
+        **settings: Further fields of `seal.pipeline.training.settings.TrainSettings`: split,
+            held_out, drop_near_duplicates, threshold, steps, epochs, batch_size, learning_rate,
+            max_length, checkpoint_every, device, template, seed, k, test_queries, select, limit,
+            cache, cache_dir.
 
     Returns:
         The content of training.json.
@@ -251,8 +253,8 @@ def train_retriever(
             something else or a training of other settings.
         DataError: A pool is malformed, or has too little to train on.
     """
-    from seal.pipeline.train import train_retriever as train
-    from seal.pipeline.train_settings import TrainSettings
+    from seal.pipeline.training.settings import TrainSettings
+    from seal.pipeline.training.train import train_retriever as train
 
     _check_settings(settings, TrainSettings)
     places = [test_on] if isinstance(test_on, str | Path) else list(test_on)
@@ -298,6 +300,35 @@ def load_pool(pool: str | Path) -> StoredPool:
     from seal.pipeline.pools import open_pool
 
     return open_pool(pool)
+
+
+def catalogue() -> dict[str, Entry]:
+    """Return every benchmark that SEAL knows by name, whether or not its files are here.
+
+    An entry says what the benchmark is, what gold it has, how it is imported, and in `paper_counts`
+    what Table 1 of the SEAL paper counts; `seal.count` counts a pool in the same way.
+    """
+    from seal.benchmarks.catalogue import catalogue as entries
+
+    return dict(entries())
+
+
+def count(pool: str | Path) -> PoolCounts:
+    """Count a pool as Table 1 of the SEAL paper does, and its tasks by what is gold about them.
+
+    Args:
+        pool: A shipped benchmark's name, or a folder that `import_benchmark` wrote; it may have no
+            task.
+
+    Raises:
+        UnknownNameError: Nothing of that name.
+        UsageError: A known benchmark whose files are not here.
+        DataError: The folder is no pool, or a line of it is bad.
+    """
+    from seal.benchmarks.counting import count_stored
+    from seal.pipeline.pools import open_pool
+
+    return count_stored(open_pool(pool))
 
 
 def import_benchmark(

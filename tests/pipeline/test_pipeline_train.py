@@ -15,9 +15,9 @@ import seal
 from seal.core.errors import DataError, UnknownNameError, UsageError
 from seal.core.types import Goal, Task, Tool
 from seal.pipeline.journal import Lock
-from seal.pipeline.train import train_retriever
-from seal.pipeline.train_settings import TrainSettings
-from seal.pipeline.train_splits import asked_of, near_duplicates, split
+from seal.pipeline.training.settings import TrainSettings
+from seal.pipeline.training.splits import asked_of, near_duplicates, split
+from seal.pipeline.training.train import train_retriever
 from seal.retrievers.training import plain
 
 TOPICS = ("rain", "gold", "music", "trains", "soup", "chess", "tigers", "paint")

@@ -11,7 +11,7 @@ from seal.cli.failure import INTERRUPTED, tell
 from seal.cli.options import Json, new_app, numbers, pairs
 from seal.cli.output import output
 from seal.cli.progress import progress
-from seal.pipeline.train_settings import TrainSettings
+from seal.pipeline.training.settings import TrainSettings
 
 app = new_app()
 _DEFAULT = TrainSettings()

@@ -27,9 +27,9 @@ from seal.pipeline.journal import Lock
 from seal.pipeline.retrieval.contenders import TRAINING
 from seal.pipeline.retrieval.draws import Source, distinct, open_sources
 from seal.pipeline.retrieval.settings import RetrievalSettings
-from seal.pipeline.train_evaluation import Progress, Tested, evaluate
-from seal.pipeline.train_settings import TrainSettings
-from seal.pipeline.train_splits import NearDuplicate, Split, asked_of, near_duplicates, split
+from seal.pipeline.training.evaluation import Progress, Tested, evaluate
+from seal.pipeline.training.settings import TrainSettings
+from seal.pipeline.training.splits import NearDuplicate, Split, asked_of, near_duplicates, split
 from seal.retrievers.documents import documents
 from seal.retrievers.fine_tuning import Base, Recipe, check_installed, fine_tune, load_base, save
 from seal.retrievers.sentence_embedder import SentenceEmbedder

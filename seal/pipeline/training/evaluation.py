@@ -19,7 +19,7 @@ from seal.pipeline.retrieval.draws import Draw, Ranked, Source
 from seal.pipeline.retrieval.measures import Measured, Unavailable, measure
 from seal.pipeline.retrieval.summary import cell_of, comparisons_of, corrected, results_of, rounded
 from seal.pipeline.searching import search_pool
-from seal.pipeline.train_settings import TrainSettings
+from seal.pipeline.training.settings import TrainSettings
 
 BEFORE, AFTER = "before", "after"
 Progress = Callable[[str, int, int], None]

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from seal.core.canonical import derive_seed
 from seal.core.errors import DataError, UsageError
 from seal.core.types import Goal, Task
-from seal.pipeline.train_settings import SplitKind
+from seal.pipeline.training.settings import SplitKind
 from seal.retrievers.training import Asked, plain
 
 TRAIN = "train"

@@ -1,0 +1,1 @@
+"""Training of retrievers; `train` is the whole, the others are its stages."""
