@@ -45,6 +45,8 @@ class Bm25:
     """
 
     OPTIONS: ClassVar[frozenset[str]] = frozenset({"b", "k1", "template"})
+    normalised: ClassVar[bool] = False
+    """A score is a sum over the words of the query, so that it grows with the query."""
 
     def __init__(self, pool: Pool) -> None:
         space = Bm25Space(pool)

@@ -9,8 +9,8 @@ from seal.core.types import Query, Tool
 from seal.retrievers import build_retriever, rank
 
 
-@pytest.mark.parametrize("what", ["tfidf", "bm25", "random", "hybrid,parts=tfidf+bm25"])
-def test_any_retriever_that_reads_texts_asks_by_sentences(what, pool):
+@pytest.mark.parametrize("what", ["tfidf", "random", "hybrid,parts=tfidf+bm25"])
+def test_any_retriever_of_comparable_scores_asks_the_query_and_its_sentences(what, pool):
     text = "Will it rain in Oslo? Play a station. Balance of my account!"
     plain = build_retriever(what, pool)
     retriever = build_retriever(f"{what},sentences=true", pool)
@@ -23,6 +23,19 @@ def test_any_retriever_that_reads_texts_asks_by_sentences(what, pool):
         tool.id: max(dict(ranking.hits)[tool.id] for ranking in each) for tool in pool.tools
     }
     assert retriever.identity == f"{plain.identity}/sentences"
+
+
+def test_scores_that_grow_with_the_text_are_those_of_the_sentences_alone(pool):
+    text = "Balance of my account! Will it rain in the city? Forecast of wind and rain."
+    plain, wise = (build_retriever(what, pool) for what in ("bm25", "bm25,sentences=true"))
+
+    [found] = rank(wise, [Query(text)], 5)
+
+    each = rank(plain, [Query(part) for part in sentences(text)], 5)
+    highest = {tool.id: max(dict(ranking.hits)[tool.id] for ranking in each) for tool in pool.tools}
+    assert dict(found.hits) == highest
+    assert found != rank(plain, [Query(text)], 5)[0]
+    assert wise.identity == f"{plain.identity}/sentences"
 
 
 def test_a_dense_retriever_asks_by_sentences(queries, embedder, with_options):
@@ -55,9 +68,10 @@ def test_another_value_than_true_or_false_is_refused(value, pool):
         build_retriever(f"tfidf,sentences={value}", pool)
 
 
+@pytest.mark.parametrize("name", ["tfidf", "bm25"])
 @pytest.mark.parametrize("text", ["", "   ", "one sentence only"])
-def test_a_query_of_at_most_one_sentence_is_asked_as_it_is(text, pool):
-    plain, wise = (build_retriever(what, pool) for what in ("tfidf", "tfidf,sentences=true"))
+def test_a_query_of_at_most_one_sentence_is_asked_as_it_is(name, text, pool):
+    plain, wise = (build_retriever(what, pool) for what in (name, f"{name},sentences=true"))
 
     assert rank(wise, [Query(text)], 3) == rank(plain, [Query(text)], 3)
 
