@@ -45,6 +45,8 @@ class Bm25:
     """
 
     OPTIONS: ClassVar[frozenset[str]] = frozenset({"b", "k1", "template"})
+    lexical: ClassVar[bool] = True
+    """A score of 0 says that query and tool share no word."""
     normalised: ClassVar[bool] = False
     """A score is a sum over the words of the query, so that it grows with the query."""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
+from itertools import chain, islice
 
 from seal.core.errors import DataError
 from seal.core.protocols import Retriever
@@ -18,16 +19,21 @@ class RankFusion:
     """Retrieves by the sum of 1 / (60 + place) over several retrievers.
 
     Source: Cormack, Clarke and Buettcher (2009), Reciprocal Rank Fusion Outperforms Condorcet and
-    Individual Rank Learning Methods. A tool beyond `depth` of a retriever gets nothing from it.
+    Individual Rank Learning Methods. A tool gets nothing from a retriever beyond whose `depth` it
+    lies, nor from a lexical one that gives it a score of 0; with nothing from any of them it stands
+    behind all others, with score 0. So a shorter answer is the head of a longer one.
 
     Args:
-        retrievers: Two or more.
-        depth: Places of each that count, at least 1; a longer answer asks for as many as it has.
+        retrievers: Two or more. One that has a true attribute `lexical` gives a score above 0 to
+            tools that share a term with the query alone.
+        depth: Places of each that count, at least 1, whatever k is.
+        ids: Of all tools, ascending.
     """
 
-    def __init__(self, retrievers: Sequence[Retriever], depth: int) -> None:
+    def __init__(self, retrievers: Sequence[Retriever], depth: int, ids: Sequence[str]) -> None:
         self._retrievers = retrievers
         self._depth = depth
+        self._ids = ids
         self.identity = f"rrf@{depth}({' + '.join(map(_name, retrievers))})"
 
     def retrieve(self, queries: Sequence[Query], k: int) -> list[Hits]:
@@ -38,16 +44,23 @@ class RankFusion:
             DataError: A retriever did not answer each query.
         """
         check_k(k)
-        rows = [self._asked(part, queries, max(k, self._depth)) for part in self._retrievers]
-        return [fused(rankings)[:k] for rankings in zip(*rows, strict=True)]
+        rows = [self._asked(part, queries) for part in self._retrievers]
+        return [self._filled(fused(rankings), k) for rankings in zip(*rows, strict=True)]
 
-    def _asked(
-        self, retriever: Retriever, queries: Sequence[Query], depth: int
-    ) -> Sequence[Iterable[tuple[str, float]]]:
-        rows = retriever.retrieve(queries, depth)
+    def _asked(self, retriever: Retriever, queries: Sequence[Query]) -> list[Hits]:
+        """Return the hits of a retriever that count."""
+        rows = retriever.retrieve(queries, self._depth)
         if len(rows) != len(queries):
             raise DataError(f"{_name(retriever)}: {len(rows)} rows for {len(queries)} queries")
-        return rows
+        lexical = getattr(retriever, "lexical", False)
+        heads = (row[: self._depth] for row in rows)
+        return [[hit for hit in head if hit[1] > 0 or not lexical] for head in heads]
+
+    def _filled(self, hits: Hits, k: int) -> Hits:
+        """Return k hits, the last of them tools that got nothing."""
+        found = {tool for tool, _ in hits}
+        others = ((tool, 0.0) for tool in self._ids if tool not in found)
+        return list(islice(chain(hits, others), k))
 
 
 def fused(rankings: Iterable[Iterable[tuple[str, float]]]) -> Hits:

@@ -37,8 +37,8 @@ def hybrid(pool: Pool) -> Retriever:
             or a class with a function `space(pool)`) in one index: `weight` of the first part
             (default 0.5), `dimensions` that a sparse part is projected to (default 4096), `index`
             with its parameters. fusion=rrf joins the rankings of two or more retrievers of any
-            kind: `depth`, the places of each that count (default 100). An option `1.NAME` goes to
-            the first part, any other to the parts that know it.
+            kind: `depth`, the places of each that count (default 100); tools beyond them follow by
+            id. An option `1.NAME` goes to the first part, any other to the parts that know it.
 
     Raises:
         UnknownNameError: No retriever, fusion or index of a name, or an option that nothing knows.
@@ -53,15 +53,16 @@ def hybrid(pool: Pool) -> Retriever:
     own = {name: options.pop(name) for name in list(options) if name in _OWN[fusion]}
     _refuse_foreign(fusion, options)
     parts = list(_parts(names, replace(pool, options=options)))
+    ids = [tool.id for tool in in_order(pool.tools)]
     if fusion == "rrf":
         depth = _whole("depth", own.get("depth"), DEFAULT_DEPTH, 1)
-        return RankFusion([build_retriever(part.what, part.pool) for part in parts], depth)
+        return RankFusion([build_retriever(part.what, part.pool) for part in parts], depth, ids)
     if len(parts) != 2:
         raise UsageError(
             f"fusion=cosine joins two parts, got {len(parts)}: give two, or fusion=rrf"
         )
     return JointSpace(
-        [tool.id for tool in in_order(pool.tools)],
+        ids,
         (parts[0].space(), parts[1].space()),
         _share(own.get("weight")),
         _whole("dimensions", own.get("dimensions"), DEFAULT_DIMENSIONS, 4),

@@ -29,6 +29,7 @@ class SentenceWise:
         self._retriever = retriever
         self.identity = f"{getattr(retriever, 'identity', type(retriever).__name__)}/sentences"
         self.complete = bool(getattr(retriever, "complete", False))
+        self.lexical = bool(getattr(retriever, "lexical", False))
         self.normalised = bool(getattr(retriever, "normalised", True))
 
     def retrieve(self, queries: Sequence[Query], k: int) -> list[Hits]:

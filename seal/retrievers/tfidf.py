@@ -36,6 +36,8 @@ class Tfidf:
     """
 
     OPTIONS: ClassVar[frozenset[str]] = frozenset({"template"})
+    lexical: ClassVar[bool] = True
+    """A score of 0 says that query and tool share no term."""
 
     def __init__(self, pool: Pool) -> None:
         space = TfidfSpace(pool)

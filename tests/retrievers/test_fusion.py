@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from seal.core.errors import DataError, UnknownNameError, UsageError
 from seal.core.types import Query
 from seal.retrievers import build_retriever, rank
-from seal.retrievers.fusion import fused
+from seal.retrievers.fusion import RankFusion, fused
 
 
 def test_the_sum_of_reciprocal_places_orders_the_tools():
@@ -34,20 +34,67 @@ def test_any_retrievers_are_fused_by_rank(pool, queries):
     parts = [rank(build_retriever(name, pool), queries, 5) for name in ("tfidf", "bm25", "oracle")]
     retriever = build_retriever("hybrid,fusion=rrf,parts=tfidf+bm25+oracle", pool)
 
-    for row, ranking in enumerate(rank(retriever, queries, 2)):
-        assert list(ranking.hits) == fused(part[row].hits for part in parts)[:2]
+    for row, ranking in enumerate(rank(retriever, queries[:2], 2)):
+        counting = [[hit for hit in part[row].hits if hit[1] > 0] for part in parts[:2]]
+        assert list(ranking.hits) == fused([*counting, parts[2][row].hits])[:2]
     assert retriever.identity == (
         "rrf@100(tfidf/tool_api_description + bm25/k1=1.5/b=0.75/tool_api_description + oracle)"
     )
 
 
-def test_places_beyond_the_depth_count_nothing(pool, queries):
-    shallow = build_retriever("hybrid,fusion=rrf,parts=tfidf+bm25,depth=1", pool)
+class Fixed:
+    """Gives the same hits to every query."""
 
-    [ranking] = rank(shallow, queries[:1], 1)
+    def __init__(self, *hits, lexical=False):
+        self.hits = list(hits)
+        self.lexical = lexical
 
-    assert ranking.hits == (("toy/Weather/forecast", round(2 / 61, 6)),)
-    assert len(rank(shallow, queries[:1], 99)[0].hits) == len(pool.tools)
+    def retrieve(self, queries, k):
+        return [self.hits[:k] for _ in queries]
+
+
+def test_places_beyond_the_depth_count_nothing_however_many_tools_are_asked_for():
+    left, right = Fixed(("b", 3.0), ("a", 2.0), ("d", 1.0)), Fixed(("b", 9.0), ("d", 8.0))
+    retriever = RankFusion([left, right], 2, ["a", "b", "c", "d", "e"])
+
+    [longest] = retriever.retrieve([Query("x")], 99)
+
+    worth = round(1 / 62, 6)
+    assert longest == [("b", round(2 / 61, 6)), ("a", worth), ("d", worth), ("c", 0.0), ("e", 0.0)]
+    for k in range(1, 6):
+        assert retriever.retrieve([Query("x")], k) == [longest[:k]]
+
+
+def test_a_rank_without_a_shared_word_counts_nothing():
+    hits = [("a", 1.0), ("b", 0.0)]
+    ids = ["a", "b"]
+
+    [lexical] = RankFusion([Fixed(*hits, lexical=True)] * 2, 9, ids).retrieve([Query("x")], 2)
+    [other] = RankFusion([Fixed(*hits)] * 2, 9, ids).retrieve([Query("x")], 2)
+
+    assert lexical == [("a", round(2 / 61, 6)), ("b", 0.0)]
+    assert other == [("a", round(2 / 61, 6)), ("b", round(2 / 62, 6))]
+
+
+@pytest.mark.parametrize("parts", ["tfidf+bm25", "tfidf+bm25,sentences=true"])
+def test_a_query_that_shares_no_word_with_any_tool_leaves_all_at_zero(parts, pool):
+    retriever = build_retriever(f"hybrid,fusion=rrf,parts={parts}", pool)
+
+    [ranking] = rank(retriever, [Query("Zzz. Qqq.")], 9)
+
+    assert ranking.hits == tuple((tool, 0.0) for tool in sorted(tool.id for tool in pool.tools))
+
+
+@pytest.mark.parametrize("depth", [1, 2, 100])
+def test_a_shorter_answer_is_the_head_of_a_longer_one(depth, pool, queries):
+    retriever = build_retriever(f"hybrid,fusion=rrf,parts=tfidf+random,depth={depth}", pool)
+
+    whole = rank(retriever, queries, 99)
+
+    for k in range(1, 6):
+        found = rank(retriever, queries, k)
+        assert [one.hits for one in found] == [one.hits[:k] for one in whole]
+    assert [len(one.hits) for one in whole] == [5, 5, 5]
 
 
 def test_parts_take_the_options_that_they_know(pool, queries, with_options):
