@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from seal.agents.teams import Team
     from seal.api import (
+        catalogue,
+        count,
         fetch,
         frame,
         import_benchmark,
@@ -97,6 +99,8 @@ __all__ = [
     "Usage",
     "Verdict",
     "__version__",
+    "catalogue",
+    "count",
     "fetch",
     "frame",
     "import_benchmark",
@@ -113,6 +117,8 @@ __all__ = [
 _HOMES = {
     "seal.agents.teams": ("Team",),
     "seal.api": (
+        "catalogue",
+        "count",
         "fetch",
         "frame",
         "import_benchmark",

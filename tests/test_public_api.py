@@ -40,6 +40,24 @@ def test_every_name_has_a_docstring() -> None:
     assert undocumented == []
 
 
+def test_a_pool_is_counted_by_name_or_folder_with_or_without_tasks(tmp_path: Path) -> None:
+    counts = seal.count("sample")
+    assert (counts.tasks, counts.tools) == (80, len(seal.load_pool("sample").tools()))
+    shutil.copy(seal.load_pool("sample").folder / "tools.jsonl", tmp_path)
+    (tmp_path / "tasks.jsonl").touch()
+    alone = seal.count(tmp_path)
+    assert (alone.tasks, alone.tools, alone.tools_per_query) == (0, counts.tools, None)
+
+
+def test_the_catalogue_is_a_copy_that_has_the_papers_counts() -> None:
+    entries = seal.catalogue()
+    paper = entries["anytool"].paper_counts
+    assert paper is not None
+    assert paper.queries == 407
+    entries.clear()
+    assert "anytool" in seal.catalogue()
+
+
 def test_a_setting_that_run_does_not_have_names_the_closest(tmp_path: Path) -> None:
     with pytest.raises(UnknownNameError, match=r"no setting 'retreiver'.*mean 'retriever'\?"):
         seal.run(out=tmp_path / "r", retreiver="tfidf")

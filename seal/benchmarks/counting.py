@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+from seal.benchmarks.importer import TASKS
+from seal.benchmarks.pool import StoredPool
 from seal.core.conditions import Asked, Called, Replied
 from seal.core.types import Goal, Task, Tool
 
@@ -60,6 +62,16 @@ def count_pool(tools: Iterable[Tool], tasks: Iterable[Task]) -> PoolCounts:
             used |= named
     mean = links / annotated if annotated else None
     return PoolCounts(total, queries, multi_step, mean, len(used), sum(1 for _ in tools), gold)
+
+
+def count_stored(pool: StoredPool) -> PoolCounts:
+    """Return the counts of a stored pool, which may have no task.
+
+    Raises:
+        DataError: A line is bad.
+    """
+    has_tasks = (pool.folder / TASKS).stat().st_size > 0
+    return count_pool(pool.tools(), pool.tasks() if has_tasks else ())
 
 
 def gold_tools(goal: Goal) -> set[str]:

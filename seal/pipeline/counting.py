@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from seal.benchmarks.catalogue import Entry
-from seal.benchmarks.counting import PoolCounts, count_pool
-from seal.benchmarks.importer import TASKS
+from seal.benchmarks.counting import PoolCounts, count_stored
 from seal.core.errors import SealError
 from seal.pipeline.pools import SHIPPED, open_pool, source_folder
 
@@ -36,8 +35,6 @@ def measure(entry: Entry) -> Measured:
     if entry.importer is None and entry.name not in SHIPPED:
         return Measured(None, entry.status)
     try:
-        pool = open_pool(entry.name)
-        has_tasks = (pool.folder / TASKS).stat().st_size > 0
-        return Measured(count_pool(pool.tools(), pool.tasks() if has_tasks else ()))
+        return Measured(count_stored(open_pool(entry.name)))
     except SealError as error:
         return Measured(None, str(error))
