@@ -43,3 +43,23 @@ def test_real_files_become_a_pool(seal, seal_data: Path, tmp_path: Path) -> None
     again = seal("import", "toolbench", seal_data / "stabletoolbench", "--out", "pool")
     assert "tasks: 762" in again.stdout
     assert "seal run pool" in again.stdout
+
+
+def test_a_pool_without_tasks_is_not_offered_for_play(seal, tmp_path: Path) -> None:
+    document = {
+        "domain": "Forecast",
+        "framework": "PyTorch",
+        "functionality": "Tide forecast",
+        "api_name": "tide_net",
+        "api_call": "torch.hub.load('tides')",
+        "description": "Forecasts tides.",
+    }
+    source = tmp_path / "source"
+    source.mkdir()
+    (source / "torchhub_api.jsonl").write_text(json.dumps(document) + "\n", encoding="utf-8")
+    (source / "torchhub_eval.json").touch()
+    done = seal("import", "apibench", "source", "--out", "pool")
+    assert done.returncode == 0, done.stderr
+    assert "tasks: 0" in done.stdout
+    assert "no tasks to play; look for faults: seal lint pool" in done.stdout
+    assert "seal run" not in done.stdout

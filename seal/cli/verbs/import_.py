@@ -33,8 +33,17 @@ def command(
         _check(name, options)
         report = import_benchmark(name, source, out, **options).to_json()
         result.result(report)
-        result.show(*field_lines(report), f"written to {out}; play it: seal run {out}")
+        result.show(*field_lines(report), f"written to {out}; {_next(report, out)}")
     return 0
+
+
+def _next(report: Mapping[str, Any], out: Path) -> str:
+    """Return what can be done with the pool."""
+    if report["tasks"]:
+        return f"play it: seal run {out}"
+    if report["recordings"]:
+        return f"it has recorded runs and no tasks to play; look for faults: seal lint {out}"
+    return f"it has tools and no tasks to play; look for faults: seal lint {out}"
 
 
 def _check(name: str, options: Mapping[str, Any]) -> None:
