@@ -283,7 +283,7 @@ def write_trec_run(
     with AtomicFile(path) as out:
         for key, group in goals.items():
             tools = collapse(merge(group), (qrels or {}).get(key, ()))
-            head, end = f"{_query_id(key)} Q0 ", f" {_word(tag)}\n"
+            head, end = f"{query_id(key)} Q0 ", f" {_word(tag)}\n"
             lines = (
                 f"{head}{_word(tool)} {rank + 1} {len(tools) - rank}{end}"
                 for rank, tool in enumerate(tools)
@@ -309,10 +309,11 @@ def write_trec_qrels(path: Path, qrels: Qrels) -> int:
 def _qrel_lines(qrels: Qrels) -> Iterator[str]:
     for key, relevant in qrels.items():
         for tool in wanted(relevant):
-            yield f"{_query_id(key)} 0 {_word(tool)} 1\n"
+            yield f"{query_id(key)} 0 {_word(tool)} 1\n"
 
 
-def _query_id(key: Key) -> str:
+def query_id(key: Key) -> str:
+    """Return the id of a goal in TREC files."""
     return f"{_word(key[0])}:{key[1]}"
 
 

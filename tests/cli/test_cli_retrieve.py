@@ -15,6 +15,7 @@ def test_the_sample_is_ranked_and_scored(seal, tmp_path: Path) -> None:
     assert oracle["metrics"]["recall@5"]["mean"] == 1.0
     assert 0 < tfidf["metrics"]["recall@1"]["mean"] < 1
     assert sorted(path.name for path in (tmp_path / "r").iterdir()) == [
+        "draws.jsonl",
         "figures",
         "results.csv",
         "results.json",

@@ -127,10 +127,16 @@ def test_the_files_of_an_experiment(pool: Path, tmp_path: Path):
     assert rows[0]["value"] == "1.0"
 
 
-def trec_means(folder: Path, k: int) -> dict[str, float]:
-    """Score the files of a folder by trec_eval itself."""
-    with (folder / "qrels.trec").open() as qrels, (folder / "run.trec").open() as run:
-        gold, ranked = pytrec_eval.parse_qrel(qrels), pytrec_eval.parse_run(run)
+def qrels_in(folder: Path) -> dict[str, dict[str, int]]:
+    with (folder / "qrels.trec").open() as lines:
+        return pytrec_eval.parse_qrel(lines)
+
+
+def trec_means(folder: Path, k: int, queries: set[str] | None = None) -> dict[str, float]:
+    """Score the files of a folder, or some of their queries, by trec_eval itself."""
+    gold = {q: tools for q, tools in qrels_in(folder).items() if queries is None or q in queries}
+    with (folder / "run.trec").open() as lines:
+        ranked = pytrec_eval.parse_run(lines)
     ours = {f"recall_{k}": f"recall@{k}", "recip_rank": f"mrr@{k}", f"ndcg_cut_{k}": f"ndcg@{k}"}
     scorer = pytrec_eval.RelevanceEvaluator(gold, {f"recall.{k}", "recip_rank", f"ndcg_cut.{k}"})
     scores = scorer.evaluate(ranked).values()
@@ -150,6 +156,26 @@ def test_the_means_are_those_of_trec_eval_on_the_written_files(tmp_path: Path):
         for sample in entry["by_sample"]:
             for name, value in trec_means(folder / f"8-{sample['sample']}", 5).items():
                 assert sample["metrics"][name] == pytest.approx(value, abs=1e-9)
+
+
+def test_every_sample_can_be_scored_again_by_the_queries_that_it_drew(tmp_path: Path):
+    pool, out = large_pool(tmp_path / "pool"), tmp_path / "out"
+    settings = {"pool_sizes": (20, "all"), "samples": 3, "queries": 6, "k": (5,)}
+    found = measured([pool], ["random"], out, **settings)
+
+    lines = map(orjson.loads, (out / "draws.jsonl").read_bytes().splitlines())
+    drawn = {(line["size"], line["sample"]): line for line in lines}
+    for entry in found["results"]:
+        for sample in entry["by_sample"]:
+            line = drawn.pop((entry["size"], sample["sample"]))
+            assert line["tools_digest"] == sample["tools_digest"]
+            place = "." if entry["size"] == "all" else f"20-{sample['sample']}"
+            again = trec_means(out / "pool-random" / place, 5, set(line["queries"]))
+            for name, value in again.items():
+                assert sample["metrics"][name] == pytest.approx(value, abs=1e-9)
+    assert drawn == {}
+    for place in ("20-0", "20-1", "20-2"):
+        assert len(qrels_in(out / "pool-random" / place)) == 6
 
 
 def test_alternatives_count_as_one_tool_in_figures_and_files(tmp_path: Path):
@@ -424,6 +450,29 @@ def test_a_folder_of_something_else_is_not_replaced(pool: Path, tmp_path: Path):
     measured([pool], ["tfidf"], tmp_path / "out")
     assert not (tmp_path / "out" / "pool-random").exists()
     assert [path.name for path in tmp_path.iterdir() if path.name.startswith(".")] == []
+
+
+@pytest.mark.parametrize("foreign", ["my_notes.md", "pool-tfidf/notes.md", "figures/mine.png"])
+def test_what_is_not_ours_is_never_removed(pool: Path, tmp_path: Path, foreign: str):
+    out = tmp_path / "out"
+    seal.retrieve(pool, "tfidf", k=1, out=out)
+    (out / foreign).write_text("mine")
+    before = contents(out)
+    with pytest.raises(UsageError, match=f"holds {foreign} beside an earlier experiment"):
+        seal.retrieve(pool, ["tfidf", "random"], k=1, out=out)
+    assert contents(out) == before
+
+
+def test_the_folder_one_stands_in_takes_an_experiment(
+    pool: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    here = tmp_path / "here"
+    here.mkdir()
+    monkeypatch.chdir(here)
+    for retriever in ("random", "tfidf"):
+        seal.retrieve(pool, retriever, k=1, out=".")
+        assert {path.name for path in here.glob("pool-*")} == {f"pool-{retriever}"}
+        assert (Path.cwd() / "results.parquet").is_file()
 
 
 def test_an_option_may_be_meant_for_one_of_several_retrievers(pool: Path):

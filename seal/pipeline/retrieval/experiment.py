@@ -73,7 +73,7 @@ def retrieve(
             "notes": notes,
         }
         if folder is not None:
-            folder.finish(result)
+            folder.finish(result, parts)
     finally:
         store.close()
         if folder is not None:

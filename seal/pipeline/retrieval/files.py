@@ -4,6 +4,11 @@ results.json             everything that was found, and how
 results.csv              the same figures, one a line
 POOL-RETRIEVER/          rankings.jsonl, run.trec and qrels.trec of the whole pool
 POOL-RETRIEVER/SIZE-N/   run.trec and qrels.trec of the drawn pool N, in small experiments
+draws.jsonl              {pool, size, sample, tools_digest, queries}: what each sample asked, by the
+                         query ids of the TREC files
+
+qrels.trec holds what any sample of its pool asked. Beside them stand the results.parquet and
+figures/ of `seal.report`.
 """
 
 from __future__ import annotations
@@ -14,6 +19,7 @@ import os
 import re
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -23,10 +29,11 @@ from seal.core.errors import UsageError
 from seal.core.records import AtomicFile, write_records
 from seal.core.secrets import without_keys
 from seal.core.types import Ranking
-from seal.evaluation.retrieval import qrels_of, write_trec_qrels, write_trec_run
-from seal.pipeline.retrieval.draws import Ranked, distinct
+from seal.evaluation.retrieval import qrels_of, query_id, write_trec_qrels, write_trec_run
+from seal.pipeline.retrieval.draws import Draw, Ranked, distinct
 
 RESULTS = "results.json"
+DRAWS = "draws.jsonl"
 TABLE = "results.csv"
 COLUMNS = (
     "pool",
@@ -50,6 +57,11 @@ COLUMNS = (
 queries behind the value."""
 _TREC_LINES = 2_000_000
 """Ranked tools of drawn pools that are written at most: about 150 MB."""
+_OURS = re.compile(
+    r"results\.(json|csv|parquet)|draws\.jsonl|figures/recall_over_\w+\.(svg|png)"
+    r"|[^/]+/(rankings\.jsonl|(\d+-\d+/)?(run|qrels)\.trec)"
+)
+"""Paths of the files of an experiment."""
 _NAME_LIMIT = 120
 """Characters of a folder's name."""
 
@@ -64,18 +76,16 @@ class Folder:
         lines: Ranked tools of all drawn pools.
 
     Raises:
-        UsageError: The folder holds something else.
+        UsageError: The folder holds something else, which is never removed.
         OSError: It cannot be made.
     """
 
     def __init__(
         self, out: Path, pools: Sequence[str], retrievers: Sequence[str], lines: int
     ) -> None:
-        if out.exists() and not _replaceable(out):
-            raise UsageError(
-                f"{out} exists and holds no retrieval results (no {RESULTS}): "
-                "choose a new folder or empty it"
-            )
+        out = out.resolve()
+        if out.exists():
+            _check_replaceable(out)
         self.out = out
         self.draws_written = lines <= _TREC_LINES
         pairs = [(pool, retriever) for pool in pools for retriever in retrievers]
@@ -94,28 +104,74 @@ class Folder:
         else:
             return
         qrels = qrels_of(ranked.tasks)
+        asked = {query for draw in ranked.draws for query in draw.queries}
         write_trec_run(folder / "run.trec", rankings, retriever, qrels)
-        write_trec_qrels(folder / "qrels.trec", qrels)
+        write_trec_qrels(
+            folder / "qrels.trec", {query: qrels[query] for query in qrels if query in asked}
+        )
 
-    def finish(self, result: Mapping[str, Any]) -> None:
-        """Write the results, and put the folder in its place."""
+    def finish(self, result: Mapping[str, Any], parts: Sequence[Ranked]) -> None:
+        """Write the results and which queries each sample asked; put all in its place."""
+        with AtomicFile(self._part / DRAWS) as file:
+            for ranked in parts:
+                for draw in ranked.draws:
+                    file.write(orjson.dumps(_draw_json(ranked, draw)) + b"\n")
         with AtomicFile(self._part / RESULTS) as file:
             file.write(without_keys(json_text(result)))
         with AtomicFile(self._part / TABLE) as file:
             file.write(csv_text(long_rows(result)).encode())
-        old = self._part.with_suffix(".old")
-        if self.out.exists():
-            self.out.rename(old)
-        self._part.rename(self.out)
-        shutil.rmtree(old, ignore_errors=True)
+        # The folder itself stays: a shell may stand in it, for which another of its name is none.
+        self.out.mkdir(exist_ok=True)
+        self._remove_earlier()
+        # The results come last: a folder without them holds no experiment.
+        for path in sorted(self._part.iterdir(), key=lambda path: path.name == RESULTS):
+            shutil.move(path, self.out / path.name)
+        self._part.rmdir()
+
+    def _remove_earlier(self) -> None:
+        """Remove an earlier experiment's files, and the folders that this empties."""
+        (self.out / RESULTS).unlink(missing_ok=True)
+        for path in sorted(self.out.rglob("*"), reverse=True):  # what a folder holds, before it
+            if path.is_dir() and not path.is_symlink():
+                with suppress(OSError):
+                    path.rmdir()
+            elif _is_ours(self.out, path):
+                path.unlink()
 
     def discard(self) -> None:
         """Remove what was written, where it was not finished."""
         shutil.rmtree(self._part, ignore_errors=True)
 
 
-def _replaceable(out: Path) -> bool:
-    return out.is_dir() and ((out / RESULTS).is_file() or not any(out.iterdir()))
+def _check_replaceable(out: Path) -> None:
+    if not out.is_dir() or (any(out.iterdir()) and not (out / RESULTS).is_file()):
+        raise UsageError(
+            f"{out} exists and holds no retrieval results (no {RESULTS}): "
+            "choose a new folder or empty it"
+        )
+    foreign = next((path for path in sorted(out.rglob("*")) if not _is_ours(out, path)), None)
+    if foreign is not None:
+        raise UsageError(
+            f"{out} holds {foreign.relative_to(out)} beside an earlier experiment, which would be "
+            "replaced: choose a new folder, or move that away"
+        )
+
+
+def _is_ours(out: Path, path: Path) -> bool:
+    """Tell whether a path is a file of an experiment, or a folder."""
+    if path.is_dir() and not path.is_symlink():
+        return True
+    return _OURS.fullmatch(path.relative_to(out).as_posix()) is not None
+
+
+def _draw_json(ranked: Ranked, draw: Draw) -> dict[str, Any]:
+    return {
+        "pool": ranked.source.label,
+        "size": ranked.size,
+        "sample": draw.sample,
+        "tools_digest": ranked.digest,
+        "queries": [query_id(query) for query in draw.queries],
+    }
 
 
 def _folder_name(pool: str, retriever: str) -> str:
