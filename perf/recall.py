@@ -272,6 +272,13 @@ def pytrec_means(run: Path) -> tuple[str, dict[str, float]]:
     }
 
 
+def templates(figure: Figure) -> str:
+    """Return the document template; of a hybrid whose parts differ, that of each."""
+    of_each = [figure.options.get(f"{part}.template") for part in (1, 2)]
+    shared = figure.template or ""
+    return ", ".join(one or shared for one in of_each) if any(of_each) else shared
+
+
 def as_text(figure: Figure) -> str:
     """Return recall and its interval, else why there is none."""
     if figure.recall is None:
@@ -301,7 +308,7 @@ def markdown(wanted: Sequence[tuple[Wanted, Figure]], grid: Grid, pools: Pools) 
             "" if goal.recall is None else f"{goal.recall:.2f}",
             as_text(found),
             f"`{found.retriever}`",
-            found.template,
+            templates(found),
             f"`{found.digest[:12]}`",
         )
         lines.append(f"| {' | '.join(map(str, cells))} |")
@@ -340,8 +347,9 @@ def grid_lines(grid: Grid) -> Iterator[str]:
     yield ""
     yield f"- {' '.join(f'{name}: `{text}`;' for name, text in RETRIEVERS.items())}"
     yield (
-        f"- Measured in {grid.seconds:.0f} s ({grid.cpu_seconds:.0f} s of processor time) with the "
-        "embeddings kept; wanted: 180 s on two cores."
+        f"- Measured in {grid.seconds:.0f} s with the embeddings kept, beside whatever else the "
+        f"machine did; {grid.cpu_seconds:.0f} s of them are processor time. Wanted: 180 s on two "
+        "cores."
     )
     if grid.pytrec_difference is not None:
         yield (
