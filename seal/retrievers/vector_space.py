@@ -16,14 +16,18 @@ from seal.retrievers.contract import DECIMALS, Hits
 from seal.retrievers.selection import best
 
 Matrix: TypeAlias = "csr_matrix | npt.NDArray[np.float32]"
-"""Rows of length 1, or 0 where a text says nothing: sparse float64 or dense float32."""
+"""Rows of length 1, or 0 where a text says nothing: sparse float64 or dense float32.
+
+Those of TF-IDF are two rows of length sqrt(1/2) side by side, one of which alone may be 0: a text
+of stop words has pieces of words, but no words.
+"""
 
 _CELLS = 4_000_000
 """Scores that are held at once: 32 MB."""
 
 
 class VectorSpace(Protocol):
-    """Tools and queries as vectors whose inner product is their cosine."""
+    """Tools and queries as vectors whose inner product is their cosine, or the mean of two."""
 
     identity: str
     """Names all that shapes the vectors besides the tools."""

@@ -2,6 +2,7 @@ import json
 import threading
 from dataclasses import replace
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -10,6 +11,7 @@ from seal.core.protocols import Pool
 from seal.core.types import Query, Tool
 from seal.retrievers import build_retriever, rank
 from seal.retrievers import vector_space as module
+from seal.retrievers.tfidf import Tfidf
 
 
 def pool_of(*descriptions, **options):
@@ -48,6 +50,14 @@ def test_the_score_is_the_mean_of_the_two_cosines():
 
     # Query: both words alike, cosine 1/sqrt(2) in either space.
     assert ranking.hits[0] == ("toy/t/00", round(2**-0.5, 6))
+
+
+def test_a_text_without_words_has_the_length_of_its_pieces():
+    space = Tfidf.space(pool_of("rain in town", "the of and", ""))
+
+    for rows in (space.documents(), space.queries(["rain", "the of", "zzz"])):
+        lengths = np.sqrt(rows.multiply(rows).sum(axis=1)).A1
+        assert lengths == pytest.approx([1, 2**-0.5, 0])
 
 
 def test_identifiers_are_split_and_stop_words_left_out():
