@@ -168,8 +168,8 @@ def retrieve(
             figures; an earlier experiment there is replaced. None: nothing is written.
         progress: Told the stage, how many of its items are done, and how many there are.
         **settings: Fields of `seal.pipeline.retrieval.settings.RetrievalSettings`: pool_sizes,
-            samples, distractors, queries_in, nested, queries, seed, options, select, limit, cache,
-            cache_dir.
+            samples, distractors, queries_in, nested, queries, seed, options, select, limit,
+            held_out, cache, cache_dir.
 
     Returns:
         The content of results.json; `seal.frame` makes a pandas frame of it.
@@ -179,7 +179,9 @@ def retrieve(
           high}}, by_sample}; where the retriever could not be asked, `unavailable` says why and
           `metrics` is empty. `mean` is that of the samples' means, `deviation` theirs by n - 1,
           `low` and `high` the 95 % bootstrap interval over tasks. Of a whole pool a metric has
-          `undefined` (queries without relevant tools) and `by` (the same figures by group) too.
+          `undefined` (queries without relevant tools) and `by` (the same figures by group) too. Of
+          a trained model `in_source` tells whether this is the pool of its training, and there
+          `training_queries` how many of the queries asked it was trained on.
         - comparisons: for each pool, size and pair of retrievers the paired difference in recall
           and mrr at the largest K, its interval, and the probability of a randomisation test, alone
           and corrected by Holm over all comparisons of that metric.

@@ -10,6 +10,12 @@ if TYPE_CHECKING:
 
 _SHORT = 24
 """Characters of the longest name that stands in every row; longer ones get a number and a key."""
+_LEGENDS = {
+    "*": "the retriever was trained on queries of this pool; "
+    "its held-out figures stand in training.json",
+    "+": "the retriever was trained on this pool, on none of the queries asked here",
+}
+"""Marks of figures of a retriever on the pool of its training."""
 _PAIRS_SHOWN = 30
 """Comparisons in a table; a longer list is in the results alone."""
 
@@ -33,8 +39,8 @@ def tables(found: Mapping[str, Any]) -> Iterator[Any]:
     if len(names) > 1 and len({entry["pool"] for entry in entries}) > 1:
         for metric in (f"recall@{deepest}", f"mrr@{deepest}"):
             yield _matrix(entries, names, metric)
-        if any(entry.get("in_source") for entry in entries):
-            yield "*: the model was trained on this pool"
+    marks = {_mark(entry) for entry in entries}
+    yield from (f"{mark}: {legend}" for mark, legend in _LEGENDS.items() if mark in marks)
     yield from _comparisons(found["comparisons"], names)
     for entry in entries:
         if "unavailable" in entry:
@@ -61,7 +67,7 @@ def _figures(
         table = _table(("retriever",), metrics)
         for entry in entries:
             cells = (_mean(entry, metric) for metric in metrics)
-            table.add_row(names[entry["retriever"]], *cells)
+            table.add_row(names[entry["retriever"]] + _mark(entry), *cells)
     else:
         yield f"{first['pool']}, at most {max(entry['samples'] for entry in entries)} samples"
         metrics = [f"recall@{ks[-1]}", f"mrr@{ks[-1]}"]
@@ -69,7 +75,7 @@ def _figures(
         for entry in entries:
             sizes = (str(entry["tools"]), _queries(entry))
             cells = (_spread(entry, metric) for metric in metrics)
-            table.add_row(names[entry["retriever"]], *sizes, *cells)
+            table.add_row(names[entry["retriever"]] + _mark(entry), *sizes, *cells)
     yield table
 
 
@@ -123,7 +129,13 @@ def _matrix(entries: Sequence[Mapping[str, Any]], names: Mapping[str, str], metr
 
 
 def _starred(entry: Mapping[str, Any], metric: str) -> str:
-    return _mean(entry, metric) + ("*" if entry.get("in_source") else "")
+    return _mean(entry, metric) + _mark(entry)
+
+
+def _mark(entry: Mapping[str, Any]) -> str:
+    if not entry.get("in_source") or "unavailable" in entry:
+        return ""
+    return "+" if entry["training_queries"] == 0 else "*"
 
 
 def _comparisons(found: Sequence[Mapping[str, Any]], names: Mapping[str, str]) -> Iterator[Any]:

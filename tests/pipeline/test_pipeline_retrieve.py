@@ -2,16 +2,19 @@
 
 import csv
 from dataclasses import replace
+from io import StringIO
 from pathlib import Path
 from statistics import mean
 
 import orjson
 import pytest
 import pytrec_eval
+from rich.console import Console
 from servers import failure
 from small_pools import TOOLS, many, tool, weather_goal, write_pool
 
 import seal
+from seal.cli.retrieval_tables import tables
 from seal.core.errors import DataError, UnknownNameError, UsageError
 from seal.core.records import read_records
 from seal.core.types import Goal, Ranking, Task
@@ -393,12 +396,62 @@ def test_the_model_that_was_trained_on_a_pool_is_marked(pool: Path, tmp_path: Pa
     found = seal.retrieve([pool, "sample"], [trained, "tfidf"], k=1, limit=2)
 
     marks = {(e["pool"], e["retriever"]): e.get("in_source") for e in found["results"]}
+    assert found["results"][0]["training_queries"] is None  # the record names no tasks
     assert marks["pool", trained] is True
     assert marks["sample", trained] is False
     assert marks["pool", "tfidf"] is None
     (folder / "training.json").write_text("{")
     with pytest.raises(DataError, match=r"training\.json: not JSON"):
         seal.retrieve(pool, trained, k=1)
+
+
+def trained_on(pool: Path, folder: Path, train: list[str], test: list[str]) -> Path:
+    """Write the record of a model that was trained on tasks of a pool."""
+    opened = seal.load_pool(pool)
+    split = {"train": train, "test": test}
+    record = {"pool": opened.name, "pool_digest": opened.digest, "split": split}
+    folder.mkdir()
+    (folder / "training.json").write_bytes(orjson.dumps(record))
+    return folder
+
+
+def shown(found: dict) -> str:
+    console = Console(file=StringIO(), width=300)
+    for part in tables(found):
+        console.print(part)
+    return console.file.getvalue()
+
+
+def test_another_pool_of_the_same_name_is_not_that_of_the_training(tmp_path: Path):
+    one, other = (write_pool(tmp_path / side / "beir", many(n)) for n, side in ((3, "a"), (4, "b")))
+    model = trained_on(one, tmp_path / "model", ["rome-0"], ["oslo-1"])
+    found = seal.retrieve([one, other], f"test_pipeline_retrieve:First,model={model}", k=1)
+    assert [entry["in_source"] for entry in found["results"]] == [True, False]
+
+
+def test_figures_that_hold_training_queries_are_marked(pool: Path, tmp_path: Path):
+    model = trained_on(pool, tmp_path / "model", ["rome-0", "oslo-1", "bern-2"], ["lima-3"])
+    retrievers = [f"test_pipeline_retrieve:First,model={model}", "tfidf"]
+    found = seal.retrieve(pool, retrievers, k=1, out=tmp_path / "out")
+    assert found["results"][0]["training_queries"] == 3
+    assert "R1* " in shown(found)
+    assert "*: the retriever was trained on queries of this pool; its held-out" in shown(found)
+
+    apart = seal.retrieve(pool, retrievers, k=1, held_out=model, out=tmp_path / "apart")
+    assert [entry["queries"] for entry in apart["results"]] == [1, 1]
+    assert apart["results"][0]["training_queries"] == 0
+    assert "R1+ " in shown(apart)
+    assert "*: " not in shown(apart)
+
+
+def test_held_out_tasks_need_a_record_and_its_pool(pool: Path, tmp_path: Path):
+    with pytest.raises(UsageError, match=r"no training\.json there"):
+        seal.retrieve(pool, "tfidf", held_out=tmp_path)
+    model = trained_on(pool, tmp_path / "model", ["rome-0"], ["lima-3"])
+    with pytest.raises(UsageError, match="none of those given"):
+        seal.retrieve("sample", "tfidf", held_out=model)
+    with pytest.raises(UsageError, match="none of its held-out tasks is among"):
+        seal.retrieve(pool, "tfidf", held_out=model, limit=1)
 
 
 @pytest.mark.parametrize(

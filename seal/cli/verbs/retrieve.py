@@ -60,6 +60,13 @@ def command(
         typer.Option(metavar="TAG=VALUE", help="Only tasks with this tag; may be repeated."),
     ] = None,
     limit: Annotated[int | None, typer.Option(help="The first N tasks of each pool.")] = None,
+    held_out: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="MODEL_DIR",
+            help="Of this model's training pool, ask only what was held out of its training.",
+        ),
+    ] = None,
     seed: Annotated[int, typer.Option(help="Of everything drawn.")] = 0,
     cache: Annotated[
         Literal["record", "replay", "off"],
@@ -97,6 +104,7 @@ def command(
             queries=queries,
             select=pairs("--select", select),
             limit=limit,
+            held_out=held_out,
             seed=seed,
             cache=cache,
             cache_dir=cache_dir,

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import orjson
 
 from seal.core.canonical import normalise
-from seal.core.errors import DataError
+from seal.core.errors import DataError, UsageError
 from seal.pipeline.identity import name_of
 from seal.pipeline.retrieval.draws import Source, distinct
 from seal.retrievers import known_options
@@ -52,10 +52,19 @@ class Contender:
         """Tell whether the model was trained on this pool; None: it has no training record."""
         if self.training is None:
             return None
-        return (
-            self.training.get("pool_digest") == source.digest
-            or self.training.get("pool") == source.name
-        )
+        # By content alone: benchmarks share names, as every BEIR folder does.
+        return bool(self.training.get("pool_digest") == source.digest)
+
+    def training_queries(self, asked: Sequence[str]) -> int | None:
+        """Return how many of the queries asked, each by its task's id, the model was trained on.
+
+        None where its record does not tell.
+        """
+        tasks = _split(self.training or {}).get("train")
+        if not isinstance(tasks, list):
+            return None
+        trained = set(tasks)
+        return sum(task in trained for task in asked)
 
 
 def contenders(retrievers: Sequence[Any], options: Mapping[str, Any]) -> list[Contender]:
@@ -87,11 +96,53 @@ def _options_of(what: Any, retrievers: Sequence[Any], options: Mapping[str, Any]
     }
 
 
+def held_out(sources: Sequence[Source], model: str | Path) -> list[Source]:
+    """Return the pools, and of the one that a model was trained on its held-out tasks alone.
+
+    Raises:
+        UsageError: The folder has no training record, none of the pools is that of the training, or
+            none of its held-out tasks is left.
+        DataError: The training record is malformed.
+    """
+    record = _record(Path(model) / TRAINING)
+    if record is None:
+        raise UsageError(
+            f"--held-out {model}: no {TRAINING} there; name a folder of seal train-retriever"
+        )
+    digest, tested = record.get("pool_digest"), set(_split(record).get("test", ()))
+    if all(source.digest != digest for source in sources):
+        raise UsageError(
+            f"--held-out {model}: trained on pool {record.get('pool')} (digest {digest}), which is "
+            "none of those given; name that pool"
+        )
+    kept = [_only(source, tested) if source.digest == digest else source for source in sources]
+    empty = next((source.label for source in kept if not source.tasks), None)
+    if empty is not None:
+        raise UsageError(
+            f"--held-out {model}: none of its held-out tasks is among those of pool {empty}; "
+            "give fewer of --select and --limit"
+        )
+    return kept
+
+
+def _only(source: Source, tasks: set[str]) -> Source:
+    return replace(source, tasks=tuple(task for task in source.tasks if task.id in tasks))
+
+
+def _split(record: Mapping[str, Any]) -> Mapping[str, Any]:
+    split = record.get("split")
+    return split if isinstance(split, dict) else {}
+
+
 def _training(options: Mapping[str, Any]) -> Mapping[str, Any] | None:
     models = [value for name, value in options.items() if name.rpartition(".")[2] == "model"]
     files = [Path(model) / TRAINING for model in models if isinstance(model, (str, Path))]
-    file = next((file for file in files if file.is_file()), None)
-    if file is None:
+    return next((record for file in files if (record := _record(file)) is not None), None)
+
+
+def _record(file: Path) -> Mapping[str, Any] | None:
+    """Return the content of a training record; None: there is no such file."""
+    if not file.is_file():
         return None
     try:
         record = orjson.loads(file.read_bytes())

@@ -13,12 +13,12 @@ from seal.core.protocols import Pool
 from seal.core.store import FILE_NAME, Store
 from seal.pipeline.identity import versions
 from seal.pipeline.places import cache_folder
-from seal.pipeline.retrieval.contenders import Contender, contenders
+from seal.pipeline.retrieval.contenders import Contender, contenders, held_out
 from seal.pipeline.retrieval.draws import Ranked, draw, left_out, open_sources
 from seal.pipeline.retrieval.files import Folder
 from seal.pipeline.retrieval.measures import Measured, Unavailable, measure
 from seal.pipeline.retrieval.settings import RetrievalSettings
-from seal.pipeline.retrieval.summary import cell_of, comparisons_of, corrected, results_of
+from seal.pipeline.retrieval.summary import Cell, cell_of, comparisons_of, corrected, results_of
 from seal.pipeline.searching import search_pool
 
 Progress = Callable[[str, int, int], None]
@@ -53,6 +53,8 @@ def retrieve(
         raise UsageError("retrieval needs a pool and a retriever, such as: seal retrieve sample")
     entered = contenders(retrievers, settings.options)
     sources = open_sources(pools, settings)
+    if settings.held_out is not None:
+        sources = held_out(sources, settings.held_out)
     notes = left_out(sources, settings)
     parts = [part for source in sources for part in draw(source, settings)]
     labels = [contender.label for contender in entered]
@@ -121,17 +123,13 @@ class _Experiment:
                     self._progress("pools", done, len(parts))
             cell = cell_of(outcomes)
             results += [
-                {**entry, **self._in_source(contender, part)}
+                {**entry, **_origin(contender, cell)}
                 for contender, entry in zip(
                     self._entered, results_of(cell, labels, k, seed), strict=True
                 )
             ]
             comparisons += comparisons_of(cell, k, seed)
         return {"results": results, "comparisons": corrected(comparisons)}
-
-    def _in_source(self, contender: Contender, part: Ranked) -> dict[str, bool]:
-        known = contender.in_source(part.source)
-        return {} if known is None else {"in_source": known}
 
     def _outcomes(self, part: Ranked) -> dict[str, Measured | Unavailable]:
         return {contender.label: self._outcome(contender, part) for contender in self._entered}
@@ -158,3 +156,11 @@ class _Experiment:
             cache=self._settings.cache,
         )
         return pool if part.whole else replace(pool, cache_dir=None)  # drawn: never searched again
+
+
+def _origin(contender: Contender, cell: Cell) -> dict[str, Any]:
+    """Return what of a cell a trained retriever knew: {in_source, training_queries}."""
+    known = contender.in_source(cell.source)
+    if not known:
+        return {} if known is None else {"in_source": False}
+    return {"in_source": True, "training_queries": contender.training_queries(cell.task_of)}

@@ -46,6 +46,9 @@ class RetrievalSettings:
     """Tag to the value that a task must have."""
     limit: int | None = None
     """At most so many tasks of each pool."""
+    held_out: str | Path | None = None
+    """Folder of a trained model: of the pool that it was trained on, only the tasks held out of
+    its training are asked, of every retriever; None: all tasks."""
     cache: CacheMode = "record"
     """Of embeddings."""
     cache_dir: str | Path | None = None
@@ -76,11 +79,13 @@ class RetrievalSettings:
         """Return what shapes the figures, for results.json; options stand with each retriever."""
         apart = ("options", "cache", "cache_dir")
         values = {field.name: getattr(self, field.name) for field in fields(self)}
-        return {
-            name: list(value) if isinstance(value, tuple) else value
-            for name, value in values.items()
-            if name not in apart
-        }
+        return {name: _plain(value) for name, value in values.items() if name not in apart}
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Path):
+        return str(value)
+    return list(value) if isinstance(value, tuple) else value
 
 
 def in_order(sizes: tuple[Size, ...]) -> tuple[Size, ...]:
