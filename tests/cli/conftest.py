@@ -1,12 +1,15 @@
-"""The installed `seal` command as a real process."""
+"""The installed `seal` command as a real process, and its function in this one."""
 
 import os
 import subprocess
+import sys
 import sysconfig
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+
+from seal.cli import main
 
 Seal = Callable[..., subprocess.CompletedProcess[str]]
 
@@ -36,7 +39,33 @@ def seal(script: str, environment: dict[str, str], tmp_path: Path) -> Seal:
             env={**environment, **variables},
             capture_output=True,
             text=True,
-            timeout=120,
+            timeout=600,  # a busy machine is no failure
         )
+
+    return call
+
+
+@pytest.fixture
+def called(
+    environment: dict[str, str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> Seal:
+    """Do what `seal` does, in this process: for tests of a command's effects, not of its start."""
+
+    def call(*words: object, **variables: str) -> subprocess.CompletedProcess[str]:
+        given = {**environment, **variables}
+        with monkeypatch.context() as patch:
+            patch.chdir(tmp_path)
+            patch.setattr(sys, "excepthook", sys.excepthook)
+            for name in os.environ.keys() - given.keys():
+                patch.delenv(name)
+            for name, value in given.items():
+                patch.setenv(name, value)
+            capsys.readouterr()
+            code = main([str(word) for word in words])
+            told = capsys.readouterr()
+        return subprocess.CompletedProcess(words, code, told.out, told.err)
 
     return call

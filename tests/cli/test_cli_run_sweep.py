@@ -1,4 +1,4 @@
-"""Pool sizes and K end to end, offline, as real processes."""
+"""Pool sizes and K end to end, offline; what is interrupted is a real process."""
 
 import json
 import shlex
@@ -22,8 +22,8 @@ class Slow:
 """
 
 
-def test_pool_sizes_end_with_a_table_and_are_resumed(seal, tmp_path: Path) -> None:
-    done = seal("run", "sample", *SHORT, "--out", "s")
+def test_pool_sizes_end_with_a_table_and_are_resumed(called, tmp_path: Path) -> None:
+    done = called("run", "sample", *SHORT, "--out", "s")
     assert done.returncode == 0, done.stderr
     for text in ("pools drawn from sample, 65 tools", "recall@10", "pass_rate", "±", "sweep: s"):
         assert text in done.stdout
@@ -33,18 +33,18 @@ def test_pool_sizes_end_with_a_table_and_are_resumed(seal, tmp_path: Path) -> No
     assert all((tmp_path / "s" / row["run"] / "scores.jsonl").is_file() for row in rows)
     assert (tmp_path / "s" / "figures" / "metrics_over_pool_size.svg").is_file()
 
-    again = seal("run", "sample", *SHORT, "--out", "s")
+    again = called("run", "sample", *SHORT, "--out", "s")
     assert again.returncode == 2
     assert "holds a sweep already; add --resume" in again.stderr
-    resumed = seal("run", "sample", *SHORT, "--out", "s", "--resume", "--json")
+    resumed = called("run", "sample", *SHORT, "--out", "s", "--resume", "--json")
     assert resumed.returncode == 0, resumed.stderr
     assert json.loads(resumed.stdout) == {"sweep": "s", **json.loads(kept)}
     assert (tmp_path / "s" / "sweep.json").read_bytes() == kept
 
 
-def test_several_k_are_played_one_by_one(seal, tmp_path: Path) -> None:
+def test_several_k_are_played_one_by_one(called, tmp_path: Path) -> None:
     (tmp_path / "seal.toml").write_text('top-k = "5,1"\nlimit = 2\n')
-    done = seal("run", "--out", "s", "--json")
+    done = called("run", "--out", "s", "--json")
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)
     assert found["protocol"]["top_k"] == [1, 5]
@@ -57,10 +57,10 @@ def test_several_k_are_played_one_by_one(seal, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_no_server_is_an_error_of_each_task_and_ends_with_1(seal) -> None:
+def test_no_server_is_an_error_of_each_task_and_ends_with_1(called) -> None:
     words = ("--model", "openai/x", "--base-url", "http://127.0.0.1:9/v1", "--json")
     sizes = ("--limit", "1", "--pool-sizes", "8", "--samples", "1")
-    done = seal("run", "sample", *sizes, *words, "--out", "s", OPENAI_API_KEY="not-a-real-key")
+    done = called("run", "sample", *sizes, *words, "--out", "s", OPENAI_API_KEY="not-a-real-key")
     assert done.returncode == 1
     (row,) = json.loads(done.stdout)["rows"]
     assert (row["errors"], row["metrics"]["pass_rate"]["mean"]) == (1, None)
@@ -80,16 +80,16 @@ def test_no_server_is_an_error_of_each_task_and_ends_with_1(seal) -> None:
         (["--no-nested"], "--nested needs pools to draw"),
     ],
 )
-def test_what_cannot_be_swept_is_one_clear_line(seal, words: list[str], says: str) -> None:
-    failed = seal("run", "sample", *words)
+def test_what_cannot_be_swept_is_one_clear_line(called, words: list[str], says: str) -> None:
+    failed = called("run", "sample", *words)
     assert failed.returncode == 2
     assert says in failed.stderr
     assert failed.stderr.count("\n") == 1
 
 
-def test_settings_of_other_verbs_in_the_file_are_no_hindrance(seal, tmp_path: Path) -> None:
+def test_settings_of_other_verbs_in_the_file_are_no_hindrance(called, tmp_path: Path) -> None:
     (tmp_path / "seal.toml").write_text("samples = 5\n")
-    assert "--limit -1: it must be" in seal("run", "--limit", "-1").stderr
+    assert "--limit -1: it must be" in called("run", "--limit", "-1").stderr
 
 
 @pytest.mark.slow
@@ -105,7 +105,7 @@ def test_an_interrupted_sweep_says_how_to_go_on(
         assert process.poll() is None
         time.sleep(0.02)
     process.send_signal(signal.SIGINT)
-    _, told = process.communicate(timeout=60)
+    _, told = process.communicate(timeout=300)
     assert process.returncode == 130
     resumed = seal(*shlex.split(told.rsplit("Go on with: seal ", 1)[1]))
     assert resumed.returncode == 0, resumed.stderr
