@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from bfcl_sources import function
+from bfcl_sources import HEIGHT, function
 
 from seal.benchmarks.bfcl.tools import Functions, json_schema, text_digest
 from seal.core.errors import DataError
@@ -139,6 +139,25 @@ def test_the_first_document_of_a_name_may_stand_for_all() -> None:
     (tool,) = functions
     assert tool.parameters["properties"]["day"]["type"] == "integer"
     assert functions.set_aside == 1
+
+
+def test_a_document_that_comes_again_is_known_and_counted() -> None:
+    other = {**HEIGHT, "description": "Else."}
+    per_content, per_name = Functions("content"), Functions("name")
+    first, variant = (per_content.add(document, "python", "f") for document in (HEIGHT, other))
+    assert [per_content.add(d, "python", "g") for d in (HEIGHT, other)] == [first, variant]
+    assert per_content.table.duplicates == 2
+    for document in (HEIGHT, other, HEIGHT, other):
+        assert per_name.add(document, "python", "f").parameters == first.parameters
+    assert (len(per_name.table), per_name.set_aside, per_name.table.duplicates) == (1, 3, 0)
+
+
+def test_a_document_nested_too_deep_is_refused() -> None:
+    deep: dict[str, Any] = {"type": "string"}
+    for _ in range(300):
+        deep = {"type": "array", "items": deep}
+    with pytest.raises(DataError, match="nested deeper than"):
+        Functions("content").add(function(a=deep), "python", "f")
 
 
 def test_two_collections_may_have_one_name() -> None:

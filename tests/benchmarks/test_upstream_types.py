@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from seal.benchmarks.apigen.gold import GoldCheck, plain_schema
+from seal.benchmarks.gold_calls import GoldCheck, admits, plain_schema
 from seal.benchmarks.upstream.types import literal, parameters_schema, python_type, typed
 from seal.core.errors import DataError
-from seal.core.schemas import usable_schema
+from seal.core.schemas import schema_validator, usable_schema
 from seal.core.types import Tool, ToolCall
 from seal.core.validation import CallValidator
 
@@ -171,6 +171,65 @@ def test_what_is_accepted_at_a_glance_is_what_the_validator_accepts(
     assert plain is not None
     assert not (plain.surely_accepts(arguments) and error)
     assert GoldCheck(tools).fault("t", arguments) == (error.kind if error else None)
+
+
+KINDS = st.sampled_from(
+    ["string", "integer", "number", "boolean", "array", "object", "null", "any"]
+)
+SCHEMAS = st.recursive(
+    st.fixed_dictionaries(
+        {},
+        optional={
+            "type": KINDS | st.lists(KINDS, max_size=2),
+            "enum": st.lists(st.sampled_from(["a", "", 1, True, None]), max_size=3),
+            "description": st.just("what it is"),
+            "format": st.just("date"),
+        },
+    ),
+    lambda inner: st.fixed_dictionaries(
+        {"type": st.sampled_from(["array", "object"])},
+        optional={
+            "items": inner,
+            "properties": st.dictionaries(st.sampled_from("ab"), inner, max_size=2),
+            "required": st.lists(st.sampled_from("ab"), max_size=2),
+            "additionalProperties": st.booleans() | inner,
+        },
+    ),
+    max_leaves=5,
+)
+VALUES = st.recursive(
+    st.sampled_from(["a", "", "b", 1, 1.0, 2.5, True, None]),
+    lambda inner: (
+        st.lists(inner, max_size=2) | st.dictionaries(st.sampled_from("abc"), inner, max_size=2)
+    ),
+    max_leaves=5,
+)
+
+
+@given(
+    st.dictionaries(st.sampled_from("ab"), SCHEMAS, max_size=2),
+    st.fixed_dictionaries(
+        {},
+        optional={
+            "required": st.lists(st.sampled_from("abc"), max_size=2),
+            "additionalProperties": st.booleans(),
+            "description": st.just("what they are"),
+        },
+    ),
+    st.dictionaries(st.sampled_from("abc"), VALUES, max_size=2),
+)
+def test_whatever_the_schema_a_call_is_judged_as_the_validator_does(
+    properties: dict[str, Any], further: dict[str, Any], arguments: dict[str, Any]
+) -> None:
+    schema = {"type": "object", "properties": properties, **further}
+    tools = {"t": Tool("t", "t", parameters=schema)}
+    error = CallValidator(tools).check(ToolCall("0", "t", arguments, tool="t"))
+    assert GoldCheck(tools).fault("t", arguments) == (error.kind if error else None)
+
+
+@given(SCHEMAS, VALUES)
+def test_a_schema_admits_what_a_validator_takes(schema: dict[str, Any], value: Any) -> None:
+    assert admits(schema, value) == schema_validator(schema).is_valid(value)
 
 
 def test_deep_arguments_are_the_validators_to_refuse() -> None:

@@ -24,7 +24,7 @@ from typing import Any, NamedTuple
 
 import orjson
 
-from seal.benchmarks.apigen.gold import GoldCheck
+from seal.benchmarks.gold_calls import GoldCheck
 from seal.benchmarks.importer import Notes
 from seal.benchmarks.upstream.parquet import parquet_records
 from seal.benchmarks.upstream.records import (

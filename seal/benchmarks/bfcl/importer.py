@@ -5,7 +5,8 @@ upstream's. Tool id: `bfcl/LANGUAGE/FUNCTION` for functions that items bring wit
 `bfcl/FILE/FUNCTION` for those of the multi-turn and agentic categories. What a file means:
 `bfcl_files`; its documents: `bfcl_tools`; its gold: `bfcl_gold`; its tasks: `bfcl_tasks`.
 
-Gold that violates the document of its tool is kept, and counted by category and kind of error.
+Gold of which the document of its tool refuses an accepted value is kept, and counted by category
+and kind of error.
 """
 
 from __future__ import annotations
@@ -16,16 +17,18 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast, get_args
 
+import orjson
+
 from seal.benchmarks.bfcl.files import BfclFiles, Category, Item
 from seal.benchmarks.bfcl.tasks import MEMORIES, TaskMaker
 from seal.benchmarks.bfcl.tools import Functions, ToolPer, text_digest
+from seal.benchmarks.gold_calls import GoldCheck
 from seal.benchmarks.importer import Notes
 from seal.benchmarks.upstream.records import TaskIds
 from seal.core.canonical import digest
 from seal.core.conditions import Called
 from seal.core.errors import DataError, UnknownNameError
-from seal.core.types import JSON, Task, Tool, ToolCall
-from seal.core.validation import CallValidator
+from seal.core.types import JSON, Task, Tool
 
 _LISTED = 40
 """Violations that are listed, besides being counted."""
@@ -152,17 +155,15 @@ class _Import:
             yield "gold_calls"
 
     def _report_violations(self) -> None:
-        """Count the gold calls that their own function's document forbids."""
-        validator = CallValidator(self._functions.table.by_id())
+        """Count the gold calls that their own function's document forbids, as `seal lint` does."""
+        check = GoldCheck(self._functions.table.by_id())
         found: dict[str, Counter[str]] = {}
         listed: list[JSON] = []
         for category, gold in self._gold.items():
             for task_id, called in gold:
-                if called.arguments is None:
-                    continue
-                arguments = called.canonical_arguments()
-                error = validator.check(ToolCall("", called.tool, arguments, tool=called.tool))
-                if error is not None:
+                refused = check.refused(called)
+                if refused is not None:
+                    error = refused.error
                     found.setdefault(category, Counter())[error.kind] += 1
                     listed.append({"task": task_id, "kind": error.kind, "message": error.message})
         facts = self._notes.facts
@@ -177,6 +178,7 @@ class _PythonGold:
 
     def __init__(self) -> None:
         self._names: set[str] = set()
+        self._seen: set[bytes] = set()
         self._documents: dict[str, str] = {}
         self._texts: dict[str, str] = {}
         self._queries: Counter[str] = Counter()
@@ -186,6 +188,10 @@ class _PythonGold:
     def add(self, record: dict[str, Any], task: Task) -> None:
         (goal,) = task.goals
         for document in record["function"]:
+            written = orjson.dumps(document)
+            if written in self._seen:
+                continue
+            self._seen.add(written)
             name = document["name"]
             self._names.add(name)
             self._documents[digest(document)] = name

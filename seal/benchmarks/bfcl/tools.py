@@ -25,7 +25,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any, Literal
 
-from seal.benchmarks.upstream.records import ToolTable, field, tool_id
+import orjson
+
+from seal.benchmarks.upstream.records import ToolTable, field, refuse_deep, tool_id
 from seal.core.canonical import digest
 from seal.core.errors import DataError, shortened
 from seal.core.types import JSON, Tool
@@ -160,6 +162,7 @@ class Functions:
         self.set_aside = 0
         """Documents that another of the same name stands for."""
         self._tool_per = tool_per
+        self._by_document: dict[tuple[str, str, bytes], Tool] = {}
 
     def add(self, document: Any, collection: str, file: str, category: str = "") -> Tool:
         """Return the tool that a document describes: its own document, under the id that it has.
@@ -168,13 +171,31 @@ class Functions:
             document: `{name, description, parameters, response?}`.
             collection: Language of the function, or name of its class's file: the second part of
                 the tool's id, within which a name means one function.
-            file: Where it stands.
+            file: Where it stands; of documents that are the same byte for byte the first's counts.
             category: Class that the function belongs to; empty where there is none.
 
         Raises:
             DataError: A field is missing or malformed.
         """
-        tool, words = _tool(document, collection, file, category)
+        try:
+            key = collection, category, orjson.dumps(document)
+        except TypeError:
+            refuse_deep(document)
+            raise
+        if key in self._by_document:
+            self._count_again()
+        else:
+            self._by_document[key] = self._added(*_tool(document, collection, file, category))
+        return self._by_document[key]
+
+    def _count_again(self) -> None:
+        """Count a document that was met before, byte for byte."""
+        if self._tool_per == "name":
+            self.set_aside += 1
+        else:
+            self.table.duplicates += 1
+
+    def _added(self, tool: Tool, words: Mapping[str, str]) -> Tool:
         if self._tool_per == "name" and tool.id in self.table:
             self.set_aside += 1
             return tool

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from seal.benchmarks.gold_calls import GoldCheck
 from seal.benchmarks.lint.findings import KINDS, Finding, Severity
 from seal.benchmarks.lint.reading import ReadPool, read_leniently
 from seal.benchmarks.lint.tasks import invalid_calls, missing_tools, same_queries
@@ -15,7 +16,6 @@ from seal.benchmarks.lint.twins import THRESHOLD, near_duplicates
 from seal.benchmarks.lint.values import ungrounded_values
 from seal.core.errors import UsageError
 from seal.core.types import JSON
-from seal.core.validation import CallValidator
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,10 +68,10 @@ def lint(folder: Path, threshold: float = THRESHOLD) -> LintReport:
 
 def _findings(pool: ReadPool, threshold: float) -> Iterator[Finding]:
     yield from pool.findings
-    rules = CallValidator(pool.tools)
+    check = GoldCheck(pool.tools)
     for task in pool.tasks.values():
         yield from missing_tools(task, pool.tools)
-        yield from invalid_calls(task, pool.tools, rules)
+        yield from invalid_calls(task, pool.tools, check)
         yield from ungrounded_values(task, pool.tools)
     yield from same_queries(pool.tasks.values())
     tools = list(pool.tools.values())

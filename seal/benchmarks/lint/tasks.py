@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 
+from seal.benchmarks.gold_calls import GoldCheck
 from seal.benchmarks.lint.findings import Finding
 from seal.benchmarks.needs import named_tools
 from seal.core.conditions import Called
 from seal.core.errors import shortened
 from seal.core.text import words
-from seal.core.types import JSON, Task, Tool, ToolCall
-from seal.core.validation import CallError, CallValidator
+from seal.core.types import JSON, Task, Tool
+from seal.core.validation import CallError
 
 
 def missing_tools(task: Task, tools: Mapping[str, Tool]) -> Iterator[Finding]:
@@ -25,20 +26,12 @@ def missing_tools(task: Task, tools: Mapping[str, Tool]) -> Iterator[Finding]:
             yield Finding("missing_tool", message, (task.id,), (tool,), {"role": role})
 
 
-def invalid_calls(task: Task, tools: Mapping[str, Tool], rules: CallValidator) -> Iterator[Finding]:
-    """Yield a finding for each gold call that its tool's schema refuses.
-
-    Every accepted value must make a valid call, one argument varied at a time.
-    """
+def invalid_calls(task: Task, tools: Mapping[str, Tool], check: GoldCheck) -> Iterator[Finding]:
+    """Yield a finding for each gold call that its tool's schema refuses (`GoldCheck.refused`)."""
     for goal, call in _gold_calls(task):
-        if call.tool not in tools:
-            continue
-        for arguments in _variants(call):
-            made = ToolCall("call_0", tools[call.tool].name, arguments, tool=call.tool)
-            error = rules.check(made)
-            if error is not None:
-                yield _invalid(task, goal, call.tool, arguments, error)
-                break
+        refused = check.refused(call) if call.tool in tools else None
+        if refused is not None:
+            yield _invalid(task, goal, call.tool, refused.arguments, refused.error)
 
 
 def _gold_calls(task: Task) -> Iterator[tuple[int, Called]]:
@@ -46,17 +39,6 @@ def _gold_calls(task: Task) -> Iterator[tuple[int, Called]]:
         for plan in goal.plans or ():
             for call in plan.calls():
                 yield position, call
-
-
-def _variants(call: Called) -> Iterator[dict[str, JSON]]:
-    """Yield the arguments that the oracle gives, then each further accepted value in its place."""
-    if call.arguments is None:
-        return
-    base = call.canonical_arguments()
-    yield base
-    for name, argument in call.arguments.items():
-        for value in argument.values[0 if argument.optional else 1 :]:
-            yield {**base, name: value}
 
 
 def _invalid(
