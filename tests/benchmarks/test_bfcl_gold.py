@@ -54,6 +54,20 @@ def test_a_text_that_may_be_left_out_may_be_empty_too() -> None:
     assert called.arguments == {"note": Argument(("spring tide", ""), optional=True)}
 
 
+@pytest.mark.parametrize("accepted", [["", "m"], ["m", ""]])
+def test_a_choice_that_may_be_left_out_may_be_empty_only_where_that_is_a_choice(
+    accepted: list[str],
+) -> None:
+    unit = {"type": "string", "enum": ["m", "ft"]}
+    assert gold({"unit": accepted}, function(unit=unit)).arguments == {
+        "unit": Argument(("m",), optional=True)
+    }
+    unit["enum"] = ["m", ""]
+    assert gold({"unit": accepted}, function(unit=unit)).arguments == {
+        "unit": Argument(("m", ""), optional=True)
+    }
+
+
 def test_a_required_argument_must_be_given_whatever_the_mark_says() -> None:
     called = gold({"port": ["", "Oban"]})
     assert called.arguments == {"port": Argument(("Oban", ""))}

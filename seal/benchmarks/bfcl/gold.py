@@ -3,7 +3,7 @@
 Accepted values (`possible_answer`), by the rules of upstream's checker:
 
 - An argument has a list of accepted values. `""` among them says that it may be left out, unless
-  the function requires it; where texts are taken, `""` itself is right too.
+  the function requires it; where the function takes `""` itself, it is right too.
 - A map among the values has a list of accepted values for each member in turn, `""` for one that
   may be left out; so do maps that are items of a list. They are multiplied out here: each accepted
   value of an argument is a JSON value as a model would give it. What lies deeper is one value.
@@ -26,6 +26,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice, product
 from typing import Any
 
+from seal.benchmarks.gold_calls import admits
 from seal.core.conditions import Argument, Called
 from seal.core.errors import DataError, shortened
 from seal.core.types import JSON, Milestone, Plan, Tool
@@ -77,7 +78,7 @@ def _accepted_call(call: Any, offered: Mapping[str, Tool]) -> Called:
         tool.id,
         {
             argument: _argument(
-                f"{name}.{argument}", values, _kind(properties.get(argument)), argument in required
+                f"{name}.{argument}", values, properties.get(argument), argument in required
             )
             for argument, values in accepted.items()
         },
@@ -98,8 +99,9 @@ def _kind(schema: Any) -> str | None:
     return kind[0] if isinstance(kind, list) else kind
 
 
-def _argument(place: str, accepted: Any, kind: str | None, required: bool) -> Argument:
+def _argument(place: str, accepted: Any, schema: Any, required: bool) -> Argument:
     """Return what a gold argument accepts; the first value has all members that may be given."""
+    kind = _kind(schema)
     if not isinstance(accepted, list):
         raise DataError(f"{place}: expected a list of accepted values, got {shortened(accepted)}")
     if not accepted and kind == "array":
@@ -111,7 +113,7 @@ def _argument(place: str, accepted: Any, kind: str | None, required: bool) -> Ar
             "too_many_accepted_values", f"{place}: more than {MOST_VALUES} accepted values"
         )
     may_be_omitted = _OMITTED in accepted
-    if may_be_omitted and kind in ("string", None):
+    if may_be_omitted and kind in ("string", None) and admits(schema, _OMITTED):
         values.append(_OMITTED)
     optional = may_be_omitted and not required
     if not values and not optional:
