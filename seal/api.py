@@ -242,11 +242,16 @@ def train_retriever(
         - pool, pool_digest, base, base_identity, template, seed, split (with the ids of its tasks
           and held-out tools), hyper_parameters, counts, versions, and losses: [{step, loss}].
         - near_duplicates: training queries that are nearly the same as a test query: {threshold,
-          train_queries, test_queries, same_text, dropped, examples}.
+          train_queries, test_queries, same_text, dropped, examples, pools}. `pools`: for each
+          tested pool {pool, pool_digest, in_source, queries, same_text, near, left_out, examples}:
+          of its queries those that stand in training, those that are near a training query (the
+          former too), and those that were therefore not measured; nothing is left out of the
+          training pool's held-out queries.
         - results and comparisons as of `seal.retrieve`, of the retrievers "before" and "after" on
-          the tasks held out and on the foreign pools; a comparison is after less before.
+          the tasks held out and on the foreign pools; a comparison is after less before. A foreign
+          pool that has no query left is `unavailable`.
         - gap: recall and mrr at the largest K in the pool less the mean of the foreign pools,
-          before and after; None without foreign pools.
+          before and after; None where no foreign pool was measured.
 
     Raises:
         MissingExtraError: The extra `training` is not installed.

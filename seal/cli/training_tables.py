@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -30,7 +30,11 @@ def tables(found: Mapping[str, Any]) -> Iterator[Any]:
         f"near-duplicates (likeness of {near['threshold']:g} or more): {near['train_queries']} "
         f"training queries near {near['test_queries']} test queries; {near['dropped']} dropped"
     )
+    yield _overlaps(near["pools"])
     yield _measures(found)
+    for entry in found["results"][::2]:
+        if "unavailable" in entry:
+            yield f"{entry['pool']}: n/a, {entry['unavailable']}; it enters no gap"
     if any(pair["low"] is not None for pair in found["comparisons"]):
         yield "after less before, its 95 % interval over tasks, and the paired test's p (Holm)"
     for metric, gap in (found["gap"] or {}).items():
@@ -38,6 +42,22 @@ def tables(found: Mapping[str, Any]) -> Iterator[Any]:
             f"{metric} in its source less foreign sources: "
             f"before {_figure(gap['before']['gap'])}, after {_figure(gap['after']['gap'])}"
         )
+
+
+def _overlaps(pools: Sequence[Mapping[str, Any]]) -> Table:
+    """Return how many tested queries of each pool stand in training."""
+    from rich.table import Table
+
+    table = Table(padding=(0, 0, 0, 1), pad_edge=False)
+    table.add_column("pool", overflow="fold")
+    for column in ("queries", "text in training", "near it", "left out"):
+        table.add_column(column, justify="right", overflow="fold")
+    for entry in pools:
+        name = entry["pool"] + ("*" if entry["in_source"] else "")
+        table.add_row(
+            name, *(f"{entry[key]}" for key in ("queries", "same_text", "near", "left_out"))
+        )
+    return table
 
 
 def _measures(found: Mapping[str, Any]) -> Table:
@@ -53,6 +73,8 @@ def _measures(found: Mapping[str, Any]) -> Table:
     # Of every pool the entry before training stands in front of the one after it.
     for before, after in zip(entries[::2], entries[1::2], strict=True):
         name = before["pool"] + ("*" if before["in_source"] else "")
+        if "unavailable" in before:
+            table.add_row(name, "", f"{before['queries']:g}", "n/a", "n/a", "", "")
         for metric in before["metrics"]:
             if metric.startswith("recall@") or metric in compared:
                 figures = [_mean(entry, metric) for entry in (before, after)]

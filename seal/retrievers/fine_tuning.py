@@ -21,6 +21,7 @@ from seal.retrievers.training import Pair
 
 WARM_UP = 0.1
 """Share of the steps in which the learning rate rises; then it falls to 0 in a straight line."""
+_MODEL = "modules.json"
 _KEPT = 2
 """Checkpoints that stay: the newest may be torn."""
 _PACKAGES = {
@@ -163,23 +164,25 @@ def _checkpoints(folder: Path) -> list[Checkpoint]:
     return sorted((Checkpoint(int(p.name.rpartition("-")[2]), p) for p in paths), reverse=True)
 
 
-def save(model: Any, out: Path, part: Path) -> None:
-    """Write a model into a folder, beside what else is there.
-
-    Args:
-        model: Of the library.
-        out: The folder.
-        part: Where it is written first, on the same disk.
-    """
-    shutil.rmtree(part, ignore_errors=True)
+def write_model(model: Any, folder: Path) -> None:
+    """Write a model of the library into a folder of its own; what is there is replaced."""
+    shutil.rmtree(folder, ignore_errors=True)
     with without_progress():
-        model.save_pretrained(str(part), create_model_card=False)
-    for path in sorted(part.iterdir()):
-        place = out / path.name
-        if place.is_dir():
-            shutil.rmtree(place)
-        path.replace(place)
-    part.rmdir()
+        model.save_pretrained(str(folder), create_model_card=False)
+
+
+def place(model: Path, out: Path) -> None:
+    """Move the files of a model's folder into another one on the same disk.
+
+    They take the place of older ones; what else is there stays. The file that makes a folder a
+    model is moved last.
+    """
+    for path in sorted(model.iterdir(), key=lambda path: path.name == _MODEL):
+        old = out / path.name
+        if old.is_dir():
+            shutil.rmtree(old)
+        path.replace(old)
+    model.rmdir()
 
 
 def _state(checkpoint: Path) -> dict[str, Any]:

@@ -1,8 +1,9 @@
 """Splits, near-duplicates, and whole trainings of small models."""
 
 import json
-from collections.abc import Callable
-from dataclasses import replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
@@ -12,12 +13,14 @@ from hypothesis import strategies as st
 from small_pools import write_pool
 
 import seal
+from seal.cli.training_tables import tables
 from seal.core.errors import DataError, UnknownNameError, UsageError
 from seal.core.types import Goal, Task, Tool
 from seal.pipeline.journal import Lock
 from seal.pipeline.training.settings import TrainSettings
-from seal.pipeline.training.splits import asked_of, near_duplicates, split
+from seal.pipeline.training.splits import asked_of, near_duplicates, split, without
 from seal.pipeline.training.train import train_retriever
+from seal.retrievers.sentence_embedder import load_model
 from seal.retrievers.training import plain
 
 TOPICS = ("rain", "gold", "music", "trains", "soup", "chess", "tigers", "paint")
@@ -95,13 +98,21 @@ def test_near_duplicates_are_the_likest_first() -> None:
     train += asked_of([task(3, "Find the best soup", "soup"), task(4, "Find a best soup", "soup")])
     test = asked_of([task(9, "find the best, soup", "soup"), task(8, "Play chess.", "chess")])
     found = near_duplicates(train, test, 80)
-    assert [(near.train.task_id, near.test.task_id) for near in found] == [
+    assert [(near.query.task_id, near.other.task_id) for near in found] == [
         ("t3", "t9"),
         ("t4", "t9"),
     ]
     assert found[0].ratio == 100
     assert 80 <= found[1].ratio < 100
     assert near_duplicates(train, [], 80) == []
+
+
+def test_a_task_without_some_of_its_queries_keeps_the_others() -> None:
+    goals = (Goal("rain?", relevant=("a",)), Goal("hello"), Goal("gold?", relevant=("b",)))
+    tasks = [Task("two", "toy", goals), Task("one", "toy", goals[:2])]
+    gone = [query for query in asked_of(tasks) if query.goal == 0]
+    assert without(tasks, gone) == (replace(tasks[0], goals=goals[1:]),)
+    assert without(tasks, []) == tuple(tasks)
 
 
 @pytest.mark.parametrize(
@@ -150,51 +161,138 @@ def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return write_static(tmp_path_factory.mktemp("models") / "base", texts)
 
 
-@pytest.fixture
-def toy(tmp_path: Path) -> Path:
+@pytest.fixture(scope="module")
+def toy(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A pool where each topic's word is written alike in queries and in one tool's document."""
-    return write_pool(tmp_path / "toy", TASKS, TOOLS)
+    return write_pool(tmp_path_factory.mktemp("pools") / "toy", TASKS, TOOLS)
+
+
+Train = Callable[..., dict[str, Any]]
+
+
+@pytest.fixture(scope="module")
+def settings(base: Path) -> dict[str, Any]:
+    """Of short trainings; two steps are enough where what is learned is not looked at."""
+    rates = {"batch_size": 8, "learning_rate": 0.1}
+    return {"base": str(base), "steps": 2, **rates, "k": (1, 3), "device": "cpu"}
 
 
 @pytest.fixture
-def train(base: Path, toy: Path, tmp_path: Path) -> Callable[..., dict[str, Any]]:
+def train(settings: dict[str, Any], toy: Path, tmp_path: Path) -> Train:
     """Train on the toy pool into `out`."""
 
     def call(
-        pool: Path = toy, out: str = "out", test_on: Any = (), resume: bool = False, **settings: Any
+        pool: Path = toy, out: str = "out", test_on: Any = (), resume: bool = False, **changes: Any
     ) -> dict[str, Any]:
-        given = {"base": str(base), "steps": 30, "batch_size": 8, "learning_rate": 0.1, "k": (1, 3)}
-        asked = TrainSettings(**{**given, "device": "cpu", **settings})
+        asked = TrainSettings(**{**settings, **changes})
         return train_retriever(pool, tmp_path / out, asked, test_on, resume)
 
     return call
 
 
-def test_a_trained_model_finds_more_and_is_a_retriever(
-    train: Callable[..., dict[str, Any]], toy: Path, tmp_path: Path
-) -> None:
-    foreign = write_pool(tmp_path / "foreign")
-    record = train(test_on=[foreign])
+@dataclass(frozen=True)
+class Finished:
+    """A finished training on the toy pool, tested on three foreign pools."""
 
-    assert json.loads((tmp_path / "out" / "training.json").read_text()) == record
-    assert not (tmp_path / "out" / "checkpoints").exists()
-    before, after, *others = record["results"]
+    folder: Path
+    settings: TrainSettings
+    pools: tuple[Path, ...]
+    record: dict[str, Any]
+
+
+@pytest.fixture(scope="module")
+def finished(
+    settings: dict[str, Any], toy: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Finished:
+    folder = tmp_path_factory.mktemp("finished")
+    asked = TrainSettings(
+        **{**settings, "steps": 30}, seed=3, split="tool", held_out=0.25, threshold=95
+    )
+    trained = split(TASKS, "tool", 0.25, 3).train
+    first, second, third = (query.text for query in asked_of(trained)[:3])
+    copied = [task(n, text, "rain") for n, text in enumerate((first.upper(), second, third + "s"))]
+    two = task(7, first, "rain")
+    two = replace(
+        two, goals=(*two.goals, Goal("something else entirely", relevant=two.goals[0].relevant))
+    )
+    pools = (
+        write_pool(folder / "apart"),
+        write_pool(folder / "copied", copied, TOOLS),
+        write_pool(folder / "shared", [*copied, two, task(8, "drizzle tomorrow", "rain")], TOOLS),
+    )
+    record = train_retriever(toy, folder / "out", asked, pools)
+    return Finished(folder / "out", asked, pools, record)
+
+
+def entries_of(record: dict[str, Any], pool: str) -> list[dict[str, Any]]:
+    return [entry for entry in record["results"] if entry["pool"] == pool]
+
+
+def test_a_trained_model_finds_more_and_is_a_retriever(finished: Finished, toy: Path) -> None:
+    record = finished.record
+    assert json.loads((finished.folder / "training.json").read_text()) == record
+    assert not (finished.folder / "checkpoints").exists()
+    before, after = entries_of(record, "toy")
     assert (before["retriever"], after["retriever"]) == ("before", "after")
-    assert after["metrics"]["recall@1"]["mean"] > before["metrics"]["recall@1"]["mean"]
-    assert after["queries"] == 8
-    assert [entry["in_source"] for entry in record["results"]] == [True, True, False, False]
-    gap = record["gap"]["recall@3"]["after"]
-    assert gap["in_source"] == after["metrics"]["recall@3"]["mean"]
-    assert gap["foreign"] == others[1]["metrics"]["recall@3"]["mean"]
-    assert gap["gap"] == pytest.approx(gap["in_source"] - gap["foreign"])
+    assert after["metrics"]["mrr@3"]["mean"] > before["metrics"]["mrr@3"]["mean"]
+    assert after["queries"] == 10
+    assert [entry["in_source"] for entry in record["results"]] == [True] * 2 + [False] * 6
 
-    found = seal.retrieve(toy, f"dense,model={tmp_path / 'out'}", k=3)
+    found = seal.retrieve(toy, f"dense,model={finished.folder}", k=3)
     assert found["results"][0]["in_source"] is True
     assert found["retrievers"][0]["trained_on"] == "toy"
 
 
-def test_the_record_says_what_was_trained(train: Callable[..., dict[str, Any]], toy: Path) -> None:
-    record = train(seed=3, split="tool", held_out=0.25)
+def test_foreign_queries_that_stand_in_training_are_counted_and_left_out(
+    finished: Finished,
+) -> None:
+    record = finished.record
+    pools = record["near_duplicates"]["pools"]
+    names = ("queries", "same_text", "near", "left_out")
+    assert {entry["pool"]: tuple(entry[name] for name in names) for entry in pools} == {
+        "toy": (10, 0, 2, 0),
+        "apart": (4, 0, 0, 0),
+        "copied": (3, 2, 3, 3),
+        "shared": (6, 3, 4, 4),
+    }
+    example = pools[2]["examples"][0]
+    assert example["ratio"] == 100
+    assert example["test_text"] == example["train_text"].upper()
+    assert [entry["queries"] for entry in entries_of(record, "shared")] == [2, 2]
+
+
+def test_a_pool_of_which_nothing_is_left_enters_no_gap(finished: Finished) -> None:
+    record = finished.record
+    for entry in entries_of(record, "copied"):
+        assert entry["unavailable"] == "all of its 3 queries stand in training or nearly do"
+        assert entry["metrics"] == {}
+    gap = record["gap"]["recall@3"]["after"]
+    own, apart, shared = (
+        entries_of(record, pool)[1]["metrics"]["recall@3"]["mean"]
+        for pool in ("toy", "apart", "shared")
+    )
+    assert gap["in_source"] == own
+    assert gap["foreign"] == pytest.approx((apart + shared) / 2)
+    assert gap["gap"] == pytest.approx(own - gap["foreign"])
+
+
+def test_the_tables_say_what_was_left_out(finished: Finished) -> None:
+    from rich.console import Console
+
+    console = Console(width=80, record=True, file=StringIO())
+    for part in tables(finished.record):
+        console.print(part)
+    said = console.export_text()
+    rows = [line.replace("│", " ").split() for line in said.splitlines()]
+    assert ["copied", "3", "2", "3", "3"] in rows
+    assert ["copied", "0", "n/a", "n/a"] in rows
+    assert "copied: n/a, all of its 3 queries stand in training" in said
+    assert "recall@3 in its source less foreign sources" in said
+    assert max(map(len, said.splitlines())) <= 80
+
+
+def test_the_record_says_what_was_trained(finished: Finished, toy: Path) -> None:
+    record = finished.record
     pool = seal.load_pool(toy)
     assert (record["pool"], record["pool_digest"]) == (pool.name, pool.digest)
     assert record["template"] == "tool_api_description"
@@ -206,69 +304,93 @@ def test_the_record_says_what_was_trained(train: Callable[..., dict[str, Any]], 
     assert (counts["pairs"], counts["tools_trained"], counts["held_out_tools"]) == (30, 6, 2)
     assert record["hyper_parameters"]["steps"] == 30
     assert record["versions"]["sentence-transformers"]
-    assert record["gap"] is None
     assert [entry["step"] for entry in record["losses"]] == list(range(3, 31, 3))
 
 
-def test_near_duplicates_are_told_and_dropped_when_asked(
-    train: Callable[..., dict[str, Any]],
+def test_a_finished_training_is_returned_as_it_is(
+    finished: Finished, toy: Path, tmp_path: Path
 ) -> None:
-    told = train(out="told", threshold=75, steps=2)
-    dropped = train(out="dropped", threshold=75, steps=2, drop_near_duplicates=True)
+    def again(pools: Sequence[Path]) -> dict[str, Any]:
+        return train_retriever(toy, finished.folder, finished.settings, pools, resume=True)
+
+    assert again(finished.pools) == finished.record
+    other = write_pool(tmp_path / "other", [task(1, "gold?", "gold")], TOOLS)
+    with pytest.raises(UsageError, match="was not tested on other; measure it there by"):
+        again([other])
+
+
+def test_near_duplicates_are_told_and_dropped_when_asked(train: Train) -> None:
+    told = train(out="told", threshold=75)
+    dropped = train(out="dropped", threshold=75, drop_near_duplicates=True)
     near = told["near_duplicates"]
     assert near["train_queries"] == dropped["near_duplicates"]["dropped"] > 0
     assert near["dropped"] == 0
     assert near["examples"][0]["ratio"] >= near["examples"][-1]["ratio"] >= 75
+    assert near["pools"][0]["near"] > 0 == dropped["near_duplicates"]["pools"][0]["near"]
     assert dropped["counts"]["pairs"] == told["counts"]["pairs"] - near["train_queries"]
+    assert told["gap"] is None
 
 
-def test_a_given_split_never_trains_on_a_test_text(
-    train: Callable[..., dict[str, Any]], tmp_path: Path
-) -> None:
+def test_tools_are_counted_and_not_their_documents(train: Train, tmp_path: Path) -> None:
+    twins = [replace(TOOLS[0], id="toy/twin/get"), *TOOLS]
+    asked = [*TASKS, *(task(n, f"{text} the twin", "twin") for n, text in enumerate(WORDS, 90))]
+    record = train(write_pool(tmp_path / "twins", asked, twins))
+    assert record["counts"]["tools_trained"] == 9
+
+
+def test_a_given_split_never_trains_on_a_test_text(train: Train, tmp_path: Path) -> None:
     tasks = [replace(t, split="train" if n < 32 else "test") for n, t in enumerate(TASKS)]
     repeated = replace(TASKS[0], id="again", split="test")
     pool = write_pool(tmp_path / "given", [*tasks, repeated], TOOLS)
-    record = train(pool, split="given", steps=2)
+    record = train(pool, split="given")
     assert record["near_duplicates"]["same_text"] == 1
     assert record["near_duplicates"]["dropped"] == 1
     assert record["counts"]["pairs"] == 31
 
 
-def test_an_interrupted_training_goes_on_under_equal_settings_alone(
-    base: Path, toy: Path, tmp_path: Path
-) -> None:
-    settings = TrainSettings(
-        base=str(base), steps=6, batch_size=8, learning_rate=0.1, checkpoint_every=2, device="cpu"
-    )
-
-    def interrupt(stage: str, done: int, total: int) -> None:
-        if done == 5:
+def interrupt_at(stage: str, done: int) -> Callable[[str, int, int], None]:
+    def told(now: str, count: int, total: int) -> None:
+        if (now, count) == (stage, done):
             raise KeyboardInterrupt
 
+    return told
+
+
+def test_an_interrupted_training_goes_on_under_equal_settings_alone(
+    settings: dict[str, Any], toy: Path, tmp_path: Path
+) -> None:
+    asked = TrainSettings(**{**settings, "steps": 6, "checkpoint_every": 2})
     out = tmp_path / "out"
     with pytest.raises(KeyboardInterrupt):
-        train_retriever(toy, out, settings, progress=interrupt)
-    assert not (out / "training.json").exists()
+        train_retriever(toy, out, asked, progress=interrupt_at("steps", 5))
     with pytest.raises(UsageError, match="--resume goes on with one"):
-        train_retriever(toy, out, settings)
+        train_retriever(toy, out, asked)
     with pytest.raises(UsageError, match="seed: was 0, is 1"):
-        train_retriever(toy, out, replace(settings, seed=1), resume=True)
+        train_retriever(toy, out, replace(asked, seed=1), resume=True)
+    with Lock(out / "checkpoints"), pytest.raises(UsageError, match="another process"):
+        train_retriever(toy, out, asked, resume=True)
 
     told: list[tuple[str, int, int]] = []
-    with Lock(out / "checkpoints"), pytest.raises(UsageError, match="another process"):
-        train_retriever(toy, out, settings, resume=True)
-    record = train_retriever(
-        toy, out, settings, resume=True, progress=lambda *step: told.append(step)
-    )
+    record = train_retriever(toy, out, asked, resume=True, progress=lambda *step: told.append(step))
     assert told[:2] == [("steps", 5, 6), ("steps", 6, 6)]
-    whole = train_retriever(toy, tmp_path / "whole", settings)
+    whole = train_retriever(toy, tmp_path / "whole", asked)
     weights = [(folder / "model.safetensors").read_bytes() for folder in (out, tmp_path / "whole")]
     assert weights[0] == weights[1]
     assert record["losses"] == whole["losses"]
-    assert train_retriever(toy, out, settings, resume=True) == record
-    foreign = write_pool(tmp_path / "foreign")
-    with pytest.raises(UsageError, match="was not tested on foreign; measure it there by"):
-        train_retriever(toy, out, settings, [foreign], resume=True)
+
+
+def test_the_folder_is_no_model_before_it_is_measured(
+    settings: dict[str, Any], toy: Path, tmp_path: Path
+) -> None:
+    out = tmp_path / "out"
+    asked = TrainSettings(**settings)
+    with pytest.raises(KeyboardInterrupt):
+        train_retriever(toy, out, asked, progress=interrupt_at("pools", 1))
+    assert [path.name for path in out.iterdir()] == ["checkpoints"]
+    found = seal.retrieve(toy, f"dense,model={out}", k=3)
+    assert "no sentence-transformers model" in found["results"][0]["unavailable"]
+    train_retriever(toy, out, asked, resume=True)
+    assert load_model(str(out), "cpu")
 
 
 @pytest.mark.parametrize(
@@ -281,7 +403,7 @@ def test_an_interrupted_training_goes_on_under_equal_settings_alone(
     ],
 )
 def test_a_pool_with_too_little_to_train_on_is_refused(
-    train: Callable[..., dict[str, Any]], tmp_path: Path, tasks: list[Task], says: str
+    train: Train, tmp_path: Path, tasks: list[Task], says: str
 ) -> None:
     pool = write_pool(tmp_path / "small", tasks, TOOLS)
     with pytest.raises(DataError) as failed:
@@ -291,7 +413,7 @@ def test_a_pool_with_too_little_to_train_on_is_refused(
 
 
 def test_what_cannot_begin_says_so_before_anything_is_written(
-    train: Callable[..., dict[str, Any]], toy: Path, tmp_path: Path
+    train: Train, toy: Path, tmp_path: Path
 ) -> None:
     with pytest.raises(UnknownNameError, match="nowhere"):
         train(test_on=["nowhere"])
@@ -300,15 +422,13 @@ def test_what_cannot_begin_says_so_before_anything_is_written(
     with pytest.raises(UnknownNameError, match="document template"):
         train(template="nmae")
     with pytest.raises(UsageError, match="no sentence-transformers model"):
-        train(base=str(tmp_path / "toy"))
+        train(base=str(toy))
     with pytest.raises(UsageError, match="--max-length 9"):
         train(max_length=9)
     assert not (tmp_path / "out").exists()
 
 
-def test_a_folder_with_something_else_is_left_alone(
-    train: Callable[..., dict[str, Any]], tmp_path: Path
-) -> None:
+def test_a_folder_with_something_else_is_left_alone(train: Train, tmp_path: Path) -> None:
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / "mine").touch()
     with pytest.raises(UsageError, match="exists and is not empty"):

@@ -20,6 +20,7 @@ from seal.pipeline.retrieval.measures import Measured, Unavailable, measure
 from seal.pipeline.retrieval.summary import cell_of, comparisons_of, corrected, results_of, rounded
 from seal.pipeline.searching import search_pool
 from seal.pipeline.training.settings import TrainSettings
+from seal.pipeline.training.splits import NearDuplicate
 
 BEFORE, AFTER = "before", "after"
 Progress = Callable[[str, int, int], None]
@@ -33,6 +34,12 @@ class Tested:
     tasks: tuple[Task, ...]
     in_source: bool
     """True: the retriever was trained on other tasks of this pool."""
+    asked: int = 0
+    """Queries of the tasks, before any was left out."""
+    near: tuple[NearDuplicate, ...] = ()
+    """Queries that stand in training or nearly do, each with the training query likest to it."""
+    left_out: int = 0
+    """Queries that are near to training ones and so not measured."""
 
 
 def evaluate(
@@ -53,7 +60,8 @@ def evaluate(
         {results, comparisons, gap}. The first two as of `seal.retrieve`, with the retrievers
         "before" and "after" and `in_source`; a comparison is after less before. `gap`: for recall
         and mrr at the largest K {before, after: {in_source, foreign, gap}}, where `foreign` is the
-        mean over the foreign pools; None where there is none.
+        mean over the foreign pools that were measured; None where none was. Entries of a pool all
+        of whose queries were left out have that reason in `unavailable` and no metrics.
 
     Raises:
         InfrastructureError: A model could not embed the pool.
@@ -91,9 +99,12 @@ def _ranked(part: Tested) -> Ranked:
 
 def _outcomes(
     part: Tested, trained: Path, settings: TrainSettings, store: Store
-) -> Mapping[str, Measured]:
+) -> Mapping[str, Measured | Unavailable]:
     """Return what both models gave; the trained one stands first, for the sign of differences."""
-    outcomes = {}
+    if not part.tasks:
+        nothing = Unavailable(f"all of its {part.asked} queries stand in training or nearly do")
+        return {AFTER: nothing, BEFORE: nothing}
+    outcomes: dict[str, Measured | Unavailable] = {}
     for label, model in ((AFTER, str(trained)), (BEFORE, settings.base)):
         options = {"model": model, "template": settings.template}
         if settings.device is not None:
@@ -115,10 +126,11 @@ def _outcomes(
 
 
 def _gap(results: Sequence[Mapping[str, Any]], k: int) -> dict[str, Any] | None:
-    if all(entry["in_source"] for entry in results):
+    measured = [entry for entry in results if "unavailable" not in entry]
+    if all(entry["in_source"] for entry in measured):
         return None
     return {
-        metric: {label: _gap_of(results, metric, label) for label in (BEFORE, AFTER)}
+        metric: {label: _gap_of(measured, metric, label) for label in (BEFORE, AFTER)}
         for metric in (f"recall@{k}", f"mrr@{k}")
     }
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from seal.core.canonical import derive_seed
@@ -34,10 +34,10 @@ class Split:
 
 
 class NearDuplicate(NamedTuple):
-    """A training query and the test query that is most like it."""
+    """A query and the one of some others that is most like it."""
 
-    train: Asked
-    test: Asked
+    query: Asked
+    other: Asked
     ratio: float
     """rapidfuzz's normalised indel ratio of both texts in small letters without punctuation, in
     [0, 100]; 100: the same words."""
@@ -99,30 +99,30 @@ def asked_of(tasks: Iterable[Task]) -> list[Asked]:
 
 
 def near_duplicates(
-    train: Sequence[Asked], test: Sequence[Asked], threshold: float
+    queries: Sequence[Asked], others: Sequence[Asked], threshold: float
 ) -> list[NearDuplicate]:
-    """Return for each training query the test query most like it, where they are alike enough.
+    """Return for each query the other one most like it, where they are alike enough.
 
     Args:
-        train: Training queries.
-        test: Test queries.
+        queries: Such as the training queries.
+        others: Such as the test queries.
         threshold: Least ratio, in (0, 100].
 
     Returns:
-        The likest first, then in the order of the training queries.
+        The likest first, then in the order of the queries.
     """
     import numpy as np
     from rapidfuzz import fuzz, process
 
-    if not test:
+    if not others:
         return []
-    tests = [plain(query.text)[:COMPARED] for query in test]
+    texts = [plain(other.text)[:COMPARED] for other in others]
     found = []
-    for start in range(0, len(train), _BLOCK):
-        block = train[start : start + _BLOCK]
+    for start in range(0, len(queries), _BLOCK):
+        block = queries[start : start + _BLOCK]
         ratios = process.cdist(
             [plain(query.text)[:COMPARED] for query in block],
-            tests,
+            texts,
             scorer=fuzz.ratio,
             score_cutoff=threshold,
             dtype=np.float32,
@@ -131,9 +131,22 @@ def near_duplicates(
         for row, (query, column) in enumerate(zip(block, likest, strict=True)):
             if ratios[row, column] >= threshold:
                 found.append(
-                    NearDuplicate(query, test[column], round(float(ratios[row, column]), 2))
+                    NearDuplicate(query, others[column], round(float(ratios[row, column]), 2))
                 )
     return sorted(found, key=lambda near: -near.ratio)
+
+
+def without(tasks: Iterable[Task], queries: Iterable[Asked]) -> tuple[Task, ...]:
+    """Return tasks without some of their queries; those that then need no tool are left out."""
+    gone = {(query.task_id, query.goal) for query in queries}
+    kept = (
+        replace(
+            task,
+            goals=tuple(g for n, g in enumerate(task.goals) if (task.id, n) not in gone),
+        )
+        for task in tasks
+    )
+    return tuple(task for task in kept if any(goal.relevant for goal in task.goals))
 
 
 def _groups(tasks: Sequence[Task]) -> list[list[Task]]:

@@ -4,7 +4,8 @@ The folder of a training:
 
     modules.json, model.safetensors...   the trained sentence-transformers model
     training.json                        what it was trained on, and its measures: written last
-    checkpoints/                         plan.json and checkpoints, until the training is finished
+    checkpoints/                         plan.json and checkpoints, until the training is finished;
+                                         the model, until it is measured
 """
 
 from __future__ import annotations
@@ -29,11 +30,26 @@ from seal.pipeline.retrieval.draws import Source, distinct, open_sources
 from seal.pipeline.retrieval.settings import RetrievalSettings
 from seal.pipeline.training.evaluation import Progress, Tested, evaluate
 from seal.pipeline.training.settings import TrainSettings
-from seal.pipeline.training.splits import NearDuplicate, Split, asked_of, near_duplicates, split
+from seal.pipeline.training.splits import (
+    NearDuplicate,
+    Split,
+    asked_of,
+    near_duplicates,
+    split,
+    without,
+)
 from seal.retrievers.documents import documents
-from seal.retrievers.fine_tuning import Base, Recipe, check_installed, fine_tune, load_base, save
+from seal.retrievers.fine_tuning import (
+    Base,
+    Recipe,
+    check_installed,
+    fine_tune,
+    load_base,
+    place,
+    write_model,
+)
 from seal.retrievers.sentence_embedder import SentenceEmbedder
-from seal.retrievers.training import Pair, batches_of, pairs_of
+from seal.retrievers.training import Asked, Pair, batches_of, pairs_of
 
 WORK = "checkpoints"
 PLAN = "plan.json"
@@ -48,9 +64,14 @@ class _Prepared:
 
     split: Split
     near: tuple[NearDuplicate, ...]
+    """Training queries that are near a test query."""
+    asked: tuple[Asked, ...]
+    """Training queries that are trained on."""
     dropped: int
     """Training queries that were left out for being near a test query."""
     pairs: tuple[Pair, ...]
+    tools: frozenset[str]
+    """Ids of the tools whose documents stand in pairs; several may have one document."""
     batches: tuple[tuple[int, ...], ...]
 
 
@@ -82,10 +103,10 @@ def train_retriever(
         DataError: A pool is malformed, or has too little to train on.
     """
     check_installed()
-    source, foreign = _opened(pool, test_on, settings)
+    source, others = _opened(pool, test_on, settings)
     prepared = _prepared(source, settings)
     plan = _plan(source, prepared, settings)
-    tested = [Tested(source, prepared.split.test, True), *foreign]
+    tested = _tested(source, others, prepared, settings)
     finished = _finished(out, plan, resume)
     if finished is not None:
         _check_tested(finished, tested, out)
@@ -116,14 +137,17 @@ def _trained(
     )
     work = out / WORK
     trained = fine_tune(base, prepared.pairs, prepared.batches, recipe, work, progress)
-    save(trained.model, out, work / "model")
+    # Until it is measured the folder is no model that a retriever would take.
+    model = work / "model" / out.resolve().name
+    write_model(trained.model, model)
     record = {
         **plan,
         "versions": {name: version(name) for name in _PACKAGES},
-        "near_duplicates": _near_json(prepared, settings),
+        "near_duplicates": _near_json(prepared, tested, settings),
         "losses": trained.losses,
-        **evaluate(tested, out, settings, progress),
+        **evaluate(tested, model, settings, progress),
     }
+    place(model, out)
     _write(out / TRAINING, record)
     shutil.rmtree(work)
     return record
@@ -131,20 +155,39 @@ def _trained(
 
 def _opened(
     pool: str | Path, test_on: Sequence[str | Path], settings: TrainSettings
-) -> tuple[Source, list[Tested]]:
+) -> tuple[Source, list[Source]]:
+    """Return the training pool and the foreign ones, each with a label of its own."""
     limits = RetrievalSettings(select=settings.select, limit=settings.limit)
     [source] = open_sources([pool], limits)
     others = open_sources(test_on, RetrievalSettings())
     labels = distinct([source.label, *(other.label for other in others)])
-    foreign = []
-    for other, label in zip(others, labels[1:], strict=True):
+    for other in others:
         if other.digest == source.digest:
             raise UsageError(
                 f"--test-on {other.label}: that is the training pool, which is tested anyway; "
                 "name another one"
             )
-        foreign.append(Tested(replace(other, label=label), _drawn_tasks(other, settings), False))
-    return source, foreign
+    return source, [
+        replace(other, label=label) for other, label in zip(others, labels[1:], strict=True)
+    ]
+
+
+def _tested(
+    source: Source, others: Sequence[Source], prepared: _Prepared, settings: TrainSettings
+) -> list[Tested]:
+    """Return what is tested: of foreign pools only queries that are not near a training query."""
+    parts = [(source, prepared.split.test)]
+    parts += [(other, _drawn_tasks(other, settings)) for other in others]
+    tested = []
+    for part, tasks in parts:
+        asked = asked_of(tasks)
+        near = tuple(near_duplicates(asked, prepared.asked, settings.threshold))
+        if part is source:
+            tested.append(Tested(part, tasks, True, len(asked), near))
+        else:
+            kept = without(tasks, (it.query for it in near))
+            tested.append(Tested(part, kept, False, len(asked), near, len(near)))
+    return tested
 
 
 def _drawn_tasks(source: Source, settings: TrainSettings) -> tuple[Task, ...]:
@@ -163,10 +206,13 @@ def _prepared(source: Source, settings: TrainSettings) -> _Prepared:
     asked = asked_of(parts.train)
     near = near_duplicates(asked, asked_of(parts.test), settings.threshold)
     # Only a split that the benchmark gives can have one text on both sides: it must not.
-    same = {id(it.train) for it in near if it.ratio == 100 or settings.drop_near_duplicates}
+    same = {id(it.query) for it in near if it.ratio == 100 or settings.drop_near_duplicates}
     kept = [query for query in asked if id(query) not in same]
     texts = documents(source.tools, settings.template)
-    pairs = pairs_of(kept, dict(zip((tool.id for tool in source.tools), texts, strict=True)))
+    text_of = dict(zip((tool.id for tool in source.tools), texts, strict=True))
+    pairs = pairs_of(kept, text_of)
+    taken = {pair.document for pair in pairs}
+    tools = frozenset(tool for query in kept for tool in query.tools if text_of[tool] in taken)
     steps = settings.steps_for(len(pairs))
     batches = batches_of(pairs, settings.batch_size, steps, settings.seed) if pairs else ()
     if max(map(len, batches), default=0) < 2:
@@ -175,7 +221,7 @@ def _prepared(source: Source, settings: TrainSettings) -> _Prepared:
             "which can stand in one batch, as each query needs the other's tool: training needs "
             "queries that need different tools"
         )
-    return _Prepared(parts, tuple(near), len(same), pairs, batches)
+    return _Prepared(parts, tuple(near), tuple(kept), len(same), pairs, tools, batches)
 
 
 def _plan(source: Source, prepared: _Prepared, settings: TrainSettings) -> dict[str, Any]:
@@ -215,7 +261,7 @@ def _plan(source: Source, prepared: _Prepared, settings: TrainSettings) -> dict[
                 "held_out_tools": len(parts.held_out_tools),
                 "pairs": len(pairs),
                 "pairs_trained": sum(map(len, prepared.batches)),
-                "tools_trained": len({pair.document for pair in pairs}),
+                "tools_trained": len(prepared.tools),
             },
         }
     )
@@ -269,24 +315,45 @@ def _short(value: Any) -> str:
     return ", ".join(f"{key} {item}" for key, item in told.items())
 
 
-def _near_json(prepared: _Prepared, settings: TrainSettings) -> dict[str, Any]:
+def _near_json(
+    prepared: _Prepared, tested: Sequence[Tested], settings: TrainSettings
+) -> dict[str, Any]:
     near = prepared.near
     return {
         "threshold": settings.threshold,
         "train_queries": len(near),
-        "test_queries": len({(it.test.task_id, it.test.goal) for it in near}),
+        "test_queries": len({(it.other.task_id, it.other.goal) for it in near}),
         "same_text": sum(it.ratio == 100 for it in near),
         "dropped": prepared.dropped,
         "examples": [
-            {
-                "train": it.train.task_id,
-                "test": it.test.task_id,
-                "ratio": it.ratio,
-                "train_text": it.train.text,
-                "test_text": it.test.text,
-            }
-            for it in near[:EXAMPLES]
+            _example(train=it.query, test=it.other, ratio=it.ratio) for it in near[:EXAMPLES]
         ],
+        "pools": [_pool_json(part) for part in tested],
+    }
+
+
+def _pool_json(part: Tested) -> dict[str, Any]:
+    return {
+        "pool": part.source.label,
+        "pool_digest": part.source.digest,
+        "in_source": part.in_source,
+        "queries": part.asked,
+        "same_text": sum(it.ratio == 100 for it in part.near),
+        "near": len(part.near),
+        "left_out": part.left_out,
+        "examples": [
+            _example(train=it.other, test=it.query, ratio=it.ratio) for it in part.near[:EXAMPLES]
+        ],
+    }
+
+
+def _example(*, train: Asked, test: Asked, ratio: float) -> dict[str, Any]:
+    return {
+        "train": train.task_id,
+        "test": test.task_id,
+        "ratio": ratio,
+        "train_text": train.text,
+        "test_text": test.text,
     }
 
 
