@@ -129,7 +129,7 @@ def test_interruption_does_not_wait_for_chats_in_progress():
         for _ in ThreadWorkers(engine, 3).outcomes(iter(jobs(9))):
             raise KeyboardInterrupt
     del _
-    assert time.monotonic() - started < 5
+    assert time.monotonic() - started < 30
     never.set()
 
 
@@ -161,7 +161,7 @@ def test_chats_of_a_stopped_engine_end_at_their_next_step(tmp_path: Path):
 
     with pytest.raises(KeyboardInterrupt):
         run(RunSettings(pool=pool, model=model, workers=2), tmp_path / "run", progress=interrupt)
-    time.sleep(0.5)
+    time.sleep(2)
     asked = len(after)
     time.sleep(0.5)
     assert len(after) == asked
