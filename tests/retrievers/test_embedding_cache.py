@@ -226,15 +226,15 @@ def test_a_killed_process_goes_on_where_it_stopped(tmp_path):
 
     with ModelServer(slow_from_the_third) as server:
         process = start(server, path)
-        assert third_asked.wait(60)
+        assert third_asked.wait(300)
         process.kill()
         process.communicate()
         again = start(server, path)
-        out, err = again.communicate(timeout=60)
+        out, err = again.communicate(timeout=300)
         assert out.split("\n")[:2] == ["(10, 4)", "True"], err
         sent = [text for request in server.received[3:] for text in request.body["input"]]
     replayed = start(server, path, "replay")
-    out, err = replayed.communicate(timeout=60)
+    out, err = replayed.communicate(timeout=300)
 
     assert sent == [f"text {n}" for n in range(4, 10)]
     assert out.split("\n")[:2] == ["(10, 4)", "False"], err
@@ -260,7 +260,7 @@ def test_building_needs_the_vectors_once(tmp_path):
         [sys.executable, "-c", PEAK, str(tmp_path / "answers.sqlite")],
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=600,
     )
     assert done.returncode == 0, done.stderr
     bare, kept, found = map(float, done.stdout.split())
