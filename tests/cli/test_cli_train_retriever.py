@@ -10,19 +10,21 @@ from pathlib import Path
 import pytest
 
 
-@pytest.fixture
-def base(tmp_path: Path) -> Path:
+@pytest.fixture(scope="module")
+def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A model of random vectors of the sample's words."""
     for package in ("sentence_transformers", "datasets", "accelerate"):
         pytest.importorskip(package, reason="needs the extra 'training'")
+    import torch
     from tiny_models import write_static
 
     import seal
 
+    torch.set_num_threads(1)  # more of them wait for each other on a busy machine
     pool = seal.load_pool("sample")
     texts = [tool.description for tool in pool.tools()]
     texts += [goal.text for task in pool.tasks() for goal in task.goals]
-    return write_static(tmp_path / "base", texts)
+    return write_static(tmp_path_factory.mktemp("models") / "base", texts)
 
 
 SETTINGS = ("--batch-size", "8", "--learning-rate", "0.1", "--device", "cpu", "-k", "5")
@@ -30,10 +32,10 @@ SETTINGS = ("--batch-size", "8", "--learning-rate", "0.1", "--device", "cpu", "-
 
 @pytest.mark.slow
 def test_an_interrupted_training_is_gone_on_with_by_the_command_it_names(
-    script: str, environment: dict[str, str], seal, base: Path, tmp_path: Path
+    script: str, environment: dict[str, str], base: Path, tmp_path: Path
 ) -> None:
     words = ["train-retriever", "sample", "--out", "mine", "--base", str(base), *SETTINGS]
-    words += ["--steps", "100000", "--checkpoint-every", "200"]
+    words += ["--steps", "5000", "--checkpoint-every", "20"]
     process = subprocess.Popen(
         [script, *words],
         cwd=tmp_path,
@@ -42,31 +44,25 @@ def test_an_interrupted_training_is_gone_on_with_by_the_command_it_names(
         stderr=subprocess.PIPE,
         text=True,
     )
-    state = tmp_path / "mine" / "checkpoints" / "checkpoint-200" / "trainer_state.json"
+    state = tmp_path / "mine" / "checkpoints" / "checkpoint-20" / "trainer_state.json"
     end = time.monotonic() + 300
     while not state.is_file() and process.poll() is None and time.monotonic() < end:
         time.sleep(0.1)
     process.send_signal(signal.SIGINT)
-    said, told = process.communicate(timeout=60)
+    said, told = process.communicate(timeout=300)
     assert (process.returncode, said) == (130, "")
     assert told.count("\n") == 1
     named = told.strip().partition("Go on with: seal ")[2]
     assert shlex.split(named) == [*words, "--resume"]
     assert not (tmp_path / "mine" / "training.json").exists()
 
-    other = [word if word != "100000" else "7" for word in shlex.split(named)]
-    refused = seal(*other)
-    assert refused.returncode == 2
-    assert "hyper_parameters: was " in refused.stderr
 
-
-@pytest.mark.slow
-def test_a_training_ends_with_a_table_and_a_model(seal, base: Path, tmp_path: Path) -> None:
+def test_a_training_ends_with_a_table_and_a_model(called, base: Path, tmp_path: Path) -> None:
     words = ("train-retriever", "sample", "--out", "mine", "--base", base, *SETTINGS)
-    done = seal(*words, "--steps", "20", OMP_NUM_THREADS="1", COLUMNS="80")
+    done = called(*words, "--steps", "2", COLUMNS="80")
     assert done.returncode == 0, done.stderr
     assert done.stderr == ""
-    for word in ("sample, split by query", "20 steps", "near-duplicates", "recall@5", "mine"):
+    for word in ("sample, split by query", "2 steps", "near-duplicates", "recall@5", "mine"):
         assert word in done.stdout
     assert max(map(len, (line for line in done.stdout.splitlines() if line[0] in "┃│"))) <= 80
     record = json.loads((tmp_path / "mine" / "training.json").read_text())
@@ -86,10 +82,10 @@ def test_a_training_ends_with_a_table_and_a_model(seal, base: Path, tmp_path: Pa
     ],
 )
 def test_what_cannot_be_trained_is_one_clear_line(
-    seal, tmp_path: Path, words: list[str], says: str
+    called, tmp_path: Path, words: list[str], says: str
 ) -> None:
     (tmp_path / "mine").touch()
-    failed = seal("train-retriever", *words, HF_HUB_OFFLINE="1")
+    failed = called("train-retriever", *words, HF_HUB_OFFLINE="1")
     assert failed.returncode == 2
     assert says in failed.stderr
     assert failed.stderr.count("\n") == 1

@@ -1,6 +1,7 @@
 """Pairs and batches, and models that are trained on them in this process."""
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -8,6 +9,7 @@ import time
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 from hypothesis import given
@@ -15,6 +17,7 @@ from hypothesis import strategies as st
 
 from seal.core.errors import MissingExtraError, UsageError
 from seal.retrievers import fine_tuning
+from seal.retrievers.sentence_embedder import load_model
 from seal.retrievers.training import Asked, Pair, batches_of, pairs_of, plain
 
 TOPICS = ("rain", "gold", "music", "trains", "soup", "chess", "tigers", "paint")
@@ -116,61 +119,84 @@ def weights(model: object) -> dict[str, bytes]:
     return {name: tensor.numpy().tobytes() for name, tensor in state.items()}
 
 
-def trained(base: Path, folder: Path, batches=BATCHES, **changes: object):
-    length = changes.pop("max_length", None)
+def trained(base: Path, folder: Path, progress=None, max_length=None, **changes: object):
     recipe = fine_tuning.Recipe(**{**RECIPE, **changes})
-    loaded = fine_tuning.load_base(str(base), "cpu", length)
-    return fine_tuning.fine_tune(loaded, PAIRS, batches, recipe, folder)
+    loaded = fine_tuning.load_base(str(base), "cpu", max_length)
+    return fine_tuning.fine_tune(loaded, PAIRS, BATCHES, recipe, folder, progress)
 
 
-def test_the_loss_falls_and_every_step_is_told(static: Path, tmp_path: Path) -> None:
-    told = []
-    recipe = fine_tuning.Recipe(**RECIPE)
-    model = fine_tuning.load_base(str(static), "cpu")
-    found = fine_tuning.fine_tune(
-        model, PAIRS, BATCHES, recipe, tmp_path, lambda *step: told.append(step)
+class Finished(NamedTuple):
+    """A finished training, and what it left and told."""
+
+    found: fine_tuning.Trained
+    folder: Path
+    told: list[tuple[str, int, int]]
+
+
+def finished(base: Path, folder: Path) -> Finished:
+    told: list[tuple[str, int, int]] = []
+    found = trained(base, folder, lambda *step: told.append(step))
+    return Finished(found, folder, told)
+
+
+@pytest.fixture(scope="module")
+def whole(bert: Path, tmp_path_factory: pytest.TempPathFactory) -> Finished:
+    """A training of the BERT that nothing disturbed."""
+    return finished(bert, tmp_path_factory.mktemp("trained") / "bert")
+
+
+@pytest.fixture(scope="module")
+def whole_static(static: Path, tmp_path_factory: pytest.TempPathFactory) -> Finished:
+    """A training of the model of words."""
+    return finished(static, tmp_path_factory.mktemp("trained") / "static")
+
+
+def test_the_loss_falls_and_every_step_is_told(whole_static: Finished) -> None:
+    losses = whole_static.found.losses
+    assert [entry["step"] for entry in losses] == [5, 10]
+    assert losses[1]["loss"] < losses[0]["loss"]
+    assert whole_static.told == [("steps", step, 12) for step in range(1, 13)]
+
+
+def test_equal_seeds_give_equal_weights_and_others_do_not(
+    bert: Path, whole: Finished, tmp_path: Path
+) -> None:
+    again, other = (
+        weights(trained(bert, tmp_path / name, seed=seed).model)
+        for name, seed in (("again", 0), ("other", 2))
     )
-    assert [entry["step"] for entry in found.losses] == [5, 10]
-    assert found.losses[1]["loss"] < found.losses[0]["loss"]
-    assert told == [("steps", step, 12) for step in range(1, 13)]
+    assert again == weights(whole.found.model)
+    assert again != other
 
 
-def test_equal_seeds_give_equal_weights_and_others_do_not(bert: Path, tmp_path: Path) -> None:
-    first, again, other = (
-        weights(trained(bert, tmp_path / name, seed=seed, learning_rate=1e-3).model)
-        for name, seed in (("first", 1), ("again", 1), ("other", 2))
-    )
-    assert first == again
-    assert first != other
-
-
-def test_training_goes_on_from_the_newest_whole_checkpoint(bert: Path, tmp_path: Path) -> None:
-    whole = trained(bert, tmp_path / "whole")
+def test_training_goes_on_from_the_newest_whole_checkpoint(
+    bert: Path, whole: Finished, tmp_path: Path
+) -> None:
     folder = tmp_path / "broken"
-    trained(bert, folder)
-    for torn in ("checkpoint-12", "checkpoint-11"):
-        (folder / torn).mkdir(exist_ok=True)
+    shutil.copytree(whole.folder, folder)
+    (folder / "checkpoint-13").mkdir()
+    for torn in ("checkpoint-13", "checkpoint-12"):
         (folder / torn / "trainer_state.json").write_text('{"torn')
     assert fine_tuning.newest_checkpoint(folder) == (10, folder / "checkpoint-10")
     assert not (folder / "checkpoint-12").exists()
     resumed = trained(bert, folder)
-    assert weights(resumed.model) == weights(whole.model)
-    assert resumed.losses == whole.losses
+    assert weights(resumed.model) == weights(whole.found.model)
+    assert resumed.losses == whole.found.losses
 
 
-def test_a_finished_training_is_loaded_again(static: Path, tmp_path: Path) -> None:
-    first = trained(static, tmp_path)
-    files = {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*")}
-    again = trained(static, tmp_path)
+def test_a_finished_training_is_loaded_again(static: Path, whole_static: Finished) -> None:
+    first, folder, _ = whole_static
+    files = {path: path.stat().st_mtime_ns for path in folder.rglob("*")}
+    again = trained(static, folder)
     assert weights(again.model) == weights(first.model)
     assert again.losses == first.losses
-    assert {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*")} == files
+    assert {path: path.stat().st_mtime_ns for path in folder.rglob("*")} == files
 
 
-def test_texts_are_shortened_in_training_alone(bert: Path, tmp_path: Path) -> None:
-    short = trained(bert, tmp_path / "short", max_length=4)
+def test_texts_are_shortened_in_training_alone(bert: Path, whole: Finished, tmp_path: Path) -> None:
+    short = trained(bert, tmp_path, max_length=4)
     assert short.model.max_seq_length == 64
-    assert weights(short.model) != weights(trained(bert, tmp_path / "long").model)
+    assert weights(short.model) != weights(whole.found.model)
 
 
 def test_a_model_that_reads_any_length_cannot_be_shortened(static: Path) -> None:
@@ -187,14 +213,17 @@ def test_a_device_that_is_not_here_is_refused(static: Path) -> None:
         fine_tuning.load_base(str(static), "cuda")
 
 
-def test_a_saved_model_replaces_an_older_one(static: Path, tmp_path: Path) -> None:
-    from seal.retrievers.sentence_embedder import load_model
-
-    model = trained(static, tmp_path / "work").model
+def test_a_placed_model_replaces_an_older_one(whole_static: Finished, tmp_path: Path) -> None:
+    model = whole_static.found.model
+    out = tmp_path / "out"
+    out.mkdir()
+    (out / "mine").touch()
     for _ in range(2):
-        fine_tuning.save(model, tmp_path, tmp_path / "work" / "model")
-    assert weights(load_model(str(tmp_path), "cpu")) == weights(model)
-    assert not (tmp_path / "work" / "model").exists()
+        fine_tuning.write_model(model, tmp_path / "part")
+        fine_tuning.place(tmp_path / "part", out)
+    assert weights(load_model(str(out), "cpu")) == weights(model)
+    assert (out / "mine").exists()
+    assert not (tmp_path / "part").exists()
 
 
 KILLED = """
@@ -204,19 +233,17 @@ torch.set_num_threads(1)
 sys.path.insert(0, {tests!r})
 from pathlib import Path
 from retrievers.test_training import trained
-import retrievers.test_training as here
-from seal.retrievers import fine_tuning
-recipe = fine_tuning.Recipe(**here.RECIPE)
 def slow(stage, done, total):
     if done > 6:
         time.sleep(60)
-model = fine_tuning.load_base({base!r}, "cpu")
-fine_tuning.fine_tune(model, here.PAIRS, here.BATCHES, recipe, Path({folder!r}), slow)
+trained(Path({base!r}), Path({folder!r}), slow)
 """
 
 
 @pytest.mark.slow
-def test_a_killed_process_goes_on_to_the_same_weights(bert: Path, tmp_path: Path) -> None:
+def test_a_killed_process_goes_on_to_the_same_weights(
+    bert: Path, whole: Finished, tmp_path: Path
+) -> None:
     tests = str(Path(__file__).parents[1])
     folder = tmp_path / "killed"
     code = KILLED.format(tests=tests, base=str(bert), folder=str(folder))
@@ -233,4 +260,4 @@ def test_a_killed_process_goes_on_to_the_same_weights(bert: Path, tmp_path: Path
     newest = fine_tuning.newest_checkpoint(folder)
     assert newest is not None
     assert newest.step == 5
-    assert weights(trained(bert, folder).model) == weights(trained(bert, tmp_path / "w").model)
+    assert weights(trained(bert, folder).model) == weights(whole.found.model)
