@@ -25,17 +25,17 @@ def test_the_sample_is_ranked_and_scored(seal, tmp_path: Path) -> None:
     ]
 
 
-def test_the_table_names_pool_retriever_and_cutoffs(seal) -> None:
-    shown = seal("retrieve", "sample", "--limit", "3", COLUMNS="80").stdout
+def test_the_table_names_pool_retriever_and_cutoffs(called) -> None:
+    shown = called("retrieve", "sample", "--limit", "3", COLUMNS="80").stdout
     for word in ("sample: 65 tools", "tfidf", "recall@1", "recall@10", "mrr@10"):
         assert word in shown
     assert max(map(len, shown.splitlines())) <= 80
 
 
-def test_drawn_pools_and_long_names_fit_80_columns(seal) -> None:
+def test_drawn_pools_and_long_names_fit_80_columns(called) -> None:
     long = "tfidf,template=seal.retrievers.documents:name_description"
     words = ("sample", "--retriever", "tfidf", "--retriever", long, "--pool-sizes", "20,40,all")
-    done = seal("retrieve", *words, "--samples", "2", COLUMNS="80")
+    done = called("retrieve", *words, "--samples", "2", COLUMNS="80")
     assert done.returncode == 0, done.stderr
     assert f"R2 = {long}" in done.stdout
     tables = [line for line in done.stdout.splitlines() if line[0] in "┃│"]
@@ -44,9 +44,9 @@ def test_drawn_pools_and_long_names_fit_80_columns(seal) -> None:
     assert " ± NA" in done.stdout  # the whole pool is measured once
 
 
-def test_who_cannot_be_asked_costs_exit_code_1_and_nothing_else(seal) -> None:
+def test_who_cannot_be_asked_costs_exit_code_1_and_nothing_else(called) -> None:
     words = ("sample", "--retriever", "tfidf", "--retriever", "dense,model=openai/m")
-    done = seal("retrieve", *words, "--limit", "5")
+    done = called("retrieve", *words, "--limit", "5")
     assert done.returncode == 1
     assert "unavailable: dense,model=openai/m on sample: openai/m: no key" in done.stdout
 
@@ -60,14 +60,16 @@ def test_a_retriever_that_raises_keeps_the_others_results(seal, tmp_path: Path) 
     assert (tmp_path / "r" / "sample-tfidf" / "run.trec").is_file()
 
 
-def test_a_size_that_one_pool_lacks_is_told(seal, tmp_path: Path) -> None:
+def test_a_size_that_one_pool_lacks_is_told(called, tmp_path: Path) -> None:
     small = tmp_path / "small"
     small.mkdir()
     tools = {"schema": "tool/1", "id": "a/b/c", "name": "c"}
     task = {"schema": "task/1", "id": "t", "benchmark": "b", "goals": [{"text": "c"}]}
     (small / "tools.jsonl").write_text(json.dumps(tools) + "\n")
     (small / "tasks.jsonl").write_text(json.dumps(task) + "\n")
-    done = seal("retrieve", "sample", "small", "--pool-sizes", "20,all", "--samples", "2", "--json")
+    done = called(
+        "retrieve", "sample", "small", "--pool-sizes", "20,all", "--samples", "2", "--json"
+    )
     assert done.returncode == 0, done.stderr
     assert "small has 1 tools: no pools of 20 were drawn" in done.stderr
     sizes = [(entry["pool"], entry["size"]) for entry in json.loads(done.stdout)["results"]]
@@ -90,10 +92,10 @@ def test_a_size_that_one_pool_lacks_is_told(seal, tmp_path: Path) -> None:
     ],
 )
 def test_what_cannot_be_ranked_is_one_clear_line(
-    seal, tmp_path: Path, words: list[str], says: str
+    called, tmp_path: Path, words: list[str], says: str
 ) -> None:
     (tmp_path / "mine").touch()
-    failed = seal("retrieve", *words)
+    failed = called("retrieve", *words)
     assert failed.returncode == 2
     assert says in failed.stderr
     assert failed.stderr.count("\n") == 1
