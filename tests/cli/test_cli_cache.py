@@ -1,4 +1,4 @@
-"""`seal cache`: the store of answers, carried and checked as real processes."""
+"""`seal cache`: the store of answers, carried and checked."""
 
 import json
 import sqlite3
@@ -39,41 +39,41 @@ def test_answers_travel_from_store_to_file_to_store(seal, exported: Path, tmp_pa
     assert json.loads((tmp_path / "out.jsonl").read_text()) == ENTRY
 
 
-def test_stores_are_merged_by_folder(seal, exported: Path, tmp_path: Path) -> None:
-    seal("cache", "import", exported, "--cache-dir", "other")
-    merged = seal("cache", "merge", "other", "--json")
+def test_stores_are_merged_by_folder(called, exported: Path, tmp_path: Path) -> None:
+    called("cache", "import", exported, "--cache-dir", "other")
+    merged = called("cache", "merge", "other", "--json")
     assert json.loads(merged.stdout)["imported"] == 1
-    stats = json.loads(seal("cache", "stats", "--json").stdout)
+    stats = json.loads(called("cache", "stats", "--json").stdout)
     assert sum(stats["entries"].values()) == 1
     assert stats["path"] == str(tmp_path / "cache" / FILE_NAME)
 
 
-def test_gold_calls_are_simulated_ahead_once(seal) -> None:
-    first = json.loads(seal("cache", "fill", "sample", "--json").stdout)
+def test_gold_calls_are_simulated_ahead_once(called) -> None:
+    first = json.loads(called("cache", "fill", "sample", "--json").stdout)
     assert first["stored"] == first["calls"] > 0
     assert first["failed"] == {}
-    second = json.loads(seal("cache", "fill", "sample", "--json").stdout)
+    second = json.loads(called("cache", "fill", "sample", "--json").stdout)
     assert (second["stored"], second["known"]) == (0, first["calls"])
-    assert seal("cache", "verify", "sample").returncode == 0
+    assert called("cache", "verify", "sample").returncode == 0
 
 
-def test_the_calls_of_a_run_are_simulated_ahead(seal) -> None:
-    assert seal("run", "--limit", "9", "--no-baselines", "--out", "r").returncode == 0
-    filled = seal("cache", "fill", "sample", "--calls", "r", "--seed", "1", "--json")
+def test_the_calls_of_a_run_are_simulated_ahead(called) -> None:
+    assert called("run", "--limit", "9", "--no-baselines", "--out", "r").returncode == 0
+    filled = called("cache", "fill", "sample", "--calls", "r", "--seed", "1", "--json")
     assert json.loads(filled.stdout)["stored"] > 0
-    assert "no run folder" in seal("cache", "fill", "sample", "--calls", "nowhere").stderr
+    assert "no run folder" in called("cache", "fill", "sample", "--calls", "nowhere").stderr
 
 
-def test_a_damaged_entry_is_found_and_removed(seal, exported: Path, tmp_path: Path) -> None:
-    seal("cache", "import", exported)
+def test_a_damaged_entry_is_found_and_removed(called, exported: Path, tmp_path: Path) -> None:
+    called("cache", "import", exported)
     with sqlite3.connect(tmp_path / "cache" / FILE_NAME) as connection:
         connection.execute("UPDATE entries SET value = replace(value, 'Oslo', 'Rome')")
     connection.close()
-    found = seal("cache", "verify", "sample", "--json")
+    found = called("cache", "verify", "sample", "--json")
     assert found.returncode == 1
     assert json.loads(found.stdout)["damaged"] == [ENTRY["key"]]
-    assert seal("cache", "verify", "sample", "--repair").returncode == 1
-    assert seal("cache", "verify", "sample").returncode == 0
+    assert called("cache", "verify", "sample", "--repair").returncode == 1
+    assert called("cache", "verify", "sample").returncode == 0
     with Store(tmp_path / "cache" / FILE_NAME) as store:
         assert store.stats().entries == {}
 
@@ -89,44 +89,44 @@ def test_a_damaged_entry_is_found_and_removed(seal, exported: Path, tmp_path: Pa
         (["verify", "nothing-here"], "nothing-here"),
     ],
 )
-def test_what_cannot_be_done_is_one_clear_line(seal, words: list[str], says: str) -> None:
-    failed = seal("cache", *words)
+def test_what_cannot_be_done_is_one_clear_line(called, words: list[str], says: str) -> None:
+    failed = called("cache", *words)
     assert failed.returncode == 2
     assert says in failed.stderr
     assert failed.stderr.count("\n") == 1
 
 
-def test_a_file_that_is_no_store_is_refused(seal, tmp_path: Path) -> None:
+def test_a_file_that_is_no_store_is_refused(called, tmp_path: Path) -> None:
     (tmp_path / "cache").mkdir()
     (tmp_path / "cache" / FILE_NAME).write_text("not a database, but quite long enough " * 9)
-    failed = seal("cache", "stats")
+    failed = called("cache", "stats")
     assert failed.returncode == 2
     assert FILE_NAME in failed.stderr
 
 
-def test_a_file_of_which_nothing_can_be_used_is_one_clear_error(seal, tmp_path: Path) -> None:
+def test_a_file_of_which_nothing_can_be_used_is_one_clear_error(called, tmp_path: Path) -> None:
     (tmp_path / "bad.jsonl").write_text("no\n{}\nno\n")
-    failed = seal("cache", "import", "bad.jsonl")
+    failed = called("cache", "import", "bad.jsonl")
     assert (failed.returncode, failed.stdout) == (2, "")
     assert failed.stderr.count("\n") == 1
     assert "2 x not JSON, first bad.jsonl, line 1; 1 x no key" in failed.stderr
 
 
 def test_answers_that_are_known_beside_bad_lines_are_no_error(
-    seal, exported: Path, tmp_path: Path
+    called, exported: Path, tmp_path: Path
 ) -> None:
     with exported.open("a") as file:
         file.write("no\n")
     for imported in (1, 0):
-        done = seal("cache", "import", exported, "--json")
+        done = called("cache", "import", exported, "--json")
         assert done.returncode == 0
         assert json.loads(done.stdout)["imported"] == imported
 
 
-def test_a_cache_folder_that_cannot_be_made_is_a_usage_error(seal, tmp_path: Path) -> None:
+def test_a_cache_folder_that_cannot_be_made_is_a_usage_error(called, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     for words in (("cache", "stats"), ("run", "--limit", "1", "--no-baselines")):
-        failed = seal(*words, "--cache-dir", "file/cache")
+        failed = called(*words, "--cache-dir", "file/cache")
         assert failed.returncode == 2
         assert "file/cache/answers.sqlite cannot be opened" in failed.stderr
         assert "give another --cache-dir" in failed.stderr
