@@ -165,7 +165,7 @@ def retrieve(
         k: Cut-offs; the largest is the length of a ranking.
         out: Folder for results.json, results.csv, rankings, TREC run and qrels files, draws.jsonl
             (the queries of each sample), and with the extra `experiments` results.parquet and
-            figures; an earlier experiment there is replaced. None: nothing is written.
+            figures: new or empty. None: nothing is written.
         progress: Told the stage, how many of its items are done, and how many there are.
         **settings: Fields of `seal.pipeline.retrieval.settings.RetrievalSettings`: pool_sizes,
             samples, distractors, queries_in, nested, queries, seed, options, select, limit,

@@ -22,6 +22,9 @@ from seal.core.types import Trajectory
 Pair = tuple[str, int]
 """Task id and trial."""
 
+LOCK = ".lock"
+"""Name of the file that says who writes into a folder."""
+
 
 class Lock:
     """The right to write into a run folder; held by one process at a time, freed when it dies.
@@ -31,7 +34,7 @@ class Lock:
     """
 
     def __init__(self, folder: Path) -> None:
-        self._path = folder / ".lock"
+        self._path = folder / LOCK
 
     def __enter__(self) -> Lock:
         """Take the lock."""
@@ -65,7 +68,7 @@ class Lock:
 def is_held(folder: Path) -> bool:
     """Tell whether a process holds the lock of a run folder: it plays or scores the run."""
     try:
-        file = (folder / ".lock").open("rb")
+        file = (folder / LOCK).open("rb")
     except FileNotFoundError:
         return False
     with file:

@@ -1,6 +1,7 @@
 """Experiments in retrieval, over one or more pools."""
 
 import csv
+import os
 from dataclasses import replace
 from io import StringIO
 from pathlib import Path
@@ -496,24 +497,17 @@ def test_a_size_beyond_one_of_several_pools_is_left_out_there(tmp_path: Path):
     assert found["notes"] == ["b has 20 tools: no pools of 30 were drawn"]
 
 
-def test_a_folder_of_something_else_is_not_replaced(pool: Path, tmp_path: Path):
-    with pytest.raises(UsageError, match="holds no retrieval results"):
-        measured([pool], ["tfidf"], tmp_path)
-    measured([pool], ["tfidf", "random"], tmp_path / "out")
-    measured([pool], ["tfidf"], tmp_path / "out")
-    assert not (tmp_path / "out" / "pool-random").exists()
-    assert [path.name for path in tmp_path.iterdir() if path.name.startswith(".")] == []
+def test_no_folder_that_holds_something_takes_an_experiment(pool: Path, tmp_path: Path):
+    with pytest.raises(UsageError, match="holds pool: choose a new folder or empty it"):
+        seal.retrieve(pool, "tfidf", k=1, out=tmp_path)
 
-
-@pytest.mark.parametrize("foreign", ["my_notes.md", "pool-tfidf/notes.md", "figures/mine.png"])
-def test_what_is_not_ours_is_never_removed(pool: Path, tmp_path: Path, foreign: str):
     out = tmp_path / "out"
-    seal.retrieve(pool, "tfidf", k=1, out=out)
-    (out / foreign).write_text("mine")
+    seal.retrieve(pool, ["tfidf", "random"], k=1, out=out)
     before = contents(out)
-    with pytest.raises(UsageError, match=f"holds {foreign} beside an earlier experiment"):
-        seal.retrieve(pool, ["tfidf", "random"], k=1, out=out)
+    with pytest.raises(UsageError, match="holds an experiment already"):
+        seal.retrieve(pool, "tfidf", k=1, out=out)
     assert contents(out) == before
+    assert [path.name for path in tmp_path.rglob(".*")] == []
 
 
 def test_the_folder_one_stands_in_takes_an_experiment(
@@ -522,10 +516,20 @@ def test_the_folder_one_stands_in_takes_an_experiment(
     here = tmp_path / "here"
     here.mkdir()
     monkeypatch.chdir(here)
-    for retriever in ("random", "tfidf"):
-        seal.retrieve(pool, retriever, k=1, out=".")
-        assert {path.name for path in here.glob("pool-*")} == {f"pool-{retriever}"}
-        assert (Path.cwd() / "results.parquet").is_file()
+    seal.retrieve(pool, "random", k=1, out=".")
+    assert {path.name for path in here.glob("pool-*")} == {"pool-random"}
+    assert (Path.cwd() / "results.parquet").is_file()
+
+
+def test_a_second_experiment_in_one_folder_is_refused(pool: Path, tmp_path: Path):
+    out = tmp_path / "out"
+
+    def meanwhile(stage: str, done: int, total: int) -> None:
+        with pytest.raises(UsageError, match=f"another process .pid {os.getpid()}. is writing"):
+            seal.retrieve(pool, "random", k=1, out=out)
+
+    seal.retrieve(pool, "tfidf", k=1, out=out, progress=meanwhile)
+    assert {path.name for path in out.glob("pool-*")} == {"pool-tfidf"}
 
 
 def test_an_option_may_be_meant_for_one_of_several_retrievers(pool: Path):

@@ -79,7 +79,7 @@ def retrieve(
     finally:
         store.close()
         if folder is not None:
-            folder.discard()
+            folder.close()
     return result
 
 

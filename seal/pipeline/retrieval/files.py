@@ -30,6 +30,7 @@ from seal.core.records import AtomicFile, write_records
 from seal.core.secrets import without_keys
 from seal.core.types import Ranking
 from seal.evaluation.retrieval import qrels_of, query_id, write_trec_qrels, write_trec_run
+from seal.pipeline.journal import LOCK, Lock
 from seal.pipeline.retrieval.draws import Draw, Ranked, distinct
 
 RESULTS = "results.json"
@@ -57,11 +58,6 @@ COLUMNS = (
 queries behind the value."""
 _TREC_LINES = 2_000_000
 """Ranked tools of drawn pools that are written at most: about 150 MB."""
-_OURS = re.compile(
-    r"results\.(json|csv|parquet)|draws\.jsonl|figures/recall_over_\w+\.(svg|png)"
-    r"|[^/]+/(rankings\.jsonl|(\d+-\d+/)?(run|qrels)\.trec)"
-)
-"""Paths of the files of an experiment."""
 _NAME_LIMIT = 120
 """Characters of a folder's name."""
 
@@ -69,14 +65,16 @@ _NAME_LIMIT = 120
 class Folder:
     """Where an experiment is written: beside its place, which it takes when it is finished.
 
+    The place is locked meanwhile, so that no other process takes it.
+
     Args:
-        out: The folder; an earlier experiment there is replaced.
+        out: The folder: new or empty.
         pools: Labels of the pools.
         retrievers: Labels of the retrievers.
         lines: Ranked tools of all drawn pools.
 
     Raises:
-        UsageError: The folder holds something else, which is never removed.
+        UsageError: The folder holds something, or another process writes into it.
         OSError: It cannot be made.
     """
 
@@ -84,15 +82,18 @@ class Folder:
         self, out: Path, pools: Sequence[str], retrievers: Sequence[str], lines: int
     ) -> None:
         out = out.resolve()
-        if out.exists():
-            _check_replaceable(out)
+        self._made = not out.exists()
+        if self._made:
+            out.mkdir(parents=True)
+        _check_empty(out)
         self.out = out
+        self._lock = Lock(out).__enter__()
         self.draws_written = lines <= _TREC_LINES
         pairs = [(pool, retriever) for pool in pools for retriever in retrievers]
         names = distinct([_folder_name(*pair) for pair in pairs])
         self._names = dict(zip(pairs, names, strict=True))
         self._part = out.with_name(f".{out.name}.{os.getpid()}.part")
-        self._part.mkdir(parents=True)
+        self._part.mkdir()
 
     def write_rankings(self, ranked: Ranked, retriever: str, rankings: Sequence[Ranking]) -> None:
         """Write one retriever's rankings of a pool and the relevant tools."""
@@ -120,48 +121,31 @@ class Folder:
             file.write(without_keys(json_text(result)))
         with AtomicFile(self._part / TABLE) as file:
             file.write(csv_text(long_rows(result)).encode())
-        # The folder itself stays: a shell may stand in it, for which another of its name is none.
-        self.out.mkdir(exist_ok=True)
-        self._remove_earlier()
         # The results come last: a folder without them holds no experiment.
         for path in sorted(self._part.iterdir(), key=lambda path: path.name == RESULTS):
             shutil.move(path, self.out / path.name)
         self._part.rmdir()
 
-    def _remove_earlier(self) -> None:
-        """Remove an earlier experiment's files, and the folders that this empties."""
-        (self.out / RESULTS).unlink(missing_ok=True)
-        for path in sorted(self.out.rglob("*"), reverse=True):  # what a folder holds, before it
-            if path.is_dir() and not path.is_symlink():
-                with suppress(OSError):
-                    path.rmdir()
-            elif _is_ours(self.out, path):
-                path.unlink()
-
-    def discard(self) -> None:
-        """Remove what was written, where it was not finished."""
+    def close(self) -> None:
+        """Free the place; of an experiment that was not finished, nothing stays."""
         shutil.rmtree(self._part, ignore_errors=True)
+        self._lock.__exit__(None, None, None)
+        (self.out / LOCK).unlink(missing_ok=True)
+        if self._made:
+            with suppress(OSError):  # it holds the experiment
+                self.out.rmdir()
 
 
-def _check_replaceable(out: Path) -> None:
-    if not out.is_dir() or (any(out.iterdir()) and not (out / RESULTS).is_file()):
+def _check_empty(out: Path) -> None:
+    held = (
+        [path.name for path in out.iterdir() if path.name != LOCK] if out.is_dir() else [out.name]
+    )
+    if RESULTS in held:
         raise UsageError(
-            f"{out} exists and holds no retrieval results (no {RESULTS}): "
-            "choose a new folder or empty it"
+            f"{out} holds an experiment already: choose a new folder, or remove that one"
         )
-    foreign = next((path for path in sorted(out.rglob("*")) if not _is_ours(out, path)), None)
-    if foreign is not None:
-        raise UsageError(
-            f"{out} holds {foreign.relative_to(out)} beside an earlier experiment, which would be "
-            "replaced: choose a new folder, or move that away"
-        )
-
-
-def _is_ours(out: Path, path: Path) -> bool:
-    """Tell whether a path is a file of an experiment, or a folder."""
-    if path.is_dir() and not path.is_symlink():
-        return True
-    return _OURS.fullmatch(path.relative_to(out).as_posix()) is not None
+    if held:
+        raise UsageError(f"{out} holds {min(held)}: choose a new folder or empty it")
 
 
 def _draw_json(ranked: Ranked, draw: Draw) -> dict[str, Any]:
