@@ -92,12 +92,12 @@ def _call(verb: str, words: list[str]) -> int:
     for warning in config.warnings():
         tell(warning)
     try:
-        outcome = command.main(
-            args=words,
-            prog_name=f"seal {verb}",
-            standalone_mode=False,
-            default_map=config.defaults(command),
-        )
+        # Not command.main(), which turns an interruption into a silent exit.
+        defaults = config.defaults(command)
+        with command.make_context(f"seal {verb}", words, default_map=defaults) as context:
+            outcome = command.invoke(context)
+    except typer.Exit as end:
+        return end.exit_code
     except typer.TyperException as error:
         origin = config.origin(getattr(error, "param", None))
         text = error.format_message().rstrip(".")

@@ -140,6 +140,7 @@ def test_an_interrupted_download_leaves_nothing_half_written(
         told = process.communicate(timeout=300)[1]
 
     assert process.returncode == 130
+    assert told.endswith("seal: interrupted\n")
     assert "Traceback" not in told
     assert [path for path in tmp_path.rglob("*") if path.is_file()] == []
 
