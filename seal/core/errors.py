@@ -3,6 +3,7 @@
     SealError
     ├── UsageError              asked for something that cannot be        exit code 2
     │   ├── UnknownNameError    no plug-in, role, metric... of that name
+    │   ├── OptionError         an option's value cannot be
     │   └── MissingExtraError   an optional dependency is not installed
     ├── DataError               a file or record is not what it must be   exit code 2
     ├── InfrastructureError     server, network, store: never a score     exit code 1
@@ -37,6 +38,10 @@ class SealError(Exception):
 
 class UsageError(SealError):
     """The caller asked for something that cannot be; the text names the repair."""
+
+
+class OptionError(UsageError):
+    """An option of a plug-in has a value that it cannot have, whatever is installed or online."""
 
 
 class UnknownNameError(UsageError):

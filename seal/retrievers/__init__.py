@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from seal.core.errors import DataError, UsageError
+from seal.core.errors import DataError, OptionError, UsageError
 from seal.core.protocols import Pool, Retriever
 from seal.core.registry import Registry
 from seal.core.types import Query, Ranking
@@ -101,7 +101,7 @@ def _taken_sentences(options: dict[str, Any]) -> bool:
     """Take the option `sentences` out and return it."""
     value = options.pop(SENTENCES, False)
     if not isinstance(value, bool):
-        raise UsageError(f"{SENTENCES}={value}: expected true or false")
+        raise OptionError(f"{SENTENCES}={value}: expected true or false")
     return value
 
 

@@ -17,7 +17,7 @@ import Stemmer
 from scipy.sparse import csc_matrix, csr_matrix
 from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
 
-from seal.core.errors import UsageError
+from seal.core.errors import OptionError
 from seal.core.protocols import Pool
 from seal.core.text import split_identifiers
 from seal.core.types import Query
@@ -128,5 +128,5 @@ def _number(options: Mapping[str, Any], name: str, default: float, most: float) 
     value = options.get(name)
     value = default if value is None else value
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value <= most:
-        raise UsageError(f"{name} = {value!r}: expected a number from 0 to {most:g}")
+        raise OptionError(f"{name} = {value!r}: expected a number from 0 to {most:g}")
     return float(value)

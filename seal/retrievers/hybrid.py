@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from seal.core.errors import UnknownNameError, UsageError
+from seal.core.errors import OptionError, UnknownNameError
 from seal.core.protocols import Pool, Retriever
 from seal.retrievers import REGISTRY, build_retriever
 from seal.retrievers.contract import in_order, refuse_unknown_options
@@ -58,7 +58,7 @@ def hybrid(pool: Pool) -> Retriever:
         depth = _whole("depth", own.get("depth"), DEFAULT_DEPTH, 1)
         return RankFusion([build_retriever(part.what, part.pool) for part in parts], depth, ids)
     if len(parts) != 2:
-        raise UsageError(
+        raise OptionError(
             f"fusion=cosine joins two parts, got {len(parts)}: give two, or fusion=rrf"
         )
     return JointSpace(
@@ -89,13 +89,13 @@ class _Part:
         plugin = REGISTRY.resolve(self.what)
         build = getattr(plugin, "space", None)
         if not callable(build):
-            raise UsageError(
+            raise OptionError(
                 f"part {self.number} of the hybrid, {self.what}, is no vector space: fusion=cosine "
                 "takes tfidf, bm25, dense, or a class with a function space(pool); "
                 "give fusion=rrf, which joins any retrievers"
             )
         for name in sorted(INDEX_OPTIONS & self.pool.options.keys()):
-            raise UsageError(
+            raise OptionError(
                 f"{self.number}.{name}: under fusion=cosine the parts share one index; give {name} "
                 "without a number"
             )
@@ -109,7 +109,9 @@ class _Part:
 def _names(parts: Any) -> list[Any]:
     names = [name.strip() for name in parts.split("+")] if isinstance(parts, str) else list(parts)
     if len(names) < 2 or not all(names):
-        raise UsageError(f"parts={parts}: expected two or more retrievers, such as {DEFAULT_PARTS}")
+        raise OptionError(
+            f"parts={parts}: expected two or more retrievers, such as {DEFAULT_PARTS}"
+        )
     return names
 
 
@@ -117,7 +119,7 @@ def _refuse_foreign(fusion: str, options: Mapping[str, Any]) -> None:
     """Reject options of the other fusion, but those of an index, which a part may take."""
     for other, known in _OWN.items():
         for name in sorted((known - INDEX_OPTIONS) & options.keys()):
-            raise UsageError(f"{name} is an option of fusion={other}, not of fusion={fusion}")
+            raise OptionError(f"{name} is an option of fusion={other}, not of fusion={fusion}")
 
 
 def _parts(names: Sequence[Any], pool: Pool) -> Iterator[_Part]:
@@ -153,7 +155,7 @@ def _by_number(
         elif 1 <= int(match[1]) <= count:
             numbered.setdefault(int(match[1]), {})[match[2]] = value
         else:
-            raise UsageError(f"{key}: the hybrid has the parts 1 to {count}; number one of them")
+            raise OptionError(f"{key}: the hybrid has the parts 1 to {count}; number one of them")
     return numbered, shared
 
 
@@ -167,12 +169,12 @@ def _sure_options(what: Any) -> frozenset[str]:
 def _share(value: Any) -> float:
     value = 0.5 if value is None else value
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value <= 1:
-        raise UsageError(f"weight = {value!r}: expected a number from 0 to 1, of the first part")
+        raise OptionError(f"weight = {value!r}: expected a number from 0 to 1, of the first part")
     return float(value)
 
 
 def _whole(name: str, value: Any, default: int, least: int) -> int:
     value = default if value is None else value
     if isinstance(value, bool) or not isinstance(value, int) or value < least:
-        raise UsageError(f"{name} = {value!r}: expected a whole number of at least {least}")
+        raise OptionError(f"{name} = {value!r}: expected a whole number of at least {least}")
     return value

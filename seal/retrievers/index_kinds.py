@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from typing import Any, ClassVar, TypeAlias
 
-from seal.core.errors import UnknownNameError, UsageError
+from seal.core.errors import OptionError, UnknownNameError, UsageError
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class Hnsw:
 
     def __post_init__(self) -> None:
         if self.m < 2:
-            raise UsageError(f"m = {self.m}: a graph needs at least 2 neighbours a vector")
+            raise OptionError(f"m = {self.m}: a graph needs at least 2 neighbours a vector")
 
 
 @dataclass(frozen=True)
@@ -112,9 +112,9 @@ def index_kind(options: Mapping[str, Any]) -> IndexKind:
     for key, value in given.items():
         if key not in known:
             owner = next(k.name for k in _KINDS.values() if key in {f.name for f in fields(k)})
-            raise UsageError(f"{key} is no option of index={name}; give index={owner} with it")
+            raise OptionError(f"{key} is no option of index={name}; give index={owner} with it")
         if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-            raise UsageError(f"{key} = {value!r}: expected a whole number above 0")
+            raise OptionError(f"{key} = {value!r}: expected a whole number above 0")
     return kind(**given)
 
 

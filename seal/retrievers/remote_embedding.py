@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from seal.core.addresses import check_url
-from seal.core.errors import UsageError
+from seal.core.errors import OptionError
 from seal.core.plain import well_formed
 
 OPTIONS = frozenset(
@@ -63,7 +63,7 @@ class RemoteOptions:
         """
         model = str(options.get("model") or "")
         if not model:
-            raise UsageError(f"no embedding model is named: write {provider}/MODEL")
+            raise OptionError(f"no embedding model is named: write {provider}/MODEL")
         url = options.get("base_url") or None
         given: dict[str, Any] = {"batch_size": batch_size}
         for name in ("dimensions", "batch_size", "max_tries"):
@@ -104,5 +104,5 @@ def _number(name: str, value: Any, kind: type[int] | type[float]) -> int | float
     except (TypeError, ValueError):
         number = 0
     if not 0 < number < float("inf"):
-        raise UsageError(f"-R {name}={value}: expected a number above 0")
+        raise OptionError(f"-R {name}={value}: expected a number above 0")
     return number

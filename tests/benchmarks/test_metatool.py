@@ -151,6 +151,12 @@ def test_rows_that_cannot_be_used_are_counted(source: Source) -> None:
     }
 
 
+def test_a_header_that_no_row_fits_ends_the_import(source: Source) -> None:
+    source.csv("Good?,TideTool", "Better?,BusTool", header="Query,Tool,Score")
+    with pytest.raises(DataError, match="no row is as wide as the header"):
+        source.imported(set="single")
+
+
 @pytest.mark.parametrize(
     ("raw", "told"),
     [

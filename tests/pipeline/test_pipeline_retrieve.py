@@ -473,6 +473,8 @@ def test_held_out_tasks_need_a_record_and_its_pool(pool: Path, tmp_path: Path):
         ((["sample"], ["tfidf"]), {"queries_in": "all"}, "no value of queries_in 'all'"),
         ((["sample"], ["tfidf"]), {"pool_size": (5,)}, "Did you mean 'pool_sizes'"),
         ((["sample"], ["oracle,foo=1"]), {}, "no option -R of oracle 'foo'"),
+        ((["sample"], ["bm25,k1=abc"]), {}, "k1 = 'abc': expected a number"),
+        ((["sample"], ["hybrid,parts=tfidf"]), {}, "parts=tfidf: expected two or more"),
         ((["sample"], ["tfidf"]), {"options": {"api_key": "x"}}, "api_key"),
     ],
 )

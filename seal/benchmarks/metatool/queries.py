@@ -71,9 +71,7 @@ def _rows(path: Path, counts: Counter[str], dropped: Counter[str]) -> Iterator[t
     try:
         header = next(reader, [])
         places = _places(header, path)
-        for row in reader:
-            if not row:
-                continue
+        for row in filter(None, reader):
             counts["rows"] += 1
             if len(row) == len(header):
                 yield row[places[0]], row[places[1]]
@@ -84,6 +82,11 @@ def _rows(path: Path, counts: Counter[str], dropped: Counter[str]) -> Iterator[t
             f"{path}, line {reader.line_num}: {error}; "
             "is a quotation mark not doubled or not closed? Fetch the file again"
         ) from error
+    if 0 < counts["rows"] == dropped["row_of_another_width"]:
+        raise DataError(
+            f"{path}: no row is as wide as the header ({', '.join(header)}): "
+            "a column has no values, or a name stands in the header too much"
+        )
 
 
 def _places(header: Sequence[str], path: Path) -> tuple[int, int]:

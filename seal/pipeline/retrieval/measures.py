@@ -9,7 +9,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from seal.agents.replies import fault
-from seal.core.errors import InfrastructureError, SealError, UnknownNameError
+from seal.core.errors import InfrastructureError, OptionError, SealError, UnknownNameError
 from seal.core.protocols import Pool, Retriever
 from seal.core.types import Query, Ranking
 from seal.evaluation.retrieval import measure_rankings, metric_names, qrels_of
@@ -67,12 +67,13 @@ def measure(
 
     Raises:
         UnknownNameError: The retriever knows no such model's provider, template or option.
+        OptionError: An option has a value that it cannot have.
     """
     try:
         retriever = build_retriever(contender.what, pool)
         rankings = tuple(_rankings(retriever, ranked, max(ks)))
         identity = str(getattr(retriever, "identity", "") or contender.label)
-    except UnknownNameError:
+    except (UnknownNameError, OptionError):
         raise
     except SealError as error:
         return Unavailable(_reason(error))
