@@ -12,7 +12,6 @@ if TYPE_CHECKING:
         catalogue,
         count,
         fetch,
-        frame,
         import_benchmark,
         lint,
         load_pool,
@@ -58,6 +57,7 @@ if TYPE_CHECKING:
     )
     from seal.pipeline.run_folder import RunFolder
     from seal.pipeline.settings import RunSettings
+    from seal.report.frames import frame
 
     __version__: str
 
@@ -120,7 +120,6 @@ _HOMES = {
         "catalogue",
         "count",
         "fetch",
-        "frame",
         "import_benchmark",
         "lint",
         "load_pool",
@@ -149,6 +148,7 @@ _HOMES = {
     ),
     "seal.pipeline.run_folder": ("RunFolder",),
     "seal.pipeline.settings": ("RunSettings",),
+    "seal.report.frames": ("frame",),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 

@@ -12,8 +12,6 @@ from seal.core.registry import Registry, load_dotted
 from seal.pipeline.settings import RunSettings
 
 if TYPE_CHECKING:
-    from pandas import DataFrame
-
     from seal.benchmarks import ImportReport, StoredPool
     from seal.benchmarks.catalogue import Entry
     from seal.benchmarks.counting import PoolCounts
@@ -267,30 +265,6 @@ def train_retriever(
     places = [test_on] if isinstance(test_on, str | Path) else list(test_on)
     asked = TrainSettings(base=str(base), **settings)
     return train(pool, Path(out), asked, places, resume, progress)
-
-
-def frame(what: Any) -> DataFrame:
-    """Return results as a pandas frame, one figure a row; needs the extra `experiments`.
-
-    Args:
-        what: What `seal.retrieve` or `seal.sweep` returned, or the folder that they wrote; or a
-            run: what `seal.run` returned, a `RunFolder`, or its path.
-
-    Returns:
-        Of an experiment in retrieval the columns of results.csv: pool, pool_digest, size, tools,
-        sample (missing in the row of all samples together), retriever, identity, metric, value,
-        deviation, low, high, n, queries, samples, unavailable. Of a sweep those of sweep.csv: pool,
-        pool_digest, size, sample, top_k, metric, value, deviation, low, high, n, undefined,
-        queries, samples, reason. Of a run the fields of its scores: task_id, trial, goal, metric,
-        value, weight, reason.
-
-    Raises:
-        MissingExtraError: pandas is not installed.
-        DataError: The folder holds none of them.
-    """
-    from seal.report.frames import frame as framed
-
-    return framed(what)
 
 
 def load_pool(pool: str | Path) -> StoredPool:

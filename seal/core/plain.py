@@ -12,6 +12,7 @@ What a JSON line cannot hold is written as the nearest thing that it can:
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import fields, is_dataclass
 from typing import Any
 
@@ -82,3 +83,15 @@ def _nearest_float(number: int) -> float | None:
         return float(number)
     except OverflowError:
         return None
+
+
+def leaves(value: Any) -> Iterator[str]:
+    """Yield the texts and numbers of a JSON value as texts, in order; no booleans, no null."""
+    if isinstance(value, dict):
+        for item in value.values():
+            yield from leaves(item)
+    elif isinstance(value, list):
+        for item in value:
+            yield from leaves(item)
+    elif value is not None and not isinstance(value, bool):
+        yield str(value)

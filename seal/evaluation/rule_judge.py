@@ -25,13 +25,14 @@ other languages than English. Then it says unsure; a solved or unsolved is meant
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
 from seal.core.conditions import Asked, Called, Replied
+from seal.core.plain import leaves
 from seal.core.text import sentences
-from seal.core.types import JSON, Goal, Plan, Step, ToolCall, ToolResult, Verdict
+from seal.core.types import Goal, Plan, Step, ToolCall, ToolResult, Verdict
 from seal.evaluation.goals import failed, made_calls
 from seal.evaluation.statements import normalise, numbers, read, same_words, statement
 
@@ -179,21 +180,10 @@ def _outcomes(steps: Sequence[Step]) -> list[Outcome]:
     return [(call, results.get(call.id)) for call in made_calls(steps)]
 
 
-def _leaves(value: JSON) -> Iterator[str]:
-    if isinstance(value, dict):
-        for item in value.values():
-            yield from _leaves(item)
-    elif isinstance(value, list):
-        for item in value:
-            yield from _leaves(item)
-    elif value is not None and not isinstance(value, bool):
-        yield str(value)
-
-
 def _result_values(result: ToolResult) -> list[str]:
     """Return the texts and numbers of a result; of long texts their numbers."""
     found = []
-    for leaf in _leaves(result.value if result.value is not None else result.content):
+    for leaf in leaves(result.value if result.value is not None else result.content):
         if len(read(leaf).tokens) > _LONG_TEXT:
             found += [format(number, "f") for number in numbers(leaf)]
         else:
@@ -214,7 +204,7 @@ def _result_numbers(outcomes: Sequence[Outcome]) -> set[Decimal]:
         number
         for _, result in outcomes
         if result is not None
-        for leaf in _leaves(result.value if result.value is not None else result.content)
+        for leaf in leaves(result.value if result.value is not None else result.content)
         for number in numbers(leaf)
     }
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import fields
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import orjson
 
@@ -15,6 +15,9 @@ from seal.core.types import Score
 from seal.pipeline.retrieval.files import COLUMNS, RESULTS, long_rows
 from seal.pipeline.run_folder import RunFolder
 from seal.pipeline.sweep import files as sweeps
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 EXTRA = "experiments"
 PARQUET = "results.parquet"
@@ -35,8 +38,8 @@ _TYPES = {
 """Columns that are no text; those with a capital letter hold missing values too."""
 
 
-def frame(what: Any) -> Any:
-    """Return results as a pandas frame, one figure a row.
+def frame(what: Any) -> DataFrame:
+    """Return results as a pandas frame, one figure a row; needs the extra `experiments`.
 
     Args:
         what: What `seal.retrieve` or `seal.sweep` returned, or the folder that they wrote; or a

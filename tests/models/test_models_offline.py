@@ -234,7 +234,8 @@ nested = st.recursive(
 @given(nested, st.randoms(use_true_random=False))
 @settings(max_examples=60)
 def test_random_values_are_valid(schema, draw):
-    Draft202012Validator(schema).validate(random_value(schema, draw))
+    faults = Draft202012Validator(schema).iter_errors(random_value(schema, draw))
+    assert [fault.message for fault in faults] == []
 
 
 # human

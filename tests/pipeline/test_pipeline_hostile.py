@@ -301,6 +301,9 @@ def test_roles_may_say_anything_that_is_text(pool, tmp_path):
     result = play(pool, tmp_path / "run", model=Weatherman(), roles={"planner": Odd()}, limit=1)
 
     readable(result)
+    [trajectory] = result.folder.trajectories()
+    said = [step.content for step in trajectory.steps if step.author == "planner"]
+    assert said == ["\ufffd\x00\u202e" + "x" * 10_000]
 
 
 def test_damaged_pool_is_refused_before_a_folder_is_made(tmp_path):

@@ -69,9 +69,11 @@ def test_every_difference_is_named_with_both_values():
 
 @pytest.mark.parametrize(("old", "new"), [(5, 5), (5, 6), (5, None), (None, None)])
 def test_limit_may_grow(old, new):
-    check_resumable(
-        {"measure": {"limit": old}, "system": {}}, {"measure": {"limit": new}, "system": {}}, "x"
-    )
+    then, now = ({"measure": {"limit": limit}, "system": {}} for limit in (old, new))
+    check_resumable(then, now, "x")
+    if old != new:
+        with pytest.raises(UsageError, match=r"measure\.limit"):
+            check_resumable(now, then, "x")
 
 
 @pytest.mark.parametrize(

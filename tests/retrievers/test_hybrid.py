@@ -165,7 +165,10 @@ def test_what_cannot_be_joined_is_refused(spec, error, message, pool):
 
 
 def test_the_runs_address_passes_where_no_part_asks_a_server(with_options):
-    build_retriever("hybrid,parts=tfidf+bm25", with_options(base_url="http://localhost:1"))
+    spec, query = "hybrid,parts=tfidf+bm25", [Query("rain in Bern")]
+    addressed = build_retriever(spec, with_options(base_url="http://localhost:1"))
+
+    assert addressed.retrieve(query, 3) == build_retriever(spec, with_options()).retrieve(query, 3)
 
 
 def test_a_cutoff_below_one_or_beyond_the_pool(pool):

@@ -8,13 +8,14 @@ of them is not), `unparsable_arguments`. Only the gold calls are dropped, never 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from seal.benchmarks.toolbench.answers import Run
 from seal.benchmarks.toolbench.runs import LEAD, USER, call_steps
 from seal.core.conditions import Argument, Called
 from seal.core.order import levels
+from seal.core.plain import leaves
 from seal.core.types import JSON, Milestone, Plan, Step, Tool
 
 
@@ -107,21 +108,10 @@ def _new_values(arguments: Mapping[str, JSON], query: str, tool: Tool) -> list[s
         stated = {str(document.get("default")), *map(str, document.get("examples", ()))}
         found += [
             value
-            for value in _leaves(argument)
+            for value in map(str.strip, leaves(argument))
             if len(value) > 1 and value not in stated and not _states(query, value)
         ]
     return found
-
-
-def _leaves(value: JSON) -> Iterator[str]:
-    if isinstance(value, dict):
-        for item in value.values():
-            yield from _leaves(item)
-    elif isinstance(value, list):
-        for item in value:
-            yield from _leaves(item)
-    elif value is not None and not isinstance(value, bool):
-        yield str(value).strip()
 
 
 def _first_stating(value: str, answers: Sequence[str]) -> list[int]:
