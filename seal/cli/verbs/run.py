@@ -2,9 +2,10 @@
 
 import shlex
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -39,6 +40,15 @@ _OF_SWEEPS = ("samples", "distractors", "queries_in", "nested", "queries")
 """Parameters that mean nothing without several pools or K."""
 
 
+_ROLES = {
+    "planner": "planner",
+    "verifier": "verifier",
+    "checker": "checker",
+    "user": "user_simulator",
+}
+"""Option to the role that it seats."""
+
+
 def _several(text: str) -> str:
     """Return a comma-separated list of whole numbers as it stands.
 
@@ -46,12 +56,16 @@ def _several(text: str) -> str:
         BadParameter: It is none.
     """
     try:
-        whole = [int(word) for word in text.split(",")]
-    except ValueError:
-        whole = []
-    if not whole:
-        raise typer.BadParameter(f"{text!r}: expected a whole number, or several such as 1,5,10")
+        _whole(text)
+    except ValueError as error:
+        raise typer.BadParameter(
+            f"{text!r}: expected a whole number, or several such as 1,5,10"
+        ) from error
     return text
+
+
+def _whole(text: str) -> tuple[int, ...]:
+    return tuple(int(word) for word in text.split(","))
 
 
 @app.command()
@@ -162,67 +176,64 @@ def command(
     """
     if resume and out is None:
         raise UsageError("--resume needs the folder of the run to go on with: give --out RUN")
-    ks = tuple(map(int, top_k.split(",")))
-    swept = pool_sizes is not None or len(ks) > 1
+    swept = pool_sizes is not None or len(_whole(top_k)) > 1
     if not swept:
         _refuse_alone(context)
-    roles = {"planner": planner, "verifier": verifier, "checker": checker, "user_simulator": user}
-    settings = RunSettings(
-        pool=pool,
-        model=model,
-        role_models=pairs("--role-model", role_model),
-        model_options=typed_pairs("--model-option", model_option),
-        base_url=base_url,
-        roles={role: agent for role, agent in roles.items() if agent},
-        team=team,
-        history=history,
-        retriever=retriever,
-        retriever_options=typed_pairs("--retriever-option", retriever_option),
-        top_k=ks[0],
-        retrieve=retrieve,
-        simulator=simulator,
-        cache=cache,
-        cache_dir=cache_dir,
-        judge=judge,
-        limit=limit,
-        select=pairs("--select", select),
-        trials=trials,
-        workers=workers,
-        processes=processes,
-        max_turns=max_turns,
-        max_calls=max_calls,
-        max_tokens=max_tokens,
-        max_seconds=max_seconds,
-        max_total_tokens=max_total_tokens,
-        temperature=temperature,
-        seed=seed,
-        cutoffs=numbers("--cutoffs", cutoffs),
-        metrics=tuple(metric or ()),
-        baselines=baselines and not (swept and _source(context, "baselines") == "DEFAULT"),
-    )
-    from seal.pipeline.sweep.settings import SweepSettings
-
-    varied = SweepSettings(
-        pool_sizes=sizes("--pool-sizes", pool_sizes or "all"),
-        samples=samples,
-        distractors="same_tool" if distractors == "same-tool" else distractors,
-        queries_in=queries_in,
-        nested=nested,
-        queries=queries,
-        top_k=ks,
-    )
+    settings = _settings(context, swept)
+    varied = _varied(context.params) if swept else None
     with output(json) as result:
         from seal.pipeline.run import free_folder
 
         out = out or free_folder(settings)
         try:
-            if swept:
+            if varied is not None:
                 return _sweep(settings, varied, out, resume, result)
             return _play(settings, out, resume, result)
         except KeyboardInterrupt:
             words = resume_words(sys.argv[1:], out)
             tell(f"interrupted; what is finished is kept. Go on with: seal {shlex.join(words)}")
             return INTERRUPTED
+
+
+def _settings(context: typer.Context, swept: bool) -> RunSettings:
+    """Return the settings of every run; an option has the name of its field where it can.
+
+    Args:
+        context: Of the command: its options as they were parsed.
+        swept: True: several pools or K, whose baselines are played only where asked for.
+    """
+    options = context.params
+    names = {field.name for field in fields(RunSettings)}
+    alike = {name: value for name, value in options.items() if name in names}
+    baselines = not (swept and _source(context, "baselines") == "DEFAULT")
+    return RunSettings(
+        **alike
+        | {
+            "role_models": pairs("--role-model", options["role_model"]),
+            "model_options": typed_pairs("--model-option", options["model_option"]),
+            "roles": {role: options[name] for name, role in _ROLES.items() if options[name]},
+            "retriever_options": typed_pairs("--retriever-option", options["retriever_option"]),
+            "top_k": _whole(options["top_k"])[0],
+            "select": pairs("--select", options["select"]),
+            "cutoffs": numbers("--cutoffs", options["cutoffs"]),
+            "metrics": tuple(options["metric"] or ()),
+            "baselines": options["baselines"] and baselines,
+        }
+    )
+
+
+def _varied(options: Mapping[str, Any]) -> "SweepSettings":
+    from seal.pipeline.sweep.settings import SweepSettings
+
+    return SweepSettings(
+        pool_sizes=sizes("--pool-sizes", options["pool_sizes"] or "all"),
+        samples=options["samples"],
+        distractors=options["distractors"].replace("-", "_"),
+        queries_in=options["queries_in"],
+        nested=options["nested"],
+        queries=options["queries"],
+        top_k=_whole(options["top_k"]),
+    )
 
 
 def _refuse_alone(context: typer.Context) -> None:
