@@ -20,7 +20,7 @@ from seal.retrievers.embedders import (
     embed_queries,
     name_of,
 )
-from seal.retrievers.index_kinds import (
+from seal.retrievers.indexes.kinds import (
     INDEX_OPTIONS,
     Flat,
     IndexKind,
@@ -28,18 +28,18 @@ from seal.retrievers.index_kinds import (
     index_name,
     shaping,
 )
-from seal.retrievers.index_store import digest_of_each, kept_index
-from seal.retrievers.vector_index import VectorIndex
+from seal.retrievers.indexes.store import digest_of_each, kept_index
+from seal.retrievers.indexes.vector_index import VectorIndex
 
 
 class Dense:
     """Retrieves by the cosine of embeddings, in [-1, 1].
 
     Args:
-        pool: Options: `model` (see `seal.retrievers.embedders.build_embedder`), `template`, `index`
-            with its parameters (see `seal.retrievers.index_kinds`), and those of the embedder, such
-            as `base_url` and `batch_size`. The index is kept in `pool.cache_dir` where the embedder
-            has an `identity`.
+        pool: Options: `model` (see `seal.retrievers.embedders.build_embedder`), `template`,
+            `index` with its parameters (see `seal.retrievers.indexes.kinds`), and those of the
+            embedder, such as `base_url` and `batch_size`. The index is kept in `pool.cache_dir`
+            where the embedder has an `identity`.
 
     Raises:
         ModelError: The embedder's server failed, or its vectors are none.

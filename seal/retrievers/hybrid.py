@@ -11,9 +11,9 @@ from seal.core.errors import OptionError, UnknownNameError
 from seal.core.protocols import Pool, Retriever
 from seal.retrievers import REGISTRY, build_retriever
 from seal.retrievers.contract import in_order, refuse_unknown_options
-from seal.retrievers.fusion import RankFusion
-from seal.retrievers.index_kinds import INDEX_OPTIONS, index_kind
-from seal.retrievers.joint_space import JointSpace
+from seal.retrievers.fusion.joint_space import JointSpace
+from seal.retrievers.fusion.reciprocal_rank import RankFusion
+from seal.retrievers.indexes.kinds import INDEX_OPTIONS, index_kind
 from seal.retrievers.vector_space import VectorSpace
 
 DEFAULT_PARTS = "tfidf+dense"

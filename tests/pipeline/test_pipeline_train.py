@@ -20,8 +20,8 @@ from seal.pipeline.journal import Lock
 from seal.pipeline.training.settings import TrainSettings
 from seal.pipeline.training.splits import asked_of, near_duplicates, split, without
 from seal.pipeline.training.train import train_retriever
-from seal.retrievers.sentence_embedder import load_model
-from seal.retrievers.training import plain
+from seal.retrievers.embedders.sentence_transformers import load_model
+from seal.retrievers.training.pairs import plain
 
 TOPICS = ("rain", "gold", "music", "trains", "soup", "chess", "tigers", "paint")
 WORDS = ("tell me about", "what is new with", "find the best", "compare prices of", "explain")

@@ -39,7 +39,8 @@ from seal.pipeline.training.splits import (
     without,
 )
 from seal.retrievers.documents import documents
-from seal.retrievers.fine_tuning import (
+from seal.retrievers.embedders.sentence_transformers import SentenceEmbedder
+from seal.retrievers.training.fine_tuning import (
     Base,
     Recipe,
     check_installed,
@@ -48,8 +49,7 @@ from seal.retrievers.fine_tuning import (
     place,
     write_model,
 )
-from seal.retrievers.sentence_embedder import SentenceEmbedder
-from seal.retrievers.training import Asked, Pair, batches_of, pairs_of
+from seal.retrievers.training.pairs import Asked, Pair, batches_of, pairs_of
 
 WORK = "checkpoints"
 PLAN = "plan.json"

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from seal.core.errors import DataError
 from seal.retrievers.contract import DECIMALS
-from seal.retrievers.index_kinds import Flat, Hnsw, IndexKind, Ivf, Sq8
+from seal.retrievers.indexes.kinds import Flat, Hnsw, IndexKind, Ivf, Sq8
 
 faiss: Any = import_module("faiss")  # its type stubs lack half of what is used here
 # Faiss 1.15 does not use BLAS below 128,000 vectors, which makes batches up to 3.6 times slower.

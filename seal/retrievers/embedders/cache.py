@@ -13,7 +13,7 @@ from seal.core.canonical import digest
 from seal.core.errors import CacheMissError, InfrastructureError, ModelError, shortened
 from seal.core.protocols import CacheMode
 from seal.core.store import Store
-from seal.retrievers.vectors import Embedder, Matrix, Purpose, Vectors, ask_in_batches
+from seal.retrievers.embedders.vectors import Embedder, Matrix, Purpose, Vectors, ask_in_batches
 
 KIND = "embedding"
 """Kind of the entries in the store."""

@@ -19,8 +19,8 @@ import orjson
 from seal.core.canonical import canonical_json, digest
 from seal.core.errors import DataError
 from seal.core.records import AtomicFile
-from seal.retrievers.index_kinds import IndexKind
-from seal.retrievers.vector_index import VectorIndex
+from seal.retrievers.indexes.kinds import IndexKind
+from seal.retrievers.indexes.vector_index import VectorIndex
 
 FORMAT = "seal-index/2"
 

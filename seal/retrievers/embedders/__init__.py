@@ -15,8 +15,8 @@ from seal.core.protocols import CacheMode
 from seal.core.registry import Registry, load_dotted
 from seal.core.store import Store
 from seal.retrievers.contract import refuse_unknown_options
-from seal.retrievers.embedding_cache import CachedEmbedder
-from seal.retrievers.vectors import (
+from seal.retrievers.embedders.cache import CachedEmbedder
+from seal.retrievers.embedders.vectors import (
     Embedder,
     Matrix,
     Purpose,
@@ -31,9 +31,9 @@ EMBEDDERS = Registry(
     "embedder",
     "seal.embedders",
     {
-        "gemini": "seal.retrievers.gemini_embedder:GeminiEmbedder",
-        "openai": "seal.retrievers.openai_embedder:OpenAIEmbedder",
-        "sentence-transformers": "seal.retrievers.sentence_embedder:SentenceEmbedder",
+        "gemini": "seal.retrievers.embedders.gemini:GeminiEmbedder",
+        "openai": "seal.retrievers.embedders.openai:OpenAIEmbedder",
+        "sentence-transformers": "seal.retrievers.embedders.sentence_transformers:SentenceEmbedder",
     },
 )
 

@@ -18,7 +18,7 @@ from servers import (
 from seal.core.errors import ModelError, RequestError, UsageError
 from seal.retrievers import build_retriever, rank
 from seal.retrievers.embedders import build_embedder, embed_documents
-from seal.retrievers.gemini_embedder import GeminiEmbedder
+from seal.retrievers.embedders.gemini import GeminiEmbedder
 
 KEY = "AIza-distinctive-key"
 

@@ -16,9 +16,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from seal.core.errors import MissingExtraError, UsageError
-from seal.retrievers import fine_tuning
-from seal.retrievers.sentence_embedder import load_model
-from seal.retrievers.training import Asked, Pair, batches_of, pairs_of, plain
+from seal.retrievers.embedders.sentence_transformers import load_model
+from seal.retrievers.training import fine_tuning
+from seal.retrievers.training.pairs import Asked, Pair, batches_of, pairs_of, plain
 
 TOPICS = ("rain", "gold", "music", "trains", "soup", "chess", "tigers", "paint")
 PAIRS = tuple(
@@ -232,7 +232,7 @@ import torch
 torch.set_num_threads(1)
 sys.path.insert(0, {tests!r})
 from pathlib import Path
-from retrievers.test_training import trained
+from retrievers.training.test_training import trained
 def slow(stage, done, total):
     if done > 6:
         time.sleep(60)
@@ -244,7 +244,7 @@ trained(Path({base!r}), Path({folder!r}), slow)
 def test_a_killed_process_goes_on_to_the_same_weights(
     bert: Path, whole: Finished, tmp_path: Path
 ) -> None:
-    tests = str(Path(__file__).parents[1])
+    tests = str(Path(__file__).parents[2])
     folder = tmp_path / "killed"
     code = KILLED.format(tests=tests, base=str(bert), folder=str(folder))
     process = subprocess.Popen(

@@ -10,7 +10,7 @@ from seal.core.addresses import public_url
 from seal.core.errors import ModelError
 from seal.core.gemini_server import GeminiServer
 from seal.core.remote import with_tries
-from seal.retrievers.remote_embedding import OPTIONS, RemoteOptions, requests_of
+from seal.retrievers.embedders.remote import OPTIONS, RemoteOptions, requests_of
 
 if TYPE_CHECKING:
     from google.genai import Client

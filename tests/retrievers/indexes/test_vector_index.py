@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from seal.core.errors import DataError
-from seal.retrievers import vector_index as module
-from seal.retrievers.index_kinds import Flat, Hnsw, Ivf, Sq8
-from seal.retrievers.vector_index import VectorIndex
+from seal.retrievers.indexes import vector_index as module
+from seal.retrievers.indexes.kinds import Flat, Hnsw, Ivf, Sq8
+from seal.retrievers.indexes.vector_index import VectorIndex
 
 KINDS = [Flat(), Sq8(), Hnsw(m=8, ef_construction=40, ef_search=32), Ivf(probes=8)]
 APPROXIMATE = KINDS[2:]
@@ -179,8 +179,8 @@ def test_no_answer_of_an_approximate_kind_depends_on_the_other_queries(kind):
 _PRINT_DIGESTS = """
 import hashlib, io
 import numpy as np
-from seal.retrievers.index_kinds import Hnsw, Ivf, Sq8
-from seal.retrievers.vector_index import VectorIndex
+from seal.retrievers.indexes.kinds import Hnsw, Ivf, Sq8
+from seal.retrievers.indexes.vector_index import VectorIndex
 vectors = np.random.default_rng(0).normal(size=(1500, 48)).astype(np.float32)
 for kind in (Sq8(), Hnsw(m=8, ef_construction=40), Ivf()):
     file = io.BytesIO()

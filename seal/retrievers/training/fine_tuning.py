@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from seal.core.errors import MissingExtraError, UsageError
-from seal.retrievers.sentence_embedder import load_model, without_progress
-from seal.retrievers.training import Pair
+from seal.retrievers.embedders.sentence_transformers import load_model, without_progress
+from seal.retrievers.training.pairs import Pair
 
 WARM_UP = 0.1
 """Share of the steps in which the learning rate rises; then it falls to 0 in a straight line."""

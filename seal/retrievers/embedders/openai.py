@@ -11,7 +11,7 @@ from seal.core.addresses import public_url
 from seal.core.errors import ModelError
 from seal.core.openai_server import OpenAIServer, server_url
 from seal.core.remote import with_tries
-from seal.retrievers.remote_embedding import OPTIONS, RemoteOptions, requests_of
+from seal.retrievers.embedders.remote import OPTIONS, RemoteOptions, requests_of
 
 _REFUSED = "Check the length of the texts, and lower -R batch_size."
 

@@ -13,9 +13,9 @@ from scipy.sparse import csr_matrix, issparse
 
 from seal.core.types import Query
 from seal.retrievers.contract import Hits, check_k
-from seal.retrievers.index_kinds import Flat, IndexKind, index_name, shaping
-from seal.retrievers.index_store import kept_index
-from seal.retrievers.vector_index import VectorIndex
+from seal.retrievers.indexes.kinds import Flat, IndexKind, index_name, shaping
+from seal.retrievers.indexes.store import kept_index
+from seal.retrievers.indexes.vector_index import VectorIndex
 from seal.retrievers.vector_space import Matrix, VectorSpace
 
 Rows = npt.NDArray[np.float32]
