@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 from seal.agents.offers import FIND_TOOLS, Offers
 from seal.agents.replies import PluginError, checked_reply, fault
-from seal.agents.teams import CHECKER, USER, Team
+from seal.agents.teams import CHECKER, EXECUTOR, USER, Team
 from seal.agents.view import View
 from seal.core.errors import SealError, UsageError
 from seal.core.protocols import (
@@ -21,6 +21,7 @@ from seal.core.protocols import (
     ChatModel,
     Environment,
     Reply,
+    Timed,
 )
 from seal.core.types import (
     Goal,
@@ -29,6 +30,7 @@ from seal.core.types import (
     Step,
     Stop,
     StopReason,
+    Tables,
     Task,
     Tool,
     ToolCall,
@@ -131,6 +133,8 @@ class Conversation:
     stops: list[Stop] = field(default_factory=list)
     offered: list[tuple[str, ...]] = field(default_factory=list)
     usage: Usage = field(default_factory=Usage)
+    states_after: dict[str, Tables] = field(default_factory=dict)
+    """Id of a call, whose result is not yet recorded, to the world after it."""
     _caller: str = MANAGER
     _turn: int = 0
     _turns: int = 0
@@ -235,9 +239,17 @@ class Conversation:
         self._call_count += 1
         return self.offers.resolve(call, call_id)
 
+    def _tick(self, role: str, recipient: str) -> None:
+        """Let time pass where the user speaks, or anybody to the user or to the executor."""
+        environment = self.services.environment
+        turn = role == USER or (role != EXECUTOR and recipient in (USER, EXECUTOR))
+        if turn and isinstance(environment, Timed):
+            environment.tick()
+
     def _record(
         self, role: str, recipient: str, reply: Reply, calls: Sequence[ToolCall], usage: Usage
     ) -> list[Step]:
+        self._tick(role, recipient)
         first = len(self.steps)
         position = self.position
 
@@ -263,16 +275,27 @@ class Conversation:
         return self.steps[first:]
 
     def _stamp(self, first: int, usage: Usage) -> None:
-        """Put the reply's tokens on its first step and the world after it on its last."""
+        """Put the reply's tokens on its first step, and on its steps what changed in the world."""
         if usage != Usage():
             self.usage = self.usage + usage
             self.steps[first] = replace(self.steps[first], usage=usage)
-        state = self.services.environment.state()
-        if state is not None:
-            changed = {name: rows for name, rows in state.items() if rows != self._state.get(name)}
-            self._state = state
-            if changed:
-                self.steps[-1] = replace(self.steps[-1], state=changed)
+        latest = first
+        for place in range(first, len(self.steps)):
+            result = self.steps[place].result
+            if result is not None and result.call_id in self.states_after:
+                self._show(place, self.states_after.pop(result.call_id))
+                latest = place
+        now = self.services.environment.states()
+        if now:
+            self._show(latest, now[-1])
+
+    def _show(self, place: int, state: Tables) -> None:
+        """Put the tables of a world that differ from those shown before on a step."""
+        shown = self._state
+        changed = {name: rows for name, rows in state.items() if rows != shown.get(name)}
+        self._state = state
+        if changed:
+            self.steps[place] = replace(self.steps[place], state=changed)
 
     def _limit(self, role: str, reply: Reply, calls: Sequence[ToolCall]) -> StopReason | None:
         limits = self.limits

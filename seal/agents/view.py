@@ -89,8 +89,18 @@ class View:
     def execute(self, calls: Sequence[ToolCall]) -> list[ToolResult]:
         """Run calls in the environment; searches for tools are answered here."""
         searches = {c.id: self._search(c) for c in calls if c.tool == FIND_TOOLS.id}
-        ran = iter(self._chat.services.environment.call([c for c in calls if c.id not in searches]))
+        ran = iter(self._run([call for call in calls if call.id not in searches]))
         return [searches[c.id] if c.id in searches else next(ran) for c in calls]
+
+    def _run(self, calls: Sequence[ToolCall]) -> list[ToolResult]:
+        """Run calls in the environment, and keep the world after each for the record."""
+        if not calls:
+            return []
+        environment = self._chat.services.environment
+        results = environment.call(calls)
+        ids = (result.call_id for result in results)
+        self._chat.states_after.update(zip(ids, environment.states(), strict=False))
+        return results
 
     def _search(self, call: ToolCall) -> ToolResult:
         query = (call.arguments or {}).get("query")

@@ -14,6 +14,7 @@ from seal.core.types import (
     Ranking,
     Score,
     Step,
+    Tables,
     Task,
     Tool,
     ToolCall,
@@ -159,8 +160,47 @@ class Environment(Protocol):
         """Return the results of all calls of one reply, in execution order."""
         ...
 
-    def state(self) -> dict[str, list[dict[str, JSON]]] | None:
-        """Return the tables of the world; None where there is no state."""
+    def states(self) -> Sequence[Tables]:
+        """Return the world after each result of the last `call`, in the order of the results.
+
+        Before any call, and where time moved on since the last, the world as it is, alone. Empty
+        where there is no state. No table that was returned is ever changed.
+        """
+        ...
+
+
+@runtime_checkable
+class Timed(Protocol):
+    """An environment that has a clock of its own."""
+
+    def tick(self) -> None:
+        """Take note that the user, or whoever answers the user, takes a turn."""
+        ...
+
+
+class EnvironmentFactory(Protocol):
+    """Opens one environment for each chat. Safe in threads."""
+
+    def open(self, task: Task, trial: int, offered: Sequence[str] = ()) -> Environment:
+        """Return the environment of one chat.
+
+        Args:
+            task: What is played.
+            trial: Which time.
+            offered: Names of the offered tools, for messages; a list may grow during the chat.
+        """
+        ...
+
+    def identity(self) -> dict[str, JSON]:
+        """Return what shapes the answers, for the run's `measure`."""
+        ...
+
+    def keys_of(self, trajectory: Trajectory) -> set[str]:
+        """Return the keys of the stored answers that a finished chat was given.
+
+        Computed from the executed calls, so it is right for chats of other processes and of earlier
+        sessions of a run.
+        """
         ...
 
 
@@ -276,6 +316,7 @@ __all__ = [
     "ChatModel",
     "Completion",
     "Environment",
+    "EnvironmentFactory",
     "Judge",
     "Lookup",
     "Message",
@@ -288,4 +329,5 @@ __all__ = [
     "Response",
     "Retriever",
     "Simulator",
+    "Timed",
 ]

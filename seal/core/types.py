@@ -15,14 +15,26 @@ from seal.core.conditions import Called, Condition
 
 JSON = Any
 """A JSON value: None, bool, int, float, str, list or dict of such."""
+Tables = dict[str, list[dict[str, JSON]]]
+"""A world: name of a table to its rows, of which no list is changed once it was shown."""
 
 CHAT_TOOLS = "seal/chat/"
 """How the ids of tools begin that the chat itself offers: they are no API of the pool."""
 FIND_TOOLS = f"{CHAT_TOOLS}find_tools"
 """Id of the tool by which the execution manager looks for tools."""
+END_CONVERSATION = f"{CHAT_TOOLS}end_conversation"
+"""Id of the tool by which the user ends the conversation."""
 
 StopReason = Literal[
-    "done", "user_ended", "max_turns", "max_calls", "max_tokens", "max_seconds", "repeated", "error"
+    "done",
+    "user_ended",
+    "max_turns",
+    "max_calls",
+    "max_messages",
+    "max_tokens",
+    "max_seconds",
+    "repeated",
+    "error",
 ]
 
 
@@ -141,7 +153,7 @@ class Step:
     turn: int = 0
     """Calls of one reply share a turn and precede their results."""
     goal: int = 0
-    state: dict[str, list[dict[str, JSON]]] | None = None
+    state: Tables | None = None
     """Tables of the world that changed in this step; step 0 carries all. None: nothing changed, or
     no world."""
     usage: Usage | None = None
@@ -178,7 +190,7 @@ class Task:
     id: str
     benchmark: str
     goals: tuple[Goal, ...]
-    initial_state: dict[str, list[dict[str, JSON]]] | None = None
+    initial_state: Tables | None = None
     history: tuple[Step, ...] = ()
     persona: dict[str, JSON] | None = None
     """Brief of the simulated user; None: the user speaks once."""
@@ -186,6 +198,8 @@ class Task:
     tags: dict[str, JSON] = field(default_factory=dict)
     """multi_tool, multi_step, dependent, parallel, group: what `--select TAG=VALUE` selects by."""
     metadata: dict[str, JSON] = field(default_factory=dict)
+    world: str = ""
+    """Name or dotted path of the world that the task is played in; empty: the run's simulator."""
 
 
 @dataclass(frozen=True, slots=True)

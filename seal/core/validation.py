@@ -20,9 +20,9 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from seal.core.errors import InfrastructureError, nearest, shortened
 from seal.core.plain import json_text, nested_deeper
-from seal.core.protocols import Environment
+from seal.core.protocols import Environment, Timed
 from seal.core.schemas import schema_validator
-from seal.core.types import JSON, Execution, Tool, ToolCall, ToolResult
+from seal.core.types import JSON, Execution, Tables, Tool, ToolCall, ToolResult
 
 if TYPE_CHECKING:
     from jsonschema.exceptions import ValidationError
@@ -230,6 +230,7 @@ class Validated:
         self.inner = inner
         self.validator = validator
         self.names = names
+        self._states: Sequence[Tables] | None = None
 
     def call(self, calls: Sequence[ToolCall]) -> list[ToolResult]:
         """Return one result a call: rejections in place, the others in the inner's order.
@@ -242,15 +243,37 @@ class Validated:
         """
         errors = [self.validator.check(call, self.names) for call in calls]
         valid = [call for call, error in zip(calls, errors, strict=True) if error is None]
+        before = self.states()
         ran = iter(_answers(valid, self.inner.call(valid)) if valid else ())
+        self._states = _spread(errors, before, self.inner.states() if valid else ())
         return [
             next(ran) if error is None else error_result(call, error)
             for call, error in zip(calls, errors, strict=True)
         ]
 
-    def state(self) -> dict[str, list[dict[str, JSON]]] | None:
-        """Return the inner environment's tables."""
-        return self.inner.state()
+    def states(self) -> Sequence[Tables]:
+        """Return the inner environment's; a rejection leaves the world as it was before it."""
+        return self.inner.states() if self._states is None else self._states
+
+    def tick(self) -> None:
+        """Tell the inner environment, where it has a clock."""
+        if isinstance(self.inner, Timed):
+            self.inner.tick()
+            self._states = None
+
+
+def _spread(
+    errors: Sequence[CallError | None], before: Sequence[Tables], after: Sequence[Tables]
+) -> list[Tables]:
+    """Return the world after each result: the next of `after`, or the same again where rejected."""
+    if not before:
+        return []
+    now, rest = before[-1], iter(after)
+    states = []
+    for error in errors:
+        now = now if error else next(rest, now)
+        states.append(now)
+    return states or [now]
 
 
 def _answers(calls: Sequence[ToolCall], results: Sequence[ToolResult]) -> Sequence[ToolResult]:

@@ -7,17 +7,13 @@ from itertools import chain
 
 from seal.benchmarks.pool import StoredPool
 from seal.core.canonical import canonical_json
-from seal.core.protocols import Environment, Lookup, Simulator
+from seal.core.protocols import Environment, EnvironmentFactory, Lookup, Simulator
 from seal.core.store import Store, digest_of_entries
 from seal.core.types import JSON, Task, Tool, Trajectory
 from seal.pipeline.cast import Cast, find_recording
 from seal.pipeline.settings import RunSettings
 from seal.simulator_cache.cached import Fallback
-from seal.simulator_cache.environments import (
-    EnvironmentFactory,
-    RecordedEnvironments,
-    SimulatedEnvironments,
-)
+from seal.simulator_cache.environments import RecordedEnvironments, SimulatedEnvironments
 from seal.simulator_cache.gold import GoldAnswers
 from seal.simulator_cache.recorded import RecordedAnswers
 from seal.simulator_cache.simulators import SimulatorSetup, build_simulator

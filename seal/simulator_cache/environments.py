@@ -5,42 +5,15 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Protocol
 
 from seal.core.canonical import canonical_json
 from seal.core.plain import json_text
 from seal.core.protocols import Environment, Lookup, Response, Simulator
-from seal.core.types import JSON, Execution, Task, Tool, ToolCall, ToolResult, Trajectory
+from seal.core.types import JSON, Execution, Tables, Task, Tool, ToolCall, ToolResult, Trajectory
 from seal.core.validation import CallValidator, Validated, error_result
 from seal.simulator_cache.cached import keys_of_call
 from seal.simulator_cache.recorded import RecordedAnswers
 from seal.simulator_cache.simulators import parts_of
-
-
-class EnvironmentFactory(Protocol):
-    """Opens one environment for each chat. Safe in threads."""
-
-    def open(self, task: Task, trial: int, offered: Sequence[str] = ()) -> Environment:
-        """Return the environment of one chat.
-
-        Args:
-            task: What is played.
-            trial: Which time.
-            offered: Names of the offered tools, for messages; a list may grow during the chat.
-        """
-        ...
-
-    def identity(self) -> dict[str, JSON]:
-        """Return what shapes the answers, for the run's `measure`."""
-        ...
-
-    def keys_of(self, trajectory: Trajectory) -> set[str]:
-        """Return the keys of the stored answers that a finished chat was given.
-
-        Computed from the executed calls, so it is right for chats of other processes and of earlier
-        sessions of a run.
-        """
-        ...
 
 
 class Simulated:
@@ -71,9 +44,9 @@ class Simulated:
         """
         return [self._result(call) for call in calls]
 
-    def state(self) -> None:
-        """Return None: there are no tables."""
-        return
+    def states(self) -> Sequence[Tables]:
+        """Return nothing: there are no tables."""
+        return ()
 
     def _result(self, call: ToolCall) -> ToolResult:
         tool = self._tools[str(call.tool)]
@@ -181,9 +154,9 @@ class RecordedChat:
         """Return the recorded results, in the order of the calls."""
         return [replace(self._result(call), call_id=call.id) for call in calls]
 
-    def state(self) -> None:
-        """Return None: there are no tables."""
-        return
+    def states(self) -> Sequence[Tables]:
+        """Return nothing: there are no tables."""
+        return ()
 
     def _result(self, call: ToolCall) -> ToolResult:
         key = _call_key(call)

@@ -49,8 +49,8 @@ class Echo:
         self.batches.append(len(calls))
         return [ToolResult(c.id, str(c.arguments), value=c.arguments) for c in calls]
 
-    def state(self):
-        return None
+    def states(self):
+        return ()
 
 
 def hold(

@@ -331,8 +331,8 @@ class World:
     def run(self, made):
         return ToolResult(made.id, made.arguments["city"], executed=Execution("t", made.arguments))
 
-    def state(self):
-        return {"batches": [{"ids": ids} for ids in self.batches]}
+    def states(self):
+        return [{"batches": [{"ids": ids} for ids in self.batches]}]
 
 
 def validated(world):
@@ -428,4 +428,4 @@ def test_the_state_is_the_inner_environments():
     world = World()
     environment = validated(world)
     environment.call(MIXED[:1])
-    assert environment.state() == {"batches": [{"ids": ["call_0"]}]}
+    assert environment.states() == [{"batches": [{"ids": ["call_0"]}]}]

@@ -86,7 +86,7 @@ def test_a_valid_call_runs_with_its_defaults():
     assert json.loads(result.content) == {"error": "", "response": result.value}
     assert (result.call_id, result.error) == ("call_0", None)
     assert result.executed == Execution(TOOL.id, {"city": "Oslo", "unit": "C"})
-    assert environment.state() is None
+    assert not environment.states()
 
 
 def test_the_error_of_an_api_is_data():

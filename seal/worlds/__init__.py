@@ -1,0 +1,8 @@
+"""Stateful worlds: tools that read and change tables, one world a chat."""
+
+from seal.core.registry import Registry
+
+REGISTRY = Registry("world", "seal.environments", {"phone": "seal.worlds.phone.world:phone"})
+"""Worlds by name, each a factory that takes a `WorldSetup` and gives an `EnvironmentFactory`."""
+
+__all__ = ["REGISTRY"]
