@@ -11,6 +11,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
+from seal.agents.briefs import WHOLE, Brief
+from seal.agents.ending import resolved
 from seal.agents.offers import FIND_TOOLS, Offers
 from seal.agents.replies import PluginError, checked_reply, fault
 from seal.agents.teams import CHECKER, EXECUTOR, USER, Team
@@ -42,7 +44,8 @@ from seal.core.types import (
 
 MANAGER = "execution_manager"
 REPEATS = 3
-"""The manager or the lead, saying the same this many times in a row, ends the chat."""
+"""The manager or the lead, saying the same this many times in a row, ends the chat; so does the
+user, calling this many times in a row what it cannot call."""
 REPLIES_A_TURN = 20
 """Replies of all roles for each turn of the manager: ends roles that only ask each other."""
 
@@ -60,6 +63,9 @@ class Limits:
     max_seconds: float | None = None
     repeats: int | None = REPEATS
     """Equal replies of the manager or the lead in a row, the last of which ends the chat."""
+    max_messages: int | None = None
+    """Messages to or from the user or the executor, for each goal; what the agent's own roles say
+    to each other does not count."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +92,8 @@ class ChatOptions:
     """Role to its seed."""
     interactive_user: bool = False
     """True: the user answers although there is no brief, for a person or model plays it."""
+    user_brief: Brief = WHOLE
+    """Parts of the persona that the user is told."""
 
 
 @dataclass(slots=True)
@@ -138,6 +146,7 @@ class Conversation:
     _caller: str = MANAGER
     _turn: int = 0
     _turns: int = 0
+    _messages: int = 0
     _replies: int = 0
     _calls: int = 0
     _call_count: int = 0
@@ -168,6 +177,11 @@ class Conversation:
         return self.task.persona is not None or self.options.interactive_user
 
     @property
+    def caller(self) -> str:
+        """Role whose calls were made last."""
+        return self._caller
+
+    @property
     def finished(self) -> bool:
         """True where no goal is left."""
         return len(self.stops) == len(self.goals)
@@ -178,14 +192,14 @@ class Conversation:
         reply = self._ask(role, view)
         self._replies += 1
         self._turns += role == MANAGER
-        calls = tuple(self._renumber(call) for call in reply.calls)
+        calls = tuple(self._renumber(role, call) for call in reply.calls)
         follower = self._follower(role, reply)
         said = self._record(role, follower or self._listener(role), reply, calls, view.usage)
         if calls:
             self._caller = role
-            self._calls += len(calls)
+            self._calls += len(calls) if role != USER else 0
         if follower is None:
-            self._end("user_ended" if role == USER else "done")
+            self._end("user_ended" if USER in (role, self._answered(reply)) else "done")
         else:
             self.next_role = follower
             limit = self._limit(role, reply, calls)
@@ -223,6 +237,9 @@ class Conversation:
     def _follower(self, role: str, reply: Reply) -> str | None:
         if self.team.one_reply and role == self.team.lead:
             return None
+        if self._answered(reply) == USER:
+            left = any(result.error is None for result in reply.results)
+            return None if left else USER
         follower = self.team.next(role, reply, self._caller, self.seats.keys(), self.conversing)
         if follower is not None and follower not in self.seats:
             raise UsageError(
@@ -234,10 +251,14 @@ class Conversation:
     def _listener(self, role: str) -> str:
         return USER if role != USER else self.team.lead
 
-    def _renumber(self, call: ToolCall) -> ToolCall:
+    def _answered(self, reply: Reply) -> str | None:
+        """Return the role whose calls a reply answers; None where it brings no results."""
+        return self._caller if reply.results else None
+
+    def _renumber(self, role: str, call: ToolCall) -> ToolCall:
         call_id = f"call_{self._call_count}"
         self._call_count += 1
-        return self.offers.resolve(call, call_id)
+        return resolved(call, call_id) if role == USER else self.offers.resolve(call, call_id)
 
     def _tick(self, role: str, recipient: str) -> None:
         """Let time pass where the user speaks, or anybody to the user or to the executor."""
@@ -267,6 +288,8 @@ class Conversation:
             add(result.content, result=result)
         if not calls and not reply.results:
             add(reply.content)
+        if {role, recipient} & {USER, EXECUTOR}:
+            self._messages += len(self.steps) - first
         self._stamp(first, usage)
         self._turn += 1
         if self.on_step is not None:
@@ -299,10 +322,12 @@ class Conversation:
 
     def _limit(self, role: str, reply: Reply, calls: Sequence[ToolCall]) -> StopReason | None:
         limits = self.limits
-        if self._repeats(role, reply, calls):
+        if self._repeats(role, reply, calls) or self._calls_in_vain(role):
             return "repeated"
         if self._calls > limits.max_calls:
             return "max_calls"
+        if limits.max_messages is not None and self._messages >= limits.max_messages:
+            return "max_messages"
         if self.next_role == MANAGER and self._turns >= limits.max_turns:
             return "max_turns"
         if self._replies >= REPLIES_A_TURN * (limits.max_turns + 1):
@@ -325,12 +350,26 @@ class Conversation:
         spoken.signature = signature
         return spoken.times >= limit
 
+    def _calls_in_vain(self, role: str) -> bool:
+        """Tell whether the user has called what it cannot call too often in a row."""
+        limit = self.limits.repeats
+        if limit is None or role != EXECUTOR:
+            return False
+        turns = set()
+        for step in reversed(self.steps):
+            if {step.author, step.recipient} != {USER, EXECUTOR}:
+                break
+            turns.add(step.turn)
+        return len(turns) >= 2 * limit  # each reply with calls has a turn, and so has its answer
+
     def _instruction(self, role: str) -> str:
-        """Return what the lead told the role last: to another step the same answer may be right."""
-        lead = self.team.lead
-        return next(
-            (s.content for s in reversed(self.steps) if (s.author, s.recipient) == (lead, role)), ""
-        )
+        """Return what the role was told last, by the lead or, where it is the lead, by the user.
+
+        To another instruction the same answer may be right.
+        """
+        teller = USER if role == self.team.lead else self.team.lead
+        told = (s for s in reversed(self.steps) if (s.author, s.recipient) == (teller, role))
+        return next((step.content for step in told), "")
 
     def _end(self, reason: StopReason, error: str | None = None) -> None:
         """End the chat about this goal; the user speaks the next one where there is one."""
@@ -341,7 +380,7 @@ class Conversation:
         if reason != "error":
             self._note_no_search(position)
         self.stops.append(Stop(reason, error))
-        self._turns = self._replies = self._calls = 0
+        self._turns = self._replies = self._calls = self._messages = 0
         self._spoken.clear()
         self.next_role = None if self.finished else USER
         if not self.finished:

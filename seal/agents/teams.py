@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Set
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Literal
 
 from seal.core.errors import UsageError
 from seal.core.protocols import Reply
 from seal.core.registry import Registry
+from seal.core.types import Step
 
 USER = "user_simulator"
 EXECUTOR = "executor"
 CHECKER = "checker"
+Sight = Literal["all", "own"]
+"""What a role sees of the chat: everything, or what it said and what was said to it."""
 ORCHESTRATOR = "orchestrator"
 
 REGISTRY = Registry(
@@ -48,6 +51,8 @@ class Team:
     """True: the lead's first reply ends the goal, whatever it is."""
     optional: Set[str] = field(default_factory=frozenset)
     """Roles that a user may seat by flag and that are empty otherwise."""
+    sight: Mapping[str, Sight] = field(default_factory=lambda: {USER: "own"})
+    """Role to what it sees; roles that are not named see all."""
 
     def seat(self, role: str, agent: Any, after: str | None = None) -> Team:
         """Return a team with one more role, or another agent in a role.
@@ -70,6 +75,12 @@ class Team:
             order[role] = tuple(name for name in order.get(after, ()) if name != role)
             order[after] = (role,)
         return replace(self, roles={**self.roles, role: agent}, after=order)
+
+    def visible(self, steps: Sequence[Step], role: str) -> Sequence[Step]:
+        """Return the steps that a role sees, in order."""
+        if self.sight.get(role, "all") == "all":
+            return steps
+        return [step for step in steps if role in (step.author, step.recipient)]
 
     def next(
         self, author: str, reply: Reply, caller: str, seated: Set[str], conversing: bool

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from seal.agents.briefs import reduced
+from seal.agents.ending import answered
 from seal.agents.offers import FIND_TOOLS
 from seal.agents.replies import checked_completion
 from seal.agents.teams import USER
@@ -41,16 +43,16 @@ class View:
 
     @property
     def persona(self) -> Mapping[str, Any] | None:
-        """The user's brief, for the user alone."""
-        return self._chat.task.persona if self.role == USER else None
+        """The user's brief, for the user alone, with the parts that the run gives it."""
+        persona = self._chat.task.persona
+        if self.role != USER or persona is None:
+            return None
+        return reduced(persona, self._chat.options.user_brief)
 
     @property
     def steps(self) -> Sequence[Step]:
-        """What was said so far, the history included; the user hears only what is said to them."""
-        steps = self._chat.steps
-        if self.role != USER:
-            return steps
-        return [step for step in steps if USER in (step.author, step.recipient)]
+        """What the role may see of what was said so far, the history included."""
+        return self._chat.team.visible(self._chat.steps, self.role)
 
     @property
     def tools(self) -> Sequence[Tool]:
@@ -87,7 +89,9 @@ class View:
         return answer
 
     def execute(self, calls: Sequence[ToolCall]) -> list[ToolResult]:
-        """Run calls in the environment; searches for tools are answered here."""
+        """Run calls in the environment; the user's, and searches for tools, are answered here."""
+        if self._chat.caller == USER:
+            return [answered(call) for call in calls]
         searches = {c.id: self._search(c) for c in calls if c.tool == FIND_TOOLS.id}
         ran = iter(self._run([call for call in calls if call.id not in searches]))
         return [searches[c.id] if c.id in searches else next(ran) for c in calls]

@@ -17,6 +17,7 @@ import orjson
 from seal.core.canonical import digest
 from seal.core.protocols import ChatModel, Message, Request
 from seal.core.types import Goal, Step, Verdict
+from seal.evaluation.goals import EXECUTOR, USER
 from seal.evaluation.rule_judge import judge_answer
 
 STAGES = {1: "judge_answer", 2: "judge_trajectory"}
@@ -129,8 +130,8 @@ def parse_verdict(text: str, stage: int) -> Verdict | None:
 
 
 def _visible(step: Step) -> bool:
-    """A checker's own verdict must not decide the judge's."""
-    return step.author != "checker"
+    """A checker's own verdict must not decide the judge's; the user's calls are no work of it."""
+    return step.author != "checker" and {step.author, step.recipient} != {USER, EXECUTOR}
 
 
 def _shown(step: Step) -> dict[str, Any]:

@@ -84,7 +84,8 @@ class RecordedChat:
         return (answers[goal] if goal < len(answers) else None) or ""
 
     def _as_user(self, request: Request) -> Completion:
-        spoken = [s.content for s in self._trajectory.steps if s.author == USER]
+        own = [s for s in self._trajectory.steps if s.author == USER]
+        spoken = [step.content for step in own if step.call is None]
         said = sum(m.role == "assistant" for m in request.messages)
         if said < len(spoken):
             return Completion(spoken[said])

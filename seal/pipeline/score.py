@@ -12,7 +12,7 @@ from seal.core.errors import DataError
 from seal.core.protocols import Judge, Metric
 from seal.core.records import AtomicFile, encode
 from seal.core.types import Score, Task, Trajectory, Usage
-from seal.evaluation.goals import INFRASTRUCTURE
+from seal.evaluation.goals import INFRASTRUCTURE, USER
 from seal.evaluation.scoring import default_metrics, score_trajectory
 from seal.evaluation.statistics import Summariser, groups_of
 from seal.pipeline.run_folder import RunFolder
@@ -48,7 +48,7 @@ class _Totals:
         self.stops.update(stop.reason for stop in trajectory.stops)
         for step in trajectory.steps:
             self.usage = self.usage + step.usage if step.usage else self.usage
-            self.calls += step.call is not None
+            self.calls += step.call is not None and step.author != USER
         self.turns += len({step.turn for step in trajectory.steps})
 
 

@@ -1,0 +1,121 @@
+"""What the user knows: the parts of a persona, and the facts among them.
+
+A persona is a map; every part is optional:
+
+- `goal`: what the user wants in the end, in full. Missing: the request itself.
+- `boundary`: what the user knows besides, and what not, in words.
+- `facts`: {slot: value} or {slot: {"value": value, "ask": [words that ask for it]}}.
+- `then`: requests that the user makes one by one, each after the one before is said to be done.
+- `demonstration`: example messages {"role": "user" | "assistant" | "end", "content": text}; `end`
+  closes one dialogue.
+
+Any further entry counts as a fact: its name is the slot.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, get_args
+
+from seal.core.errors import UsageError
+from seal.core.plain import json_text
+from seal.core.text import words
+from seal.core.types import JSON
+
+Brief = Literal["goal", "goal+boundary", "goal+boundary+demonstration"]
+WHOLE: Brief = "goal+boundary+demonstration"
+_NO_FACTS = ("goal", "boundary", "facts", "then", "demonstration")
+
+
+def check_brief(brief: str) -> None:
+    """Make sure that there is such a brief.
+
+    Raises:
+        UsageError: There is none.
+    """
+    if brief not in get_args(Brief):
+        known = ", ".join(get_args(Brief))
+        raise UsageError(f"--user-brief {brief}: expected one of {known}")
+
+
+def reduced(persona: Mapping[str, JSON], brief: Brief) -> dict[str, JSON]:
+    """Return the parts of a persona that a brief has.
+
+    `goal` keeps the entries `goal` and `then`; `goal+boundary` drops the demonstration alone.
+    """
+    if brief == "goal":
+        return {name: value for name, value in persona.items() if name in ("goal", "then")}
+    if brief == "goal+boundary":
+        return {name: value for name, value in persona.items() if name != "demonstration"}
+    return dict(persona)
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """One thing that the user knows."""
+
+    slot: str
+    value: str
+    """In words."""
+    ask: tuple[str, ...] = field(default=())
+    """Words that ask for it, besides the slot's name."""
+
+    def asked_in(self, text: str) -> bool:
+        """Tell whether a question is about this fact.
+
+        It is where it has one of the asking words as whole words, or all words of the slot's name,
+        a plural `s` aside.
+        """
+        if any(_holds(text, phrase) for phrase in self.ask):
+            return True
+        said = {word.removesuffix("s") for word in words(text)}
+        named = {word.removesuffix("s") for word in words(self.slot)}
+        return bool(named) and named <= said
+
+
+def facts_of(persona: Mapping[str, JSON]) -> list[Fact]:
+    """Return the facts of a persona in its order; entries without a value are left out."""
+    given = persona.get("facts")
+    entries = dict(given) if isinstance(given, Mapping) else {}
+    entries |= {name: value for name, value in persona.items() if name not in _NO_FACTS}
+    found = [_fact(slot, value) for slot, value in entries.items()]
+    return [fact for fact in found if fact.value.strip()]
+
+
+def requests_of(persona: Mapping[str, JSON]) -> list[str]:
+    """Return the requests that follow on the first one."""
+    given = persona.get("then")
+    if isinstance(given, str):
+        return [given]
+    return [text for text in given if isinstance(text, str)] if isinstance(given, list) else []
+
+
+def _fact(slot: str, entry: JSON) -> Fact:
+    if not isinstance(entry, Mapping) or "value" not in entry:
+        return Fact(slot, _in_words(entry))
+    ask = entry.get("ask", ())
+    phrases: Sequence[Any] = [ask] if isinstance(ask, str) else ask
+    listed = phrases if isinstance(phrases, (list, tuple)) else ()
+    return Fact(slot, _in_words(entry["value"]), tuple(p for p in listed if isinstance(p, str)))
+
+
+def _in_words(value: JSON) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, list):
+        return ", ".join(map(_in_words, value))
+    if value is None:
+        return ""
+    return value if isinstance(value, str) else json_text(value)
+
+
+def _holds(text: str, phrase: str) -> bool:
+    """Tell whether a text has a phrase as whole words; where it has no blanks, anywhere."""
+    folded = phrase.casefold().strip()
+    if not folded:
+        return False
+    if not folded.isascii():
+        return folded in text.casefold()
+    return re.search(rf"(?<!\w){re.escape(folded)}(?!\w)", text.casefold()) is not None

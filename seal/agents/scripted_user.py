@@ -1,0 +1,127 @@
+"""A user without a model: answers from its brief by slot, so that conversations run offline.
+
+The goal's text comes first. After that the user reads each text of the agent
+(`seal.core.speech`), and the first rule that fits decides:
+
+1. The agent asks about facts of the brief (`Fact.asked_in`): their values, and nothing else.
+2. It asks whether it may do something, settings included: "Yes, go ahead."
+3. It asks in general what is wanted: the brief's goal in full, once, where it has one.
+4. It asks anything else: "I don't know."
+5. It refuses, or says nothing: "Please try again.", in other words each time.
+6. It reports: the goal is done. The next request of the brief's `then`, or the end.
+
+Rules 4 and 5, and rule 1 where every fact had been told before, count as a failure; at the fifth
+about one request the user ends the conversation. Equal chats get equal answers; nothing is drawn
+and nothing is kept between replies.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from seal.agents.briefs import facts_of, requests_of
+from seal.agents.ending import leave
+from seal.core.protocols import Chat, Reply
+from seal.core.speech import asking, reading
+from seal.core.types import JSON
+
+FAILURES = 5
+"""Failures after which the user gives up."""
+UNKNOWN = "I don't know."
+ALLOWED = "Yes, go ahead."
+RETRIES = (
+    "Please try again.",
+    "That didn't work, try it another way.",
+    "Try once more, please.",
+    "One last try, please.",
+)
+"""What is said to the failures before the last, in order."""
+
+_PERMISSION = re.compile(
+    r"\b(?:may|shall|should|can|could|must) (?:i|we)\b"
+    r"|\b(?:do|would) you (?:want|like|prefer|mind|wish) (?:me|us|it if|if)\b"
+    r"|\b(?:is|would) (?:it|that|this) (?:be )?(?:ok|okay|fine|all ?right|correct|right)\b"
+    r"|\b(?:ok|okay|right|correct|proceed|go ahead|confirm)\b[^.?!]*\?",
+    re.IGNORECASE,
+)
+_GENERAL = re.compile(
+    r"\bwhat (?:exactly )?(?:do you|would you|should i|you'd|can i|is it)\b"
+    r"|\bhow (?:can|may) i (?:help|assist)\b"
+    r"|\b(?:more|further|additional) (?:details?|information|specific)\b|\ba bit more\b"
+    r"|\bmore about\b|\btell me more\b|\bwhat .*\b(?:need|want|mean|looking for)\b",
+    re.IGNORECASE,
+)
+
+
+class ScriptedUser:
+    """Speaks the goal's text first, then answers by the rules of this module."""
+
+    def reply(self, chat: Chat) -> Reply:
+        """Return the goal, an answer, or a call of `end_conversation`."""
+        said = [s for s in chat.steps if s.goal == chat.goal and s.call is None]
+        if not any(step.author == chat.role for step in said):
+            return Reply(chat.request)
+        script = _Script(chat.persona or {}, chat.request)
+        answer: str | None = None
+        for step in said:
+            if step.author != chat.role and step.recipient == chat.role and step.result is None:
+                answer = script.answer(step.content)
+        return leave(chat) if answer is None else Reply(answer)
+
+
+@dataclass(slots=True)
+class _Script:
+    """What the user has told so far, text by text.
+
+    Args:
+        persona: The brief.
+        request: What the user said first.
+    """
+
+    persona: Mapping[str, JSON]
+    request: str
+    told: set[str] = field(default_factory=set)
+    """Slots."""
+    failures: int = 0
+    requests: int = 0
+    """How many of the further requests were made."""
+
+    def answer(self, text: str) -> str | None:
+        """Return what the user says to a text of the agent; None: it ends the conversation."""
+        kind = reading(text)
+        if kind == "reports":
+            return self._next_request()
+        if kind == "asks":
+            return self._answer_question(" ".join(asking(text)))
+        self.failures += 1
+        return None if self.failures >= FAILURES else RETRIES[(self.failures - 1) % len(RETRIES)]
+
+    def _answer_question(self, question: str) -> str | None:
+        known = [fact for fact in facts_of(self.persona) if fact.asked_in(question)]
+        if known:
+            slots = {fact.slot for fact in known}
+            self.failures += slots <= self.told
+            self.told |= slots
+            answer = known[0].value
+            if len(known) > 1:
+                answer = "; ".join(f"{fact.slot}: {fact.value}" for fact in known)
+            return None if self.failures >= FAILURES else answer
+        if _PERMISSION.search(question):
+            return ALLOWED
+        goal = self.persona.get("goal")
+        if _GENERAL.search(question) and isinstance(goal, str) and "goal" not in self.told:
+            self.told.add("goal")
+            if goal.strip() and goal != self.request:
+                return goal
+        self.failures += 1
+        return None if self.failures >= FAILURES else UNKNOWN
+
+    def _next_request(self) -> str | None:
+        following = requests_of(self.persona)
+        if self.requests >= len(following):
+            return None
+        self.requests += 1
+        self.failures = 0
+        return following[self.requests - 1]

@@ -1,0 +1,82 @@
+"""What an agent's words do to its user: ask for something, refuse, offer help, or report.
+
+Read by rule, without a model, in English (a question also in Chinese or Japanese punctuation). The
+scripted user answers by these readings, and the audit of users judges by the same ones.
+
+1. What stands in quotation marks, or after "says:" and its like, is somebody else's word.
+2. An offer of further help ("Anything else?") asks nothing.
+3. A sentence asks where it ends in a question mark, or requests ("please provide", "let me know
+   which", "I need the").
+4. A text refuses where no sentence asks and one says that something cannot be done, failed, or that
+   no tool is there for it.
+5. Any other text reports: the goal counts as said to be done.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Literal
+
+from seal.core.text import sentences
+
+Reading = Literal["asks", "refuses", "reports", "nothing"]
+
+_QUOTED = re.compile(r"(?<!\w)'[^\n]*?'(?!\w)|\"[^\"\n]*\"|“[^”\n]*”|‘[^’\n]*’(?!\w)|「[^」\n]*」")
+_TOLD = re.compile(
+    r"\b((?:says?|said|saying|reads?|reading|wrote|content|message|reminder|text)\b[^.?!:\n]*:)\s.*",
+    re.IGNORECASE,
+)
+_OFFER = re.compile(
+    r"\b(?:anything|something|any ?thing) (?:else|more)\b|\bwhat else\b"
+    r"|\bany (?:other|further|more) (?:questions?|requests?|help|assistance|tasks?)\b"
+    r"|\b(?:further|more) assistance\b"
+    r"|\blet me know if\b|\bfeel free to\b|\bis there any other\b|\bhappy to help\b",
+    re.IGNORECASE,
+)
+_REQUEST = re.compile(
+    r"\bplease (?:provide|tell|specify|share|confirm|clarify|give|send me|let me know|choose|say)\b"
+    r"|\b(?:could|can|would|will) you (?:please )?(?:provide|tell|specify|share|confirm|clarify)\b"
+    r"|\blet me know (?:what|which|when|where|who|whom|how|whether|the|your)\b"
+    r"|\bi(?:'ll|’ll| will| would|'d|’d)? need (?:the|your|an?|to know|more|some|you to)\b",
+    re.IGNORECASE,
+)
+_REFUSAL = re.compile(
+    r"\b(?:can(?:no|')t|can’t|can not|could ?n(?:o|'|’)t|could not|am not able|is not able"
+    r"|are not able|not possible|isn(?:'|’)t possible|impossible|unable|unsuccessful"
+    r"|failed|(?:has|have|had) an error|an error|went wrong|not allowed|not permitted"
+    r"|none of the tools|no tools?|no way to)\b"
+    r"|\bdo(?:es)?(?: not|n['’]t) have (?:any |a |an |the |access|permission)"
+    r"(?:tools?|way|ability|access|permission|function|means)?",
+    re.IGNORECASE,
+)
+
+
+def asking(text: str) -> list[str]:
+    """Return the sentences of a text that ask the user for something, in order."""
+    return [sentence for sentence in _own_sentences(text) if _asks(sentence)]
+
+
+def reading(text: str) -> Reading:
+    """Return what an agent's text does; of several things, the first of the order above."""
+    own = _own_sentences(text)
+    if not text.strip():
+        return "nothing"
+    if any(map(_asks, own)):
+        return "asks"
+    return "refuses" if any(map(_REFUSAL.search, own)) else "reports"
+
+
+def offers_help(sentence: str) -> bool:
+    """Tell whether a sentence offers further help."""
+    return _OFFER.search(sentence) is not None
+
+
+def _own_sentences(text: str) -> list[str]:
+    unquoted = "\n".join(_TOLD.sub(r"\1", line) for line in _QUOTED.sub("''", text).splitlines())
+    return sentences(unquoted)
+
+
+def _asks(sentence: str) -> bool:
+    if offers_help(sentence):
+        return False
+    return sentence.rstrip(" )'*_").endswith(("?", "？")) or bool(_REQUEST.search(sentence))
