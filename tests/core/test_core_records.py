@@ -173,7 +173,7 @@ def test_a_bad_line_names_field_and_value(change, text):
 @pytest.mark.parametrize(
     ("condition", "text"),
     [
-        ({"kind": "caled", "tool": "t"}, "no condition kind; known: asked, called, replied"),
+        ({"kind": "caled", "tool": "t"}, "no condition kind; known: all_of, asked, called, "),
         ({"tool": "t"}, "no condition kind"),
         ({"kind": ["called"]}, "no condition kind"),
         (None, "no condition kind"),

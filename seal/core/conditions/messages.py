@@ -1,77 +1,16 @@
-"""What a gold step asks of a message: plain data with a similarity.
-
-An open set: a condition is a frozen dataclass that subclasses `Condition`; its field `kind`, by
-which a record names it, is the class's name in snake_case. Its `similarity(step, reached)` is in
-[0, 1]; `reached` maps the positions of earlier milestones to the steps that reached them, -1 to the
-first step.
-"""
+"""What a gold step asks of one message: a call, a question, a reply."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from inspect import get_annotations
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 from seal.core.canonical import equal
-from seal.core.errors import first_fault
+from seal.core.conditions.base import OfTheStepAlone
 
 if TYPE_CHECKING:
     from seal.core.types import Step
-
-_CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
-
-
-class Condition:
-    """Base of all conditions."""
-
-    __slots__ = ()
-    known: ClassVar[dict[str, type[Condition]]] = {}
-
-    def __init_subclass__(cls, **options: Any) -> None:
-        super().__init_subclass__(**options)
-        kind = _CAMEL.sub("_", cls.__name__).lower()
-        if "kind" not in get_annotations(cls):
-            raise TypeError(
-                f"condition {cls.__name__} has no field `kind`, without which no record names it; "
-                f'add: kind: str = field(default="{kind}", init=False)'
-            )
-        # A slotted dataclass is made twice; the second class takes the first one's place.
-        Condition.known[kind] = cls
-
-    def similarity(self, step: Step, reached: Mapping[int, Step]) -> float:
-        """Return how well the step meets the condition, in [0, 1]."""
-        raise TypeError(f"{type(self).__name__} does not say how it measures a step")
-
-    @classmethod
-    def __get_pydantic_core_schema__(cls, source: Any, handler: Any) -> Any:
-        """Decode by `kind`, so that a plug-in's conditions are read like ours."""
-        if cls is not Condition:
-            return handler(source)
-        from pydantic import TypeAdapter, ValidationError
-        from pydantic_core import PydanticCustomError, core_schema
-
-        adapters: dict[str, TypeAdapter[Any]] = {}
-
-        def decode(value: Any) -> Condition:
-            if isinstance(value, Condition):
-                return value
-            kind = value.get("kind") if isinstance(value, dict) else None
-            if not isinstance(kind, str) or kind not in Condition.known:
-                known = ", ".join(sorted(Condition.known))
-                raise PydanticCustomError("kind", "no condition kind; known: {k}", {"k": known})
-            if kind not in adapters:
-                adapters[kind] = TypeAdapter(Condition.known[kind])
-            fields = {name: item for name, item in value.items() if name != "kind"}
-            try:
-                decoded: Condition = adapters[kind].validate_python(fields)
-            except ValidationError as error:
-                fault = f"{kind}: {first_fault(error)}"
-                raise PydanticCustomError("fields", "{fault}", {"fault": fault}) from error
-            return decoded
-
-        return core_schema.no_info_plain_validator_function(decode)
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +28,7 @@ class Argument:
 
 
 @dataclass(frozen=True, slots=True)
-class Called(Condition):
+class Called(OfTheStepAlone):
     """A call of one tool."""
 
     tool: str
@@ -123,7 +62,7 @@ class Called(Condition):
 
 
 @dataclass(frozen=True, slots=True)
-class Asked(Condition):
+class Asked(OfTheStepAlone):
     """A question to the user, such as for a missing argument."""
 
     about: tuple[str, ...] = ()
@@ -139,7 +78,7 @@ class Asked(Condition):
 
 
 @dataclass(frozen=True, slots=True)
-class Replied(Condition):
+class Replied(OfTheStepAlone):
     """A reply to the user that states something."""
 
     states: tuple[str, ...] = ()

@@ -1,0 +1,35 @@
+"""What a gold step asks of a message or of the world: plain data with a similarity.
+
+An open set: a condition is a frozen dataclass that subclasses `Condition`; its field `kind`, by
+which a record names it, is the class's name in snake_case. Its `similarity(step, reached)` is in
+[0, 1]; `reached` maps the positions of earlier milestones to the steps that reached them, -1 to the
+first step.
+"""
+
+from seal.core.conditions.base import FIRST, Condition, Match
+from seal.core.conditions.cells import Column
+from seal.core.conditions.extractors import EXTRACTORS
+from seal.core.conditions.messages import Argument, Asked, Called, Replied
+from seal.core.conditions.parties import MESSAGE, message_row, party
+from seal.core.conditions.rouge import rouge_l
+from seal.core.conditions.state import AllOf, DependsOn, StateHas, StateUnchanged
+
+__all__ = [
+    "EXTRACTORS",
+    "FIRST",
+    "MESSAGE",
+    "AllOf",
+    "Argument",
+    "Asked",
+    "Called",
+    "Column",
+    "Condition",
+    "DependsOn",
+    "Match",
+    "Replied",
+    "StateHas",
+    "StateUnchanged",
+    "message_row",
+    "party",
+    "rouge_l",
+]

@@ -1,0 +1,172 @@
+"""How alike one cell of a table is to what it should be.
+
+Every measure gives a similarity in [0, 1], or None where the cell does not count. Two sets of
+rules:
+
+- `clean`: values are compared as JSON (`seal.core.canonical.equal`: 1 is 1.0, True is no number);
+  an absent value (None) is no match but of None, or where any value is.
+- `toolsandbox`: as its evaluator does. True is 1; an absent value where one is wanted is left out
+  of the mean by `exact`, `contains` and `rouge_l`, and no match by `close` and `calls`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from math import inf
+from typing import Any, Literal
+
+from seal.core.canonical import equal
+from seal.core.conditions.base import Match
+from seal.core.conditions.rouge import rouge_l
+
+Tolerance = float | Literal["inf"]
+"""Greatest difference that is none; JSON has no infinity, so it is written "inf"."""
+Measure = Literal["exact", "close", "contains", "rouge_l", "calls", "any"]
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """How the cells of one column are measured.
+
+    - exact: the same value.
+    - close: numbers that differ by at most `tolerance`.
+    - contains: the wanted text is part of the cell's.
+    - rouge_l: `seal.core.conditions.rouge.rouge_l` of the wanted text and the cell's.
+    - calls: a recorded call is one of the wanted ones: the same tool, and every wanted argument
+      there and the same, within its tolerance if both are numbers; further arguments are free.
+    - any: whatever it is.
+    """
+
+    measure: Measure = "exact"
+    tolerance: Tolerance = 0.0
+    """Of `close`."""
+    tolerances: dict[str, Tolerance] = field(default_factory=dict)
+    """Of `calls`: name of an argument to its tolerance; 0 where it is not named."""
+
+
+Call = Mapping[str, Any]
+"""{tool: tool id, arguments: {name: value}}; a recorded one has `result` too."""
+CellMeasure = Callable[[Any, Any, Column], float | None]
+"""(value, wanted, column) to similarity."""
+
+
+def cell_similarity(value: Any, wanted: Any, column: Column, match: Match) -> float | None:
+    """Return how alike a cell is to what is wanted, in [0, 1]; None where it does not count."""
+    return MEASURES[match][column.measure](value, wanted, column)
+
+
+def limit(tolerance: Tolerance) -> float:
+    """Return a tolerance as a number."""
+    return inf if tolerance == "inf" else float(tolerance)
+
+
+def _clean_exact(value: Any, wanted: Any, column: Column) -> float:
+    return float(equal(value, wanted))
+
+
+def _clean_close(value: Any, wanted: Any, column: Column) -> float:
+    return float(_clean_same(value, wanted, limit(column.tolerance)))
+
+
+def _clean_same(value: Any, wanted: Any, tolerance: float) -> bool:
+    if _is_number(value) and _is_number(wanted):
+        return bool(abs(value - wanted) <= tolerance)
+    return equal(value, wanted)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+def _clean_contains(value: Any, wanted: Any, column: Column) -> float:
+    if value is None or wanted is None:
+        return float(value is wanted)
+    return float(str(wanted) in str(value))
+
+
+def _clean_rouge(value: Any, wanted: Any, column: Column) -> float:
+    if value is None or wanted is None or value == wanted:
+        return float(value == wanted)
+    return rouge_l(str(wanted), str(value))
+
+
+def _clean_calls(value: Any, wanted: Any, column: Column) -> float:
+    return float(_any_call(value, wanted, column, _clean_same))
+
+
+def _exact(value: Any, wanted: Any, column: Column) -> float | None:
+    if wanted is None:
+        return float(value is None)
+    return None if value is None else float(value == wanted)
+
+
+def _close(value: Any, wanted: Any, column: Column) -> float:
+    if value is None or wanted is None:
+        return 0.0
+    return float(_same(value, wanted, limit(column.tolerance)))
+
+
+def _same(value: Any, wanted: Any, tolerance: float) -> bool:
+    if isinstance(value, (int, float)) and isinstance(wanted, (int, float)):
+        return abs(value - wanted) <= tolerance
+    return bool(value == wanted)
+
+
+def _contains(value: Any, wanted: Any, column: Column) -> float | None:
+    return None if value is None or wanted is None else float(str(wanted) in str(value))
+
+
+def _rouge(value: Any, wanted: Any, column: Column) -> float | None:
+    return None if value is None or wanted is None else rouge_l(str(wanted), str(value))
+
+
+def _calls(value: Any, wanted: Any, column: Column) -> float:
+    return float(_any_call(value, wanted, column, _same))
+
+
+def _any(value: Any, wanted: Any, column: Column) -> float:
+    return 1.0
+
+
+def _any_call(
+    value: Any, wanted: Any, column: Column, same: Callable[[Any, Any, float], bool]
+) -> bool:
+    """Tell whether a recorded call is a wanted one."""
+    candidates = wanted if isinstance(wanted, (list, tuple)) else [wanted]
+    return any(
+        _is_call(call, candidate, column, same) for call in value or () for candidate in candidates
+    )
+
+
+def _is_call(
+    call: Call, wanted: Call, column: Column, same: Callable[[Any, Any, float], bool]
+) -> bool:
+    if call["tool"] != wanted["tool"]:
+        return False
+    given = call["arguments"]
+    return all(
+        name in given and same(given[name], value, limit(column.tolerances.get(name, 0.0)))
+        for name, value in wanted["arguments"].items()
+    )
+
+
+MEASURES: Mapping[Match, Mapping[Measure, CellMeasure]] = {
+    "clean": {
+        "exact": _clean_exact,
+        "close": _clean_close,
+        "contains": _clean_contains,
+        "rouge_l": _clean_rouge,
+        "calls": _clean_calls,
+        "any": _any,
+    },
+    "toolsandbox": {
+        "exact": _exact,
+        "close": _close,
+        "contains": _contains,
+        "rouge_l": _rouge,
+        "calls": _calls,
+        "any": _any,
+    },
+}
+"""Rules to the measure of each name."""

@@ -1,0 +1,222 @@
+"""What a gold step asks of the world: rows that are there, came, went or changed, and what stays.
+
+Every condition here is measured by one of two sets of rules, its `match`. `clean` is what one would
+expect; `toolsandbox` agrees with ToolSandbox's evaluator to 1e-6. Where they differ is said beside
+each measure: cells in `conditions.cells`, tables in `conditions.tables`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Hashable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from math import prod
+from typing import TYPE_CHECKING, Any, Literal
+
+from seal.core.conditions.base import Condition, Match
+from seal.core.conditions.cells import Column
+from seal.core.conditions.extractors import EXTRACTORS, UNFIT
+from seal.core.conditions.parties import MESSAGE, calls_of, message_row
+from seal.core.conditions.tables import Change, Table, similarity, table_similarity, unchanged
+
+if TYPE_CHECKING:
+    from seal.core.types import Step
+
+_PLACEHOLDER = re.compile(r"\{(\w+)\}")
+_NO_TABLE: Table = ()
+
+
+def table_after(step: Step, name: str) -> Table:
+    """Return a table after a step; without rows where the world has none of that name."""
+    return (step.state or {}).get(name, _NO_TABLE)
+
+
+@dataclass(frozen=True, slots=True)
+class StateHas(Condition):
+    """Rows that a table has, or that came, went or changed since an earlier step.
+
+    The table `message` holds the step itself as its only row (`conditions.parties`).
+    """
+
+    table: str
+    rows: tuple[dict[str, Any], ...]
+    """Target rows with the columns that count; of an addition, a removal or an update the rows
+    that came, went or changed."""
+    measure: Change = "snapshot"
+    since: int | None = None
+    """Position of the earlier milestone whose world is compared with; -1: the first step's. None:
+    no world is, as for a snapshot."""
+    columns: dict[str, Column] = field(default_factory=dict)
+    """How the columns are measured; those that are not named, exactly."""
+    match: Match = "clean"
+    kind: str = field(default="state_has", init=False)
+
+    def similarity(self, step: Step, reached: Mapping[int, Step]) -> float:
+        """Return the geometric mean over cells of the best assignment of rows, in [0, 1]."""
+        if self.table == MESSAGE:
+            columns = dict.fromkeys(name for row in self.rows for name in row)
+            row = message_row(step, columns)
+            return similarity([row], self.rows, self.columns, self.match)
+        before = _NO_TABLE if self.since is None else table_after(reached[self.since], self.table)
+        now = table_after(step, self.table)
+        return table_similarity(self.measure, now, before, self.rows, self.columns, self.match)
+
+    def under(self, match: Match) -> StateHas:
+        """Return the same rows measured by other rules."""
+        return replace(self, match=match)
+
+    def references(self) -> frozenset[int]:
+        """Return the step that is compared with."""
+        return frozenset() if self.since is None else frozenset({self.since})
+
+    def looks_at(self, step: Step, reached: Mapping[int, Step]) -> Hashable:
+        """Return the versions of the table, or the step's position where it is the message."""
+        if self.table == MESSAGE:
+            return step.index
+        now = id(table_after(step, self.table))
+        if self.since is None:
+            return now
+        return now, id(table_after(reached[self.since], self.table))
+
+
+@dataclass(frozen=True, slots=True)
+class StateUnchanged(Condition):
+    """A guardrail: a table that nothing may have happened to since an earlier step."""
+
+    table: str
+    since: int | None = None
+    """Position of the earlier milestone; -1: the first step. None: of the plan as a whole. By the
+    rules `clean` the table is then unchanged from the first step to the first milestone and from
+    the last one to the end (`seal.evaluation.milestones.plans`); `toolsandbox` knows no such."""
+    match: Match = "clean"
+    kind: str = field(default="state_unchanged", init=False)
+
+    def similarity(self, step: Step, reached: Mapping[int, Step]) -> float:
+        """Return 1 where the table is as it was, else 0; 1 where no step is compared with."""
+        if self.since is None:
+            return 1.0
+        before = table_after(reached[self.since], self.table)
+        return float(unchanged(table_after(step, self.table), before, self.match))
+
+    def under(self, match: Match) -> StateUnchanged:
+        """Return the same guardrail measured by other rules."""
+        return replace(self, match=match)
+
+    def references(self) -> frozenset[int]:
+        """Return the step that is compared with."""
+        return frozenset() if self.since is None else frozenset({self.since})
+
+    def looks_at(self, step: Step, reached: Mapping[int, Step]) -> Hashable:
+        """Return the two versions of the table."""
+        if self.since is None:
+            return None
+        now = id(table_after(step, self.table))
+        return now, id(table_after(reached[self.since], self.table))
+
+
+@dataclass(frozen=True, slots=True)
+class DependsOn(Condition):
+    """A message that tells or uses what an earlier call brought."""
+
+    since: int
+    """Position of the milestone at the answer to the earlier call."""
+    rows: tuple[dict[str, Any], ...]
+    """The one target row of the table `message`."""
+    extractor: str
+    """Name of what is taken from each earlier call (`conditions.extractors.EXTRACTORS`)."""
+    fill: Literal["calls", "content"]
+    """Where it goes: into the arguments of the wanted calls, or into `{name}` in the content."""
+    columns: dict[str, Column] = field(default_factory=dict)
+    match: Match = "clean"
+    kind: str = field(default="depends_on", init=False)
+
+    def similarity(self, step: Step, reached: Mapping[int, Step]) -> float:
+        """Return the similarity of the best of the targets filled in; without any, 0.
+
+        Each argument is filled in twice: the earlier value before the wanted one, and after it. A
+        placeholder that the earlier call says nothing of makes the whole condition 0.
+        """
+        best = 0.0
+        for values in self._values(reached[self.since]):
+            target = [self._filled(row, values) for row in self.rows]
+            known = [row for row in target if row is not None]
+            if len(known) < len(target):
+                return 0.0
+            row = message_row(step, dict.fromkeys(name for row in known for name in row))
+            best = max(best, similarity([row], known, self.columns, self.match))
+        return best
+
+    def _values(self, earlier: Step) -> Iterator[dict[str, Any]]:
+        for call in calls_of(earlier) or ():
+            try:
+                yield from EXTRACTORS[self.extractor](call)
+            except UNFIT:
+                continue
+
+    def _filled(self, row: Mapping[str, Any], values: dict[str, Any]) -> dict[str, Any] | None:
+        """Return the target row with the values; None where one is missing."""
+        if self.fill == "content":
+            text = str(row.get("content", ""))
+            if not values.keys() >= set(_PLACEHOLDER.findall(text)):
+                return None
+            return {**row, "content": _PLACEHOLDER.sub(lambda m: str(values[m[1]]), text)}
+        wanted = row.get("calls") or []
+        candidates = wanted if isinstance(wanted, (list, tuple)) else [wanted]
+        filled = [
+            {**call, "arguments": arguments}
+            for call in candidates
+            for arguments in ({**call["arguments"], **values}, {**values, **call["arguments"]})
+        ]
+        return {**row, "calls": filled}
+
+    def under(self, match: Match) -> DependsOn:
+        """Return the same target measured by other rules."""
+        return replace(self, match=match)
+
+    def references(self) -> frozenset[int]:
+        """Return the step of the earlier call."""
+        return frozenset({self.since})
+
+    def looks_at(self, step: Step, reached: Mapping[int, Step]) -> Hashable:
+        """Return the positions of both steps."""
+        return step.index, reached[self.since].index
+
+
+@dataclass(frozen=True, slots=True)
+class AllOf(Condition):
+    """Several conditions at once."""
+
+    conditions: tuple[Condition, ...]
+    kind: str = field(default="all_of", init=False)
+
+    def similarity(self, step: Step, reached: Mapping[int, Step]) -> float:
+        """Return the geometric mean; guardrails make it 0 and count for nothing else."""
+        values = []
+        for condition in self.conditions:
+            values.append(condition.similarity(step, reached))
+            if not values[-1]:
+                return 0.0
+        return self.combined(values)
+
+    def combined(self, values: list[float]) -> float:
+        """Return the similarity of the whole from those of the conditions, in their order.
+
+        Source: ToolSandbox: the product, to the power 1 / (number of conditions that are no
+        guardrails); without any of those, the product.
+        """
+        count = sum(not isinstance(c, StateUnchanged) for c in self.conditions)
+        return float(prod(values) ** (1 / count)) if count > 1 else float(prod(values))
+
+    def under(self, match: Match) -> AllOf:
+        """Return the same conditions measured by other rules."""
+        return AllOf(tuple(condition.under(match) for condition in self.conditions))
+
+    def references(self) -> frozenset[int] | None:
+        """Return the steps that any of the conditions reads."""
+        read = [condition.references() for condition in self.conditions]
+        known = [positions for positions in read if positions is not None]
+        return None if len(known) < len(read) else frozenset().union(*known)
+
+    def looks_at(self, step: Step, reached: Mapping[int, Step]) -> Hashable:
+        """Return what each of the conditions looks at."""
+        return tuple(condition.looks_at(step, reached) for condition in self.conditions)

@@ -1,0 +1,211 @@
+"""How alike a table, or what changed in it, is to the rows that it should have.
+
+Rows are JSON objects, a table is a list of rows. `similarity` is the geometric mean of the cells'
+similarities over columns and rows, under the one-to-one assignment of rows that makes it largest;
+one cell of similarity 0 forbids its pair.
+
+The measures, and where `toolsandbox` departs from `clean`:
+
+- snapshot: the whole table; as many rows as wanted. `clean`: a target row is measured by the
+  columns that it names itself. `toolsandbox`: by those of any target row, absent ones as None.
+- addition: no earlier row is gone, and the added ones are as wanted. `clean`: tables are multisets,
+  so the same row twice is two rows. `toolsandbox`: an absent value is "", 0 or False, by the type
+  of its column; 0 where a row stands twice or is added again.
+- removal: an addition seen from behind.
+- update: `clean`: as many rows gone as come, each of which keeps its first column, which names it;
+  the changed ones are as wanted. `toolsandbox`: as many rows before as after; those that are new
+  are as wanted, whichever are gone; absent values as of an addition.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from math import exp, inf, log
+from typing import Any, Literal
+
+from seal.core.canonical import canonical_json
+from seal.core.conditions.assignment import cheapest
+from seal.core.conditions.base import Match
+from seal.core.conditions.cells import Column, cell_similarity
+
+Row = Mapping[str, Any]
+Table = Sequence[Row]
+Change = Literal["snapshot", "addition", "removal", "update"]
+
+_EXACT = Column()
+
+
+def table_similarity(
+    change: Change,
+    table: Table,
+    before: Table,
+    target: Table,
+    columns: Mapping[str, Column],
+    match: Match,
+) -> float:
+    """Return how alike a table, or its change, is to the target rows, in [0, 1].
+
+    Args:
+        change: What is measured.
+        table: The rows now.
+        before: The rows of the step that is referred to; a snapshot reads none.
+        target: The rows wanted, with the columns that count; both empty: 1.
+        columns: How the columns are measured; others exactly.
+        match: By which rules.
+    """
+    if change == "snapshot":
+        return similarity(table, target, columns, match)
+    if change == "removal":
+        table, before = before, table
+    changes = _CHANGES[match, "update" if change == "update" else "addition"]
+    found = changes(table, before, target)
+    return 0.0 if found is None else similarity(*found, columns, match)
+
+
+def unchanged(table: Table, before: Table, match: Match) -> bool:
+    """Tell whether a table is as before; `clean`: in any order of rows."""
+    if table is before:
+        return True
+    if match == "toolsandbox":
+        return list(table) == list(before)
+    return len(table) == len(before) and _counted(table) == _counted(before)
+
+
+def similarity(table: Table, target: Table, columns: Mapping[str, Column], match: Match) -> float:
+    """Return how alike all rows are to the target rows, in [0, 1]; both empty: 1."""
+    if len(table) != len(target):
+        return 0.0
+    if not target:
+        return 1.0
+    if match == "toolsandbox":
+        target = _with_all_columns(target)
+    costs = [[_cost(row, wanted, columns, match) for row in table] for wanted in target]
+    if any(cost is None for line in costs for cost in line):
+        return 0.0
+    known: Any = costs
+    assigned = cheapest(known)
+    if assigned is None:
+        return 0.0
+    return exp(-sum(known[row][column] for row, column in enumerate(assigned)) / len(target))
+
+
+def _with_all_columns(target: Table) -> Table:
+    names = dict.fromkeys(name for row in target for name in row)
+    return [{name: row.get(name) for name in names} for row in target]
+
+
+def _cost(row: Row, wanted: Row, columns: Mapping[str, Column], match: Match) -> float | None:
+    """Return the mean of -ln of the cells' similarities; None where no cell counts."""
+    total, count = 0.0, 0
+    for name, value in wanted.items():
+        if name not in row:
+            return inf
+        alike = cell_similarity(row[name], value, columns.get(name, _EXACT), match)
+        if alike == 0.0:
+            return inf
+        if alike is not None:
+            total += _log_cost(alike)
+            count += 1
+    return total / count if count else None
+
+
+def _log_cost(alike: float) -> float:
+    """Return -ln of a similarity as a number of 32 bits, which is what the original keeps."""
+    return 0.0 if alike == 1.0 else _single(-log(_single(alike)))
+
+
+def _single(value: float) -> float:
+    rounded: float = _SINGLE.unpack(_SINGLE.pack(value))[0]
+    return rounded
+
+
+_SINGLE = struct.Struct("f")
+
+
+def _counted(table: Iterable[Row]) -> Counter[bytes]:
+    return Counter(canonical_json(row) for row in table)
+
+
+def _clean_addition(table: Table, before: Table, target: Table) -> tuple[Table, Table] | None:
+    added = _beyond(table, before)
+    return None if len(added) != len(table) - len(before) else (added, target)
+
+
+def _clean_update(table: Table, before: Table, target: Table) -> tuple[Table, Table] | None:
+    changed, gone = _beyond(table, before), _beyond(before, table)
+    named = _counted(map(_name_of, changed)) == _counted(map(_name_of, gone))
+    return (changed, target) if named else None
+
+
+def _name_of(row: Row) -> Row:
+    """Return the first column of a row, which names it."""
+    return dict(list(row.items())[:1])
+
+
+def _beyond(table: Table, other: Table) -> list[Row]:
+    """Return the rows that a table has more often than another, in its order."""
+    rest = _counted(other)
+    found = []
+    for row in table:
+        key = canonical_json(row)
+        if rest[key]:
+            rest[key] -= 1
+        else:
+            found.append(row)
+    return found
+
+
+def _addition(table: Table, before: Table, target: Table) -> tuple[Table, Table] | None:
+    table, before, target = _filled(table, before, target)
+    known = Counter(map(_key, before))
+    pairs = sum(known[_key(row)] for row in table)
+    return None if pairs != len(before) else _new(table, known, target)
+
+
+def _update(table: Table, before: Table, target: Table) -> tuple[Table, Table] | None:
+    if len(table) != len(before):
+        return None
+    table, before, target = _filled(table, before, target)
+    return _new(table, Counter(map(_key, before)), target)
+
+
+def _new(table: Table, known: Counter[Any], target: Table) -> tuple[Table, Table]:
+    return [row for row in table if _key(row) not in known], target
+
+
+def _filled(*tables: Table) -> tuple[Table, ...]:
+    """Return tables with "", 0 or False for None, by the type of the column over all of them."""
+    zeros: dict[str, Any] = {}
+    for row in (row for table in tables for row in table):
+        for name, value in row.items():
+            if value is not None and name not in zeros:
+                zeros[name] = _zero(value)
+    return tuple(
+        [
+            {name: zeros.get(name, "") if value is None else value for name, value in row.items()}
+            for row in table
+        ]
+        for table in tables
+    )
+
+
+def _zero(value: Any) -> Any:
+    if isinstance(value, bool):
+        return False
+    return 0.0 if isinstance(value, (int, float)) else ""
+
+
+def _key(row: Row) -> bytes:
+    return canonical_json(row)
+
+
+_CHANGES: Mapping[
+    tuple[Match, str], Callable[[Table, Table, Table], tuple[Table, Table] | None]
+] = {
+    ("clean", "addition"): _clean_addition,
+    ("clean", "update"): _clean_update,
+    ("toolsandbox", "addition"): _addition,
+    ("toolsandbox", "update"): _update,
+}
