@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from seal.benchmarks.counting import PoolCounts
     from seal.benchmarks.fetching import FetchReport
     from seal.benchmarks.lint.lint import LintReport
-    from seal.pipeline.retrieval.settings import Size
+    from seal.pipeline.drawing import Size
     from seal.pipeline.run import Progress, RunResult
     from seal.pipeline.sweep.sweep import SweepResult
 

@@ -21,7 +21,7 @@ from seal.benchmarks.importer import Notes
 from seal.benchmarks.toolbench.files import find_files
 from seal.benchmarks.toolbench.names import api_name, tool_name
 from seal.benchmarks.toolbench.runs import LEAD, USER
-from seal.benchmarks.toolbench.tools import ToolTable
+from seal.benchmarks.toolbench.tools import ApiTable
 from seal.benchmarks.upstream.records import (
     TaskIds,
     field,
@@ -87,7 +87,7 @@ class _Import:
         self._source = source
         self._folders = folders
         self._notes = notes
-        self._table = ToolTable()
+        self._table = ApiTable()
         self._documents: defaultdict[tuple[str, str], dict[str, str]] = defaultdict(dict)
         self._by_name: dict[tuple[str, str], str] = {}
         self._ids = TaskIds()

@@ -3,13 +3,13 @@ from toolbench_sources import CALL, GIVE_UP, LATER, api, good_tree, heard, obser
 
 from seal.benchmarks.toolbench.answers import read_tree
 from seal.benchmarks.toolbench.gold import Gold, gold_of
-from seal.benchmarks.toolbench.tools import ToolTable
+from seal.benchmarks.toolbench.tools import ApiTable
 
 QUERY = "When is high water in Oban?"
 
 
 def gold(record) -> Gold | str:
-    table = ToolTable()
+    table = ApiTable()
     ids = [table.add_document(api(name), "q.json") for name in ("High Water", "Low Water")]
     return gold_of(read_tree(record), QUERY, table.by_rule_name(ids))
 

@@ -3,7 +3,7 @@ from toolbench_sources import CALL, LATER, api, converted, good_tree, heard, obs
 from seal.benchmarks.toolbench.answers import read_tree
 from seal.benchmarks.toolbench.converted import read_converted
 from seal.benchmarks.toolbench.runs import trajectory_of
-from seal.benchmarks.toolbench.tools import ToolTable
+from seal.benchmarks.toolbench.tools import ApiTable
 from seal.core.records import decode, encode
 from seal.core.types import Execution, Stop, ToolCall, Trajectory
 
@@ -11,7 +11,7 @@ HIGH, LOW = "toolbench/tide_tables/high_water", "toolbench/tide_tables/low_water
 
 
 def trajectory(run) -> Trajectory:
-    table = ToolTable()
+    table = ApiTable()
     ids = [table.add_document(api(name), "q.json") for name in ("High Water", "Low Water")]
     return trajectory_of(run, "G1_tool/7", 0, table.by_rule_name(ids), {"recorded": "sketch-1"})
 

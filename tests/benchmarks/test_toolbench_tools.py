@@ -1,17 +1,17 @@
 import pytest
 from toolbench_sources import api, function
 
-from seal.benchmarks.toolbench.tools import ToolTable
+from seal.benchmarks.toolbench.tools import ApiTable
 from seal.core.errors import DataError
 
 
-def only(table: ToolTable):
+def only(table: ApiTable):
     (tool,) = table
     return tool
 
 
 def test_a_document_becomes_a_tool_with_a_schema() -> None:
-    table = ToolTable()
+    table = ApiTable()
     tool_id = table.add_document(api("High Water"), "q.json")
     tool = only(table)
     assert tool_id == tool.id == "toolbench/tide_tables/high_water"
@@ -51,14 +51,14 @@ def test_a_document_becomes_a_tool_with_a_schema() -> None:
     ],
 )
 def test_a_default_has_the_type_that_the_rule_gives(kind, default, expected) -> None:
-    table = ToolTable()
+    table = ApiTable()
     optional = [{"name": "x", "type": kind, "description": "", "default": default}]
     table.add_document(api("A", required_parameters=[], optional_parameters=optional), "q.json")
     assert only(table).parameters["properties"]["x"] == expected
 
 
 def test_equal_documents_are_one_tool_and_the_first_known_shape_stays() -> None:
-    table = ToolTable()
+    table = ApiTable()
     first = table.add_document(api("A"), "q.json")
     second = table.add_document(api("A", template_response={"at": "str"}), "other.json")
     assert first == second
@@ -66,7 +66,7 @@ def test_equal_documents_are_one_tool_and_the_first_known_shape_stays() -> None:
 
 
 def test_another_document_under_the_same_id_gets_a_digest_and_a_name_of_its_own() -> None:
-    table = ToolTable()
+    table = ApiTable()
     table.add_document(api("A"), "q.json")
     variant = table.add_document(api("A", category_name="Sea"), "q.json")
     base, digest = variant.split("#")
@@ -77,7 +77,7 @@ def test_another_document_under_the_same_id_gets_a_digest_and_a_name_of_its_own(
 
 
 def test_names_that_the_cut_makes_equal_are_told_apart_but_found_by_the_rule() -> None:
-    table = ToolTable()
+    table = ApiTable()
     long = "endless name of a service " * 4
     ids = [table.add_document(api(f"{word} {long}"), "q.json") for word in ("New", "Old")]
     names = [tool.name for tool in table]
@@ -87,20 +87,20 @@ def test_names_that_the_cut_makes_equal_are_told_apart_but_found_by_the_rule() -
 
 
 def test_a_tool_is_found_without_the_prefix_of_its_leading_digit() -> None:
-    table = ToolTable()
+    table = ApiTable()
     tool_id = table.add_document(api("Moon", tool="7Timer"), "q.json")
     named = table.by_rule_name([tool_id])
     assert sorted(named) == ["moon_for_7timer", "moon_for_get_7timer"]
 
 
 def test_a_description_of_100_kilobytes_stays_whole() -> None:
-    table = ToolTable()
+    table = ApiTable()
     table.add_document(api("A", api_description="tide " * 20_000), "q.json")
     assert len(only(table).description) == 100_000
 
 
 def test_dots_blanks_and_cjk_make_valid_distinct_ids() -> None:
-    table = ToolTable()
+    table = ApiTable()
     for name in ("v1.0 / find", "查询 天气", "???", "!!!"):
         table.add_document(api(name, tool="风 service.io"), "q.json")
     assert [tool.id.rpartition("/")[0] for tool in table] == ["toolbench/风_service_io"] * 4
@@ -108,14 +108,14 @@ def test_dots_blanks_and_cjk_make_valid_distinct_ids() -> None:
 
 
 def test_a_function_means_the_document_of_its_name() -> None:
-    table = ToolTable()
+    table = ApiTable()
     tool_id = table.add_document(api("High Water"), "q.json")
     assert table.add_function(function("high_water_for_tide_tables"), "run.json") == tool_id
     assert table.add_function({"name": "Finish"}, "run.json") is None
 
 
 def test_a_function_without_a_document_becomes_a_tool() -> None:
-    table = ToolTable()
+    table = ApiTable()
     text = {"type": "string", "description": "place", "example_value": "Oban"}
     tool_id = table.add_function(function("find_for_pier_for_two", place=text), "run.json")
     tool = only(table)
@@ -142,4 +142,4 @@ def test_a_function_without_a_document_becomes_a_tool() -> None:
 )
 def test_a_broken_document_is_an_error_that_names_the_field(broken, named: str) -> None:
     with pytest.raises(DataError, match=named):
-        ToolTable().add_document(broken, "q.json")
+        ApiTable().add_document(broken, "q.json")

@@ -329,10 +329,10 @@ def test_baselines_are_played_where_they_are_asked_for(places: Path, tmp_path: P
     [
         ({"pool_sizes": (9,)}, "pool size 9 is beyond the pool, which has 8 tools"),
         ({"pool_sizes": (0,)}, "--pool-sizes 0: expected whole numbers of at least 1"),
-        ({"pool_sizes": ()}, "need at least one number"),
+        ({"pool_sizes": ()}, "needs at least one number"),
         ({"samples": 0}, "--samples 0: expected whole numbers of at least 1"),
         ({"top_k": (0, 5)}, "--top-k 0: expected whole numbers of at least 1"),
-        ({"queries": 99}, "--queries 99: the pool of 2 tools, sample 0, has"),
+        ({"queries": 99}, "of size 2, sample 0, has"),
         ({"queries": 0}, "--queries 0: expected"),
         ({"queries_in": "some"}, "no value of queries_in 'some'"),
         ({"distractors": "far"}, "no value of distractors 'far'"),

@@ -38,7 +38,7 @@ from seal.benchmarks.toolbench.tasks import (
     relevant_tools,
     split_of,
 )
-from seal.benchmarks.toolbench.tools import ToolTable
+from seal.benchmarks.toolbench.tools import ApiTable
 from seal.benchmarks.upstream.records import refuse_deep
 from seal.core.errors import DataError, shortened
 from seal.core.types import JSON, Task, Tool
@@ -76,7 +76,7 @@ class _Import:
     def __init__(self, source: Path, notes: Notes) -> None:
         self._source = find_files(source)
         self._notes = notes
-        self._tools = ToolTable()
+        self._tools = ApiTable()
         self._index = TaskIndex()
         self._gold_files = self._index_gold()
         self._counts: Counter[str] = Counter()

@@ -38,8 +38,12 @@ _FUNCTION = re.compile(
 _ABOUT = re.compile(r'The description of this function is: "(?P<text>.*?)"?$', re.DOTALL)
 
 
-class ToolTable:
-    """The tools met so far. A tool's id, name and document never change once it is here."""
+class ApiTable:
+    """ToolBench's APIs met so far. An id, name and document never change once they are here.
+
+    Unlike an `upstream.ToolTable` it gives every API a function name of its own, as recorded runs
+    call them, and takes documents that differ in their response shape alone for the same.
+    """
 
     def __init__(self) -> None:
         self.variants = 0

@@ -2,26 +2,18 @@
 
 from __future__ import annotations
 
-import random
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from seal.benchmarks.pool import StoredPool
-from seal.benchmarks.sampling import sample_pools
-from seal.core.canonical import derive_seed
 from seal.core.errors import UsageError
-from seal.core.protocols import Pool
-from seal.core.types import Query, Task, Tool
+from seal.core.types import Task, Tool
+from seal.pipeline.drawing import Sampled, Size, drawn_pools, drawn_queries
 from seal.pipeline.pools import open_pool
-from seal.pipeline.retrieval.settings import RetrievalSettings, Size
-from seal.retrievers import build_retriever, rank
-from seal.retrievers.documents import documents
-
-_NEIGHBOURS = 50
-"""Tools that count as near to one."""
+from seal.pipeline.retrieval.settings import RetrievalSettings
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,22 +162,8 @@ def draw(source: Source, settings: RetrievalSettings) -> list[Ranked]:
 def _drawn_pools(
     source: Source, sizes: Sequence[int], settings: RetrievalSettings
 ) -> Iterator[Ranked]:
-    nearest = settings.distractors == "nearest"
     try:
-        drawn = sorted(
-            sample_pools(
-                source.tools,
-                source.tasks,
-                sizes,
-                settings.samples,
-                settings.seed,
-                distractors=settings.distractors,
-                queries=settings.queries_in,
-                nested=settings.nested,
-                neighbours=nearest_tools(source.tools) if nearest else None,
-            ),
-            key=lambda pool: (pool.size, pool.sample),
-        )
+        drawn = drawn_pools(source.tools, source.tasks, sizes, settings, settings.seed)
     except UsageError as error:
         raise UsageError(f"pool {source.label}: {error}") from error
     for pool in drawn:
@@ -203,30 +181,5 @@ def _queries(
         for goal in range(len(task.goals))
         if task.goals[goal].relevant
     ]
-    if settings.queries is None:
-        return tuple(asked)
-    if settings.queries > len(asked):
-        raise UsageError(
-            f"--queries {settings.queries}: pool {source.label} of size {size}, sample {sample}, "
-            f"has {len(asked)} queries with relevant tools; give at most {len(asked)}"
-        )
-    chance = random.Random(derive_seed(settings.seed, "queries", source.digest, size, sample))
-    rows = sorted(chance.sample(range(len(asked)), settings.queries))
-    return tuple(asked[row] for row in rows)
-
-
-def nearest_tools(
-    tools: tuple[Tool, ...],
-) -> Callable[[Sequence[str]], Mapping[str, Sequence[str]]]:
-    """Return the function that finds the tools whose documents are most like some tools'."""
-    retriever = build_retriever("tfidf", Pool(tools))
-    texts = dict(zip([tool.id for tool in tools], documents(tools), strict=True))
-
-    def nearest(ids: Sequence[str]) -> dict[str, list[str]]:
-        queries = [Query(texts[tool], tool) for tool in ids]
-        return {
-            found.task_id: [tool for tool, _ in found.hits if tool != found.task_id]
-            for found in rank(retriever, queries, _NEIGHBOURS + 1)
-        }
-
-    return nearest
+    sampled = Sampled(source.label, source.digest, size, sample)
+    return drawn_queries(asked, settings.queries, settings.seed, sampled)

@@ -12,9 +12,9 @@ from seal.evaluation.comparison import holm, mean_and_deviation, paired_differen
 from seal.evaluation.resampling import weighted_intervals
 from seal.evaluation.retrieval import metric_names
 from seal.evaluation.statistics import groups_of
+from seal.pipeline.drawing import Size
 from seal.pipeline.retrieval.draws import Ranked, Source
 from seal.pipeline.retrieval.measures import Measured, Unavailable
-from seal.pipeline.retrieval.settings import Size
 
 if TYPE_CHECKING:
     import numpy as np

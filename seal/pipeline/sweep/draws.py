@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import random
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,12 +9,10 @@ import orjson
 
 from seal.benchmarks.importer import REPORT, TASKS, TOOLS, ImportReport, pool_digest
 from seal.benchmarks.pool import StoredPool
-from seal.benchmarks.sampling import PoolSample, sample_pools
-from seal.core.canonical import derive_seed
-from seal.core.errors import UsageError
+from seal.benchmarks.sampling import PoolSample
 from seal.core.records import AtomicFile, write_records
 from seal.core.types import JSON, Task, Tool
-from seal.pipeline.retrieval.draws import nearest_tools
+from seal.pipeline.drawing import Sampled, drawn_pools, drawn_queries
 from seal.pipeline.settings import RunSettings
 from seal.pipeline.sweep.settings import SweepSettings
 
@@ -39,9 +35,7 @@ def draw_pools(pool: StoredPool, settings: RunSettings, sweep: SweepSettings) ->
     drawn = (
         _whole(tools, tasks, sweep) if sweep.whole else _sampled(tools, tasks, settings.seed, sweep)
     )
-    if sweep.queries is None:
-        return drawn
-    return [_with_queries(it, sweep.queries, settings.seed, pool.digest) for it in drawn]
+    return [_with_queries(it, sweep.queries, settings.seed, pool) for it in drawn]
 
 
 def _whole(
@@ -54,32 +48,18 @@ def _whole(
 def _sampled(
     tools: tuple[Tool, ...], tasks: tuple[Task, ...], seed: int, sweep: SweepSettings
 ) -> list[PoolSample]:
-    found = sample_pools(
-        tools,
-        tasks,
-        [len(tools) if size == "all" else size for size in sweep.pool_sizes],
-        sweep.samples,
-        seed,
-        distractors=sweep.distractors,
-        queries=sweep.queries_in,
-        nested=sweep.nested,
-        neighbours=nearest_tools(tools) if sweep.distractors == "nearest" else None,
-    )
+    sizes = [len(tools) if size == "all" else size for size in sweep.pool_sizes]
+    found = drawn_pools(tools, tasks, sizes, sweep, seed)
     # Closure makes every sample of the whole pool the same one.
     once = sweep.queries_in == "closure" and sweep.queries is None
-    kept = [it for it in found if not (once and it.size == len(tools) and it.sample)]
-    return sorted(kept, key=lambda it: (it.size, it.sample))
+    return [it for it in found if not (once and it.size == len(tools) and it.sample)]
 
 
-def _with_queries(drawn: PoolSample, queries: int, seed: int, digest: str) -> PoolSample:
-    if queries > len(drawn.tasks):
-        raise UsageError(
-            f"--queries {queries}: the pool of {drawn.size} tools, sample {drawn.sample}, has "
-            f"{len(drawn.tasks)} tasks; give at most {len(drawn.tasks)}"
-        )
-    chance = random.Random(derive_seed(seed, "queries", digest, drawn.size, drawn.sample))
-    rows: Sequence[int] = sorted(chance.sample(range(len(drawn.tasks)), queries))
-    return replace(drawn, tasks=tuple(drawn.tasks[row] for row in rows))
+def _with_queries(
+    drawn: PoolSample, queries: int | None, seed: int, pool: StoredPool
+) -> PoolSample:
+    sampled = Sampled(pool.name, pool.digest, drawn.size, drawn.sample)
+    return replace(drawn, tasks=drawn_queries(drawn.tasks, queries, seed, sampled))
 
 
 def write_pool(drawn: PoolSample, folder: Path, origin: StoredPool, seed: int) -> None:

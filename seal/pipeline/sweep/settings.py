@@ -3,17 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from typing import Any, get_args
+from typing import Any
 
 from seal.core.errors import UsageError
-from seal.pipeline.retrieval.settings import (
-    Distractors,
-    QueriesIn,
-    Size,
-    check_above_zero,
-    check_known,
-    in_order,
-)
+from seal.pipeline.drawing import Drawing, check_above_zero
 from seal.pipeline.settings import RunSettings
 from seal.retrievers.specs import spec_of
 
@@ -23,24 +16,15 @@ _RETRIEVER = "tfidf"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SweepSettings:
-    """What a sweep varies; everything else is `RunSettings`."""
+class SweepSettings(Drawing):
+    """What a sweep varies; everything else is `RunSettings`.
 
-    pool_sizes: tuple[Size, ...] = ("all",)
-    """Tools of the drawn pools, at most as many as there are. "all": the whole pool; beside other
-    sizes it is asked what it can be drawn for, alone all its tasks."""
+    Sizes are at most as large as the pool. The whole pool is asked, beside other sizes, what it can
+    be drawn for, and alone all its tasks; it is played once where all samples of it are equal.
+    """
+
     samples: int = 3
-    """Pools drawn of each size. The whole pool is played once where all samples of it are equal."""
-    distractors: Distractors = "uniform"
-    """What fills a drawn pool up: any tools, those of the same services first, or those most like
-    the relevant ones by tf-idf first."""
-    queries_in: QueriesIn = "closure"
-    """Tasks that are asked: all that a drawn pool can answer, those that it was drawn for, or the
-    same ones at every size."""
-    nested: bool = True
-    """True: of one sample, every pool lies inside the larger ones."""
-    queries: int | None = None
-    """Tasks that are drawn of each pool, so that pools count alike; None: all."""
+    """Pools drawn of each size."""
     top_k: tuple[int, ...] = (RunSettings().top_k,)
     """Tools that a chat is offered; every pool is played with each K."""
 
@@ -50,16 +34,11 @@ class SweepSettings:
         Raises:
             UsageError: Names the flag, what it got and what it takes.
         """
+        Drawing.__post_init__(self)  # slots leave no super()
+        if not self.top_k:
+            raise UsageError("--top-k needs at least one number, such as 5,10")
         check_above_zero("top-k", self.top_k)
-        check_above_zero("pool-sizes", [size for size in self.pool_sizes if size != "all"])
-        check_above_zero("samples", [self.samples])
-        check_above_zero("queries", [] if self.queries is None else [self.queries])
-        if not self.top_k or not self.pool_sizes:
-            raise UsageError("--top-k and --pool-sizes need at least one number, such as 10,50")
-        check_known("distractors", self.distractors, get_args(Distractors))
-        check_known("queries_in", self.queries_in, get_args(QueriesIn))
         object.__setattr__(self, "top_k", tuple(sorted(set(self.top_k))))
-        object.__setattr__(self, "pool_sizes", in_order(self.pool_sizes))
 
     @property
     def whole(self) -> bool:
