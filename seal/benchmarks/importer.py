@@ -40,6 +40,7 @@ REGISTRY = Registry(
         "metatool": "seal.benchmarks.metatool.importer:import_metatool",
         "mmtb": "seal.benchmarks.mmtb:import_mmtb",
         "toolbench": "seal.benchmarks.toolbench.importer:import_toolbench",
+        "toolsandbox": "seal.benchmarks.toolsandbox.importer:import_toolsandbox",
         "toolscan": "seal.benchmarks.toolscan:import_toolscan",
     },
 )
@@ -131,12 +132,30 @@ def import_benchmark(name: str, source: Path, out: Path, **options: Any) -> Impo
         DataError: The source is malformed or holds nothing; one bad record ends the import, and
             nothing is left behind.
     """
-    importer: Importer = REGISTRY.resolve(name)
+    return write_pool(name.rpartition(":")[2], REGISTRY.resolve(name), source, out, **options)
+
+
+def write_pool(
+    name: str, importer: Importer, source: Path, out: Path, **options: Any
+) -> ImportReport:
+    """Write the records that an importer yields into a pool folder, as `import_benchmark` does.
+
+    Args:
+        name: Of the pool.
+        importer: Reads the source.
+        source: What it reads.
+        out: Folder to make; an earlier pool there is replaced.
+        options: Handed to the importer.
+
+    Raises:
+        UsageError: No such source, or `out` may not be replaced.
+        DataError: As the importer; nothing is left behind.
+    """
     _check_places(source, out)
     part = out.with_name(f".{out.name}.{os.getpid()}.part")
     part.mkdir(parents=True)
     try:
-        report = _write(name.rpartition(":")[2], importer, source, part, options)
+        report = _write(name, importer, source, part, options)
         _swap(part, out)
     finally:
         shutil.rmtree(part, ignore_errors=True)

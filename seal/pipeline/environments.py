@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
 
+from seal.benchmarks.augment import originals, renamed
 from seal.benchmarks.pool import StoredPool
 from seal.core.canonical import canonical_json
 from seal.core.protocols import Environment, EnvironmentFactory, Lookup, Simulator
 from seal.core.store import Store, digest_of_entries
 from seal.core.types import JSON, Task, Tool, Trajectory
 from seal.pipeline.cast import Cast, find_recording
+from seal.pipeline.scrambled import Unscrambled
 from seal.pipeline.settings import RunSettings
 from seal.simulator_cache.cached import Fallback
 from seal.simulator_cache.environments import RecordedEnvironments, SimulatedEnvironments
@@ -39,11 +41,14 @@ class EnvironmentSource:
         cast: Cast,
     ) -> None:
         self._store = store
-        self._environments = _build(settings, tools, pool, store, cast)
+        self._originals = originals(tools.values())
+        known = {**tools, **{tool.id: tool for tool in self._originals.values()}}
+        self._environments = _build(settings, known, pool, store, cast)
 
     def open(self, task: Task, trial: int, offered: Sequence[str]) -> Environment:
         """Return the environment of one chat; `offered` may grow while the chat goes on."""
-        return self._environments.open(task, trial, offered)
+        environment = self._environments.open(task, trial, offered)
+        return Unscrambled(environment, self._originals) if self._originals else environment
 
     def identity(self) -> dict[str, JSON]:
         """Return what shapes the answers."""
@@ -67,7 +72,8 @@ def _build(
     if settings.simulator == "recorded" and answers is not None:
         return RecordedEnvironments(_recording(settings, pool), answers, tools)
     simulator = _simulator(settings, tools, answers, store, cast)
-    gold = GoldAnswers(pool.tasks())
+    scrambled = originals(tools.values())
+    gold = GoldAnswers(renamed(task, scrambled) if scrambled else task for task in pool.tasks())
     return SimulatedEnvironments(Fallback(gold, simulator) if gold else simulator, tools)
 
 

@@ -18,6 +18,7 @@ from markupsafe import Markup
 
 from seal.core.registry import Registry
 from seal.report.anchors import task_link
+from seal.report.breakdown import breakdown
 from seal.report.charts import Bar, BarGroup, bar_chart
 from seal.report.gold import json_text
 from seal.report.lanes import Lane
@@ -54,12 +55,13 @@ SECTIONS = Registry(
     "seal.report_sections",
     {
         "summary": "seal.report.sections:SummarySection",
+        "breakdown": "seal.report.sections:BreakdownSection",
         "charts": "seal.report.sections:ChartSection",
         "ceiling": "seal.report.sections:CeilingSection",
     },
 )
 
-OURS = ("summary", "charts", "ceiling")
+OURS = ("summary", "breakdown", "charts", "ceiling")
 
 
 def default_sections() -> list[Section]:
@@ -82,6 +84,17 @@ class SummarySection:
             main=lane_rows(lanes),
             every=lane_rows(lanes, every),
         )
+
+
+class BreakdownSection:
+    """Scores and turn counts by category and tool augmentation."""
+
+    title = "By category and augmentation"
+
+    def render(self, lanes: Sequence[Lane]) -> Markup | None:
+        """Return the table; None where tasks have neither."""
+        found = breakdown(lanes)
+        return None if found is None else render("breakdown.html", lanes=lanes, found=found)
 
 
 class ChartSection:

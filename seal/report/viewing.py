@@ -14,6 +14,7 @@ from seal.core.errors import DataError, UnknownNameError, UsageError
 from seal.core.types import Score, Step, Task, Trajectory
 from seal.pipeline.journal import is_held
 from seal.pipeline.run_folder import RunFolder
+from seal.report.breakdown import breakdown_tables
 from seal.report.outcomes import outcomes, scores_so_far, trajectories_so_far
 from seal.report.printable import one_line, printable
 from seal.report.tail import LineTail, Tail
@@ -68,6 +69,8 @@ def view(
             out.print(text, soft_wrap=True)
     elif task is None:
         out.print(outcome_table(run))
+        for table in breakdown_tables(run) if (run.path / "summary.json").is_file() else ():
+            out.print(table)
     else:
         out.print(_transcript(run, task, trial, fold), soft_wrap=True)
 

@@ -1,5 +1,6 @@
 """Write one HTML report of one or several runs."""
 
+from itertools import chain
 from pathlib import Path
 from typing import Annotated
 
@@ -21,11 +22,12 @@ def command(
 ) -> int:
     """Write one HTML file, readable without a network, of one or several runs."""
     from seal.pipeline.run_folder import RunFolder
+    from seal.report.breakdown import breakdown_tables
     from seal.report.html import write_report
 
     folders = [RunFolder.open(path) for path in runs]
     with output(json) as result:
         path = write_report(folders, out or folders[0].report_path)
         result.result({"report": str(path)})
-        result.show(f"report: {path}")
+        result.show(*chain.from_iterable(map(breakdown_tables, folders)), f"report: {path}")
     return 0

@@ -92,7 +92,17 @@ def command(
     planner: Annotated[str | None, typer.Option(help="Agent: name or module:attribute.")] = None,
     verifier: Annotated[str | None, typer.Option(help="Agent: name or module:attribute.")] = None,
     checker: Annotated[str | None, typer.Option(help="Agent: name or module:attribute.")] = None,
-    user: Annotated[str | None, typer.Option(help="Agent: name or module:attribute.")] = None,
+    user: Annotated[
+        str | None,
+        typer.Option(
+            help="Agent: scripted, user_simulator or module:attribute.  [default: scripted where "
+            "the model is offline, else user_simulator]"
+        ),
+    ] = None,
+    user_brief: Annotated[
+        Literal["goal", "goal+boundary", "goal+boundary+demonstration"],
+        typer.Option(help="What the user is told of a task's persona."),
+    ] = _DEFAULT.user_brief,
     team: Annotated[
         str, typer.Option(help="full, direct, single or module:attribute.")
     ] = _DEFAULT.team,
@@ -150,6 +160,9 @@ def command(
     ] = _DEFAULT.processes,
     max_turns: Annotated[int, typer.Option(help="Model turns for each goal.")] = _DEFAULT.max_turns,
     max_calls: Annotated[int, typer.Option(help="Calls for each goal.")] = _DEFAULT.max_calls,
+    max_messages: Annotated[
+        int | None, typer.Option(help="Messages to or from user or executor, for each goal.")
+    ] = None,
     max_tokens: Annotated[int | None, typer.Option(help="Tokens of a chat.")] = None,
     max_seconds: Annotated[float | None, typer.Option(help="Seconds of a chat.")] = None,
     max_total_tokens: Annotated[
@@ -252,6 +265,7 @@ def _source(context: typer.Context, name: str) -> str:
 
 def _play(settings: RunSettings, out: Path, resume: bool, result: Output) -> int:
     from seal.pipeline.run import run
+    from seal.report.breakdown import breakdown_tables
     from seal.report.html import write_report
     from seal.report.notes import summary_notes
     from seal.report.tables import summary_table
@@ -263,7 +277,7 @@ def _play(settings: RunSettings, out: Path, resume: bool, result: Output) -> int
     folder = played.folder
     report = write_report([folder], folder.report_path)
     result.result({"run": str(folder.path), **played.summary})
-    result.show(summary_table(folder), *summary_notes(folder))
+    result.show(summary_table(folder), *breakdown_tables(folder), *summary_notes(folder))
     result.show(f"run: {folder.path}", f"report: {report}")
     return played.exit_code
 

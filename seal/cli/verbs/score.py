@@ -36,6 +36,7 @@ def command(
     """Score the trajectories of a run again; its scores and its summary are replaced."""
     from seal.pipeline.rescore import rescore
     from seal.pipeline.run_folder import RunFolder
+    from seal.report.breakdown import breakdown_tables
     from seal.report.notes import summary_notes
     from seal.report.tables import summary_table
 
@@ -54,5 +55,5 @@ def command(
             )
         result.result({"run": str(run), **summary})
         folder = RunFolder.open(run)
-        result.show(summary_table(folder), *summary_notes(folder))
+        result.show(summary_table(folder), *breakdown_tables(folder), *summary_notes(folder))
     return int(summary["errors"] > 0)
