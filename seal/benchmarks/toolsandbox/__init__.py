@@ -1,0 +1,1 @@
+"""ToolSandbox: its scenarios as tasks of the phone, its trajectories as runs."""

@@ -1,0 +1,223 @@
+"""ToolSandbox's scenarios as tasks that are played on the phone.
+
+The files are those of `scenarios_core.jsonl.gz`: 129 base scenarios, each with eight sets of tools.
+The texts of the simulated user (goal, knowledge boundary, demonstrations) are not among them, so a
+persona's goal is the first message alone. The tools are the phone's own (`seal.worlds.phone`), so
+descriptions are ours; names, arguments and types are upstream's.
+
+Source: ToolSandbox (Lu et al., 2024), arXiv:2408.04682, and apple/ToolSandbox.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from seal.benchmarks.augment.pools import GIVEN, TAG
+from seal.benchmarks.augment.scrambling import KEEPS, Scrambler
+from seal.benchmarks.importer import Notes
+from seal.benchmarks.toolsandbox.clock import START, parse_clock, set_clock
+from seal.benchmarks.toolsandbox.milestones import plan_of
+from seal.benchmarks.toolsandbox.scenarios import BENCHMARK, read_scenarios
+from seal.benchmarks.upstream.records import field
+from seal.core.errors import DataError, shortened
+from seal.core.types import JSON, Goal, Task, Tool
+from seal.worlds.phone import TOOL_IDS, tools
+
+CATEGORIES = {
+    "SINGLE_TOOL_CALL": "single_tool",
+    "MULTIPLE_TOOL_CALL": "multiple_tool",
+    "SINGLE_USER_TURN": "single_turn",
+    "MULTIPLE_USER_TURN": "multiple_turn",
+    "STATE_DEPENDENCY": "state_dependency",
+    "CANONICALIZATION": "canonicalization",
+    "INSUFFICIENT_INFORMATION": "insufficient_information",
+}
+"""Upstream's category of scenarios to the tag that is true of its tasks, false of the others."""
+TABLES = {
+    "SETTING": "settings",
+    "CONTACT": "contacts",
+    "MESSAGING": "messages",
+    "REMINDER": "reminders",
+}
+"""Upstream's database to the phone's table."""
+
+_SCRAMBLED = {
+    "TOOL_NAME_SCRAMBLED": "names",
+    "TOOL_DESCRIPTION_SCRAMBLED": "descriptions",
+    "ARG_DESCRIPTION_SCRAMBLED": "argument-descriptions",
+    "ARG_TYPE_SCRAMBLED": "argument-types",
+}
+_OF_OFFERS = frozenset(
+    {
+        "NO_DISTRACTION_TOOLS",
+        "THREE_DISTRACTION_TOOLS",
+        "TEN_DISTRACTION_TOOLS",
+        "ALL_TOOLS_AVAILABLE",
+        *_SCRAMBLED,
+    }
+)
+"""Categories that repeat what `augmentation` says."""
+_FIRST_SECONDS = 5
+_STEP_SECONDS = 1.25
+_KEPT = {"modify_reminder": ["argument-descriptions"]}
+"""Function to the scramblings that leave it as it is; upstream's code misses its arguments."""
+_LACKS = ("demonstrations", "knowledge_boundaries", "reference", "relevant", "user_goals")
+
+
+def import_toolsandbox(
+    source: Path, notes: Notes, *, clock: str | None = None
+) -> Iterator[Tool | Task]:
+    """Yield the phone's tools, their scrambled forms, and the scenarios as tasks.
+
+    Args:
+        source: The file of the scenarios, or a folder above it.
+        notes: Gets the counts.
+        clock: When the scenarios begin, in ISO 8601; None: as upstream's were recorded, on
+            2025-03-12T14:30:00Z.
+
+    Raises:
+        UsageError: `clock` is no such time.
+        DataError: The file is missing, torn or malformed; the text names file and place.
+    """
+    start = START if clock is None else parse_clock(clock)
+    return _records(source, notes, start)
+
+
+def _records(source: Path, notes: Notes, start: datetime) -> Iterator[Tool | Task]:
+    records = read_scenarios(source)
+    offers = _Offers(_in_order(tools(), [record for _, record in records]))
+    counts: Counter[str] = Counter()
+    tasks = []
+    for place, record in records:
+        try:
+            set_clock(record, start)
+            task = _task(record, offers, start)
+        except DataError as error:
+            raise DataError(f"{place}: {error}") from error
+        counts.update(tag for tag in CATEGORIES.values() if task.tags[tag])
+        tasks.append(task)
+    yield from offers.tools()
+    yield from tasks
+    notes.lacks.update(_LACKS)
+    notes.facts["counts"] = {
+        "bases": len({task.tags["group"] for task in tasks}),
+        **dict(sorted(counts.items())),
+    }
+    notes.facts["clock"] = start.isoformat()
+
+
+def _in_order(phone: Iterable[Tool], records: Sequence[Mapping[str, Any]]) -> list[Tool]:
+    """Return the tools of the agent in upstream's order, which the longest offer shows."""
+    agents = {tool.id: tool for tool in phone if tool.id != TOOL_IDS["end_conversation"]}
+    longest: list[str] = max((_real_names(record) for record in records), key=len, default=[])
+    shown = [TOOL_IDS[name] for name in longest if TOOL_IDS.get(name) in agents]
+    return [agents[id] for id in dict.fromkeys([*shown, *agents])]
+
+
+def _real_names(record: Mapping[str, Any]) -> list[str]:
+    return [real for _, real in _pairs(record["tools"])]
+
+
+def _pairs(offer: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Return the names of the offered tools, as the agent sees them and as they are."""
+    pairs = field(dict(offer), "agent_tools", list)
+    for pair in pairs:
+        if not (isinstance(pair, list) and len(pair) == 2 and isinstance(pair[1], str)):
+            raise DataError(f"tools.agent_tools: expected pairs of names, got {shortened(pair)}")
+    return [(seen, real) for seen, real in pairs]
+
+
+class _Offers:
+    """The tools that scenarios offer, and their scrambled forms."""
+
+    def __init__(self, phone: Sequence[Tool]) -> None:
+        self._tools = {tool.id: _with_kept(tool) for tool in phone}
+        self._scrambler = Scrambler(self._tools.values())
+        self._scrambled: dict[str, Tool] = {}
+
+    def ids(self, offer: Mapping[str, Any]) -> tuple[str, ...]:
+        """Return the ids of the tools that a scenario offers, in the order of the offer."""
+        what = [_SCRAMBLED.get(name, name) for name in field(dict(offer), "augmentations", list)]
+        return tuple(self._offered(real, what) for _, real in _pairs(offer))
+
+    def tools(self) -> Iterator[Tool]:
+        """Yield the tools, then the scrambled ones that were offered."""
+        yield from self._tools.values()
+        yield from self._scrambled.values()
+
+    def _offered(self, name: str, what: Sequence[str]) -> str:
+        tool = self._tools.get(_tool_id(name))
+        if tool is None:
+            raise DataError(f"tools.agent_tools: the agent of the phone has no {name!r}")
+        scrambled = self._scrambler.scrambled(tool, what)
+        if scrambled is not tool:
+            self._scrambled.setdefault(scrambled.id, scrambled)
+        return scrambled.id
+
+
+def _with_kept(tool: Tool) -> Tool:
+    kept = _KEPT.get(tool.name)
+    return replace(tool, source={**tool.source, KEEPS: kept}) if kept else tool
+
+
+def _tool_id(name: Any) -> str:
+    if name not in TOOL_IDS:
+        raise DataError(f"tools: the phone has no {shortened(name)}; it has {', '.join(TOOL_IDS)}")
+    return TOOL_IDS[name]
+
+
+def _task(record: Mapping[str, Any], offers: _Offers, start: datetime) -> Task:
+    offer = record["tools"]
+    text = field(record["messages"][0], "content", str)
+    goal = Goal(
+        text,
+        plans=(plan_of(record["milestones"], record["minefields"]),),
+        offered=offers.ids(offer),
+    )
+    return Task(
+        record["id"],
+        BENCHMARK,
+        (goal,),
+        initial_state={TABLES[name]: rows for name, rows in _state(record).items()},
+        persona={"goal": text},
+        tags={**_categories(record), TAG: record["augmentation"], "group": record["base"]},
+        metadata={
+            "match": BENCHMARK,
+            "clock": {
+                "start": start.timestamp(),
+                "zone": "UTC",
+                "first": _FIRST_SECONDS,
+                "step": _STEP_SECONDS,
+            },
+            "max_messages": record["max_messages"],
+            "base": record["base"],
+            GIVEN: {
+                "allow": [_tool_id(name) for name in offer.get("allow") or ()],
+                "deny": [_tool_id(name) for name in offer.get("deny") or ()],
+            },
+        },
+        world="phone",
+    )
+
+
+def _state(record: Mapping[str, Any]) -> dict[str, list[dict[str, JSON]]]:
+    state: dict[str, list[dict[str, JSON]]] = record["initial_state"]
+    if state.keys() != TABLES.keys():
+        raise DataError(
+            f"initial_state: expected the tables {', '.join(TABLES)}, got {', '.join(state)}"
+        )
+    return state
+
+
+def _categories(record: Mapping[str, Any]) -> dict[str, bool]:
+    unknown = set(record["categories"]) - CATEGORIES.keys() - _OF_OFFERS
+    if unknown:
+        raise DataError(
+            f"categories: expected some of {', '.join(CATEGORIES)}, got {shortened(unknown)}"
+        )
+    return {tag: name in record["categories"] for name, tag in CATEGORIES.items()}
