@@ -6,7 +6,7 @@ which a record names it, is the class's name in snake_case. Its `similarity(step
 first step.
 """
 
-from seal.core.conditions.base import FIRST, Condition, Match
+from seal.core.conditions.base import FIRST, LAST, Condition, Match
 from seal.core.conditions.cells import Column
 from seal.core.conditions.extractors import EXTRACTORS
 from seal.core.conditions.messages import Argument, Asked, Called, Replied
@@ -17,6 +17,7 @@ from seal.core.conditions.state import AllOf, DependsOn, StateHas, StateUnchange
 __all__ = [
     "EXTRACTORS",
     "FIRST",
+    "LAST",
     "MESSAGE",
     "AllOf",
     "Argument",

@@ -16,6 +16,8 @@ Match = Literal["clean", "toolsandbox"]
 """Rules of measuring: ours, or ToolSandbox's with all its surprises (`conditions.state`)."""
 FIRST = -1
 """Position that stands for the first step of the chat, as if a milestone had been reached there."""
+LAST = -2
+"""Position that stands for the last step of the chat."""
 
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 
@@ -46,7 +48,7 @@ class Condition:
             step: The message. Where a milestone plan is matched, its `state` holds all tables after
                 it, not only those that changed.
             reached: Position of each earlier milestone to the step that reached it; -1 to the first
-                step.
+                step, and where a plan is matched -2 to the last.
         """
         raise TypeError(f"{type(self).__name__} does not say how it measures a step")
 

@@ -44,7 +44,7 @@ def _content(step: Step) -> str:
 
 def _written(call: ToolCall) -> str:
     """Return a call as text: the tool's own name, whatever the model was shown, and arguments."""
-    name = call.tool.rpartition("/")[2] if call.tool else call.name
+    name = call.tool.rpartition("/")[2].partition("~")[0] if call.tool else call.name
     if call.arguments is None:
         return f"{name}({call.raw})"
     given = (f"{key}={json.dumps(v, ensure_ascii=False)}" for key, v in call.arguments.items())

@@ -85,9 +85,10 @@ class StateUnchanged(Condition):
 
     table: str
     since: int | None = None
-    """Position of the earlier milestone; -1: the first step. None: of the plan as a whole. By the
-    rules `clean` the table is then unchanged from the first step to the first milestone and from
-    the last one to the end (`seal.evaluation.milestones.plans`); `toolsandbox` knows no such."""
+    """Position of the earlier milestone; -1: the first step, -2: the last one, up to which nothing
+    may happen. None: of the plan as a whole: by the rules `clean` the table is unchanged before the
+    first milestone and after the last (`seal.evaluation.milestones.guardrails`); `toolsandbox` has
+    no such guardrail."""
     match: Match = "clean"
     kind: str = field(default="state_unchanged", init=False)
 

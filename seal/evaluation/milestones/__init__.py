@@ -1,0 +1,1 @@
+"""How well a chat keeps to milestones, and off minefields."""
