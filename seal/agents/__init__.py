@@ -22,7 +22,7 @@ REGISTRY = Registry(
         "executor": "seal.agents.executor:Executor",
         "orchestrator": "seal.agents.orchestrator:Orchestrator",
         "rule_verifier": "seal.agents.verifier:RuleVerifier",
-        "scripted_user": "seal.agents.scripted_user:ScriptedUser",
+        "scripted": "seal.agents.scripted_user:ScriptedUser",
         "user_simulator": "seal.agents.user_simulator:UserSimulator",
         "verifier": "seal.agents.verifier:Verifier",
     },

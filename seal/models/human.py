@@ -11,17 +11,19 @@ import orjson
 
 from seal.core.errors import ModelError
 from seal.core.protocols import Completion, Message, Request
-from seal.core.types import Tool, ToolCall
+from seal.core.types import END_CONVERSATION, Tool, ToolCall
 from seal.models.arguments import parse_object
 from seal.models.settings import ModelSettings
 
 _HELP = 'Type a text, or /call NAME {"argument": value}; an empty line sends the calls so far.'
+_HELP_OF_USER = "Type what you say to the assistant; /end ends the conversation."
 
 
 class Human:
     """Shows the prompt and reads the reply. One person answers one request at a time.
 
-    Several `/call` lines make parallel calls; an empty line, or a text, sends them.
+    Several `/call` lines make parallel calls; an empty line, or a text, sends them. A person who
+    plays the user ends the conversation by `/end`, which stands for the call of that tool.
 
     Args:
         lines: Where the person types; None: standard input.
@@ -44,6 +46,9 @@ class Human:
             calls: list[ToolCall] = []
             while True:
                 line = self._read(request.role)
+                end = _ending(request.tools)
+                if line == "/end" and end is not None:
+                    return Completion("", (ToolCall("", end.name, {}),))
                 if line.startswith("/call"):
                     call = self._call(line, request.tools)
                     if call is not None:
@@ -87,7 +92,12 @@ def _prompt(request: Request) -> str:
     lines = [f"--- {request.role or 'model'} ---", *map(_line, request.messages)]
     if request.tools:
         lines += ["Tools:", *(_tool_line(tool) for tool in request.tools)]
-    return "\n".join([*lines, _HELP])
+    return "\n".join([*lines, _HELP_OF_USER if _ending(request.tools) else _HELP])
+
+
+def _ending(tools: Sequence[Tool]) -> Tool | None:
+    """Return the tool by which a user ends the conversation; None for any other role."""
+    return next((tool for tool in tools if tool.id == END_CONVERSATION), None)
 
 
 def _line(message: Message) -> str:

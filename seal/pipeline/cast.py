@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
@@ -171,9 +171,9 @@ class Cast:
 _PLAYERS = ("lexical", "oracle", "random", "recorded", "replay")
 
 
-def is_player(spec: Any) -> bool:
+def is_player(spec: Any, players: Collection[str] = _PLAYERS) -> bool:
     """Tell whether a model is one of ours that plays tasks by rule."""
-    return isinstance(spec, str) and spec.partition(":")[0] in _PLAYERS
+    return isinstance(spec, str) and spec.partition(":")[0] in players
 
 
 def find_recording(name: str, pool: StoredPool | None) -> Lookup:

@@ -12,15 +12,16 @@ from typing import Any
 from seal.agents import build_agent
 from seal.agents.autogen import play
 from seal.agents.conversation import ChatOptions, Conversation, Limits, Services
-from seal.agents.dialogue import prompts_digest
+from seal.agents.dialogue import prompt, prompts_digest
 from seal.agents.offers import Offers
 from seal.agents.teams import ORCHESTRATOR, USER, Team, build_team
 from seal.benchmarks.pool import StoredPool
+from seal.core.canonical import digest
 from seal.core.errors import SealError, UnknownNameError, UsageError
 from seal.core.protocols import Agent, Judge, Retriever
 from seal.core.store import Store
 from seal.core.types import JSON, Goal, Query, Ranking, Step, Task, Tool, Trajectory, Verdict
-from seal.pipeline.cast import Cast
+from seal.pipeline.cast import Cast, is_player
 from seal.pipeline.environments import EnvironmentSource
 from seal.pipeline.golden import history_of
 from seal.pipeline.identity import name_of, versions
@@ -35,6 +36,10 @@ from seal.retrievers import build_retriever, rank
 
 _BESIDE_THE_CHAT = ("judge", "simulator")
 """What a model may be besides a role of the team."""
+_PLAY_AGENTS = ("lexical", "oracle", "random", "scripted")
+"""Models that play by rule or from a script, and no recorded user."""
+SCRIPTED_USER = "scripted"
+"""Name of the agent that plays the user without a model."""
 
 
 class StoppedError(SealError):
@@ -55,7 +60,7 @@ class Engine:
         self._folder = folder
         self._pool = pool
         self._tools: dict[str, Tool] = {tool.id: tool for tool in pool.tools()}
-        self._team = build_team(settings.team, settings.roles)
+        self._team = _with_user(build_team(settings.team, settings.roles), settings)
         _check_roles(settings, self._team)
         self._store = Store(cache_folder(settings.cache_dir) / "answers.sqlite")
         self._cast = Cast(settings, self._store, pool)
@@ -156,10 +161,11 @@ class Engine:
             "limit": s.limit,
             "trials": s.trials,
             "simulator": self._environments.identity(),
-            "user": self._cast.identity(USER) if USER in s.role_models else "goal",
+            "user": self._user(),
             "judge": self._cast.judge_identity(),
             "max_turns": s.max_turns,
             "max_calls": s.max_calls,
+            "max_messages": s.max_messages,
             "max_tokens": s.max_tokens,
             "max_seconds": s.max_seconds,
             "history": s.history,
@@ -167,6 +173,18 @@ class Engine:
             "metrics": [name_of(metric) for metric in s.metrics],
             "seed": s.seed,
         }
+
+    def _user(self) -> JSON:
+        """Return who plays the user: `goal` where it only speaks the goals."""
+        s = self._settings
+        every = self._pool.tasks(select=s.select)
+        if USER not in s.role_models and all(task.persona is None for task in every):
+            return "goal"
+        agent = self._team.roles.get(USER)
+        user: dict[str, JSON] = {"agent": name_of(agent), "brief": s.user_brief}
+        if agent == USER:
+            user["prompt"] = digest(prompt("user_simulator"))
+        return user if agent == SCRIPTED_USER else {**user, **self._cast.identity(USER)}
 
     def system(self) -> dict[str, JSON]:
         """Return what is measured: models, retriever, roles and their prompts, versions."""
@@ -281,7 +299,9 @@ class Engine:
     @cached_property
     def _limits(self) -> Limits:
         s = self._settings
-        limits = Limits(s.max_turns, s.max_calls, s.max_tokens, s.max_seconds)
+        limits = Limits(
+            s.max_turns, s.max_calls, s.max_tokens, s.max_seconds, max_messages=s.max_messages
+        )
         # A recording burns no budget: what it repeated is part of what is played.
         recorded = isinstance(s.model, str) and s.model.startswith("recorded:")
         return replace(limits, repeats=None) if recorded else limits
@@ -289,7 +309,20 @@ class Engine:
     def _options(self, task: Task, trial: int) -> ChatOptions:
         s = self._settings
         seed: Callable[[str], int] = self._cast.seed_of(task, trial)
-        return ChatOptions(s.retrieve, s.top_k, s.temperature, seed, USER in s.role_models)
+        return ChatOptions(
+            s.retrieve, s.top_k, s.temperature, seed, USER in s.role_models, s.user_brief
+        )
+
+
+def _with_user(team: Team, settings: RunSettings) -> Team:
+    """Return the team with a user that needs no model, where nobody was named to play it.
+
+    The models that play by rule know what an agent does; what a user says they do not.
+    """
+    named = USER in settings.roles or USER in settings.role_models
+    if named or team.roles.get(USER) != USER or not is_player(settings.model, _PLAY_AGENTS):
+        return team
+    return team.seat(USER, SCRIPTED_USER)
 
 
 def _check_roles(settings: RunSettings, team: Team) -> None:

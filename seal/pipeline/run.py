@@ -218,7 +218,7 @@ def _play_baselines(settings: RunSettings, folder: RunFolder, report: Reporter) 
     """Play the same tasks with a floor and with the ceiling, in folders beside the run's files.
 
     Tasks that the run skipped are left out, so that all three means are over the same tasks; the
-    user, the simulator and the judge are the run's own.
+    simulator, the judge and a user that was named are the run's own.
     """
     played = {trajectory.task_id for trajectory in folder.trajectories()}
     floor = "random" if settings.model == "lexical" else "lexical"

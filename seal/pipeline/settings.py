@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
+from seal.agents.briefs import WHOLE, Brief, check_brief
 from seal.core.errors import UsageError
 from seal.core.secrets import refuse_secret
 
@@ -28,6 +29,8 @@ class RunSettings:
     roles: Mapping[str, Any] = field(default_factory=dict)
     """Role (planner, verifier, checker, user_simulator...) to the agent that plays it instead of
     the team's."""
+    user_brief: Brief = WHOLE
+    """Parts of a task's persona that the user is told."""
     team: Any = "full"
     history: Literal["own", "gold"] = "own"
     retriever: Any = None
@@ -54,6 +57,8 @@ class RunSettings:
     """Model turns of the execution manager for each goal."""
     max_calls: int = 50
     """Calls for each goal."""
+    max_messages: int | None = None
+    """Messages to or from the user or the executor for each goal."""
     max_tokens: int | None = None
     """Tokens in and out for each chat."""
     max_seconds: float | None = None
@@ -78,6 +83,7 @@ class RunSettings:
         """
         refuse_secret("", self.model_options, "model_options")
         refuse_secret("", self.retriever_options, "retriever_options")
+        check_brief(self.user_brief)
         positive = {
             "top-k": self.top_k,
             "trials": self.trials,
@@ -85,6 +91,7 @@ class RunSettings:
             "processes": self.processes,
             "max-turns": self.max_turns,
             "max-calls": self.max_calls,
+            "max-messages": self.max_messages,
             "limit": self.limit,
             "max-tokens": self.max_tokens,
             "max-seconds": self.max_seconds,
