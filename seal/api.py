@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -152,6 +152,7 @@ def retrieve(
     *,
     out: str | Path | None = None,
     progress: Callable[[str, int, int], None] | None = None,
+    on_result: Callable[[Mapping[str, Any]], None] | None = None,
     **settings: Any,
 ) -> dict[str, Any]:
     """Rank every goal's tools with every retriever over every pool, and score the rankings.
@@ -165,6 +166,7 @@ def retrieve(
             (the queries of each sample), and with the extra `experiments` results.parquet and
             figures: new or empty. None: nothing is written.
         progress: Told the stage, how many of its items are done, and how many there are.
+        on_result: Told each entry of `results` when it is there.
         **settings: Fields of `seal.pipeline.retrieval.settings.RetrievalSettings`: pool_sizes,
             samples, distractors, queries_in, nested, queries, seed, options, select, limit,
             held_out, cache, cache_dir.
@@ -201,7 +203,8 @@ def retrieve(
     cutoffs = (k,) if isinstance(k, int) else tuple(k)
     asked = RetrievalSettings(k=cutoffs, **settings)
     folder = None if out is None else Path(out)
-    result = rank(places, retrievers if several else [retrievers], asked, folder, progress)
+    entered = retrievers if several else [retrievers]
+    result = rank(places, entered, asked, folder, progress, on_result)
     if folder is not None:
         result["notes"] += write_tables_and_figures(result, folder)
     return result

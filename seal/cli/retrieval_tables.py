@@ -47,6 +47,15 @@ def tables(found: Mapping[str, Any]) -> Iterator[Any]:
             yield f"unavailable: {entry['retriever']} on {entry['pool']}: {entry['unavailable']}"
 
 
+def line_of(entry: Mapping[str, Any]) -> str:
+    """Return what one retriever found in pools of one size, as a line."""
+    place = f"{entry['pool']}, {entry['tools']} tools, {entry['retriever']}"
+    if "unavailable" in entry:
+        return f"{place}: unavailable"
+    deepest = [name for name in entry["metrics"] if name.startswith("recall@")][-1]
+    return f"{place}: {deepest} {_mean(entry, deepest)}"
+
+
 def _names(entries: Sequence[Mapping[str, Any]]) -> dict[str, str]:
     """Return each retriever's label to what stands for it in tables."""
     labels = list(dict.fromkeys(entry["retriever"] for entry in entries))

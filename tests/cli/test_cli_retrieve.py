@@ -44,6 +44,17 @@ def test_drawn_pools_and_long_names_fit_80_columns(called) -> None:
     assert " ± NA" in done.stdout  # the whole pool is measured once
 
 
+def test_a_pipe_is_told_of_each_retriever_that_is_done(called) -> None:
+    words = ("retrieve", "sample", "--retriever", "tfidf", "--retriever", "oracle")
+    done = called(*words, "--pool-sizes", "20,all", "--samples", "2", "--json")
+    assert done.returncode == 0, done.stderr
+    json.loads(done.stdout)
+    places = [line.partition(": recall@10 ")[0] for line in done.stderr.splitlines()]
+    assert places == [
+        f"seal: sample, {tools} tools, {name}" for tools in (20, 65) for name in ("tfidf", "oracle")
+    ]
+
+
 def test_who_cannot_be_asked_costs_exit_code_1_and_nothing_else(called) -> None:
     words = ("sample", "--retriever", "tfidf", "--retriever", "dense,model=openai/m")
     done = called("retrieve", *words, "--limit", "5")

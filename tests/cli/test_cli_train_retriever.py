@@ -61,7 +61,7 @@ def test_a_training_ends_with_a_table_and_a_model(called, base: Path, tmp_path: 
     words = ("train-retriever", "sample", "--out", "mine", "--base", base, *SETTINGS)
     done = called(*words, "--steps", "2", COLUMNS="80")
     assert done.returncode == 0, done.stderr
-    assert done.stderr == ""
+    assert done.stderr == ("seal: steps: 1 of 2\nseal: steps: 2 of 2\nseal: pools: 1 of 1\n")
     for word in ("sample, split by query", "2 steps", "near-duplicates", "recall@5", "mine"):
         assert word in done.stdout
     assert max(map(len, (line for line in done.stdout.splitlines() if line[0] in "┃│"))) <= 80

@@ -86,8 +86,8 @@ def command(
     """
     from seal.api import retrieve
     from seal.cli.failure import tell
-    from seal.cli.progress import progress
-    from seal.cli.retrieval_tables import tables
+    from seal.cli.progress import is_shown, progress
+    from seal.cli.retrieval_tables import line_of, tables
 
     with output(json) as shown, progress() as advance:
         found = retrieve(
@@ -96,6 +96,7 @@ def command(
             numbers("--cutoffs", cutoffs),
             out=out,
             progress=advance,
+            on_result=None if is_shown() else lambda entry: tell(line_of(entry)),
             pool_sizes=sizes("--pool-sizes", pool_sizes),
             samples=samples,
             distractors=distractors.replace("-", "_"),

@@ -130,7 +130,7 @@ def _train(
     from seal.api import train_retriever
     from seal.cli.training_tables import tables
 
-    with output(json) as shown, progress() as advance:
+    with output(json) as shown, progress(("steps", "pools")) as advance:
         found = train_retriever(
             pool,
             base,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
@@ -23,6 +23,8 @@ from seal.pipeline.searching import search_pool
 
 Progress = Callable[[str, int, int], None]
 """Told the stage, how many of its items are done, and how many there are."""
+OnResult = Callable[[Mapping[str, Any]], None]
+"""Told an entry of `results`."""
 
 
 def retrieve(
@@ -31,6 +33,7 @@ def retrieve(
     settings: RetrievalSettings,
     out: Path | None = None,
     progress: Progress | None = None,
+    on_result: OnResult | None = None,
 ) -> dict[str, Any]:
     """Rank every goal's tools with every retriever over every pool, and score the rankings.
 
@@ -39,7 +42,8 @@ def retrieve(
         retrievers: Names, texts NAME,KEY=VALUE..., dotted paths, classes or objects.
         settings: Cut-offs, pool sizes, samples and the like.
         out: Folder for results, rankings, TREC run and qrels files; None: none are written.
-        progress: Told how many rankings of a pool are done.
+        progress: Told how many drawn and whole pools are ranked.
+        on_result: Told each entry of `results` when it is there.
 
     Returns:
         The content of results.json: {protocol, versions, retrievers, results, comparisons, notes}.
@@ -71,7 +75,7 @@ def retrieve(
             "versions": versions(),
             "pools": [source.to_json() for source in sources],
             "retrievers": [contender.to_json() for contender in entered],
-            **_Experiment(settings, entered, store, folder, progress).measured(parts),
+            **_Experiment(settings, entered, store, folder, progress, on_result).measured(parts),
             "notes": notes,
         }
         if folder is not None:
@@ -99,12 +103,14 @@ class _Experiment:
         store: Store,
         folder: Folder | None,
         progress: Progress | None,
+        on_result: OnResult | None,
     ) -> None:
         self._settings = settings
         self._entered = entered
         self._store = store
         self._folder = folder
         self._progress = progress
+        self._on_result = on_result
         self._failed: dict[tuple[str, str], Unavailable] = {}
 
     def measured(self, parts: Sequence[Ranked]) -> dict[str, Any]:
@@ -122,12 +128,14 @@ class _Experiment:
                 if self._progress is not None:
                     self._progress("pools", done, len(parts))
             cell = cell_of(outcomes)
+            found = results_of(cell, labels, k, seed)
             results += [
                 {**entry, **_origin(contender, cell)}
-                for contender, entry in zip(
-                    self._entered, results_of(cell, labels, k, seed), strict=True
-                )
+                for contender, entry in zip(self._entered, found, strict=True)
             ]
+            if self._on_result is not None:
+                for entry in results[-len(found) :]:
+                    self._on_result(entry)
             comparisons += comparisons_of(cell, k, seed)
         return {"results": results, "comparisons": corrected(comparisons)}
 
