@@ -4,9 +4,14 @@ from __future__ import annotations
 
 import re
 
+CJK = r"\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
+"""Kana and Chinese characters, which are written without blanks, as part of a regex class."""
+HANGUL = r"\uac00-\ud7af"
+"""Korean syllables, likewise; Korean sets blanks between words."""
+
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _WORD = re.compile(r"[^\W_]+", re.UNICODE)
-_CJK = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]")
+_CJK = re.compile(f"[{CJK}]")
 _SENTENCE = re.compile(
     r"(?<=[.!?])(?<!\b[MDS][rst]\.)(?<!\bMrs\.)(?<!\bvs\.)(?<!\be\.g\.)(?<!\bi\.e\.)\s+"
     r"|(?<=[。！？])(?![。！？”’」』）])\s*|(?<=[。！？][”’」』）])\s*|\n+"

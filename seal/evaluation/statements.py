@@ -19,7 +19,9 @@ from decimal import Decimal
 from functools import lru_cache
 from typing import Literal
 
-_CJK = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff"
+from seal.core.text import CJK, HANGUL
+
+_CJK = CJK + HANGUL
 _LETTER = rf"[^\W_{_CJK}]"
 _CHUNK = re.compile(
     rf"(?P<cjk>[{_CJK}])|(?P<symbol>[%$€£¥₹])"

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import bm25s
 import numpy as np
@@ -17,24 +17,20 @@ import Stemmer
 from scipy.sparse import csc_matrix, csr_matrix
 from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
 
-from seal.core.errors import OptionError
 from seal.core.protocols import Pool
 from seal.core.text import split_identifiers
-from seal.core.types import Query
-from seal.retrievers.contract import Hits, check_k, in_order
+from seal.retrievers.contract import in_order, number_option
 from seal.retrievers.documents import DEFAULT, documents, template_name
-from seal.retrievers.vector_space import SparseSearch, unit_rows
+from seal.retrievers.lexical import WORD, LexicalRetriever
+from seal.retrievers.vector_space import unit_rows
 
-_CJK = r"\u3040-\u30ff\u3400-\u9fff"
-_WORD = re.compile(rf"[{_CJK}]|[^\W{_CJK}]+")
-"""Chinese and Japanese set no blanks: there each character counts as a word."""
+_WORD = re.compile(WORD)
 
 
-class Bm25:
+class Bm25(LexicalRetriever):
     """Retrieves by BM25 of stemmed English words; identifiers are split, stop words left out.
 
-    A score is at least 0. The answer to a query depends on nothing but the pool and its text; safe
-    in threads.
+    A score is at least 0.
 
     Args:
         pool: Options: `k1` (default 1.5, at least 0: how much a repeated word adds), `b` (default
@@ -45,30 +41,17 @@ class Bm25:
     """
 
     OPTIONS: ClassVar[frozenset[str]] = frozenset({"b", "k1", "template"})
-    lexical: ClassVar[bool] = True
-    """A score of 0 says that query and tool share no word."""
     normalised: ClassVar[bool] = False
     """A score is a sum over the words of the query, so that it grows with the query."""
 
     def __init__(self, pool: Pool) -> None:
         space = Bm25Space(pool)
-        self.identity = space.identity
-        ids = [tool.id for tool in in_order(pool.tools)]
-        self._search = SparseSearch(ids, space.weights, space.counts)
+        super().__init__(space.identity, pool, space.weights, space.counts)
 
     @staticmethod
     def space(pool: Pool) -> Bm25Space:
         """Return the tools of a pool as vectors."""
         return Bm25Space(pool)
-
-    def retrieve(self, queries: Sequence[Query], k: int) -> list[Hits]:
-        """Return for each query the k tools of the highest scores, equal ones by id.
-
-        Raises:
-            UsageError: k is less than 1.
-        """
-        check_k(k)
-        return self._search.search([query.text for query in queries], k)
 
 
 class Bm25Space:
@@ -80,8 +63,8 @@ class Bm25Space:
 
     def __init__(self, pool: Pool) -> None:
         template = pool.options.get("template") or DEFAULT
-        k1 = _number(pool.options, "k1", 1.5, math.inf)
-        b = _number(pool.options, "b", 0.75, 1)
+        k1 = number_option(pool.options, "k1", 1.5, math.inf)
+        b = number_option(pool.options, "b", 0.75, 1)
         self._stem = Stemmer.Stemmer("english").stemWords
         tools = in_order(pool.tools)
         words = [self._words(text) for text in documents(tools, template)]
@@ -122,11 +105,3 @@ def _weights(
     model.index((ids, dict(columns)), create_empty_token=False, show_progress=False)
     parts = (model.scores[name] for name in ("data", "indices", "indptr"))
     return csc_matrix(tuple(parts), shape=(len(words), len(columns))).tocsr()
-
-
-def _number(options: Mapping[str, Any], name: str, default: float, most: float) -> float:
-    value = options.get(name)
-    value = default if value is None else value
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value <= most:
-        raise OptionError(f"{name} = {value!r}: expected a number from 0 to {most:g}")
-    return float(value)

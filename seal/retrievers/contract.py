@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import pairwise
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
-from seal.core.errors import DataError, UnknownNameError, UsageError
+from seal.core.errors import DataError, OptionError, UnknownNameError, UsageError
 from seal.core.types import Tool
 
 DECIMALS = 6
@@ -35,6 +35,19 @@ def refuse_unknown_options(whose: str, given: Iterable[str], known: Collection[s
     for name in given:
         if name not in known and name != "base_url":
             raise UnknownNameError(f"option -R of {whose}", name, known)
+
+
+def number_option(options: Mapping[str, Any], name: str, default: float, most: float) -> float:
+    """Return an option that is a number from 0 to `most`, else its default.
+
+    Raises:
+        OptionError: It is something else.
+    """
+    value = options.get(name)
+    value = default if value is None else value
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value <= most:
+        raise OptionError(f"{name} = {value!r}: expected a number from 0 to {most:g}")
+    return float(value)
 
 
 def by_score(hits: Iterable[tuple[str, float]]) -> Hits:

@@ -74,13 +74,7 @@ class Dense:
         if not queries:
             return []
         vectors = self._space.queries([query.text for query in queries])
-        return [
-            [
-                (self._ids[position], score)
-                for position, score in zip(found.positions, found.scores, strict=True)
-            ]
-            for found in self._index.search(vectors, k)
-        ]
+        return [found.hits(self._ids) for found in self._index.search(vectors, k)]
 
 
 class DenseSpace:

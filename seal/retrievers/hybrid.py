@@ -10,13 +10,15 @@ from typing import Any
 from seal.core.errors import OptionError, UnknownNameError
 from seal.core.protocols import Pool, Retriever
 from seal.retrievers import REGISTRY, build_retriever
-from seal.retrievers.contract import in_order, refuse_unknown_options
+from seal.retrievers.contract import in_order, number_option, refuse_unknown_options
 from seal.retrievers.fusion.joint_space import JointSpace
 from seal.retrievers.fusion.reciprocal_rank import RankFusion
 from seal.retrievers.indexes.kinds import INDEX_OPTIONS, index_kind
 from seal.retrievers.vector_space import VectorSpace
 
 DEFAULT_PARTS = "tfidf+dense"
+DEFAULT_WEIGHT = 0.5
+"""Of the first part."""
 DEFAULT_DIMENSIONS = 4096
 DEFAULT_DEPTH = 100
 
@@ -64,7 +66,7 @@ def hybrid(pool: Pool) -> Retriever:
     return JointSpace(
         ids,
         (parts[0].space(), parts[1].space()),
-        _share(own.get("weight")),
+        number_option(own, "weight", DEFAULT_WEIGHT, 1),
         _whole("dimensions", own.get("dimensions"), DEFAULT_DIMENSIONS, 4),
         index_kind(own),
         pool.cache_dir,
@@ -164,13 +166,6 @@ def _sure_options(what: Any) -> frozenset[str]:
     plugin = REGISTRY.resolve(what)
     known = getattr(plugin, "OPTIONS", None) or getattr(plugin, "SURE_OPTIONS", None)
     return frozenset(known or ())
-
-
-def _share(value: Any) -> float:
-    value = 0.5 if value is None else value
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value <= 1:
-        raise OptionError(f"weight = {value!r}: expected a number from 0 to 1, of the first part")
-    return float(value)
 
 
 def _whole(name: str, value: Any, default: int, least: int) -> int:

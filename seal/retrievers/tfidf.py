@@ -15,49 +15,31 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 
 from seal.core.protocols import Pool
 from seal.core.text import split_identifiers
-from seal.core.types import Query
-from seal.retrievers.contract import Hits, check_k, in_order
+from seal.retrievers.contract import in_order
 from seal.retrievers.documents import DEFAULT, documents, template_name
-from seal.retrievers.vector_space import SparseSearch
-
-_CJK = r"\u3040-\u30ff\u3400-\u9fff"
-_WORD = rf"[{_CJK}]|[^\W{_CJK}]+"
-"""Chinese and Japanese set no blanks: there each character counts as a word, two as a 2-gram."""
+from seal.retrievers.lexical import WORD, LexicalRetriever
 
 
-class Tfidf:
+class Tfidf(LexicalRetriever):
     """Retrieves by TF-IDF of words (1-2 grams) and of pieces of words (3-5 characters).
 
     Identifiers are split, English stop words left out, term frequencies sublinear. A score is in
-    [0, 1]. The answer to a query depends on nothing but the pool and its text; safe in threads.
+    [0, 1].
 
     Args:
         pool: Option `template` names the document template.
     """
 
     OPTIONS: ClassVar[frozenset[str]] = frozenset({"template"})
-    lexical: ClassVar[bool] = True
-    """A score of 0 says that query and tool share no term."""
 
     def __init__(self, pool: Pool) -> None:
         space = TfidfSpace(pool)
-        self.identity = space.identity
-        ids = [tool.id for tool in in_order(pool.tools)]
-        self._search = SparseSearch(ids, space.documents(), space.queries)
+        super().__init__(space.identity, pool, space.documents(), space.queries)
 
     @staticmethod
     def space(pool: Pool) -> TfidfSpace:
         """Return the tools of a pool as vectors."""
         return TfidfSpace(pool)
-
-    def retrieve(self, queries: Sequence[Query], k: int) -> list[Hits]:
-        """Return for each query the k tools of the highest scores, equal ones by id.
-
-        Raises:
-            UsageError: k is less than 1.
-        """
-        check_k(k)
-        return self._search.search([query.text for query in queries], k)
 
 
 class TfidfSpace:
@@ -89,7 +71,7 @@ class TfidfSpace:
 def _spaces() -> list[TfidfVectorizer]:
     """Return the two spaces, not yet fitted."""
     words = TfidfVectorizer(
-        stop_words="english", sublinear_tf=True, ngram_range=(1, 2), token_pattern=_WORD
+        stop_words="english", sublinear_tf=True, ngram_range=(1, 2), token_pattern=WORD
     )
     pieces = TfidfVectorizer(analyzer="char_wb", sublinear_tf=True, ngram_range=(3, 5))
     return [words, pieces]

@@ -1,19 +1,16 @@
-"""Retrievers whose score is the inner product of two vectors, and exact search among sparse ones.
+"""Retrievers whose score is the inner product of two vectors.
 
 Such a retriever has a function `space(pool)`, which the hybrid joins with that of another.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any, Protocol, TypeAlias
+from collections.abc import Sequence
+from typing import Protocol, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 from scipy.sparse import csr_matrix
-
-from seal.retrievers.contract import DECIMALS, Hits
-from seal.retrievers.selection import best
 
 Matrix: TypeAlias = "csr_matrix | npt.NDArray[np.float32]"
 """Rows of length 1, or 0 where a text says nothing: sparse float64 or dense float32.
@@ -21,9 +18,6 @@ Matrix: TypeAlias = "csr_matrix | npt.NDArray[np.float32]"
 Those of TF-IDF are two rows of length sqrt(1/2) side by side, one of which alone may be 0: a text
 of stop words has pieces of words, but no words.
 """
-
-_CELLS = 4_000_000
-"""Scores that are held at once: 32 MB."""
 
 
 class VectorSpace(Protocol):
@@ -47,33 +41,6 @@ class VectorSpace(Protocol):
             ModelError: An embedder's server failed, or its vectors are none.
         """
         ...
-
-
-class SparseSearch:
-    """Exact search by the inner products of sparse vectors.
-
-    Args:
-        ids: n tool ids, ascending.
-        documents: (n, terms).
-        queries: Turns texts into rows, (q, terms).
-    """
-
-    def __init__(
-        self, ids: Sequence[str], documents: csr_matrix, queries: Callable[[Sequence[str]], Any]
-    ) -> None:
-        self._ids = ids
-        self._terms = documents.T.tocsr()  # a product with another layout converts it each time
-        self._queries = queries
-
-    def search(self, texts: Sequence[str], k: int) -> list[Hits]:
-        """Return for each text the k tools of the highest scores, equal ones by id."""
-        step = max(1, _CELLS // len(self._ids))
-        found: list[Hits] = []
-        for start in range(0, len(texts), step):
-            vectors = self._queries(texts[start : start + step])
-            scores = np.round((vectors @ self._terms).toarray(), DECIMALS)
-            found.extend(best(row, self._ids, k) for row in scores)
-        return found
 
 
 def unit_rows(rows: csr_matrix) -> csr_matrix:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from seal.core.protocols import Pool
 from seal.core.types import Query, Tool
 from seal.retrievers import build_retriever, rank
-from seal.retrievers import vector_space as module
+from seal.retrievers import lexical as module
 from seal.retrievers.tfidf import Tfidf
 
 

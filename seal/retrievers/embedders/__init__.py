@@ -32,7 +32,7 @@ EMBEDDERS = Registry(
     "seal.embedders",
     {
         "gemini": "seal.retrievers.embedders.gemini:GeminiEmbedder",
-        "openai": "seal.retrievers.embedders.openai:OpenAIEmbedder",
+        "openai": "seal.retrievers.embedders.openai_embeddings:OpenAIEmbedder",
         "sentence-transformers": "seal.retrievers.embedders.sentence_transformers:SentenceEmbedder",
     },
 )

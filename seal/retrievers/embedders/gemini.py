@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from seal.core.addresses import public_url
 from seal.core.errors import ModelError
 from seal.core.gemini_server import GeminiServer
 from seal.core.remote import with_tries
@@ -33,11 +32,9 @@ class GeminiEmbedder:
     OPTIONS: ClassVar[frozenset[str]] = OPTIONS
 
     def __init__(self, options: Mapping[str, Any]) -> None:
-        self._options = read = RemoteOptions.read("gemini", options, batch_size=100)
-        self.batch_size = read.batch_size
-        where = f"@{public_url(read.base_url)}" if read.base_url else ""
-        shortened = f"#{read.dimensions}" if read.dimensions else ""
-        self.identity = f"gemini/{read.model}{where}{shortened}"
+        self._options = RemoteOptions.read("gemini", options, batch_size=100)
+        self.batch_size = self._options.batch_size
+        self.identity = self._options.identity
 
     def embed(self, texts: Sequence[str]) -> list[Any]:
         """Return one row for each document, in their order.
@@ -55,10 +52,8 @@ class GeminiEmbedder:
         return self._rows(texts, "RETRIEVAL_QUERY")
 
     def _rows(self, texts: Sequence[str], task: str) -> list[Any]:
-        rows: list[Any] = []
-        for request in requests_of(texts, self.batch_size):
-            rows += self._embed(request, task)
-        return rows
+        requests = requests_of(texts, self.batch_size)
+        return [row for request in requests for row in self._embed(request, task)]
 
     def _embed(self, texts: list[str], task: str) -> list[Any]:
         server, options = self._server, self._options
@@ -91,6 +86,4 @@ class GeminiEmbedder:
     @cached_property
     def _server(self) -> GeminiServer:
         options = self._options
-        return GeminiServer(
-            f"gemini/{options.model}", options.base_url, options.api_key_env, options.timeout_s
-        )
+        return GeminiServer(options.name, options.base_url, options.api_key_env, options.timeout_s)

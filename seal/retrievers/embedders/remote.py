@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from seal.core.addresses import check_url
+from seal.core.addresses import check_url, public_url
 from seal.core.errors import OptionError
 from seal.core.plain import well_formed
 
@@ -31,6 +31,7 @@ _CHARACTERS = 400_000
 class RemoteOptions:
     """Options of an embedder behind a server."""
 
+    provider: str
     model: str
     base_url: str | None = None
     """Address of the server; None: the provider's own."""
@@ -49,12 +50,24 @@ class RemoteOptions:
     max_wait_s: float = 60.0
     """Longest wait between two tries, whatever the server's Retry-After asks for."""
 
+    @property
+    def name(self) -> str:
+        """What users call the model: `provider/model`."""
+        return f"{self.provider}/{self.model}"
+
+    @property
+    def identity(self) -> str:
+        """What shapes the vectors: model, server and dimensions; holds no secret."""
+        where = f"@{public_url(self.base_url)}" if self.base_url else ""
+        shortened = f"#{self.dimensions}" if self.dimensions else ""
+        return f"{self.name}{where}{shortened}"
+
     @classmethod
     def read(cls, provider: str, options: Mapping[str, Any], batch_size: int) -> RemoteOptions:
         """Return the options that a retriever was given.
 
         Args:
-            provider: For messages.
+            provider: As it stands in the embedder's name, `provider/model`.
             options: `model` and those of `OPTIONS`; others are left alone.
             batch_size: Where none is given.
 
@@ -73,6 +86,7 @@ class RemoteOptions:
             if options.get(name) is not None:
                 given[name] = _number(name, options[name], float)
         return cls(
+            provider=provider,
             model=model,
             base_url=None if url is None else check_url(str(url)),
             api_key_env=options.get("api_key_env") or None,

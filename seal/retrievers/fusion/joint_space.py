@@ -103,13 +103,8 @@ class JointSpace:
         vectors = np.hstack(
             [part.scaled(asked) for part, asked in zip(self._parts, queries, strict=True)]
         )
-        return [
-            [
-                (self._ids[position], value)
-                for position, value in zip(found.positions, found.scores, strict=True)
-            ]
-            for found in self._index.search(vectors, k, score, self._noise, _MARGIN)
-        ]
+        nearest = self._index.search(vectors, k, score, self._noise, _MARGIN)
+        return [found.hits(self._ids) for found in nearest]
 
     def _vectors(self) -> Rows:
         """Return the vectors of the tools, float32, (n, dimensions of both)."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from importlib import import_module
 from typing import Any, NamedTuple, Protocol, TypeAlias
@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from seal.core.errors import DataError
-from seal.retrievers.contract import DECIMALS
+from seal.retrievers.contract import DECIMALS, Hits
 from seal.retrievers.indexes.kinds import Flat, Hnsw, IndexKind, Ivf, Sq8
 
 faiss: Any = import_module("faiss")  # its type stubs lack half of what is used here
@@ -54,6 +54,11 @@ class Found(NamedTuple):
     positions: list[int]
     scores: list[float]
     """Inner products, rounded to 6 decimals."""
+
+    def hits(self, ids: Sequence[str]) -> Hits:
+        """Return the hits, of vectors that have these ids by their positions."""
+        pairs = zip(self.positions, self.scores, strict=True)
+        return [(ids[position], score) for position, score in pairs]
 
 
 class VectorIndex:

@@ -21,7 +21,7 @@ from seal.core.errors import ModelError, RequestError, UsageError
 from seal.core.types import Query
 from seal.retrievers import build_retriever, rank
 from seal.retrievers.embedders import build_embedder, embed_documents
-from seal.retrievers.embedders.openai import OpenAIEmbedder
+from seal.retrievers.embedders.openai_embeddings import OpenAIEmbedder
 
 KEY = "sk-a-secret-of-this-test"
 

@@ -7,7 +7,6 @@ from dataclasses import replace
 from functools import cached_property
 from typing import Any, ClassVar
 
-from seal.core.addresses import public_url
 from seal.core.errors import ModelError
 from seal.core.openai_server import OpenAIServer, server_url
 from seal.core.remote import with_tries
@@ -36,10 +35,7 @@ class OpenAIEmbedder:
         read = RemoteOptions.read("openai", options, batch_size=128)
         self._options = replace(read, base_url=server_url(read.base_url))
         self.batch_size = read.batch_size
-        url = self._options.base_url
-        where = f"@{public_url(url)}" if url else ""
-        shortened = f"#{read.dimensions}" if read.dimensions else ""
-        self.identity = f"openai/{read.model}{where}{shortened}"
+        self.identity = self._options.identity
 
     def embed(self, texts: Sequence[str]) -> list[Any]:
         """Return one row for each text, in their order.
@@ -49,10 +45,8 @@ class OpenAIEmbedder:
                 each text. The text names the repair, never the key.
             UsageError: Neither key nor server.
         """
-        rows: list[Any] = []
-        for request in requests_of(texts, self.batch_size):
-            rows += self._embed(request)
-        return rows
+        requests = requests_of(texts, self.batch_size)
+        return [row for request in requests for row in self._embed(request)]
 
     def _embed(self, texts: list[str]) -> list[Any]:
         server, options = self._server, self._options
@@ -88,11 +82,7 @@ class OpenAIEmbedder:
     def _server(self) -> OpenAIServer:
         options = self._options
         return OpenAIServer(
-            f"openai/{options.model}",
-            options.base_url,
-            options.api_key_env,
-            options.timeout_s,
-            _REFUSED,
+            options.name, options.base_url, options.api_key_env, options.timeout_s, _REFUSED
         )
 
 
