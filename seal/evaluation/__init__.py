@@ -11,6 +11,7 @@ REGISTRY = Registry(
         "pass_rate": "seal.evaluation.judge:PassRate",
         "retrieval": "seal.evaluation.retrieval:Retrieval",
         "usage": "seal.evaluation.usage:UsageMetrics",
+        "user_audit": "seal.evaluation.user_audit:UserAudit",
     },
 )
 """Metrics by name: each a class that is made without arguments and scores a trajectory."""

@@ -16,18 +16,20 @@ from seal.evaluation.goals import INFRASTRUCTURE
 from seal.evaluation.judge import PassRate, RuleJudge
 from seal.evaluation.retrieval import Retrieval
 from seal.evaluation.usage import UsageMetrics
+from seal.evaluation.user_audit import UserAudit
 
 
 def default_metrics(
     ks: Sequence[int] = (1, 5, 10), judge: Judge | None = None
 ) -> tuple[Metric, ...]:
-    """Return the metrics that every run gets: retrieval, calls, pass rate, usage.
+    """Return the metrics that every run gets: retrieval, calls, pass rate, usage, user audit.
 
     Args:
         ks: Cut-offs of the retrieval metrics.
         judge: Of the pass rate; None: by rule, without a model.
     """
-    return Retrieval(tuple(ks)), Calls(), PassRate(judge or RuleJudge()), UsageMetrics()
+    judged = PassRate(judge or RuleJudge())
+    return Retrieval(tuple(ks)), Calls(), judged, UsageMetrics(), UserAudit()
 
 
 @dataclass(frozen=True, slots=True)

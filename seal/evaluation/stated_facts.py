@@ -1,0 +1,195 @@
+"""Facts that a text states, and whether a body of texts knows them: found by rule, without a model.
+
+A fact is a thing that cannot be made up innocently: an address of the web or of mail, a number, a
+name, a day or month, what stands in quotation marks, or a short answer to a question. Facts in
+plain lower-case prose ("the one in paris") are missed, unless they are a whole short answer.
+
+- A number is known where its digits stand in a known number, or each group of its digits is one:
+  "3/22" of "3/22/2024", "5 PM" of "17:00", "two" of "2".
+- A name is a capitalised word that begins no sentence; it is known where the word is, whatever its
+  case and a plural or possessive ending aside.
+- A quotation is known where its words are.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from functools import cache, cached_property
+from importlib.resources import files
+from typing import Literal
+
+from seal.core.text import sentences, words
+
+Kind = Literal["address", "number", "name", "day", "quotation", "answer"]
+
+_ADDRESS = re.compile(r"\b(?:https?://|www\.)\S+|\b[\w.+-]+@[\w-]+\.[\w.-]+")
+_NUMBER = re.compile(r"\+?\(?\d(?:[\d()./:,\-–]|\s(?=[\d(]))*\d\)?|\d")
+_QUOTED = re.compile(
+    r"\"([^\"\n]+)\"|“([^”\n]+)”|(?<!\w)'([^\n]+?)'(?!\w)|‘([^\n]+?)’(?!\w)|「([^」\n]+)」"
+)
+_WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
+_NUMBER_WORDS = {
+    word: str(number)
+    for number, word in enumerate(
+        words("zero one two three four five six seven eight nine ten eleven twelve")
+    )
+} | {"noon": "12", "midnight": "0"}
+_MONTHS = words(
+    "january february march april may june july august september october november december"
+)
+_DAYS = frozenset(
+    words("monday tuesday wednesday thursday friday saturday sunday tomorrow tonight yesterday")
+    + [month for month in _MONTHS if month not in ("march", "may")]  # those have other senses
+)
+_SHORT_ANSWER = 4
+"""Words of a short answer, at most."""
+
+
+@dataclass(frozen=True, slots=True)
+class StatedFact:
+    """One fact as it was written."""
+
+    kind: Kind
+    text: str
+
+
+@dataclass(frozen=True)
+class Knowledge:
+    """What a body of texts says.
+
+    Args:
+        texts: In any order.
+    """
+
+    texts: tuple[str, ...] = field(default=())
+
+    def with_texts(self, texts: Iterable[str]) -> Knowledge:
+        """Return what these texts say besides."""
+        return Knowledge((*self.texts, *texts))
+
+    def unknown(self, text: str, answers: bool = False) -> list[StatedFact]:
+        """Return the facts that a text states and these texts do not, each once.
+
+        Args:
+            text: What was said.
+            answers: True: it answers a question, so that a few words are a fact.
+        """
+        found = [fact for fact in stated(text) if not self._has(fact)]
+        if not found and answers:
+            found = [StatedFact("answer", word) for word in self._made_up(text)]
+        return list(dict.fromkeys(found))
+
+    def _has(self, fact: StatedFact) -> bool:
+        if fact.kind == "address":
+            return fact.text.casefold() in self._folded
+        if fact.kind == "number":
+            return self._has_number(fact.text)
+        if fact.kind == "quotation":
+            return all(self._has_word(word) for word in _WORD.findall(fact.text) if len(word) > 2)
+        return self._has_word(fact.text)
+
+    def _has_number(self, text: str) -> bool:
+        digits = _digits(text)
+        if any(digits in known for known in self._digits if len(digits) > 2 or digits == known):
+            return True
+        return all(group in self._groups for group in _groups(text))
+
+    def _has_word(self, word: str) -> bool:
+        folded = _stem(word)
+        if folded in self._words:
+            return True
+        if folded in _MONTHS:
+            return str(_MONTHS.index(folded) + 1) in self._groups
+        return False
+
+    def _made_up(self, text: str) -> list[str]:
+        """Return the words of a short answer that nobody has said and that mean something."""
+        said = _WORD.findall(text)
+        if len(said) > _SHORT_ANSWER:
+            return []
+        plain = {word: re.sub(r"['’]", "", word.casefold()) for word in said}
+        return [
+            word
+            for word in said
+            if plain[word] not in _listed("casual") and len(word) > 1 and not self._has_word(word)
+        ]
+
+    @cached_property
+    def _folded(self) -> str:
+        return "\n".join(self.texts).casefold()
+
+    @cached_property
+    def _words(self) -> frozenset[str]:
+        return frozenset(_stem(word) for word in _WORD.findall(self._folded))
+
+    @cached_property
+    def _digits(self) -> frozenset[str]:
+        """Digits of each number; of what stands together, its parts too."""
+        return frozenset(_digits(n.group()) for text in self.texts for n in _NUMBER.finditer(text))
+
+    @cached_property
+    def _groups(self) -> frozenset[str]:
+        found = {group for text in self.texts for group in _groups(text)}
+        found |= {_NUMBER_WORDS[word] for word in self._words & _NUMBER_WORDS.keys()}
+        found |= {str(n + 1) for n, month in enumerate(_MONTHS) if month in self._words}
+        hours = {str(int(group) % 12) for group in found if len(group) < 3 and int(group) < 25}
+        halves = {str(int(hour) + 12) for hour in hours}
+        return frozenset(found | hours | halves)
+
+
+def stated(text: str) -> Iterator[StatedFact]:
+    """Yield the facts that a text states, kind by kind."""
+    for address in _ADDRESS.findall(text):
+        yield StatedFact("address", address.rstrip(".,;:!?)'\""))
+    rest = _ADDRESS.sub(" ", text)
+    for number in _NUMBER.finditer(rest):
+        yield StatedFact("number", number.group().rstrip(".,:-–/ ("))
+    for parts in _QUOTED.findall(rest):
+        yield StatedFact("quotation", next(part for part in parts if part))
+    rest = _QUOTED.sub(" ", rest)
+    for word in _WORD.findall(rest):
+        if word.casefold() in _DAYS:
+            yield StatedFact("day", word)
+    for sentence in sentences(rest):
+        yield from _names(sentence)
+
+
+def _names(sentence: str) -> Iterator[StatedFact]:
+    """Yield capitalised words but the first; none of a sentence that is written in capitals."""
+    found = list(_WORD.finditer(sentence))
+    capitalised = [m for m in found if m.group()[0].isupper()]
+    if len(found) > 3 and len(capitalised) * 3 > len(found) * 2:
+        return
+    for match in capitalised:
+        before = sentence[: match.start()].rstrip()
+        word = match.group()
+        begins = not before or before[-1] in ":;-–—*•(\"'“‘…" or before.endswith(("...", ". "))
+        plain = re.sub(r"['’]\w+$", "", word).casefold()
+        if not begins and plain not in _listed("no_names") | _listed("casual") | _DAYS:
+            yield StatedFact("name", word)
+
+
+@cache
+def _listed(name: str) -> frozenset[str]:
+    """Return the words of `words/NAME.txt`."""
+    text = (files(__package__) / "words" / f"{name}.txt").read_text(encoding="utf-8")
+    return frozenset(text.split())
+
+
+def _stem(word: str) -> str:
+    folded = re.sub(r"['’]s?$", "", word.casefold())
+    return folded[:-1] if folded.endswith("s") and len(folded) > 3 else folded
+
+
+def _digits(text: str) -> str:
+    return re.sub(r"\D", "", text)
+
+
+def _groups(text: str) -> list[str]:
+    """Return the groups of digits as numbers, without thousands' commas and trailing zeros."""
+    plain = re.sub(r"(?<=\d),(?=\d{3}\b)", "", text)
+    plain = re.sub(r"(?<=\d)\.0+\b", "", plain)
+    plain = re.sub(r"(?<=\d):00\b", "", plain)
+    return [group.lstrip("0") or "0" for group in re.findall(r"\d+", plain)]
