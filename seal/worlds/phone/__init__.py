@@ -4,30 +4,80 @@ Source: ToolSandbox (Lu et al., 2024), whose tools and rules these are; the code
 are ours.
 """
 
-_MODULES = {
-    "contact": "add_contact modify_contact remove_contact search_contacts",
-    "messaging": "search_messages send_message_with_phone_number",
-    "rapid_api_search_tools": (
-        "convert_currency search_lat_lon search_location_around_lat_lon search_stock "
-        "search_weather_around_lat_lon"
-    ),
-    "reminder": "add_reminder modify_reminder remove_reminder search_reminder",
-    "setting": (
-        "get_cellular_service_status get_current_location get_location_service_status "
-        "get_low_battery_mode_status get_wifi_status set_cellular_service_status "
-        "set_location_service_status set_low_battery_mode_status set_wifi_status"
-    ),
-    "user": "end_conversation",
-    "utilities": (
-        "calculate_lat_lon_distance datetime_info_to_timestamp get_current_timestamp "
-        "search_holiday seconds_to_hours_minutes_seconds shift_timestamp timestamp_diff "
-        "timestamp_to_datetime_info unit_conversion"
-    ),
-}
+from collections.abc import Mapping
+from types import MappingProxyType
 
-TOOL_IDS = {
-    name: f"phone/{module}/{name}" for module, names in _MODULES.items() for name in names.split()
-}
+from seal.core.types import Tool
+from seal.worlds.functions import WorldTool
+from seal.worlds.phone import (
+    contact,
+    messaging,
+    rapid_api_search_tools,
+    reminder,
+    setting,
+    user,
+    utilities,
+)
+from seal.worlds.world import toolbox
+
+_FUNCTIONS = (
+    contact.add_contact,
+    contact.modify_contact,
+    contact.remove_contact,
+    contact.search_contacts,
+    setting.get_cellular_service_status,
+    messaging.search_messages,
+    messaging.send_message_with_phone_number,
+    rapid_api_search_tools.convert_currency,
+    setting.get_current_location,
+    setting.get_location_service_status,
+    setting.get_wifi_status,
+    rapid_api_search_tools.search_lat_lon,
+    rapid_api_search_tools.search_location_around_lat_lon,
+    rapid_api_search_tools.search_stock,
+    rapid_api_search_tools.search_weather_around_lat_lon,
+    reminder.add_reminder,
+    reminder.modify_reminder,
+    reminder.remove_reminder,
+    reminder.search_reminder,
+    setting.get_low_battery_mode_status,
+    setting.set_cellular_service_status,
+    setting.set_location_service_status,
+    setting.set_low_battery_mode_status,
+    setting.set_wifi_status,
+    user.end_conversation,
+    utilities.calculate_lat_lon_distance,
+    utilities.datetime_info_to_timestamp,
+    utilities.get_current_timestamp,
+    utilities.search_holiday,
+    utilities.seconds_to_hours_minutes_seconds,
+    utilities.shift_timestamp,
+    utilities.timestamp_diff,
+    utilities.timestamp_to_datetime_info,
+    utilities.unit_conversion,
+)
+"""In ToolSandbox's order, in which it offers and ranks them."""
+
+TOOLS: Mapping[str, WorldTool] = MappingProxyType(
+    {
+        tool_id: tool
+        for function in _FUNCTIONS
+        for tool_id, tool in toolbox(
+            f"phone/{function.__module__.rpartition('.')[2]}", [function]
+        ).items()
+    }
+)
+"""Tools by id, `phone/module/function`."""
+
+TOOL_IDS: Mapping[str, str] = MappingProxyType(
+    {tool.document.name: tool_id for tool_id, tool in TOOLS.items()}
+)
 """Name of a function to the id of its tool."""
 
-__all__ = ["TOOL_IDS"]
+
+def tools() -> tuple[Tool, ...]:
+    """Return the tools' documents, in ToolSandbox's order; `end_conversation` is the user's."""
+    return tuple(tool.document for tool in TOOLS.values())
+
+
+__all__ = ["TOOLS", "TOOL_IDS", "tools"]
