@@ -12,7 +12,7 @@ from seal.benchmarks.catalogue import STAGES, Entry, PaperCounts, stages
 from seal.benchmarks.counting import PoolCounts
 from seal.benchmarks.fetching import pinned_files
 from seal.cli.output import field_lines
-from seal.pipeline.counting import Measured, is_here
+from seal.pipeline.counting import Figures, Measured, is_here
 
 _COLUMNS = {
     "queries": "queries",
@@ -64,6 +64,26 @@ def _files(entry: Entry) -> str:
     if entry.files and entry.commit:
         return f"seal fetch {entry.name}"
     return f"by hand: seal benchmarks {entry.name}"
+
+
+def figure_tables(entry: Entry, figures: Figures) -> Iterator[Table | str]:
+    """Yield a benchmark's own statistics: the single figures, then a table for each group."""
+    if figures.values is None:
+        if entry.statistics is not None:
+            yield f"no statistics: {figures.reason}"
+        return
+    groups = {name: value for name, value in figures.values.items() if isinstance(value, dict)}
+    single = Table("statistics", "mean or number")
+    for name, value in figures.values.items():
+        if name not in groups:
+            single.add_row(name, "n/a: give --run RUN" if value is None else _figure(value))
+    yield single
+    for name, counts in groups.items():
+        table = Table(name)
+        table.add_column("number", justify="right")
+        for key, count in counts.items():
+            table.add_row(key, _figure(count))
+        yield table
 
 
 def table_1(entries: Sequence[Entry], measured: Mapping[str, Measured]) -> Table:

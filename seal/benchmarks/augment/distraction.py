@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from itertools import islice
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from seal.core.types import Tool
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+
+_KEPT = 8_000_000
+"""Likenesses that a category keeps: 64 MB."""
 
 
 class Distractors:
@@ -24,12 +33,15 @@ class Distractors:
     """
 
     def __init__(self, tools: Sequence[Tool]) -> None:
-        from rapidfuzz.utils import default_process
-
-        self._tools = tools
-        self._process = default_process
-        self._names = {tool.id: default_process(tool.name) for tool in tools}
-        self._categories = {tool.id: tool.category for tool in tools}
+        self._ids = [tool.id for tool in tools]
+        self._own = {tool.id: (tool.category, tool.name) for tool in tools}
+        by_category: dict[str, list[int]] = {}
+        for place, tool in enumerate(tools):
+            by_category.setdefault(tool.category, []).append(place)
+        self._blocks = {
+            category: _Block([tools[place].name for place in places], places)
+            for category, places in by_category.items()
+        }
         self._known: dict[tuple[frozenset[str], int | None], tuple[str, ...]] = {}
 
     def ranked(
@@ -45,39 +57,70 @@ class Distractors:
         most = None if count == "all" else count
         key = frozenset(given), most
         if key not in self._known:
-            self._known[key] = tuple(islice(self._by_likeness(key[0]), most))
+            others = (tool for tool in self._by_likeness(key[0]) if tool not in key[0])
+            self._known[key] = tuple(islice(others, most))
         return self._known[key]
 
     def _by_likeness(self, given: frozenset[str]) -> Iterator[str]:
-        others = [tool.id for tool in self._tools if tool.id not in given]
-        categories = {self._categories.get(tool) or _last_parts(tool)[0] for tool in given}
-        near = [tool for tool in others if self._categories[tool] in categories - {""}]
-        likeness = _Likeness(
-            self._names, [self._names.get(t) or self._process(_last_parts(t)[1]) for t in given]
-        )
-        yield from likeness.sorted(near)
-        alike = set(near)
-        yield from likeness.sorted([tool for tool in others if tool not in alike])
+        """Yield all tools; those of other categories are compared only when they are reached."""
+        own = [self._own.get(tool) or _last_parts(tool) for tool in sorted(given)]
+        names = sorted({name for _, name in own})
+        near = {category for category, _ in own if category}
+        for alike in (True, False):
+            blocks = [block for name, block in self._blocks.items() if (name in near) == alike]
+            yield from (self._ids[place] for place in _sorted_places(blocks, names))
 
 
-class _Likeness:
-    """How like the names of tools are to given names."""
+class _Block:
+    """The tools of one category.
 
-    def __init__(self, names: Mapping[str, str], given: Sequence[str]) -> None:
-        self._names = names
-        self._given = given
+    Args:
+        names: Of the tools.
+        places: Their places in the pool.
+    """
 
-    def sorted(self, tools: Sequence[str]) -> list[str]:
-        """Return the tools, the most like first; the sort is stable."""
-        if not tools or not self._given:
-            return list(tools)
+    def __init__(self, names: Sequence[str], places: Sequence[int]) -> None:
+        import numpy as np
+        from rapidfuzz.utils import default_process
+
+        self._process = default_process
+        processed = [default_process(name) for name in names]
+        self._distinct = sorted(set(processed))
+        numbers = {name: number for number, name in enumerate(self._distinct)}
+        self._numbers = np.array([numbers[name] for name in processed])
+        self.places = np.array(places)
+        self._rows: dict[str, Floats] = {}
+
+    def likeness(self, names: Sequence[str]) -> Floats:
+        """Return how like each tool's name is to the most like of these, in [0, 100]."""
+        import numpy as np
+
+        rows = [self._row(name) for name in names]
+        best = np.max(rows, axis=0) if rows else np.zeros(len(self._distinct))
+        return np.asarray(best[self._numbers])
+
+    def _row(self, name: str) -> Floats:
         import numpy as np
         from rapidfuzz import fuzz, process
 
-        names = [self._names[tool] for tool in tools]
-        table = process.cdist(self._given, names, scorer=fuzz.WRatio, dtype=np.float64)
-        order = np.argsort(-table.max(axis=0), kind="stable")
-        return [tools[position] for position in order]
+        if name not in self._rows:
+            if len(self._rows) * len(self._distinct) > _KEPT:
+                self._rows.clear()
+            query = [self._process(name)]
+            table = process.cdist(query, self._distinct, scorer=fuzz.WRatio, dtype=np.float64)
+            self._rows[name] = table[0]
+        return self._rows[name]
+
+
+def _sorted_places(blocks: Sequence[_Block], names: Sequence[str]) -> Iterator[int]:
+    """Yield the places of the tools of these categories, the most like first; ties as they stand."""
+    import numpy as np
+
+    if not blocks:
+        return
+    places = np.concatenate([block.places for block in blocks])
+    likeness = np.concatenate([block.likeness(names) for block in blocks])
+    yield from places[np.lexsort((places, -likeness))].tolist()
 
 
 def _last_parts(tool: str) -> tuple[str, str]:

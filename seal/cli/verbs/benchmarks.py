@@ -1,5 +1,6 @@
 """List the benchmarks that ship and those that can be imported."""
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -7,6 +8,7 @@ import typer
 from seal.cli.options import Json, new_app
 from seal.cli.output import output
 from seal.cli.progress import progress
+from seal.core.errors import UsageError
 
 app = new_app()
 
@@ -20,15 +22,23 @@ def command(
         bool,
         typer.Option("--count", help="Count those whose files are here; imports them once."),
     ] = False,
+    run: Annotated[
+        Path | None,
+        typer.Option(metavar="RUN", help="Run whose calls and turns are counted; with a NAME."),
+    ] = None,
     json: Json = False,
 ) -> int:
     """List the benchmarks that ship and those that can be imported, with what they hold."""
     from seal.benchmarks import REGISTRY
     from seal.benchmarks.catalogue import catalogue, find_entry
     from seal.cli import benchmark_tables as tables
-    from seal.pipeline.counting import Measured, measure
+    from seal.pipeline.counting import Measured, figures_of, measure
     from seal.pipeline.pools import SHIPPED
 
+    if run is not None and name is None:
+        raise UsageError(
+            "--run needs the benchmark that was played: seal benchmarks NAME --run RUN"
+        )
     with output(json) as result, progress() as advance:
         entries = list(catalogue().values()) if name is None else [find_entry(name)]
         measured: dict[str, Measured] = {}
@@ -37,8 +47,10 @@ def command(
             advance("count", done + 1, len(entries))
         described = [tables.plain(entry, measured.get(entry.name)) for entry in entries]
         if name is not None:
-            result.result(described[0])
+            figures = figures_of(entries[0], run)
+            result.result({**described[0], "figures": figures.values})
             result.show(*tables.details(entries[0], measured.get(entries[0].name)))
+            result.show(*tables.figure_tables(entries[0], figures))
             return 0
         shipped, importers = sorted(SHIPPED), REGISTRY.names()
         result.result({"shipped": shipped, "importers": importers, "benchmarks": described})

@@ -1,0 +1,180 @@
+"""What scenarios are made of: categories, tools, calls and turns, and milestones by what they ask.
+
+Source: ToolSandbox (Lu et al., 2024), Table 6 (scenarios by category), Tables 7 and 8 (milestones
+by column and by tool). Each scenario stands in several augmentations; milestones are counted once,
+in the scenarios without distraction tools.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict, dataclass
+from statistics import fmean
+
+from seal.benchmarks.augment.augmentations import UNCHANGED
+from seal.benchmarks.augment.pools import TAG
+from seal.core.conditions import AllOf, Condition, DependsOn, StateHas
+from seal.core.conditions.parties import EXECUTOR, MESSAGE, USER, party
+from seal.core.types import JSON, Milestone, Plan, Task, Trajectory
+
+_CALLS = "calls"
+
+
+@dataclass(frozen=True, slots=True)
+class ScenarioStatistics:
+    """Counts and means over the scenarios of a pool."""
+
+    scenarios: int
+    bases: int
+    """Scenarios whose tools are not augmented."""
+    categories: dict[str, int]
+    """Tag that is true or false of a scenario to how many it is true of."""
+    augmentations: dict[str, int]
+    tools: float | None
+    """Offered tools of a scenario, mean."""
+    gold_calls: float | None
+    """Milestones of a scenario that ask for calls or for a change of the world, mean."""
+    calls: float | None
+    """Calls of a recorded trajectory, mean; None: no trajectory was given."""
+    turns: float | None
+    """Turns of a recorded trajectory, mean: messages but the first, those inside the agent, and
+    those between user and executor. None: no trajectory was given."""
+    milestones: dict[str, int]
+    """Number of milestones to how many bases have so many."""
+    minefields: dict[str, int]
+    measures: dict[str, int]
+    """`table measure` to the conditions of that kind in the milestones and minefields of bases;
+    guardrails that were added by rule are not counted."""
+    columns: dict[str, int]
+    """`table.column` to the milestones of bases that ask something of it."""
+    called: dict[str, int]
+    """Tool to the milestones of bases that ask for a call of it, alternatives as one each."""
+
+    def to_json(self) -> dict[str, JSON]:
+        """Return the fields as a JSON object."""
+        return asdict(self)
+
+
+def scenario_statistics(
+    tasks: Iterable[Task], trajectories: Iterable[Trajectory] = ()
+) -> ScenarioStatistics:
+    """Return the statistics of scenarios; both iterables are read once.
+
+    Args:
+        tasks: Scenarios of a world.
+        trajectories: Recorded ones, by whatever model.
+    """
+    counter = _Counter()
+    for task in tasks:
+        counter.add(task)
+    lengths = [(sum(1 for _ in played.calls()), turn_count(played)) for played in trajectories]
+    calls, turns = zip(*lengths, strict=True) if lengths else ((), ())
+    return counter.statistics(_mean(calls), _mean(turns))
+
+
+def turn_count(trajectory: Trajectory) -> int:
+    """Return the number of messages after the first between user, agent and executor.
+
+    Source: apple/ToolSandbox, whose evaluation leaves out the first message and what passes
+    between the user and the executor.
+    """
+    ends = [{party(step.author), party(step.recipient)} for step in trajectory.steps]
+    return max(0, sum(len(pair) == 2 and pair != {USER, EXECUTOR} for pair in ends) - 1)
+
+
+def _mean(values: Iterable[float]) -> float | None:
+    found = list(values)
+    return fmean(found) if found else None
+
+
+class _Counter:
+    """Counts scenario by scenario."""
+
+    def __init__(self) -> None:
+        self._scenarios = self._bases = 0
+        self._tags: Counter[str] = Counter()
+        self._augmentations: Counter[str] = Counter()
+        self._tools: list[int] = []
+        self._gold_calls: list[int] = []
+        self._milestones: Counter[int] = Counter()
+        self._minefields: Counter[int] = Counter()
+        self._measures: Counter[str] = Counter()
+        self._columns: Counter[str] = Counter()
+        self._called: Counter[str] = Counter()
+
+    def add(self, task: Task) -> None:
+        augmentation = task.tags.get(TAG, UNCHANGED)
+        self._scenarios += 1
+        self._augmentations[augmentation] += 1
+        self._tags.update({tag: int(v) for tag, v in task.tags.items() if isinstance(v, bool)})
+        plans = [goal.plans[0] for goal in task.goals if goal.plans]
+        self._tools += [len(goal.offered) for goal in task.goals if goal.offered is not None]
+        asking = (_asks_for_a_call(node) for plan in plans for node in plan.milestones)
+        self._gold_calls.append(sum(asking))
+        if augmentation == UNCHANGED:
+            self._bases += 1
+            self._add_plans(plans)
+
+    def _add_plans(self, plans: list[Plan]) -> None:
+        self._milestones[sum(len(plan.milestones) for plan in plans)] += 1
+        self._minefields[sum(len(plan.minefields) for plan in plans)] += 1
+        for plan in plans:
+            for node in (*plan.milestones, *plan.minefields):
+                self._measures.update(_kind(part) for part in _asked(node.condition))
+            for node in plan.milestones:
+                parts = list(_asked(node.condition))
+                self._columns.update({name for part in parts for name in _columns(part)})
+                self._called.update(tool for part in parts for tool in sorted(_tools(part)))
+
+    def statistics(self, calls: float | None, turns: float | None) -> ScenarioStatistics:
+        return ScenarioStatistics(
+            self._scenarios,
+            self._bases,
+            dict(self._tags),
+            dict(self._augmentations),
+            _mean(self._tools),
+            _mean(self._gold_calls),
+            calls,
+            turns,
+            _by_number(self._milestones),
+            _by_number(self._minefields),
+            dict(self._measures.most_common()),
+            dict(self._columns.most_common()),
+            dict(self._called.most_common()),
+        )
+
+
+def _by_number(counts: Counter[int]) -> dict[str, int]:
+    return {str(number): counts[number] for number in sorted(counts)}
+
+
+def _asked(condition: Condition) -> Iterator[StateHas | DependsOn]:
+    """Yield the conditions within that ask for something, guardrails left out."""
+    if isinstance(condition, AllOf):
+        for part in condition.conditions:
+            yield from _asked(part)
+    elif isinstance(condition, StateHas | DependsOn):
+        yield condition
+
+
+def _table(part: StateHas | DependsOn) -> str:
+    return part.table if isinstance(part, StateHas) else MESSAGE
+
+
+def _kind(part: StateHas | DependsOn) -> str:
+    measure = part.measure if isinstance(part, StateHas) else "depends_on"
+    return f"{_table(part)} {measure}"
+
+
+def _columns(part: StateHas | DependsOn) -> set[str]:
+    return {f"{_table(part)}.{name}" for row in part.rows for name in row}
+
+
+def _tools(part: StateHas | DependsOn) -> set[str]:
+    return {str(call["tool"]) for row in part.rows for call in row.get(_CALLS) or ()}
+
+
+def _asks_for_a_call(node: Milestone) -> bool:
+    parts = _asked(node.condition)
+    return any(_table(part) != MESSAGE or bool(_tools(part)) for part in parts)
