@@ -113,7 +113,7 @@ class _Block:
 
 
 def _sorted_places(blocks: Sequence[_Block], names: Sequence[str]) -> Iterator[int]:
-    """Yield the places of the tools of these categories, the most like first; ties as they stand."""
+    """Yield the places of these tools, the most like first; equally like ones as they stand."""
     import numpy as np
 
     if not blocks:

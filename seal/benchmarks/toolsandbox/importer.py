@@ -21,7 +21,7 @@ from seal.benchmarks.augment.pools import GIVEN, TAG
 from seal.benchmarks.augment.scrambling import KEEPS, Scrambler
 from seal.benchmarks.importer import Notes
 from seal.benchmarks.toolsandbox.clock import START, parse_clock, set_clock
-from seal.benchmarks.toolsandbox.milestones import plan_of
+from seal.benchmarks.toolsandbox.milestones import TABLES, plan_of
 from seal.benchmarks.toolsandbox.scenarios import BENCHMARK, read_scenarios
 from seal.benchmarks.upstream.records import field
 from seal.core.errors import DataError, shortened
@@ -38,13 +38,6 @@ CATEGORIES = {
     "INSUFFICIENT_INFORMATION": "insufficient_information",
 }
 """Upstream's category of scenarios to the tag that is true of its tasks, false of the others."""
-TABLES = {
-    "SETTING": "settings",
-    "CONTACT": "contacts",
-    "MESSAGING": "messages",
-    "REMINDER": "reminders",
-}
-"""Upstream's database to the phone's table."""
 
 _SCRAMBLED = {
     "TOOL_NAME_SCRAMBLED": "names",
@@ -174,16 +167,17 @@ def _tool_id(name: Any) -> str:
 def _task(record: Mapping[str, Any], offers: _Offers, start: datetime) -> Task:
     offer = record["tools"]
     text = field(record["messages"][0], "content", str)
+    state = {TABLES[name]: rows for name, rows in _state(record).items()}
     goal = Goal(
         text,
-        plans=(plan_of(record["milestones"], record["minefields"]),),
+        plans=(plan_of(record["milestones"], record["minefields"], state),),
         offered=offers.ids(offer),
     )
     return Task(
         record["id"],
         BENCHMARK,
         (goal,),
-        initial_state={TABLES[name]: rows for name, rows in _state(record).items()},
+        initial_state=state,
         persona={"goal": text},
         tags={**_categories(record), TAG: record["augmentation"], "group": record["base"]},
         metadata={
