@@ -32,6 +32,7 @@ REGISTRIES = {
     "simulator": "seal.simulator_cache:REGISTRY",
     "team": "seal.agents.teams:REGISTRY",
     "template": "seal.retrievers.documents:TEMPLATES",
+    "world": "seal.worlds:REGISTRY",
 }
 """Kind of plug-in to where its registry stands."""
 

@@ -1,4 +1,7 @@
-"""Where calls run: a simulator with its cache, or recordings; gold answers come first."""
+"""Where calls run: a simulator with its cache, recordings, or the world that a task names.
+
+Gold answers come before a simulator's. Tasks with and without a world may stand in one pool.
+"""
 
 from __future__ import annotations
 
@@ -8,28 +11,34 @@ from itertools import chain
 from seal.benchmarks.augment import originals, renamed
 from seal.benchmarks.pool import StoredPool
 from seal.core.canonical import canonical_json
+from seal.core.errors import UsageError
 from seal.core.protocols import Environment, EnvironmentFactory, Lookup, Simulator
 from seal.core.store import Store, digest_of_entries
 from seal.core.types import JSON, Task, Tool, Trajectory
 from seal.pipeline.cast import Cast, find_recording
 from seal.pipeline.scrambled import Unscrambled
 from seal.pipeline.settings import RunSettings
-from seal.simulator_cache.cached import Fallback
+from seal.simulator_cache.cached import Fallback, keys_of_call
 from seal.simulator_cache.environments import RecordedEnvironments, SimulatedEnvironments
 from seal.simulator_cache.gold import GoldAnswers
 from seal.simulator_cache.recorded import RecordedAnswers
 from seal.simulator_cache.simulators import SimulatorSetup, build_simulator
+from seal.worlds.world import WorldSetup, build_worlds
 
 
 class EnvironmentSource:
     """Opens one environment for each chat. Safe in threads.
 
     Args:
-        settings: Which simulator.
+        settings: Which simulator, and options of worlds.
         tools: The pool by id.
-        pool: Gold answers and recordings.
+        pool: Gold answers, recordings, and the worlds of tasks.
         store: Where answers are kept.
         cast: For the simulator's model.
+
+    Raises:
+        UnknownNameError: A task names a world that there is not.
+        UsageError: Options are given that no world takes, or values that they cannot have.
     """
 
     def __init__(
@@ -44,21 +53,43 @@ class EnvironmentSource:
         self._originals = originals(tools.values())
         known = {**tools, **{tool.id: tool for tool in self._originals.values()}}
         self._environments = _build(settings, known, pool, store, cast)
+        self._world_of = {task.id: task.world for task in pool.tasks() if task.world}
+        if settings.world_options and not self._world_of:
+            raise UsageError(
+                f"-T {next(iter(settings.world_options))}: no task of this pool is played in a "
+                "world; leave the option out"
+            )
+        setup = WorldSetup(
+            seed=settings.seed,
+            options=settings.world_options,
+            simulator=lambda: simulator_of(settings, known, pool, store, cast),
+            keys_of_call=keys_of_call,
+        )
+        names = sorted(set(self._world_of.values()))
+        self._worlds = {name: build_worlds(name, setup) for name in names}
 
     def open(self, task: Task, trial: int, offered: Sequence[str]) -> Environment:
         """Return the environment of one chat; `offered` may grow while the chat goes on."""
-        environment = self._environments.open(task, trial, offered)
+        environment = self._place(task.id).open(task, trial, offered)
         return Unscrambled(environment, self._originals) if self._originals else environment
 
     def identity(self) -> dict[str, JSON]:
         """Return what shapes the answers."""
-        return self._environments.identity()
+        named = self._environments.identity()
+        if self._worlds:
+            named["worlds"] = {name: world.identity() for name, world in self._worlds.items()}
+        return named
 
     def used_entries(self, trajectories: Iterable[Trajectory]) -> dict[str, JSON]:
         """Return the number and the digest of the stored answers that chats were given."""
-        keys = set(chain.from_iterable(map(self._environments.keys_of, trajectories)))
+        keys = set(chain.from_iterable(self._place(t.task_id).keys_of(t) for t in trajectories))
         held = {key for key in keys if self._store.get(key) is not None}
         return {"entries": len(held), "digest": digest_of_entries(self._store, held)}
+
+    def _place(self, task_id: str) -> EnvironmentFactory:
+        """Return what opens the environment of a task."""
+        world = self._world_of.get(task_id)
+        return self._environments if world is None else self._worlds[world]
 
 
 def _build(

@@ -40,6 +40,8 @@ class RunSettings:
     top_k: int = 10
     retrieve: Literal["once", "per-step", "on-demand"] = "once"
     simulator: Any = "template"
+    world_options: Mapping[str, Any] = field(default_factory=dict)
+    """`-T key=value`, of the worlds that tasks are played in."""
     cache: Literal["record", "replay", "off"] = "record"
     cache_dir: str | Path | None = None
     """None: SEAL_CACHE_DIR, else the user's cache folder."""
@@ -83,6 +85,7 @@ class RunSettings:
         """
         refuse_secret("", self.model_options, "model_options")
         refuse_secret("", self.retriever_options, "retriever_options")
+        refuse_secret("", self.world_options, "world_options")
         check_brief(self.user_brief)
         positive = {
             "top-k": self.top_k,

@@ -140,6 +140,12 @@ def command(
     cutoffs: Annotated[str, typer.Option(help="K of recall@K and its like.")] = _CUTOFFS,
     metric: Metrics = None,
     simulator: Simulator = _DEFAULT.simulator,
+    world_option: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--world-option", "-T", metavar="KEY=VALUE", help="Of the world that tasks name."
+        ),
+    ] = None,
     cache: Annotated[
         Literal["record", "replay", "off"],
         typer.Option(help="Answers of simulator and models: keep, only reuse, or neither."),
@@ -226,6 +232,7 @@ def _settings(context: typer.Context, swept: bool) -> RunSettings:
             "model_options": typed_pairs("--model-option", options["model_option"]),
             "roles": {role: options[name] for name, role in _ROLES.items() if options[name]},
             "retriever_options": typed_pairs("--retriever-option", options["retriever_option"]),
+            "world_options": typed_pairs("--world-option", options["world_option"]),
             "top_k": _whole(options["top_k"])[0],
             "select": pairs("--select", options["select"]),
             "cutoffs": numbers("--cutoffs", options["cutoffs"]),
