@@ -40,6 +40,11 @@ Queries = Annotated[
     int | None,
     typer.Option(help="Draw so many queries of each pool, so that pools count alike."),
 ]
+Cutoffs = Annotated[str, typer.Option("--cutoffs", "-k", help="K of recall@K and its like.")]
+Select = Annotated[
+    list[str] | None,
+    typer.Option(metavar="TAG=VALUE", help="Only tasks with this tag; may be repeated."),
+]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
 
 

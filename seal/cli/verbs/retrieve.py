@@ -6,12 +6,14 @@ from typing import Annotated, Literal
 import typer
 
 from seal.cli.options import (
+    Cutoffs,
     Distractors,
     Json,
     Nested,
     Queries,
     QueriesIn,
     Samples,
+    Select,
     new_app,
     numbers,
     pairs,
@@ -44,9 +46,7 @@ def command(
             help="Of each retriever that knows it; may be repeated.",
         ),
     ] = None,
-    cutoffs: Annotated[
-        str, typer.Option("--cutoffs", "-k", help="K of recall@K and its like.")
-    ] = "1,5,10",
+    cutoffs: Cutoffs = "1,5,10",
     pool_sizes: Annotated[
         str, typer.Option(help="Tools of drawn pools, and all: 50,100,200,500,1000,all.")
     ] = "all",
@@ -55,10 +55,7 @@ def command(
     queries_in: QueriesIn = "closure",
     nested: Nested = True,
     queries: Queries = None,
-    select: Annotated[
-        list[str] | None,
-        typer.Option(metavar="TAG=VALUE", help="Only tasks with this tag; may be repeated."),
-    ] = None,
+    select: Select = None,
     limit: Annotated[int | None, typer.Option(help="The first N tasks of each pool.")] = None,
     held_out: Annotated[
         Path | None,

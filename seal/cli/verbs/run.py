@@ -18,6 +18,7 @@ from seal.cli.options import (
     Queries,
     QueriesIn,
     Samples,
+    Select,
     Simulator,
     new_app,
     numbers,
@@ -155,10 +156,7 @@ def command(
         str, typer.Option(help="rule, llm, or auto: llm where a judge's model is named.")
     ] = _DEFAULT.judge,
     limit: Annotated[int | None, typer.Option(help="Play the first N tasks.")] = None,
-    select: Annotated[
-        list[str] | None,
-        typer.Option(metavar="TAG=VALUE", help="Only tasks with this tag; may be repeated."),
-    ] = None,
+    select: Select = None,
     trials: Annotated[int, typer.Option(help="Times to play each task.")] = _DEFAULT.trials,
     workers: Annotated[int, typer.Option(help="Chats at once.")] = _DEFAULT.workers,
     processes: Annotated[

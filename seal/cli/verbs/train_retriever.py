@@ -2,13 +2,15 @@
 
 import shlex
 import sys
+from collections.abc import Mapping
+from dataclasses import fields
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import typer
 
 from seal.cli.failure import INTERRUPTED, tell
-from seal.cli.options import Json, new_app, numbers, pairs
+from seal.cli.options import Cutoffs, Json, Select, new_app, numbers, pairs
 from seal.cli.output import output
 from seal.cli.progress import progress
 from seal.pipeline.training.settings import TrainSettings
@@ -16,10 +18,13 @@ from seal.pipeline.training.settings import TrainSettings
 app = new_app()
 _DEFAULT = TrainSettings()
 _CUTOFFS = ",".join(map(str, _DEFAULT.k))
+_SETTINGS = {field.name for field in fields(TrainSettings)} - {"base", "select"}
+"""Those that an option gives as it is."""
 
 
 @app.command()
 def command(
+    context: typer.Context,
     pool: Annotated[
         str, typer.Argument(metavar="NAME|DIR", help="A shipped or imported benchmark.")
     ],
@@ -65,13 +70,8 @@ def command(
     test_queries: Annotated[
         int | None, typer.Option(help="Draw so many tasks of each foreign pool.")
     ] = None,
-    cutoffs: Annotated[
-        str, typer.Option("--cutoffs", "-k", help="K of recall@K and its like.")
-    ] = _CUTOFFS,
-    select: Annotated[
-        list[str] | None,
-        typer.Option(metavar="TAG=VALUE", help="Only tasks with this tag; may be repeated."),
-    ] = None,
+    cutoffs: Cutoffs = _CUTOFFS,
+    select: Select = None,
     limit: Annotated[int | None, typer.Option(help="The first N tasks of the pool.")] = None,
     seed: Annotated[int, typer.Option(help="Of everything drawn.")] = _DEFAULT.seed,
     cache: Annotated[
@@ -85,29 +85,8 @@ def command(
     json: Json = False,
 ) -> int:
     """Train a retriever on a benchmark's queries; use it as --retriever dense,model=DIR."""
-    settings = {
-        "template": template,
-        "split": split,
-        "held_out": held_out,
-        "drop_near_duplicates": drop_near_duplicates,
-        "threshold": threshold,
-        "steps": steps,
-        "epochs": epochs,
-        "batch_size": batch_size,
-        "learning_rate": learning_rate,
-        "max_length": max_length,
-        "checkpoint_every": checkpoint_every,
-        "device": device,
-        "test_queries": test_queries,
-        "k": numbers("--cutoffs", cutoffs),
-        "select": pairs("--select", select),
-        "limit": limit,
-        "seed": seed,
-        "cache": cache,
-        "cache_dir": cache_dir,
-    }
     try:
-        _train(pool, base, out, test_on or [], resume, settings, json)
+        _train(context.params)
     except KeyboardInterrupt:
         words = [word for word in sys.argv[1:] if word != "--resume"]
         tell(
@@ -118,27 +97,26 @@ def command(
     return 0
 
 
-def _train(
-    pool: str,
-    base: str,
-    out: Path,
-    test_on: list[str],
-    resume: bool,
-    settings: dict[str, Any],
-    json: bool,
-) -> None:
+def _train(options: Mapping[str, Any]) -> None:
+    """Train what the parsed options say; one has the name of its setting where it can."""
     from seal.api import train_retriever
     from seal.cli.training_tables import tables
 
-    with output(json) as shown, progress(("steps", "pools")) as advance:
+    pool, out = options["pool"], options["out"]
+    settings = {name: options[name] for name in _SETTINGS & options.keys()}
+    with output(options["json"]) as shown, progress(("steps", "pools")) as advance:
         found = train_retriever(
             pool,
-            base,
+            options["base"],
             out,
-            test_on=test_on,
-            resume=resume,
+            test_on=options["test_on"] or [],
+            resume=options["resume"],
             progress=advance,
-            **settings,
+            **settings
+            | {
+                "k": numbers("--cutoffs", options["cutoffs"]),
+                "select": pairs("--select", options["select"]),
+            },
         )
         shown.result(found)
     shown.show(*tables(found))
