@@ -8,9 +8,11 @@ from typing import Any
 
 from seal.evaluation.goals import INFRASTRUCTURE
 from seal.pipeline.run_folder import RunFolder
+from seal.report.lanes import lanes_of
 from seal.report.outcomes import scores_so_far, trajectories_so_far
 from seal.report.printable import one_line, printable
 from seal.report.tables import lacking_metrics, summary_rows
+from seal.report.users import percent, user_rows
 
 ERRORS = 5
 """Most distinct error messages that are told."""
@@ -33,6 +35,7 @@ def summary_notes(run: RunFolder, metrics: Sequence[str] | None = None) -> list[
         _counts(summary),
         "mean [95 % interval], n: scores with a value",
         *_gaps(summary, lacking_metrics(summary_rows(run, metrics))),
+        *_users(run),
         *_errors(run, summary.get("error_reasons") or {}),
     ]
     return [printable(line) for line in lines]
@@ -60,6 +63,15 @@ def _gaps(summary: Mapping[str, Any], metrics: Sequence[str]) -> Iterator[str]:
         by_reason.setdefault(" / ".join(sorted(reasons)) or "not measured", []).append(metric)
     for why, names in by_reason.items():
         yield f"n/a ({why}): {', '.join(names)}"
+
+
+def _users(run: RunFolder) -> Iterator[str]:
+    """Yield what the simulated users did wrong, where there were any."""
+    for row in user_rows([lane for lane in lanes_of([run]) if lane.kind == "run"]):
+        yield (
+            f"user of {counted(row.conversations, 'conversation')}: hallucination "
+            f"{percent(row.hallucination)}, instruction-following errors {percent(row.instruction)}"
+        )
 
 
 def _errors(run: RunFolder, reasons: Mapping[str, int]) -> Iterator[str]:

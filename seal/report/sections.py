@@ -17,6 +17,7 @@ from typing import Any, Protocol
 from markupsafe import Markup
 
 from seal.core.registry import Registry
+from seal.evaluation.user_audit import HALLUCINATION, INSTRUCTION
 from seal.report.anchors import task_link
 from seal.report.breakdown import breakdown
 from seal.report.charts import Bar, BarGroup, bar_chart
@@ -26,13 +27,14 @@ from seal.report.outcomes import ALMOST_ONE, reason_of, scores_so_far
 from seal.report.pages import render
 from seal.report.printable import one_line
 from seal.report.tables import UNBOUNDED, Cell, all_metrics, lane_rows, main_metrics
+from seal.report.users import percent, user_rows
 
 GROUPED = 3
 """Metrics that are drawn by group."""
 GROUPS = 16
 """Most groups of one chart."""
 
-NOT_CEILED = UNBOUNDED | {"minefield_similarity"}
+NOT_CEILED = UNBOUNDED | {"minefield_similarity", HALLUCINATION, INSTRUCTION}
 """Metrics whose best value is not 1."""
 
 
@@ -56,12 +58,13 @@ SECTIONS = Registry(
     {
         "summary": "seal.report.sections:SummarySection",
         "breakdown": "seal.report.sections:BreakdownSection",
+        "users": "seal.report.sections:UserSection",
         "charts": "seal.report.sections:ChartSection",
         "ceiling": "seal.report.sections:CeilingSection",
     },
 )
 
-OURS = ("summary", "breakdown", "charts", "ceiling")
+OURS = ("summary", "breakdown", "users", "charts", "ceiling")
 
 
 def default_sections() -> list[Section]:
@@ -95,6 +98,17 @@ class BreakdownSection:
         """Return the table; None where tasks have neither."""
         found = breakdown(lanes)
         return None if found is None else render("breakdown.html", lanes=lanes, found=found)
+
+
+class UserSection:
+    """Errors of the simulated users, run by run."""
+
+    title = "Users"
+
+    def render(self, lanes: Sequence[Lane]) -> Markup | None:
+        """Return the table; None where no user was audited."""
+        rows = user_rows(lanes)
+        return render("users.html", rows=rows, percent=percent) if rows else None
 
 
 class ChartSection:
