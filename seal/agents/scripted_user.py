@@ -18,7 +18,7 @@ and nothing is kept between replies.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from seal.agents.briefs import facts_of, requests_of
@@ -39,8 +39,9 @@ RETRIES = (
 )
 """What is said to the failures before the last, in order."""
 
+_MAY = r"(?:may|shall|should|can|could|must) (?:i|we)\b"
 _PERMISSION = re.compile(
-    r"\b(?:may|shall|should|can|could|must) (?:i|we)\b"
+    rf"^(?!.*\b(?:what|which|who|whom|where|when|how|why)(?: \w+){{0,3}} {_MAY}).*\b{_MAY}"
     r"|\b(?:do|would) you (?:want|like|prefer|mind|wish) (?:me|us|it if|if)\b"
     r"|\b(?:is|would) (?:it|that|this) (?:be )?(?:ok|okay|fine|all ?right|correct|right)\b"
     r"|\b(?:ok|okay|right|correct|proceed|go ahead|confirm)\b[^.?!]*\?",
@@ -94,11 +95,12 @@ class _Script:
         if kind == "reports":
             return self._next_request()
         if kind == "asks":
-            return self._answer_question(" ".join(asking(text)))
+            return self._answer_questions(asking(text))
         self.failures += 1
         return None if self.failures >= FAILURES else RETRIES[(self.failures - 1) % len(RETRIES)]
 
-    def _answer_question(self, question: str) -> str | None:
+    def _answer_questions(self, questions: Sequence[str]) -> str | None:
+        question = " ".join(questions)
         known = [fact for fact in facts_of(self.persona) if fact.asked_in(question)]
         if known:
             slots = {fact.slot for fact in known}
@@ -108,7 +110,7 @@ class _Script:
             if len(known) > 1:
                 answer = "; ".join(f"{fact.slot}: {fact.value}" for fact in known)
             return None if self.failures >= FAILURES else answer
-        if _PERMISSION.search(question):
+        if any(map(_PERMISSION.search, questions)):
             return ALLOWED
         goal = self.persona.get("goal")
         if _GENERAL.search(question) and isinstance(goal, str) and "goal" not in self.told:

@@ -1,0 +1,222 @@
+"""The audit of simulated users: each error with its step, and none where there is none."""
+
+import gzip
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from chats import task, trajectory
+from hypothesis import given
+from hypothesis import strategies as st
+
+from seal.core.types import Goal, Score, Step, ToolCall, ToolResult
+from seal.evaluation.stated_facts import Knowledge
+from seal.evaluation.user_audit import UserAudit
+
+USER, AGENT, EXECUTOR = "user_simulator", "execution_manager", "executor"
+REQUEST = "Send a message to Fredrik."
+PERSONA = {
+    "goal": "Text Fredrik Thordendal that you arrive 3/22/2024 at 5PM.",
+    "boundary": "You do not know his number. He lives in Uppsala.",
+    "facts": {"album": {"value": "Koloss", "ask": ["record"]}, "copies": 2},
+    "demonstration": [{"role": "user", "content": "Remind me to call Bjork"}],
+}
+END = ToolCall("call_0", "end_conversation", {}, tool="seal/chat/end_conversation")
+
+
+def chat(*said: str | ToolCall) -> list[Step]:
+    """The request, then agent and user in turns; the agent begins, a call is the user's."""
+    steps = [Step(0, USER, AGENT, REQUEST)]
+    for number, words in enumerate(said, 1):
+        if isinstance(words, ToolCall):
+            steps.append(Step(number, USER, EXECUTOR, call=words, turn=number))
+        else:
+            pair = (AGENT, USER) if number % 2 else (USER, AGENT)
+            steps.append(Step(number, *pair, words, turn=number))
+    return steps
+
+
+def audit(*said: str | ToolCall, persona=PERSONA) -> dict[str, Score]:
+    goal = task(Goal(REQUEST), persona=persona)
+    scores = UserAudit().score(goal, trajectory(chat(*said)), {})
+    return {score.metric: score for score in scores}
+
+
+def flags(*said: str | ToolCall) -> list[tuple[str, int]]:
+    found = audit(*said).values()
+    return [(f["flag"], f["step"]) for score in found for f in score.details["flags"]]
+
+
+@pytest.mark.parametrize(
+    ("said", "facts"),
+    [
+        ("His number is +46 70 123 45 67.", ["+46 70 123 45 67"]),
+        ("Tell him I bring 3 copies", []),  # 3 is known: of 3/22
+        ("Tell him I bring 44 copies", ["44"]),
+        ("It's Fredrik from Meshuggah", ["Meshuggah"]),
+        ("Do it on Friday", ["Friday"]),
+        ("do it on friday", ["friday"]),
+        ("i arrive tomorrow", ["tomorrow"]),
+        ("Mail fredrik@example.org", ["fredrik@example.org"]),
+        ("Say 'happy birthday brother'", ["happy birthday brother"]),
+        ("I arrive on April 22nd", ["April"]),
+    ],
+)
+def test_facts_outside_the_brief_are_flagged(said, facts):
+    score = audit("What should I write?", said, "Sent.", END)["user_hallucination"]
+
+    assert [f["facts"] for f in score.details["flags"]] == ([facts] if facts else [])
+    assert score.value == float(bool(facts))
+    assert all(f["step"] == 2 for f in score.details["flags"])
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "i arrive at 5 pm on 3/22/2024",
+        "March 22, 2024, 17:00 please",
+        "at 5:00 PM",
+        "Fredrik Thordendal's in Uppsala",
+        "the album is Koloss, two copies",
+        "Call Bjork",  # of the demonstration
+        "Yes. Go ahead. I don't know, sorry.",
+        "OK thanks! I'm fine with WiFi and GPS on.",
+        "What I said before: Text him.",
+        'just say "arrive at 5PM"',
+    ],
+)
+def test_facts_of_the_brief_are_none(said):
+    assert flags("What should I write?", said, "Sent.", END) == []
+
+
+def test_what_the_agent_said_before_is_known_and_what_it_says_later_is_not():
+    known = flags(
+        "I found John Petrucci, +1234560987. Him?", "Yes, John at +1234560987", "Sent.", END
+    )
+    early = flags("Whom?", "To John Petrucci", "John Petrucci it is. Sent.", END)
+
+    assert known == []
+    assert early == [("outside_brief", 2)]
+
+
+def test_a_made_up_short_answer_is_flagged_where_a_question_was_asked():
+    assert flags("In which city?", "gothenburg", "Sent.", END) == [("outside_brief", 2)]
+    assert flags("In which city?", "uppsala", "Sent.", END) == []
+    assert flags("In which city?", "whatever works, no idea", "Sent.", END) == []
+
+
+@pytest.mark.parametrize(
+    ("said", "flagged"),
+    [
+        (("Which Fredrik?", END), True),
+        (("I cannot send messages.", END), True),
+        ((END,), True),
+        (("Sent. Anything else I can do for you?", END), False),
+        (("I have sent it.", END), False),
+        (("I cannot.", "Try again.") * 4 + ("I cannot.", END), False),
+        (("I cannot.", "Try again.") * 3 + ("I cannot.", END), True),
+    ],
+)
+def test_ends_are_early_while_the_agent_asks_or_may_still_try(said, flagged):
+    found = flags(*said)
+
+    assert found == ([("ended_early", len(said))] if flagged else [])
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "How can I help you today?",
+        "Let me know if you need anything else!",
+        "I've sent the message to Fredrik for you.",
+        "Your reminder has been set.",
+        "As an AI, I cannot arrive anywhere.",
+        "I'd be happy to help.",
+    ],
+)
+def test_a_user_that_speaks_as_the_assistant_is_flagged(said):
+    assert flags("What should I write?", said, "Sent.", END) == [("spoke_as_assistant", 2)]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Can you help me with that?",
+        "I'll wait. Let me know when it's done.",
+        "I can't find it myself",
+        "is my reminder set?",
+        "I have it in my contacts, look there",
+    ],
+)
+def test_a_user_that_asks_for_help_is_not(said):
+    assert flags("What should I write?", said, "Sent.", END) == []
+
+
+def test_silence_and_unknown_calls_are_flagged():
+    other = ToolCall("call_0", "send_message", {}, tool=None)
+
+    assert flags("What should I write?", " ") == [("said_nothing", 2)]
+    assert flags("What should I write?", other) == [("unknown_call", 2)]
+
+
+def test_users_that_only_speak_goals_are_not_audited():
+    silent = UserAudit().score(task(Goal(REQUEST)), trajectory(chat("Sent.")), {})
+    asked = UserAudit().score(task(Goal(REQUEST)), trajectory(chat("To whom?", "To Kim")), {})
+
+    assert silent == []
+    assert [score.metric for score in asked] == ["user_hallucination", "user_instruction_error"]
+
+
+def test_infrastructure_failure_is_no_error_of_the_user():
+    failed = trajectory(chat("Which?"), stop="error")
+    scores = UserAudit().score(task(Goal(REQUEST), persona=PERSONA), failed, {})
+
+    assert [score.value for score in scores] == [None, None]
+
+
+def test_flags_belong_to_the_goal_they_were_made_in():
+    first = chat("Whom?", "To Kim Larsen", "Sent.")
+    second = [replace(s, goal=1, index=s.index + 10) for s in chat("To Kim Larsen?", "Yes, Kim")]
+    goals = task(Goal(REQUEST), Goal(REQUEST), persona=PERSONA)
+    scores = UserAudit().score(goals, trajectory([*first, *second]), {})
+
+    assert [s.value for s in scores if s.metric == "user_hallucination"] == [1.0, 0.0]
+
+
+@given(st.text(max_size=80), st.text(max_size=80))
+def test_nobody_is_flagged_for_repeating_what_is_known(text, other):
+    assert Knowledge((other, text)).unknown(text, answers=True) == []
+
+
+def test_recorded_scripted_users_have_no_false_flags(seal_data: Path):
+    """Of 959 recorded users each says only its goal; those who left at a refusal left early."""
+    found: dict[str, int] = {}
+    refusals = ("cannot", "CANNOT")
+    with gzip.open(seal_data / "toolsandbox" / "vectors_public.jsonl.gz") as lines:
+        for line in lines:
+            record = json.loads(line)
+            steps = [recorded_step(m) for m in record["messages"]]
+            texts = [s.content for s in steps if s.author == USER and s.call is None]
+            goal = [text for text in texts[1:] if text != "Please go on."]
+            played = task(Goal(texts[0]), persona={"goal": " ".join(goal)})
+            for score in UserAudit().score(played, trajectory(steps), {}):
+                for flag in score.details["flags"]:
+                    found[flag["flag"]] = found.get(flag["flag"], 0) + 1
+                    assert any(word in flag["said"] for word in refusals)
+
+    assert found == {"ended_early": 68}
+
+
+def recorded_step(message: dict) -> Step:
+    party = {"USER": USER, "AGENT": AGENT, "EXECUTION_ENVIRONMENT": EXECUTOR}
+    author, recipient = party[message["sender"]], party[message["recipient"]]
+    index = message["index"]
+    call = result = None
+    if recipient == EXECUTOR:
+        named = message.get("tool_call") or {"name": "code", "arguments": None}
+        call = ToolCall(f"call_{index}", named["name"], named["arguments"])
+    if author == EXECUTOR:
+        result = ToolResult("", message["content"])
+    content = "" if call else message["content"]
+    return Step(index, author, recipient, content, call, result, index)
