@@ -17,6 +17,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from seal.benchmarks.augment.augmentations import UNCHANGED
 from seal.benchmarks.augment.pools import GIVEN, TAG
 from seal.benchmarks.augment.scrambling import KEEPS, Scrambler
 from seal.benchmarks.importer import Notes
@@ -24,7 +25,7 @@ from seal.benchmarks.toolsandbox.clock import START, parse_clock, set_clock
 from seal.benchmarks.toolsandbox.milestones import TABLES, plan_of
 from seal.benchmarks.toolsandbox.scenarios import BENCHMARK, read_scenarios
 from seal.benchmarks.upstream.records import field
-from seal.core.errors import DataError, shortened
+from seal.core.errors import DataError, UnknownNameError, shortened
 from seal.core.types import JSON, Goal, Task, Tool
 from seal.worlds.phone import TOOL_IDS, tools
 
@@ -83,7 +84,7 @@ def import_toolsandbox(
 
 def _records(source: Path, notes: Notes, start: datetime) -> Iterator[Tool | Task]:
     records = read_scenarios(source)
-    offers = _Offers(_in_order(tools(), [record for _, record in records]))
+    offers = _Offers(tools(), [record for _, record in records])
     counts: Counter[str] = Counter()
     tasks = []
     for place, record in records:
@@ -104,39 +105,40 @@ def _records(source: Path, notes: Notes, start: datetime) -> Iterator[Tool | Tas
     notes.facts["clock"] = start.isoformat()
 
 
-def _in_order(phone: Iterable[Tool], records: Sequence[Mapping[str, Any]]) -> list[Tool]:
-    """Return the tools of the agent in upstream's order, which the longest offer shows."""
-    agents = {tool.id: tool for tool in phone if tool.id != TOOL_IDS["end_conversation"]}
-    longest: list[str] = max((_real_names(record) for record in records), key=len, default=[])
-    shown = [TOOL_IDS[name] for name in longest if TOOL_IDS.get(name) in agents]
-    return [agents[id] for id in dict.fromkeys([*shown, *agents])]
-
-
-def _real_names(record: Mapping[str, Any]) -> list[str]:
-    return [real for _, real in _pairs(record["tools"])]
-
-
-def _pairs(offer: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """Return the names of the offered tools, as the agent sees them and as they are."""
-    pairs = field(dict(offer), "agent_tools", list)
-    for pair in pairs:
-        if not (isinstance(pair, list) and len(pair) == 2 and isinstance(pair[1], str)):
-            raise DataError(f"tools.agent_tools: expected pairs of names, got {shortened(pair)}")
-    return [(seen, real) for seen, real in pairs]
-
-
 class _Offers:
-    """The tools that scenarios offer, and their scrambled forms."""
+    """The tools that scenarios offer, and their scrambled forms.
 
-    def __init__(self, phone: Sequence[Tool]) -> None:
-        self._tools = {tool.id: _with_kept(tool) for tool in phone}
+    Args:
+        phone: The phone's tools.
+        records: The scenarios; the longest offer among them shows upstream's order of the tools.
+    """
+
+    def __init__(self, phone: Iterable[Tool], records: Sequence[Mapping[str, Any]]) -> None:
+        agents = {tool.id: tool for tool in phone if tool.id != TOOL_IDS["end_conversation"]}
+        shown = max((record["tools"]["agent_tools"] for record in records), key=len, default=())
+        ordered = [TOOL_IDS[real] for _, real in shown if TOOL_IDS.get(real) in agents]
+        ids = dict.fromkeys([*ordered, *agents])
+        self._tools = {id: _with_kept(agents[id]) for id in ids}
         self._scrambler = Scrambler(self._tools.values())
         self._scrambled: dict[str, Tool] = {}
+        self._about = {
+            record["base"]: record["tools"]
+            for record in records
+            if record["augmentation"] == UNCHANGED
+        }
 
     def ids(self, offer: Mapping[str, Any]) -> tuple[str, ...]:
         """Return the ids of the tools that a scenario offers, in the order of the offer."""
-        what = [_SCRAMBLED.get(name, name) for name in field(dict(offer), "augmentations", list)]
-        return tuple(self._offered(real, what) for _, real in _pairs(offer))
+        for name in offer["augmentations"]:
+            if name not in _SCRAMBLED:
+                raise DataError(str(UnknownNameError("scrambling", str(name), _SCRAMBLED)))
+        what = [_SCRAMBLED[name] for name in offer["augmentations"]]
+        return tuple(self._offered(real, what) for _, real in offer["agent_tools"])
+
+    def given(self, record: Mapping[str, Any]) -> dict[str, list[str]]:
+        """Return the tools that a scenario is about: those of its base before augmentation."""
+        offer = self._about.get(record["base"], record["tools"])
+        return {name: list(map(_tool_id, offer.get(name) or ())) for name in ("allow", "deny")}
 
     def tools(self) -> Iterator[Tool]:
         """Yield the tools, then the scrambled ones that were offered."""
@@ -165,13 +167,12 @@ def _tool_id(name: Any) -> str:
 
 
 def _task(record: Mapping[str, Any], offers: _Offers, start: datetime) -> Task:
-    offer = record["tools"]
     text = field(record["messages"][0], "content", str)
     state = {TABLES[name]: rows for name, rows in _state(record).items()}
     goal = Goal(
         text,
         plans=(plan_of(record["milestones"], record["minefields"], state),),
-        offered=offers.ids(offer),
+        offered=offers.ids(record["tools"]),
     )
     return Task(
         record["id"],
@@ -190,10 +191,7 @@ def _task(record: Mapping[str, Any], offers: _Offers, start: datetime) -> Task:
             },
             "max_messages": record["max_messages"],
             "base": record["base"],
-            GIVEN: {
-                "allow": [_tool_id(name) for name in offer.get("allow") or ()],
-                "deny": [_tool_id(name) for name in offer.get("deny") or ()],
-            },
+            GIVEN: offers.given(record),
         },
         world="phone",
     )

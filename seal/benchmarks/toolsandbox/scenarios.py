@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from seal.benchmarks.upstream.records import Placed, field, find, parse_json, refuse_deep
-from seal.core.errors import DataError
+from seal.core.errors import DataError, shortened
 
 BENCHMARK = "toolsandbox"
 FILES = ("scenarios_core.jsonl.gz", "scenarios_core.jsonl")
@@ -38,22 +38,24 @@ def read_scenarios(source: Path) -> list[Placed]:
     """
     found: list[Placed] = []
     seen: dict[str, str] = {}
-    for path in find(source, FILES, BENCHMARK)[:1]:
-        for number, line in enumerate(_lines(path), 1):
-            if not line.strip():
-                continue
-            place = f"{path}, line {number}"
-            record = parse_json(line, place)
-            try:
-                _check(record)
-            except DataError as error:
-                raise DataError(f"{place}: {error}") from error
-            if record["id"] in seen:
-                raise DataError(
-                    f"{place}: the scenario {record['id']!r} stands in {seen[record['id']]} already"
-                )
-            seen[record["id"]] = place
-            found.append(Placed(place, record))
+    path = find(source, FILES, BENCHMARK)[0]
+    for number, line in enumerate(_lines(path), 1):
+        if not line.strip():
+            continue
+        place = f"{path}, line {number}"
+        record = parse_json(line, place)
+        try:
+            _check(record)
+        except DataError as error:
+            raise DataError(f"{place}: {error}") from error
+        if record["id"] in seen:
+            raise DataError(
+                f"{place}: the scenario {record['id']!r} stands in {seen[record['id']]} already"
+            )
+        seen[record["id"]] = place
+        found.append(Placed(place, record))
+    if not found:
+        raise DataError(f"{path} holds no scenario: is the file cut? Fetch it again")
     return found
 
 
@@ -75,3 +77,7 @@ def _check(record: Any) -> None:
     refuse_deep(record)
     if not record["messages"]:
         raise DataError("messages: expected the user's first message, got none")
+    field(record["tools"], "augmentations", list)
+    for pair in field(record["tools"], "agent_tools", list):
+        if not (isinstance(pair, list) and len(pair) == 2 and isinstance(pair[1], str)):
+            raise DataError(f"tools.agent_tools: expected pairs of names, got {shortened(pair)}")

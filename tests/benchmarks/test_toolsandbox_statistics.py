@@ -1,0 +1,127 @@
+"""What scenarios are made of: own scenarios, recorded turns, and the real ones."""
+
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from toolsandbox_sources import constraint, graph, scenario, scrambled, traced, write
+
+from seal.benchmarks import import_benchmark, load_pool
+from seal.benchmarks.toolsandbox.scenarios import read_scenarios
+from seal.benchmarks.toolsandbox.statistics import ScenarioStatistics, scenario_statistics
+from seal.core.types import Step, Task, ToolCall, ToolResult, Trajectory
+
+
+@pytest.fixture
+def tasks(tmp_path: Path) -> list[Task]:
+    both = graph(constraint(), traced("get_wifi_status"), constraint(target=[{"cellular": True}]))
+    records = [
+        scenario(milestones=both, minefields=graph(traced("search_contacts", name="Ada"))),
+        scrambled("names", "TOOL_NAME_SCRAMBLED", seen="setting_8", real="set_wifi_status"),
+    ]
+    write(tmp_path / "toolsandbox", *records)
+    import_benchmark("toolsandbox", tmp_path / "toolsandbox", tmp_path / "pool")
+    return list(load_pool(tmp_path / "pool").tasks())
+
+
+def test_milestones_are_counted_in_the_base_scenarios_alone(tasks: list[Task]) -> None:
+    found = scenario_statistics(tasks)
+    assert (found.scenarios, found.bases) == (2, 1)
+    assert (found.milestones, found.minefields) == ({"3": 1}, {"1": 1})
+    assert found.measures == {"settings snapshot": 2, "message snapshot": 2}
+    assert found.columns == {"settings.wifi": 1, "message.calls": 1, "settings.cellular": 1}
+    assert found.called == {"phone/setting/get_wifi_status": 1}
+
+
+def test_means_are_over_all_scenarios_and_of_recorded_chats_only_where_given(
+    tasks: list[Task],
+) -> None:
+    found = scenario_statistics(tasks)
+    assert (found.tools, found.gold_calls) == (1.0, 2.0)
+    assert (found.calls, found.turns) == (None, None)
+    assert found.categories["single_tool"] == 2
+    assert found.augmentations == {"no_distraction_tools": 1, "names": 1}
+
+
+def test_turns_leave_out_the_first_message_the_agents_own_and_the_users_calls() -> None:
+    call = ToolCall("call_0", "f", {})
+    said: list[tuple[str, str, dict[str, Any]]] = [
+        ("user_simulator", "orchestrator", {}),
+        ("orchestrator", "execution_manager", {}),
+        ("execution_manager", "executor", {"call": call}),
+        ("executor", "execution_manager", {"result": ToolResult("call_0", "")}),
+        ("orchestrator", "user_simulator", {}),
+        ("user_simulator", "executor", {}),
+        ("executor", "user_simulator", {}),
+    ]
+    steps = tuple(Step(n, author, to, **fields) for n, (author, to, fields) in enumerate(said))
+    found = scenario_statistics([], [Trajectory("t", 0, steps), Trajectory("u", 0, ())])
+    assert (found.calls, found.turns) == (0.5, 1.5)
+    assert (found.scenarios, found.tools) == (0, None)
+
+
+@pytest.fixture(scope="module")
+def real(seal_data: Path, tmp_path_factory: pytest.TempPathFactory) -> ScenarioStatistics:
+    out = tmp_path_factory.mktemp("pool") / "toolsandbox"
+    import_benchmark("toolsandbox", seal_data / "toolsandbox", out)
+    return scenario_statistics(load_pool(out).tasks())
+
+
+def test_real_milestones_are_as_many_as_upstreams(real: ScenarioStatistics) -> None:
+    assert (real.scenarios, real.bases) == (1032, 129)
+    assert list(real.milestones.values()) == [26, 5, 33, 38, 12, 13, 2]
+    assert real.minefields == {"0": 103, "1": 26}
+    assert real.measures == {
+        "message snapshot": 232,
+        "message depends_on": 52,
+        "settings snapshot": 46,
+        "contacts addition": 1,
+        "contacts removal": 7,
+        "contacts update": 10,
+        "messages addition": 5,
+        "reminders addition": 17,
+        "reminders update": 2,
+        "reminders removal": 2,
+    }
+
+
+def test_real_milestones_by_column_and_tool_are_those_of_the_file(
+    real: ScenarioStatistics, seal_data: Path
+) -> None:
+    columns, called = counted(seal_data)
+    assert real.columns == columns
+    assert {tool.rpartition("/")[2]: n for tool, n in real.called.items()} == called
+
+
+def counted(seal_data: Path) -> tuple[dict[str, int], dict[str, int]]:
+    """Count the records' own constraints, without our conditions in between."""
+    renamed = {"sender": "author", "tool_trace": "calls"}
+    tables = {
+        "SANDBOX": "message", "SETTING": "settings", "CONTACT": "contacts",
+        "MESSAGING": "messages", "REMINDER": "reminders",
+    }  # fmt: skip
+    columns: Counter[str] = Counter()
+    called: Counter[str] = Counter()
+    for _, record in read_scenarios(seal_data / "toolsandbox"):
+        if record["augmentation"] != "no_distraction_tools":
+            continue
+        for node in record["milestones"]["nodes"]:
+            asked = [c for c in node["constraints"] if c["measure"] != "unchanged"]
+            columns.update(
+                {
+                    f"{tables[c['db']]}.{renamed.get(name, name)}"
+                    for c in asked
+                    for row in c["target"]
+                    for name in row
+                }
+            )
+            for c in asked:
+                called.update({call["tool_name"] for call in traces(c)})
+    return dict(columns), dict(called)
+
+
+def traces(asked: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    for row in asked["target"]:
+        yield from row.get("tool_trace") or ()
