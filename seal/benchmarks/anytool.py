@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from seal.benchmarks.importer import Notes
-from seal.benchmarks.toolbench.files import find_files
+from seal.benchmarks.toolbench.files import SourceFile, find_files
 from seal.benchmarks.toolbench.names import api_name, tool_name
 from seal.benchmarks.toolbench.runs import LEAD, USER
 from seal.benchmarks.toolbench.tools import ApiTable
@@ -27,9 +27,9 @@ from seal.benchmarks.upstream.records import (
     field,
     find,
     json_file,
-    json_records,
     wrong_source,
 )
+from seal.benchmarks.upstream.tolerance import listed, usable
 from seal.core.errors import DataError, UsageError, shortened
 from seal.core.types import JSON, Goal, Step, Task, Tool
 
@@ -112,11 +112,15 @@ class _Import:
         if not files:
             raise wrong_source(folder, "query files of ToolBench, with api_list", "-T documents")
         for file in files:
-            for number, record in enumerate(file.read()):
-                try:
-                    self._add_documents(record, file.name)
-                except DataError as error:
-                    raise DataError(f"{file.path}, record {number}: {error}") from error
+            self._read_file(file)
+
+    def _read_file(self, file: SourceFile) -> None:
+        def read(record: Any) -> None:
+            self._add_documents(record, file.name)
+
+        records = listed(file.read())
+        for _ in usable(Path(file.path), read, self._notes, records, "malformed_document_record"):
+            pass
 
     def _add_documents(self, record: Any, file: str) -> None:
         if not isinstance(record, dict) or "api_list" not in record:
@@ -142,14 +146,11 @@ class _Import:
         return frozenset(ids) if paths else None
 
     def _tasks(self, path: Path, unsolvable: frozenset[str] | None) -> Iterator[Task]:
-        for place, record in json_records(path):
+        def read(record: Any) -> Task | None:
             self._counts["records"] += 1
-            try:
-                task = self._task(record, unsolvable, path.name)
-            except DataError as error:
-                raise DataError(f"{place}: {error}") from error
-            if task is not None:
-                yield task
+            return self._task(record, unsolvable, path.name)
+
+        yield from filter(None, usable(path, read, self._notes))
         if not self._counts["records"]:
             raise DataError(f"{path} holds no record; fetch it again")
 

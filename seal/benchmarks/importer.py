@@ -50,6 +50,8 @@ TASKS = "tasks.jsonl"
 REPORT = "import.json"
 RECORDED = "recorded"
 TRAJECTORIES = "trajectories.jsonl"
+_PLACES = 5
+"""Malformed records that are told with their place."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +73,19 @@ class Notes:
     """What the source says of no task or tool at all, such as "gold_calls"."""
     facts: dict[str, JSON] = field(default_factory=dict)
     """Further counts under a name of their own."""
+    malformed: list[str] = field(default_factory=list)
+    """Place and fault of the first malformed records that were left out, at most `_PLACES`."""
+
+    def leave_out(self, reason: str, fault: str) -> None:
+        """Count a malformed record that is left out.
+
+        Args:
+            reason: To count it under.
+            fault: Its file, its place there, and what is wrong with it.
+        """
+        self.dropped[reason] += 1
+        if len(self.malformed) < _PLACES:
+            self.malformed.append(fault)
 
 
 class Importer(Protocol):
@@ -103,6 +118,8 @@ class ImportReport:
     """Name of a recording to its number of trajectories."""
     facts: dict[str, JSON]
     """Counts of this benchmark's own."""
+    malformed: tuple[str, ...] = ()
+    """Place and fault of the first malformed records that were left out."""
 
     def to_json(self) -> dict[str, JSON]:
         """Return the content of `import.json`."""
@@ -114,6 +131,7 @@ class ImportReport:
             "lacks": list(self.lacks),
             "digest": self.digest,
             "recordings": self.recordings,
+            **({"malformed": list(self.malformed)} if self.malformed else {}),
             **self.facts,
         }
 
@@ -129,8 +147,8 @@ def import_benchmark(name: str, source: Path, out: Path, **options: Any) -> Impo
 
     Raises:
         UsageError: No such importer or source, or `out` may not be replaced.
-        DataError: The source is malformed or holds nothing; one bad record ends the import, and
-            nothing is left behind.
+        DataError: A file is missing or malformed, or the source holds no usable record; nothing is
+            left behind.
     """
     return write_pool(name.rpartition(":")[2], REGISTRY.resolve(name), source, out, **options)
 
@@ -198,9 +216,7 @@ def _write(
             for record in importer(source, notes, **options):
                 writer.add(record)
         except DataError as error:
-            raise DataError(
-                f"{error}. Nothing was imported: one malformed file or record ends the import"
-            ) from error
+            raise DataError(f"{error}. Nothing was imported") from error
     if not writer.counts[TOOLS] + writer.counts[TASKS]:
         raise DataError(_nothing(name, source, notes))
     report = ImportReport(
@@ -212,6 +228,7 @@ def _write(
         pool_digest(folder),
         dict(sorted(writer.recordings.items())),
         notes.facts,
+        tuple(notes.malformed),
     )
     text = orjson.dumps(report.to_json(), option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
     (folder / REPORT).write_bytes(text)

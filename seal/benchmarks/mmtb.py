@@ -15,7 +15,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from seal.benchmarks.importer import Notes
 from seal.benchmarks.upstream.records import (
@@ -27,6 +27,7 @@ from seal.benchmarks.upstream.records import (
     refuse_deep,
     tool_id,
 )
+from seal.benchmarks.upstream.tolerance import numbered, usable
 from seal.core.errors import DataError, UnknownNameError, shortened
 from seal.core.types import JSON, Tool
 
@@ -64,16 +65,23 @@ def import_mmtb(source: Path, notes: Notes, *, language: str = "en") -> Iterator
     return _tools(find(source, [f"{BENCHMARK}_tools_{language}.jsonl"], BENCHMARK), notes)
 
 
+class _List(NamedTuple):
+    number: int
+    """Of its line that holds something, from 0."""
+    tools: list[Tool]
+
+
 def _tools(paths: list[Path], notes: Notes) -> Iterator[Tool]:
     table = ToolTable()
     lists: dict[str, list[int]] = {}
     counts: Counter[str] = Counter()
     for path in paths:
-        for number, (place, record) in enumerate(json_lines(path)):
-            try:
-                tools = [_tool(entry, path.name) for entry in _entries(record)]
-            except DataError as error:
-                raise DataError(f"{place}: {error}") from error
+
+        def read(numbered_record: tuple[int, Any], file: str = path.name) -> _List:
+            number, record = numbered_record
+            return _List(number, [_tool(entry, file) for entry in _entries(record)])
+
+        for number, tools in usable(path, read, notes, numbered(json_lines)):
             ids = [table.add(tool) for tool in tools]
             counts.update(lists=1, documents=len(ids), repeated_in_a_list=len(ids) - len(set(ids)))
             for own in dict.fromkeys(ids):

@@ -29,6 +29,7 @@ from seal.benchmarks.upstream.records import (
     refuse_deep,
     tool_id,
 )
+from seal.benchmarks.upstream.tolerance import listed, usable
 from seal.benchmarks.upstream.types import typed
 from seal.core.errors import DataError, UsageError, shortened
 from seal.core.types import JSON, Tool
@@ -62,11 +63,7 @@ def _tools(paths: list[Path], pseudo: bool, notes: Notes) -> Iterator[Tool]:
     table = ToolTable()
     counts: Counter[str] = Counter()
     for path in paths:
-        for number, entry in enumerate(_entries(path)):
-            try:
-                tool = _tool(entry)
-            except DataError as error:
-                raise DataError(f"{path}, tools, record {number}: {error}") from error
+        for tool in usable(path, _tool, notes, listed(_entries(path))):
             counts["pseudo_actions" if tool.source["pseudo"] else "apis"] += 1
             if pseudo or not tool.source["pseudo"]:
                 table.add(tool)

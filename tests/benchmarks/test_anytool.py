@@ -158,7 +158,7 @@ def test_records_that_cannot_be_used_are_counted(source: Source) -> None:
         (b'[{"query": "x", ', "not JSON"),
         (json.dumps([record()]).encode("utf-16"), "not UTF-8"),
         ([7], "record 0: expected an object"),
-        ([record(), record(query=["x"])], "record 1: query: expected a text"),
+        ([record(query=["x"])], "record 0: query: expected a text"),
         ([record(query_id=True)], "query_id: expected a text or number"),
         ([record(final_answer=None)], "final_answer: expected a text"),
         ([record(gt_api_list="High Water")], "gt_api_list: expected a list"),
@@ -172,6 +172,16 @@ def test_a_malformed_file_is_told(source: Source, content: Any, told: str) -> No
         source.imported()
     assert str(path) in str(caught.value)
     assert not source.out.exists()
+
+
+def test_malformed_records_and_documents_are_left_out_and_placed(source: Source) -> None:
+    source.write("atb_data/anytoolbench.json", [record(), record(query=["x"])])
+    source.documents(query(), query(api_list=[{"tool_name": "Tide Tables"}]))
+    report = source.imported()
+    assert report.tasks == 1
+    assert report.dropped == {"malformed_document_record": 1, "malformed_record": 1}
+    assert "record 1: the field category_name is missing" in report.malformed[0]
+    assert report.malformed[1] == "anytoolbench.json, record 1: query: expected a text, got ['x']"
 
 
 @pytest.mark.parametrize("content", [{"7": 1}, ["7", None], [True]])

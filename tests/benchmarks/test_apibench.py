@@ -176,7 +176,7 @@ def test_what_has_no_document_or_no_instruction_is_left_out_and_counted(tmp_path
         ([document(description=["a"])], [], r"description: expected a text, got \['a'\]"),
         ([[1]], [], r"line 1: expected an object with 'api_name', got \[1\]"),
         ([document()], [{"api_call": "f"}], r"eval\.json, line 1: the field 'code' is missing"),
-        ([document()], [request(), request(5)], r"eval\.json, line 2: code: expected a text"),
+        ([document()], [request(5)], r"eval\.json, line 1: code: expected a text"),
     ],
 )
 def test_a_malformed_record_is_told_by_place_and_field(
@@ -184,6 +184,15 @@ def test_a_malformed_record_is_told_by_place_and_field(
 ) -> None:
     with pytest.raises(DataError, match=message):
         imported(tmp_path, documents, requests)
+
+
+def test_malformed_records_among_others_are_left_out_and_placed(tmp_path: Path) -> None:
+    report = imported(tmp_path, [document(), [1]], [request(5), request()])
+    assert (report.tasks, report.tools) == (1, 1)
+    assert report.dropped == {"malformed_document": 1, "malformed_request": 1}
+    document_fault, request_fault = report.malformed
+    assert document_fault.startswith("torchhub_api.jsonl, line 2: expected an object")
+    assert request_fault.startswith("torchhub_eval.json, line 1: code: expected a text")
 
 
 @pytest.mark.parametrize(

@@ -211,6 +211,18 @@ def test_a_malformed_file_is_told_by_place_and_field(
         import_benchmark("apigen", tmp_path / "xlam.json", tmp_path / "pool")
 
 
+def test_malformed_records_among_others_are_left_out_and_placed(tmp_path: Path) -> None:
+    lines = [json.dumps(record()), '{"id": 7, "que', json.dumps({"id": 8, "query": 5})]
+    (tmp_path / "xlam.jsonl").write_text("\n".join(lines))
+    report = import_benchmark("apigen", tmp_path / "xlam.jsonl", tmp_path / "pool")
+    assert (report.tasks, report.dropped) == (1, {"malformed_record": 2})
+    torn, wrong = report.malformed
+    assert torn.startswith("xlam.jsonl, line 2: not JSON")
+    assert wrong == "xlam.jsonl, line 3: query: expected a text, got 5"
+    told = json.loads((tmp_path / "pool" / "import.json").read_text())["malformed"]
+    assert told == list(report.malformed)
+
+
 def test_a_wrong_parameters_field_is_told_by_tool(tmp_path: Path) -> None:
     with pytest.raises(DataError, match=r"tool 'tide_table': parameter 'harbour': expected an obj"):
         imported(tmp_path, record(tools=[{**TIDES, "parameters": {"harbour": "str"}}]))

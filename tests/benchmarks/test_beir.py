@@ -229,7 +229,7 @@ def test_without_a_corpus_the_labels_documents_are_the_pool(tmp_path: Path) -> N
         ("corpus.jsonl", '{"_id": "é"}\n'.encode("latin-1"), r"not UTF-8: byte 0xe9 at offset 9"),
         ("corpus.jsonl", '{"_id": "d"}\n'.encode("utf-16"), r"not UTF-8: .*UTF-16"),
         ("qrels/test.tsv", b"q1\td1\n", r"line 1: expected query, document and score"),
-        ("qrels/test.tsv", b"q1\td1\t1\nq2\td1\tx\n", r"line 2: the score is no number: 'x'"),
+        ("qrels/test.tsv", b"q2\td1\tx\n", r"line 1: the score is no number: 'x'"),
         ("qrels/test.tsv", b"q\xe9\td1\t1\n", r"test\.tsv, line 1: not UTF-8: byte 0xe9"),
     ],
 )
@@ -239,6 +239,32 @@ def test_a_malformed_file_is_told_by_place_and_field(
     (beir / file).write_bytes(content)
     with pytest.raises(DataError, match=message):
         imported(beir)
+
+
+@pytest.mark.parametrize(
+    ("file", "content", "reason", "told"),
+    [
+        ("queries.jsonl", b'{"_id": "q9"}\n', "malformed_query", "text: expected a text"),
+        ("queries.jsonl", b'{"_id": "q9", "te\n', "malformed_query", "not JSON"),
+        ("corpus.jsonl", b'{"_id": "d9"}\n', "malformed_document", "has no field 'text'"),
+        ("corpus.jsonl", b'{"_id": "\xe9"}\n', "malformed_document", "not UTF-8"),
+        ("qrels/test.tsv", b"q1\td1\tx\n", "malformed_judgement", "the score is no number"),
+        ("qrels/test.tsv", b"q\xe9\td1\t1\n", "malformed_judgement", "not UTF-8"),
+    ],
+)
+def test_a_malformed_record_is_left_out_and_placed(
+    beir: Path, file: str, content: bytes, reason: str, told: str
+) -> None:
+    whole = imported(beir)
+    kept = (beir / file).read_bytes().rstrip() + b"\n"
+    (beir / file).write_bytes(kept + content)
+    report = imported(beir)
+    assert (report.tasks, report.tools) == (whole.tasks, whole.tools)
+    assert report.dropped == {**whole.dropped, reason: 1}
+    (fault,) = report.malformed
+    line = len(kept.splitlines()) + 1
+    assert fault.startswith(f"{Path(file).name}, line {line}: ")
+    assert told in fault
 
 
 def test_no_judgement_at_all_leaves_no_task(beir: Path) -> None:

@@ -296,10 +296,10 @@ BAD: list[tuple[dict[str, list[Any]], str]] = [
     ),
     (
         {
-            "BFCL_v4_parallel.json": [single("p_0"), single("p_1")],
+            "BFCL_v4_parallel.json": [single("p_1")],
             "possible_answer/BFCL_v4_parallel.json": [answer("p_0", OBAN)],
         },
-        "parallel.json, line 2: 'p_1' has no answer in .*possible_answer",
+        "parallel.json, line 1: 'p_1' has no answer in .*possible_answer",
     ),
     (
         {
@@ -322,7 +322,7 @@ BAD: list[tuple[dict[str, list[Any]], str]] = [
         },
         r"parallel.json, line 1: ground_truth: expected \{function",
     ),
-    ({"BFCL_v4_irrelevance.json": [single("i"), '{"id": "cut", "que']}, "line 2: not JSON"),
+    ({"BFCL_v4_irrelevance.json": ['{"id": "cut", "que']}, "line 1: not JSON"),
     ({"BFCL_v4_irrelevance.json": ['{"id": "Übel"}'.encode("latin-1")]}, "line 1: not UTF-8"),
     ({"BFCL_v4_irrelevance.json": ['{"id": 1}'.encode("utf-16")]}, "not UTF-8"),
     ({"BFCL_v4_irrelevance.json": [7]}, "line 1: expected an object with 'id'"),
@@ -389,6 +389,21 @@ def test_malformed_conversations_are_errors(
     conversation(shelf, "base", turns, truth, **fields)
     with pytest.raises(DataError, match=f"multi_turn_base.json, line 1: .*{told}"):
         shelf.imported()
+
+
+def test_malformed_items_and_answers_among_others_are_left_out_and_placed(
+    shelf: BfclShelf,
+) -> None:
+    items = [single("p_0"), single("p_1"), single("p_2"), '{"id": "cut", "que']
+    shelf.write("BFCL_v4_parallel.json", *items)
+    answers = [answer("p_0", OBAN), {"id": "p_1", "ground_truth": "x"}, answer("p_2", OBAN)]
+    shelf.write("possible_answer/BFCL_v4_parallel.json", *answers)
+    report = shelf.imported()
+    assert report.tasks == 2
+    assert report.dropped == {"malformed_answer": 1, "malformed_record": 2}
+    told = ("ground_truth: expected a list", "'p_1' has no answer", "line 4: not JSON")
+    for fault, words in zip(report.malformed, told, strict=True):
+        assert words in fault
 
 
 def test_answers_that_are_no_texts_are_an_error(shelf: BfclShelf) -> None:

@@ -187,6 +187,18 @@ def test_dialogues_without_a_usable_opening_are_counted(source: Source) -> None:
     assert (counts["dialogues"], counts["duplicates"], counts["repeated_texts"]) == (9, 1, 1)
 
 
+def test_malformed_services_and_dialogues_are_left_out_and_placed(source: Source) -> None:
+    source.write("test/schema.json", [service(), "Boats"])
+    source.write("test/dialogues_001.json", [{"dialogue_id": 1}, dialogue()])
+    report = source.imported()
+    assert report.dropped == {"malformed_record": 1, "malformed_service": 1}
+    assert report.tasks > 0
+    assert [fault.partition(":")[0] for fault in report.malformed] == [
+        "schema.json, record 1",
+        "dialogues_001.json, record 0",
+    ]
+
+
 @pytest.mark.parametrize(
     ("name", "content", "told"),
     [

@@ -214,6 +214,16 @@ def test_a_malformed_file_is_named(source: Source, name: str, content: Any, told
     assert path.name in str(caught.value)
 
 
+def test_malformed_records_among_others_are_left_out_and_placed(source: Source) -> None:
+    good = {"query": "Tides and buses?", "tool": ["TideTool", "BusTool"]}
+    source.write(MULTI, [{"query": 7, "tool": "TideTool"}, good])
+    report = source.imported(set="multi")
+    assert (report.tasks, report.dropped) == (1, {"malformed_record": 1})
+    assert report.malformed == (f"{Path(MULTI).name}, record 0: query: expected a text, got 7",)
+    (task,) = load_pool(source.out).tasks()
+    assert task.id == "multi/1"
+
+
 @pytest.mark.parametrize("name", ["plugin_des.json", "data/multi_tool_query_golden.json"])
 def test_a_missing_file_is_named_beside_what_is_there(source: Source, name: str) -> None:
     (source.folder / name).unlink()

@@ -95,12 +95,22 @@ def test_the_pool_says_that_it_has_no_tasks(source: Source) -> None:
         list(load_pool(source.out).tasks())
 
 
+def test_a_malformed_list_among_others_is_left_out_and_placed(source: Source) -> None:
+    source.write([function()], [function(), 7], [function("getWind")])
+    report = source.imported()
+    assert (report.tools, report.dropped) == (2, {"malformed_record": 1})
+    assert report.malformed[0].startswith("mmtb_tools_en.jsonl, line 2: expected an object")
+    tools = {tool.name: tool.source["lists"] for tool in load_pool(source.out).tools()}
+    assert tools == {"getTide": [0], "getWind": [2]}
+
+
 @pytest.mark.parametrize(
     ("raw", "told"),
     [
         (b"", "holds no record"),
         (b'[{"type": "function", "func', "line 1: not JSON"),
-        (b"[]\n{}", "line 2: expected a list of tools"),
+        (b"{}", "line 1: expected a list of tools"),
+        (b"[]\n{}", "left out: 1 malformed_record"),
         (b'["getTide"]', "expected an object with 'function'"),
         (b'[{"function": {"name": 7}}]', "name: expected a text, got 7"),
         (b'[{"function": {"name": "a", "description": "b"}}]', "'parameters' is missing"),

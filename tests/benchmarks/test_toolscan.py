@@ -1,6 +1,7 @@
 """ToolScan's API lists: schemas, pseudo actions, bad input, and the real file."""
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -166,13 +167,13 @@ def test_a_malformed_file_is_told(source: Source, raw: bytes, told: str) -> None
         (entry("a", parameter(type=[])), "parameters.0: type: expected one of"),
     ],
 )
-def test_a_malformed_entry_is_told_by_place_and_field(
+def test_a_malformed_entry_is_left_out_and_told_by_place_and_field(
     source: Source, broken: Any, told: str
 ) -> None:
-    path = source.write(entry(), broken)
-    with pytest.raises(DataError, match=told) as caught:
-        source.imported()
-    assert str(path) in str(caught.value)
+    source.write(entry(), broken)
+    report = source.imported()
+    assert (report.tools, report.dropped) == (1, {"malformed_record": 1})
+    assert re.search(f"tools.json, .*{told}", report.malformed[0])
 
 
 def test_a_folder_of_other_files_is_told_with_what_it_holds(source: Source) -> None:

@@ -25,6 +25,7 @@ from seal.benchmarks.upstream.records import (
     refuse_deep,
     wrong_source,
 )
+from seal.benchmarks.upstream.tolerance import numbered, usable
 from seal.core.errors import DataError, UnknownNameError
 from seal.core.types import JSON, Goal, Task, Tool
 
@@ -119,12 +120,12 @@ class _Import:
         """Return a hub's calls with the ids of their tools."""
         by_call: dict[str, str] = {}
         counts = self._counts[hub.name]
-        for place, document in json_lines(hub.documents):
-            try:
-                refuse_deep(document)
-                tool = tool_of_document(document, hub.name, hub.documents.name)
-            except DataError as error:
-                raise DataError(f"{place}: {error}") from error
+
+        def read(document: Any) -> Tool:
+            refuse_deep(document)
+            return tool_of_document(document, hub.name, hub.documents.name)
+
+        for tool in usable(hub.documents, read, self._notes, json_lines, "malformed_document"):
             call = tool.source["api_call"]
             counts["documents"] += 1
             if call in by_call:
@@ -135,11 +136,11 @@ class _Import:
         return by_call
 
     def _requests(self, hub: _Hub, path: Path, by_call: dict[str, str]) -> Iterator[Task]:
-        for number, (place, record) in enumerate(json_lines(path)):
-            try:
-                task = self._task(record, hub.name, number, by_call)
-            except DataError as error:
-                raise DataError(f"{place}: {error}") from error
+        def read(numbered_record: tuple[int, Any]) -> Task | None:
+            number, record = numbered_record
+            return self._task(record, hub.name, number, by_call)
+
+        for task in usable(path, read, self._notes, numbered(json_lines), "malformed_request"):
             self._counts[hub.name]["requests"] += 1
             if task is not None:
                 self._counts[hub.name]["tasks"] += 1

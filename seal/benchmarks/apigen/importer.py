@@ -28,8 +28,10 @@ from seal.benchmarks.gold_calls import GoldCheck
 from seal.benchmarks.importer import Notes
 from seal.benchmarks.upstream.parquet import parquet_records
 from seal.benchmarks.upstream.records import (
+    Placed,
     TaskIds,
     ToolTable,
+    Torn,
     field,
     find,
     function_name,
@@ -38,6 +40,7 @@ from seal.benchmarks.upstream.records import (
     refuse_deep,
     tool_id,
 )
+from seal.benchmarks.upstream.tolerance import usable
 from seal.benchmarks.upstream.types import parameters_schema
 from seal.core.conditions import Argument, Called
 from seal.core.errors import DataError, shortened
@@ -63,7 +66,7 @@ def import_apigen(source: Path, notes: Notes) -> Iterator[Tool | Task]:
         notes: Gets the counts.
 
     Raises:
-        DataError: A file is malformed or a record lacks a field; the text names file and place.
+        DataError: A file is malformed, or all its records are; the text names file and place.
         MissingExtraError: A Parquet file, without the extra `experiments`.
     """
     return _Import(source, notes).records()
@@ -104,18 +107,14 @@ class _Import:
         self._report()
 
     def _file(self, path: Path) -> Iterator[Task]:
-        is_table = path.suffix == ".parquet"
-        records = parquet_records(path, _COLUMNS) if is_table else json_records(path)
-        for place, record in records:
+        def read(record: Any) -> Task | None:
             try:
-                task = self._task(record, path.name)
+                return self._task(record, path.name)
             except _Unusable as reason:
                 self._notes.dropped[str(reason)] += 1
-            except DataError as error:
-                raise DataError(f"{place}: {error}") from error
-            else:
-                if task is not None:
-                    yield task
+                return None
+
+        yield from filter(None, usable(path, read, self._notes, _records))
 
     def _task(self, record: Any, file: str) -> Task | None:
         """Return a record's task; None where the record is a duplicate."""
@@ -234,6 +233,12 @@ class _Import:
         self._notes.facts["files"] = dict(Counter(path.suffix[1:] for path in self._files))
         self._notes.facts["invalid_gold_calls"] = dict(sorted(self._invalid.items()))
         self._notes.lacks.update(("categories", "response_shapes"))
+
+
+def _records(path: Path, torn: Torn) -> Iterator[Placed]:
+    if path.suffix == ".parquet":
+        return parquet_records(path, _COLUMNS)
+    return json_records(path, torn)
 
 
 def _part(record: dict[str, Any], name: str) -> list[Any]:

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from seal.benchmarks.upstream.parquet import parquet_records
-from seal.benchmarks.upstream.records import Placed, json_records, utf8_text, wrong_source
+from seal.benchmarks.upstream.records import Placed, Torn, json_records, utf8_text, wrong_source
 from seal.core.errors import DataError, shortened
 
 _RECORDS = ("*.jsonl", "*.json", "*.parquet")
@@ -100,14 +100,18 @@ def _kind(path: Path) -> str:
     return "queries" if "query" in fields else ""
 
 
-def records(path: Path) -> Iterator[Placed]:
+def records(path: Path, torn: Torn | None = None) -> Iterator[Placed]:
     """Yield the records of a corpus or query file.
+
+    Args:
+        path: The file.
+        torn: Told a line that is no JSON, which is passed over; None: it ends the reading.
 
     Raises:
         DataError: The file is not what its name says.
         MissingExtraError: A Parquet file, without the extra `experiments`.
     """
-    return parquet_records(path) if path.suffix == ".parquet" else json_records(path)
+    return parquet_records(path) if path.suffix == ".parquet" else json_records(path, torn)
 
 
 def _judgements(source: Path, split: str) -> Path | None:
@@ -125,18 +129,23 @@ def _judgements(source: Path, split: str) -> Path | None:
     return next(iter(of_split + general), None)
 
 
-def read_judgements(path: Path) -> Iterator[Judgement]:
-    """Yield the judgements of a file: by tabs or blanks, with a header or without.
+def judgement_lines(path: Path, torn: Torn) -> Iterator[Placed]:
+    """Yield the lines of a file of judgements, without header and blank ones.
 
-    Raises:
-        DataError: A line has neither three fields nor TREC's four, or its score is no number.
+    Args:
+        path: The file.
+        torn: Told a line that is not UTF-8, which is passed over.
     """
     with path.open("rb") as lines:
         for number, raw in enumerate(lines, 1):
             place = f"{path}, line {number}"
-            line = utf8_text(raw, place).strip("\r\n")
+            try:
+                line = utf8_text(raw, place).strip("\r\n")
+            except DataError as error:
+                torn(error)
+                continue
             if line.strip() and not (number == 1 and _is_header(line)):
-                yield _judgement(line, place)
+                yield Placed(place, line)
 
 
 def _fields(line: str) -> list[str]:
@@ -148,16 +157,20 @@ def _is_header(line: str) -> bool:
     return named and _number(_fields(line)[-1]) is None
 
 
-def _judgement(line: str, place: str) -> Judgement:
+def judgement_of(line: str) -> Judgement:
+    """Return the judgement of a line: by tabs or blanks.
+
+    Raises:
+        DataError: It has neither three fields nor TREC's four, or its score is no number.
+    """
     fields = _fields(line)
     if len(fields) not in (3, 4):
         raise DataError(
-            f"{place}: expected query, document and score, or TREC's four fields, "
-            f"got {shortened(line)}"
+            f"expected query, document and score, or TREC's four fields, got {shortened(line)}"
         )
     score = _number(fields[-1])
     if score is None:
-        raise DataError(f"{place}: the score is no number: {shortened(fields[-1])}")
+        raise DataError(f"the score is no number: {shortened(fields[-1])}")
     return Judgement(fields[0], fields[-2], score)
 
 

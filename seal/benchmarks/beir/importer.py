@@ -28,11 +28,13 @@ from seal.benchmarks.beir.files import (
     Judgement,
     find_files,
     identifier,
-    read_judgements,
+    judgement_lines,
+    judgement_of,
     records,
 )
 from seal.benchmarks.importer import Notes
 from seal.benchmarks.upstream.records import TaskIds, ToolTable, json_of_text, refuse_deep
+from seal.benchmarks.upstream.tolerance import usable
 from seal.core.errors import DataError, UsageError, shortened
 from seal.core.types import JSON, Goal, Task, Tool
 
@@ -87,12 +89,12 @@ class _Import:
         self._report()
 
     def _documents(self, path: Path) -> None:
-        for place, record in records(path):
-            try:
-                refuse_deep(record)
-                self._keep(identifier(record), tool_of_record(record, path.name))
-            except DataError as error:
-                raise DataError(f"{place}: {error}") from error
+        def read(record: Any) -> tuple[str, Tool]:
+            refuse_deep(record)
+            return identifier(record), tool_of_record(record, path.name)
+
+        for document in usable(path, read, self._notes, records, "malformed_document"):
+            self._keep(*document)
 
     def _keep(self, document_id: str, tool: Tool) -> None:
         """Keep a document; of several under one id the first counts."""
@@ -108,21 +110,20 @@ class _Import:
     def _judgements(self) -> dict[str, list[Judgement]]:
         """Return the judgements of a file by query."""
         judged: dict[str, list[Judgement]] = {}
-        if self._files.judgements is not None:
-            for judgement in read_judgements(self._files.judgements):
+        path = self._files.judgements
+        if path is not None:
+            reason = "malformed_judgement"
+            for judgement in usable(path, judgement_of, self._notes, judgement_lines, reason):
                 self._counts["judgements"] += 1
                 judged.setdefault(judgement.query, []).append(judgement)
         return judged
 
     def _queries(self, path: Path) -> Iterator[Task]:
-        for place, record in records(path):
-            try:
-                refuse_deep(record)
-                task = self._task(record)
-            except DataError as error:
-                raise DataError(f"{place}: {error}") from error
-            if task is not None:
-                yield task
+        def read(record: Any) -> Task | None:
+            refuse_deep(record)
+            return self._task(record)
+
+        yield from filter(None, usable(path, read, self._notes, records, "malformed_query"))
 
     def _task(self, record: Any) -> Task | None:
         """Return a query's task; None where it is left out. Takes its judgements out."""

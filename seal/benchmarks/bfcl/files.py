@@ -10,14 +10,17 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
+from seal.benchmarks.importer import Notes
 from seal.benchmarks.upstream.records import field, json_records, refuse_deep, wrong_source
+from seal.benchmarks.upstream.tolerance import FileFault, usable
 from seal.core.errors import DataError, UnknownNameError
 
+_Made = TypeVar("_Made")
 _CATEGORY_FILE = re.compile(r"BFCL_v\d+_(?P<category>\w+)\.json")
 _ANSWERS = "possible_answer"
 _NOT_TASKS = frozenset({"format_sensitivity"})
@@ -81,8 +84,6 @@ SETS: Mapping[str, tuple[str, ...]] = {
 class Item(NamedTuple):
     """One record of a category and its answer."""
 
-    place: str
-    """File and line, for messages."""
     record: dict[str, Any]
     answer: dict[str, Any] | None
     """The record of the same id among the possible answers; None where the category has none."""
@@ -147,55 +148,62 @@ class BfclFiles:
             if name in self._paths and (not names or name in names)
         ]
 
-    def items(self, category: Category) -> Iterator[Item]:
-        """Yield a category's records, each with its answer.
+    def items(
+        self, category: Category, read: Callable[[Item], _Made], notes: Notes
+    ) -> Iterator[_Made]:
+        """Yield what is read of a category's records, each with its answer.
+
+        Args:
+            category: One of those that are here.
+            read: Makes something of an item; raises DataError where it is malformed.
+            notes: Gets the count of malformed items and answers, which are left out.
 
         Raises:
-            DataError: A file is malformed, the answers are missing, or an item has none.
+            DataError: A file is malformed or missing, or no item has an answer and is well-formed.
         """
         path = self._paths[category.name]
-        answers = self._answers(path) if category.answered else None
+        answers = self._answers(path, notes) if category.answered else None
         seen = set()
-        for place, record in json_records(path):
-            try:
-                refuse_deep(record)
-                item_id = field(record, "id", str)
-            except DataError as error:
-                raise DataError(f"{place}: {error}") from error
+
+        def read_item(record: Any) -> _Made:
+            refuse_deep(record)
+            item_id = field(record, "id", str)
+            seen.add(item_id)
             if answers is not None and item_id not in answers:
                 raise DataError(
-                    f"{place}: {item_id!r} has no answer in {self._answer_path(path)}: "
+                    f"{item_id!r} has no answer in {self._answer_path(path)}: "
                     "are the two files of one version? Fetch both again"
                 )
-            seen.add(item_id)
-            yield Item(place, record, answers[item_id] if answers is not None else None)
+            return read(Item(record, answers[item_id] if answers is not None else None))
+
+        yield from usable(path, read_item, notes)
         self.counts["answers_without_item"] += len((answers or {}).keys() - seen)
 
     def _answer_path(self, path: Path) -> Path:
         return path.parent / _ANSWERS / path.name
 
-    def _answers(self, path: Path) -> dict[str, dict[str, Any]]:
+    def _answers(self, path: Path, notes: Notes) -> dict[str, dict[str, Any]]:
         answers = self._answer_path(path)
         if not answers.is_file():
             raise DataError(f"{path.name} needs its answers, but there is no file {answers}")
         found: dict[str, dict[str, Any]] = {}
-        for place, record in json_records(answers):
-            try:
-                refuse_deep(record)
-                item_id = field(record, "id", str)
-                field(record, "ground_truth", list)
-            except DataError as error:
-                raise DataError(f"{place}: {error}") from error
-            if item_id in found and found[item_id] != record:
-                raise DataError(f"{place}: the id {item_id!r} stands twice, with other answers")
-            found[item_id] = record
+
+        def read(record: Any) -> None:
+            refuse_deep(record)
+            item_id = field(record, "id", str)
+            field(record, "ground_truth", list)
+            if found.setdefault(item_id, record) != record:
+                raise FileFault(f"the id {item_id!r} stands twice, with other answers")
+
+        for _ in usable(answers, read, notes, reason="malformed_answer"):
+            pass
         return found
 
     def functions(self, name: str) -> list[Any]:
         """Return the records of `multi_turn_func_doc/NAME.json`.
 
         Raises:
-            DataError: There is no such file, or it is malformed.
+            FileFault: There is no such file, or it is malformed.
         """
         return self._side("multi_turn_func_doc", f"{name}.json")
 
@@ -203,12 +211,15 @@ class BfclFiles:
         """Return the records of `memory_prereq_conversation/memory_SCENARIO.json`.
 
         Raises:
-            DataError: There is no such file, or it is malformed.
+            FileFault: There is no such file, or it is malformed.
         """
         return self._side("memory_prereq_conversation", f"memory_{scenario}.json")
 
     def _side(self, folder: str, name: str) -> list[Any]:
         path = self.folder / folder / name
         if not path.is_file():
-            raise DataError(f"there is no file {path}, which items here need; fetch {folder}/ too")
-        return [record.value for record in json_records(path)]
+            raise FileFault(f"there is no file {path}, which items here need; fetch {folder}/ too")
+        try:
+            return [record.value for record in json_records(path)]
+        except DataError as error:
+            raise FileFault(str(error)) from error

@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any, cast, get_args
 
@@ -27,7 +28,7 @@ from seal.benchmarks.importer import Notes
 from seal.benchmarks.upstream.records import TaskIds
 from seal.core.canonical import digest
 from seal.core.conditions import Called
-from seal.core.errors import DataError, UnknownNameError
+from seal.core.errors import UnknownNameError
 from seal.core.types import JSON, Task, Tool
 
 _LISTED = 40
@@ -95,20 +96,15 @@ class _Import:
     def records(self) -> Iterator[Tool | Task]:
         for category in self._categories:
             self._items[category.name] = 0
-            for item in self._files.items(category):
-                self._items[category.name] += 1
-                task = self._task(item, category)
-                if task is not None:
-                    yield task
+            read = partial(self._task, category=category)
+            yield from filter(None, self._files.items(category, read, self._notes))
         yield from self._functions
         self._report()
 
     def _task(self, item: Item, category: Category) -> Task | None:
         """Return an item's task; None where id and words stood before."""
-        try:
-            task = self._maker.task(item, category)
-        except DataError as error:
-            raise DataError(f"{item.place}: {error}") from error
+        self._items[category.name] += 1
+        task = self._maker.task(item, category)
         own = self._ids.add(task.id, "\n".join(goal.text for goal in task.goals))
         if own is None:
             self._notes.dropped["duplicates"] += 1

@@ -36,6 +36,7 @@ from seal.benchmarks.bfcl.gold import (
 )
 from seal.benchmarks.bfcl.tools import Functions
 from seal.benchmarks.upstream.records import field
+from seal.benchmarks.upstream.tolerance import FileFault
 from seal.core.conditions import Called
 from seal.core.errors import DataError, shortened
 from seal.core.types import JSON, Goal, Milestone, Plan, Step, Task, Tool
@@ -193,7 +194,7 @@ class TaskMaker:
                     for message in (*turn.before, ("user", turn.text), ("assistant", NOTED))
                 ]
             except DataError as error:
-                raise DataError(f"memory_{scenario}.json: {error}") from error
+                raise FileFault(f"memory_{scenario}.json: {error}") from error
         return self._sessions[scenario]
 
     def _of_classes(self, item: Item) -> dict[str, Tool]:
@@ -218,7 +219,7 @@ class TaskMaker:
                     for document in self._files.functions(file)
                 ]
             except DataError as error:
-                raise DataError(f"{path}: {error}") from error
+                raise FileFault(f"{path}: {error}") from error
             self._by_class[name] = {tool.name: tool for tool in found}
         return self._by_class[name]
 

@@ -24,6 +24,7 @@ from typing import Any, NamedTuple
 from seal.benchmarks.dialogtool.tools import BENCHMARK, domain_of, tools_of_service
 from seal.benchmarks.importer import Notes
 from seal.benchmarks.upstream.records import TaskIds, ToolTable, field, json_file, wrong_source
+from seal.benchmarks.upstream.tolerance import listed, usable
 from seal.core.errors import DataError, UnknownNameError, shortened
 from seal.core.types import Goal, Task, Tool
 
@@ -117,25 +118,24 @@ class _Import:
         content = json_file(path)
         if not isinstance(content, list) or not content:
             raise DataError(f"{path}: expected a list of services, got {shortened(content)}")
-        for number, service in enumerate(content):
-            try:
-                for intent, tool in tools_of_service(service, f"{split}/{path.name}").items():
-                    key = split, service["service_name"], intent
-                    self._intents[key] = self._table.add(tool)
-            except DataError as error:
-                raise DataError(f"{path}, record {number}: {error}") from error
+
+        def read(service: Any) -> dict[str, Tool]:
+            return tools_of_service(service, f"{split}/{path.name}")
+
+        for tools in usable(path, read, self._notes, listed(content), "malformed_service"):
+            for intent, tool in tools.items():
+                key = split, str(tool.source["tool"]), intent
+                self._intents[key] = self._table.add(tool)
 
     def _tasks(self, split: str, path: Path) -> Iterator[Task]:
         content = json_file(path)
         if not isinstance(content, list):
             raise DataError(f"{path}: expected a list of dialogues, got {shortened(content)}")
-        for number, dialogue in enumerate(content):
-            try:
-                task = self._task(split, dialogue)
-            except DataError as error:
-                raise DataError(f"{path}, record {number}: {error}") from error
-            if task is not None:
-                yield task
+
+        def read(dialogue: Any) -> Task | None:
+            return self._task(split, dialogue)
+
+        yield from filter(None, usable(path, read, self._notes, listed(content)))
 
     def _task(self, split: str, dialogue: Any) -> Task | None:
         """Return a dialogue's task; None where it is dropped or known."""

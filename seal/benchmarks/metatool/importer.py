@@ -103,7 +103,7 @@ class _Import:
         if name == "single":
             return single_queries(path, self._counts, self._notes.dropped)
         read = {"multi": multi_queries, "task1": awareness_queries, "task2": choice_queries}
-        return read[name](path)
+        return read[name](path, self._notes)
 
     def _task(self, query: Labelled, group: str) -> Task | None:
         """Return the query's task; None where it was here before or names an unknown plugin."""

@@ -11,7 +11,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from seal.benchmarks.importer import Notes
 from seal.benchmarks.upstream.records import field, json_records, utf8_text
+from seal.benchmarks.upstream.tolerance import numbered, usable
 from seal.core.errors import DataError, shortened
 
 COLUMNS = ("Query", "Tool")
@@ -99,41 +101,38 @@ def _places(header: Sequence[str], path: Path) -> tuple[int, int]:
     return header.index(COLUMNS[0]), header.index(COLUMNS[1])
 
 
-def multi_queries(path: Path) -> Iterator[Labelled]:
+def multi_queries(path: Path, notes: Notes) -> Iterator[Labelled]:
     """Yield the queries that need each of several plugins.
 
     Raises:
-        DataError: A record is malformed; the text names it.
+        DataError: Every record is malformed; the text names the first.
     """
-    return _each(path, lambda number, record: _query(number, record, _names(record)))
+    return _each(path, notes, lambda number, record: _query(number, record, _names(record)))
 
 
-def awareness_queries(path: Path) -> Iterator[Labelled]:
+def awareness_queries(path: Path, notes: Notes) -> Iterator[Labelled]:
     """Yield the queries of task 1; those labelled negative need no tool.
 
     Raises:
-        DataError: A record is malformed; the text names it.
+        DataError: Every record is malformed; the text names the first.
     """
-    return _each(path, _awareness)
+    return _each(path, notes, _awareness)
 
 
-def choice_queries(path: Path) -> Iterator[Labelled]:
+def choice_queries(path: Path, notes: Notes) -> Iterator[Labelled]:
     """Yield the queries of a subtask of task 2, with the plugins that their prompts list.
 
     Raises:
-        DataError: A record is malformed or its prompt holds no list; the text names it.
+        DataError: Every record is malformed or its prompt holds no list; the text names the first.
     """
-    return _each(path, _choice)
+    return _each(path, notes, _choice)
 
 
-def _each(path: Path, read: Callable[[int, Any], Labelled]) -> Iterator[Labelled]:
-    number = -1
-    for number, (place, record) in enumerate(json_records(path)):
-        try:
-            yield read(number, record)
-        except DataError as error:
-            raise DataError(f"{place}: {error}") from error
-    if number < 0:
+def _each(path: Path, notes: Notes, read: Callable[[int, Any], Labelled]) -> Iterator[Labelled]:
+    query = None
+    for query in usable(path, lambda value: read(*value), notes, numbered(json_records)):
+        yield query
+    if query is None:
         raise DataError(f"{path} holds no record; fetch it again, or leave out its set")
 
 

@@ -9,13 +9,15 @@ from typing import Any, NamedTuple
 
 from seal.benchmarks.importer import Notes
 from seal.benchmarks.upstream.records import (
+    Placed,
+    Torn,
     field,
     find,
     function_name,
     json_file,
-    json_records,
     tool_id,
 )
+from seal.benchmarks.upstream.tolerance import usable
 from seal.core.errors import DataError, UnknownNameError, shortened
 from seal.core.types import JSON, Tool
 
@@ -25,6 +27,7 @@ POOLS = ("described", "all")
 _DESCRIBED = "plugin_des.json"
 _BIG = "big_tool_des.json"
 _INFO = "plugin_info.json"
+_MALFORMED = "malformed_plugin"
 
 
 class _Document(NamedTuple):
@@ -51,7 +54,7 @@ def plugins(source: Path, pool: str, notes: Notes) -> dict[str, Tool]:
         raise UnknownNameError("pool of metatool", pool, POOLS)
     read: Counter[str] = Counter()
     tools: dict[str, Tool] = {}
-    for document in _documents(source, pool):
+    for document in _documents(source, pool, notes):
         read[str(document.source["file"])] += 1
         tools.setdefault(document.name, _tool(document))
     if not tools:
@@ -65,34 +68,34 @@ def plugins(source: Path, pool: str, notes: Notes) -> dict[str, Tool]:
     return dict(sorted(tools.items()))
 
 
-def _documents(source: Path, pool: str) -> Iterator[_Document]:
+def _documents(source: Path, pool: str, notes: Notes) -> Iterator[_Document]:
     for name in (_DESCRIBED, _BIG)[: 2 if pool == "all" else 1]:
         for path in find(source, [name], BENCHMARK):
-            yield from _described(path)
+            yield from _described(path, notes)
     if pool == "all":
         for path in find(source, [_INFO], BENCHMARK):
-            yield from _informed(path)
+            yield from _informed(path, notes)
 
 
-def _described(path: Path) -> Iterator[_Document]:
+def _described(path: Path, notes: Notes) -> Iterator[_Document]:
     """Yield the documents of a map of names to descriptions."""
     content = json_file(path)
     if not isinstance(content, dict):
         raise DataError(f"{path}: expected an object of descriptions, got {shortened(content)}")
-    for name in content:
-        try:
-            description = field(content, name, str)
-        except DataError as error:
-            raise DataError(f"{path}: {error}") from error
-        yield _Document(name, description, {"file": path.name})
+
+    def described(path: Path, torn: Torn) -> Iterator[Placed]:
+        yield from (Placed(str(path), name) for name in content)
+
+    def read(name: str) -> _Document:
+        return _Document(name, field(content, name, str), {"file": path.name})
+
+    return usable(path, read, notes, described, _MALFORMED)
 
 
-def _informed(path: Path) -> Iterator[_Document]:
-    for place, record in json_records(path):
-        try:
-            yield _informed_document(record, path.name)
-        except DataError as error:
-            raise DataError(f"{place}: {error}") from error
+def _informed(path: Path, notes: Notes) -> Iterator[_Document]:
+    return usable(
+        path, lambda record: _informed_document(record, path.name), notes, reason=_MALFORMED
+    )
 
 
 def _informed_document(record: Any, file: str) -> _Document:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
@@ -38,6 +38,9 @@ _KINDS: dict[type, str] = {
     dict: "an object",
 }
 
+Torn = Callable[[DataError], None]
+"""Told a record that cannot be parsed, with its place."""
+
 Kind = TypeVar("Kind", str, int, bool, list[Any], dict[str, Any])
 
 
@@ -58,23 +61,39 @@ def json_file(path: Path) -> Any:
     return parse_json(path.read_bytes(), str(path))
 
 
-def json_lines(path: Path) -> Iterator[Placed]:
+def json_lines(path: Path, torn: Torn | None = None) -> Iterator[Placed]:
     """Yield the values of a JSON Lines file one by one, blank lines left out.
+
+    Args:
+        path: The file.
+        torn: Told a line that is no JSON, which is passed over; None: it ends the reading.
 
     Raises:
         DataError: A line is not UTF-8 or no JSON; the text names file, line and repair.
     """
     with path.open("rb") as lines:
         for number, line in enumerate(lines, 1):
-            if line.strip():
-                place = f"{path}, line {number}"
-                yield Placed(place, parse_json(line, place))
+            if not line.strip():
+                continue
+            place = f"{path}, line {number}"
+            try:
+                value = parse_json(line, place)
+            except DataError as error:
+                if torn is None:
+                    raise
+                torn(error)
+            else:
+                yield Placed(place, value)
 
 
-def json_records(path: Path) -> Iterator[Placed]:
+def json_records(path: Path, torn: Torn | None = None) -> Iterator[Placed]:
     """Yield the records of a file that holds one JSON array, or JSON Lines.
 
     An array is parsed as a whole; its bytes are not kept while its records are read.
+
+    Args:
+        path: The file.
+        torn: As of `json_lines`.
 
     Raises:
         DataError: The file is not UTF-8, or neither; the text names file, place and repair.
@@ -82,7 +101,7 @@ def json_records(path: Path) -> Iterator[Placed]:
     with path.open("rb") as file:
         start = file.read(4096).removeprefix(_BOM).lstrip(_BLANK)
     if not start.startswith(b"["):
-        yield from json_lines(path)
+        yield from json_lines(path, torn)
         return
     for number, value in enumerate(json_file(path)):
         yield Placed(f"{path}, record {number}", value)

@@ -33,7 +33,9 @@ def command(
         _check(name, options)
         report = import_benchmark(name, source, out, **options).to_json()
         result.result(report)
-        result.show(*field_lines(report), f"written to {out}; {_next(report, out)}")
+        told = {name: value for name, value in report.items() if name != "malformed"}
+        places = [f"left out: {fault}" for fault in report.get("malformed", ())]
+        result.show(*field_lines(told), *places, f"written to {out}; {_next(report, out)}")
     return 0
 
 
