@@ -8,6 +8,7 @@ REGISTRY = Registry(
     "seal.metrics",
     {
         "calls": "seal.evaluation.calls:Calls",
+        "milestones": "seal.evaluation.milestones.metrics:Milestones",
         "pass_rate": "seal.evaluation.judge:PassRate",
         "retrieval": "seal.evaluation.retrieval:Retrieval",
         "usage": "seal.evaluation.usage:UsageMetrics",

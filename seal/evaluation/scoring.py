@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from seal.core.conditions import Match
 from seal.core.errors import SealError, UsageError
 from seal.core.protocols import Judge, Metric
 from seal.core.registry import Registry
@@ -14,22 +15,30 @@ from seal.core.types import Score, Task, Tool, Trajectory
 from seal.evaluation.calls import Calls
 from seal.evaluation.goals import INFRASTRUCTURE
 from seal.evaluation.judge import PassRate, RuleJudge
+from seal.evaluation.milestones.metrics import Milestones
 from seal.evaluation.retrieval import Retrieval
 from seal.evaluation.usage import UsageMetrics
 from seal.evaluation.user_audit import UserAudit
 
 
 def default_metrics(
-    ks: Sequence[int] = (1, 5, 10), judge: Judge | None = None
+    ks: Sequence[int] = (1, 5, 10), judge: Judge | None = None, match: Match | None = None
 ) -> tuple[Metric, ...]:
-    """Return the metrics that every run gets: retrieval, calls, pass rate, usage, user audit.
+    """Return the metrics of every run: retrieval, calls, pass rate, milestones, usage, user audit.
 
     Args:
         ks: Cut-offs of the retrieval metrics.
         judge: Of the pass rate; None: by rule, without a model.
+        match: Rules of the milestones; None: each task's own.
     """
-    judged = PassRate(judge or RuleJudge())
-    return Retrieval(tuple(ks)), Calls(), judged, UsageMetrics(), UserAudit()
+    return (
+        Retrieval(tuple(ks)),
+        Calls(),
+        PassRate(judge or RuleJudge()),
+        Milestones(match),
+        UsageMetrics(),
+        UserAudit(),
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,10 +7,12 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+from seal.core.conditions import Match
 from seal.core.errors import DataError
 from seal.core.protocols import Metric
 from seal.core.store import Store
 from seal.evaluation import REGISTRY as METRICS
+from seal.evaluation.milestones.metrics import check_match
 from seal.evaluation.scoring import build_metrics
 from seal.pipeline.cast import Cast
 from seal.pipeline.identity import name_of, warnings_of
@@ -31,11 +33,13 @@ def rescore(
     workers: int = 4,
     cache_dir: Path | None = None,
     progress: Callable[[int, int], None] | None = None,
+    match: str | None = None,
 ) -> dict[str, Any]:
     """Score a run's trajectories again and its baselines' with it; no chat is held.
 
     Args:
-        run: Run folder; its scores.jsonl, summary.json and the judge in its run.json are replaced.
+        run: Run folder; its scores.jsonl, summary.json and, in its run.json, judge, metrics and
+            match are replaced.
         judge: `rule`, `llm`, or `auto`: llm where a judge's model is named.
         judge_model: Model of the judge.
         model_options: Of that model.
@@ -45,15 +49,17 @@ def rescore(
         workers: Trajectories that a model judges at once.
         cache_dir: Where answers are kept; None: the usual place.
         progress: Called with (scored, total).
+        match: Rules of the milestones, `clean` or `toolsandbox`; None: each task's own.
 
     Returns:
         The summary.
 
     Raises:
         DataError: No run in the folder.
-        UsageError: A judge that cannot be, or the run is being written by another process.
+        UsageError: A judge or rules that cannot be, or the run is being written by another process.
     """
     folder = RunFolder.open(run)
+    rules = check_match(match)
     settings = RunSettings(
         role_models={} if judge_model is None else {"judge": judge_model},
         model_options=model_options or {},
@@ -68,8 +74,8 @@ def rescore(
         threads = workers if cast.judged_by_model else 1
         for run_folder in (*folder.baselines().values(), folder):
             shown = progress if run_folder is folder else None
-            summary = _score(run_folder, cast, threads, extra, shown)
-            _note(run_folder, cast, [name_of(metric) for metric in names])
+            summary = _score(run_folder, cast, threads, extra, shown, rules)
+            _note(run_folder, cast, [name_of(metric) for metric in names], rules)
     return summary
 
 
@@ -79,6 +85,7 @@ def _score(
     threads: int,
     extra: Iterable[Metric],
     progress: Callable[[int, int], None] | None,
+    match: Match | None,
 ) -> dict[str, Any]:
     with Lock(folder.path):
         _put_in_order(folder)
@@ -90,15 +97,19 @@ def _score(
             threads,
             extra,
             progress,
+            match,
         )
 
 
-def _note(folder: RunFolder, cast: Cast, metrics: list[Any]) -> None:
+def _note(folder: RunFolder, cast: Cast, metrics: list[Any], match: Match | None) -> None:
     """Write down how the run was scored."""
     with Lock(folder.path):
         manifest = folder.manifest()
         manifest["measure"]["judge"] = cast.judge_identity()
         manifest["measure"]["metrics"] = metrics
+        manifest["measure"].pop("match", None)
+        if match is not None:
+            manifest["measure"]["match"] = match
         manifest["warnings"] = warnings_of(manifest["measure"], manifest["system"])
         folder.write_json("run.json", manifest)
 

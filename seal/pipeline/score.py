@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any
 
+from seal.core.conditions import Match
 from seal.core.errors import DataError
 from seal.core.protocols import Judge, Metric
 from seal.core.records import AtomicFile, encode
@@ -60,6 +61,7 @@ def score_run(
     threads: int = 1,
     extra: Iterable[Metric] = (),
     progress: Callable[[int, int], None] | None = None,
+    match: Match | None = None,
 ) -> dict[str, Any]:
     """Score every trajectory of a run; writes scores.jsonl and summary.json, returns the summary.
 
@@ -71,6 +73,7 @@ def score_run(
         threads: Trajectories judged at once; more than one only helps a model's judge.
         extra: Further metrics.
         progress: Called with (scored, total).
+        match: Rules of the milestones; None: each task's own.
 
     Raises:
         DataError: A trajectory of a task that the run does not have, or a damaged file.
@@ -86,7 +89,7 @@ def score_run(
     def measure(pair: tuple[Task, Trajectory]) -> tuple[Trajectory, list[Score]]:
         task, trajectory = pair
         judge = judge_of(task, trajectory.trial)
-        metrics = (*default_metrics(ks, judge), *extra)
+        metrics = (*default_metrics(ks, judge, match), *extra)
         return trajectory, score_trajectory(task, trajectory, tools, metrics)
 
     with AtomicFile(folder.scores_path) as out:

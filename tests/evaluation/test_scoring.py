@@ -10,7 +10,7 @@ from chats import exchange, goal, gold, plan, task, trajectory
 
 from seal.core.records import decode, encode
 from seal.core.types import Goal, Score, Step, Task, Tool, ToolCall, ToolResult, Trajectory
-from seal.evaluation import REGISTRY, default_metrics, score_trajectory
+from seal.evaluation import REGISTRY, default_metrics, milestones, score_trajectory
 from seal.evaluation.judge import RuleJudge
 
 WANTED = task(goal(plan(gold("a", {"x": 1})), relevant=("a",), answers=("42",)))
@@ -21,7 +21,8 @@ def test_perfect_trajectory_scores_one_wherever_a_metric_applies() -> None:
     scores = score_trajectory(WANTED, PERFECT, {}, default_metrics((1, 3)))
     shares = {s.metric: s.value for s in scores if s.metric not in ("calls", "turns")}
     assert set(shares.values()) == {1.0, None}
-    assert [name for name, value in shares.items() if value is None] == ["tokens_in", "tokens_out"]
+    without = [name for name, value in shares.items() if value is None]
+    assert without == [*milestones.metrics.NAMES, "tokens_in", "tokens_out"]
 
 
 def test_every_score_can_be_written_and_read_back() -> None:
@@ -47,7 +48,8 @@ def test_trajectory_of_another_task_is_refused() -> None:
 
 
 def test_registry_makes_every_metric_without_arguments() -> None:
-    assert REGISTRY.names() == ["calls", "pass_rate", "retrieval", "usage"]
+    names = ["calls", "milestones", "pass_rate", "retrieval", "usage", "user_audit"]
+    assert REGISTRY.names() == names
     scores = score_trajectory(
         WANTED, PERFECT, {}, [REGISTRY.resolve(name)() for name in REGISTRY.names()]
     )

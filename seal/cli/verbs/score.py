@@ -28,6 +28,10 @@ def command(
     base_url: Annotated[
         str | None, typer.Option(help="Address of an OpenAI-compatible server.")
     ] = None,
+    match: Annotated[
+        str | None,
+        typer.Option(help="Rules of milestones: clean or toolsandbox; else each task's own."),
+    ] = None,
     metric: Metrics = None,
     workers: Annotated[int, typer.Option(help="Answers judged at once.")] = 4,
     cache_dir: Annotated[Path | None, typer.Option(help="Folder of the answer store.")] = None,
@@ -51,6 +55,7 @@ def command(
                 metrics=tuple(metric or ()),
                 workers=workers,
                 cache_dir=cache_dir,
+                match=match,
                 progress=lambda done, total: advance("score", done, total),
             )
         result.result({"run": str(run), **summary})

@@ -13,6 +13,7 @@ from seal.core.conditions.messages import Argument, Asked, Called, Replied
 from seal.core.conditions.parties import MESSAGE, message_row, party
 from seal.core.conditions.rouge import rouge_l
 from seal.core.conditions.state import AllOf, DependsOn, StateHas, StateUnchanged
+from seal.core.conditions.told import Told
 
 __all__ = [
     "EXTRACTORS",
@@ -30,6 +31,7 @@ __all__ = [
     "Replied",
     "StateHas",
     "StateUnchanged",
+    "Told",
     "message_row",
     "party",
     "rouge_l",

@@ -22,7 +22,7 @@ from __future__ import annotations
 import struct
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from math import exp, inf, log
+from math import e, exp, inf, log
 from typing import Any, Literal
 
 from seal.core.canonical import canonical_json
@@ -112,8 +112,8 @@ def _cost(row: Row, wanted: Row, columns: Mapping[str, Column], match: Match) ->
 
 
 def _log_cost(alike: float) -> float:
-    """Return -ln of a similarity as a number of 32 bits, which is what the original keeps."""
-    return 0.0 if alike == 1.0 else _single(-log(_single(alike)))
+    """Return -ln of a similarity as the original has it: in 32 bits, over ln e in 32 bits."""
+    return 0.0 if alike == 1.0 else _single(_single(-log(_single(alike))) / _LN_E)
 
 
 def _single(value: float) -> float:
@@ -122,6 +122,7 @@ def _single(value: float) -> float:
 
 
 _SINGLE = struct.Struct("f")
+_LN_E = _single(log(_single(e)))
 
 
 def _counted(table: Iterable[Row]) -> Counter[bytes]:

@@ -1,0 +1,123 @@
+"""How well a chat keeps to milestones and off minefields, as metrics of a run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import get_args
+
+from seal.core.conditions import Asked, Called, Match, Replied
+from seal.core.errors import DataError, UsageError
+from seal.core.types import JSON, Goal, Plan, Score, Task, Tool, Trajectory
+from seal.evaluation.goals import Value, score_goals, undefined
+from seal.evaluation.milestones.guardrails import parts
+from seal.evaluation.milestones.plans import PlanResult, Reached, measure_plan
+from seal.evaluation.milestones.view import turn_count, view
+
+NAMES = ("similarity", "milestone_similarity", "minefield_similarity", "turn_count")
+MATCHES: tuple[Match, ...] = get_args(Match)
+
+
+@dataclass(frozen=True, slots=True)
+class Milestones:
+    """Similarity of a chat to the plans of each goal, in [0, 1], and its turns.
+
+    - similarity: the milestones' similarity, or 0 where a minefield was hit. Of several plans the
+      best one counts, of equally good ones the first. `details`: the plan's position, and the
+      rules.
+    - milestone_similarity, minefield_similarity: the two of which it is made (`PlanResult`), for
+      that plan. `details`: `mapping`, [[node, step index, similarity]], and `conditions`, for each
+      entry of it the similarities of the node's conditions.
+    - turn_count: messages between user, agent and executor (`view.turn_count`), unbounded above.
+
+    A goal without plan has no value, and neither has one whose plans only hold what the metrics of
+    calls and answers measure, `Called`, `Asked` and `Replied`, unless the task names its rules.
+
+    Source: ToolSandbox, section 4.
+
+    Args:
+        match: Rules to measure by; None: those that the task's metadata name under `match`, else
+            `clean`.
+    """
+
+    match: Match | None = None
+
+    def score(self, task: Task, trajectory: Trajectory, tools: Mapping[str, Tool]) -> list[Score]:
+        """Return one score for each goal and name.
+
+        Raises:
+            DataError: The task names rules that there are not.
+        """
+        match = self.match or match_of(task)
+
+        def measure(position: int, goal: Goal) -> dict[str, Value]:
+            if not _applies(task, goal):
+                return dict.fromkeys(NAMES, undefined("no milestones of the world"))
+            steps = view(trajectory, position, task.initial_state, match)
+            results = [measure_plan(plan, steps, match) for plan in goal.plans or ()]
+            best = max(range(len(results)), key=lambda plan: results[plan].similarity)
+            turns = Value(float(turn_count(steps)))
+            return {**_values(results[best], best, match), "turn_count": turns}
+
+        return score_goals(task, trajectory, NAMES, measure)
+
+
+def match_of(task: Task) -> Match:
+    """Return the rules that a task is measured by.
+
+    Raises:
+        DataError: The task names rules that there are not.
+    """
+    named = task.metadata.get("match", "clean")
+    for match in MATCHES:
+        if named == match:
+            return match
+    raise DataError(
+        f"task {task.id!r}: metadata.match: expected one of {', '.join(MATCHES)}, got {named!r}"
+    )
+
+
+def check_match(name: str | None) -> Match | None:
+    """Return rules asked for by name; None: the task's own.
+
+    Raises:
+        UsageError: There are no such rules.
+    """
+    for match in MATCHES:
+        if name == match:
+            return match
+    if name is not None:
+        raise UsageError(f"match: expected one of {', '.join(MATCHES)}, got {name!r}")
+    return None
+
+
+def _applies(task: Task, goal: Goal) -> bool:
+    plans = goal.plans or ()
+    return bool(plans) and ("match" in task.metadata or any(map(_is_of_world, plans)))
+
+
+def _is_of_world(plan: Plan) -> bool:
+    """Tell whether a plan asks more than calls, questions and replies."""
+    if plan.minefields:
+        return True
+    conditions = (part for node in plan.milestones for part in parts(node.condition))
+    return any(not isinstance(part, (Called, Asked, Replied)) for part in conditions)
+
+
+def _values(result: PlanResult, plan: int, match: Match) -> dict[str, Value]:
+    return {
+        "similarity": Value(result.similarity, details={"plan": plan, "match": match}),
+        "milestone_similarity": Value(
+            result.milestone_similarity, details=_details(result.milestones)
+        ),
+        "minefield_similarity": Value(
+            result.minefield_similarity, details=_details(result.minefields)
+        ),
+    }
+
+
+def _details(found: Sequence[Reached]) -> dict[str, JSON]:
+    return {
+        "mapping": [[one.node, one.index, one.similarity] for one in found],
+        "conditions": [list(one.conditions) for one in found],
+    }

@@ -1,0 +1,115 @@
+"""Similarities of nodes at steps, each measured once."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+
+from seal.core.conditions import FIRST, LAST, AllOf, Condition, StateUnchanged
+from seal.core.types import Milestone, Step
+
+_ENDS = frozenset({FIRST, LAST})
+
+
+class Similarities:
+    """How well each step meets each of some nodes.
+
+    A condition is measured once for everything that it looks at (`Condition.looks_at`): the same
+    versions of tables, not the same steps, so that what nothing happened to costs nothing.
+
+    Args:
+        nodes: Milestones or minefields.
+        steps: At least one, with all tables.
+        least: Similarity below which a node counts as not met at all.
+    """
+
+    def __init__(
+        self, nodes: Sequence[Milestone], steps: Sequence[Step], least: float = 0.0
+    ) -> None:
+        self.places = len(steps)
+        self._steps = steps
+        self._least = least
+        self._ends = {FIRST: steps[0], LAST: steps[-1]}
+        self._nodes = [_Node(node.condition) for node in nodes]
+        self._rows: list[dict[tuple[int, ...], list[float]]] = [{} for _ in nodes]
+
+    def references(self, node: int) -> Sequence[int] | None:
+        """Return the nodes on whose places a node's similarities depend; None: all before it."""
+        return self._nodes[node].references
+
+    def row(self, node: int, mapped: Mapping[int, int]) -> Sequence[float]:
+        """Return a node's similarity at each step, 0 before those that it refers to.
+
+        Args:
+            node: Position of the node.
+            mapped: Positions of the steps of the nodes before it, of its references at least.
+        """
+        reads = self._nodes[node].references
+        read = sorted(mapped) if reads is None else reads
+        key = tuple(mapped[earlier] for earlier in read)
+        known = self._rows[node]
+        if key not in known:
+            reached = self._reached(mapped)
+            start = max(key, default=0)
+            found = [self._nodes[node].similarity(step, reached) for step in self._steps[start:]]
+            known[key] = [0.0] * start + [v if v >= self._least else 0.0 for v in found]
+        return known[key]
+
+    def bound(self, node: int) -> Sequence[float]:
+        """Return for each step the largest similarity there and later, whatever is referred to."""
+        found = [self._nodes[node].most(step, self._ends) for step in self._steps]
+        for place in reversed(range(len(found) - 1)):
+            found[place] = max(found[place], found[place + 1])
+        return found
+
+    def conditions(self, node: int, place: int, mapped: Mapping[int, int]) -> list[float]:
+        """Return the similarities of a node's conditions at a step, in their order."""
+        return self._nodes[node].values(self._steps[place], self._reached(mapped))
+
+    def _reached(self, mapped: Mapping[int, int]) -> dict[int, Step]:
+        return self._ends | {node: self._steps[place] for node, place in mapped.items()}
+
+
+class _Node:
+    """One node: its conditions, guardrails first, for they are cheap and most often decide."""
+
+    def __init__(self, condition: Condition) -> None:
+        self._whole = condition if isinstance(condition, AllOf) else AllOf((condition,))
+        self._parts = self._whole.conditions
+        self._order = sorted(
+            range(len(self._parts)), key=lambda n: not isinstance(self._parts[n], StateUnchanged)
+        )
+        self._free = [number for number in self._order if _is_free(self._parts[number])]
+        self._known: list[dict[Hashable, float]] = [{} for _ in self._parts]
+        reads = self._whole.references()
+        self.references = None if reads is None else sorted(reads - _ENDS)
+
+    def similarity(self, step: Step, reached: Mapping[int, Step]) -> float:
+        return self._combined(self._order, step, reached)
+
+    def most(self, step: Step, ends: Mapping[int, Step]) -> float:
+        """Return the similarity if all conditions that refer to another node were met."""
+        return self._combined(self._free, step, ends)
+
+    def values(self, step: Step, reached: Mapping[int, Step]) -> list[float]:
+        return [self._value(number, step, reached) for number in range(len(self._parts))]
+
+    def _combined(self, numbers: list[int], step: Step, reached: Mapping[int, Step]) -> float:
+        values = [1.0] * len(self._parts)
+        for number in numbers:
+            values[number] = self._value(number, step, reached)
+            if not values[number]:
+                return 0.0
+        return self._whole.combined(values)
+
+    def _value(self, number: int, step: Step, reached: Mapping[int, Step]) -> float:
+        part, known = self._parts[number], self._known[number]
+        key = part.looks_at(step, reached)
+        value = known.get(key)
+        if value is None:
+            value = known[key] = part.similarity(step, reached)
+        return value
+
+
+def _is_free(part: Condition) -> bool:
+    reads = part.references()
+    return reads is not None and reads <= _ENDS
