@@ -1,0 +1,1 @@
+"""What `perf/recall.py` measures, on which benchmarks, and how it is written down."""
