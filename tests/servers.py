@@ -166,6 +166,19 @@ def late(seconds: float, then: Answer) -> Answer:
     return Answer(then.body, then.status, then.headers, then.cut, seconds)
 
 
+def played(
+    steps: Sequence[Answer | Callable[[Received], Answer]], then: Callable[[Received], Answer]
+) -> Callable[[Received], Answer]:
+    """Return a script that plays some steps in order, and answers every later request by `then`."""
+    waiting = list(steps)
+
+    def answer_to(request: Received) -> Answer:
+        step = waiting.pop(0) if waiting else then
+        return step if isinstance(step, Answer) else step(request)
+
+    return answer_to
+
+
 class ModelServer:
     """A server on a free port of this machine, in a thread of its own.
 

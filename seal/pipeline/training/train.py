@@ -40,14 +40,13 @@ from seal.pipeline.training.splits import (
 )
 from seal.retrievers.documents import documents
 from seal.retrievers.embedders.sentence_transformers import SentenceEmbedder
+from seal.retrievers.training.checkpoints import place, write_model
 from seal.retrievers.training.fine_tuning import (
     Base,
     Recipe,
     check_installed,
     fine_tune,
     load_base,
-    place,
-    write_model,
 )
 from seal.retrievers.training.pairs import Asked, Pair, batches_of, pairs_of
 

@@ -6,7 +6,6 @@ Source of the loss: van den Oord et al. 2018 (InfoNCE) over in-batch negatives, 
 
 from __future__ import annotations
 
-import json
 import shutil
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -17,11 +16,11 @@ from typing import Any, NamedTuple
 
 from seal.core.errors import MissingExtraError, UsageError
 from seal.retrievers.embedders.sentence_transformers import load_model, without_progress
+from seal.retrievers.training.checkpoints import checkpoints, newest_checkpoint, state_of
 from seal.retrievers.training.pairs import Pair
 
 WARM_UP = 0.1
 """Share of the steps in which the learning rate rises; then it falls to 0 in a straight line."""
-_MODEL = "modules.json"
 _KEPT = 2
 """Checkpoints that stay: the newest may be torn."""
 _PACKAGES = {
@@ -47,13 +46,6 @@ class Recipe:
     """Of dropout and the like."""
     device: str | None = None
     """`cpu` or `cuda`; None: a GPU where there is one."""
-
-
-class Checkpoint(NamedTuple):
-    """A state of training from which it can go on."""
-
-    step: int
-    folder: Path
 
 
 class Base(NamedTuple):
@@ -142,56 +134,11 @@ def fine_tune(
         history = trainer.state.log_history
     else:
         model = load_model(str(last.folder), recipe.device)
-        history = _state(last.folder)["log_history"]
+        history = state_of(last.folder)["log_history"]
     if base.length is not None:
         model.max_seq_length = base.length
     losses = [{"step": e["step"], "loss": e["loss"]} for e in history if "loss" in e]
     return Trained(model.eval(), losses)
-
-
-def newest_checkpoint(folder: Path) -> Checkpoint | None:
-    """Return the newest whole checkpoint in a folder; torn ones are removed."""
-    for checkpoint in _checkpoints(folder):
-        if _state(checkpoint.folder):
-            return checkpoint
-        shutil.rmtree(checkpoint.folder)
-    return None
-
-
-def _checkpoints(folder: Path) -> list[Checkpoint]:
-    """Return the checkpoints in a folder, the newest first, torn ones too."""
-    paths = folder.glob("checkpoint-*")
-    return sorted((Checkpoint(int(p.name.rpartition("-")[2]), p) for p in paths), reverse=True)
-
-
-def write_model(model: Any, folder: Path) -> None:
-    """Write a model of the library into a folder of its own; what is there is replaced."""
-    shutil.rmtree(folder, ignore_errors=True)
-    with without_progress():
-        model.save_pretrained(str(folder), create_model_card=False)
-
-
-def place(model: Path, out: Path) -> None:
-    """Move the files of a model's folder into another one on the same disk.
-
-    They take the place of older ones; what else is there stays. The file that makes a folder a
-    model is moved last.
-    """
-    for path in sorted(model.iterdir(), key=lambda path: path.name == _MODEL):
-        old = out / path.name
-        if old.is_dir():
-            shutil.rmtree(old)
-        path.replace(old)
-    model.rmdir()
-
-
-def _state(checkpoint: Path) -> dict[str, Any]:
-    """Return the trainer's state, which it writes last; empty where it is not whole."""
-    try:
-        state: dict[str, Any] = json.loads((checkpoint / "trainer_state.json").read_bytes())
-    except (OSError, ValueError):
-        return {}
-    return state
 
 
 def _trainer(
@@ -223,7 +170,7 @@ def _trainer(
 
         def on_save(self, *_: Any, **__: Any) -> None:
             # The library itself would go by their times, and warn where those are too near.
-            for old in _checkpoints(folder)[_KEPT:]:
+            for old in checkpoints(folder)[_KEPT:]:
                 shutil.rmtree(old.folder)
 
         def on_step_end(self, _: Any, state: Any, *__: Any, **___: Any) -> None:

@@ -4,7 +4,6 @@ import traceback
 
 import pytest
 from servers import (
-    Answer,
     ModelServer,
     answer,
     failure,
@@ -13,6 +12,7 @@ from servers import (
     gemini_texts,
     half,
     nothing,
+    played,
 )
 
 from seal.core.errors import ModelError, RequestError, UsageError
@@ -36,13 +36,7 @@ def environment(monkeypatch):
 
 def server_of(*script):
     """Return a server that plays prepared answers, then right ones."""
-    waiting = list(script)
-
-    def next_answer(request):
-        step = waiting.pop(0) if waiting else gemini_embeddings
-        return step if isinstance(step, Answer) else step(request)
-
-    return ModelServer(next_answer)
+    return ModelServer(played(script, gemini_embeddings))
 
 
 def embedder(server, **options):

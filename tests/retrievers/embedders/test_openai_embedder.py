@@ -15,6 +15,7 @@ from servers import (
     nothing,
     openai_embeddings,
     openai_rows,
+    played,
 )
 
 from seal.core.errors import ModelError, RequestError, UsageError
@@ -34,13 +35,7 @@ def environment(monkeypatch):
 
 def server_of(*script):
     """Return a server that plays prepared answers, then right ones."""
-    waiting = list(script)
-
-    def next_answer(request):
-        step = waiting.pop(0) if waiting else openai_embeddings
-        return step if isinstance(step, Answer) else step(request)
-
-    return ModelServer(next_answer)
+    return ModelServer(played(script, openai_embeddings))
 
 
 def embedder(server, **options):

@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from seal.core.errors import MissingExtraError, UsageError
 from seal.retrievers.embedders.sentence_transformers import load_model
 from seal.retrievers.training import fine_tuning
+from seal.retrievers.training.checkpoints import newest_checkpoint, place, write_model
 from seal.retrievers.training.pairs import Asked, Pair, batches_of, pairs_of, plain
 
 TOPICS = ("rain", "gold", "music", "trains", "soup", "chess", "tigers", "paint")
@@ -177,7 +178,7 @@ def test_training_goes_on_from_the_newest_whole_checkpoint(
     (folder / "checkpoint-13").mkdir()
     for torn in ("checkpoint-13", "checkpoint-12"):
         (folder / torn / "trainer_state.json").write_text('{"torn')
-    assert fine_tuning.newest_checkpoint(folder) == (10, folder / "checkpoint-10")
+    assert newest_checkpoint(folder) == (10, folder / "checkpoint-10")
     assert not (folder / "checkpoint-12").exists()
     resumed = trained(bert, folder)
     assert weights(resumed.model) == weights(whole.found.model)
@@ -219,8 +220,8 @@ def test_a_placed_model_replaces_an_older_one(whole_static: Finished, tmp_path: 
     out.mkdir()
     (out / "mine").touch()
     for _ in range(2):
-        fine_tuning.write_model(model, tmp_path / "part")
-        fine_tuning.place(tmp_path / "part", out)
+        write_model(model, tmp_path / "part")
+        place(tmp_path / "part", out)
     assert weights(load_model(str(out), "cpu")) == weights(model)
     assert (out / "mine").exists()
     assert not (tmp_path / "part").exists()
@@ -257,7 +258,7 @@ def test_a_killed_process_goes_on_to_the_same_weights(
     process.send_signal(signal.SIGKILL)
     _, said = process.communicate()
     assert process.returncode == -signal.SIGKILL, said.decode()
-    newest = fine_tuning.newest_checkpoint(folder)
+    newest = newest_checkpoint(folder)
     assert newest is not None
     assert newest.step == 5
     assert weights(trained(bert, folder).model) == weights(whole.found.model)
