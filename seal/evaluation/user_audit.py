@@ -26,7 +26,7 @@ from dataclasses import asdict, dataclass
 from seal.core.plain import leaves
 from seal.core.speech import asking, reading
 from seal.core.types import END_CONVERSATION, Goal, Score, Step, Task, Tool, Trajectory
-from seal.evaluation.goals import USER, Value, goal_steps, score_goals
+from seal.evaluation.goals import USER, Value, goal_steps, score_goals, undefined
 from seal.evaluation.stated_facts import Knowledge
 
 HALLUCINATION = "user_hallucination"
@@ -69,6 +69,7 @@ class UserAudit:
 
     `user_hallucination` and `user_instruction_error`; details.flags holds the flags. A goal counts
     where the task has a persona, or the user answered; tasks without any such goal have no scores.
+    Without a brief nobody can tell what the user made up.
     """
 
     def score(self, task: Task, trajectory: Trajectory, tools: Mapping[str, Tool]) -> list[Score]:
@@ -79,9 +80,13 @@ class UserAudit:
             return []
 
         def measure(position: int, goal: Goal) -> dict[str, Value]:
-            made_up = hallucinations(task, trajectory, position)
-            wrong = instruction_errors(trajectory, position)
-            return {HALLUCINATION: _value(made_up), INSTRUCTION: _value(wrong)}
+            made_up = undefined("the user has no brief")
+            if task.persona:
+                made_up = _value(hallucinations(task, trajectory, position))
+            return {
+                HALLUCINATION: made_up,
+                INSTRUCTION: _value(instruction_errors(trajectory, position)),
+            }
 
         return score_goals(task, trajectory, NAMES, measure)
 

@@ -250,8 +250,13 @@ def _play_baselines(settings: RunSettings, folder: RunFolder, report: Reporter) 
 
 
 def _measuring(settings: RunSettings) -> dict[str, Any]:
-    """Return the models that belong to what is measured: judge, simulator and user."""
+    """Return the models that belong to what is measured: judge, simulator and user.
+
+    A person who plays the user is not asked to play it for the baselines too.
+    """
     models = {r: m for r, m in settings.role_models.items() if r in ("judge", "simulator", USER)}
+    if models.get(USER) == "human":
+        del models[USER]
     if settings.judge == "llm":
         models.setdefault("judge", settings.model)
     if settings.simulator == "llm":

@@ -38,7 +38,7 @@ class UserRow:
     @property
     def conversations(self) -> int:
         """How many there were."""
-        return self.hallucination.n
+        return self.instruction.n
 
 
 def user_rows(lanes: Sequence[Lane]) -> list[UserRow]:

@@ -1,5 +1,7 @@
 """The user that a model plays: what it is shown, its own tool, and what it may not break."""
 
+from dataclasses import replace
+
 from hypothesis import given
 from hypothesis import strategies as st
 from talks import REQUEST, Completion, call, talk
@@ -159,7 +161,7 @@ def test_who_sees_what_is_a_rule_of_the_team():
     def route_of(sight):
         team = DIRECT.seat("execution_manager", Manager())
         team = team.seat("critic", Critic(), after="execution_manager")
-        object.__setattr__(team, "sight", {"user_simulator": "own", **sight})
+        team = replace(team, sight={"user_simulator": "own", **sight})
         talk([""], PERSONA, user=[END], team=team)
         return seen["critic"]
 

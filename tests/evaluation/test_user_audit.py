@@ -165,7 +165,11 @@ def test_users_that_only_speak_goals_are_not_audited():
     asked = UserAudit().score(task(Goal(REQUEST)), trajectory(chat("To whom?", "To Kim")), {})
 
     assert silent == []
-    assert [score.metric for score in asked] == ["user_hallucination", "user_instruction_error"]
+    assert [(score.metric, score.value) for score in asked] == [
+        ("user_hallucination", None),
+        ("user_instruction_error", 0.0),
+    ]
+    assert asked[0].reason == "the user has no brief"
 
 
 def test_infrastructure_failure_is_no_error_of_the_user():
