@@ -204,7 +204,7 @@ class World:
         except SealError:
             raise
         except Exception as error:  # a tool's failure is data: the chat goes on
-            self.__dict__.update(before)
+            self.__dict__ = before
             kind, message = type(error).__name__, str(error)
             failure = {"kind": kind, "message": message}
             return ToolResult(call.id, f"{kind}: {message}", failure, executed=executed)

@@ -1,0 +1,286 @@
+"""Worlds: calls, states, time, and kinds of one's own."""
+
+import copy
+from dataclasses import replace
+
+import pytest
+from phones import START, Lamp, called, lamps, new_phone, switch, task
+
+from seal.core.errors import DataError, OptionError, SealError, UnknownNameError, UsageError
+from seal.core.protocols import Timed
+from seal.core.types import Execution, Task, ToolCall
+from seal.worlds import REGISTRY
+from seal.worlds.functions import effects
+from seal.worlds.phone.world import phone
+from seal.worlds.world import Worlds, WorldSetup, build_worlds, toolbox
+
+TASK = Task("t", "b", (), world="phones:lamps")
+
+
+def flip(on: bool = True, number: int = 0) -> ToolCall:
+    return ToolCall(f"call_{number}", "switch", {"on": on}, tool="lamps/switch")
+
+
+def world_of(*functions, tables=None):
+    """Return a world with these tools."""
+    kind = Worlds(name="w", tools=toolbox("w", functions), tables=tables or {"t": []})
+    return kind.open(Task("t", "b", ()), 0)
+
+
+def use(world, name, **arguments):
+    (result,) = world.call([ToolCall("call_0", name, arguments, tool=f"w/{name}")])
+    return result
+
+
+def test_before_any_call_the_world_is_shown_as_it_began():
+    assert lamps.open(TASK, 0).states() == [{"lamps": [{"on": False}]}]
+
+
+def test_a_call_has_a_result_a_text_and_what_ran():
+    world = lamps.open(TASK, 0)
+    (result,) = world.call([flip()])
+    assert (result.value, result.content, result.error) == ("done", "'done'", None)
+    assert result.executed == Execution("lamps/switch", {"on": True})
+    assert world.states() == [{"lamps": [{"on": True}]}]
+
+
+def test_states_stand_for_each_result_and_share_what_did_not_change():
+    world = new_phone().world
+    calls = [
+        called("get_wifi_status", 0),
+        called("set_wifi_status", 1, on=False),
+        called("get_wifi_status", 2),
+    ]
+    world.call(calls)
+    first, second, third = world.states()
+    assert [s["settings"][0]["wifi"] for s in (first, second, third)] == [True, False, False]
+    assert first["contacts"] is second["contacts"] is third["contacts"]
+    assert second["settings"] is third["settings"]
+
+
+def test_no_calls_have_no_results():
+    world = lamps.open(TASK, 0)
+    assert world.call([]) == []
+
+
+def test_what_a_tool_raises_is_its_result_and_changes_nothing():
+    def spoil(world) -> None:
+        world.put("t", [{"a": 1}])
+        world.extra = 1
+        raise ZeroDivisionError("broken")
+
+    world = world_of(spoil)
+    result = use(world, "spoil")
+    assert result.error == {"kind": "ZeroDivisionError", "message": "broken"}
+    assert result.content == "ZeroDivisionError: broken"
+    assert world.states() == [{"t": []}]
+    assert not hasattr(world, "extra")
+
+
+def test_a_result_that_is_no_json_is_a_failure_of_the_tool():
+    def odd(world) -> str:
+        return {1, 2}  # type: ignore[return-value]
+
+    assert use(world_of(odd), "odd").error["kind"] == "TypeError"
+
+
+def test_failures_of_the_infrastructure_are_no_results():
+    def ask(world) -> str:
+        raise SealError("the server is gone")
+
+    with pytest.raises(SealError, match="the server is gone"):
+        use(world_of(ask), "ask")
+
+
+def test_rows_that_a_tool_was_given_are_its_own():
+    def scribble(world) -> list:
+        rows = world.rows("t")
+        rows[0]["cells"].append(9)
+        return rows
+
+    world = world_of(scribble, tables={"t": [{"cells": [1]}]})
+    result = use(world, "scribble")
+    result.value[0]["cells"].append(8)
+    assert world.states() == [{"t": [{"cells": [1]}]}]
+
+
+def test_a_world_is_not_changed_through_its_task_nor_its_call():
+    def keep(world, what: dict) -> None:
+        world.put("t", [{"what": what}])
+
+    begun = {"t": [{"what": None}]}
+    kind = Worlds(name="w", tools=toolbox("w", [keep]), tables=begun)
+    call = ToolCall("call_0", "keep", {"what": {"a": [1]}}, tool="w/keep")
+    world = kind.open(Task("t", "b", (), initial_state=begun), 0)
+    world.call([call])
+    call.arguments["what"]["a"].append(2)
+    begun["t"][0]["what"] = "else"
+    assert world.states() == [{"t": [{"what": {"a": [1]}}]}]
+
+
+@pytest.mark.parametrize(
+    ("call", "kind"),
+    [
+        (ToolCall("c", "blow", {}), "unknown_tool"),
+        (ToolCall("c", "blow", {}, tool="lamps/blow"), "unknown_tool"),
+        (ToolCall("c", "switch", None, "{", tool="lamps/switch"), "unparsable_arguments"),
+        (ToolCall("c", "switch", {}, tool="lamps/switch"), "TypeError"),
+        (ToolCall("c", "switch", {"on": 1}, tool="lamps/switch"), "TypeError"),
+        (ToolCall("c", "switch", {"on": True, "x": 1}, tool="lamps/switch"), "TypeError"),
+    ],
+)
+def test_wrong_calls_are_rejected_before_they_run(call, kind):
+    world = lamps.open(TASK, 0, ["switch"])
+    (result,) = world.call([call])
+    assert (result.call_id, result.error["kind"], result.executed) == ("c", kind, None)
+
+
+def test_ids_follow_from_seed_task_trial_and_place_in_the_chat():
+    def draw(world) -> list:
+        return [world.new_id(), world.new_id()]
+
+    kind = Worlds(name="w", tools=toolbox("w", [draw]), tables={"t": []})
+
+    def ids(seed=0, name="t", trial=0):
+        world = kind.under(WorldSetup(seed=seed)).open(Task(name, "b", ()), trial)
+        calls = [ToolCall("same", "draw", {}, tool="w/draw")] * 2
+        return [tuple(r.value) for _ in range(2) for r in world.call(calls)]
+
+    drawn = [ids(), ids(seed=1), ids(name="u"), ids(trial=1)]
+    flat = [one for chat in drawn for pair in chat for one in pair]
+    assert len(set(flat)) == len(flat) == 32
+    assert ids() == drawn[0]
+
+
+def test_time_stands_still_between_turns():
+    clock = {"start": START, "first": 5, "step": 1.25}
+    phone = new_phone(clock=clock)
+    assert isinstance(phone.world, Timed)
+    assert phone.value("get_current_timestamp") == START + 5
+    phone.world.tick()
+    assert phone.value("get_current_timestamp") == START + 5
+    phone.world.tick()
+    phone.world.tick()
+    assert phone.value("get_current_timestamp") == START + 7.5
+    assert phone.value("get_current_timestamp") == START + 7.5
+
+
+def test_after_a_tick_the_world_is_shown_as_it_is_alone():
+    world = lamps.open(TASK, 0)
+    world.call([flip(True, 0), flip(True, 1)])
+    assert len(world.states()) == 2
+    world.tick()
+    assert world.states() == [{"lamps": [{"on": True}]}]
+
+
+def test_worlds_of_one_kind_share_nothing():
+    one, other = lamps.open(TASK, 0), lamps.open(TASK, 0)
+    one.call([flip()])
+    assert other.states() == [{"lamps": [{"on": False}]}]
+
+
+def test_two_tools_of_one_name_are_refused():
+    with pytest.raises(UsageError, match="two tools of w are named 'switch'"):
+        toolbox("w", [switch, switch])
+
+
+def test_a_kind_is_found_by_dotted_path_and_by_name(monkeypatch):
+    assert build_worlds("phones:lamps", WorldSetup()).open(TASK, 0).states()
+    monkeypatch.setitem(REGISTRY._registered, "lamps", lamps)
+    setup = WorldSetup(options={"race": "none"})
+    assert build_worlds("lamps", setup).identity()["race"] == "none"
+    assert build_worlds("phone", WorldSetup()).identity()["world"] == "phone"
+
+
+def test_a_factory_may_be_a_function_of_the_setup_or_any_object(monkeypatch):
+    class Foreign:
+        def open(self, task, trial, offered=()):
+            return self
+
+        def identity(self):
+            return {}
+
+        def keys_of(self, trajectory):
+            return set()
+
+    foreign = Foreign()
+    monkeypatch.setitem(REGISTRY._registered, "object", foreign)
+    monkeypatch.setitem(REGISTRY._registered, "function", lambda setup: foreign)
+    assert build_worlds("object", WorldSetup()) is foreign
+    assert build_worlds("function", WorldSetup()) is foreign
+
+
+def test_names_of_no_world_are_refused(monkeypatch):
+    with pytest.raises(UnknownNameError, match=r"no world 'fone'.*Did you mean 'phone'"):
+        build_worlds("fone", WorldSetup())
+    monkeypatch.setitem(REGISTRY._registered, "stone", 7)
+    with pytest.raises(UsageError, match="world 'stone': int opens no worlds"):
+        build_worlds("stone", WorldSetup())
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"rase": "none"}, "no such option; it has: race.*Did you mean 'race'"),
+        ({"race": "fast"}, "expected one of dependency, exhaustive, none"),
+    ],
+)
+def test_options_that_cannot_be_are_refused(options, words):
+    with pytest.raises(OptionError, match=words):
+        lamps.under(WorldSetup(options=options))
+
+
+@pytest.mark.parametrize(
+    ("tables", "words"),
+    [
+        ({"sofas": []}, "has no table 'sofas'; it has: settings, contacts, messages, reminders"),
+        ({"contacts": [{"nickname": "Bo"}]}, "has the column 'nickname'; expected: person_id"),
+        ({"contacts": [{"name": 5}]}, "has name 5; expected"),
+        ({"contacts": [{"name": None}]}, "has no value"),
+        ({"settings": []}, "settings has 0 rows; expected one"),
+        ({"settings": [{"wifi": True}]}, "has cellular None; expected"),
+    ],
+)
+def test_a_beginning_that_cannot_be_names_task_table_and_column(tables, words):
+    with pytest.raises(DataError, match=f"(?s)task t: .*{words}"):
+        phone(WorldSetup()).open(Task("t", "b", (), initial_state=tables), 0)
+
+
+def test_tables_that_a_task_leaves_out_are_the_worlds_own():
+    begun = Task("t", "b", (), initial_state={"contacts": [{"name": "Bo"}]})
+    tables = phone(WorldSetup()).open(begun, 0).states()[-1]
+    assert tables["settings"][0]["wifi"] is True
+    assert tables["contacts"] == [
+        {
+            "person_id": None,
+            "name": "Bo",
+            "phone_number": None,
+            "relationship": None,
+            "is_self": None,
+        }
+    ]
+
+
+def test_the_identity_follows_from_tools_and_options():
+    other = replace(lamps, tools=toolbox("lamps", [switch]))
+    race = lamps.under(WorldSetup(options={"race": "none"}))
+    assert len({str(kind.identity()) for kind in (lamps, other, race)}) == 3
+
+
+def test_a_world_can_be_deeply_copied():
+    world = lamps.open(TASK, 0)
+    twin = copy.deepcopy(world)
+    twin.call([flip()])
+    assert isinstance(twin, Lamp)
+    assert world.states() != twin.states()
+
+
+def test_marks_of_effects_are_kept_with_the_tool():
+    @effects(checks=["a"], changes=lambda arguments: [arguments["x"]])
+    def act(world, x: int) -> None: ...
+
+    assert list(toolbox("w", [act])["w/act"].effects.checks) == ["a"]
+
+
+def test_the_phones_tasks_are_equal_for_equal_calls():
+    assert task() == task()
