@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import re
 from collections import Counter
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -193,12 +194,15 @@ def test_a_time_without_zone_is_utc() -> None:
         ({"milestones": graph(constraint("PIGEON"))}, "no database 'PIGEON'"),
     ],
 )
-def test_a_malformed_scenario_is_told_by_line_and_field(
+def test_a_malformed_scenario_is_left_out_and_told_by_line_and_field(
     source: Source, fields: dict[str, Any], told: str
 ) -> None:
-    with pytest.raises(DataError, match=rf"line 2: .*{told}"):
-        source.imported(scenario(), scenario("second", **{"base": "second", **fields}))
-    assert not source.out.exists()
+    report = source.imported(scenario(), scenario("second", **fields), scenario("third"))
+    assert (report.tasks, report.dropped) == (2, {"malformed_record": 1})
+    (fault,) = report.malformed
+    assert re.search(rf"scenarios_core.jsonl.gz, line 2: .*{told}", fault)
+    with pytest.raises(DataError, match=f"line 1: .*{told}"):
+        source.imported(scenario(**fields))
 
 
 def test_an_unknown_scrambling_is_told(source: Source) -> None:
@@ -207,9 +211,15 @@ def test_an_unknown_scrambling_is_told(source: Source) -> None:
         source.imported(record)
 
 
-def test_a_scenario_that_stands_twice_is_told(source: Source) -> None:
-    with pytest.raises(DataError, match=r"line 2: the scenario 'wifi_on' stands in .*line 1"):
-        source.imported(scenario(), scenario())
+def test_a_scenario_that_stands_twice_and_a_line_that_is_no_json_are_left_out(
+    source: Source,
+) -> None:
+    path = write(source.folder, scenario(), scenario())
+    path.write_bytes(path.read_bytes() + gzip.compress(b'{"id": \n\n'))
+    report = import_benchmark("toolsandbox", source.folder, source.out)
+    assert (report.tasks, report.dropped) == (1, {"malformed_record": 2})
+    assert "line 2: the scenario 'wifi_on' stood before" in report.malformed[0]
+    assert "line 3: not JSON" in report.malformed[1]
 
 
 def test_time_dependence_without_a_rule_or_a_place_is_told(source: Source) -> None:

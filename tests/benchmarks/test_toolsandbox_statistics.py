@@ -9,7 +9,7 @@ import pytest
 from toolsandbox_sources import constraint, graph, scenario, scrambled, traced, write
 
 from seal.benchmarks import import_benchmark, load_pool
-from seal.benchmarks.toolsandbox.scenarios import read_scenarios
+from seal.benchmarks.toolsandbox.scenarios import scenario_lines
 from seal.benchmarks.toolsandbox.statistics import ScenarioStatistics, scenario_statistics
 from seal.core.types import Step, Task, ToolCall, ToolResult, Trajectory
 
@@ -104,7 +104,8 @@ def counted(seal_data: Path) -> tuple[dict[str, int], dict[str, int]]:
     }  # fmt: skip
     columns: Counter[str] = Counter()
     called: Counter[str] = Counter()
-    for _, record in read_scenarios(seal_data / "toolsandbox"):
+    path = seal_data / "toolsandbox" / "scenarios_core.jsonl.gz"
+    for _, record in scenario_lines(path, lambda _: None):
         if record["augmentation"] != "no_distraction_tools":
             continue
         for node in record["milestones"]["nodes"]:

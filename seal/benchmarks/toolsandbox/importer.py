@@ -23,8 +23,14 @@ from seal.benchmarks.augment.scrambling import KEEPS, Scrambler
 from seal.benchmarks.importer import Notes
 from seal.benchmarks.toolsandbox.clock import START, parse_clock, set_clock
 from seal.benchmarks.toolsandbox.milestones import TABLES, plan_of
-from seal.benchmarks.toolsandbox.scenarios import BENCHMARK, read_scenarios
-from seal.benchmarks.upstream.records import field
+from seal.benchmarks.toolsandbox.scenarios import (
+    BENCHMARK,
+    FILES,
+    check_scenario,
+    scenario_lines,
+)
+from seal.benchmarks.upstream.records import field, find
+from seal.benchmarks.upstream.tolerance import usable
 from seal.core.errors import DataError, UnknownNameError, shortened
 from seal.core.types import JSON, Goal, Task, Tool
 from seal.worlds.phone import TOOL_IDS, tools
@@ -76,27 +82,30 @@ def import_toolsandbox(
 
     Raises:
         UsageError: `clock` is no such time.
-        DataError: The file is missing, torn or malformed; the text names file and place.
+        DataError: The file is missing or torn, or no scenario of it can be used; malformed ones
+            among others are left out and counted.
     """
     start = START if clock is None else parse_clock(clock)
-    return _records(source, notes, start)
+    return _records(find(source, FILES, BENCHMARK)[0], notes, start)
 
 
-def _records(source: Path, notes: Notes, start: datetime) -> Iterator[Tool | Task]:
-    records = read_scenarios(source)
-    offers = _Offers(tools(), [record for _, record in records])
-    counts: Counter[str] = Counter()
-    tasks = []
-    for place, record in records:
-        try:
-            set_clock(record, start)
-            task = _task(record, offers, start)
-        except DataError as error:
-            raise DataError(f"{place}: {error}") from error
-        counts.update(tag for tag in CATEGORIES.values() if task.tags[tag])
-        tasks.append(task)
-    yield from offers.tools()
+def _records(path: Path, notes: Notes, start: datetime) -> Iterator[Tool | Task]:
+    offers = _Offers(tools())
+    seen: set[str] = set()
+
+    def read(record: dict[str, Any]) -> Task:
+        check_scenario(record)
+        if record["id"] in seen:
+            raise DataError(f"the scenario {record['id']!r} stood before; give each its own id")
+        set_clock(record, start)
+        task = _task(record, offers, start)
+        seen.add(task.id)
+        return task
+
+    tasks = _about_their_bases(list(usable(path, read, notes, scenario_lines)))
+    yield from offers.tools(tasks)
     yield from tasks
+    counts = Counter(tag for task in tasks for tag in CATEGORIES.values() if task.tags[tag])
     notes.lacks.update(_LACKS)
     notes.facts["counts"] = {
         "bases": len({task.tags["group"] for task in tasks}),
@@ -105,27 +114,34 @@ def _records(source: Path, notes: Notes, start: datetime) -> Iterator[Tool | Tas
     notes.facts["clock"] = start.isoformat()
 
 
+def _about_their_bases(tasks: Sequence[Task]) -> list[Task]:
+    """Return the tasks, each about the tools of its base: upstream adds distraction to its own."""
+    bases = {task.metadata["base"]: task for task in tasks if task.tags[TAG] == UNCHANGED}
+    given = {name: task.metadata[GIVEN] for name, task in bases.items()}
+    return [
+        replace(
+            task,
+            metadata={
+                **task.metadata,
+                GIVEN: given.get(task.metadata["base"], task.metadata[GIVEN]),
+            },
+        )
+        for task in tasks
+    ]
+
+
 class _Offers:
     """The tools that scenarios offer, and their scrambled forms.
 
     Args:
         phone: The phone's tools.
-        records: The scenarios; the longest offer among them shows upstream's order of the tools.
     """
 
-    def __init__(self, phone: Iterable[Tool], records: Sequence[Mapping[str, Any]]) -> None:
-        agents = {tool.id: tool for tool in phone if tool.id != TOOL_IDS["end_conversation"]}
-        shown = max((record["tools"]["agent_tools"] for record in records), key=len, default=())
-        ordered = [TOOL_IDS[real] for _, real in shown if TOOL_IDS.get(real) in agents]
-        ids = dict.fromkeys([*ordered, *agents])
-        self._tools = {id: _with_kept(agents[id]) for id in ids}
+    def __init__(self, phone: Iterable[Tool]) -> None:
+        agents = (tool for tool in phone if tool.id != TOOL_IDS["end_conversation"])
+        self._tools = {tool.id: _with_kept(tool) for tool in agents}
         self._scrambler = Scrambler(self._tools.values())
         self._scrambled: dict[str, Tool] = {}
-        self._about = {
-            record["base"]: record["tools"]
-            for record in records
-            if record["augmentation"] == UNCHANGED
-        }
 
     def ids(self, offer: Mapping[str, Any]) -> tuple[str, ...]:
         """Return the ids of the tools that a scenario offers, in the order of the offer."""
@@ -135,14 +151,11 @@ class _Offers:
         what = [_SCRAMBLED[name] for name in offer["augmentations"]]
         return tuple(self._offered(real, what) for _, real in offer["agent_tools"])
 
-    def given(self, record: Mapping[str, Any]) -> dict[str, list[str]]:
-        """Return the tools that a scenario is about: those of its base before augmentation."""
-        offer = self._about.get(record["base"], record["tools"])
-        return {name: list(map(_tool_id, offer.get(name) or ())) for name in ("allow", "deny")}
-
-    def tools(self) -> Iterator[Tool]:
-        """Yield the tools, then the scrambled ones that were offered."""
-        yield from self._tools.values()
+    def tools(self, tasks: Iterable[Task]) -> Iterator[Tool]:
+        """Yield the tools in the order of the longest offer, then the scrambled ones."""
+        longest = max((task.goals[0].offered or () for task in tasks), key=len)
+        shown = [tool for tool in longest if tool in self._tools]
+        yield from (self._tools[tool] for tool in dict.fromkeys([*shown, *self._tools]))
         yield from self._scrambled.values()
 
     def _offered(self, name: str, what: Sequence[str]) -> str:
@@ -191,7 +204,10 @@ def _task(record: Mapping[str, Any], offers: _Offers, start: datetime) -> Task:
             },
             "max_messages": record["max_messages"],
             "base": record["base"],
-            GIVEN: offers.given(record),
+            GIVEN: {
+                name: [_tool_id(tool) for tool in record["tools"].get(name) or ()]
+                for name in ("allow", "deny")
+            },
         },
         world="phone",
     )

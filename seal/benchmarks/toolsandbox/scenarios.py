@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from seal.benchmarks.upstream.records import Placed, field, find, parse_json, refuse_deep
+from seal.benchmarks.upstream.records import Placed, Torn, field, parse_json, refuse_deep
 from seal.core.errors import DataError, shortened
 
 BENCHMARK = "toolsandbox"
@@ -29,49 +29,47 @@ _FIELDS: dict[str, Any] = {
 }
 
 
-def read_scenarios(source: Path) -> list[Placed]:
-    """Return the scenarios of a file or folder, in the order of the file.
+def scenario_lines(path: Path, torn: Torn) -> Iterator[Placed]:
+    """Yield what the lines of a file hold, compressed or not.
+
+    Args:
+        path: The file.
+        torn: Told a line that is no JSON, which is passed over.
 
     Raises:
-        DataError: There is no such file, it is torn, or a record is malformed or stands twice; the
-            text names file and line.
+        DataError: The file is no whole gzip file, or empty.
     """
-    found: list[Placed] = []
-    seen: dict[str, str] = {}
-    path = find(source, FILES, BENCHMARK)[0]
-    for number, line in enumerate(_lines(path), 1):
+    lines = _content(path).splitlines()
+    if not lines:
+        raise DataError(f"{path} holds no scenario: is the file cut? Fetch it again")
+    for number, line in enumerate(lines, 1):
         if not line.strip():
             continue
         place = f"{path}, line {number}"
-        record = parse_json(line, place)
         try:
-            _check(record)
+            record = parse_json(line, place)
         except DataError as error:
-            raise DataError(f"{place}: {error}") from error
-        if record["id"] in seen:
-            raise DataError(
-                f"{place}: the scenario {record['id']!r} stands in {seen[record['id']]} already"
-            )
-        seen[record["id"]] = place
-        found.append(Placed(place, record))
-    if not found:
-        raise DataError(f"{path} holds no scenario: is the file cut? Fetch it again")
-    return found
+            torn(error)
+        else:
+            yield Placed(place, record)
 
 
-def _lines(path: Path) -> Iterator[bytes]:
-    """Yield the lines of a file, compressed or not."""
+def _content(path: Path) -> bytes:
+    content = path.read_bytes()
     if path.suffix != ".gz":
-        yield from path.read_bytes().splitlines()
-        return
+        return content
     try:
-        content = gzip.decompress(path.read_bytes())
+        return gzip.decompress(content)
     except (EOFError, gzip.BadGzipFile, zlib.error) as error:
         raise DataError(f"{path}: no whole gzip file: {error}; fetch it again") from error
-    yield from content.splitlines()
 
 
-def _check(record: Any) -> None:
+def check_scenario(record: Any) -> None:
+    """Make sure that a record has a scenario's fields.
+
+    Raises:
+        DataError: One is missing or of another kind; the text names it.
+    """
     for name, kind in _FIELDS.items():
         field(record, name, kind)
     refuse_deep(record)
