@@ -23,7 +23,7 @@ from seal.simulator_cache.environments import RecordedEnvironments, SimulatedEnv
 from seal.simulator_cache.gold import GoldAnswers
 from seal.simulator_cache.recorded import RecordedAnswers
 from seal.simulator_cache.simulators import SimulatorSetup, build_simulator
-from seal.worlds.world import WorldSetup, build_worlds
+from seal.worlds.world import Worlds, WorldSetup, build_worlds
 
 
 class EnvironmentSource:
@@ -39,6 +39,7 @@ class EnvironmentSource:
     Raises:
         UnknownNameError: A task names a world that there is not.
         UsageError: Options are given that no world takes, or values that they cannot have.
+        DataError: A task's world cannot begin as the task says.
     """
 
     def __init__(
@@ -67,6 +68,10 @@ class EnvironmentSource:
         )
         names = sorted(set(self._world_of.values()))
         self._worlds = {name: build_worlds(name, setup) for name in names}
+        for task in pool.tasks():
+            world = self._worlds.get(task.world)
+            if isinstance(world, Worlds):
+                world.check(task)
 
     def open(self, task: Task, trial: int, offered: Sequence[str]) -> Environment:
         """Return the environment of one chat; `offered` may grow while the chat goes on."""

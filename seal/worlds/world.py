@@ -273,6 +273,15 @@ class Worlds:
             ),
         )
 
+    def check(self, task: Task) -> None:
+        """Make sure that a task's world can be opened.
+
+        Raises:
+            DataError: The task's `initial_state` or clock cannot be.
+        """
+        self.beginning(task)
+        clock_of(task)
+
     def beginning(self, task: Task) -> Tables:
         """Return the tables that a task's world begins with; cells left out are null.
 
