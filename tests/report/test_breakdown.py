@@ -1,0 +1,112 @@
+"""Scores and turn counts by category and tool augmentation."""
+
+from io import StringIO
+
+import pytest
+from report_runs import Writer, chat, metric, task
+from rich.console import Console
+
+from seal.pipeline.run_folder import RunFolder
+from seal.report.breakdown import breakdown, breakdown_tables
+from seal.report.html import write_report
+from seal.report.lanes import lanes_of
+from seal.report.viewing import view
+
+SIMILARITY = {
+    "wifi_off": 0.4,
+    "augmentation=7_distraction_tools": 0.1,
+    "augmentation=3_distraction_tools_tool_name_scrambled": 0.2,
+    "augmentation=3_distraction_tools": 0.5,
+    "augmentation=no_distraction_tools": 0.6,
+    "canonicalization=true": 0.25,
+    "canonicalization=false": 0.75,
+    "single_tool=true": 0.9,
+}
+
+
+def by(values: dict[str, float]) -> dict:
+    return {name: metric(value, 2) for name, value in values.items()}
+
+
+@pytest.fixture
+def run(make_run: Writer) -> RunFolder:
+    metrics = {
+        "pass_rate": metric(0.0),
+        "similarity": metric(0.5, by=by(SIMILARITY)),
+        "turn_count": metric(12.5, by=by({name: 10 * v for name, v in SIMILARITY.items()})),
+    }
+    return make_run("run", [task("own/a")], [chat("own/a")], (), metrics)
+
+
+def test_rows_stand_in_the_papers_order_and_others_by_name(run: RunFolder) -> None:
+    found = breakdown(lanes_of([run]))
+    assert found is not None
+    assert (found.score, found.turns) == ("similarity", "turn_count")
+    figures = [(row.label[:5], row.scores["lexical"].mean) for row in found.rows]
+    assert figures == [
+        ("all", 0.5), ("STC, ", 0.9), ("C, ca", 0.25), ("0 DT,", 0.6), ("3 DT,", 0.5),
+        ("TNS, ", 0.2), ("7_dis", 0.1),
+    ]  # fmt: skip
+    assert [row.turns["lexical"].mean for row in found.rows][:2] == [12.5, 9.0]
+
+
+def test_scrambled_variants_do_not_count_under_the_distraction_tools(run: RunFolder) -> None:
+    found = breakdown(lanes_of([run]))
+    assert found is not None
+    groups = [row.group for row in found.rows]
+    assert groups.count("augmentation=3_distraction_tools") == 1
+    assert found.rows[groups.index("augmentation=3_distraction_tools")].scores["lexical"].n == 2
+
+
+def test_without_similarity_the_first_main_metric_is_shown(make_run: Writer) -> None:
+    metrics = {
+        "call_f1": metric(0.5, by=by({"augmentation=all_tools": 0.7})),
+        "turns": metric(3.0, by=by({"augmentation=all_tools": 3.0})),
+    }
+    found = breakdown(lanes_of([make_run("r", (), (), (), metrics)]))
+    assert found is not None
+    assert (found.score, found.turns) == ("call_f1", "turns")
+
+
+@pytest.mark.parametrize(
+    "metrics",
+    [
+        {},
+        {"pass_rate": metric(0.5, by=by({"single": 1.0, "multi_tool=true": 0.5}))},
+        {"pass_rate": metric(None, 0, undefined=3)},
+        {"similarity": metric(0.5, by=by({"single_tool=false": 0.5}))},
+    ],
+)
+def test_runs_without_such_tags_have_no_breakdown(make_run: Writer, metrics: dict) -> None:
+    run = make_run("r", (), (), (), metrics)
+    assert breakdown(lanes_of([run])) is None
+    assert breakdown_tables(run) == []
+
+
+def test_the_terminal_shows_a_figure_of_each_lane(run: RunFolder, make_run: Writer) -> None:
+    floor = {"similarity": metric(0.125, by=by({"single_tool=true": 0.0}))}
+    make_run("run/floor", [task("own/a")], [], (), floor, model="random")
+    console = Console(width=120, file=StringIO())
+    console.print(*breakdown_tables(run))
+    text = console.file.getvalue()
+    assert "STC, single tool call" in text
+    for figure in ("0.900", "9.000", "12.5", "0.125", "n/a"):
+        assert figure in text
+
+
+def test_the_page_and_the_view_of_a_run_show_it(run: RunFolder) -> None:
+    page = write_report([run], run.report_path).read_text()
+    assert "By category and augmentation" in page
+    assert "TNS, tool names scrambled" in page
+    console = Console(width=120, file=StringIO())
+    view(run, out=console)
+    assert "C, canonicalization" in console.file.getvalue()
+
+
+def test_what_is_written_in_tags_is_escaped(make_run: Writer) -> None:
+    metrics = {"similarity": metric(0.5, by=by({"augmentation=<b>[red]": 0.5}))}
+    run = make_run("r", (), (), (), metrics)
+    assert "<b>[red]" not in write_report([run], run.report_path).read_text()
+    console = Console(width=100, file=StringIO())
+    console.print(*breakdown_tables(run))
+    assert "<b>[red]" in console.file.getvalue()
