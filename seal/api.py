@@ -32,6 +32,7 @@ REGISTRIES = {
     "simulator": "seal.simulator_cache:REGISTRY",
     "team": "seal.agents.teams:REGISTRY",
     "template": "seal.retrievers.documents:TEMPLATES",
+    "trajectories": "seal.benchmarks.importer:RECORDINGS",
     "world": "seal.worlds:REGISTRY",
 }
 """Kind of plug-in to where its registry stands."""
@@ -317,22 +318,28 @@ def count(pool: str | Path) -> PoolCounts:
 
 
 def import_benchmark(
-    name: str, source: str | Path, out: str | Path, **options: Any
+    name: str, source: str | Path, out: str | Path, trajectories: bool = False, **options: Any
 ) -> ImportReport:
-    """Import a benchmark's upstream files into a pool folder.
+    """Import a benchmark's upstream files into a pool folder, or recorded chats into a run.
 
     Args:
         name: Of the importer, or a dotted path to one.
         source: File or folder as upstream publishes it.
-        out: Folder to make; an earlier pool there is replaced.
-        **options: Of the importer.
+        out: Folder to make; an earlier pool there is replaced, a run is not.
+        trajectories: Whether the source holds recorded chats: `out` becomes a run folder, which
+            `seal.score` takes.
+        **options: Of the importer; recorded chats have none.
 
     Raises:
         UsageError: No such importer or source, or `out` may not be replaced.
+        UnknownNameError: An option of recorded chats.
         DataError: The source is malformed or holds nothing; nothing is left behind.
     """
     from seal.benchmarks import import_benchmark as read
+    from seal.pipeline.recorded_run import import_run
 
+    if trajectories:
+        return import_run(name, Path(source), Path(out), **options)
     return read(name, Path(source), Path(out), **options)
 
 

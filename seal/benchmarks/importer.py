@@ -39,11 +39,19 @@ REGISTRY = Registry(
         "dialogtool": "seal.benchmarks.dialogtool.importer:import_dialogtool",
         "metatool": "seal.benchmarks.metatool.importer:import_metatool",
         "mmtb": "seal.benchmarks.mmtb:import_mmtb",
+        "scenarios": "seal.benchmarks.scenarios.importer:import_scenarios",
         "toolbench": "seal.benchmarks.toolbench.importer:import_toolbench",
         "toolsandbox": "seal.benchmarks.toolsandbox.importer:import_toolsandbox",
         "toolscan": "seal.benchmarks.toolscan:import_toolscan",
     },
 )
+
+RECORDINGS = Registry(
+    "benchmark with recorded trajectories",
+    "seal.trajectories",
+    {"toolsandbox": "seal.benchmarks.toolsandbox.trajectories:import_trajectories"},
+)
+"""Importers of which every task comes with the trajectory that played it, in equal order."""
 
 TOOLS = "tools.jsonl"
 TASKS = "tasks.jsonl"

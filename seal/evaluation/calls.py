@@ -10,7 +10,8 @@ is decided here.
 - Of several plans the one counts that gives the greatest (param_acc_gold, call_recall, call_f1),
   compared in this order; equal ones: the first.
 - A plan without `Called` needs no tool. It has precision and F1 1.0 where no call was made, else
-  0.0; recall and arguments do not apply.
+  0.0; recall and arguments do not apply. Where it asks something of the world instead, which calls
+  lead there is open, and nothing here applies.
 - Gold calls, but none made: precision is 0.0, as the model failed to call.
 """
 
@@ -25,6 +26,7 @@ from seal.core.conditions import Called
 from seal.core.types import Goal, Plan, Score, Task, Tool, ToolCall, Trajectory
 from seal.evaluation.goals import Value, cut_calls, goal_steps, made_calls, score_goals, undefined
 from seal.evaluation.matching import Comparison, best_pairs, compare
+from seal.evaluation.milestones.plans import asks_of_world
 
 CALL_METRICS = ("call_recall", "call_precision", "call_f1", "call_recall_at_n")
 ARGUMENT_METRICS = ("param_acc_gold", "param_acc_matched", "arg_name_f1", "arg_value_acc")
@@ -139,6 +141,8 @@ class Calls:
                 return dict.fromkeys(NAMES, undefined("no gold calls annotated"))
             if not goal.plans:
                 return dict.fromkeys(NAMES, undefined("the goal has no plan"))
+            if any(map(asks_of_world, goal.plans)) and not any(p.calls() for p in goal.plans):
+                return dict.fromkeys(NAMES, undefined("the plan asks of the world, not of calls"))
             made = made_calls(goal_steps(trajectory, position))
             best = best_alignment(goal.plans, made)
             gold_tools = {gold.tool for gold in best.gold.values()}

@@ -19,6 +19,10 @@ def command(
     name: Annotated[str, typer.Argument(metavar="NAME", help="Benchmark; `seal benchmarks`.")],
     source: Annotated[Path, typer.Argument(metavar="SOURCE", help="Its upstream files.")],
     out: Annotated[Path, typer.Option(help="Folder to write; `seal run` takes it.")],
+    trajectories: Annotated[
+        bool,
+        typer.Option("--trajectories", help="SOURCE is recorded chats: write a run to score."),
+    ] = False,
     task_option: Annotated[
         list[str] | None,
         typer.Option("--task-option", "-T", metavar="KEY=VALUE", help="Of this benchmark."),
@@ -27,15 +31,21 @@ def command(
 ) -> int:
     """Turn a benchmark's upstream files into tools.jsonl, tasks.jsonl and import.json."""
     from seal.benchmarks import import_benchmark
+    from seal.pipeline.recorded_run import import_run
 
     with output(json) as result:
         options = typed_pairs("--task-option", task_option)
-        _check(name, options)
-        report = import_benchmark(name, source, out, **options).to_json()
+        if trajectories:
+            report = import_run(name, source, out, **options).to_json()
+            next_step = f"score it: seal score {out}"
+        else:
+            _check(name, options)
+            report = import_benchmark(name, source, out, **options).to_json()
+            next_step = _next(report, out)
         result.result(report)
         told = {name: value for name, value in report.items() if name != "malformed"}
         places = [f"left out: {fault}" for fault in report.get("malformed", ())]
-        result.show(*field_lines(told), *places, f"written to {out}; {_next(report, out)}")
+        result.show(*field_lines(told), *places, f"written to {out}; {next_step}")
     return 0
 
 

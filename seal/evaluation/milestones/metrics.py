@@ -6,12 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import get_args
 
-from seal.core.conditions import Asked, Called, Match, Replied
+from seal.core.conditions import Match
 from seal.core.errors import DataError, UsageError
-from seal.core.types import JSON, Goal, Plan, Score, Task, Tool, Trajectory
+from seal.core.types import JSON, Goal, Score, Task, Tool, Trajectory
 from seal.evaluation.goals import Value, score_goals, undefined
-from seal.evaluation.milestones.guardrails import parts
-from seal.evaluation.milestones.plans import PlanResult, Reached, measure_plan
+from seal.evaluation.milestones.plans import PlanResult, Reached, asks_of_world, measure_plan
 from seal.evaluation.milestones.view import turn_count, view
 
 NAMES = ("similarity", "milestone_similarity", "minefield_similarity", "turn_count")
@@ -93,15 +92,7 @@ def check_match(name: str | None) -> Match | None:
 
 def _applies(task: Task, goal: Goal) -> bool:
     plans = goal.plans or ()
-    return bool(plans) and ("match" in task.metadata or any(map(_is_of_world, plans)))
-
-
-def _is_of_world(plan: Plan) -> bool:
-    """Tell whether a plan asks more than calls, questions and replies."""
-    if plan.minefields:
-        return True
-    conditions = (part for node in plan.milestones for part in parts(node.condition))
-    return any(not isinstance(part, (Called, Asked, Replied)) for part in conditions)
+    return bool(plans) and ("match" in task.metadata or any(map(asks_of_world, plans)))
 
 
 def _values(result: PlanResult, plan: int, match: Match) -> dict[str, Value]:

@@ -20,10 +20,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from seal.core.conditions import Match, party
+from seal.core.conditions import Asked, Called, Match, Replied, party
 from seal.core.conditions.parties import AGENT, USER
 from seal.core.types import Milestone, Plan, Step
-from seal.evaluation.milestones.guardrails import under
+from seal.evaluation.milestones.guardrails import parts, under
 from seal.evaluation.milestones.matching import Assigned, best_match
 from seal.evaluation.milestones.similarities import Similarities
 
@@ -81,6 +81,14 @@ def measure_plan(plan: Plan, steps: Sequence[Step], match: Match = "clean") -> P
         tuple(sorted(milestones, key=lambda reached: reached.node)),
         tuple(minefields),
     )
+
+
+def asks_of_world(plan: Plan) -> bool:
+    """Tell whether a plan asks more than calls, questions and replies, or forbids something."""
+    if plan.minefields:
+        return True
+    conditions = (part for node in plan.milestones for part in parts(node.condition))
+    return any(not isinstance(part, (Called, Asked, Replied)) for part in conditions)
 
 
 def _mean(found: Sequence[Reached], count: int, none: float) -> float:

@@ -1,0 +1,242 @@
+"""ToolSandbox's recorded conversations, each as a task and the trajectory that played it.
+
+A record has its own milestones, so each is a task of its own, named by the record's id. Every
+message is one step, whose index is upstream's; calls of one batch share a turn, and so do their
+answers. The text of a call is upstream's code; code that is no call of a tool has no arguments, and
+stands in `ToolCall.raw`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from seal.benchmarks.augment.pools import TAG
+from seal.benchmarks.importer import Notes, Recorded
+from seal.benchmarks.toolsandbox.importer import CATEGORIES
+from seal.benchmarks.toolsandbox.milestones import PARTIES, TABLES, plan_of, tool_id
+from seal.benchmarks.toolsandbox.scenarios import BENCHMARK, scenario_lines
+from seal.benchmarks.upstream.records import field, refuse_deep
+from seal.benchmarks.upstream.tolerance import usable
+from seal.core.errors import DataError, SealError, shortened
+from seal.core.types import (
+    JSON,
+    Execution,
+    Goal,
+    Step,
+    Stop,
+    Tables,
+    Task,
+    Tool,
+    ToolCall,
+    ToolResult,
+    Trajectory,
+)
+from seal.worlds.phone import tools
+
+Played = tuple[Task, Trajectory]
+
+_CLASS = re.compile(r"(?:\w+\.)*(\w+): ")
+_BATCHED = frozenset({("AGENT", "EXECUTION_ENVIRONMENT"), ("EXECUTION_ENVIRONMENT", "AGENT")})
+
+
+def import_trajectories(source: Path, notes: Notes) -> Iterator[Tool | Task | Recorded]:
+    """Yield the phone's tools, and each record as a task and its trajectory, in their order.
+
+    Args:
+        source: File of JSON lines, plain or compressed with gzip.
+        notes: Gets the counts of what is left out: malformed records, and those of which one
+            answer holds what one step cannot.
+
+    Raises:
+        DataError: The file is torn, or no record of it can be used.
+    """
+    if not source.is_file():
+        raise DataError(f"{source}: expected a file of recorded trajectories (.jsonl, .jsonl.gz)")
+    yield from tools()
+    seen: set[str] = set()
+
+    def read(record: Any) -> Played | None:
+        refuse_deep(record)
+        if field(record, "id", str) in seen:
+            raise DataError(f"the id {record['id']!r} stood before; give each record its own")
+        reason = _left_out(record)
+        played = None if reason else _played(record)
+        notes.dropped.update([reason] if reason else [])
+        seen.add(record["id"])
+        return played
+
+    for played in usable(source, read, notes, scenario_lines):
+        if played is not None:
+            task, trajectory = played
+            yield task
+            yield Recorded(BENCHMARK, trajectory)
+
+
+def _left_out(record: Mapping[str, Any]) -> str:
+    """Return why a step of ours cannot hold one of the answers; empty where each can be held."""
+    for message in field(dict(record), "messages", list):
+        trace = message.get("tool_trace") if isinstance(message, dict) else None
+        if isinstance(trace, list) and len(trace) > 1:
+            return "several_calls_in_one_answer"
+        if trace and message.get("exception"):
+            return "call_and_exception_in_one_answer"
+    return ""
+
+
+def _played(record: dict[str, Any]) -> Played:
+    state = _tables(field(record, "initial_state", dict))
+    plan = plan_of(
+        field(record, "milestones", dict), field(record, "minefields", dict), state, measured=True
+    )
+    steps = tuple(_Steps(record, state).steps())
+    goal = Goal(steps[0].content, (plan,), offered=_offered(record))
+    task = Task(
+        record["id"],
+        BENCHMARK,
+        (goal,),
+        initial_state=state,
+        tags=_tags(record),
+        metadata={"match": BENCHMARK, "scenario": record.get("scenario", "")},
+        world="phone",
+    )
+    said = [s.content for s in steps if s.recipient == PARTIES["USER"] and s.result is None]
+    ended = record["messages"][-1].get("conversation_active") is False
+    stop = Stop("user_ended" if ended else "max_turns")
+    offered = (goal.offered,) if goal.offered is not None else ()
+    answer = said[-1] if said else None
+    return task, Trajectory(
+        task.id, 0, steps, offered=offered, stops=(stop,), answers=(answer,), provenance={}
+    )
+
+
+def _tags(record: Mapping[str, Any]) -> dict[str, JSON]:
+    """Return what a record says of itself; those made of random graphs say nothing."""
+    named = {name: record[name] for name in (TAG, "variant") if name in record}
+    kinds = record.get("categories")
+    if not isinstance(kinds, list):
+        return named
+    return {**named, **{tag: kind in kinds for kind, tag in CATEGORIES.items()}}
+
+
+def _tables(state: Mapping[str, Any]) -> Tables:
+    unknown = sorted(set(state) - set(TABLES))
+    if unknown:
+        raise DataError(f"initial_state: expected the tables {', '.join(TABLES)}, got {unknown[0]}")
+    return {TABLES[name]: _rows(rows, name) for name, rows in state.items()}
+
+
+def _rows(rows: Any, name: str) -> list[dict[str, JSON]]:
+    if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
+        raise DataError(f"{name}: expected a list of rows, got {shortened(rows)}")
+    return rows
+
+
+def _offered(record: Mapping[str, Any]) -> tuple[str, ...] | None:
+    pairs = (record.get("tools") or {}).get("agent_tools")
+    return None if pairs is None else tuple(tool_id(real) for _, real in pairs)
+
+
+class _Steps:
+    """The messages of one record as steps.
+
+    Args:
+        record: As upstream has it.
+        state: The tables of its first message.
+    """
+
+    def __init__(self, record: dict[str, Any], state: Tables) -> None:
+        self._messages: list[Any] = record["messages"]
+        self._first = field(record, "first_user_index", int)
+        self._changes = _changes(field(record, "snapshots", dict))
+        self._state = state
+        self._calls: dict[str, str] = {}
+        self._unanswered: list[str] = []
+
+    def steps(self) -> Iterator[Step]:
+        """Yield one step a message.
+
+        Raises:
+            DataError: A message is malformed, or their indices are not consecutive.
+        """
+        if not self._messages:
+            raise DataError("messages: expected the user's first one, got none")
+        turn, before = -1, ("", "")
+        for position, message in enumerate(self._messages):
+            ends = field(message, "sender", str), field(message, "recipient", str)
+            turn += ends != before or ends not in _BATCHED
+            before = ends
+            try:
+                yield self._step(message, self._first + position, turn, not position)
+            except SealError as error:
+                raise DataError(f"messages.{position}: {error}") from error
+
+    def _step(self, message: dict[str, Any], index: int, turn: int, first: bool) -> Step:
+        if field(message, "index", int) != index:
+            raise DataError(f"index: expected {index}, got {message['index']}")
+        for role in (message["sender"], message["recipient"]):
+            if role not in PARTIES:
+                raise DataError(f"expected one of the roles {', '.join(PARTIES)}, got {role!r}")
+        changed = {name: rows for (at, name), rows in self._changes.items() if at == index}
+        to_executor = message["recipient"] == "EXECUTION_ENVIRONMENT"
+        from_executor = message["sender"] == "EXECUTION_ENVIRONMENT"
+        return Step(
+            index,
+            PARTIES[message["sender"]],
+            PARTIES[message["recipient"]],
+            field(message, "content", str),
+            self._call(message) if to_executor else None,
+            self._result(message) if from_executor else None,
+            turn,
+            state=self._state if first else changed or None,
+        )
+
+    def _call(self, message: dict[str, Any]) -> ToolCall:
+        call_id = f"call_{len(self._calls)}"
+        self._calls[str(message.get("call_id", call_id))] = call_id
+        self._unanswered.append(call_id)
+        call = message.get("tool_call")
+        if call is None:
+            name = str(message.get("agent_tool_name", "python"))
+            return ToolCall(call_id, name, None, message["content"])
+        name = str(message.get("agent_tool_name") or call["name"])
+        return ToolCall(
+            call_id, name, field(call, "arguments", dict), tool=tool_id(field(call, "name", str))
+        )
+
+    def _result(self, message: dict[str, Any]) -> ToolResult:
+        """Return an answer; one without a call's id answers the oldest open call."""
+        call_id = self._calls.get(str(message.get("call_id")))
+        if call_id is None:
+            call_id = self._unanswered[0] if self._unanswered else ""
+        if call_id in self._unanswered:
+            self._unanswered.remove(call_id)
+        content, exception = message["content"], message.get("exception")
+        error = None if exception is None else _error(str(exception))
+        trace = message.get("tool_trace")
+        if not trace:
+            return ToolResult(call_id, content, error)
+        executed = Execution(
+            tool_id(field(trace[0], "tool_name", str)), field(trace[0], "arguments", dict)
+        )
+        return ToolResult(call_id, content, error, trace[0].get("result"), executed)
+
+
+def _changes(snapshots: Mapping[str, Any]) -> dict[tuple[int, str], list[dict[str, JSON]]]:
+    found = {}
+    for name, versions in snapshots.items():
+        if name not in TABLES:
+            raise DataError(f"snapshots: expected the tables {', '.join(TABLES)}, got {name}")
+        for version in versions:
+            rows = _rows(field(version, "rows", list), f"snapshots.{name}")
+            found[field(version, "index", int), TABLES[name]] = rows
+    return found
+
+
+def _error(text: str) -> dict[str, JSON]:
+    """Return an exception as data: its class, and the text as the caller reads it."""
+    lines: Sequence[str] = text.strip().splitlines() or [""]
+    named = _CLASS.match(lines[-1])
+    return {"kind": named[1] if named else "Error", "message": text}

@@ -1,0 +1,58 @@
+"""Trajectories that others recorded, as a run that can be scored."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import Any
+
+from seal.benchmarks.importer import RECORDED, RECORDINGS, ImportReport, write_pool
+from seal.core.errors import UnknownNameError, UsageError
+from seal.evaluation.rule_judge import RuleJudge
+from seal.pipeline.run_folder import RunFolder
+
+CUTOFFS = (1, 5, 10)
+
+
+def import_run(name: str, source: Path, out: Path, **options: Any) -> ImportReport:
+    """Turn recorded trajectories into a run folder, of which `seal score` makes scores.
+
+    The folder holds run.json, tasks.jsonl, tools.jsonl, trajectories.jsonl, and in import.json what
+    was left out.
+
+    Args:
+        name: Of the benchmark.
+        source: Its file of trajectories.
+        out: New folder.
+        **options: None that is known: recorded chats are read as they are.
+
+    Raises:
+        UnknownNameError: No recorded trajectories of that benchmark can be read, or an option.
+        UsageError: No such source, or the folder holds something.
+        DataError: No record can be used; nothing is left behind.
+    """
+    for option in options:
+        raise UnknownNameError("option of recorded trajectories", option, ())
+    importer = RECORDINGS.resolve(name)
+    if (out / "run.json").exists():
+        raise UsageError(f"{out} holds a run already; give --out another folder")
+    benchmark = name.rpartition(":")[2]
+    report = write_pool(benchmark, importer, source, out)
+    folder = RunFolder(out)
+    files = sorted((out / RECORDED).glob(f"*/{folder.trajectories_path.name}"))
+    if len(files) != 1:
+        raise UsageError(f"{name} yields {len(files)} recordings; a run is of one: name another")
+    files[0].replace(folder.trajectories_path)
+    shutil.rmtree(out / RECORDED)
+    measure = {
+        "cutoffs": list(CUTOFFS),
+        "judge": {"judge": RuleJudge().identity},
+        "metrics": [],
+        "pool": benchmark,
+        "pool_digest": report.digest,
+        "seed": 0,
+        "trials": 1,
+    }
+    system = {"model": {"model": f"recorded:{source.name.partition('.')[0]}"}}
+    folder.write_json("run.json", {"measure": measure, "system": system, "warnings": []})
+    return report
