@@ -7,12 +7,13 @@ The goal's text comes first. After that the user reads each text of the agent
 2. It asks whether it may do something, settings included: "Yes, go ahead."
 3. It asks in general what is wanted: the brief's goal in full, once, where it has one.
 4. It asks anything else: "I don't know."
-5. It refuses, or says nothing: "Please try again.", in other words each time.
+5. It refuses, or says nothing: "Please try again."
 6. It reports: the goal is done. The next request of the brief's `then`, or the end.
 
 Rules 4 and 5, and rule 1 where every fact had been told before, count as a failure; at the fifth
-about one request the user ends the conversation. Equal chats get equal answers; nothing is drawn
-and nothing is kept between replies.
+about one request the user ends the conversation. Rules 4 and 5 have other words each time, for an
+agent that answers equal words equally would be stopped before (`Limits.repeats`). Equal chats get
+equal answers; nothing is drawn and nothing is kept between replies.
 """
 
 from __future__ import annotations
@@ -29,7 +30,13 @@ from seal.core.types import JSON
 
 FAILURES = 5
 """Failures after which the user gives up."""
-UNKNOWN = "I don't know."
+UNKNOWN = (
+    "I don't know.",
+    "I don't have that information.",
+    "No idea, sorry.",
+    "I really don't know.",
+)
+"""What is said to questions that the brief does not answer, in order of the failures."""
 ALLOWED = "Yes, go ahead."
 RETRIES = (
     "Please try again.",
@@ -96,8 +103,12 @@ class _Script:
             return self._next_request()
         if kind == "asks":
             return self._answer_questions(asking(text))
+        return self._failed(RETRIES)
+
+    def _failed(self, words: Sequence[str]) -> str | None:
+        """Count a failure and return what the user says to it; None: it gives up."""
         self.failures += 1
-        return None if self.failures >= FAILURES else RETRIES[(self.failures - 1) % len(RETRIES)]
+        return None if self.failures >= FAILURES else words[self.failures - 1]
 
     def _answer_questions(self, questions: Sequence[str]) -> str | None:
         question = " ".join(questions)
@@ -117,8 +128,7 @@ class _Script:
             self.told.add("goal")
             if goal.strip() and goal != self.request:
                 return goal
-        self.failures += 1
-        return None if self.failures >= FAILURES else UNKNOWN
+        return self._failed(UNKNOWN)
 
     def _next_request(self) -> str | None:
         following = requests_of(self.persona)

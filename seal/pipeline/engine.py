@@ -236,7 +236,7 @@ class Engine:
                 Services(models, environment, self._find, judge),
                 {goal: self._offered(task, goal, rankings) for goal in goals},
                 offers=offers,
-                limits=self._limits,
+                limits=self._limits_of(task),
                 options=self._options(task, trial),
                 goals=goals,
                 history=history_of(task, goals[0], self._team.lead),
@@ -305,6 +305,13 @@ class Engine:
         # A recording burns no budget: what it repeated is part of what is played.
         recorded = isinstance(s.model, str) and s.model.startswith("recorded:")
         return replace(limits, repeats=None) if recorded else limits
+
+    def _limits_of(self, task: Task) -> Limits:
+        """Return the run's limits; where it has none for messages, the task's own."""
+        own = task.metadata.get("max_messages")
+        if self._limits.max_messages is not None or not isinstance(own, int):
+            return self._limits
+        return replace(self._limits, max_messages=own)
 
     def _options(self, task: Task, trial: int) -> ChatOptions:
         s = self._settings

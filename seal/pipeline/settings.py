@@ -60,7 +60,7 @@ class RunSettings:
     max_calls: int = 50
     """Calls for each goal."""
     max_messages: int | None = None
-    """Messages to or from the user or the executor for each goal."""
+    """Messages to or from the user or the executor for each goal; None: as the task says."""
     max_tokens: int | None = None
     """Tokens in and out for each chat."""
     max_seconds: float | None = None

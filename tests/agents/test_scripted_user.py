@@ -62,8 +62,8 @@ def test_end_reaches_no_verifier_of_the_agents_results():
         ("Shall I switch cellular service on?", ALLOWED),
         ("Since wifi is off, can I turn it on?", ALLOWED),
         ("Would you like me to go ahead?", ALLOWED),
-        ("Where is the shop?", UNKNOWN),
-        ("Which airline do you fly with?", UNKNOWN),
+        ("Where is the shop?", UNKNOWN[0]),
+        ("Which airline do you fly with?", UNKNOWN[0]),
         ("Could you give me more details?", SHOPPING["goal"]),
     ],
 )
@@ -101,10 +101,10 @@ def test_user_gives_up_at_the_fifth_failure():
 
 
 def test_questions_that_the_brief_cannot_answer_are_failures():
-    said = talk(["Which airline?"], SHOPPING, limits=None, goals=[REQUEST])
+    said = talk(["Which airline?"], SHOPPING)
 
-    assert said.heard.count(UNKNOWN) <= FAILURES - 1
-    assert said.stop in ("user_ended", "repeated")
+    assert said.heard == [REQUEST, *UNKNOWN]
+    assert said.stop == "user_ended"
 
 
 def test_the_same_question_over_and_over_ends_too():
@@ -126,7 +126,7 @@ def test_further_requests_follow_one_by_one():
 def test_brief_without_boundary_knows_no_facts():
     said = talk(["And when?", "Done."], SHOPPING, user_brief="goal")
 
-    assert said.heard[1:] == [UNKNOWN]
+    assert said.heard[1:] == [UNKNOWN[0]]
 
 
 def test_agent_that_never_ends_is_stopped_by_its_turns():

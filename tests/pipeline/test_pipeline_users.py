@@ -5,6 +5,7 @@ import pty
 import select
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -93,6 +94,16 @@ def test_brief_is_part_of_what_is_measured(talking, tmp_path):
 
     with pytest.raises(UsageError, match=r"measure\.user: was .*'goal'"):
         play(talking, tmp_path / "run", resume=True, model="lexical")
+
+
+def test_messages_are_limited_by_the_run_or_else_by_the_task(tmp_path):
+    task = replace(conversation(), metadata={"max_messages": 3})
+    pool = write_pool(tmp_path / "pool", [task])
+    own = play(pool, tmp_path / "own", model="lexical", team="direct")
+    run = play(pool, tmp_path / "run", model="lexical", team="direct", max_messages=1)
+
+    assert own.summary["stop_reasons"] == run.summary["stop_reasons"] == {"max_messages": 1}
+    assert [len(next(r.folder.trajectories()).steps) for r in (own, run)] == [3, 1]
 
 
 def test_unknown_brief_is_refused():
