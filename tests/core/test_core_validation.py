@@ -429,3 +429,63 @@ def test_the_state_is_the_inner_environments():
     environment = validated(world)
     environment.call(MIXED[:1])
     assert environment.states() == [{"batches": [{"ids": ["call_0"]}]}]
+
+
+def test_after_a_rejection_the_world_is_as_it_was_before_it():
+    environment = validated(World())
+    assert environment.states() == [{"batches": []}]
+    environment.call(MIXED)
+    ran = {"batches": [{"ids": ["call_0", "call_2", "call_4"]}]}
+    assert environment.states() == [ran, ran, ran, ran, ran]
+    environment.call([call({"city": 5}, call_id="call_5")])
+    assert environment.states() == [ran]
+    environment.call([])
+    assert environment.states() == [ran]
+
+
+def test_rejections_between_changes_keep_the_state_between_them():
+    class Counting(World):
+        def __init__(self):
+            super().__init__()
+            self.after = [{"n": []}]
+
+        def run(self, made):
+            self.after.append({"n": [{"id": made.id}]})
+            return super().run(made)
+
+        def call(self, calls):
+            self.after = []
+            return super().call(calls)
+
+        def states(self):
+            return self.after
+
+    environment = validated(Counting())
+    environment.call(MIXED)
+    ids = [state["n"][0]["id"] if state["n"] else None for state in environment.states()]
+    assert ids == ["call_0", "call_0", "call_2", "call_2", "call_4"]
+
+
+def test_an_environment_without_state_has_none_behind_the_rules():
+    class Stateless(World):
+        def states(self):
+            return ()
+
+    environment = validated(Stateless())
+    environment.call(MIXED)
+    assert not environment.states()
+    environment.tick()
+
+
+def test_time_is_told_to_a_world_that_has_a_clock():
+    class Ticking(World):
+        ticks = 0
+
+        def tick(self):
+            self.ticks += 1
+
+    world = Ticking()
+    environment = validated(world)
+    environment.call(MIXED)
+    environment.tick()
+    assert (world.ticks, len(environment.states())) == (1, 1)
