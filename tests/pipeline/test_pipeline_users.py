@@ -16,6 +16,7 @@ from seal.core.errors import UsageError
 from seal.core.types import Goal, Task
 from seal.pipeline.rescore import rescore
 from seal.pipeline.settings import RunSettings
+from seal.report.html import write_report
 from seal.report.lanes import lanes_of
 from seal.report.users import user_rows, user_tables
 
@@ -172,6 +173,8 @@ def test_ablation_of_the_brief_is_a_table(talking, tmp_path):
     assert [row.brief for row in user_rows(lanes_of(runs))] == sorted(briefs, key=len)
     (table,) = user_tables(runs)
     assert table.row_count == 3
+    page = write_report(runs, tmp_path / "report.html").read_text()
+    assert "Share of conversations with an error of the user" in page
 
 
 def test_runs_without_users_have_no_such_table(pool, tmp_path):
