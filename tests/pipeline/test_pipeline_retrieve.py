@@ -233,6 +233,28 @@ def test_every_protocol_draws(tmp_path: Path, distractors: str, queries_in: str)
         assert len({entry["queries"] for entry in found["results"]}) == 1
 
 
+def test_only_drawn_queries_are_ranked_with_the_results_that_all_would_give(tmp_path: Path):
+    asked: list[str] = []
+
+    class Counting(First):
+        def retrieve(self, queries, k):
+            asked.extend(query.task_id for query in queries)
+            return super().retrieve(queries, k)
+
+    pool = large_pool(tmp_path / "pool")
+    every = tmp_path / "every"
+    measured([pool], ["tfidf"], every, k=(5,))
+    drawn = measured([pool], ["tfidf"], tmp_path / "drawn", k=(5,), queries=4, samples=2)
+    seal.retrieve(pool, Counting, k=5, queries=4, samples=2)
+
+    lines = (tmp_path / "drawn" / "draws.jsonl").read_text().splitlines()
+    queries = {query for line in lines for query in orjson.loads(line)["queries"]}
+    assert len(asked) == len(set(asked)) == len(queries)
+    for sample, line in zip(drawn["results"][0]["by_sample"], lines, strict=True):
+        again = trec_means(every / "pool-tfidf", 5, set(orjson.loads(line)["queries"]))
+        assert sample["metrics"]["recall@5"] == pytest.approx(again["recall@5"], abs=1e-9)
+
+
 def test_equal_numbers_of_queries_are_drawn_of_every_pool(tmp_path: Path):
     pools = [large_pool(tmp_path / "a", 40), large_pool(tmp_path / "b", 20)]
     found = seal.retrieve(pools, ["tfidf", "random"], k=3, queries=10, samples=5)["results"]

@@ -76,10 +76,18 @@ def usable(
 
 
 def numbered(records: Reader) -> Reader:
-    """Return a reader of (position, record), positions from 0."""
+    """Return a reader of (position, record), positions from 0; torn records have one too."""
 
     def with_numbers(path: Path, torn: Torn) -> Iterator[Placed]:
-        for number, (place, value) in enumerate(records(path, torn)):
+        number = -1
+
+        def passed_over(fault: DataError) -> None:
+            nonlocal number
+            number += 1
+            torn(fault)
+
+        for place, value in records(path, passed_over):
+            number += 1
             yield Placed(place, (number, value))
 
     return with_numbers

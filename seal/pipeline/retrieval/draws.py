@@ -56,6 +56,19 @@ class Ranked:
     tasks: tuple[Task, ...]
     digest: str
     draws: tuple[Draw, ...]
+    drawn_alone: bool = False
+    """True: only the queries of the draws are ranked, not every goal of the tasks."""
+
+    @property
+    def goals(self) -> list[tuple[Task, int]]:
+        """The goals that are ranked: each task with the position of one."""
+        drawn = {query for draw in self.draws for query in draw.queries}
+        return [
+            (task, position)
+            for task in self.tasks
+            for position in range(len(task.goals))
+            if not self.drawn_alone or (task.id, position) in drawn
+        ]
 
     @property
     def whole(self) -> bool:
@@ -154,7 +167,8 @@ def draw(source: Source, settings: RetrievalSettings) -> list[Ranked]:
             Draw(sample, _queries(source, "all", sample, source.tasks, settings))
             for sample in range(samples)
         )
-        whole = Ranked(source, "all", source.tools, source.tasks, source.digest, draws)
+        alone = settings.queries is not None
+        whole = Ranked(source, "all", source.tools, source.tasks, source.digest, draws, alone)
         parts.append(whole)
     return parts
 
@@ -169,7 +183,8 @@ def _drawn_pools(
     for pool in drawn:
         queries = _queries(source, pool.size, pool.sample, pool.tasks, settings)
         draws = (Draw(pool.sample, queries),)
-        yield Ranked(source, pool.size, pool.tools, pool.tasks, pool.digest, draws)
+        alone = settings.queries is not None
+        yield Ranked(source, pool.size, pool.tools, pool.tasks, pool.digest, draws, alone)
 
 
 def _queries(

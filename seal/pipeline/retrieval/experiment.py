@@ -89,8 +89,7 @@ def retrieve(
 
 def _lines(part: Ranked, k: int) -> int:
     """Return the length of a drawn pool's rankings; 0 of a whole pool, whose files are kept."""
-    goals = sum(len(task.goals) for task in part.tasks)
-    return 0 if part.whole else goals * min(k, len(part.tools))
+    return 0 if part.whole else len(part.goals) * min(k, len(part.tools))
 
 
 class _Experiment:

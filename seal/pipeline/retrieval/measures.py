@@ -36,7 +36,7 @@ class Measured:
     identity: str
     """What the built retriever calls itself."""
     rankings: tuple[Ranking, ...]
-    """One for each goal, also of those without relevant tools."""
+    """One for each goal that is ranked, also of those without relevant tools."""
     values: Floats
     """(queries with relevant tools, metrics), in the order of the rankings and `metric_names`."""
     rows: dict[tuple[str, int], int]
@@ -95,9 +95,7 @@ def _one_line(text: str) -> str:
 def _rankings(retriever: Retriever, ranked: Ranked, k: int) -> Iterator[Ranking]:
     known = {tool.id for tool in ranked.tools}
     queries = (
-        Query(goal.text, task.id, position)
-        for task in ranked.tasks
-        for position, goal in enumerate(task.goals)
+        Query(task.goals[position].text, task.id, position) for task, position in ranked.goals
     )
     while batch := list(islice(queries, _AT_ONCE)):
         yield from rank(retriever, batch, k, known)

@@ -83,7 +83,7 @@ def cell_of(parts: Sequence[tuple[Ranked, Mapping[str, Measured | Unavailable]]]
     return Cell(
         first.source,
         first.size,
-        sum(len(task.goals) for ranked, _ in parts for task in ranked.tasks),
+        sum(len(ranked.goals) for ranked, _ in parts),
         tuple(
             Sample(draw.sample, len(ranked.tools), ranked.digest, len(draw.queries))
             for ranked, _, draw in draws
