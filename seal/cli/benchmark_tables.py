@@ -41,8 +41,12 @@ def plain(entry: Entry, measured: Measured | None) -> dict[str, Any]:
 def details(entry: Entry, measured: Measured | None) -> list[str]:
     """Return one benchmark in lines."""
     known = {key: value for key, value in plain(entry, measured).items() if value}
+    known["stages"] = {stage: how or "no gold" for stage, how in known["stages"].items()}
     if measured and measured.counts:
         known.pop("not_counted", None)
+    elif _takes_any_folder(entry):
+        known.pop("not_counted", None)
+        known |= {"files": _files(entry), "counts": "depend on the folder"}
     return field_lines(known)
 
 
@@ -58,9 +62,16 @@ def overview(entries: Sequence[Entry]) -> Table:
     return table
 
 
+def _takes_any_folder(entry: Entry) -> bool:
+    """Tell whether an entry stands for a layout, of which anybody may have folders."""
+    return entry.folder is None and entry.importer is not None
+
+
 def _files(entry: Entry) -> str:
     if is_here(entry):
         return "here"
+    if _takes_any_folder(entry):
+        return "any folder of this layout"
     if entry.files and entry.commit:
         return f"seal fetch {entry.name}"
     return f"by hand: seal benchmarks {entry.name}"
@@ -140,14 +151,16 @@ def table_2(entries: Sequence[Entry], measured: Mapping[str, Measured]) -> Table
 
     A number: so many tasks have gold for it; gold: by the catalogue; judge: a judge alone.
     """
-    title = "What each can score: tasks with gold, or `gold` where not counted; judge: no gold"
+    title = (
+        "What each can score: tasks with gold, or `gold` where not counted; judge: by a judge alone"
+    )
     table = Table(title=f"{title} (after the paper's Table 2; the entries are ours)")
     table.add_column("benchmark", overflow="fold")
     for stage in STAGES:
         table.add_column(stage, justify="right")
     for entry in entries:
         counts = measured[entry.name].counts if entry.name in measured else None
-        table.add_row(entry.name, *(_stage(entry, counts, stage) for stage in STAGES))
+        table.add_row(entry.name, *(_stage(entry, counts, stage) or "-" for stage in STAGES))
     return table
 
 

@@ -42,9 +42,18 @@ def tables(found: Mapping[str, Any]) -> Iterator[Any]:
     marks = {_mark(entry) for entry in entries}
     yield from (f"{mark}: {legend}" for mark, legend in _LEGENDS.items() if mark in marks)
     yield from _comparisons(found["comparisons"], names)
+    yield from _unavailable(entries)
+
+
+def _unavailable(entries: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """Yield a line for each retriever and reason, with the pools that it could not be asked of."""
+    pools: dict[tuple[str, str], dict[str, None]] = {}
     for entry in entries:
         if "unavailable" in entry:
-            yield f"unavailable: {entry['retriever']} on {entry['pool']}: {entry['unavailable']}"
+            met = pools.setdefault((entry["retriever"], entry["unavailable"]), {})
+            met[entry["pool"]] = None
+    for (retriever, reason), met in pools.items():
+        yield f"unavailable: {retriever} on {', '.join(met)}: {reason}"
 
 
 def line_of(entry: Mapping[str, Any]) -> str:

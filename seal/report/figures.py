@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from textwrap import wrap
 from typing import Any
 
 FOLDER = "figures"
@@ -18,6 +19,24 @@ STYLE: Any = {
     "axes.spines.right": False,
 }
 """Of matplotlib, as `rc_context` takes it."""
+
+
+_CAPTION_WIDTH = 17
+"""Characters of a caption's line for each inch of the figure."""
+
+
+def caption(figure: Any, *sentences: str) -> None:
+    """Write below a figure what its marks mean.
+
+    Args:
+        figure: Of matplotlib, with a constrained layout.
+        sentences: Each begins a line; empty ones are left out.
+    """
+    width = int(_CAPTION_WIDTH * figure.get_figwidth())
+    lines = [line for text in sentences for line in wrap(text, width)]
+    if lines:
+        text = "\n".join(lines).replace("$", r"\$")
+        figure.supxlabel(text, fontsize=6.5, color="#444444", ha="center")
 
 
 def save(figure: Any, folder: Path, name: str) -> list[Path]:

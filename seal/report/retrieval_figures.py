@@ -14,12 +14,15 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from seal.report.figures import COLOURS, MARKERS, STYLE, save
+from seal.report.figures import COLOURS, MARKERS, STYLE, caption, save
 from seal.report.frames import require
 
 _PANELS_IN_ROW = 3
 _LABEL = 48
 """Characters of a retriever in a legend."""
+_REASON = 160
+"""Characters of a reason in a caption."""
+_INTERVALS = "Error bars: 95 % bootstrap interval over tasks."
 
 
 def draw_figures(result: Mapping[str, Any], folder: Path) -> list[Path]:
@@ -82,6 +85,10 @@ def _over_sizes(entries: Sequence[Mapping[str, Any]], metric: str) -> Any:
         axes.set_ylabel(metric)
         axes.set_title(pool)
     _legend(figure, panels)
+    bars = (
+        "Error bars: one standard deviation (n - 1) over samples; none where there is one sample."
+    )
+    caption(figure, bars, *_lacking(entries, metric))
     return figure
 
 
@@ -100,6 +107,7 @@ def _over_ks(entries: Sequence[Mapping[str, Any]], ks: Sequence[int]) -> Any:
         axes.set_ylabel("recall@K")
         axes.set_title(pool)
     _legend(figure, panels)
+    caption(figure, _INTERVALS, *_lacking(entries, f"recall@{ks[0]}"))
     return figure
 
 
@@ -131,7 +139,21 @@ def _over_pools(entries: Sequence[Mapping[str, Any]], metric: str) -> Any:
     axes.set_ylim(0, 1.05)
     axes.set_ylabel(metric)
     _legend(figure, [("", axes)])
+    caption(figure, _INTERVALS, *_lacking(entries, metric))
     return figure
+
+
+def _lacking(entries: Sequence[Mapping[str, Any]], metric: str) -> list[str]:
+    """Return a sentence for each retriever and reason why it has no figure, with the pools."""
+    pools: dict[tuple[str, str], dict[str, None]] = {}
+    for entry in entries:
+        if not _measured(entry, metric):
+            reason = entry.get("unavailable", "no query with relevant tools")
+            pools.setdefault((entry["retriever"], reason), {})[entry["pool"]] = None
+    return [
+        f"n/a: {_short(retriever)} on {', '.join(met)}: {_short(reason, _REASON)}"
+        for (retriever, reason), met in pools.items()
+    ]
 
 
 def _measured(entry: Mapping[str, Any], metric: str) -> bool:
@@ -197,15 +219,15 @@ def _legend(figure: Any, panels: Sequence[tuple[str, Any]]) -> None:
     if shown:
         columns = 1 if max(map(len, shown)) > _LABEL // 2 else min(3, len(shown))
         place = "outside upper center"
-        figure.legend(shown.values(), shown.keys(), loc=place, ncols=columns, frameon=False)
+        names = [label.replace("$", r"\$") for label in shown]
+        figure.legend(shown.values(), names, loc=place, ncols=columns, frameon=False)
 
 
 def _names(entries: Sequence[Mapping[str, Any]]) -> list[str]:
     return list(dict.fromkeys(entry["retriever"] for entry in entries))
 
 
-def _short(label: str) -> str:
-    """Return a retriever's label, a long one with its middle left out."""
-    half = (_LABEL - 3) // 2
-    text = label if len(label) <= _LABEL else f"{label[:half]}...{label[-half:]}"
-    return text.replace("$", r"\$")
+def _short(text: str, length: int = _LABEL) -> str:
+    """Return a text, a long one with its middle left out."""
+    half = (length - 3) // 2
+    return text if len(text) <= length else f"{text[:half]}...{text[-half:]}"

@@ -12,10 +12,18 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from seal.report.figures import COLOURS, MARKERS, STYLE, save
+from seal.report.figures import COLOURS, MARKERS, STYLE, caption, save
 from seal.report.frames import require
-from seal.report.sweep_table import CALL_RECALL, METRICS, PASS_RATE, figure_of, tokens_of
+from seal.report.sweep_table import (
+    CALL_RECALL,
+    METRICS,
+    PASS_RATE,
+    figure_of,
+    lacking,
+    tokens_of,
+)
 
+_BARS = "Error bars: one standard deviation (n - 1) over samples; none where there is one sample."
 _AGAINST = (PASS_RATE, CALL_RECALL, "tokens")
 
 
@@ -74,6 +82,7 @@ def _over_sizes(entries: Sequence[Mapping[str, Any]]) -> Any:
         axes.set_title(f"K = {k}")
     panels[0].set_ylabel("mean over samples")
     _legend(figure, panels)
+    caption(figure, _BARS, *lacking(entries))
     return figure
 
 
@@ -97,6 +106,8 @@ def _over_recall(entries: Sequence[Mapping[str, Any]]) -> Any:
         axes.set_xlabel("recall@K; at each point its K")
         axes.set_title("tokens of a goal" if what == "tokens" else what)
     _legend(figure, panels)
+    uncounted = "" if counted else "No panel of tokens: no model counted any."
+    caption(figure, _BARS, uncounted, *lacking(entries, (PASS_RATE, CALL_RECALL)))
     return figure
 
 

@@ -56,8 +56,12 @@ def sweep_tables(content: Mapping[str, Any]) -> Iterator[Any]:
         yield _table_3(entries, several)
         if several:
             yield _by_k(entries)
+            yield (
+                f"recall@{RECALL_AT}: of the first {RECALL_AT} ranked tools, at every K; recall@K: "
+                "of the K that the chat was offered"
+            )
         yield "mean ± deviation over samples (n - 1), NA of one sample"
-    yield from map(printable, _lacking(entries))
+    yield from map(printable, lacking(entries))
 
 
 def _table_3(entries: Sequence[Mapping[str, Any]], several: bool) -> Table:
@@ -101,9 +105,11 @@ def _spread(mean: float, deviation: float | None, form: str) -> str:
     return f"{told} ± {'NA' if deviation is None else format(deviation, form)}"
 
 
-def _lacking(entries: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    """Yield a line for each metric of Table 3 that some size has no value of, with the reasons."""
-    for metric in METRICS:
+def lacking(
+    entries: Sequence[Mapping[str, Any]], metrics: Sequence[str] = METRICS
+) -> Iterator[str]:
+    """Yield a line for each metric that some size has no value of, with the reasons."""
+    for metric in metrics:
         reasons: Counter[str] = Counter()
         for entry in entries:
             found = figure_of(entry, metric)

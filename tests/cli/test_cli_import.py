@@ -63,3 +63,22 @@ def test_a_pool_without_tasks_is_not_offered_for_play(seal, tmp_path: Path) -> N
     assert "tasks: 0" in done.stdout
     assert "no tasks to play; look for faults: seal lint pool" in done.stdout
     assert "seal run" not in done.stdout
+
+
+def test_a_benchmark_of_any_folder_says_what_applies_and_leaves_nothing_blank(seal) -> None:
+    told = seal("benchmarks", "beir").stdout
+    assert "files: any folder of this layout" in told
+    assert "counts: depend on the folder" in told
+    assert "calls no gold" in told
+
+
+def test_malformed_records_are_placed_in_what_is_printed(seal, tmp_path) -> None:
+    folder = tmp_path / "corpus"
+    (folder / "qrels").mkdir(parents=True)
+    (folder / "corpus.jsonl").write_text('{"_id": "d1", "text": "Tides."}\n{"_id": "d2"}\n')
+    (folder / "queries.jsonl").write_text('{"_id": "q1", "text": "How high?"}\n')
+    (folder / "qrels" / "test.tsv").write_text("q1\td1\t1\n")
+    done = seal("import", "beir", folder, "--out", "pool")
+    assert done.returncode == 0, done.stderr
+    assert "dropped: malformed_document 1" in done.stdout
+    assert "left out: corpus.jsonl, line 2: document 'd2' has no field 'text'" in done.stdout

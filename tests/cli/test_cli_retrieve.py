@@ -62,6 +62,13 @@ def test_who_cannot_be_asked_costs_exit_code_1_and_nothing_else(called) -> None:
     assert "unavailable: dense,model=openai/m on sample: openai/m: no key" in done.stdout
 
 
+def test_a_reason_stands_once_for_all_pools_and_sizes(called) -> None:
+    words = ("sample", "sample", "--retriever", "dense,model=openai/m", "--retriever", "tfidf")
+    done = called("retrieve", *words, "--limit", "5", "--pool-sizes", "6,all", "--samples", "1")
+    assert done.stdout.count("no key") == 1
+    assert "unavailable: dense,model=openai/m on sample, sample-2: " in done.stdout
+
+
 def test_a_retriever_that_raises_keeps_the_others_results(seal, tmp_path: Path) -> None:
     (tmp_path / "raising.py").write_text("def make(pool):\n    raise RuntimeError('no memory')\n")
     words = ("sample", "--retriever", "raising:make", "--retriever", "tfidf", "--out", "r")

@@ -164,6 +164,7 @@ def test_the_table_has_the_columns_of_table_3(done: SweepResult) -> None:
     assert "1.000 ± NA" in text
     assert "1.000 ± 0.000" in text
     assert "recall@K" in text
+    assert "at every K; recall@K: of the K that the chat was offered" in " ".join(text.split())
 
 
 def test_figures_are_drawn_of_what_was_varied(done: SweepResult, tmp_path: Path) -> None:
