@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from seal.agents.teams import Team
     from seal.api import (
+        augment,
         catalogue,
         count,
         fetch,
@@ -99,6 +100,7 @@ __all__ = [
     "Usage",
     "Verdict",
     "__version__",
+    "augment",
     "catalogue",
     "count",
     "fetch",
@@ -117,6 +119,7 @@ __all__ = [
 _HOMES = {
     "seal.agents.teams": ("Team",),
     "seal.api": (
+        "augment",
         "catalogue",
         "count",
         "fetch",

@@ -343,6 +343,29 @@ def import_benchmark(
     return read(name, Path(source), Path(out), **options)
 
 
+def augment(pool: str | Path, augmentations: str | Sequence[str], out: str | Path) -> ImportReport:
+    """Write a benchmark again, each task with distraction tools or with scrambled ones.
+
+    Args:
+        pool: A shipped benchmark's name, or a folder that `import_benchmark` wrote; it stays.
+        augmentations: Each gives every task once more: `distraction=N`, `distraction=all`,
+            `names`, `descriptions`, `argument-descriptions`, `argument-types`, several of these
+            joined by commas, or `toolsandbox`, which are the eight of ToolSandbox.
+        out: Folder to make; an earlier pool there is replaced.
+
+    Raises:
+        UnknownNameError: No such augmentation or pool.
+        UsageError: A number of tools below 0, several ways to scramble a pool that is retrieved
+            from, or `out` may not be replaced.
+        DataError: The pool is malformed, or no task of it can be augmented.
+    """
+    from seal.benchmarks.augment import augment_stored, parse_augmentations
+    from seal.pipeline.pools import open_pool
+
+    texts = [augmentations] if isinstance(augmentations, str) else augmentations
+    return augment_stored(open_pool(pool), Path(out), parse_augmentations(texts))
+
+
 def fetch(name: str, out: str | Path, *, mirror: str | None = None) -> FetchReport:
     """Download a benchmark's upstream files, each checked against its SHA-256.
 

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import seal
 from seal.benchmarks import import_benchmark, load_pool, sample
 from seal.benchmarks.augment import (
     TOOLSANDBOX,
@@ -303,6 +304,11 @@ def test_a_folder_is_written_that_loads_with_all_its_gold(tmp_path: Path) -> Non
     assert report.dropped == {"neither offered nor gold tools": 7 * 8}
     assert pool.digest == load_pool(sample.folder()).digest
     assert len(list(made.tasks(select={"augmentation": "all_tools"}))) == 80
+
+
+def test_one_augmentation_may_stand_alone_in_python(tmp_path: Path) -> None:
+    report = seal.augment("sample", "distraction=1", tmp_path / "out")
+    assert report.facts["augmentations"] == {"1_distraction_tools": 72}
 
 
 def test_equal_pools_give_equal_bytes(tmp_path: Path) -> None:
