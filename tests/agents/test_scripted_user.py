@@ -169,9 +169,9 @@ def test_ten_turns_without_a_model_take_milliseconds():
     talk(script, persona)  # imports
     times = []
     for _ in range(5):
-        started = time.perf_counter()
+        started = time.process_time()
         said = talk(script, persona)
-        times.append(time.perf_counter() - started)
+        times.append(time.process_time() - started)
 
     assert len(said.heard) == 10
     assert min(times) < 0.03
