@@ -169,6 +169,7 @@ def copy_tree(source: Path, target: Path) -> None:
         ("seal.retrievers:REGISTRY", "longest_name", "LongestName"),
         ("seal.agents:REGISTRY", "one_step_planner", "OneStepPlanner"),
         ("seal.evaluation:REGISTRY", "step_count", "StepCount"),
+        ("seal.worlds:REGISTRY", "lamps", "lamps"),
     ],
 )
 def test_an_installed_plugin_is_found_by_its_entry_point(
