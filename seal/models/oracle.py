@@ -18,6 +18,7 @@ from seal.core.order import levels
 from seal.core.protocols import Completion, Message, Request
 from seal.core.text import clauses, words
 from seal.core.types import FIND_TOOLS, Goal, Plan, Step, Task, Tool, ToolCall
+from seal.models.made_values import with_made_values
 from seal.models.scene import Scene, find_scene, offered_names
 from seal.models.settings import ModelSettings
 
@@ -55,6 +56,7 @@ class OracleChat:
 
     def __init__(self, task: Task) -> None:
         self._goals = task.goals
+        self._in_world = bool(task.world)
         self._texts = [goal.text for goal in task.goals]
 
     def complete(self, request: Request) -> Completion:
@@ -65,6 +67,8 @@ class OracleChat:
             return Completion("accepted")
         scene = find_scene(request, self._texts)
         goal = self._goals[scene.goal]
+        if self._in_world:
+            goal = replace(goal, reference=with_made_values(goal.reference, scene))
         if request.role == "planner":
             return Completion("\n".join(clauses(goal.text)))
         if request.role == "orchestrator":
@@ -110,8 +114,12 @@ def _final_word(goal: Goal, scene: Scene) -> str:
 
 
 def moves(goal: Goal) -> list[Move]:
-    """Return what the gold does before its reply: the reference's calls, else the plan's."""
-    if any(step.call is not None for step in goal.reference):
+    """Return what the gold does before its reply: the reference's, else the plan's.
+
+    A reference says what is done where it has calls, or several texts of the agent.
+    """
+    spoken = sum(map(_speaks, goal.reference))
+    if spoken > 1 or any(step.call is not None for step in goal.reference):
         return _reference_moves(goal.reference)
     return _plan_moves(goal.plans[0]) if goal.plans else []
 

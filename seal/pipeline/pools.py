@@ -8,8 +8,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from seal import benchmarks
-from seal.benchmarks import REGISTRY, import_benchmark, sample
+from seal import benchmarks, worlds
+from seal.benchmarks import REGISTRY, import_benchmark, sample, toolsandbox_sample
 from seal.benchmarks.catalogue import by_any_name
 from seal.benchmarks.importer import TOOLS
 from seal.benchmarks.pool import StoredPool, load_pool
@@ -17,7 +17,10 @@ from seal.core.canonical import digest
 from seal.core.errors import UnknownNameError, UsageError
 from seal.pipeline.places import cache_folder
 
-SHIPPED: dict[str, Callable[[], Path]] = {"sample": sample.folder}
+SHIPPED: dict[str, Callable[[], Path]] = {
+    "sample": sample.folder,
+    toolsandbox_sample.NAME: toolsandbox_sample.folder,
+}
 """Name to the folder of a benchmark that ships."""
 
 
@@ -88,6 +91,10 @@ def _imported(name: str, importer: str, source: Path, options: dict[str, Any]) -
 
 
 def _code_of_importers() -> str:
-    """Return the digest of the modules that import: a changed one makes its pools anew."""
-    modules = sorted(Path(benchmarks.__file__).parent.rglob("*.py"))
+    """Return the digest of the modules that import: a changed one makes its pools anew.
+
+    The tools of worlds are made from their functions, so these count too.
+    """
+    packages = (benchmarks, worlds)
+    modules = sorted(m for p in packages for m in Path(str(p.__file__)).parent.rglob("*.py"))
     return digest([hashlib.sha256(module.read_bytes()).hexdigest() for module in modules])

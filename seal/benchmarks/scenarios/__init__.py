@@ -1,0 +1,39 @@
+"""Scenarios of one's own: conversations in a stateful world, written as data.
+
+`seal import scenarios FOLDER --out POOL` reads every `*.json` of a folder (`files`), plays each
+scenario's gold sequence in its world (`sequences`), makes sure that it keeps to the milestones
+wholly and that no wrong sequence does, and writes a pool. A file is an object with either or both
+of
+
+    {"worlds": {NAME: {"kind": "phone", "clock": {...}, "tables": {TABLE: [ROW, ...]},
+                       "demonstration": [{"role": "user", "content": TEXT}, ...]}},
+     "scenarios": [SCENARIO, ...]}
+
+A text `@2025-11-20T07:15` stands for the POSIX seconds of that local time, wherever a number may.
+
+A scenario has
+
+- `id`, `categories` (of `CATEGORIES`), `world` (a NAME), and what differs from it: `with`, TABLE to
+  {first column's value: {column: value}}, or to null, which removes the row; `settings`, or any
+  table of one row, takes {column: value} at once. `clock` likewise.
+- `tools`: names of those that the agent is offered. `withheld`: those that no augmentation may add.
+- `persona`: what the simulated user knows (`seal.agents.briefs`). `request`: its first message.
+- `milestones`, `minefields`: nodes (`notation`), each a map with an optional `name`, `after` (names
+  of the nodes that come before it; left out: the one above it), `guards` (tables that must not
+  change since then, or since the start, and after the last node, unless the node itself asks
+  something of them; left out: all) and at least one thing that it asks:
+  - `calls`: {TOOL: {argument: value}}, or a list of such of which any will do, as it was run;
+    `within`: {argument: tolerance}; `take`: {"of": NODE, "value": EXTRACTOR} fills in what an
+    earlier call brought.
+  - `attempts`: a tool, or several, called with whatever arguments and outcome.
+  - `tells`: texts that the agent's message to the user has all; `tells_any`: one of them.
+  - `says`: the whole message, compared by ROUGE-L; with `take`, `{name}` in it is filled in.
+  - `asks`: a question with one of these words; an empty list: any.
+  - `state`: {TABLE: {"is" | "added" | "removed" | "updated": [ROW, ...], "since": NODE, "by":
+    {column: MEASURE}}}; without `since` the start is compared with. `content` is compared by
+    ROUGE-L, other columns exactly; a MEASURE is a name or {"close": tolerance}.
+- `gold`: what is to be done, after the request: {"do": {TOOL: {argument: value}}}, or a list of
+  such for calls at once; {"say": text} to the user; {"hear": text} from the user. `keep` names the
+  result of a `do`, and `{NAME.0.phone_number}` stands for a part of it in later texts and values.
+- `wrong`: at least one {"why": text, "steps": [...]} of the same form, that must not score 1.
+"""

@@ -1,0 +1,87 @@
+"""How a scenario's world begins: the base world with the scenario's changes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from seal.benchmarks.scenarios.files import BaseWorld, Scenario
+from seal.core.errors import DataError, shortened
+from seal.core.types import JSON, Tables
+
+UTC = "UTC"
+"""Zone of a clock that names none (`seal.worlds.clock`)."""
+_TIME = re.compile(r"@(\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d)?)")
+
+
+def clock_of(scenario: Scenario, base: BaseWorld) -> dict[str, JSON]:
+    """Return the clock of a scenario, for `metadata.clock`.
+
+    Raises:
+        DataError: The zone is unknown, or a time is none.
+    """
+    given = {**base.clock, **scenario.clock}
+    zone = given.get("zone", UTC)
+    try:
+        return dict(timed(given, ZoneInfo(str(zone))))
+    except (KeyError, OSError, ValueError) as error:
+        raise DataError(f"clock: {error}; expected start, zone, first and step") from error
+
+
+def timed(value: JSON, zone: ZoneInfo) -> Any:
+    """Return a value with POSIX seconds for each text that names a local time (`@...`).
+
+    Raises:
+        DataError: There is no such day or time.
+    """
+    if isinstance(value, Mapping):
+        return {name: timed(item, zone) for name, item in value.items()}
+    if isinstance(value, list):
+        return [timed(item, zone) for item in value]
+    named = _TIME.fullmatch(value) if isinstance(value, str) else None
+    if named is None:
+        return value
+    try:
+        return datetime.fromisoformat(named[1]).replace(tzinfo=zone).timestamp()
+    except ValueError as error:
+        raise DataError(f"{value!r}: {error}; expected a time such as @2025-11-20T07:15") from error
+
+
+def tables_of(scenario: Scenario, base: BaseWorld, zone: ZoneInfo) -> Tables:
+    """Return the tables that a scenario begins with.
+
+    Raises:
+        DataError: A change names no table of the base world, or a row that cannot be changed.
+    """
+    tables: Tables = timed(base.tables, zone)
+    for name, change in scenario.changes.items():
+        if name not in tables:
+            known = ", ".join(tables) or "none"
+            raise DataError(f"with.{name}: the world {scenario.world!r} has no such table: {known}")
+        tables = {**tables, name: _changed(tables[name], timed(change, zone), f"with.{name}")}
+    return tables
+
+
+def _changed(
+    rows: Sequence[Mapping[str, JSON]], change: Mapping[str, JSON], place: str
+) -> list[dict[str, JSON]]:
+    if len(rows) == 1 and change.keys() <= rows[0].keys():
+        return [{**rows[0], **change}]
+    if not rows:
+        raise DataError(f"{place}: the table is empty in the base world, so no column names rows")
+    named = next(iter(rows[0]))
+    found = {str(row[named]): dict(row) for row in rows}
+    for name, cells in change.items():
+        if cells is None and name in found:
+            del found[name]
+        elif isinstance(cells, Mapping):
+            found[name] = {named: name, **found.get(name, {}), **cells}
+        else:
+            raise DataError(
+                f"{place}.{name}: expected an object of cells, or null for a row that there is; "
+                f"got {shortened(cells)}; rows: {', '.join(found)}"
+            )
+    return list(found.values())

@@ -1,0 +1,231 @@
+"""Files of authored scenarios: read, and checked for form."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from seal.benchmarks.toolsandbox.importer import CATEGORIES as TAGS
+from seal.benchmarks.upstream.records import json_file, refuse_deep
+from seal.core.errors import DataError, UnknownNameError, first_fault, shortened
+from seal.core.types import JSON, Tables
+
+if TYPE_CHECKING:
+    from pydantic import TypeAdapter
+
+CATEGORIES = tuple(TAGS.values())
+"""What a scenario may be an example of; a task's tag of that name is true."""
+_KEYS = ("worlds", "scenarios")
+_CONFIG = {"extra": "forbid"}
+
+
+@dataclass(frozen=True, slots=True)
+class BaseWorld:
+    """How a world begins, before a scenario changes anything."""
+
+    kind: str
+    """Name or dotted path of the world (`seal.worlds`)."""
+    tables: Tables
+    clock: dict[str, JSON] = field(default_factory=dict)
+    """As `metadata.clock` of a task."""
+    demonstration: list[dict[str, str]] = field(default_factory=list)
+    """Example dialogues for personas that have none of their own (`seal.agents.briefs`)."""
+    __pydantic_config__ = _CONFIG
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """One step of a sequence: exactly one of `do`, `say` and `hear`."""
+
+    do: dict[str, dict[str, JSON]] | list[dict[str, dict[str, JSON]]] | None = None
+    say: str | None = None
+    hear: str | None = None
+    keep: str = ""
+    __pydantic_config__ = _CONFIG
+
+
+@dataclass(frozen=True, slots=True)
+class Wrong:
+    """A sequence that must not score 1."""
+
+    why: str
+    steps: list[Move]
+    __pydantic_config__ = _CONFIG
+
+
+@dataclass(frozen=True, slots=True)
+class Take:
+    """A value of an earlier call."""
+
+    of: str
+    """Name of the node at the answer to that call."""
+    value: str
+    """Name of an extractor (`seal.core.conditions.EXTRACTORS`)."""
+    __pydantic_config__ = _CONFIG
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """A milestone or minefield."""
+
+    name: str = ""
+    after: list[str] | None = None
+    guards: list[str] | None = None
+    calls: dict[str, dict[str, JSON]] | list[dict[str, dict[str, JSON]]] | None = None
+    within: dict[str, JSON] = field(default_factory=dict)
+    take: Take | None = None
+    attempts: str | list[str] | None = None
+    tells: list[str] = field(default_factory=list)
+    tells_any: list[str] = field(default_factory=list)
+    says: str | None = None
+    asks: list[str] | None = None
+    state: dict[str, dict[str, JSON]] = field(default_factory=dict)
+    __pydantic_config__ = _CONFIG
+
+
+@dataclass(frozen=True, slots=True)
+class Scenario:
+    """One scenario as it was written."""
+
+    id: str
+    categories: list[str]
+    world: str
+    tools: list[str]
+    persona: dict[str, JSON]
+    request: str
+    gold: list[Move]
+    wrong: list[Wrong]
+    milestones: list[Node] = field(default_factory=list)
+    minefields: list[Node] = field(default_factory=list)
+    changes: dict[str, dict[str, JSON]] = field(default_factory=dict)
+    """Written as `with`."""
+    clock: dict[str, JSON] = field(default_factory=dict)
+    withheld: list[str] = field(default_factory=list)
+    place: str = ""
+    """File and id, for messages."""
+    __pydantic_config__ = _CONFIG
+
+
+Form = TypeVar("Form", BaseWorld, Scenario)
+
+
+@dataclass(frozen=True, slots=True)
+class Authored:
+    """What a folder holds."""
+
+    worlds: Mapping[str, BaseWorld]
+    scenarios: tuple[Scenario, ...]
+
+
+def read_authored(source: Path) -> Authored:
+    """Return the worlds and scenarios of a file, or of every `*.json` in a folder.
+
+    Raises:
+        DataError: A file is no JSON or not of the form, an id stands twice, or there is no
+            scenario; the text names file, scenario, field and repair.
+    """
+    worlds: dict[str, BaseWorld] = {}
+    scenarios: dict[str, Scenario] = {}
+    for path in sorted(source.glob("*.json")) if source.is_dir() else [source]:
+        content = _content(path)
+        for name, world in _entries(content, "worlds", path):
+            if name in worlds:
+                raise DataError(f"{path}: the world {name!r} stands twice; rename one")
+            worlds[name] = _formed(world, BaseWorld, f"{path}, world {name!r}")
+        for scenario in _scenarios(content, path):
+            if scenario.id in scenarios:
+                other = scenarios[scenario.id].place
+                raise DataError(f"{scenario.place}: stands in {other} already; rename one")
+            scenarios[scenario.id] = scenario
+    if not scenarios:
+        raise DataError(f"{source} holds no scenarios; expected JSON files with {_EXPECTED}")
+    return Authored(worlds, tuple(scenarios.values()))
+
+
+_EXPECTED = '{"worlds": {...}, "scenarios": [...]}'
+
+
+def _content(path: Path) -> dict[str, Any]:
+    content = json_file(path)
+    if not isinstance(content, dict) or not content.keys() <= set(_KEYS) or not content:
+        raise DataError(f"{path}: expected {_EXPECTED}, got {shortened(content)}")
+    refuse_deep(content)
+    return content
+
+
+def _entries(content: Mapping[str, Any], key: str, path: Path) -> Iterator[tuple[str, Any]]:
+    entries = content.get(key, {})
+    if not isinstance(entries, dict):
+        raise DataError(f"{path}: {key}: expected an object, got {shortened(entries)}")
+    yield from entries.items()
+
+
+def _scenarios(content: Mapping[str, Any], path: Path) -> Iterator[Scenario]:
+    records = content.get("scenarios", [])
+    if not isinstance(records, list):
+        raise DataError(f"{path}: scenarios: expected a list, got {shortened(records)}")
+    for number, record in enumerate(records):
+        named = isinstance(record, dict) and isinstance(record.get("id"), str)
+        place = f"{path}, scenario {record['id']!r}" if named else f"{path}, scenarios.{number}"
+        if isinstance(record, dict):
+            renamed = {"changes" if name == "with" else name: v for name, v in record.items()}
+            record = {**renamed, "place": place}
+        scenario = _formed(record, Scenario, place)
+        _check(scenario)
+        yield scenario
+
+
+def _formed(record: Any, form: type[Form], place: str) -> Form:
+    from pydantic import ValidationError
+
+    try:
+        formed: Form = _adapter(form.__name__).validate_python(record)
+    except ValidationError as error:
+        raise DataError(f"{place}: {first_fault(error)}") from error
+    return formed
+
+
+@cache
+def _adapter(form: str) -> TypeAdapter[Any]:
+    from pydantic import TypeAdapter
+
+    return TypeAdapter({"BaseWorld": BaseWorld, "Scenario": Scenario}[form])
+
+
+def _check(scenario: Scenario) -> None:
+    """Make sure of what the form alone does not say.
+
+    Raises:
+        DataError: Names the field.
+    """
+    for fault in _faults(scenario):
+        raise DataError(f"{scenario.place}: {fault}")
+
+
+def _faults(scenario: Scenario) -> Iterator[str]:
+    for category in scenario.categories:
+        if category not in CATEGORIES:
+            yield f"categories: {UnknownNameError('category', category, CATEGORIES)}"
+    if not scenario.categories:
+        yield f"categories: expected at least one of {', '.join(CATEGORIES)}"
+    for name in ("id", "request"):
+        if not getattr(scenario, name).strip():
+            yield f"{name}: expected a text, got an empty one"
+    if not scenario.milestones and not scenario.minefields:
+        yield "milestones: expected milestones or minefields, by which it is scored, got none"
+    if not scenario.wrong:
+        yield "wrong: expected at least one wrong sequence, got none"
+    sequences = {"gold": scenario.gold}
+    for number, wrong in enumerate(scenario.wrong):
+        sequences[f"wrong.{number}.steps"] = wrong.steps
+    for name, moves in sequences.items():
+        if not any(move.say for move in moves):
+            yield f"{name}: the agent never speaks to the user; end it with {{'say': ...}}"
+        for number, move in enumerate(moves):
+            kinds = [kind for kind in ("do", "say", "hear") if getattr(move, kind) is not None]
+            if len(kinds) != 1:
+                said = " and ".join(kinds) or "none"
+                yield f"{name}.{number}: expected one of do, say and hear, got {said}"

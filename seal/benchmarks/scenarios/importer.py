@@ -1,0 +1,235 @@
+"""Authored scenarios as tasks, each proved by its own sequences before it is written."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from seal.benchmarks.augment.augmentations import UNCHANGED
+from seal.benchmarks.augment.pools import GIVEN, TAG
+from seal.benchmarks.importer import Notes, Recorded
+from seal.benchmarks.scenarios.beginnings import UTC, clock_of, tables_of
+from seal.benchmarks.scenarios.files import (
+    CATEGORIES,
+    Authored,
+    BaseWorld,
+    Move,
+    Scenario,
+    read_authored,
+)
+from seal.benchmarks.scenarios.notation import Names, plan_of
+from seal.benchmarks.scenarios.sequences import play_sequence
+from seal.core.errors import DataError, UnknownNameError, shortened
+from seal.core.types import END_CONVERSATION, Goal, Step, Stop, Task, Tool, Trajectory
+from seal.evaluation.milestones.plans import PlanResult, measure_plan
+from seal.evaluation.milestones.view import view
+from seal.worlds import REGISTRY
+from seal.worlds.world import Worlds, WorldSetup
+
+BENCHMARK = "scenarios"
+WRONG = "wrong"
+"""Name of the recording that holds the wrong sequences, the n-th of each task as its n-th trial."""
+MAX_MESSAGES = 30
+
+_WHOLLY = 1 - 1e-6
+_PERSONA: Mapping[str, type | tuple[type, ...]] = {
+    "goal": str,
+    "boundary": str,
+    "facts": dict,
+    "then": (str, list),
+    "demonstration": list,
+}
+_OF_THE_USER = END_CONVERSATION.rpartition("/")[2]
+
+
+def import_scenarios(
+    source: Path, notes: Notes, *, benchmark: str = BENCHMARK, web: str | None = None
+) -> Iterator[Tool | Task | Recorded]:
+    """Yield the tools of the worlds, the scenarios as tasks, and their wrong sequences as recorded.
+
+    Args:
+        source: A file, or a folder of files, as `seal.benchmarks.scenarios` says.
+        notes: Gets the counts.
+        benchmark: Name of what the tasks are of.
+        web: File of what the web answers (`-T web=FILE` of a run too); None: what is shipped.
+
+    Raises:
+        DataError: A file is malformed, a scenario cannot be, its gold sequence does not score 1, or
+            a wrong one does; the text names file, scenario, field and repair.
+        MissingExtraError: A tool needs a library that is not installed.
+    """
+    authored = read_authored(source)
+    worlds = _worlds(web)
+    compiled = [_compile(scenario, authored, worlds, benchmark) for scenario in authored.scenarios]
+    kinds = sorted({task.world for task, _ in compiled})
+    for tool in (tool for kind in kinds for tool in worlds(kind).documents()):
+        if tool.name != _OF_THE_USER:
+            yield tool
+    counts: Counter[str] = Counter()
+    for task, wrong in compiled:
+        yield task
+        yield from (Recorded(WRONG, trajectory) for trajectory in wrong)
+        counts.update(wrong=len(wrong), **{tag: task.tags[tag] for tag in CATEGORIES})
+    notes.facts["counts"] = dict(sorted(counts.items()))
+
+
+def _worlds(web: str | None) -> Callable[[str], Worlds]:
+    """Return what gives the worlds of a kind, built once."""
+
+    @cache
+    def of(kind: str) -> Worlds:
+        options = {} if web is None else {"web": web}
+        built: Worlds = REGISTRY.resolve(kind)(WorldSetup(options=options))
+        return built
+
+    return of
+
+
+def _compile(
+    scenario: Scenario, authored: Authored, worlds: Callable[[str], Worlds], benchmark: str
+) -> tuple[Task, list[Trajectory]]:
+    try:
+        if scenario.world not in authored.worlds:
+            raise DataError(f"world: {UnknownNameError('world', scenario.world, authored.worlds)}")
+        base = authored.worlds[scenario.world]
+        return _Compiler(scenario, base, worlds(base.kind), benchmark).compiled()
+    except DataError as error:
+        raise DataError(f"{scenario.place}: {error}") from error
+
+
+@dataclass(frozen=True, slots=True)
+class _Compiler:
+    """Compiles one scenario."""
+
+    scenario: Scenario
+    base: BaseWorld
+    world: Worlds
+    benchmark: str
+
+    def compiled(self) -> tuple[Task, list[Trajectory]]:
+        """Return the task, and its wrong sequences as trajectories.
+
+        Raises:
+            DataError: The text begins with the field.
+        """
+        task = self._task()
+        gold = self._played(task, self.scenario.gold, "gold")
+        result = _measured(task, gold)
+        if result.similarity < _WHOLLY:
+            raise DataError(f"gold: {_shortfall(self.scenario, result)}")
+        wrong = []
+        for number, one in enumerate(self.scenario.wrong):
+            steps = self._played(task, one.steps, f"wrong.{number}.steps")
+            if _measured(task, steps).similarity >= _WHOLLY:
+                raise DataError(
+                    f"wrong.{number}: it scores 1 like the gold; add the milestone, minefield or "
+                    f"guarded table that it fails ({one.why})"
+                )
+            wrong.append(_trajectory(task, number, steps, {"why": one.why}))
+        reference = tuple(replace(step, state=None) for step in gold)
+        called = dict.fromkeys(s.call.tool for s in gold if s.call is not None and s.call.tool)
+        goal = replace(task.goals[0], reference=reference, relevant=tuple(called))
+        return replace(task, goals=(goal,)), wrong
+
+    def _task(self) -> Task:
+        scenario, clock = self.scenario, clock_of(self.scenario, self.base)
+        zone = ZoneInfo(str(clock.get("zone", UTC)))
+        offered = self._ids(scenario.tools, "tools")
+        withheld = self._ids(scenario.withheld, "withheld")
+        columns = {table: list(self.world.columns.get(table, ())) for table in self.world.tables}
+        plan = plan_of(scenario, Names(self._tools(), columns, zone))
+        task = Task(
+            scenario.id,
+            self.benchmark,
+            (Goal(scenario.request, (plan,), offered=tuple(offered)),),
+            tables_of(scenario, self.base, zone),
+            persona=_persona(scenario, self.base),
+            tags={
+                **{tag: tag in scenario.categories for tag in CATEGORIES},
+                TAG: UNCHANGED,
+                "group": scenario.id,
+            },
+            metadata={
+                "match": "clean",
+                "clock": clock,
+                "max_messages": MAX_MESSAGES,
+                "base": scenario.id,
+                GIVEN: {"allow": offered, "deny": withheld},
+            },
+            world=self.base.kind,
+        )
+        return replace(task, initial_state=self.world.beginning(task))
+
+    def _tools(self) -> dict[str, str]:
+        """Return the name of each tool of the agent to its id."""
+        named = {tool.name: tool.id for tool in self.world.documents()}
+        named.pop(_OF_THE_USER, None)
+        return named
+
+    def _ids(self, names: Sequence[str], field: str) -> list[str]:
+        known = self._tools()
+        for name in names:
+            if name not in known:
+                raise DataError(f"{field}: {UnknownNameError('tool of the world', name, known)}")
+        return [known[name] for name in names]
+
+    def _played(self, task: Task, moves: Sequence[Move], field: str) -> tuple[Step, ...]:
+        offered = {name: self._tools()[name] for name in self.scenario.tools}
+        try:
+            world = self.world.open(task, 0, list(offered))
+            return play_sequence(self.scenario.request, moves, world, offered)
+        except DataError as error:
+            raise DataError(f"{field}.{error}") from error
+
+
+def _persona(scenario: Scenario, base: BaseWorld) -> dict[str, Any]:
+    for name, value in scenario.persona.items():
+        if name not in _PERSONA:
+            raise DataError(f"persona: {UnknownNameError('part of a persona', name, _PERSONA)}")
+        if not isinstance(value, _PERSONA[name]):
+            raise DataError(f"persona.{name}: got {shortened(value)}; see seal.agents.briefs")
+    examples = {"demonstration": base.demonstration} if base.demonstration else {}
+    return {**examples, **scenario.persona}
+
+
+def _trajectory(
+    task: Task, trial: int, steps: tuple[Step, ...], provenance: dict[str, Any]
+) -> Trajectory:
+    said = [s.content for s in steps if s.author != steps[0].author and not s.call and not s.result]
+    return Trajectory(
+        task.id,
+        trial,
+        steps,
+        offered=(task.goals[0].offered or (),),
+        stops=(Stop("user_ended"),),
+        answers=(said[-1] if said else None,),
+        provenance=provenance,
+    )
+
+
+def _measured(task: Task, steps: tuple[Step, ...]) -> PlanResult:
+    seen = view(_trajectory(task, 0, steps, {}), 0, task.initial_state, "clean")
+    (plan,) = task.goals[0].plans or ()
+    return measure_plan(plan, seen, "clean")
+
+
+def _shortfall(scenario: Scenario, result: PlanResult) -> str:
+    """Return which node keeps a sequence from scoring 1."""
+    if result.minefield_similarity:
+        hit = next(reached for reached in result.minefields if reached.similarity)
+        return f"minefields.{hit.node} is met by step {hit.index}; mend the sequence or the node"
+    least = min(result.milestones, key=lambda reached: reached.similarity, default=None)
+    if least is None:
+        return "no milestone is reached; mend the sequence or the milestones"
+    name = scenario.milestones[least.node].name
+    named = f" ({name})" if name else ""
+    return (
+        f"milestones.{least.node}{named} is met by {least.similarity:.3g} at most, at step "
+        f"{least.index}, its conditions by {[round(value, 3) for value in least.conditions]}; "
+        "mend the sequence or the node"
+    )
