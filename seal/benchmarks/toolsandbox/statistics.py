@@ -15,8 +15,9 @@ from statistics import fmean
 from seal.benchmarks.augment.augmentations import UNCHANGED
 from seal.benchmarks.augment.pools import TAG
 from seal.core.conditions import AllOf, Condition, DependsOn, StateHas
-from seal.core.conditions.parties import EXECUTOR, MESSAGE, USER, party
+from seal.core.conditions.parties import MESSAGE, party
 from seal.core.types import JSON, Milestone, Plan, Task, Trajectory
+from seal.evaluation.milestones import turn_count
 
 _CALLS = "calls"
 
@@ -38,8 +39,8 @@ class ScenarioStatistics:
     calls: float | None
     """Calls of a recorded trajectory, mean; None: no trajectory was given."""
     turns: float | None
-    """Turns of a recorded trajectory, mean: messages but the first, those inside the agent, and
-    those between user and executor. None: no trajectory was given."""
+    """Turns of a recorded trajectory (`seal.evaluation.milestones.turn_count`), mean; None: no
+    trajectory was given."""
     milestones: dict[str, int]
     """Number of milestones to how many bases have so many."""
     minefields: dict[str, int]
@@ -68,19 +69,16 @@ def scenario_statistics(
     counter = _Counter()
     for task in tasks:
         counter.add(task)
-    lengths = [(sum(1 for _ in played.calls()), turn_count(played)) for played in trajectories]
+    lengths = [
+        (sum(1 for _ in played.calls()), turn_count(played.steps)) for played in trajectories
+    ]
     calls, turns = zip(*lengths, strict=True) if lengths else ((), ())
     return counter.statistics(_mean(calls), _mean(turns))
 
 
-def turn_count(trajectory: Trajectory) -> int:
-    """Return the number of messages after the first between user, agent and executor.
-
-    Source: apple/ToolSandbox, whose evaluation leaves out the first message and what passes
-    between the user and the executor.
-    """
-    ends = [{party(step.author), party(step.recipient)} for step in trajectory.steps]
-    return max(0, sum(len(pair) == 2 and pair != {USER, EXECUTOR} for pair in ends) - 1)
+def _turns(trajectory: Trajectory) -> int:
+    steps = trajectory.steps
+    return turn_count([step for step in steps if party(step.author) != party(step.recipient)])
 
 
 def _mean(values: Iterable[float]) -> float | None:
