@@ -69,9 +69,7 @@ def scenario_statistics(
     counter = _Counter()
     for task in tasks:
         counter.add(task)
-    lengths = [
-        (sum(1 for _ in played.calls()), turn_count(played.steps)) for played in trajectories
-    ]
+    lengths = [(sum(1 for _ in played.calls()), _turns(played)) for played in trajectories]
     calls, turns = zip(*lengths, strict=True) if lengths else ((), ())
     return counter.statistics(_mean(calls), _mean(turns))
 
