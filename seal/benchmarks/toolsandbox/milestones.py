@@ -146,7 +146,8 @@ def _condition(constraint: Any) -> Condition:
         extractor = field(constraint, "extractor", str)
         return DependsOn(since, rows, extractor, fill, columns, _MATCH)  # type: ignore[arg-type]
     if measure not in _CHANGES:
-        raise UnknownNameError("measure of a table", measure, {*_CHANGES, "unchanged"})
+        known = {*_CHANGES, "unchanged", "tool_trace_dependent"}
+        raise DataError(str(UnknownNameError("measure of a table", measure, known)))
     return StateHas(table, rows, measure, since, columns, _MATCH)  # type: ignore[arg-type]
 
 

@@ -1,0 +1,43 @@
+"""The cheapest assignment, against all of them."""
+
+from itertools import permutations
+from math import inf
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from seal.core.conditions.assignment import cheapest
+
+costs = st.sampled_from([0.0, 0.25, 0.5, 1.0, 3.0, inf])
+squares = st.integers(0, 5).flatmap(
+    lambda n: st.lists(st.lists(costs, min_size=n, max_size=n), min_size=n, max_size=n)
+)
+
+
+def total(table: list[list[float]], columns: tuple[int, ...] | list[int]) -> float:
+    return sum(table[row][column] for row, column in enumerate(columns))
+
+
+@given(squares)
+def test_no_other_assignment_is_cheaper(table: list[list[float]]) -> None:
+    best = min(total(table, columns) for columns in permutations(range(len(table))))
+    found = cheapest(table)
+    if best == inf:
+        assert found is None
+    else:
+        assert found is not None
+        assert sorted(found) == list(range(len(table)))
+        assert total(table, found) == pytest.approx(best)
+
+
+def test_a_row_moves_where_another_has_no_other_column() -> None:
+    assert cheapest([[0.0, 1.0], [0.0, inf]]) == [1, 0]
+
+
+def test_a_table_that_cannot_be_assigned_has_no_assignment() -> None:
+    assert cheapest([[inf, 0.0], [inf, 0.0]]) is None
+
+
+def test_nothing_is_assigned_to_nothing() -> None:
+    assert cheapest([]) == []
