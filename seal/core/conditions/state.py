@@ -138,14 +138,22 @@ class DependsOn(Condition):
         placeholder that the earlier call says nothing of makes the whole condition 0.
         """
         best = 0.0
-        for values in self._values(reached[self.since]):
-            target = [self._filled(row, values) for row in self.rows]
-            known = [row for row in target if row is not None]
-            if len(known) < len(target):
+        for target in self.targets(reached[self.since]):
+            if target is None:
                 return 0.0
-            row = message_row(step, dict.fromkeys(name for row in known for name in row))
-            best = max(best, similarity([row], known, self.columns, self.match))
+            row = message_row(step, dict.fromkeys(name for wanted in target for name in wanted))
+            best = max(best, similarity([row], target, self.columns, self.match))
         return best
+
+    def targets(self, earlier: Step) -> Iterator[list[dict[str, Any]] | None]:
+        """Yield the target rows filled in, once for each map of values that a step's calls bring.
+
+        None stands for a map that a placeholder is missing from.
+        """
+        for values in self._values(earlier):
+            rows = [self._filled(row, values) for row in self.rows]
+            known = [row for row in rows if row is not None]
+            yield known if len(known) == len(rows) else None
 
     def _values(self, earlier: Step) -> Iterator[dict[str, Any]]:
         for call in calls_of(earlier) or ():

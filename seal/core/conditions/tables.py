@@ -55,13 +55,30 @@ def table_similarity(
         columns: How the columns are measured; others exactly.
         match: By which rules.
     """
+    found = compared(change, table, before, target, match)
+    return 0.0 if found is None else similarity(*found, columns, match)
+
+
+def compared(
+    change: Change, table: Table, before: Table, target: Table, match: Match
+) -> tuple[Table, Table] | None:
+    """Return the rows that are measured, and the target rows that they are measured by.
+
+    Args:
+        change: What is measured.
+        table: The rows now.
+        before: The rows of the step that is referred to.
+        target: The rows wanted.
+        match: By which rules.
+
+    Returns:
+        None where something happened to the table that is no such change.
+    """
     if change == "snapshot":
-        return similarity(table, target, columns, match)
+        return table, target
     if change == "removal":
         table, before = before, table
-    changes = _CHANGES[match, "update" if change == "update" else "addition"]
-    found = changes(table, before, target)
-    return 0.0 if found is None else similarity(*found, columns, match)
+    return _CHANGES[match, "update" if change == "update" else "addition"](table, before, target)
 
 
 def unchanged(table: Table, before: Table, match: Match) -> bool:
@@ -130,12 +147,12 @@ def _counted(table: Iterable[Row]) -> Counter[bytes]:
 
 
 def _clean_addition(table: Table, before: Table, target: Table) -> tuple[Table, Table] | None:
-    added = _beyond(table, before)
+    added = beyond(table, before)
     return None if len(added) != len(table) - len(before) else (added, target)
 
 
 def _clean_update(table: Table, before: Table, target: Table) -> tuple[Table, Table] | None:
-    changed, gone = _beyond(table, before), _beyond(before, table)
+    changed, gone = beyond(table, before), beyond(before, table)
     named = _counted(map(_name_of, changed)) == _counted(map(_name_of, gone))
     return (changed, target) if named else None
 
@@ -145,7 +162,7 @@ def _name_of(row: Row) -> Row:
     return dict(list(row.items())[:1])
 
 
-def _beyond(table: Table, other: Table) -> list[Row]:
+def beyond(table: Table, other: Table) -> list[Row]:
     """Return the rows that a table has more often than another, in its order."""
     rest = _counted(other)
     found = []

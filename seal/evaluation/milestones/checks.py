@@ -53,7 +53,7 @@ def _faults(
             if not 0 <= earlier < len(nodes):
                 yield position, f"after: no node {earlier}; there are 0 to {len(nodes) - 1}"
                 return
-    ancestors = [_ancestors(position, nodes) for position in range(len(nodes))]
+    ancestors = [ancestors(position, nodes) for position in range(len(nodes))]
     for position, node in enumerate(nodes):
         if position in ancestors[position]:
             yield position, "after: the nodes form a cycle, so that none can come first; cut it"
@@ -65,7 +65,7 @@ def _faults(
                 yield position, "rows: every value is null; name one that must be there"
 
 
-def _ancestors(position: int, nodes: Sequence[Milestone]) -> set[int]:
+def ancestors(position: int, nodes: Sequence[Milestone]) -> set[int]:
     """Return the nodes that must come before one; itself where there is a cycle."""
     found: set[int] = set()
     waiting = list(nodes[position].after)

@@ -1,0 +1,79 @@
+"""What happened to a table between two moments: rows that came, went or changed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from seal.core.canonical import canonical_json, equal
+from seal.core.conditions.tables import beyond
+from seal.core.types import JSON
+
+Row = Mapping[str, JSON]
+
+
+@dataclass(frozen=True, slots=True)
+class CellChange:
+    """One cell of a row that changed."""
+
+    column: str
+    before: JSON
+    """None also where the row did not have the column."""
+    after: JSON
+
+
+@dataclass(frozen=True, slots=True)
+class RowChange:
+    """A row that kept its first column, which names it, and changed in others."""
+
+    name: tuple[str, JSON]
+    """First column and its value."""
+    cells: tuple[CellChange, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TableChange:
+    """What happened to one table."""
+
+    added: tuple[Row, ...] = ()
+    removed: tuple[Row, ...] = ()
+    changed: tuple[RowChange, ...] = ()
+    moved: bool = False
+    """True: nothing but the order of the rows changed."""
+
+    def __bool__(self) -> bool:
+        """Tell whether anything happened."""
+        return bool(self.added or self.removed or self.changed or self.moved)
+
+
+def table_change(before: Sequence[Row], after: Sequence[Row]) -> TableChange:
+    """Return what happened to a table, a multiset of rows.
+
+    Of the rows that are not in both, one that went and one that came are the same row changed
+    where their first columns are equal; the first ones where several are.
+    """
+    if before is after:
+        return TableChange()
+    came, went = beyond(after, before), beyond(before, after)
+    changed = []
+    for row in list(came):
+        old = next((gone for gone in went if row and _name(gone) == _name(row)), None)
+        if old is not None:
+            went.remove(old)
+            came.remove(row)
+            changed.append(RowChange(next(iter(row.items())), _cells(old, row)))
+    moved = not (came or went or changed) and not equal(list(before), list(after))
+    return TableChange(tuple(came), tuple(went), tuple(changed), moved)
+
+
+def _name(row: Row) -> bytes:
+    return canonical_json(dict(list(row.items())[:1]))
+
+
+def _cells(before: Row, after: Row) -> tuple[CellChange, ...]:
+    names = dict.fromkeys((*before, *after))
+    return tuple(
+        CellChange(name, before.get(name), after.get(name))
+        for name in names
+        if (name in before) != (name in after) or not equal(before.get(name), after.get(name))
+    )

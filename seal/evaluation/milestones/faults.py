@@ -1,0 +1,339 @@
+"""Why a milestone is not wholly met: its conditions, their columns, what was wanted and found.
+
+The similarities of a plan say how well each node is met (`plans`); this says what is missing. It
+measures nothing anew that counts, and is meant for people.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+from seal.core.conditions import (
+    FIRST,
+    LAST,
+    MESSAGE,
+    AllOf,
+    Column,
+    Condition,
+    DependsOn,
+    Match,
+    StateHas,
+    StateUnchanged,
+    message_row,
+)
+from seal.core.conditions.assignment import cheapest
+from seal.core.conditions.cells import cell_similarity
+from seal.core.conditions.state import table_after
+from seal.core.conditions.tables import Row, Table, compared
+from seal.core.types import JSON, Milestone, Step
+from seal.evaluation.milestones.changes import TableChange, table_change
+from seal.evaluation.milestones.checks import ancestors
+
+ALMOST_ONE = 1 - 1e-6
+"""Similarity from which a node is met wholly; cells are rounded to 32 bits."""
+
+_EXACT = Column()
+_VERBS = {"addition": "added", "removal": "removed", "update": "changed", "snapshot": ""}
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """One thing that keeps a condition from being met."""
+
+    condition: int
+    """Position of the condition among those of its node; -1: all are met, but too early."""
+    table: str
+    """Table that it asks of; empty where it asks of none."""
+    column: str = ""
+    """Column; `calls.NAME` is an argument of a call. Empty: the table as a whole."""
+    expected: str = ""
+    """JSON of a value, or words; empty: what the condition says."""
+    found: str = ""
+    similarity: float = 0.0
+    """Of the cell, in [0, 1); 0 where it is not about a cell."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unmet:
+    """A node that is not wholly met."""
+
+    node: int
+    index: int
+    """`Step.index` of the step that was looked at."""
+    nearest: bool
+    """True: the node is met nowhere, and this is the step that comes closest."""
+    faults: tuple[Fault, ...]
+
+
+def unmet(
+    nodes: Sequence[Milestone], steps: Sequence[Step], mapping: Mapping[int, tuple[int, float]]
+) -> dict[int, Unmet]:
+    """Return why nodes are not wholly met, by their positions.
+
+    Args:
+        nodes: By the rules that they were measured by (`guardrails.under`).
+        steps: As `view` gives them; at least one.
+        mapping: Position of each node to (`Step.index` of its step, similarity).
+
+    Raises:
+        KeyError: There is no such step.
+    """
+    places = {step.index: place for place, step in enumerate(steps)}
+    reached = {FIRST: steps[0], LAST: steps[-1]}
+    reached |= {node: steps[places[index]] for node, (index, _) in mapping.items()}
+    found = {}
+    for node, (_, similarity) in mapping.items():
+        if similarity < ALMOST_ONE:
+            met = (reached[n].index for n in nodes[node].after if mapping.get(n, (0, 0.0))[1])
+            first = max(met, default=steps[0].index)
+            later = [step for step in steps if step.index >= first]
+            step = reached[node] if similarity else _nearest(nodes[node], later, reached)
+            faults = _faults_of(nodes[node], step, reached, steps)
+            faults = faults or [_too_early(node, nodes, step, reached)]
+            found[node] = Unmet(node, step.index, not similarity, tuple(faults))
+    return found
+
+
+def _nearest(node: Milestone, steps: Sequence[Step], reached: Mapping[int, Step]) -> Step:
+    parts = _parts(node.condition)
+    return max(steps, key=lambda step: _closeness(parts, step, reached))
+
+
+def _faults_of(
+    node: Milestone, step: Step, reached: Mapping[int, Step], steps: Sequence[Step]
+) -> list[Fault]:
+    return [
+        fault
+        for number, part in enumerate(_parts(node.condition))
+        for fault in _faults(number, part, step, reached, steps)
+    ]
+
+
+def _too_early(
+    node: int, nodes: Sequence[Milestone], step: Step, reached: Mapping[int, Step]
+) -> Fault:
+    """Return the fault of a node that is met, but before another that must come first."""
+    earlier = (n for n in sorted(ancestors(node, nodes)) if n in reached)
+    late = [n for n in earlier if reached[n].index > step.index]
+    before = ", ".join(f"{n} at step {reached[n].index}" for n in late)
+    return Fault(-1, "", "", f"after {before}" if before else "", f"met at step {step.index}")
+
+
+class _Cell(NamedTuple):
+    column: str
+    expected: str
+    found: str
+    similarity: float
+
+
+class _Comparison(NamedTuple):
+    """Rows beside the target rows that they are most like."""
+
+    closeness: float
+    """Mean over the cells, in [0, 1]."""
+    cells: list[_Cell]
+    """Those below 1."""
+
+
+def _parts(condition: Condition) -> tuple[Condition, ...]:
+    return condition.conditions if isinstance(condition, AllOf) else (condition,)
+
+
+def _closeness(
+    parts: Sequence[Condition], step: Step, reached: Mapping[int, Step]
+) -> tuple[float, float]:
+    """Return how close a step comes to what is asked, then to what is guarded."""
+    asked = [_part_closeness(p, step, reached) for p in parts if not isinstance(p, StateUnchanged)]
+    kept = [p.similarity(step, reached) for p in parts if isinstance(p, StateUnchanged)]
+    return _mean(asked), _mean(kept)
+
+
+def _part_closeness(part: Condition, step: Step, reached: Mapping[int, Step]) -> float:
+    if isinstance(part, (StateHas, DependsOn)):
+        comparison = _comparison(part, step, reached)
+        return comparison.closeness if comparison else 0.0
+    return part.similarity(step, reached)
+
+
+def _mean(values: Sequence[float]) -> float:
+    return sum(values) / len(values) if values else 1.0
+
+
+def _faults(
+    number: int,
+    part: Condition,
+    step: Step,
+    reached: Mapping[int, Step],
+    steps: Sequence[Step],
+) -> list[Fault]:
+    """Return what keeps one condition from being met; at least one fault where it is not."""
+    similarity = part.similarity(step, reached)
+    if similarity >= ALMOST_ONE:
+        return []
+    if isinstance(part, StateUnchanged):
+        return [_broken(number, part, step, reached, steps)]
+    if not isinstance(part, (StateHas, DependsOn)):
+        return [Fault(number, "", similarity=similarity)]
+    table = MESSAGE if isinstance(part, DependsOn) else part.table
+    comparison = _comparison(part, step, reached)
+    if comparison is None:
+        return [_no_rows(number, part, step, reached)]
+    cells = [Fault(number, table, *cell) for cell in comparison.cells]
+    return cells or [Fault(number, table, found="no cell that counts")]
+
+
+def _broken(
+    number: int,
+    part: StateUnchanged,
+    step: Step,
+    reached: Mapping[int, Step],
+    steps: Sequence[Step],
+) -> Fault:
+    """Return the fault of a guardrail, with the steps in which the table changed."""
+    since = FIRST if part.since is None else part.since
+    low, high = sorted((reached[since].index, step.index))
+    between = [one for one in steps if low <= one.index <= high]
+    changed = [
+        after.index
+        for before, after in pairwise(between)
+        if table_change(table_after(before, part.table), table_after(after, part.table))
+    ]
+    where = ", ".join(map(str, changed))
+    return Fault(number, part.table, "", "unchanged", f"changed in step {where}" if where else "")
+
+
+def _no_rows(
+    number: int, part: StateHas | DependsOn, step: Step, reached: Mapping[int, Step]
+) -> Fault:
+    """Return the fault of a condition whose rows cannot be compared."""
+    if isinstance(part, DependsOn):
+        found = f"step {reached[part.since].index} brought no value for it"
+        return Fault(number, MESSAGE, "", "", found)
+    wanted = _counted(len(part.rows))
+    now = table_after(step, part.table)
+    if part.since is None:
+        return Fault(number, part.table, "", wanted, _counted(len(now)))
+    change = table_change(table_after(reached[part.since], part.table), now)
+    return Fault(number, part.table, "", f"{wanted} {_VERBS[part.measure]}", _told(change))
+
+
+def _told(change: TableChange) -> str:
+    counts = (
+        (len(change.added), "added"),
+        (len(change.removed), "removed"),
+        (len(change.changed), "changed"),
+    )
+    told = [f"{_counted(count)} {verb}" for count, verb in counts if count]
+    return ", ".join(told) or "no change"
+
+
+def _counted(count: int) -> str:
+    return f"{count} row" if count == 1 else f"{count} rows"
+
+
+def _comparison(
+    part: StateHas | DependsOn, step: Step, reached: Mapping[int, Step]
+) -> _Comparison | None:
+    """Return the best comparison of a step's rows; None where there are none to compare."""
+    found = [
+        comparison
+        for rows, target in _compared(part, step, reached)
+        if (comparison := _side_by_side(rows, target, part.columns, part.match)) is not None
+    ]
+    return max(found, key=lambda one: one.closeness, default=None)
+
+
+def _compared(
+    part: StateHas | DependsOn, step: Step, reached: Mapping[int, Step]
+) -> Iterator[tuple[Table, Table]]:
+    if isinstance(part, DependsOn):
+        for target in part.targets(reached[part.since]):
+            if target is not None:
+                yield [_message(step, target)], target
+    elif part.table == MESSAGE:
+        yield [_message(step, part.rows)], part.rows
+    else:
+        now = table_after(step, part.table)
+        before = () if part.since is None else table_after(reached[part.since], part.table)
+        found = compared(part.measure, now, before, part.rows, part.match)
+        if found is not None:
+            yield found
+
+
+def _message(step: Step, target: Table) -> Row:
+    return message_row(step, dict.fromkeys(name for row in target for name in row))
+
+
+def _side_by_side(
+    rows: Table, target: Table, columns: Mapping[str, Column], match: Match
+) -> _Comparison | None:
+    """Return the rows under the assignment that makes the mean over cells largest."""
+    if len(rows) != len(target) or not target:
+        return None
+    pairs = [[_pair(row, wanted, columns, match) for row in rows] for wanted in target]
+    assigned = cheapest([[1 - pair.closeness for pair in line] for line in pairs])
+    chosen = [pairs[row][column] for row, column in enumerate(assigned or ())]
+    cells = [cell for pair in chosen for cell in pair.cells]
+    return _Comparison(_mean([pair.closeness for pair in chosen]), cells)
+
+
+def _pair(row: Row, wanted: Row, columns: Mapping[str, Column], match: Match) -> _Comparison:
+    closeness, cells = [], []
+    for name, value in wanted.items():
+        column = columns.get(name, _EXACT)
+        if name not in row:
+            closeness.append(0.0)
+            cells.append(_Cell(name, _json(value), "no such column", 0.0))
+            continue
+        alike = cell_similarity(row[name], value, column, match)
+        if alike is None or alike >= ALMOST_ONE:
+            closeness += [] if alike is None else [alike]
+        elif column.measure == "calls":
+            found = _calls(name, row[name], value, column, match)
+            closeness.append(found.closeness)
+            cells += found.cells
+        else:
+            closeness.append(alike)
+            cells.append(_Cell(name, _json(value), _json(row[name]), alike))
+    return _Comparison(_mean(closeness), cells)
+
+
+def _calls(name: str, calls: Any, wanted: Any, column: Column, match: Match) -> _Comparison:
+    """Return the recorded call that is most like a wanted one, argument by argument."""
+    candidates = wanted if isinstance(wanted, (list, tuple)) else [wanted]
+    like = [
+        _arguments(name, call, candidate, column, match)
+        for call in calls or ()
+        for candidate in candidates
+        if call["tool"] == candidate["tool"]
+    ]
+    if like:
+        return max(like, key=lambda one: one.closeness)
+    expected = " or ".join(dict.fromkeys(map(_written, candidates)))
+    found = ", ".join(map(_written, calls or ())) or "no call that succeeded"
+    return _Comparison(0.0, [_Cell(name, expected, found, 0.0)])
+
+
+def _arguments(name: str, call: Any, wanted: Any, column: Column, match: Match) -> _Comparison:
+    given = call["arguments"]
+    cells = []
+    for argument, value in wanted["arguments"].items():
+        one = {"tool": call["tool"], "arguments": {argument: value}}
+        if not cell_similarity([call], [one], column, match):
+            found = _json(given[argument]) if argument in given else "not given"
+            cells.append(_Cell(f"{name}.{argument}", _json(value), found, 0.0))
+    share = len(cells) / len(wanted["arguments"]) if wanted["arguments"] else 0.0
+    return _Comparison(1 - share / 2, cells)
+
+
+def _written(call: Mapping[str, Any]) -> str:
+    given = ", ".join(f"{name}={_json(value)}" for name, value in call["arguments"].items())
+    return f"{call['tool']}({given})"
+
+
+def _json(value: JSON) -> str:
+    return json.dumps(value, ensure_ascii=False)
