@@ -53,13 +53,13 @@ def _faults(
             if not 0 <= earlier < len(nodes):
                 yield position, f"after: no node {earlier}; there are 0 to {len(nodes) - 1}"
                 return
-    ancestors = [ancestors(position, nodes) for position in range(len(nodes))]
+    before = [ancestors(position, nodes) for position in range(len(nodes))]
     for position, node in enumerate(nodes):
-        if position in ancestors[position]:
+        if position in before[position]:
             yield position, "after: the nodes form a cycle, so that none can come first; cut it"
             return
         for part in parts(node.condition):
-            for fault in _faults_of(part, ancestors[position], state):
+            for fault in _faults_of(part, before[position], state):
                 yield position, fault
             if not measured and _is_all_null(part):
                 yield position, "rows: every value is null; name one that must be there"
