@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pkgutil
+import re
 import sys
 from collections.abc import Sequence
 from importlib import import_module
@@ -12,6 +13,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import typer
 
+_NUMBER = re.compile(r"Input should be a valid (integer|number).*")
+"""How the library below the command line refuses a word that is no number."""
 _VERBS = Path(__file__).parent / "verbs"
 
 _HELP = """\
@@ -100,7 +103,7 @@ def _call(verb: str, words: list[str]) -> int:
         return end.exit_code
     except typer.TyperException as error:
         origin = config.origin(getattr(error, "param", None))
-        text = error.format_message().rstrip(".")
+        text = _NUMBER.sub(_expected, error.format_message()).rstrip(".")
         raise UsageError(f"{text}.{origin} See `seal {verb} --help`.") from error
     return outcome if isinstance(outcome, int) else 0
 
@@ -110,6 +113,10 @@ def _take_debug(words: list[str]) -> tuple[list[str], bool]:
     end = words.index("--") if "--" in words else len(words)
     kept = [word for word in words[:end] if word != "--debug"]
     return kept + words[end:], len(kept) < end
+
+
+def _expected(refused: re.Match[str]) -> str:
+    return "expected a whole number" if refused[1] == "integer" else "expected a number"
 
 
 def _help() -> str:

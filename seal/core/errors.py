@@ -136,12 +136,34 @@ def nearest(name: str, known: Iterable[str], threshold: float = 60.0) -> str | N
     return best[0] if best else None
 
 
+_EXPECTED = {
+    "bool": "true or false",
+    "dataclass": "an object",
+    "dict": "an object",
+    "float": "a number",
+    "int": "a whole number",
+    "list": "a list",
+    "mapping": "an object",
+    "string": "a text",
+    "tuple": "a list",
+}
+"""What pydantic's errors expect, by the first word of their names: `int_parsing`, `tuple_type`."""
+_OF_TYPE = frozenset({"exact_type", "from_float", "parsing", "type"})
+"""The rest of the names of errors that say no more than that."""
+
+
 def first_fault(error: ValidationError) -> str:
     """Return the first thing that pydantic found wrong, as `field.0.field: what, got what`."""
     first = error.errors(include_url=False)[0]
     place = ".".join(map(str, first["loc"])) or "record"
-    got = "" if first["type"] == "missing" else f", got {shortened(first['input'])}"
-    return f"{place}: {first['msg']}{got}"
+    if first["type"] == "missing":
+        return f"{place}: the field is missing"
+    if first["type"] == "unexpected_keyword_argument":
+        return f"{place}: there is no such field, got {shortened(first['input'])}"
+    kind, _, how = first["type"].partition("_")
+    told = first["msg"].replace("Input should be", "expected")
+    what = f"expected {_EXPECTED[kind]}" if how in _OF_TYPE and kind in _EXPECTED else told
+    return f"{place}: {what}, got {shortened(first['input'])}"
 
 
 def shortened(value: object) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -101,5 +102,14 @@ class RunSettings:
             "max-total-tokens": self.max_total_tokens,
         }
         for flag, value in positive.items():
-            if value is not None and value <= 0:
+            if value is not None and not value > 0:  # NaN is not
                 raise UsageError(f"--{flag} {value}: it must be at least 1")
+        check_seed(self.seed)
+        if not 0 <= self.temperature < math.inf:
+            raise UsageError(f"--temperature {self.temperature}: expected a number of at least 0")
+
+
+def check_seed(seed: int) -> None:
+    """Raise UsageError where a seed cannot be written to JSON: it has more than 64 bits."""
+    if not -(2**63) <= seed < 2**63:
+        raise UsageError(f"--seed {seed}: expected a whole number of at most 18 digits")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import pairwise
 from typing import Any, TypeAlias
@@ -46,7 +47,8 @@ def number_option(options: Mapping[str, Any], name: str, default: float, most: f
     value = options.get(name)
     value = default if value is None else value
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value <= most:
-        raise OptionError(f"{name} = {value!r}: expected a number from 0 to {most:g}")
+        bounds = f"from 0 to {most:g}" if most < math.inf else "of at least 0"
+        raise OptionError(f"{name} = {value!r}: expected a number {bounds}")
     return float(value)
 
 

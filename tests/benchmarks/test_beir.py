@@ -249,6 +249,7 @@ def test_a_malformed_file_is_told_by_place_and_field(
         ("corpus.jsonl", b'{"_id": "d9"}\n', "malformed_document", "has no field 'text'"),
         ("corpus.jsonl", b'{"_id": "\xe9"}\n', "malformed_document", "not UTF-8"),
         ("qrels/test.tsv", b"q1\td1\tx\n", "malformed_judgement", "the score is no number"),
+        ("qrels/test.tsv", b"q1\td1\tnan\n", "malformed_judgement", "the score is no number"),
         ("qrels/test.tsv", b"q\xe9\td1\t1\n", "malformed_judgement", "not UTF-8"),
     ],
 )

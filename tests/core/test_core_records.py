@@ -153,13 +153,13 @@ def test_tuples_among_json_values_come_back_as_lists():
         (b"{}", "schema None, expected 'task/1'"),
         (b'{"schema":"tool/1"}', "schema 'tool/1', expected 'task/1': the file is of another kind"),
         (b'{"schema":["task/1"]}', "schema ['task/1'], expected"),
-        (b'{"schema":"task/1"}', "id: Field required"),
-        ({"id": 5}, "id: Input should be a valid string, got 5"),
-        ({"goals": None}, "goals: Input should be a valid tuple, got None"),
-        ({"goals": [{}]}, "goals.0.text: Field required"),
+        (b'{"schema":"task/1"}', "id: the field is missing"),
+        ({"id": 5}, "id: expected a text, got 5"),
+        ({"goals": None}, "goals: expected a list, got None"),
+        ({"goals": [{}]}, "goals.0.text: the field is missing"),
         ({"goals": [{"text": "x", "plans": [{"milestones": 1}]}]}, "goals.0.plans.0.milestones: "),
-        ({"tags": ["x"]}, "tags: Input should be a valid dictionary, got ['x']"),
-        ({"split": "x" * 9999, "id": ["y" * 9999]}, "id: Input should be a valid string"),
+        ({"tags": ["x"]}, "tags: expected an object, got ['x']"),
+        ({"split": "x" * 9999, "id": ["y" * 9999]}, "id: expected a text"),
     ],
 )
 def test_a_bad_line_names_field_and_value(change, text):
@@ -178,10 +178,10 @@ def test_a_bad_line_names_field_and_value(change, text):
         ({"kind": ["called"]}, "no condition kind"),
         (None, "no condition kind"),
         ("called", "no condition kind"),
-        ({"kind": "called"}, "called: tool: Field required"),
+        ({"kind": "called"}, "called: tool: the field is missing"),
         (
             {"kind": "called", "tool": "t", "arguments": {"x": {"values": 1}}},
-            "called: arguments.x.values: Input should be a valid tuple, got 1",
+            "called: arguments.x.values: expected a list, got 1",
         ),
     ],
 )
@@ -208,7 +208,7 @@ def test_a_file_is_read_as_it_was_written(tmp_path):
     [
         (b"{oops}\n", 3, "not JSON"),
         (b'{"schema":"tool/1"}\n', 3, "schema 'tool/1'"),
-        (b"\n\n" + b'{"schema":"task/1","id":"x"}\n', 5, "benchmark: Field required"),
+        (b"\n\n" + b'{"schema":"task/1","id":"x"}\n', 5, "benchmark: the field is missing"),
     ],
 )
 def test_a_bad_line_of_a_file_is_named_by_file_and_number(tmp_path, bad, line, text):

@@ -35,3 +35,17 @@ def test_retrieval_refuses_a_key_too(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="options: api_key"):
         seal.retrieve(["sample"], ["tfidf"], options=KEY, out=tmp_path / "found")
     assert not (tmp_path / "found").exists()
+
+
+@pytest.mark.parametrize(
+    ("setting", "value", "told"),
+    [
+        ("max_seconds", float("nan"), "--max-seconds nan: it must be at least 1"),
+        ("temperature", float("nan"), "--temperature nan: expected a number of at least 0"),
+        ("temperature", -1.0, "--temperature -1.0: expected a number of at least 0"),
+        ("seed", 2**63, "expected a whole number of at most 18 digits"),
+    ],
+)
+def test_numbers_that_no_run_can_have_are_refused(setting: str, value: float, told: str) -> None:
+    with pytest.raises(UsageError, match=told):
+        RunSettings(**{setting: value})

@@ -65,7 +65,7 @@ def test_k1_and_b_shape_the_score():
     [("k1", -1), ("k1", "many"), ("k1", math.nan), ("b", 1.5), ("b", True), ("b", -0.1)],
 )
 def test_a_parameter_out_of_range_is_refused(option, value, with_options):
-    with pytest.raises(UsageError, match=f"{option} = .*expected a number from 0"):
+    with pytest.raises(UsageError, match=f"{option} = .*expected a number (from|of at least) 0"):
         build_retriever("bm25", with_options(**{option: value}))
 
 

@@ -12,6 +12,7 @@ The first two are JSON Lines, one JSON array, or Parquet. ToolRet has no third: 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -176,9 +177,10 @@ def judgement_of(line: str) -> Judgement:
 
 def _number(text: str) -> float | None:
     try:
-        return float(text)
+        number = float(text)
     except ValueError:
         return None
+    return number if math.isfinite(number) else None
 
 
 def identifier(record: Any) -> str:

@@ -57,7 +57,7 @@ def import_beir(
         MissingExtraError: A Parquet file, without the extra `experiments`.
         UsageError: `min_score` is no number above 0.
     """
-    if isinstance(min_score, bool) or not isinstance(min_score, (int, float)) or min_score <= 0:
+    if isinstance(min_score, bool) or not isinstance(min_score, (int, float)) or not min_score > 0:
         raise UsageError(f"min_score: expected a number above 0, got {shortened(min_score)}")
     return _Import(find_files(source, split), split, min_score, notes).records()
 

@@ -11,6 +11,7 @@ from seal.core.errors import UsageError
 from seal.core.protocols import CacheMode
 from seal.core.secrets import refuse_secret
 from seal.pipeline.drawing import Drawing, check_above_zero, check_known
+from seal.pipeline.settings import check_seed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,6 +52,7 @@ class RetrievalSettings(Drawing):
         if not self.k:
             raise UsageError("--cutoffs needs at least one number, such as 1,5,10")
         check_above_zero("cutoffs", self.k)
+        check_seed(self.seed)
         check_above_zero("limit", [] if self.limit is None else [self.limit])
         check_known("cache", self.cache, get_args(CacheMode))
         object.__setattr__(self, "k", tuple(sorted(set(self.k))))

@@ -10,6 +10,7 @@ from typing import Any, Literal, get_args
 
 from seal.core.errors import UnknownNameError, UsageError
 from seal.core.protocols import CacheMode
+from seal.pipeline.settings import check_seed
 from seal.retrievers.documents import DEFAULT
 
 SplitKind = Literal["query", "tool", "given"]
@@ -84,6 +85,7 @@ class TrainSettings:
             _check(positive, "epochs", self.epochs, "a number above 0")
         rate = self.learning_rate
         _check(0 < rate < math.inf, "learning-rate", rate, "a number above 0")
+        check_seed(self.seed)
         _check(bool(self.k), "cutoffs", "", "whole numbers of at least 1, such as 1,5,10")
         for k in self.k:
             _check_whole("cutoffs", k, 1)

@@ -117,7 +117,8 @@ def checked_rows(raw: Any, texts: Sequence[str], name: str) -> Vectors:
             rows = np.ascontiguousarray(raw, dtype=np.float32)
     except (TypeError, ValueError) as error:
         raise ModelError(
-            f"embedder {name}: expected {count} rows of numbers, all of one length ({error})"
+            f"embedder {name}: expected {count} rows of numbers, all of one length, "
+            f"got {shortened(raw)}"
         ) from error
     if rows.ndim != 2 or len(rows) != count or rows.shape[1] == 0:
         raise ModelError(
