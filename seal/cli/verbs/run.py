@@ -297,7 +297,7 @@ def _sweep(
 
     if resume and not (out / SWEEP).is_file():
         tell(f"{out} holds no sweep to go on with: a new one begins there")
-    with progress() as advance:
+    with progress(("runs",)) as advance:
         played = sweep(settings, varied, out, resume, advance)
     notes = [*played.content["notes"], *write_sweep(played.content, out)]
     result.result({"sweep": str(out), **played.content, "notes": notes})
