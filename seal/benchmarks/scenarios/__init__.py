@@ -26,6 +26,9 @@ A scenario has
     `within`: {argument: tolerance}; `take`: {"of": NODE, "value": EXTRACTOR} fills in what an
     earlier call brought.
   - `attempts`: a tool, or several, called with whatever arguments and outcome.
+  - `unconfirmed`: a tool, or several, called with arguments that the user did not confirm
+    (`seal.core.conditions.Unconfirmed`): for minefields.
+  - `happens`: a text that an event has of which the world tells the agent, such as a timer.
   - `tells`: texts that the agent's message to the user has all; `tells_any`: one of them.
   - `says`: the whole message, compared by ROUGE-L; with `take`, `{name}` in it is filled in.
   - `asks`: a question with one of these words; an empty list: any.

@@ -26,28 +26,35 @@ def clock_of(scenario: Scenario, base: BaseWorld) -> dict[str, JSON]:
     given = {**base.clock, **scenario.clock}
     zone = given.get("zone", UTC)
     try:
-        return dict(timed(given, ZoneInfo(str(zone))))
+        return dict(timed(given, ZoneInfo(str(zone)), "clock"))
     except (KeyError, OSError, ValueError) as error:
         raise DataError(f"clock: {error}; expected start, zone, first and step") from error
 
 
-def timed(value: JSON, zone: ZoneInfo) -> Any:
+def timed(value: JSON, zone: ZoneInfo, place: str) -> Any:
     """Return a value with POSIX seconds for each text that names a local time (`@...`).
+
+    Args:
+        value: A JSON value.
+        zone: Of the local times.
+        place: Of the value, for the message.
 
     Raises:
         DataError: There is no such day or time.
     """
     if isinstance(value, Mapping):
-        return {name: timed(item, zone) for name, item in value.items()}
+        return {name: timed(item, zone, place) for name, item in value.items()}
     if isinstance(value, list):
-        return [timed(item, zone) for item in value]
+        return [timed(item, zone, place) for item in value]
     named = _TIME.fullmatch(value) if isinstance(value, str) else None
     if named is None:
         return value
     try:
         return datetime.fromisoformat(named[1]).replace(tzinfo=zone).timestamp()
     except ValueError as error:
-        raise DataError(f"{value!r}: {error}; expected a time such as @2025-11-20T07:15") from error
+        raise DataError(
+            f"{place}: {value!r}: {error}; expected a time such as @2025-11-20T07:15"
+        ) from error
 
 
 def tables_of(scenario: Scenario, base: BaseWorld, zone: ZoneInfo) -> Tables:
@@ -56,12 +63,13 @@ def tables_of(scenario: Scenario, base: BaseWorld, zone: ZoneInfo) -> Tables:
     Raises:
         DataError: A change names no table of the base world, or a row that cannot be changed.
     """
-    tables: Tables = timed(base.tables, zone)
+    tables: Tables = timed(base.tables, zone, f"world {scenario.world!r}")
     for name, change in scenario.changes.items():
         if name not in tables:
             known = ", ".join(tables) or "none"
             raise DataError(f"with.{name}: the world {scenario.world!r} has no such table: {known}")
-        tables = {**tables, name: _changed(tables[name], timed(change, zone), f"with.{name}")}
+        place = f"with.{name}"
+        tables = {**tables, name: _changed(tables[name], timed(change, zone, place), place)}
     return tables
 
 

@@ -78,6 +78,8 @@ class Node:
     within: dict[str, JSON] = field(default_factory=dict)
     take: Take | None = None
     attempts: str | list[str] | None = None
+    unconfirmed: str | list[str] | None = None
+    happens: str | None = None
     tells: list[str] = field(default_factory=list)
     tells_any: list[str] = field(default_factory=list)
     says: str | None = None

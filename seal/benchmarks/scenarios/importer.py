@@ -67,9 +67,8 @@ def import_scenarios(
     worlds = _worlds(web)
     compiled = [_compile(scenario, authored, worlds, benchmark) for scenario in authored.scenarios]
     kinds = sorted({task.world for task, _ in compiled})
-    for tool in (tool for kind in kinds for tool in worlds(kind).documents()):
-        if tool.name != _OF_THE_USER:
-            yield tool
+    documents = {tool.id: tool for kind in kinds for tool in worlds(kind).documents()}
+    yield from (tool for tool in documents.values() if tool.name != _OF_THE_USER)
     counts: Counter[str] = Counter()
     for task, wrong in compiled:
         yield task

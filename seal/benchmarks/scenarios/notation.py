@@ -22,6 +22,7 @@ from seal.core.conditions import (
     StateHas,
     StateUnchanged,
     Told,
+    Unconfirmed,
 )
 from seal.core.conditions.cells import Measure
 from seal.core.conditions.parties import AGENT, EXECUTOR, USER
@@ -159,6 +160,10 @@ class _Reader:
             yield self._calls(node.calls)
         if node.attempts is not None:
             yield from self._attempts(node.attempts)
+        if node.unconfirmed is not None:
+            yield self._unconfirmed(node.unconfirmed)
+        if node.happens is not None:
+            yield self._happens(node.happens)
         if node.tells or node.tells_any:
             yield Told(tuple(node.tells), tuple(node.tells_any))
         if node.says is not None:
@@ -171,7 +176,10 @@ class _Reader:
 
     def _calls(self, calls: Any) -> Condition:
         wanted = [
-            {"tool": self._tool(name, "calls"), "arguments": timed(arguments, self._names.zone)}
+            {
+                "tool": self._tool(name, "calls"),
+                "arguments": timed(arguments, self._names.zone, "calls"),
+            }
             for call in (calls if isinstance(calls, list) else [calls])
             for name, arguments in call.items()
         ]
@@ -194,6 +202,17 @@ class _Reader:
         for name in [tools] if isinstance(tools, str) else tools:
             yield Called(self._tool(name, "attempts"))
 
+    def _unconfirmed(self, tools: str | list[str]) -> Condition:
+        named = [tools] if isinstance(tools, str) else tools
+        if not named:
+            raise DataError("unconfirmed: expected a tool, or several, got none")
+        ids = tuple(self._tool(name, "unconfirmed") for name in named)
+        return Unconfirmed(ids, self._names.zone.key)
+
+    def _happens(self, text: str) -> Condition:
+        row = {"author": EXECUTOR, "recipient": AGENT, "call_id": None, "content": text}
+        return StateHas(MESSAGE, (row,), columns={"content": Column("contains")})
+
     def _tool(self, name: str, field: str) -> str:
         found: str = _known(name, self._names.tools, "tool of the world", field)
         return found
@@ -207,7 +226,7 @@ class _Reader:
                 f"{place}: expected one of {', '.join(_CHANGES)}, and since and by besides; "
                 f"got {', '.join(change)}"
             )
-        rows = timed(change[kinds[0]], self._names.zone)
+        rows = timed(change[kinds[0]], self._names.zone, place)
         if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
             raise DataError(f"{place}.{kinds[0]}: expected a list of rows, got {shortened(rows)}")
         measure: Any = _CHANGES[kinds[0]]

@@ -10,7 +10,7 @@ from seal.benchmarks.scenarios.files import Move
 from seal.core.conditions.parties import EXECUTOR, USER
 from seal.core.errors import DataError, UnknownNameError, shortened
 from seal.core.plain import json_text
-from seal.core.protocols import Environment, Timed
+from seal.core.protocols import Environment, Eventful, Timed
 from seal.core.types import JSON, Step, Tables, ToolCall, ToolResult
 
 MANAGER = "execution_manager"
@@ -55,7 +55,9 @@ class _Played:
     def move(self, move: Move) -> None:
         if move.hear is not None:
             self.say(USER, MANAGER, self._text(move.hear))
-        elif move.say is not None:
+            return
+        self._hear_events()
+        if move.say is not None:
             self.say(MANAGER, USER, self._text(move.say))
         elif move.do is not None:
             self._do(move.do, move.keep)
@@ -65,6 +67,14 @@ class _Played:
         state = None if self.steps else self._changed(self._world.states()[-1])
         self._add(author, recipient, text, state=state)
         self._turn += 1
+
+    def _hear_events(self) -> None:
+        """Tell the agent what has happened by itself, as the chat does before the agent speaks."""
+        if isinstance(self._world, Eventful):
+            for text in self._world.events():
+                state = self._changed(self._world.states()[-1])
+                self._add(EXECUTOR, MANAGER, text, state=state)
+                self._turn += 1
 
     def _do(self, what: Any, keep: str) -> None:
         written = [

@@ -1,0 +1,396 @@
+"""Authored scenarios: read, proved by their own sequences, refused with place and repair."""
+
+import json
+from copy import deepcopy
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from seal.benchmarks import import_benchmark, load_pool
+from seal.benchmarks.scenarios.beginnings import timed
+from seal.core.conditions import FIRST, LAST, AllOf, DependsOn, StateHas, StateUnchanged
+from seal.core.errors import DataError
+from seal.core.types import Task
+
+WORLDS = {
+    "home": {
+        "kind": "phone",
+        "clock": {"start": "@2025-11-18T10:30", "zone": "Europe/Lisbon", "step": 2},
+        "demonstration": [{"role": "user", "content": "Hello"}, {"role": "end", "content": ""}],
+        "tables": {
+            "settings": [{"device_id": "d", "cellular": True, "wifi": True,
+                          "location_service": True, "low_battery_mode": False}],
+            "contacts": [
+                {"person_id": "me", "name": "Ana", "phone_number": "+351900000001",
+                 "is_self": True},
+                {"person_id": "bo", "name": "Bo", "phone_number": "+351900000002",
+                 "is_self": False},
+            ],
+            "messages": [],
+            "reminders": [],
+        },
+    }
+}  # fmt: skip
+SCENARIO: dict[str, Any] = {
+    "id": "tell_bo",
+    "categories": ["multiple_tool", "single_turn"],
+    "world": "home",
+    "tools": ["search_contacts", "send_message_with_phone_number", "set_wifi_status"],
+    "persona": {"goal": "Tell Bo hello."},
+    "request": "Say hello to Bo",
+    "milestones": [
+        {"name": "found", "calls": {"search_contacts": {"name": "Bo"}}},
+        {
+            "name": "sent",
+            "state": {"messages": {"added": [{"recipient_person_id": "bo", "content": "Hello"}]}},
+        },
+        {"name": "told", "tells": ["Bo"]},
+    ],
+    "gold": [
+        {"do": {"search_contacts": {"name": "Bo"}}, "keep": "people"},
+        {
+            "do": {
+                "send_message_with_phone_number": {
+                    "phone_number": "{people.0.phone_number}",
+                    "content": "Hello",
+                }
+            }
+        },
+        {"say": "{people.0.name} has your message."},
+    ],
+    "wrong": [{"why": "does nothing", "steps": [{"say": "Bo knows."}]}],
+}
+
+
+def write(folder: Path, *scenarios: Any, worlds: Any = WORLDS) -> Path:
+    folder.mkdir(exist_ok=True)
+    (folder / "worlds.json").write_text(json.dumps({"worlds": worlds}))
+    (folder / "scenarios.json").write_text(json.dumps({"scenarios": list(scenarios)}))
+    return folder
+
+
+def changed(*path: Any, to: Any) -> dict[str, Any]:
+    """Return the scenario with one value changed; `...` as the last of the path appends."""
+    scenario = deepcopy(SCENARIO)
+    *above, last = path
+    holder: Any = scenario
+    for key in above:
+        holder = holder[key]
+    if last is ...:
+        holder.append(to)
+    else:
+        holder[last] = to
+    return scenario
+
+
+def compiled(tmp_path: Path, scenario: Any, **options: Any) -> Task:
+    source = write(tmp_path / "authored", scenario)
+    import_benchmark("scenarios", source, tmp_path / "pool", **options)
+    (task,) = load_pool(tmp_path / "pool").tasks()
+    return task
+
+
+def refusal(tmp_path: Path, *scenarios: Any, worlds: Any = WORLDS) -> str:
+    source = write(tmp_path / "authored", *scenarios, worlds=worlds)
+    with pytest.raises(DataError) as caught:
+        import_benchmark("scenarios", source, tmp_path / "pool")
+    assert not (tmp_path / "pool").exists()
+    return str(caught.value)
+
+
+def test_a_scenario_becomes_a_task_of_its_world(tmp_path: Path) -> None:
+    task = compiled(tmp_path, SCENARIO, benchmark="mine")
+
+    assert (task.id, task.benchmark, task.world) == ("tell_bo", "mine", "phone")
+    assert task.metadata["clock"] == {"start": 1763461800.0, "zone": "Europe/Lisbon", "step": 2}
+    assert task.persona == {
+        "goal": "Tell Bo hello.",
+        "demonstration": WORLDS["home"]["demonstration"],
+    }
+    true = {name for name, value in task.tags.items() if value is True}
+    assert true == {"multiple_tool", "single_turn"}
+    assert (task.tags["group"], task.tags["augmentation"]) == ("tell_bo", "no_distraction_tools")
+    assert task.goals[0].offered == (
+        "phone/contact/search_contacts",
+        "phone/messaging/send_message_with_phone_number",
+        "phone/setting/set_wifi_status",
+    )
+    assert task.goals[0].relevant == task.goals[0].offered[:2]
+    assert task.initial_state["contacts"][0]["relationship"] is None  # cells left out are null
+
+
+def test_the_reference_is_the_gold_sequence_as_it_was_run(tmp_path: Path) -> None:
+    reference = compiled(tmp_path, SCENARIO).goals[0].reference
+
+    assert [s.call.arguments for s in reference if s.call] == [
+        {"name": "Bo"},
+        {"phone_number": "+351900000002", "content": "Hello"},
+    ]
+    assert [s.content for s in reference if s.author == "user_simulator"] == ["Say hello to Bo"]
+    assert reference[-1].content == "Bo has your message."
+    assert all(s.result.error is None for s in reference if s.result)
+    assert all(s.state is None for s in reference)
+
+
+def test_the_wrong_sequences_are_a_recording_with_their_reasons(tmp_path: Path) -> None:
+    compiled(tmp_path, SCENARIO)
+
+    (wrong,) = load_pool(tmp_path / "pool").recorded("wrong")
+
+    assert wrong.provenance == {"why": "does nothing"}
+    assert wrong.answers == ("Bo knows.",)
+
+
+def test_a_milestone_keeps_every_table_that_it_asks_nothing_of(tmp_path: Path) -> None:
+    found, sent, told = compiled(tmp_path, SCENARIO).goals[0].plans[0].milestones
+
+    assert [m.after for m in (found, sent, told)] == [(), (0,), (1,)]
+    every = {"settings", "contacts", "messages", "reminders"}
+    assert guards(found) == {(table, FIRST) for table in every}
+    assert guards(sent) == {(table, 0) for table in every - {"messages"}}
+    assert guards(told) == {(table, since) for table in every for since in (1, LAST)}
+
+
+def guards(milestone: Any) -> set[tuple[str, int]]:
+    assert isinstance(milestone.condition, AllOf)
+    parts = milestone.condition.conditions
+    return {(part.table, part.since) for part in parts if isinstance(part, StateUnchanged)}
+
+
+def test_guards_can_be_named(tmp_path: Path) -> None:
+    scenario = changed("milestones", 0, "guards", to=["reminders"])
+
+    assert guards(compiled(tmp_path, scenario).goals[0].plans[0].milestones[0]) == {
+        ("reminders", FIRST)
+    }
+
+
+def test_a_value_of_an_earlier_call_is_filled_into_a_later_one(tmp_path: Path) -> None:
+    scenario = {
+        **SCENARIO,
+        "tools": ["get_current_timestamp", "shift_timestamp", "timestamp_diff"],
+        "milestones": [
+            {"name": "now", "calls": {"get_current_timestamp": {}}},
+            {
+                "calls": {"timestamp_diff": {"timestamp_1": "@2025-11-19T10:30"}},
+                "take": {"of": "now", "value": "result_as_timestamp_0"},
+                "within": {"timestamp_1": 60},
+            },
+        ],
+        "gold": [
+            {"do": {"get_current_timestamp": {}}, "keep": "now"},
+            {"do": {"shift_timestamp": {"timestamp": "{now}", "days": 1}}, "keep": "then"},
+            {"do": {"timestamp_diff": {"timestamp_0": "{now}", "timestamp_1": "{then}"}}},
+            {"say": "One day."},
+        ],
+    }
+
+    (condition, *_) = (
+        compiled(tmp_path, scenario).goals[0].plans[0].milestones[1].condition.conditions
+    )
+
+    assert isinstance(condition, DependsOn)
+    assert (condition.since, condition.extractor) == (0, "result_as_timestamp_0")
+    assert condition.columns["calls"].tolerances == {"timestamp_1": 60}
+
+
+@pytest.mark.parametrize(
+    ("tables", "expected"),
+    [
+        ({"settings": {"wifi": False}}, ("settings", 0, "wifi", False)),
+        ({"contacts": {"bo": {"name": "Bob"}}}, ("contacts", 1, "name", "Bob")),
+        ({"contacts": {"cy": {"name": "Cy"}}}, ("contacts", 2, "person_id", "cy")),
+        ({"contacts": {"me": None}}, ("contacts", 0, "person_id", "bo")),
+    ],
+)
+def test_a_scenario_changes_its_world(tmp_path: Path, tables: Any, expected: Any) -> None:
+    scenario = {
+        **SCENARIO,
+        "with": tables,
+        "milestones": [{"tells": ["here"]}],
+        "gold": [{"say": "I am here."}],
+    }
+
+    state = compiled(tmp_path, scenario).initial_state
+
+    table, row, column, value = expected
+    assert state[table][row][column] == value
+
+
+def test_columns_are_measured_as_the_notation_says(tmp_path: Path) -> None:
+    added = {"content": "Hello", "creation_timestamp": "@2025-11-18T10:30"}
+    change = {"added": [added], "by": {"creation_timestamp": {"close": 60}}}
+    scenario = changed("milestones", 1, "state", to={"messages": change})
+
+    (condition, *_) = (
+        compiled(tmp_path, scenario).goals[0].plans[0].milestones[1].condition.conditions
+    )
+
+    assert isinstance(condition, StateHas)
+    assert condition.rows == ({"content": "Hello", "creation_timestamp": 1763461800.0},)
+    assert {name: column.measure for name, column in condition.columns.items()} == {
+        "content": "rouge_l",
+        "creation_timestamp": "close",
+    }
+
+
+BO = {"name": "Bo"}
+FAULTS = [
+    (changed("categories", to=["single_call"]), "categories: no category 'single_call'"),
+    (changed("categories", to=[]), "categories: expected at least one of"),
+    (changed("world", to="hoem"), "world: no world 'hoem'; known: home. Did you mean 'home'?"),
+    (changed("colour", to="red"), "colour: there is no such field"),
+    (changed("tools", to=["serch_contacts"]), "tools: no tool of the world 'serch_contacts'"),
+    (changed("tools", to=["end_conversation"]), "no tool of the world 'end_conversation'"),
+    (changed("withheld", to=["nope"]), "withheld: no tool of the world 'nope'"),
+    (changed("request", to=" "), "request: expected a text, got an empty one"),
+    (changed("milestones", to=[]), "milestones: expected milestones or minefields"),
+    (changed("wrong", to=[]), "wrong: expected at least one wrong sequence"),
+    (changed("persona", "mood", to="fine"), "persona: no part of a persona 'mood'"),
+    (changed("persona", "facts", to=[]), "persona.facts: got []"),
+    (changed("with", to={"calls": {}}), "with.calls: the world 'home' has no such table"),
+    (changed("with", to={"contacts": {"cy": None}}), "with.contacts.cy: expected an object"),
+    (changed("with", to={"messages": {"m": {}}}), "with.messages: the table is empty"),
+    (changed("with", to={"settings": {"wifi": "no"}}), "a row of settings has wifi 'no'"),
+    (changed("clock", to={"zone": "Mars/Base"}), "clock: 'No time zone found with key Mars/Base'"),
+    (changed("clock", to={"start": "@2025-13-18T10:30"}), "clock: '@2025-13-18T10:30': month must"),
+    (changed("milestones", 0, "after", to=["told"]), "the nodes form a cycle"),
+    (changed("milestones", 0, "after", to=["tolt"]), "milestones.0.after: no node 'tolt'"),
+    (changed("milestones", 2, "name", to="sent"), "milestones.2: the name 'sent' is taken"),
+    (changed("milestones", 0, "guards", to=["boxes"]), "milestones.0.guards: no table 'boxes'"),
+    (changed("milestones", ..., to={"name": "empty"}), "milestones.3: it asks for nothing"),
+    (changed("milestones", 0, "calls", to={"call": BO}), "milestones.0.calls: no tool of the"),
+    (changed("milestones", 0, "attempts", to="hack"), "milestones.0.attempts: no tool of the"),
+    (changed("milestones", 0, "within", to={"name": "far"}), "within.name: expected a number"),
+    (changed("milestones", 2, "within", to={"name": 1}), "within: there is no calls"),
+    (
+        changed("milestones", 2, "take", to={"of": "found", "value": "result_days"}),
+        "milestones.2.take: there is no calls or says",
+    ),
+    (
+        changed("milestones", 0, "take", to={"of": "sent", "value": "result_days"}),
+        "milestones.0: since: 1 is no milestone that must come before",
+    ),
+    (
+        changed("milestones", 1, "state", "messages", "since", to="told"),
+        "milestones.1: since: 2 is no milestone that must come before",
+    ),
+    (changed("milestones", 1, "state", to={"boxes": {"is": []}}), "milestones.1.state: no table"),
+    (
+        changed("milestones", 1, "state", "messages", "added", to=[{"text": "Hello"}]),
+        "no column 'text'",
+    ),
+    (
+        changed("milestones", 1, "state", "messages", "added", to=[{}]),
+        "a row without columns",
+    ),
+    (
+        changed("milestones", 1, "state", "messages", "added", to=[{"content": None}]),
+        "every value is null",
+    ),
+    (
+        changed("milestones", 1, "state", "messages", "removed", to=[]),
+        "milestones.1.state.messages: expected one of is, added, removed, updated",
+    ),
+    (
+        changed("milestones", 1, "state", "messages", "added", to="Hello"),
+        "milestones.1.state.messages.added: expected a list of rows",
+    ),
+    (
+        changed("milestones", 1, "state", "messages", "by", to={"content": "alike"}),
+        "milestones.1.state.messages.by.content: expected exact, close",
+    ),
+    (changed("gold", 0, to={"do": {"search_contact": BO}}), "gold.0: no offered tool"),
+    (changed("gold", 0, to={"do": {}, "say": "?"}), "gold.0: expected one of do, say and hear"),
+    (changed("gold", 0, "keep", to="men"), "gold.1: no kept result 'people'; known: men"),
+    (changed("gold", 2, "say", to="{people.3.name}"), "gold.2: {people.3.name}: no '3' in"),
+    (changed("gold", to=[{"hear": "Hi"}]), "gold: the agent never speaks to the user"),
+    (changed("gold", 2, "say", to="Done."), "gold: milestones.2 (told) is met by 0 at most"),
+    (changed("wrong", 0, "steps", to=SCENARIO["gold"]), "wrong.0: it scores 1 like the gold"),
+    (
+        changed("minefields", to=[{"attempts": "search_contacts"}]),
+        "gold: minefields.0 is met by step 1",
+    ),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("scenario", "fault"), FAULTS, ids=[fault for _, fault in FAULTS])
+def test_a_fault_names_file_scenario_and_field(tmp_path: Path, scenario: Any, fault: str) -> None:
+    told = refusal(tmp_path, scenario)
+
+    assert fault in told
+    assert "scenarios.json, scenario 'tell_bo': " in told
+
+
+def test_the_ids_of_scenarios_and_names_of_worlds_are_unique(tmp_path: Path) -> None:
+    assert "scenario 'tell_bo': stands in" in refusal(tmp_path, SCENARIO, SCENARIO)
+
+    (tmp_path / "authored" / "more.json").write_text(json.dumps({"worlds": WORLDS}))
+    assert "the world 'home' stands twice" in refusal(tmp_path, SCENARIO)
+
+
+@pytest.mark.parametrize(
+    ("content", "fault"),
+    [
+        ("[]", 'expected {"worlds": {...}, "scenarios": [...]}, got []'),
+        ('{"scenario": []}', 'expected {"worlds"'),
+        ('{"scenarios": {}}', "scenarios: expected a list"),
+        ('{"worlds": []}', "worlds: expected an object"),
+        ('{"scenarios": [7]}', "scenarios.0: record: expected an object, got 7"),
+        ('{"scenarios": ', "not JSON"),
+        ("", "empty"),
+    ],
+)
+def test_a_file_of_another_form_is_refused(tmp_path: Path, content: str, fault: str) -> None:
+    source = write(tmp_path / "authored", SCENARIO)
+    (source / "other.json").write_text(content)
+
+    with pytest.raises(DataError) as caught:
+        import_benchmark("scenarios", source, tmp_path / "pool")
+
+    assert "other.json" in str(caught.value)
+    assert fault in str(caught.value)
+
+
+def test_a_folder_without_scenarios_is_refused(tmp_path: Path) -> None:
+    assert "holds no scenarios" in refusal(tmp_path)
+
+
+def test_the_webs_answers_can_be_ones_own(tmp_path: Path) -> None:
+    answers = tmp_path / "web.json"
+    record = {"endpoint": "convert", "params": {}, "response": {"result": {"rate": 3.0}}}
+    answers.write_text(json.dumps([record]))
+    scenario = {
+        **SCENARIO,
+        "tools": ["convert_currency"],
+        "milestones": [{"tells": ["6.0"]}],
+        "gold": [
+            {"do": {"convert_currency": {"amount": 2, "from_currency_code": "EUR",
+                                         "to_currency_code": "JPY"}}, "keep": "yen"},
+            {"say": "{yen}"},
+        ],
+    }  # fmt: skip
+
+    task = compiled(tmp_path, scenario, web=str(answers))
+
+    assert task.goals[0].reference[-1].content == "6.0"
+
+
+def test_times_are_told_in_the_zone_of_the_clock() -> None:
+    from zoneinfo import ZoneInfo
+
+    zone = ZoneInfo("America/Denver")
+
+    found = timed({"a": ["@2025-07-08T14:05", "@2025-07-08T14:05:30", "@noon"]}, zone, "here")
+
+    assert found == {"a": [1752005100.0, 1752005130.0, "@noon"]}
+
+
+def test_equal_files_give_equal_bytes(tmp_path: Path) -> None:
+    source = write(tmp_path / "authored", SCENARIO, {**SCENARIO, "id": "again"})
+    first = import_benchmark("scenarios", source, tmp_path / "one")
+    second = import_benchmark("scenarios", source, tmp_path / "two")
+
+    assert replace(first) == second
