@@ -128,7 +128,7 @@ def _instruction_errors(steps: Sequence[Step]) -> Iterator[Flag]:
                 heard.append(step.content)
             continue
         if step.call is not None:
-            if not _ends(step):
+            if not ends_conversation(step):
                 yield Flag("unknown_call", step.index, step.call.name)
             elif _too_early(heard):
                 yield Flag("ended_early", step.index, heard[-1] if heard else "")
@@ -139,7 +139,7 @@ def _instruction_errors(steps: Sequence[Step]) -> Iterator[Flag]:
         first = False
 
 
-def _ends(step: Step) -> bool:
+def ends_conversation(step: Step) -> bool:
     """Tell whether a user's call ends the conversation, here or in an imported recording."""
     call = step.call
     named = END_CONVERSATION.rpartition("/")[2]

@@ -6,11 +6,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from seal.core.types import Score, Step, Task, Tool, ToolCall, ToolResult, Trajectory
+from seal.core.types import Score, Step, Tables, Task, Tool, ToolCall, ToolResult, Trajectory
+from seal.report.annotations import Annotations, annotate
 from seal.report.gold import gold_lines, json_text
+from seal.report.milestones import GoalOutcome, NodeOutcome, fault_text, node_kind, node_status
 from seal.report.outcomes import DECISIVE, goal_label, outcome_label, reason_of
 from seal.report.printable import printable
 from seal.report.tables import number
+from seal.report.worlds import change_lines, unchanged_text
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -23,6 +26,16 @@ COLOURS = {
     "unsolved": "bold red",
     "unsure": "bold yellow",
     "error": "bold white on red",
+}
+
+_MARKS = {
+    "reached": "bold green",
+    "partly": "bold yellow",
+    "missed": "bold red",
+    "hit": "bold white on red",
+    "avoided": "green",
+    "ended": "bold",
+    "flag": "bold yellow",
 }
 
 _JUDGES = {"rule": "judge (knows the gold)", "llm": "judge (a model, sees no gold)"}
@@ -52,10 +65,13 @@ def render_transcript(
         fold: Characters of a text that are shown before the rest is folded away; None: all.
         judge: Identity of the judge that gave the pass rate; empty: unknown.
     """
+    notes = annotate(task, trajectory, scores)
     lines = [
         *heading_lines(trajectory.task_id, trajectory.trial, task),
         *_offered_lines(trajectory, tools),
-        *step_lines(trajectory.steps, fold),
+        *_beginning_lines(notes.beginning),
+        *step_lines(trajectory.steps, fold, notes),
+        *milestone_lines(notes.goals),
         *ending_lines(trajectory, scores, judge),
     ]
     return join_lines(lines)
@@ -83,17 +99,56 @@ def heading_lines(task_id: str, trial: int, task: Task | None) -> Iterator[Line]
             yield f"  gold {line}", "dim"
 
 
-def step_lines(steps: Iterable[Step], fold: int | None = FOLD) -> Iterator[Line]:
-    """Yield the steps, those of one reply under one heading, with who speaks next."""
+def step_lines(
+    steps: Iterable[Step], fold: int | None = FOLD, notes: Annotations | None = None
+) -> Iterator[Line]:
+    """Yield the steps, those of one reply under one heading, with who speaks next.
+
+    Args:
+        steps: Some or all of a chat.
+        fold: Characters of a text that are shown.
+        notes: What stands beside the steps; None: nothing is known.
+    """
+    notes = notes or Annotations()
     for (author, recipient, turn, goal), group in groupby(steps, _reply):
         reply = list(group)
         yield "", ""
         first, last = reply[0].index, reply[-1].index
         place = f"[{first}]" if first == last else f"[{first}-{last}]"
-        yield f"{place} {author} -> {recipient}  (goal {goal}, turn {turn})", "bold cyan"
+        time = f"  {notes.times[first]}" if first in notes.times else ""
+        yield f"{place} {author} -> {recipient}  (goal {goal}, turn {turn}){time}", "bold cyan"
         for step in reply:
             yield from _content_lines(step, fold)
+            yield from _note_lines(step, fold, notes)
         yield f"    next speaker: {recipient}", "dim"
+
+
+def milestone_lines(goals: Sequence[GoalOutcome]) -> Iterator[Line]:
+    """Yield which milestones were reached where, and what kept the chat from the others."""
+    for outcome in goals:
+        yield "", ""
+        if outcome.note:
+            yield f"goal {outcome.goal} milestones: {outcome.note}", "yellow"
+            continue
+        of_several = f", plan {outcome.plan + 1} of {outcome.plans}" if outcome.plans > 1 else ""
+        by_rules = f"by the rules {outcome.match}{of_several}"
+        similarity = number(outcome.similarity)
+        yield f"goal {outcome.goal} milestones: similarity {similarity}, {by_rules}", "bold"
+        if not outcome.nodes:
+            yield "  none: nothing is asked and nothing forbidden", "dim"
+        for node in outcome.nodes:
+            yield from _node_lines(node)
+
+
+def _node_lines(node: NodeOutcome) -> Iterator[Line]:
+    after = f"  (after {', '.join(map(str, node.after))})" if node.after else ""
+    yield f"  {node.kind} {node.node}: {node_status(node)}{after}", _MARKS[node_kind(node)]
+    for line in node.asks:
+        yield indent(line, 6), ""
+    if node.keeps:
+        yield f"      keeps {node.keeps}", "dim"
+    for fault in node.faults:
+        yield indent(fault_text(fault), 6), "red"
 
 
 def ending_lines(
@@ -142,8 +197,29 @@ def _content_lines(step: Step, fold: int | None) -> Iterator[Line]:
         yield from _call_lines(step.call, fold)
     if step.result is not None:
         yield from _result_lines(step.result, fold)
-    if step.state is not None and step.index > 0:
-        yield f"    state changed: {', '.join(step.state)}", "magenta"
+
+
+def _note_lines(step: Step, fold: int | None, notes: Annotations) -> Iterator[Line]:
+    """Yield what a step did to the world, and what else happened at it."""
+    change = notes.changes.get(step.index)
+    if change is not None:
+        for name, happened in change.changed:
+            heading, *rows = change_lines(name, happened)
+            yield f"    world: {heading}", "bold magenta"
+            for row in rows:
+                start, left_out = folded(row, fold)
+                more = f" ... {left_out:,} more characters" if left_out else ""
+                yield indent(start + more, 6), "magenta"
+        if change.unchanged:
+            yield f"    world unchanged: {unchanged_text(change.unchanged)}", "dim"
+    for mark in notes.marks.get(step.index, ()):
+        yield f"    * {mark.text}", _MARKS.get(mark.kind, "bold")
+
+
+def _beginning_lines(tables: Tables) -> Iterator[Line]:
+    if tables:
+        counts = [(name, len(rows)) for name, rows in tables.items()]
+        yield f"world, table (rows): {unchanged_text(counts)}", "dim"
 
 
 def _call_lines(call: ToolCall, fold: int | None) -> Iterator[Line]:

@@ -119,8 +119,8 @@ def _too_early(
     """Return the fault of a node that is met, but before another that must come first."""
     earlier = (n for n in sorted(ancestors(node, nodes)) if n in reached)
     late = [n for n in earlier if reached[n].index > step.index]
-    before = ", ".join(f"{n} at step {reached[n].index}" for n in late)
-    return Fault(-1, "", "", f"after {before}" if before else "", f"met at step {step.index}")
+    before = ", ".join(f"milestone {n} (step {reached[n].index})" for n in late)
+    return Fault(-1, "", "", f"after {before}" if before else "", f"at step {step.index}")
 
 
 class _Cell(NamedTuple):
@@ -217,8 +217,10 @@ def _no_rows(
     now = table_after(step, part.table)
     if part.since is None:
         return Fault(number, part.table, "", wanted, _counted(len(now)))
-    change = table_change(table_after(reached[part.since], part.table), now)
-    return Fault(number, part.table, "", f"{wanted} {_VERBS[part.measure]}", _told(change))
+    earlier = reached[part.since]
+    change = table_change(table_after(earlier, part.table), now)
+    expected = f"{wanted} {_VERBS[part.measure]} since step {earlier.index}"
+    return Fault(number, part.table, "", expected, _told(change))
 
 
 def _told(change: TableChange) -> str:

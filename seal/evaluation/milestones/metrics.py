@@ -50,7 +50,7 @@ class Milestones:
         match = self.match or match_of(task)
 
         def measure(position: int, goal: Goal) -> dict[str, Value]:
-            if not _applies(task, goal):
+            if not applies(task, goal):
                 return dict.fromkeys(NAMES, undefined("no milestones of the world"))
             steps = view(trajectory, position, task.initial_state, match)
             results = [measure_plan(plan, steps, match) for plan in goal.plans or ()]
@@ -90,7 +90,8 @@ def check_match(name: str | None) -> Match | None:
     return None
 
 
-def _applies(task: Task, goal: Goal) -> bool:
+def applies(task: Task, goal: Goal) -> bool:
+    """Tell whether a goal is measured by the milestones of its plans."""
     plans = goal.plans or ()
     return bool(plans) and ("match" in task.metadata or any(map(asks_of_world, plans)))
 

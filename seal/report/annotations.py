@@ -1,0 +1,127 @@
+"""What is known of a chat beside what was said: milestones, the world, the clock, the audit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from seal.core.types import Score, Tables, Task, Trajectory
+from seal.evaluation.goals import USER
+from seal.evaluation.user_audit import NAMES as AUDIT_METRICS
+from seal.evaluation.user_audit import ends_conversation
+from seal.pipeline.run_folder import RunFolder
+from seal.report.lookup import Lookup
+from seal.report.milestones import METRICS, GoalOutcome, NodeOutcome, goal_outcomes, node_kind
+from seal.report.worlds import WorldChange, beginning, times, world_changes
+
+_FLAGS = {
+    "outside_brief": "the user said what its brief does not tell",
+    "ended_early": "the user ended too early",
+    "spoke_as_assistant": "the user spoke as the assistant",
+    "said_nothing": "the user said nothing",
+    "unknown_call": "the user called a tool that it does not have",
+}
+_READ = frozenset({*METRICS, *AUDIT_METRICS})
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """Something that happened at a step."""
+
+    kind: str
+    """reached, partly, hit, ended or flag."""
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Annotations:
+    """What stands beside the steps of one chat, by `Step.index`."""
+
+    goals: tuple[GoalOutcome, ...] = ()
+    marks: Mapping[int, Sequence[Mark]] = field(default_factory=dict)
+    changes: Mapping[int, WorldChange] = field(default_factory=dict)
+    times: Mapping[int, str] = field(default_factory=dict)
+    beginning: Tables = field(default_factory=dict)
+    """The world before the chat; empty where there is none."""
+
+
+def annotate(
+    task: Task | None, trajectory: Trajectory, scores: Sequence[Score] = ()
+) -> Annotations:
+    """Return what is known of a chat.
+
+    Args:
+        task: What was played; None: only what the trajectory itself tells is known.
+        trajectory: What was said and done.
+        scores: Scores of this task and trial.
+    """
+    goals = [] if task is None else goal_outcomes(task, trajectory, scores)
+    state = task.initial_state if task is not None else None
+    marks: dict[int, list[Mark]] = {}
+    for index, mark in (*_reached(goals), *_ended(trajectory), *_flags(scores)):
+        marks.setdefault(index, []).append(mark)
+    return Annotations(
+        tuple(goals),
+        marks,
+        world_changes(trajectory, state),
+        {} if task is None else times(task, trajectory.steps),
+        beginning(trajectory, state),
+    )
+
+
+class Annotator:
+    """Annotates the chats of one run, of which it reads the records that it needs.
+
+    Args:
+        run: Its tasks and scores must not change meanwhile.
+    """
+
+    def __init__(self, run: RunFolder) -> None:
+        self._tasks = Lookup(run.path / "tasks.jsonl", Task, lambda fields: fields.get("id"))
+        self._scores = Lookup(run.scores_path, Score, _chat_of)
+
+    def annotate(self, trajectory: Trajectory) -> Annotations:
+        """Return what is known of a chat."""
+        task = next(iter(self._tasks.get(trajectory.task_id)), None)
+        return annotate(task, trajectory, self._scores.get((trajectory.task_id, trajectory.trial)))
+
+
+def _chat_of(fields: Mapping[str, Any]) -> tuple[Any, Any] | None:
+    if fields.get("metric") not in _READ:
+        return None
+    return fields.get("task_id"), fields.get("trial")
+
+
+def _reached(goals: Sequence[GoalOutcome]) -> Iterator[tuple[int, Mark]]:
+    for outcome in goals:
+        for node in outcome.nodes:
+            if node.step is not None:
+                yield node.step, _reached_mark(node)
+
+
+def _reached_mark(node: NodeOutcome) -> Mark:
+    kind = node_kind(node)
+    if kind == "hit":
+        return Mark(kind, f"minefield {node.node} hit")
+    share = "" if kind == "reached" else f" in part, {node.similarity:.3f}"
+    return Mark(kind, f"milestone {node.node} reached{share}")
+
+
+def _ended(trajectory: Trajectory) -> Iterator[tuple[int, Mark]]:
+    for step in trajectory.steps:
+        if step.author == USER and ends_conversation(step):
+            yield step.index, Mark("ended", "the user ends the conversation")
+
+
+def _flags(scores: Sequence[Score]) -> Iterator[tuple[int, Mark]]:
+    """Yield the errors of the user that the audit found."""
+    for score in scores:
+        flags = score.details.get("flags") if score.metric in AUDIT_METRICS else None
+        for flag in flags if isinstance(flags, list) else ():
+            if isinstance(flag, dict) and type(flag.get("step")) is int:
+                name = str(flag.get("flag"))
+                facts = flag.get("facts")
+                named = ", ".join(map(str, facts)) if isinstance(facts, list) else ""
+                told = _FLAGS.get(name, name)
+                yield flag["step"], Mark("flag", f"{told}: {named}" if named else told)

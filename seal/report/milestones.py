@@ -1,0 +1,199 @@
+"""Which milestones a chat reached, where, and what kept it from the others."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from seal.core.conditions import Match
+from seal.core.types import Goal, Milestone, Plan, Score, Step, Task, Trajectory
+from seal.evaluation.milestones.faults import ALMOST_ONE, Fault, Unmet, unmet
+from seal.evaluation.milestones.guardrails import under
+from seal.evaluation.milestones.metrics import MATCHES, NAMES, applies
+from seal.evaluation.milestones.view import view
+from seal.report.gold import asked_lines, kept_tables
+
+METRICS = NAMES
+"""Metrics whose scores tell of milestones."""
+
+
+@dataclass(frozen=True, slots=True)
+class NodeOutcome:
+    """What became of one milestone or minefield."""
+
+    kind: Literal["milestone", "minefield"]
+    node: int
+    asks: tuple[str, ...]
+    keeps: str
+    """Tables that it guards; empty: none."""
+    after: tuple[int, ...]
+    similarity: float
+    """In [0, 1]."""
+    step: int | None
+    """`Step.index` of the step that reached it; None: none did."""
+    nearest: int | None = None
+    """Where none did, the step that comes closest; None: not looked for."""
+    faults: tuple[Fault, ...] = ()
+    """What keeps a milestone from 1."""
+
+    @property
+    def wholly(self) -> bool:
+        """True where it was met wholly."""
+        return self.similarity >= ALMOST_ONE
+
+
+@dataclass(frozen=True, slots=True)
+class GoalOutcome:
+    """What became of the milestones of one goal."""
+
+    goal: int
+    note: str = ""
+    """Why there is nothing to tell; empty where there is."""
+    match: str = ""
+    """Rules that were measured by."""
+    plan: int = 0
+    """Position of the plan that counts."""
+    plans: int = 1
+    similarity: float | None = None
+    """Of the whole; 0 where a minefield was hit."""
+    nodes: tuple[NodeOutcome, ...] = ()
+
+
+def goal_outcomes(task: Task, trajectory: Trajectory, scores: Iterable[Score]) -> list[GoalOutcome]:
+    """Return an outcome for each goal that has milestones of the world.
+
+    Args:
+        task: What was played.
+        trajectory: What was said and done.
+        scores: Scores of this task and trial; those of other metrics are not read.
+    """
+    by_goal = {(s.goal, s.metric): s for s in scores if s.metric in METRICS}
+    return [
+        _outcome(task, trajectory, position, by_goal)
+        for position, goal in enumerate(task.goals)
+        if applies(task, goal)
+    ]
+
+
+def _outcome(
+    task: Task, trajectory: Trajectory, position: int, scores: Mapping[tuple[int, str], Score]
+) -> GoalOutcome:
+    found = [scores.get((position, name)) for name in METRICS[:3]]
+    whole, milestones, minefields = found
+    if whole is None or milestones is None or minefields is None:
+        return GoalOutcome(position, "the milestones were not measured; `seal score` does it")
+    if whole.value is None:
+        return GoalOutcome(position, whole.reason or "the milestones were not measured")
+    try:
+        return _measured(task, trajectory, position, whole, milestones, minefields)
+    except (KeyError, IndexError, TypeError, ValueError):
+        return GoalOutcome(
+            position, "the scores do not fit the plan or the chat; `seal score` measures anew"
+        )
+
+
+def _measured(
+    task: Task,
+    trajectory: Trajectory,
+    position: int,
+    whole: Score,
+    milestones: Score,
+    minefields: Score,
+) -> GoalOutcome:
+    match, chosen = _match(whole.details["match"]), int(whole.details["plan"])
+    goal = task.goals[position]
+    plan = _plans(goal)[chosen]
+    steps = view(trajectory, position, task.initial_state, match)
+    nodes = (
+        *_milestones(plan, steps, match, _mapping(milestones)),
+        *_minefields(plan, _mapping(minefields)),
+    )
+    return GoalOutcome(position, "", match, chosen, len(_plans(goal)), whole.value, nodes)
+
+
+def _plans(goal: Goal) -> Sequence[Plan]:
+    return goal.plans or ()
+
+
+def _match(name: Any) -> Match:
+    return MATCHES[MATCHES.index(name)]
+
+
+def _mapping(score: Score) -> dict[int, tuple[int, float]]:
+    """Return the position of each node to (`Step.index`, similarity)."""
+    return {
+        int(node): (int(index), float(similarity))
+        for node, index, similarity in score.details["mapping"]
+    }
+
+
+def _milestones(
+    plan: Plan, steps: Sequence[Step], match: Match, mapping: Mapping[int, tuple[int, float]]
+) -> list[NodeOutcome]:
+    measured = under(plan.milestones, match)
+    lacking = unmet(measured, steps, mapping) if mapping else {}
+    return [
+        _node("milestone", position, node, mapping.get(position), lacking.get(position))
+        for position, node in enumerate(measured)
+    ]
+
+
+def _minefields(plan: Plan, mapping: Mapping[int, tuple[int, float]]) -> list[NodeOutcome]:
+    return [
+        _node("minefield", position, node, mapping.get(position), None)
+        for position, node in enumerate(plan.minefields)
+    ]
+
+
+def _node(
+    kind: Literal["milestone", "minefield"],
+    position: int,
+    node: Milestone,
+    mapped: tuple[int, float] | None,
+    lacking: Unmet | None,
+) -> NodeOutcome:
+    index, similarity = mapped or (None, 0.0)
+    return NodeOutcome(
+        kind,
+        position,
+        tuple(asked_lines(node.condition)),
+        kept_tables(node.condition),
+        node.after,
+        similarity,
+        index if similarity else None,
+        lacking.index if lacking and lacking.nearest else None,
+        lacking.faults if lacking else (),
+    )
+
+
+def node_kind(node: NodeOutcome) -> str:
+    """Return what became of a node in a word: reached, partly or missed; hit or avoided."""
+    if node.kind == "minefield":
+        return "avoided" if node.step is None else "hit"
+    if node.step is None:
+        return "missed"
+    return "reached" if node.wholly else "partly"
+
+
+def node_status(node: NodeOutcome) -> str:
+    """Return what became of a node: where it was reached and how well, or what comes closest."""
+    if node.kind == "minefield":
+        return "not hit" if node.step is None else f"hit at step {node.step}"
+    if node.step is not None:
+        return f"{node.similarity:.3f} at step {node.step}"
+    closest = "" if node.nearest is None else f"; closest is step {node.nearest}"
+    return f"not reached{closest}"
+
+
+def fault_text(fault: Fault) -> str:
+    """Return what one fault says: `message content: expected "a", found "b" (0.50)`."""
+    place = " ".join(part for part in (fault.table, fault.column) if part)
+    said = [f"expected {fault.expected}"] if fault.expected else []
+    if fault.found:
+        said.append(f"found {fault.found}" if fault.expected else fault.found)
+    if not said:
+        said.append("not met")
+    text = ", ".join(said)
+    share = f" ({fault.similarity:.2f})" if fault.similarity else ""
+    return f"{place}: {text}{share}" if place else f"{text}{share}"
