@@ -1,0 +1,96 @@
+"""The scenarios that ship: as they were written, varied, and each provable."""
+
+from collections import Counter
+from pathlib import Path
+
+import orjson
+import pytest
+
+from seal.benchmarks import load_pool, toolsandbox_sample
+from seal.benchmarks.importer import write_pool
+from seal.benchmarks.scenarios.files import CATEGORIES, read_authored
+from seal.benchmarks.scenarios.importer import WRONG, import_scenarios
+from seal.core.conditions import Called, Told
+from seal.core.types import Task
+from seal.evaluation.milestones.guardrails import parts
+from seal.evaluation.milestones.metrics import Milestones
+from seal.worlds.phone import TOOLS
+
+POOL = load_pool(toolsandbox_sample.folder())
+TASKS: dict[str, Task] = {task.id: task for task in POOL.tasks()}
+AUTHORED = read_authored(toolsandbox_sample.authored())
+SHIPPED = ("tools.jsonl", "tasks.jsonl", "import.json", "recorded/wrong/trajectories.jsonl")
+
+
+def test_the_pool_is_what_the_authored_files_compile_to(tmp_path: Path) -> None:
+    name, authored = toolsandbox_sample.NAME, toolsandbox_sample.authored()
+
+    write_pool(name, import_scenarios, authored, tmp_path / "pool", benchmark=name)
+
+    for file in SHIPPED:
+        shipped = (toolsandbox_sample.folder() / file).read_bytes()
+        assert (tmp_path / "pool" / file).read_bytes() == shipped, f"compile again: {file}"
+
+
+def test_every_category_has_at_least_five_scenarios() -> None:
+    counts = Counter(tag for task in TASKS.values() for tag in CATEGORIES if task.tags[tag])
+
+    assert len(TASKS) >= 40
+    assert all(counts[category] >= 5 for category in CATEGORIES), counts
+
+
+def test_the_agents_tools_are_all_offered_somewhere() -> None:
+    offered = {tool for task in TASKS.values() for tool in task.goals[0].offered}
+    agents = {id for id in TOOLS if not id.startswith("phone/user")}
+    never = {id.rpartition("/")[2] for id in agents - offered}
+
+    assert never == set()
+
+
+def test_no_two_scenarios_ask_the_same() -> None:
+    requests = [task.goals[0].text for task in TASKS.values()]
+
+    assert len(set(requests)) == len(requests)
+    assert len({text.split()[0] for text in requests}) > 20  # one template would begin alike
+
+
+@pytest.mark.parametrize("scenario", AUTHORED.scenarios, ids=lambda scenario: scenario.id)
+def test_every_gold_step_is_of_an_offered_tool_and_ends_with_words(scenario) -> None:
+    reference = TASKS[scenario.id].goals[0].reference
+    called = {step.call.tool for step in reference if step.call}
+
+    assert called <= set(TASKS[scenario.id].goals[0].offered)
+    assert reference[-1].recipient == "user_simulator"
+
+
+@pytest.mark.parametrize(
+    "task",
+    [task for task in TASKS.values() if task.tags["insufficient_information"]],
+    ids=lambda task: task.id,
+)
+def test_insufficient_information_asks_to_say_what_is_missing_and_forbids_to_guess(task) -> None:
+    (plan,) = task.goals[0].plans
+
+    told = [part for node in plan.milestones for part in parts(node.condition)]
+    assert any(isinstance(part, Told) for part in told)
+    forbidden = [part for node in plan.minefields for part in parts(node.condition)]
+    assert forbidden and all(isinstance(part, Called) for part in forbidden)
+    assert not any(task.tags[tag] for tag in CATEGORIES if tag != "insufficient_information")
+
+
+def test_every_wrong_sequence_scores_less_than_one_and_says_why() -> None:
+    wrong = list(POOL.recorded(WRONG))
+
+    assert {trajectory.task_id for trajectory in wrong} == set(TASKS)
+    for trajectory in wrong:
+        assert trajectory.provenance["why"]
+        scores = Milestones().score(TASKS[trajectory.task_id], trajectory, {})
+        (similarity,) = [score.value for score in scores if score.metric == "similarity"]
+        assert similarity < 1, trajectory.task_id
+
+
+def test_nothing_of_the_shipped_files_says_where_it_was_made() -> None:
+    for file in SHIPPED:
+        assert b"/home/" not in (toolsandbox_sample.folder() / file).read_bytes()
+    report = orjson.loads((toolsandbox_sample.folder() / "import.json").read_bytes())
+    assert report["benchmark"] == toolsandbox_sample.NAME
