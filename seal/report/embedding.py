@@ -7,19 +7,28 @@ thousands of chats cost no elements.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from markupsafe import Markup
 
 from seal.core.types import Goal, Score, Step, Task, ToolCall, ToolResult, Trajectory
+from seal.evaluation.milestones.changes import TableChange
+from seal.evaluation.milestones.plans import asks_of_world
+from seal.report.annotations import Annotations
 from seal.report.gold import gold_lines, json_text
+from seal.report.milestones import GoalOutcome, NodeOutcome, node_kind, node_status
 from seal.report.outcomes import reason_of
 from seal.report.transcript import folded
+from seal.report.worlds import WorldChange, unchanged_text
 
 CUT = 4_000
 """Characters of one text that a page holds; the run's files have the rest."""
 CUT_DETAILS = 1_500
+CUT_CELL = 300
+"""Characters of one cell of a table."""
+ROWS = 50
+"""Rows of one table."""
 
 _ESCAPES = str.maketrans({"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"})
 
@@ -45,10 +54,23 @@ def task_data(task: Task) -> dict[str, Any]:
     }
 
 
-def chat_data(trajectory: Trajectory) -> dict[str, Any]:
-    """Return what a page shows of a chat: steps, offered tools, stops and answers."""
+def chat_data(
+    trajectory: Trajectory,
+    notes: Annotations | None = None,
+    world: Sequence[tuple[str, int]] = (),
+) -> dict[str, Any]:
+    """Return what a page shows of a chat: steps, offered tools, stops, answers, milestones.
+
+    Args:
+        trajectory: What was said and done.
+        notes: What stands beside the steps; None: nothing is known.
+        world: Name of each table that the chat began with, and the number of its data block.
+    """
+    notes = notes or Annotations()
     return {
-        "steps": [_step_data(step) for step in trajectory.steps],
+        "steps": [_step_data(step, notes) for step in trajectory.steps],
+        "goals": [_outcome_data(outcome) for outcome in notes.goals],
+        "world": [[_text(name)[0], number, len(notes.beginning[name])] for name, number in world],
         "offered": [[_text(id)[0] for id in ids] for ids in trajectory.offered],
         "stops": [[stop.reason, _text(stop.error or "")] for stop in trajectory.stops],
         "answers": [None if text is None else _text(text) for text in trajectory.answers],
@@ -74,10 +96,90 @@ def _goal_data(goal: Goal) -> dict[str, Any]:
         "text": _text(goal.text),
         "gold": [_text(line, CUT_DETAILS)[0] for line in gold_lines(goal)],
         "annotated": goal.plans is not None,
+        "world": any(asks_of_world(plan) for plan in goal.plans or ()),
     }
 
 
-def _step_data(step: Step) -> dict[str, Any]:
+def table_data(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Return what a page shows of a table: columns, the first rows, and how many are left out."""
+    columns = list(dict.fromkeys(name for row in rows for name in row))
+    return {
+        "columns": [_cell(name) for name in columns],
+        "rows": [
+            [_value(row[name]) if name in row else "" for name in columns] for row in rows[:ROWS]
+        ],
+        "left": max(0, len(rows) - ROWS),
+    }
+
+
+def _outcome_data(outcome: GoalOutcome) -> dict[str, Any]:
+    return {
+        "goal": outcome.goal,
+        "note": _text(outcome.note)[0],
+        "match": outcome.match,
+        "plan": [outcome.plan + 1, outcome.plans],
+        "similarity": outcome.similarity,
+        "nodes": [_node_data(node) for node in outcome.nodes],
+    }
+
+
+def _node_data(node: NodeOutcome) -> dict[str, Any]:
+    return {
+        "title": f"{node.kind} {node.node}",
+        "kind": node_kind(node),
+        "status": node_status(node),
+        "step": node.nearest if node.step is None else node.step,
+        "after": list(node.after),
+        "asks": [_text(line, CUT_DETAILS)[0] for line in node.asks],
+        "keeps": _text(node.keeps)[0],
+        "faults": [
+            [
+                _cell(" ".join(part for part in (fault.table, fault.column) if part)),
+                _cell(fault.expected),
+                _cell(fault.found),
+                fault.similarity,
+            ]
+            for fault in node.faults[:ROWS]
+        ],
+    }
+
+
+def _change_data(change: WorldChange) -> dict[str, Any]:
+    return {
+        "tables": [[_cell(name), *_table_change_data(found)] for name, found in change.changed],
+        "same": _text(unchanged_text(change.unchanged), CUT_DETAILS)[0],
+    }
+
+
+def _table_change_data(change: TableChange) -> tuple[list[list[Any]], int]:
+    """Return [sign, cells] for each row, [column, value] or [column, old, new] a cell, and a count.
+
+    The count is that of the rows that are left out.
+    """
+    rows: list[list[Any]] = [["+", _pairs(row)] for row in change.added]
+    rows += [["-", _pairs(row)] for row in change.removed]
+    for row in change.changed:
+        cells = [
+            [_cell(cell.column), _value(cell.before), _value(cell.after)] for cell in row.cells
+        ]
+        rows.append(["~", [[_cell(row.name[0]), _value(row.name[1])], *cells]])
+    return rows[:ROWS], max(0, len(rows) - ROWS)
+
+
+def _pairs(row: Mapping[str, Any]) -> list[list[str]]:
+    return [[_cell(name), _value(value)] for name, value in row.items()]
+
+
+def _value(value: Any) -> str:
+    return _cell(json_text(value))
+
+
+def _cell(text: str) -> str:
+    start, left_out = folded(text, CUT_CELL)
+    return f"{start}… ({left_out:,} more)" if left_out else start
+
+
+def _step_data(step: Step, notes: Annotations) -> dict[str, Any]:
     data: dict[str, Any] = {
         "index": step.index,
         "author": _text(step.author)[0],
@@ -91,8 +193,12 @@ def _step_data(step: Step) -> dict[str, Any]:
         data["call"] = _call_data(step.call)
     if step.result is not None:
         data["result"] = _result_data(step.result)
-    if step.state is not None and step.index > 0:
-        data["state"] = _text(json_text(step.state, indent=2), CUT_DETAILS)
+    if step.index in notes.changes:
+        data["world"] = _change_data(notes.changes[step.index])
+    if step.index in notes.marks:
+        data["marks"] = [[mark.kind, _cell(mark.text)] for mark in notes.marks[step.index]]
+    if step.index in notes.times:
+        data["time"] = notes.times[step.index]
     if step.usage is not None:
         data["tokens"] = [step.usage.tokens_in, step.usage.tokens_out, step.usage.estimated]
     return data

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from hashlib import blake2b
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -11,9 +12,10 @@ from typing import Any
 from markupsafe import Markup
 
 from seal.core.records import AtomicFile
-from seal.core.types import Score, Task, Trajectory
+from seal.core.types import Score, Tables, Task, Trajectory
 from seal.pipeline.run_folder import RunFolder
-from seal.report.embedding import chat_data, data_block, score_data, task_data
+from seal.report.annotations import Annotator
+from seal.report.embedding import chat_data, data_block, score_data, table_data, task_data
 from seal.report.gold import json_text
 from seal.report.lanes import Lane, lanes_of, measure_differences, model_name
 from seal.report.outcomes import (
@@ -117,6 +119,8 @@ class _Embedded:
         self._bytes_left = max_bytes
         self._rows: dict[str, _Row] = {}
         self._places: dict[str, int] = {}
+        self._tables: dict[bytes, int] = {}
+        """Digest of a table to the number of its block; worlds begin alike."""
         self._left_out = 0
 
     def blocks(self) -> Iterator[Markup]:
@@ -158,14 +162,28 @@ class _Embedded:
         return self._rows[task_id]
 
     def _chats(self, lane: int) -> Iterator[Markup]:
+        annotator = Annotator(self._lanes[lane].run)
         for trajectory in trajectories_so_far(self._lanes[lane].run):
             self._row(trajectory.task_id).chats[lane, trajectory.trial] = _short(trajectory)
             key = self._key(lane, trajectory.task_id, trajectory.trial)
-            block = data_block("chat", key, chat_data(trajectory))
+            notes = annotator.annotate(trajectory)
+            yield from self._new_tables(notes.beginning)
+            world = [(name, self._tables[_digest(rows)]) for name, rows in notes.beginning.items()]
+            block = data_block("chat", key, chat_data(trajectory, notes, world))
             if self._fits(block):
                 yield block
             else:
                 self._left_out += 1
+
+    def _new_tables(self, tables: Tables) -> Iterator[Markup]:
+        """Yield a block for each table that the page has not had yet."""
+        for rows in tables.values():
+            digest = _digest(rows)
+            if digest not in self._tables:
+                self._tables[digest] = len(self._tables)
+                block = data_block("table", str(self._tables[digest]), table_data(rows))
+                if self._fits(block):
+                    yield block
 
     def _scores(self, lane: int) -> Iterator[Markup]:
         scores = scores_so_far(self._lanes[lane].run)
@@ -203,3 +221,7 @@ def _short(trajectory: Trajectory) -> _Chat:
 
 def _tag_text(value: Any) -> str:
     return value if isinstance(value, str) else json_text(value)
+
+
+def _digest(rows: Sequence[dict[str, Any]]) -> bytes:
+    return blake2b(json_text(rows).encode("utf-8", "surrogatepass")).digest()

@@ -13,6 +13,7 @@ DECISIVE = ("pass_rate", "success", "mission_accuracy", "similarity", "finished"
 """Metrics that can say whether a task is solved; the first that a chat was scored by counts."""
 
 ALMOST_ONE = 1 - 1e-9
+_MILESTONES = "similarity"
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,19 +38,32 @@ def outcome_label(failed: bool, scores: Iterable[Score]) -> str:
         failed: The infrastructure ended the chat (`Trajectory.failed`).
         scores: Scores of the chat.
 
-    Of several decisive metrics (`DECISIVE`) the first with a value counts. A score may carry a
-    `label` in its details, as the pass rate does; else 1 is solved and less is unsolved.
+    Of several decisive metrics (`DECISIVE`) the first with a value counts (`deciding_metric`). A
+    score may carry a `label` in its details, as the pass rate does; else 1 is solved and less is
+    unsolved.
     """
     if failed:
         return "error"
-    by_metric: dict[str, list[Score]] = {}
+    scores = list(scores)
+    metric = deciding_metric(scores)
+    if metric is None:
+        return "unscored"
+    return _worst({goal_label(s) for s in scores if s.metric == metric and s.value is not None})
+
+
+def deciding_metric(scores: Iterable[Score]) -> str | None:
+    """Return the metric that says how a chat ended; None: it has no such score.
+
+    A judge who is unsure leaves it to the milestones, where there are any.
+    """
+    labels: dict[str, set[str]] = {}
     for score in scores:
         if score.value is not None:
-            by_metric.setdefault(score.metric, []).append(score)
-    for metric in DECISIVE:
-        if metric in by_metric:
-            return _worst({goal_label(score) for score in by_metric[metric]})
-    return "unscored"
+            labels.setdefault(score.metric, set()).add(goal_label(score))
+    found = next((metric for metric in DECISIVE if metric in labels), None)
+    if found is not None and _MILESTONES in labels and _worst(labels[found]) == "unsure":
+        return _MILESTONES
+    return found
 
 
 def goal_label(score: Score) -> str:

@@ -10,7 +10,7 @@ from seal.core.types import Score, Step, Tables, Task, Tool, ToolCall, ToolResul
 from seal.report.annotations import Annotations, annotate
 from seal.report.gold import gold_lines, json_text
 from seal.report.milestones import GoalOutcome, NodeOutcome, fault_text, node_kind, node_status
-from seal.report.outcomes import DECISIVE, goal_label, outcome_label, reason_of
+from seal.report.outcomes import DECISIVE, deciding_metric, goal_label, outcome_label, reason_of
 from seal.report.printable import printable
 from seal.report.tables import number
 from seal.report.worlds import change_lines, unchanged_text
@@ -262,8 +262,7 @@ def _verdict_lines(trajectory: Trajectory, scores: Sequence[Score], judge: str) 
 
 def _who_says(label: str, scores: Sequence[Score], judge: str) -> str:
     """Return who gives the outcome: a role of the chat, such as the checker, never does."""
-    judged = any(s.metric == DECISIVE[0] and s.value is not None for s in scores)
-    if label == "error" or not judged:
+    if label == "error" or deciding_metric(scores) != DECISIVE[0]:
         return "outcome"
     return _JUDGES.get(judge.partition("/")[0], "judge, after the chat")
 

@@ -27,9 +27,10 @@
   }
 
   const blocks = new Map();
-  for (const node of document.querySelectorAll("script[data-task], script[data-chat], script[data-scores]")) {
-    const { task, chat, scores } = node.dataset;
-    const key = task !== undefined ? `task ${task}` : chat !== undefined ? `chat ${chat}` : `scores ${scores}`;
+  const KINDS = ["task", "chat", "scores", "table"];
+  for (const node of document.querySelectorAll(KINDS.map((kind) => `script[data-${kind}]`).join())) {
+    const kind = KINDS.find((name) => node.dataset[name] !== undefined);
+    const key = `${kind} ${node.dataset[kind]}`;
     if (!blocks.has(key)) blocks.set(key, []);
     blocks.get(key).push(node);
   }
@@ -171,7 +172,7 @@
     return make(
       "div", { class: "goal" },
       make("h4", {}, count > 1 ? `Goal ${place}` : "Goal"), textBlock("p", goal.text),
-      make("details", { open: goal.gold.length <= 8 }, make("summary", {}, "Gold"), gold),
+      make("details", { open: !goal.world && goal.gold.length <= 8 }, make("summary", {}, "Gold"), gold),
     );
   }
 
@@ -224,6 +225,8 @@
       "details", {}, make("summary", {}, `Offered tools${chat.offered.length > 1 ? ` for goal ${goal}` : ""} (${tools.length})`),
       make("ul", { class: "offered" }, ...tools.map((tool) => make("li", { dir: "auto" }, tool))),
     )));
+    result.append(...chat.goals.map((goal) => outcomeBlock(goal, chat.goals.length, key)));
+    if (chat.world.length) result.append(worldBlock(chat.world));
     const steps = make("ol", { class: "steps" }, ...chat.steps.map((step) => stepItem(step, key)));
     result.append(steps, ending(chat, outcomeOf(row, lane, trial), scores), scoreTable(scores));
     return result;
@@ -236,13 +239,110 @@
       "p", { class: "who" }, make("span", { class: "number" }, String(step.index)),
       make("strong", {}, step.author), make("span", { class: "to" }, ` → ${step.recipient}`),
       make("small", {}, ` · goal ${step.goal}, turn ${step.turn}${tokensOf(step)}`),
+      step.time ? make("small", { class: "time" }, ` · ${step.time}`) : null,
     );
     item.append(heading);
     if (step.content) item.append(textBlock("p", step.content));
     if (step.call) item.append(...callParts(step.call));
     if (step.result) item.append(...resultParts(step.result));
-    if (step.state) item.append(make("details", {}, make("summary", {}, "State after this step"), textBlock("pre", step.state)));
+    if (step.world) item.append(changeBlock(step.world));
+    if (step.marks) item.append(make("ul", { class: "marks" }, ...step.marks.map(([mark, text]) => make("li", { class: `mark ${mark}`, dir: "auto" }, text))));
     return item;
+  }
+
+  // ---- milestones and the world ------------------------------------------------------------------
+
+  function outcomeBlock(goal, count, key) {
+    const heading = make("h5", {}, count > 1 ? `Milestones of goal ${goal.goal}` : "Milestones");
+    const block = make("section", { class: "milestones", "aria-label": heading.textContent }, heading);
+    if (goal.note) {
+      block.append(make("p", { class: "note", dir: "auto" }, `Not told: ${goal.note}`));
+      return block;
+    }
+    const [plan, plans] = goal.plan;
+    const ofSeveral = plans > 1 ? `, plan ${plan} of ${plans}` : "";
+    heading.append(make("small", {}, ` similarity ${Number(goal.similarity).toFixed(3)}, by the rules ${goal.match}${ofSeveral}`));
+    if (!goal.nodes.length) block.append(make("p", { class: "note" }, "None: nothing is asked and nothing forbidden."));
+    block.append(make("ol", { class: "nodes" }, ...goal.nodes.map((node) => nodeItem(node, key))));
+    return block;
+  }
+
+  function nodeItem(node, key) {
+    const after = node.after.length ? make("small", {}, ` after ${node.after.join(", ")}`) : null;
+    const status = node.step === null ? make("span", { class: "status" }, node.status) : stepButton(node.status, key, node.step);
+    const item = make(
+      "li", { class: `node ${node.kind}` },
+      make("p", { class: "who" }, make("strong", {}, node.title), " ", status, after),
+      ...node.asks.map((line) => make("p", { class: "asks", dir: "auto" }, line)),
+    );
+    if (node.faults.length) item.append(make("ul", { class: "faults" }, ...node.faults.map(faultItem)));
+    if (node.keeps) item.append(make("p", { class: "note", dir: "auto" }, `keeps ${node.keeps}`));
+    return item;
+  }
+
+  function stepButton(text, key, step) {
+    const button = make("button", { type: "button", class: "status" }, text);
+    button.addEventListener("click", () => showStep(byId(`step-${key}/${step}`)));
+    return button;
+  }
+
+  function faultItem([place, expected, found, similarity]) {
+    const item = make("li", { dir: "auto" });
+    if (place) item.append(make("code", {}, place), " ");
+    if (expected) item.append("expected ", make("ins", {}, expected), found ? ", found " : "");
+    if (found) item.append(make("del", {}, found));
+    if (!expected && !found) item.append("not met");
+    if (similarity) item.append(make("small", {}, ` (${similarity.toFixed(2)})`));
+    return item;
+  }
+
+  function worldBlock(world) {
+    const rowsOf = world.reduce((sum, [, , count]) => sum + count, 0);
+    const fold = make("details", { class: "world" }, make("summary", {}, `World at the start (${world.length} tables, ${rowsOf} rows)`));
+    fold.addEventListener("toggle", () => {
+      if (fold.open && fold.children.length === 1) fold.append(...world.map(tableBlock));
+    });
+    return fold;
+  }
+
+  function tableBlock([name, number, count]) {
+    const data = block(`table ${number}`);
+    const holder = make("div", { class: "scroll" });
+    if (!data) {
+      holder.append(make("p", { class: "note", dir: "auto" }, `${name}: ${count} rows, left out of this page for its size`));
+      return holder;
+    }
+    const head = make("tr", {}, ...data.columns.map((column) => make("th", { scope: "col", dir: "auto" }, column)));
+    const body = data.rows.map((row) => make("tr", {}, ...row.map((cell) => make("td", { dir: "auto" }, cell))));
+    holder.append(make(
+      "table", { class: "rows" }, make("caption", { dir: "auto" }, count ? name : `${name}: no rows`),
+      make("thead", {}, head), make("tbody", {}, ...body),
+    ));
+    if (data.left) holder.append(make("p", { class: "note" }, `${data.left.toLocaleString("en")} more rows in the run's files`));
+    return holder;
+  }
+
+  const SIGNS = { "+": ["added", "+ "], "-": ["removed", "− "], "~": ["changed", "~ "] };
+
+  function changeBlock({ tables, same }) {
+    const result = make("div", { class: "changes" });
+    for (const [name, changes, left] of tables) {
+      result.append(make("p", { class: "table", dir: "auto" }, make("strong", {}, name), changes.length ? null : ": the same rows in another order"));
+      result.append(make("ul", {}, ...changes.map(([sign, cells]) => {
+        const [kind, shown] = SIGNS[sign];
+        return make("li", { class: kind }, shown, ...cells.map(cellText));
+      })));
+      if (left) result.append(make("p", { class: "note" }, `${left.toLocaleString("en")} more rows in the run's files`));
+    }
+    if (same) result.append(make("details", {}, make("summary", {}, make("small", {}, "unchanged tables")), make("p", { class: "note", dir: "auto" }, same)));
+    return result;
+  }
+
+  function cellText([name, ...values]) {
+    const cell = make("span", { class: "cell", dir: "auto" }, make("code", {}, name), " ");
+    if (values.length === 1) cell.append(values[0]);
+    else cell.append(make("del", {}, values[0]), " → ", make("ins", {}, values[1]));
+    return cell;
   }
 
   const tokensOf = (step) =>
@@ -320,9 +420,19 @@
     const lane = choice.lane === undefined ? runLanes[0] : choice.lane;
     const trial = choice.trial === undefined ? 0 : choice.trial;
     const step = choice.step === undefined ? null : byId(`step-${lane}/${row.place}/${trial}/${choice.step}`);
-    if (step) step.classList.add("target");
-    (step || line).scrollIntoView({ block: step ? "center" : "start" });
-    (step || line.querySelector("button")).focus({ preventScroll: true });
+    if (step) {
+      showStep(step);
+      return;
+    }
+    line.scrollIntoView({ block: "start" });
+    line.querySelector("button").focus({ preventScroll: true });
+  }
+
+  function showStep(step) {
+    for (const other of document.querySelectorAll(".step.target")) other.classList.remove("target");
+    step.classList.add("target");
+    step.scrollIntoView({ block: "center" });
+    step.focus({ preventScroll: true });
   }
 
   function followAddress() {
