@@ -73,7 +73,7 @@ def import_scenarios(
     for task, wrong in compiled:
         yield task
         yield from (Recorded(WRONG, trajectory) for trajectory in wrong)
-        counts.update(wrong=len(wrong), **{tag: task.tags[tag] for tag in CATEGORIES})
+        counts.update(wrong=len(wrong), **{tag: int(task.tags[tag]) for tag in CATEGORIES})
     notes.facts["counts"] = dict(sorted(counts.items()))
 
 
