@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from seal.core.conditions import AllOf, Called, Condition
+from seal.core.conditions import AllOf, Called, Condition, Unconfirmed
 from seal.core.types import Goal, Milestone, Plan, Step, Task, Tool
 
 
@@ -46,6 +46,8 @@ def _nodes(nodes: tuple[Milestone, ...], tools: Mapping[str, Tool]) -> tuple[Mil
 def _condition(condition: Condition, tools: Mapping[str, Tool]) -> Condition:
     if isinstance(condition, Called) and condition.tool in tools:
         return replace(condition, tool=tools[condition.tool].id)
+    if isinstance(condition, Unconfirmed):
+        return replace(condition, tools=_ids(condition.tools, tools))
     if isinstance(condition, AllOf):
         return replace(
             condition, conditions=tuple(_condition(c, tools) for c in condition.conditions)

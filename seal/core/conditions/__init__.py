@@ -14,6 +14,7 @@ from seal.core.conditions.parties import MESSAGE, message_row, party
 from seal.core.conditions.rouge import rouge_l
 from seal.core.conditions.state import AllOf, DependsOn, StateHas, StateUnchanged
 from seal.core.conditions.told import Told
+from seal.core.conditions.unconfirmed import Unconfirmed
 
 __all__ = [
     "EXTRACTORS",
@@ -32,6 +33,7 @@ __all__ = [
     "StateHas",
     "StateUnchanged",
     "Told",
+    "Unconfirmed",
     "message_row",
     "party",
     "rouge_l",

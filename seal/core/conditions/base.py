@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from inspect import get_annotations
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
@@ -54,6 +54,13 @@ class Condition:
 
     def under(self, match: Match) -> Condition:
         """Return the same condition measured by other rules; itself where it has only one kind."""
+        return self
+
+    def among(self, steps: Sequence[Step]) -> Condition:
+        """Return the condition for a chat, of which these are all steps; itself by default.
+
+        A condition on what came before a step finds it here: `similarity` is given single steps.
+        """
         return self
 
     def references(self) -> frozenset[int] | None:

@@ -8,7 +8,7 @@ each measure: cells in `conditions.cells`, tables in `conditions.tables`.
 from __future__ import annotations
 
 import re
-from collections.abc import Hashable, Iterator, Mapping
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import prod
 from typing import TYPE_CHECKING, Any, Literal
@@ -219,6 +219,10 @@ class AllOf(Condition):
     def under(self, match: Match) -> AllOf:
         """Return the same conditions measured by other rules."""
         return AllOf(tuple(condition.under(match) for condition in self.conditions))
+
+    def among(self, steps: Sequence[Step]) -> AllOf:
+        """Return the same conditions, each for the chat."""
+        return AllOf(tuple(condition.among(steps) for condition in self.conditions))
 
     def references(self) -> frozenset[int] | None:
         """Return the steps that any of the conditions reads."""

@@ -18,7 +18,7 @@ bug. `clean`, the default, departs from it:
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from seal.core.conditions import Asked, Called, Match, Replied, party
 from seal.core.conditions.parties import AGENT, USER
@@ -114,7 +114,8 @@ def _matched(
     """
     if not nodes or not steps:
         return []
-    similarities = Similarities(nodes, steps, least)
+    bound = [replace(node, condition=node.condition.among(steps)) for node in nodes]
+    similarities = Similarities(bound, steps, least)
     mapped: dict[int, int] = {}
     found = []
     for one in best_match([node.after for node in nodes], similarities):

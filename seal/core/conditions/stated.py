@@ -1,0 +1,94 @@
+"""Whether a text states a value, such as an argument that a user is asked to confirm."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
+from typing import Any
+from zoneinfo import ZoneInfo
+
+Tables = Mapping[str, Sequence[Mapping[str, Any]]]
+
+_WORD = re.compile(r"\w+")
+_NUMBER = re.compile(r"(?<![\w.])-?\d+(?:,\d{3})*(?:\.\d+)?(?!\w)")
+_PHONE = re.compile(r"\+?[\d\s().-]{5,}")
+_ON = frozenset(["on", "true", "yes", "enable", "enabled", "activate", "activated"])
+_OFF = frozenset(["off", "false", "no", "disable", "disabled", "deactivate", "deactivated"])
+_MOMENTS = (315_529_200.0, 2_524_604_400.0)
+"""POSIX seconds between which a number may be a moment: 1980 to 2050, as on the phone."""
+
+
+def states(text: str, value: Any, tables: Tables, zone: str = "UTC") -> bool:
+    """Tell whether a text states a JSON value.
+
+    - A text: its words in their order, whatever their case, and blanks and punctuation between
+      them; a phone number by its digits. The first cell of a row, which names it, also by another
+      text of that row that no other row of the table has: an id by the name it stands for.
+    - A number: the same number; a moment (POSIX seconds) also by its local time of day, "17:30" or
+      "5:30 pm", whatever is said of the day.
+    - True and False: a word such as on and off. None, and what is empty: always.
+    - A list or object: all that it holds.
+    """
+    if isinstance(value, Mapping):
+        return all(states(text, item, tables, zone) for item in value.values())
+    if isinstance(value, (list, tuple)):
+        return all(states(text, item, tables, zone) for item in value)
+    if isinstance(value, bool):
+        return not (_ON if value else _OFF).isdisjoint(_words(text))
+    if isinstance(value, (int, float)):
+        return float(value) in numbers(text) or _tells_time(text, value, zone)
+    if not isinstance(value, str):
+        return True
+    return _has(text, value) or any(_has(text, other) for other in _others(value, tables))
+
+
+def numbers(text: str) -> set[float]:
+    """Return the numbers of a text; 40,000 is 40000."""
+    return {float(found.replace(",", "")) for found in _NUMBER.findall(text)}
+
+
+def _has(text: str, value: str) -> bool:
+    if _PHONE.fullmatch(value.strip()):
+        return _digits(value) in _digits(text)
+    wanted, said = _words(value), _words(text)
+    if not value.isascii() and value.casefold() in text.casefold():
+        return True  # some scripts set no blanks between words
+    return any(said[n : n + len(wanted)] == wanted for n in range(len(said) - len(wanted) + 1))
+
+
+def _words(text: str) -> list[str]:
+    return _WORD.findall(text.casefold())
+
+
+def _digits(text: str) -> str:
+    return "".join(filter(str.isdecimal, text))
+
+
+def _others(name: str, tables: Tables) -> Iterator[str]:
+    """Yield the texts of a row that no other row of its table has."""
+    for rows in tables.values():
+        found = next((row for row in rows if row and next(iter(row.values())) == name), None)
+        if found is not None:
+            counts = Counter(cell for row in rows for cell in row.values() if _is_word(cell))
+            yield from (cell for cell in found.values() if _is_word(cell) and counts[cell] == 1)
+
+
+def _is_word(cell: Any) -> bool:
+    return isinstance(cell, str) and bool(_WORD.search(cell))
+
+
+def _tells_time(text: str, moment: float, zone: str) -> bool:
+    low, high = _MOMENTS
+    if not low <= moment <= high:
+        return False
+    local = datetime.fromtimestamp(moment, ZoneInfo(zone))
+    hour, half = local.hour % 12 or 12, "am" if local.hour < 12 else "pm"
+    minutes = f":{local.minute:02d}"
+    spoken = [rf"0?{local.hour}{minutes}(?! ?[ap]\.?m)", rf"0?{hour}{minutes} ?{half}"]
+    if not local.minute:
+        spoken += [rf"0?{hour} ?{half}"]
+        spoken += {0: ["midnight"], 12: ["noon", "midday"]}.get(local.hour, [])
+    plain = re.sub(r"([ap])\.m\.?", r"\1m", text.casefold())
+    return re.search(rf"(?<![\w:])(?:{'|'.join(spoken)})(?![\w:])", plain) is not None
