@@ -22,6 +22,7 @@ from seal.core.protocols import (
     Agent,
     ChatModel,
     Environment,
+    Eventful,
     Reply,
     Timed,
 )
@@ -187,7 +188,8 @@ class Conversation:
         return len(self.stops) == len(self.goals)
 
     def speak(self, role: str) -> list[Step]:
-        """Let a role reply, record it, and decide who follows. Returns the recorded steps."""
+        """Let a role reply, record it, and decide who follows. Returns the reply's steps."""
+        self._tell_events(role)
         view = View(self, role)
         reply = self._ask(role, view)
         self._replies += 1
@@ -266,6 +268,13 @@ class Conversation:
         turn = role == USER or (role != EXECUTOR and recipient in (USER, EXECUTOR))
         if turn and isinstance(environment, Timed):
             environment.tick()
+
+    def _tell_events(self, role: str) -> None:
+        """Tell the lead, before it speaks, what has happened in the world by itself."""
+        environment = self.services.environment
+        if role == self.team.lead and isinstance(environment, Eventful):
+            for text in environment.events():
+                self._record(EXECUTOR, role, Reply(text), (), Usage())
 
     def _record(
         self, role: str, recipient: str, reply: Reply, calls: Sequence[ToolCall], usage: Usage

@@ -11,6 +11,7 @@ MANAGER = "execution_manager"
 PLANNER = "planner"
 CHECKER = "checker"
 USER = "user_simulator"
+EXECUTOR = "executor"
 
 
 class Orchestrator:
@@ -42,8 +43,11 @@ class Orchestrator:
 
 
 def _since_user(chat: Chat) -> list[Step]:
-    """Return the user's last message about this goal and what was said since."""
-    current = [step for step in chat.steps if step.goal == chat.goal]
+    """Return the user's last message about this goal and what roles have said since.
+
+    What the executor brings, results and events, is no word of a role.
+    """
+    current = [s for s in chat.steps if s.goal == chat.goal and s.author != EXECUTOR]
     spoken = [n for n, step in enumerate(current) if step.author == USER]
     return current[spoken[-1] :] if spoken else current
 

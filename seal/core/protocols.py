@@ -178,6 +178,18 @@ class Timed(Protocol):
         ...
 
 
+@runtime_checkable
+class Eventful(Protocol):
+    """An environment in which something happens by itself, such as a timer that rings."""
+
+    def events(self) -> Sequence[str]:
+        """Return what has happened by now, each thing in words, and only the first time.
+
+        The agent is told of it before it speaks, in a step of the executor that no user sees.
+        """
+        ...
+
+
 class EnvironmentFactory(Protocol):
     """Opens one environment for each chat. Safe in threads."""
 
@@ -317,6 +329,7 @@ __all__ = [
     "Completion",
     "Environment",
     "EnvironmentFactory",
+    "Eventful",
     "Judge",
     "Lookup",
     "Message",

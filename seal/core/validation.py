@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from seal.core.errors import InfrastructureError, nearest, shortened
 from seal.core.plain import json_text, nested_deeper
-from seal.core.protocols import Environment, Timed
+from seal.core.protocols import Environment, Eventful, Timed
 from seal.core.schemas import schema_validator
 from seal.core.types import JSON, Execution, Tables, Tool, ToolCall, ToolResult
 
@@ -260,6 +260,13 @@ class Validated:
         if isinstance(self.inner, Timed):
             self.inner.tick()
             self._states = None
+
+    def events(self) -> Sequence[str]:
+        """Return what has happened in the inner environment, where something can."""
+        found = self.inner.events() if isinstance(self.inner, Eventful) else ()
+        if found:
+            self._states = None
+        return found
 
 
 def _spread(

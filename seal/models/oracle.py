@@ -231,7 +231,9 @@ def _reference_reply(reference: Sequence[Step]) -> str:
 
 
 def _speaks(step: Step) -> bool:
-    return step.author not in (USER, "user") and step.result is None and bool(step.content.strip())
+    """Tell whether the agent speaks, rather than the user, or the executor of what happened."""
+    others = (USER, "user", "executor")
+    return step.author not in others and step.result is None and bool(step.content.strip())
 
 
 def _known_to_user(goal: Goal) -> list[str]:

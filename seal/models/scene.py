@@ -51,8 +51,12 @@ class Scene:
 
     @property
     def last_heard(self) -> str:
-        """The last thing that another role said to this one, without its author."""
-        heard = [m.content for m in self.messages if m.role == "user"]
+        """The last thing that another role said to this one, without its author.
+
+        Events, of which the executor tells, are not said.
+        """
+        said = (m.content for m in self.messages if m.role == "user")
+        heard = [content for content in said if not content.startswith("[executor] ")]
         return without_author(heard[-1]) if heard else ""
 
 

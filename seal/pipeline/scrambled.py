@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from seal.core.protocols import Environment, Timed
+from seal.core.protocols import Environment, Eventful, Timed
 from seal.core.types import Tables, Tool, ToolCall, ToolResult
 
 
@@ -36,6 +36,10 @@ class Unscrambled:
         """Hand on that time moves, where the environment has a clock."""
         if isinstance(self._environment, Timed):
             self._environment.tick()
+
+    def events(self) -> Sequence[str]:
+        """Hand on what has happened, where something can."""
+        return self._environment.events() if isinstance(self._environment, Eventful) else ()
 
     def _meant(self, call: ToolCall) -> ToolCall:
         original = self._originals.get(call.tool or "")

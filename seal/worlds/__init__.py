@@ -2,7 +2,14 @@
 
 from seal.core.registry import Registry
 
-REGISTRY = Registry("world", "seal.environments", {"phone": "seal.worlds.phone.world:phone"})
+REGISTRY = Registry(
+    "world",
+    "seal.environments",
+    {
+        "phone": "seal.worlds.phone.world:phone",
+        "phone_with_timers": "seal.worlds.phone.timers:phone_with_timers",
+    },
+)
 """Worlds by name, each a factory that takes a `WorldSetup` and gives an `EnvironmentFactory`."""
 
 __all__ = ["REGISTRY"]

@@ -1,0 +1,58 @@
+"""Timers that interrupt, and confirmations: scenarios with sequences that pass and that fail."""
+
+from pathlib import Path
+
+import pytest
+
+from seal.benchmarks import import_benchmark, load_pool
+from seal.core.types import Step
+from seal.pipeline.run import run
+from seal.pipeline.settings import RunSettings
+
+AUTHORED = Path(__file__).parent / "authored"
+
+pytest.importorskip("phonenumbers", reason="phonenumbers comes with the extra worlds")
+
+
+@pytest.fixture(scope="module", params=["timers", "confirmations"])
+def pool(request, tmp_path_factory) -> Path:
+    """A pool of three scenarios; the import proves each gold sequence, and each wrong one."""
+    folder = tmp_path_factory.mktemp("pools") / request.param
+    report = import_benchmark("scenarios", AUTHORED / f"{request.param}.json", folder)
+    assert (report.tasks, report.recordings) == (3, {"wrong": 5})
+    return folder
+
+
+def similarities(pool: Path, out: Path, **settings) -> list[float]:
+    played = run(RunSettings(pool=pool, baselines=False, **settings), out)
+    scores = played.folder.scores()
+    return [score.value for score in scores if score.metric == "similarity"]
+
+
+@pytest.mark.parametrize("team", ["direct", "full"])
+def test_who_plays_the_gold_in_a_chat_passes(pool, tmp_path, team):
+    assert similarities(pool, tmp_path / "run", model="oracle", team=team) == [1.0] * 3
+
+
+def test_who_plays_a_wrong_sequence_in_a_chat_fails(pool, tmp_path):
+    failed = similarities(pool, tmp_path / "run", model="recorded:wrong", team="direct")
+    assert len(failed) == 3
+    assert max(failed) < 1.0
+
+
+def test_no_user_hears_of_an_event(pool):
+    recorded = [t for name in ("wrong",) for t in load_pool(pool).recorded(name)]
+    references = [goal.reference for task in load_pool(pool).tasks() for goal in task.goals]
+    for steps in (*references, *(t.steps for t in recorded)):
+        for step in filter(is_event, steps):
+            assert (step.author, step.recipient) == ("executor", "execution_manager")
+
+
+def is_event(step: Step) -> bool:
+    return "rings" in step.content and step.author == "executor"
+
+
+def test_timers_belong_to_the_world_that_has_them(pool):
+    names = {tool.name for tool in load_pool(pool).tools()}
+    assert ("set_timer" in names) is (pool.name == "timers")
+    assert len(names) == (36 if pool.name == "timers" else 33)
