@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from seal.core.conditions import Match
 from seal.core.types import Goal, Milestone, Plan, Score, Step, Task, Trajectory
 from seal.evaluation.milestones.faults import ALMOST_ONE, Fault, Unmet, unmet
-from seal.evaluation.milestones.guardrails import under
+from seal.evaluation.milestones.guardrails import parts, under
 from seal.evaluation.milestones.metrics import MATCHES, NAMES, applies
 from seal.evaluation.milestones.view import view
-from seal.report.gold import asked_lines, kept_tables
+from seal.report.gold import asked_lines, describe, kept_tables
 
 METRICS = NAMES
 """Metrics whose scores tell of milestones."""
@@ -33,7 +33,7 @@ class NodeOutcome:
     step: int | None
     """`Step.index` of the step that reached it; None: none did."""
     nearest: int | None = None
-    """Where none did, the step that comes closest; None: not looked for."""
+    """Where none did, the step that comes closest; None: none does."""
     faults: tuple[Fault, ...] = ()
     """What keeps a milestone from 1."""
 
@@ -154,6 +154,7 @@ def _node(
     lacking: Unmet | None,
 ) -> NodeOutcome:
     index, similarity = mapped or (None, 0.0)
+    faults = lacking.faults if lacking else ()
     return NodeOutcome(
         kind,
         position,
@@ -162,9 +163,16 @@ def _node(
         node.after,
         similarity,
         index if similarity else None,
-        lacking.index if lacking and lacking.nearest else None,
-        lacking.faults if lacking else (),
+        lacking.nearest if lacking else None,
+        tuple(_named(fault, node) for fault in faults),
     )
+
+
+def _named(fault: Fault, node: Milestone) -> Fault:
+    """Return a fault that says what was expected."""
+    if fault.expected or fault.found:
+        return fault
+    return replace(fault, expected=describe(parts(node.condition)[fault.condition]))
 
 
 def node_kind(node: NodeOutcome) -> str:
@@ -192,8 +200,6 @@ def fault_text(fault: Fault) -> str:
     said = [f"expected {fault.expected}"] if fault.expected else []
     if fault.found:
         said.append(f"found {fault.found}" if fault.expected else fault.found)
-    if not said:
-        said.append("not met")
     text = ", ".join(said)
     share = f" ({fault.similarity:.2f})" if fault.similarity else ""
     return f"{place}: {text}{share}" if place else f"{text}{share}"

@@ -16,7 +16,6 @@ from seal.core.conditions import (
     FIRST,
     LAST,
     MESSAGE,
-    AllOf,
     Column,
     Condition,
     DependsOn,
@@ -32,6 +31,7 @@ from seal.core.conditions.tables import Row, Table, compared
 from seal.core.types import JSON, Milestone, Step
 from seal.evaluation.milestones.changes import TableChange, table_change
 from seal.evaluation.milestones.checks import ancestors
+from seal.evaluation.milestones.guardrails import parts
 
 ALMOST_ONE = 1 - 1e-6
 """Similarity from which a node is met wholly; cells are rounded to 32 bits."""
@@ -62,11 +62,12 @@ class Unmet:
     """A node that is not wholly met."""
 
     node: int
-    index: int
-    """`Step.index` of the step that was looked at."""
-    nearest: bool
-    """True: the node is met nowhere, and this is the step that comes closest."""
+    nearest: int | None
+    """Of a node that is met nowhere, the `Step.index` of the step that comes closest, the last one
+    of equally close ones; None: no step does, or the node is met in part."""
     faults: tuple[Fault, ...]
+    """At the step that it was matched to; of a node that is met nowhere at the closest step, or, as
+    none comes close, at the last one."""
 
 
 def unmet(
@@ -88,19 +89,20 @@ def unmet(
     found = {}
     for node, (_, similarity) in mapping.items():
         if similarity < ALMOST_ONE:
-            met = (reached[n].index for n in nodes[node].after if mapping.get(n, (0, 0.0))[1])
-            first = max(met, default=steps[0].index)
-            later = [step for step in steps if step.index >= first]
-            step = reached[node] if similarity else _nearest(nodes[node], later, reached)
+            nearest = None if similarity else _nearest(nodes[node], steps, reached)
+            step = reached[node] if similarity else nearest or steps[-1]
             faults = _faults_of(nodes[node], step, reached, steps)
             faults = faults or [_too_early(node, nodes, step, reached)]
-            found[node] = Unmet(node, step.index, not similarity, tuple(faults))
+            found[node] = Unmet(node, nearest.index if nearest else None, tuple(faults))
     return found
 
 
-def _nearest(node: Milestone, steps: Sequence[Step], reached: Mapping[int, Step]) -> Step:
-    parts = _parts(node.condition)
-    return max(steps, key=lambda step: _closeness(parts, step, reached))
+def _nearest(node: Milestone, steps: Sequence[Step], reached: Mapping[int, Step]) -> Step | None:
+    """Return the step that comes closest; None where none does."""
+    asked = parts(node.condition)
+    closeness = [_closeness(asked, step, reached) for step in steps]
+    best = max(closeness)
+    return steps[len(steps) - 1 - closeness[::-1].index(best)] if best[0] else None
 
 
 def _faults_of(
@@ -108,7 +110,7 @@ def _faults_of(
 ) -> list[Fault]:
     return [
         fault
-        for number, part in enumerate(_parts(node.condition))
+        for number, part in enumerate(parts(node.condition))
         for fault in _faults(number, part, step, reached, steps)
     ]
 
@@ -139,16 +141,14 @@ class _Comparison(NamedTuple):
     """Those below 1."""
 
 
-def _parts(condition: Condition) -> tuple[Condition, ...]:
-    return condition.conditions if isinstance(condition, AllOf) else (condition,)
-
-
 def _closeness(
-    parts: Sequence[Condition], step: Step, reached: Mapping[int, Step]
+    conditions: Sequence[Condition], step: Step, reached: Mapping[int, Step]
 ) -> tuple[float, float]:
     """Return how close a step comes to what is asked, then to what is guarded."""
-    asked = [_part_closeness(p, step, reached) for p in parts if not isinstance(p, StateUnchanged)]
-    kept = [p.similarity(step, reached) for p in parts if isinstance(p, StateUnchanged)]
+    asked = [
+        _part_closeness(c, step, reached) for c in conditions if not isinstance(c, StateUnchanged)
+    ]
+    kept = [c.similarity(step, reached) for c in conditions if isinstance(c, StateUnchanged)]
     return _mean(asked), _mean(kept)
 
 

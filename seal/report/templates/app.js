@@ -291,7 +291,6 @@
     if (place) item.append(make("code", {}, place), " ");
     if (expected) item.append("expected ", make("ins", {}, expected), found ? ", found " : "");
     if (found) item.append(make("del", {}, found));
-    if (!expected && !found) item.append("not met");
     if (similarity) item.append(make("small", {}, ` (${similarity.toFixed(2)})`));
     return item;
   }
