@@ -224,7 +224,7 @@ def _write(
             for record in importer(source, notes, **options):
                 writer.add(record)
         except DataError as error:
-            raise DataError(f"{error}. Nothing was imported") from error
+            raise DataError(f"{str(error).rstrip('.')}. Nothing was imported") from error
     if not writer.counts[TOOLS] + writer.counts[TASKS]:
         raise DataError(_nothing(name, source, notes))
     report = ImportReport(
