@@ -106,8 +106,8 @@ def _measured(
     plan = _plans(goal)[chosen]
     steps = view(trajectory, position, task.initial_state, match)
     nodes = (
-        *_milestones(plan, steps, match, _mapping(milestones)),
-        *_minefields(plan, _mapping(minefields)),
+        *_milestones(plan, steps, match, _mapping(milestones, len(plan.milestones))),
+        *_minefields(plan, _mapping(minefields, len(plan.minefields))),
     )
     return GoalOutcome(position, "", match, chosen, len(_plans(goal)), whole.value, nodes)
 
@@ -120,12 +120,19 @@ def _match(name: Any) -> Match:
     return MATCHES[MATCHES.index(name)]
 
 
-def _mapping(score: Score) -> dict[int, tuple[int, float]]:
-    """Return the position of each node to (`Step.index`, similarity)."""
-    return {
+def _mapping(score: Score, count: int) -> dict[int, tuple[int, float]]:
+    """Return the position of each node to (`Step.index`, similarity).
+
+    Raises:
+        KeyError, TypeError, ValueError: It is no mapping of so many nodes.
+    """
+    found = {
         int(node): (int(index), float(similarity))
         for node, index, similarity in score.details["mapping"]
     }
+    if not found.keys() <= set(range(count)):
+        raise ValueError(f"expected the nodes 0 to {count - 1}, got {sorted(found)}")
+    return found
 
 
 def _milestones(

@@ -8,9 +8,11 @@ from dataclasses import replace
 from html.parser import HTMLParser
 
 import pytest
+from phone_chats import flag, phone_chat, phone_task, scores_of
 from report_runs import WEATHER, chat, failed_chat, metric, task, verdict
 
-from seal.core.types import Score, Step, ToolCall, ToolResult
+from seal.core.conditions import AllOf, StateHas, StateUnchanged
+from seal.core.types import Goal, Milestone, Plan, Score, Step, ToolCall, ToolResult
 from seal.report.anchors import task_link
 from seal.report.html import write_report
 
@@ -139,6 +141,82 @@ def plain_page(make_run, tmp_path):
     two = make_run("two", tasks, [chat("own/rome", trial) for trial in (0, 1)],
                    [verdict("own/rome", "solved")], metrics, model="second")  # fmt: skip
     return write_report([one, two], tmp_path / "plain.html")
+
+
+def phone_page(make_run, tmp_path, *played):
+    tasks = [phone_task(one.task_id) for one in played]
+    scores = [s for one, told in zip(played, tasks, strict=True) for s in scores_of(told, one)]
+    scores = [*scores, flag(played[0].task_id, 0, "outside_brief", "Bob")]
+    run = make_run("phone", tasks, played, scores, {"similarity": metric(0.5)})
+    return write_report([run], tmp_path / "phone.html")
+
+
+def text_of(page, tag, kind):
+    """Return the texts of the elements of a class, without their tags."""
+    found = re.findall(rf'<{tag} [^>]*class="{kind}"[^>]*>(.*?)</{tag}>', page, re.DOTALL)
+    return [" ".join(re.sub("<[^>]*>", "", one).split()) for one in found]
+
+
+def test_milestones_stand_along_the_conversation_with_what_is_missing(make_run, tmp_path, dump):
+    file = phone_page(make_run, tmp_path, phone_chat("own/a", wifi=True, said="Bob is saved"))
+
+    page = dump(file, task_link("own/a"))
+
+    assert text_of(page, "li", "mark partly") == ["milestone 1 reached in part, 0.950"]
+    assert text_of(page, "li", "mark flag") == ["the user said what its brief does not tell: Bob"]
+    assert text_of(page, "li", "mark ended") == ["the user ends the conversation"]
+    assert text_of(page, "button", "status") == [
+        "not reached; closest is step 5", "0.950 at step 3",
+    ]  # fmt: skip
+    assert text_of(page, "ul", "faults")[0] == (
+        "settings expected unchanged, found changed in step 2"
+    )
+
+
+def test_the_worlds_changes_stand_at_their_step(make_run, tmp_path, dump):
+    file = phone_page(make_run, tmp_path, phone_chat("own/a", wifi=True))
+
+    page = dump(file, task_link("own/a"))
+
+    assert text_of(page, "li", "added") == ['+ id "p-2"name "Bob"phone "+2"']
+    assert text_of(page, "li", "changed") == ['~ device "d"wifi false → true']
+    assert "World at the start (2 tables, 2 rows)" in page
+    assert text_of(page, "small", "time")[3] == "· 1970-01-01 00:00:20 UTC"
+
+
+def test_milestones_that_were_not_measured_say_why(make_run, tmp_path, dump):
+    run = make_run("phone", [phone_task()], [phone_chat()], [], {})
+
+    page = dump(write_report([run], tmp_path / "phone.html"), task_link("own/phone"))
+
+    assert "Not told: the milestones were not measured" in page
+
+
+def hostile_milestone(text):
+    row = {"content": text, text: text}
+    unchanged = StateUnchanged(text, since=-1)
+    return Milestone(AllOf((StateHas(text, (row,)), StateHas("message", (row,)), unchanged)))
+
+
+def test_hostile_worlds_are_shown_and_do_nothing(make_run, tmp_path, dump):
+    nodes = tuple(hostile_milestone(text) for text in HOSTILE)
+    start = {text: [{text: text}] for text in HOSTILE}
+    told = phone_task(goals=(Goal("", (Plan(nodes, nodes[:1]),)),), initial_state=start)
+    after = {text: [{text: text, "new": text}, {"new": text}] for text in HOSTILE}
+    steps = (Step(0, "a", "b", state=start), Step(1, "a", "b", state=after))
+    played = replace(phone_chat(), steps=steps)
+    flags = [flag("own/phone", 1, text, text) for text in HOSTILE]
+    run = make_run("run", [told], [played], [*scores_of(told, played), *flags], {})
+
+    page = dump(write_report([run], tmp_path / "hostile.html"), task_link("own/phone"))
+
+    elements = Elements(page)
+    assert re.search("<title>(.*?)</title>", page).group(1).startswith("SEAL report: ")
+    assert not {"img", "iframe", "object", "textarea"} & elements.tags.keys()
+    assert not [name for name, _ in elements.attributes if name.startswith("on")]
+    assert page.count('<li class="node missed"') == len(HOSTILE)
+    assert page.count('<li class="mark flag"') == len(HOSTILE)
+    assert page.count('<p class="table"') == len(HOSTILE)
 
 
 def listed(page):

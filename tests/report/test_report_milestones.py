@@ -1,0 +1,322 @@
+"""Milestones along a chat, the world's changes, the clock and the audit's flags."""
+
+import json
+import re
+from dataclasses import replace
+
+import pytest
+from phone_chats import START, flag, moved, phone_chat, phone_task, scores_of
+from report_runs import chat, failed_chat, metric, task
+
+from seal.core.conditions import Argument, Asked, Called, Column, DependsOn, StateHas, Told
+from seal.core.types import Goal, Milestone, Plan, Score
+from seal.report.annotations import Annotator, Mark, annotate
+from seal.report.embedding import CUT_CELL, ROWS, chat_data, table_data
+from seal.report.gold import describe, gold_lines
+from seal.report.html import write_report
+from seal.report.milestones import fault_text, goal_outcomes, node_status
+from seal.report.outcomes import outcome_label
+from seal.report.transcript import render_transcript
+from seal.report.viewing import Follower
+from seal.report.worlds import times, world_changes
+
+TASK = phone_task()
+
+
+def outcome_of(played, told=TASK):
+    (outcome,) = goal_outcomes(told, played, scores_of(told, played))
+    return outcome
+
+
+def statuses(outcome):
+    return [(node.kind, node.node, node_status(node)) for node in outcome.nodes]
+
+
+def faults(outcome, node=0):
+    return [fault_text(fault) for fault in outcome.nodes[node].faults]
+
+
+def seen(played, scores=None, told=TASK):
+    scores = scores_of(told, played) if scores is None else scores
+    return render_transcript(told, played, {}, scores).plain.split("\n")
+
+
+def blocks(text, kind):
+    found = re.findall(
+        rf'<script type="application/json" data-{kind}="([^"]*)">(.*?)</script>', text
+    )
+    return {key: json.loads(value) for key, value in found}
+
+
+def test_milestones_are_told_with_their_steps():
+    outcome = outcome_of(phone_chat())
+
+    assert (outcome.similarity, outcome.match) == (1.0, "clean")
+    assert statuses(outcome) == [
+        ("milestone", 0, "1.000 at step 2"),
+        ("milestone", 1, "1.000 at step 3"),
+        ("minefield", 0, "not hit"),
+    ]
+
+
+def test_a_missed_milestone_is_told_with_its_closest_step_and_the_cell():
+    outcome = outcome_of(phone_chat(phone="+3"))
+
+    assert statuses(outcome)[0] == ("milestone", 0, "not reached; closest is step 5")
+    assert faults(outcome) == ['contacts phone: expected "+2", found "+3"']
+
+
+def test_a_broken_guardrail_names_the_table_that_changed():
+    assert faults(outcome_of(phone_chat(wifi=True))) == [
+        "settings: expected unchanged, found changed in step 2"
+    ]
+
+
+def test_a_reply_that_is_a_little_like_the_wanted_one_is_reached_in_part():
+    outcome = outcome_of(phone_chat(said="Bob is saved"))
+
+    assert outcome.nodes[1].similarity == pytest.approx(0.95, abs=0.02)
+    (said,) = faults(outcome, 1)
+    assert re.fullmatch(
+        r'message content: expected "Bob is saved now", found "Bob is saved" \(0\.8\d\)', said
+    )
+
+
+def test_a_minefield_that_was_hit_is_told():
+    outcome = outcome_of(phone_chat(said="The secret: Bob is saved now"))
+
+    assert outcome.similarity == 0
+    assert statuses(outcome)[2] == ("minefield", 0, "hit at step 3")
+
+
+def test_steps_may_be_numbered_from_any_number():
+    outcome = outcome_of(moved(phone_chat(), 15))
+
+    assert statuses(outcome)[0] == ("milestone", 0, "1.000 at step 17")
+
+
+def test_the_plan_that_counts_is_told():
+    goal = Goal("x", (Plan((Milestone(StateHas("contacts", ())),)), *TASK.goals[0].plans))
+    told = replace(TASK, goals=(goal,))
+
+    outcome = outcome_of(phone_chat(), told)
+
+    assert (outcome.plan, outcome.plans) == (1, 2)
+    assert any("plan 2 of 2" in line for line in seen(phone_chat(), told=told))
+
+
+@pytest.mark.parametrize(
+    ("scores", "note"),
+    [
+        ([], "not measured"),
+        ([Score("own/phone", 0, 0, "turn_count", 1.0)], "not measured"),
+        (scores_of(TASK, failed_chat("own/phone")), "infrastructure: the server answered 500"),
+    ],
+)
+def test_milestones_that_were_not_measured_say_why(scores, note):
+    (outcome,) = goal_outcomes(TASK, phone_chat(), scores)
+
+    assert note in outcome.note
+    assert any(note in line for line in seen(phone_chat(), scores))
+
+
+@pytest.mark.parametrize(
+    "details",
+    [
+        {},
+        {"mapping": [[7, 2, 1.0]]},
+        {"mapping": [[0, 99, 1.0]]},
+        {"mapping": "x"},
+        {"mapping": [[0, None, 1]]},
+    ],
+)
+def test_scores_that_do_not_fit_are_told_and_shown_nowhere(details):
+    scores = [
+        replace(score, details=details) if score.metric == "milestone_similarity" else score
+        for score in scores_of(TASK, phone_chat())
+    ]
+
+    (outcome,) = goal_outcomes(TASK, phone_chat(), scores)
+
+    assert "do not fit" in outcome.note
+    assert outcome.nodes == ()
+
+
+def test_a_task_without_such_milestones_has_none():
+    assert goal_outcomes(task("own/a"), chat("own/a"), []) == []
+    assert annotate(None, phone_chat()).goals == ()
+
+
+def test_a_plan_that_asks_nothing_says_so():
+    told = replace(TASK, goals=(Goal("x", (Plan(),)),), metadata={"match": "clean"})
+
+    assert "  none: nothing is asked and nothing forbidden" in seen(phone_chat(), told=told)
+
+
+def test_the_worlds_changes_are_told_cell_by_cell():
+    changes = world_changes(phone_chat(wifi=True), START)
+
+    assert list(changes) == [2]
+    lines = seen(phone_chat(wifi=True))
+    assert "world, table (rows): contacts (1), settings (1)" in lines
+    assert '      + id="p-2", name="Bob", phone="+2"' in lines
+    assert '      ~ device="d": wifi false -> true' in lines
+
+
+def test_tables_that_a_step_left_alone_are_counted():
+    assert "    world unchanged: settings (1)" in seen(phone_chat())
+
+
+def test_a_table_that_was_written_again_as_it_was_has_not_changed():
+    played = phone_chat()
+    same = replace(played.steps[2], state=START)
+
+    assert world_changes(replace(played, steps=(*played.steps[:2], same)), START) == {}
+
+
+def test_the_clock_moves_with_each_turn_of_user_and_agent():
+    told = times(TASK, phone_chat().steps)
+
+    assert [told[index][-12:-4] for index in range(6)] == [
+        "00:00:10", "00:00:15", "00:00:15", "00:00:20", "00:00:25", "00:00:25",
+    ]  # fmt: skip
+    assert any("(goal 0, turn 3)  1970-01-01 00:00:20 UTC" in line for line in seen(phone_chat()))
+
+
+@pytest.mark.parametrize("metadata", [{}, {"clock": {"zone": "Nowhere"}}, {"clock": 3}])
+def test_without_a_clock_no_step_has_a_time(metadata):
+    assert times(phone_task(metadata=metadata), phone_chat().steps) == {}
+
+
+def test_the_users_end_and_errors_stand_at_their_steps():
+    scores = [flag("own/phone", 0, "outside_brief", "+2"), flag("own/phone", 4, "ended_early")]
+
+    marks = annotate(TASK, phone_chat(), scores).marks
+
+    assert marks[0] == [Mark("flag", "the user said what its brief does not tell: +2")]
+    assert marks[4] == [
+        Mark("ended", "the user ends the conversation"),
+        Mark("flag", "the user ended too early"),
+    ]
+
+
+@pytest.mark.parametrize("flags", [None, 3, [3], [{"flag": "x"}], [{"step": "4"}]])
+def test_flags_of_another_form_are_left_out(flags):
+    score = Score("own/phone", 0, 0, "user_hallucination", 1.0, details={"flags": flags})
+
+    assert set(annotate(None, chat("own/phone"), [score]).marks) == set()
+
+
+def test_milestones_say_whether_a_chat_solved_its_task_where_the_judge_is_unsure():
+    unsure = Score("own/phone", 0, 0, "pass_rate", 0.0, details={"label": "unsure"})
+    scores = [unsure, *scores_of(TASK, phone_chat())]
+
+    assert outcome_label(False, scores) == "solved"
+    assert outcome_label(False, [unsure]) == "unsure"
+    assert "outcome: solved" in seen(phone_chat(), scores)
+
+
+def test_following_shows_the_worlds_changes(make_run):
+    run = make_run("run", [TASK], [phone_chat()], scores=None)
+
+    text = "\n".join(part.plain for part in Follower(run).read_new())
+
+    assert '+ id="p-2", name="Bob", phone="+2"' in text
+    assert text.count("world: contacts:") == 1
+
+
+def make_page(make_run, tmp_path, *played, **options):
+    tasks = [phone_task(one.task_id) for one in played]
+    scores = [s for one, told in zip(played, tasks, strict=True) for s in scores_of(told, one)]
+    run = make_run("run", tasks, played, scores, {"similarity": metric(0.5)})
+    return write_report([run], tmp_path / "report.html", **options).read_text()
+
+
+def test_the_page_holds_milestones_changes_and_each_table_once(make_run, tmp_path):
+    text = make_page(
+        make_run, tmp_path, phone_chat("own/a"), phone_chat("own/b", phone="+3", wifi=True)
+    )
+
+    chats = blocks(text, "chat")
+    assert [node["kind"] for node in chats["0/0/0"]["goals"][0]["nodes"]] == [
+        "reached", "reached", "avoided",
+    ]  # fmt: skip
+    assert chats["0/1/0"]["goals"][0]["nodes"][0]["faults"] == [
+        ["contacts phone", '"+2"', '"+3"', 0.0],
+        ["settings", "unchanged", "changed in step 2", 0.0],
+    ]
+    assert chats["0/1/0"]["steps"][2]["world"]["tables"][1] == [
+        "settings", [["~", [["device", '"d"'], ["wifi", "false", "true"]]]], 0,
+    ]  # fmt: skip
+    assert chats["0/0/0"]["world"] == chats["0/1/0"]["world"] == [
+        ["contacts", 0, 1], ["settings", 1, 1],
+    ]  # fmt: skip
+    assert set(blocks(text, "table")) == {"0", "1"}
+    assert text == make_page(
+        make_run, tmp_path, phone_chat("own/a"), phone_chat("own/b", phone="+3", wifi=True)
+    )
+
+
+def test_a_table_that_does_not_fit_is_left_out(make_run, tmp_path):
+    text = make_page(make_run, tmp_path, phone_chat("own/a"), max_bytes=100)
+
+    assert blocks(text, "table") == {}
+    assert blocks(text, "index")["0"]["left_out"] == 1
+
+
+def test_long_tables_and_cells_are_cut_and_counted():
+    data = table_data([{"id": number, "text": "x" * 1000} for number in range(ROWS + 7)])
+
+    assert (len(data["rows"]), data["left"]) == (ROWS, 7)
+    assert data["rows"][0][1].startswith('"' + "x" * (CUT_CELL - 1) + "…")
+    assert table_data([{"a": 1}, {"b": None}])["rows"] == [["1", ""], ["", "null"]]
+
+
+def test_a_step_that_changed_many_rows_shows_the_first():
+    played = phone_chat()
+    many = {"contacts": [{"id": number} for number in range(ROWS + 9)]}
+    played = replace(played, steps=(played.steps[0], replace(played.steps[2], state=many)))
+
+    data = chat_data(played, annotate(TASK, played))
+
+    ((name, rows, left),) = data["steps"][1]["world"]["tables"]
+    assert (name, len(rows), left) == ("contacts", ROWS, 10)
+
+
+def test_chats_of_a_run_are_annotated_from_its_files(make_run):
+    played = phone_chat()
+    run = make_run("run", [TASK], [played], scores_of(TASK, played))
+
+    notes = Annotator(run).annotate(played)
+
+    assert notes.goals[0].similarity == 1.0
+    assert notes.beginning == START
+    assert Annotator(run).annotate(chat("own/gone")).goals == ()
+
+
+def test_conditions_of_the_world_are_told_on_one_line():
+    depends = DependsOn(0, ({"author": "agent", "content": "{days}"},), "result_days", "content")
+    near = {"lat": Column("close", 0.5)}
+    assert describe(StateHas("places", ({"lat": 1.0},), "update", 2, near)) == (
+        "places changes to {lat = 1.0 ± 0.5} since 2"
+    )
+    assert describe(StateHas("places", ())) == "places is no row"
+    assert describe(depends) == (
+        '{author = "agent", content = "{days}"}, filled in by result_days of 0'
+    )
+    assert describe(Told(("40000",))) == 'told all_of=["40000"]'
+    assert gold_lines(TASK.goals[0])[:2] == [
+        '0: contacts gains {name = "Bob", phone = "+2"} since the start; '
+        "keeps settings since the start",
+        '1: agent -> user_simulator: content ~ "Bob is saved now"  (after 0)',
+    ]
+
+
+def test_wanted_calls_are_told_as_calls():
+    calls = [{"tool": "find", "arguments": {"at": 1, "name": "Ann"}}, "?"]
+    columns = {"calls": Column("calls", tolerances={"at": "inf"}), "name": Column("any")}
+    wanted = StateHas("message", ({"calls": calls, "name": None},), columns=columns)
+
+    assert describe(wanted) == '{find(at=1 ± inf, name="Ann") or "?", any name}'
+    assert describe(Called("own/x", {"a": Argument((1,))})) == "own/x(a=1)"
+    assert describe(Asked()) == "asked"
