@@ -1,0 +1,1 @@
+"""Data made from data: milestones drafted from what was done."""

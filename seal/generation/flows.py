@@ -1,0 +1,191 @@
+"""What a finished sequence did, call by call, and which later call or text used what.
+
+A value of a result is used where an argument of a later call holds it, or a message to the user
+states it, and it can come from nowhere else: neither did the user say it before, nor was the call
+itself given it. Of a text its words with a digit count too, of a fraction what a message rounds it
+to; truth values, None, 0, 1 and single letters never do. Where several calls brought a value, it
+comes from the first.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from seal.core.conditions import party
+from seal.core.conditions.parties import AGENT, USER, calls_of
+from seal.core.conditions.stated import numbers, states
+from seal.core.types import JSON, Step, Tables, ToolCall
+from seal.evaluation.milestones.changes import TableChange, table_change
+
+Leaf = str | float
+
+_CODE = re.compile(r"\w*\d\w*")
+_DECIMALS = re.compile(r"(?<![\w.])-?\d[\d,]*(?:\.(\d+))?(?!\w)")
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """A call that succeeded."""
+
+    call: ToolCall
+    asked: int
+    """Place of the call among the steps."""
+    answered: int
+    """Place of its result."""
+    tool: str
+    """Id of the tool that ran."""
+    arguments: Mapping[str, JSON]
+    """As they ran, those that the call itself gave."""
+    result: JSON
+    before: Tables
+    after: Tables
+    changes: Mapping[str, TableChange]
+    """What changed, by table; the mere order of rows is no change."""
+
+
+def made_calls(steps: Sequence[Step]) -> list[Made]:
+    """Return the calls of the agent that succeeded, in the order of their results.
+
+    Args:
+        steps: As `seal.evaluation.milestones.view` gives them, with all tables.
+    """
+    asked = {step.call.id: place for place, step in enumerate(steps) if step.call is not None}
+    found = []
+    for place, step in enumerate(steps):
+        ran = calls_of(step)
+        if step.result is None or not ran or step.recipient == USER:
+            continue
+        at = asked.get(step.result.call_id)
+        call = None if at is None else steps[at].call
+        if at is None or call is None:
+            continue
+        before, after = steps[place - 1].state or {}, step.state or {}
+        given = call.arguments or {}
+        found.append(
+            Made(
+                call,
+                at,
+                place,
+                ran[0]["tool"],
+                {n: v for n, v in ran[0]["arguments"].items() if n in given},
+                ran[0]["result"],
+                before,
+                after,
+                dict(_changes(before, after)),
+            )
+        )
+    return found
+
+
+def _changes(before: Tables, after: Tables) -> Iterator[tuple[str, TableChange]]:
+    for table, rows in after.items():
+        change = table_change(before.get(table, []), rows)
+        if change.added or change.removed or change.changed:
+            yield table, change
+
+
+def argument_sources(made: Sequence[Made], steps: Sequence[Step]) -> list[dict[str, int]]:
+    """Return for each call the arguments that come from earlier calls, with their positions."""
+    found = []
+    for later in made:
+        news = _News(steps, later.asked)
+        earlier = [(n, one) for n, one in enumerate(made) if one.answered < later.asked]
+        sources = {}
+        for name, value in later.arguments.items():
+            held = set(leaves(value))
+            brought = (n for n, one in earlier if held & news.of(one))
+            source = next(brought, None)
+            if source is not None:
+                sources[name] = source
+        found.append(sources)
+    return found
+
+
+def told(made: Sequence[Made], steps: Sequence[Step], place: int) -> dict[str, int]:
+    """Return the values of results that a message states, in its words, and who brought each first.
+
+    Args:
+        made: The calls.
+        steps: All steps.
+        place: Of the message.
+
+    Returns:
+        Text to the position of a call; a value that is part of another one is left out.
+    """
+    text, news = steps[place].content, _News(steps, place)
+    found: dict[str, int] = {}
+    for number, one in enumerate(made):
+        if one.answered < place:
+            for leaf in sorted(news.of(one), key=repr):
+                words = _stated(text, leaf)
+                if words is not None:
+                    found.setdefault(words, number)
+    return {w: n for w, n in found.items() if not any(w != o and w in o for o in found)}
+
+
+def _stated(text: str, leaf: Leaf) -> str | None:
+    """Return how a message states a value, a fraction perhaps rounded; None where it does not."""
+    if isinstance(leaf, str):
+        return leaf if states(text, leaf, {}) else None
+    for found in _DECIMALS.finditer(text):
+        decimals = len(found[1] or "")
+        if float(found[0].replace(",", "")) == (
+            leaf if leaf.is_integer() else round(leaf, decimals)
+        ):
+            return found[0]
+    return None
+
+
+def leaves(value: JSON) -> Iterator[Leaf]:
+    """Yield the texts and numbers that a value holds and that are evidence where they recur."""
+    if isinstance(value, Mapping):
+        value = list(value.values())
+    if isinstance(value, (list, tuple)):
+        for item in value:
+            yield from leaves(item)
+    elif isinstance(value, str):
+        if len(value.strip()) > 1:
+            yield value
+            yield from (code for code in _CODE.findall(value) if len(code) > 2 and code != value)
+    elif isinstance(value, (int, float)) and value not in (0, 1):  # True and False are 1 and 0
+        yield float(value)
+
+
+class _News:
+    """Values of results that the user had not said before a place.
+
+    Args:
+        steps: All steps.
+        place: Before which one.
+    """
+
+    def __init__(self, steps: Sequence[Step], place: int) -> None:
+        self._said = [
+            step.content for step in steps[:place] if step.author == USER and step.call is None
+        ]
+        self._numbers = set().union(*map(numbers, self._said))
+
+    def of(self, one: Made) -> set[Leaf]:
+        """Return those that a call brought and was not given."""
+        return {leaf for leaf in leaves(one.result) if not self._known(leaf)} - set(
+            leaves(one.arguments)
+        )
+
+    def _known(self, leaf: Leaf) -> bool:
+        if isinstance(leaf, float):
+            return leaf in self._numbers
+        return any(states(text, leaf, {}) for text in self._said)
+
+
+def messages(steps: Sequence[Step]) -> list[int]:
+    """Return the places of what the agent says to the user."""
+    return [
+        place
+        for place, step in enumerate(steps)
+        if party(step.author) == AGENT
+        and step.recipient == USER
+        and step.call is None
+        and step.content.strip()
+    ]
