@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 
 from seal.core.canonical import equal
 from seal.core.conditions import Argument, Asked, Called, Replied
+from seal.core.errors import NotRecordedError
 from seal.core.order import levels
 from seal.core.protocols import Completion, Message, Request
 from seal.core.text import clauses, words
@@ -30,7 +31,15 @@ class Oracle:
     """Knows every task's gold."""
 
     def open(self, task: Task, trial: int) -> OracleChat:
-        """Return the model of one chat."""
+        """Return the model of one chat.
+
+        Raises:
+            NotRecordedError: The gold of a goal says what the world must be, and not how.
+        """
+        if not all(map(_is_playable, task.goals)):
+            raise NotRecordedError(
+                f"task {task.id}: its gold asks of the world and has no reference to play"
+            )
         return OracleChat(task)
 
 
@@ -88,6 +97,14 @@ class OracleChat:
             return Completion(calls=(ToolCall("", request.tools[0].name, {}),))
         following = scene.goal + 1 if own else scene.goal
         return Completion(self._texts[following] if following < len(self._texts) else "")
+
+
+def _is_playable(goal: Goal) -> bool:
+    """Tell whether the gold says what to do: by a reference, or milestones of the chat itself."""
+    if goal.reference or not goal.plans or not goal.plans[0].milestones:
+        return True
+    conditions = [milestone.condition for milestone in goal.plans[0].milestones]
+    return any(isinstance(c, (Called, Asked, Replied)) for c in conditions)
 
 
 def _act(goal: Goal, scene: Scene, tools: Sequence[Tool]) -> Completion:

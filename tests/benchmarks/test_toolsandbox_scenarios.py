@@ -89,7 +89,12 @@ def test_the_report_says_what_the_data_lack_and_counts_categories(source: Source
         "demonstrations", "knowledge_boundaries", "reference", "relevant", "user_goals",
     )  # fmt: skip
     assert (report.tools, report.tasks) == (33, 1)
-    assert report.facts["counts"] == {"bases": 1, "single_tool": 1, "single_turn": 1}
+    assert report.facts["counts"] == {
+        "references": 0,
+        "bases": 1,
+        "single_tool": 1,
+        "single_turn": 1,
+    }
 
 
 def test_the_users_tool_is_no_tool_of_the_pool(source: Source) -> None:
@@ -286,6 +291,7 @@ def real_tasks(real_pool: StoredPool) -> dict[str, Task]:
 def test_the_real_categories_are_those_of_the_papers_table_6(real_pool: StoredPool) -> None:
     assert real_pool.report["tasks"] == 1032
     assert real_pool.report["counts"] == {
+        "references": 728,
         "bases": 129,
         "single_tool": 152,
         "multiple_tool": 656,

@@ -86,3 +86,45 @@ def write(folder: Path, *records: Any) -> Path:
     path = folder / "scenarios_core.jsonl.gz"
     path.write_bytes(gzip.compress(lines))
     return path
+
+
+def conversation(variant: str = "oracle", **fields: Any) -> dict[str, Any]:
+    """Return a recorded conversation in which wifi is turned on."""
+    executor = "EXECUTION_ENVIRONMENT"
+    call = {"name": "set_wifi_status", "arguments": {"on": True}}
+    said = [
+        {"sender": "USER", "recipient": "AGENT", "content": "Turn on wifi"},
+        {
+            "sender": "AGENT",
+            "recipient": executor,
+            "content": "set_wifi_status(on=True)",
+            "call_id": "c",
+            "agent_tool_name": "set_wifi_status",
+            "tool_call": call,
+        },
+        {"sender": executor, "recipient": "AGENT", "content": "None", "call_id": "c"},
+        {"sender": "AGENT", "recipient": "USER", "content": "Wifi is on"},
+        {
+            "sender": "USER",
+            "recipient": executor,
+            "content": "end_conversation()",
+            "tool_call": {"name": "end_conversation", "arguments": {}},
+        },
+        {"sender": executor, "recipient": "USER", "content": "None"},
+    ]
+    return {
+        "id": f"wifi_on#{variant}.0",
+        "base": "wifi_on",
+        "variant": variant,
+        "first_user_index": 15,
+        "messages": [{**message, "index": 15 + n} for n, message in enumerate(said)],
+        "snapshots": {},
+        **fields,
+    }
+
+
+def write_conversations(folder: Path, *records: Any) -> Path:
+    folder.mkdir(exist_ok=True)
+    path = folder / "vectors_public.jsonl"
+    path.write_text("".join(json.dumps(record) + "\n" for record in records))
+    return path

@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from seal.benchmarks.toolsandbox.importer import CATEGORIES as TAGS
+from seal.benchmarks.toolsandbox.scenarios import CATEGORIES as TAGS
 from seal.benchmarks.upstream.records import json_file, refuse_deep
 from seal.core.errors import DataError, UnknownNameError, first_fault, shortened
 from seal.core.types import JSON, Tables

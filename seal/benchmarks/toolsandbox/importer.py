@@ -2,8 +2,9 @@
 
 The files are those of `scenarios_core.jsonl.gz`: 129 base scenarios, each with eight sets of tools.
 The texts of the simulated user (goal, knowledge boundary, demonstrations) are not among them, so a
-persona's goal is the first message alone. The tools are the phone's own (`seal.worlds.phone`), so
-descriptions are ours; names, arguments and types are upstream's.
+persona's goal is the first message alone. Where the folder has recorded conversations too, those
+that play a scenario's gold are the reference of its base's tasks. The tools are the phone's own
+(`seal.worlds.phone`), so descriptions are ours; names, arguments and types are upstream's.
 
 Source: ToolSandbox (Lu et al., 2024), arXiv:2408.04682, and apple/ToolSandbox.
 """
@@ -23,8 +24,10 @@ from seal.benchmarks.augment.scrambling import KEEPS, Scrambler
 from seal.benchmarks.importer import Notes
 from seal.benchmarks.toolsandbox.clock import START, parse_clock, set_clock
 from seal.benchmarks.toolsandbox.milestones import TABLES, plan_of
+from seal.benchmarks.toolsandbox.references import references
 from seal.benchmarks.toolsandbox.scenarios import (
     BENCHMARK,
+    CATEGORIES,
     FILES,
     check_scenario,
     scenario_lines,
@@ -32,19 +35,8 @@ from seal.benchmarks.toolsandbox.scenarios import (
 from seal.benchmarks.upstream.records import field, find
 from seal.benchmarks.upstream.tolerance import usable
 from seal.core.errors import DataError, UnknownNameError, shortened
-from seal.core.types import JSON, Goal, Task, Tool
+from seal.core.types import JSON, Goal, Step, Task, Tool
 from seal.worlds.phone import TOOL_IDS, tools
-
-CATEGORIES = {
-    "SINGLE_TOOL_CALL": "single_tool",
-    "MULTIPLE_TOOL_CALL": "multiple_tool",
-    "SINGLE_USER_TURN": "single_turn",
-    "MULTIPLE_USER_TURN": "multiple_turn",
-    "STATE_DEPENDENCY": "state_dependency",
-    "CANONICALIZATION": "canonicalization",
-    "INSUFFICIENT_INFORMATION": "insufficient_information",
-}
-"""Upstream's category of scenarios to the tag that is true of its tasks, false of the others."""
 
 _SCRAMBLED = {
     "TOOL_NAME_SCRAMBLED": "names",
@@ -66,7 +58,7 @@ _FIRST_SECONDS = 5
 _STEP_SECONDS = 1.25
 _KEPT = {"modify_reminder": ["argument-descriptions"]}
 """Function to the scramblings that leave it as it is; upstream's code misses its arguments."""
-_LACKS = ("demonstrations", "knowledge_boundaries", "reference", "relevant", "user_goals")
+_LACKS = ("demonstrations", "knowledge_boundaries", "relevant", "user_goals")
 
 
 def import_toolsandbox(
@@ -86,10 +78,14 @@ def import_toolsandbox(
             among others are left out and counted.
     """
     start = START if clock is None else parse_clock(clock)
-    return _records(find(source, FILES, BENCHMARK)[0], notes, start)
+    path = find(source, FILES, BENCHMARK)[0]
+    gold = references(path.parent, notes) if start == START else {}
+    return _records(path, notes, start, gold)
 
 
-def _records(path: Path, notes: Notes, start: datetime) -> Iterator[Tool | Task]:
+def _records(
+    path: Path, notes: Notes, start: datetime, gold: Mapping[str, Sequence[Step]]
+) -> Iterator[Tool | Task]:
     offers = _Offers(tools())
     seen: set[str] = set()
 
@@ -98,7 +94,7 @@ def _records(path: Path, notes: Notes, start: datetime) -> Iterator[Tool | Task]
         if record["id"] in seen:
             raise DataError(f"the scenario {record['id']!r} stood before; give each its own id")
         set_clock(record, start)
-        task = _task(record, offers, start)
+        task = _task(record, offers, start, gold)
         seen.add(task.id)
         return task
 
@@ -106,8 +102,12 @@ def _records(path: Path, notes: Notes, start: datetime) -> Iterator[Tool | Task]
     yield from offers.tools(tasks)
     yield from tasks
     counts = Counter(tag for task in tasks for tag in CATEGORIES.values() if task.tags[tag])
+    with_reference = sum(bool(task.goals[0].reference) for task in tasks)
     notes.lacks.update(_LACKS)
+    if not with_reference:
+        notes.lacks.add("reference")
     notes.facts["counts"] = {
+        "references": with_reference,
         "bases": len({task.tags["group"] for task in tasks}),
         **dict(sorted(counts.items())),
     }
@@ -151,6 +151,18 @@ class _Offers:
         what = [_SCRAMBLED[name] for name in offer["augmentations"]]
         return tuple(self._offered(real, what) for _, real in offer["agent_tools"])
 
+    def as_offered(self, steps: Sequence[Step], offer: Mapping[str, Any]) -> tuple[Step, ...]:
+        """Return gold steps whose calls name the tools as a scenario presents them."""
+        what = [_SCRAMBLED[name] for name in offer["augmentations"]]
+
+        def named(step: Step) -> Step:
+            if step.call is None or step.call.tool is None:
+                return step
+            form = self._scrambler.scrambled(self._tools[step.call.tool], what)
+            return replace(step, call=replace(step.call, tool=form.id, name=form.name))
+
+        return tuple(map(named, steps))
+
     def tools(self, tasks: Iterable[Task]) -> Iterator[Tool]:
         """Yield the tools in the order of the longest offer, then the scrambled ones."""
         longest = max((task.goals[0].offered or () for task in tasks), key=len)
@@ -179,13 +191,19 @@ def _tool_id(name: Any) -> str:
     return TOOL_IDS[name]
 
 
-def _task(record: Mapping[str, Any], offers: _Offers, start: datetime) -> Task:
+def _task(
+    record: Mapping[str, Any],
+    offers: _Offers,
+    start: datetime,
+    gold: Mapping[str, Sequence[Step]],
+) -> Task:
     text = field(record["messages"][0], "content", str)
     state = {TABLES[name]: rows for name, rows in _state(record).items()}
     goal = Goal(
         text,
         plans=(plan_of(record["milestones"], record["minefields"], state),),
         offered=offers.ids(record["tools"]),
+        reference=offers.as_offered(gold.get(record["base"], ()), record["tools"]),
     )
     return Task(
         record["id"],

@@ -14,6 +14,17 @@ from seal.core.errors import DataError, shortened
 BENCHMARK = "toolsandbox"
 FILES = ("scenarios_core.jsonl.gz", "scenarios_core.jsonl")
 
+CATEGORIES = {
+    "SINGLE_TOOL_CALL": "single_tool",
+    "MULTIPLE_TOOL_CALL": "multiple_tool",
+    "SINGLE_USER_TURN": "single_turn",
+    "MULTIPLE_USER_TURN": "multiple_turn",
+    "STATE_DEPENDENCY": "state_dependency",
+    "CANONICALIZATION": "canonicalization",
+    "INSUFFICIENT_INFORMATION": "insufficient_information",
+}
+"""Upstream's category of scenarios to the tag that is true of its tasks, false of the others."""
+
 _FIELDS: dict[str, Any] = {
     "id": str,
     "base": str,

@@ -15,9 +15,8 @@ from typing import Any
 
 from seal.benchmarks.augment.pools import TAG
 from seal.benchmarks.importer import Notes, Recorded
-from seal.benchmarks.toolsandbox.importer import CATEGORIES
 from seal.benchmarks.toolsandbox.milestones import PARTIES, TABLES, plan_of, tool_id
-from seal.benchmarks.toolsandbox.scenarios import BENCHMARK, scenario_lines
+from seal.benchmarks.toolsandbox.scenarios import BENCHMARK, CATEGORIES, scenario_lines
 from seal.benchmarks.upstream.records import field, refuse_deep
 from seal.benchmarks.upstream.tolerance import usable
 from seal.core.errors import DataError, SealError, shortened
@@ -91,7 +90,7 @@ def _played(record: dict[str, Any]) -> Played:
     plan = plan_of(
         field(record, "milestones", dict), field(record, "minefields", dict), state, measured=True
     )
-    steps = tuple(_Steps(record, state).steps())
+    steps = recorded_steps(record, state)
     goal = Goal(steps[0].content, (plan,), offered=_offered(record))
     task = Task(
         record["id"],
@@ -110,6 +109,19 @@ def _played(record: dict[str, Any]) -> Played:
     return task, Trajectory(
         task.id, 0, steps, offered=offered, stops=(stop,), answers=(answer,), provenance={}
     )
+
+
+def recorded_steps(record: dict[str, Any], state: Tables) -> tuple[Step, ...]:
+    """Return the messages of a record as steps.
+
+    Args:
+        record: As upstream has it.
+        state: The tables of its first message, by our names.
+
+    Raises:
+        DataError: A message is malformed, or their indices are not consecutive.
+    """
+    return tuple(_Steps(record, state).steps())
 
 
 def _tags(record: Mapping[str, Any]) -> dict[str, JSON]:
@@ -148,7 +160,7 @@ class _Steps:
     """
 
     def __init__(self, record: dict[str, Any], state: Tables) -> None:
-        self._messages: list[Any] = record["messages"]
+        self._messages = field(record, "messages", list)
         self._first = field(record, "first_user_index", int)
         self._changes = _changes(field(record, "snapshots", dict))
         self._state = state

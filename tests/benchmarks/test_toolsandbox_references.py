@@ -1,0 +1,119 @@
+"""Gold steps of scenarios from conversations that were recorded of them, and the oracle's play."""
+
+from pathlib import Path
+
+import pytest
+from toolsandbox_sources import STATE, conversation, scenario, scrambled, write, write_conversations
+
+from seal import run
+from seal.benchmarks import import_benchmark, load_pool
+from seal.core.records import read_records
+from seal.core.types import Score, Task
+
+SCRAMBLED = scrambled(
+    "wifi_on_names", "TOOL_NAME_SCRAMBLED", seen="setting_7", real="set_wifi_status"
+)  # fmt: skip
+
+
+WHOLE = {
+    **STATE,
+    "SETTING": [
+        {
+            "device_id": "d",
+            "cellular": True,
+            "wifi": False,
+            "location_service": True,
+            "low_battery_mode": False,
+            "latitude": 1.5,
+            "longitude": 2.5,
+        }
+    ],
+}
+
+
+def imported(tmp_path: Path, *conversations, **options) -> list[Task]:
+    write(tmp_path / "source", scenario(initial_state=WHOLE), {**SCRAMBLED, "initial_state": WHOLE})
+    if conversations:
+        write_conversations(tmp_path / "source", *conversations)
+    import_benchmark("toolsandbox", tmp_path / "source", tmp_path / "pool", **options)
+    return list(load_pool(tmp_path / "pool").tasks())
+
+
+def test_the_gold_is_the_agents_part_of_the_conversation_that_plays_it(tmp_path):
+    task, _ = imported(tmp_path, conversation("chatty"), conversation())
+    call, result, reply = task.goals[0].reference
+    assert call.call is not None
+    assert (call.call.tool, call.call.arguments) == ("phone/setting/set_wifi_status", {"on": True})
+    assert result.result is not None
+    assert result.result.call_id == call.call.id
+    assert reply.content == "Wifi is on"
+
+
+def test_gold_calls_name_the_tools_as_they_are_offered(tmp_path):
+    _, task = imported(tmp_path, conversation())
+    called = task.goals[0].reference[0].call
+    assert called is not None
+    assert (called.tool,) == task.goals[0].offered
+    tool = next(t for t in load_pool(tmp_path / "pool").tools() if t.id == called.tool)
+    assert called.name == tool.name != "set_wifi_status"
+
+
+@pytest.mark.parametrize("variant", ["chatty", "wrong_order"])
+def test_no_other_conversation_is_gold(tmp_path, variant):
+    assert [task.goals[0].reference for task in imported(tmp_path, conversation(variant))] == [
+        (),
+        (),
+    ]
+
+
+def test_at_another_time_than_the_recordings_there_is_no_reference(tmp_path):
+    for task in imported(tmp_path, conversation(), clock="2026-01-01T00:00"):
+        assert task.goals[0].reference == ()
+
+
+def test_a_malformed_conversation_is_left_out_and_counted(tmp_path):
+    write(tmp_path / "source", scenario())
+    write_conversations(tmp_path / "source", conversation(messages=5), conversation())
+    report = import_benchmark("toolsandbox", tmp_path / "source", tmp_path / "pool")
+    assert report.dropped == {"malformed_record": 1}
+    (task,) = load_pool(tmp_path / "pool").tasks()
+    assert len(task.goals[0].reference) == 3
+
+
+def test_the_oracle_plays_what_has_a_reference_and_skips_what_has_none(tmp_path):
+    imported(tmp_path, conversation())
+    settings = {"model": "oracle", "team": "direct", "baselines": False}
+    played = run(tmp_path / "pool", out=tmp_path / "run", **settings)
+    assert (played.summary.get("skipped", 0), played.summary["errors"]) == (0, 0)
+
+    (tmp_path / "bare").mkdir()
+    imported(tmp_path / "bare")
+    played = run(tmp_path / "bare/pool", out=tmp_path / "bare/run", **settings)
+    assert (played.summary["skipped"], played.summary["errors"]) == (2, 0)
+
+
+@pytest.mark.slow
+def test_on_the_real_scenarios_the_oracle_is_scored_as_the_recordings_are(seal_data, tmp_path):
+    import_benchmark("toolsandbox", seal_data / "toolsandbox", tmp_path / "pool")
+    result = run(
+        tmp_path / "pool",
+        out=tmp_path / "run",
+        model="oracle",
+        team="direct",
+        baselines=False,
+        select={"augmentation": "all_tools"},
+        world_options={"web": str(seal_data / "toolsandbox/web_fixtures.json")},
+    )
+    short = {
+        score.task_id.removesuffix("_all_tools")
+        for score in read_records(tmp_path / "run/scores.jsonl", Score)
+        if score.metric == "similarity" and score.value != pytest.approx(1)
+    }
+    assert result.summary["errors"] == 0
+    # Upstream's guardrail contradicts its own graph there (0.8 for a perfect run).
+    upstreams = {
+        "find_days_till_holiday_wifi_off",
+        "find_days_till_holiday_wifi_off_alt",
+        "find_days_till_holiday_wifi_off_multiple_user_turn",
+    }
+    assert short == upstreams
