@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from seal.core.types import Score, Tables, Task, Trajectory
-from seal.evaluation.goals import USER
+from seal.evaluation.goals import EXECUTOR, USER
 from seal.evaluation.user_audit import NAMES as AUDIT_METRICS
 from seal.evaluation.user_audit import ends_conversation
 from seal.pipeline.run_folder import RunFolder
@@ -30,7 +30,7 @@ class Mark:
     """Something that happened at a step."""
 
     kind: str
-    """reached, partly, hit, ended or flag."""
+    """reached, partly, hit, event, ended or flag."""
     text: str
 
 
@@ -59,7 +59,7 @@ def annotate(
     goals = [] if task is None else goal_outcomes(task, trajectory, scores)
     state = task.initial_state if task is not None else None
     marks: dict[int, list[Mark]] = {}
-    for index, mark in (*_reached(goals), *_ended(trajectory), *_flags(scores)):
+    for index, mark in (*_reached(goals), *_happened(trajectory), *_flags(scores)):
         marks.setdefault(index, []).append(mark)
     return Annotations(
         tuple(goals),
@@ -108,8 +108,11 @@ def _reached_mark(node: NodeOutcome) -> Mark:
     return Mark(kind, f"milestone {node.node} reached{share}")
 
 
-def _ended(trajectory: Trajectory) -> Iterator[tuple[int, Mark]]:
+def _happened(trajectory: Trajectory) -> Iterator[tuple[int, Mark]]:
+    """Yield where the world told of something by itself, and where the user ended the chat."""
     for step in trajectory.steps:
+        if step.author == EXECUTOR and step.result is None and step.call is None:
+            yield step.index, Mark("event", "the world tells of this by itself")
         if step.author == USER and ends_conversation(step):
             yield step.index, Mark("ended", "the user ends the conversation")
 

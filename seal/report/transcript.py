@@ -34,6 +34,7 @@ _MARKS = {
     "missed": "bold red",
     "hit": "bold white on red",
     "avoided": "green",
+    "event": "bold magenta",
     "ended": "bold",
     "flag": "bold yellow",
 }

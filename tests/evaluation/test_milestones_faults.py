@@ -15,6 +15,7 @@ from seal.core.conditions import (
     Match,
     StateHas,
     StateUnchanged,
+    Unconfirmed,
 )
 from seal.core.types import Milestone, Plan, Step
 from seal.evaluation.milestones import measure_plan, view
@@ -133,6 +134,13 @@ def test_a_value_that_an_earlier_call_brought_is_filled_in() -> None:
     steps = [*does("find", value={"days": 3}), says("4 days")]
     fault = only(explained(calls("find"), tells, steps=steps), 1)
     assert (fault.column, fault.expected, fault.found) == ("content", '"3 days"', '"4 days"')
+
+
+def test_a_condition_on_what_came_before_is_given_the_whole_chat() -> None:
+    never = Unconfirmed(("drop",))
+    found = explained(never, steps=[asks(), says("Shall I?"), *does("look")])
+    assert only(found) == Fault(0, "")
+    assert explained(never, steps=[asks(), *does("drop")]) == {}
 
 
 def test_where_no_step_comes_close_none_is_named() -> None:

@@ -9,7 +9,7 @@ from phone_chats import START, flag, moved, phone_chat, phone_task, scores_of
 from report_runs import chat, failed_chat, metric, task
 
 from seal.core.conditions import Argument, Asked, Called, Column, DependsOn, StateHas, Told
-from seal.core.types import Goal, Milestone, Plan, Score
+from seal.core.types import Goal, Milestone, Plan, Score, Step
 from seal.report.annotations import Annotator, Mark, annotate
 from seal.report.embedding import CUT_CELL, ROWS, chat_data, table_data
 from seal.report.gold import describe, gold_lines
@@ -198,6 +198,15 @@ def test_the_users_end_and_errors_stand_at_their_steps():
         Mark("ended", "the user ends the conversation"),
         Mark("flag", "the user ended too early"),
     ]
+
+
+def test_what_happens_by_itself_in_the_world_is_marked():
+    played = phone_chat()
+    ring = Step(6, "executor", "orchestrator", "The timer rings")
+
+    marks = annotate(TASK, replace(played, steps=(*played.steps, ring))).marks
+
+    assert marks[6] == [Mark("event", "the world tells of this by itself")]
 
 
 @pytest.mark.parametrize("flags", [None, 3, [3], [{"flag": "x"}], [{"step": "4"}]])

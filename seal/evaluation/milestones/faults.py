@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -83,6 +83,7 @@ def unmet(
     Raises:
         KeyError: There is no such step.
     """
+    nodes = [replace(node, condition=node.condition.among(steps)) for node in nodes]
     places = {step.index: place for place, step in enumerate(steps)}
     reached = {FIRST: steps[0], LAST: steps[-1]}
     reached |= {node: steps[places[index]] for node, (index, _) in mapping.items()}
