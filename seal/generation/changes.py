@@ -29,7 +29,8 @@ def change_of(
         before: The table before.
         after: The table after.
         change: What happened.
-        moving: Numbers that earlier calls brought, and that may differ from chat to chat.
+        moving: Numbers that earlier calls or the world brought, and that may differ from chat to
+            chat.
     """
     kind, rows = _rows(before, after, change)
     by = {

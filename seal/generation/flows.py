@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from seal.core.conditions import party
-from seal.core.conditions.parties import AGENT, USER, calls_of
+from seal.core.conditions.parties import AGENT, EXECUTOR, USER, calls_of
 from seal.core.conditions.stated import numbers, states
 from seal.core.types import JSON, Step, Tables, ToolCall
 from seal.evaluation.milestones.changes import TableChange, table_change
@@ -27,18 +27,20 @@ _DECIMALS = re.compile(r"(?<![\w.])-?\d[\d,]*(?:\.(\d+))?(?!\w)")
 
 @dataclass(frozen=True, slots=True)
 class Made:
-    """A call that succeeded."""
+    """A call that succeeded, or an event, which nobody called for."""
 
-    call: ToolCall
+    call: ToolCall | None
+    """None: an event."""
     asked: int
     """Place of the call among the steps."""
     answered: int
     """Place of its result."""
     tool: str
-    """Id of the tool that ran."""
+    """Id of the tool that ran; empty for an event."""
     arguments: Mapping[str, JSON]
     """As they ran, those that the call itself gave."""
     result: JSON
+    """Of an event its text."""
     before: Tables
     after: Tables
     changes: Mapping[str, TableChange]
@@ -46,7 +48,7 @@ class Made:
 
 
 def made_calls(steps: Sequence[Step]) -> list[Made]:
-    """Return the calls of the agent that succeeded, in the order of their results.
+    """Return the agent's calls that succeeded, and events, in the order in which they came.
 
     Args:
         steps: As `seal.evaluation.milestones.view` gives them, with all tables.
@@ -54,28 +56,20 @@ def made_calls(steps: Sequence[Step]) -> list[Made]:
     asked = {step.call.id: place for place, step in enumerate(steps) if step.call is not None}
     found = []
     for place, step in enumerate(steps):
-        ran = calls_of(step)
-        if step.result is None or not ran or step.recipient == USER:
-            continue
-        at = asked.get(step.result.call_id)
-        call = None if at is None else steps[at].call
-        if at is None or call is None:
+        if step.author != EXECUTOR or party(step.recipient) != AGENT:
             continue
         before, after = steps[place - 1].state or {}, step.state or {}
-        given = call.arguments or {}
-        found.append(
-            Made(
-                call,
-                at,
-                place,
-                ran[0]["tool"],
-                {n: v for n, v in ran[0]["arguments"].items() if n in given},
-                ran[0]["result"],
-                before,
-                after,
-                dict(_changes(before, after)),
-            )
-        )
+        changes = dict(_changes(before, after))
+        ran = calls_of(step)
+        if step.result is None:
+            found.append(Made(None, place, place, "", {}, step.content, before, after, changes))
+        elif ran and step.result.call_id in asked:
+            at = asked[step.result.call_id]
+            call = steps[at].call
+            given = (call.arguments if call else None) or {}
+            arguments = {n: v for n, v in ran[0]["arguments"].items() if n in given}
+            tool, value = ran[0]["tool"], ran[0]["result"]
+            found.append(Made(call, at, place, tool, arguments, value, before, after, changes))
     return found
 
 

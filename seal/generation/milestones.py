@@ -5,6 +5,7 @@
   that call with its arguments: those that follow from an earlier result are taken from there where
   an extractor knows how, and ids that were made in the chat are left out. Where nothing changed
   before a message, the last call before it is taken for used.
+- An event, such as a timer that rings, becomes a milestone.
 - The last message to the user becomes a milestone at the values of results that it tells, else at
   its words.
 - An edge says that a call used an earlier one's result, that both changed one table, or, where a
@@ -30,6 +31,7 @@ from seal.core.canonical import equal
 from seal.core.conditions import EXTRACTORS, Told
 from seal.core.conditions.extractors import UNFIT
 from seal.core.conditions.parties import EXECUTOR
+from seal.core.conditions.stated import states
 from seal.core.errors import DataError
 from seal.core.types import JSON, Plan, Step, Tables, Task, Tool, ToolCall
 from seal.evaluation.milestones.plans import measure_plan
@@ -41,6 +43,7 @@ Fails = Callable[[Tables, int, ToolCall], bool]
 """(tables, turns before it, call) to whether the call fails in a world with these tables."""
 
 REPLY = "reply"
+EVENT = "event"
 _TOLD = 5
 """Values that the reply is asked for at most."""
 
@@ -102,7 +105,7 @@ def _scenario(name: str, nodes: tuple[Node, ...]) -> Scenario:
 
 def _names(made: Sequence[Made], tools: Mapping[str, Tool]) -> dict[str, str]:
     """Return id to name of each tool that ran; the id again where two have one name."""
-    ids = dict.fromkeys(one.tool for one in made)
+    ids = dict.fromkeys(one.tool for one in made if one.tool)
     names = {i: tools[i].name if i in tools else i.rpartition("/")[2] for i in ids}
     return {i: name if list(names.values()).count(name) == 1 else i for i, name in names.items()}
 
@@ -163,12 +166,12 @@ class _Drafter:
 
     def _keep(self) -> list[int]:
         """Return the positions of the calls that become milestones."""
-        kept = {n for n, one in enumerate(self._made) if one.changes}
+        kept = {n for n, one in enumerate(self._made) if one.changes or one.call is None}
         kept |= {source for sources in self._sources for source in sources.values()}
         kept |= {source for values in self._told.values() for source in values.values()}
         begin = -1
         for place in self._messages:
-            here = [n for n, one in enumerate(self._made) if begin < one.answered < place]
+            here = [n for n, one in enumerate(self._made) if one.call and begin < one.asked < place]
             if here and not any(self._made[number].changes for number in here):
                 kept.add(here[-1])
             begin = place
@@ -179,11 +182,11 @@ class _Drafter:
         named: dict[int, str] = {}
         taken = {"start", REPLY}
         for number in self._kept:
-            tool = self._names[self._made[number].tool]
-            name, count = tool, 1
+            first = name = self._names.get(self._made[number].tool, EVENT)
+            count = 1
             while name in taken:
                 count += 1
-                name = f"{tool}_{count}"
+                name = f"{first}_{count}"
             taken.add(name)
             named[number] = name
         return named
@@ -195,15 +198,28 @@ class _Drafter:
             one = self._made[number]
             direct = set(self._sources[number].values())
             for earlier in self._kept:
-                if earlier < number and self._made[earlier].answered < one.answered:
-                    other = self._made[earlier].changes
-                    if other.keys() & one.changes.keys() or self._needs(one, self._made[earlier]):
-                        direct.add(earlier)
+                other = self._made[earlier]
+                if other.answered < one.answered and (
+                    other.changes.keys() & one.changes.keys() or self._needs(one, other)
+                ):
+                    direct.add(earlier)
             before[number] = direct.union(*(before[earlier] for earlier in direct))
         return before
 
     def _needs(self, later: Made, earlier: Made) -> bool:
-        """Tell whether a call fails where an earlier one has changed nothing."""
+        """Tell whether a call fails where an earlier one has changed nothing.
+
+        An event needs what it has a word of: the timer that it names. What changes after an event
+        is taken for an answer to it.
+        """
+        if earlier.call is None:
+            return bool(later.changes)
+        if later.call is None:
+            came = [row for change in earlier.changes.values() for row in change.added]
+            return any(
+                isinstance(leaf, str) and states(str(later.result), leaf, {})
+                for leaf in leaves(came)
+            )
         if self._fails is None or not earlier.changes or earlier.answered > later.asked:
             return False
         until = self._steps[: later.asked + 1]
@@ -216,8 +232,12 @@ class _Drafter:
     def _node(self, number: int) -> Node:
         one = self._made[number]
         node = Node(name=self._named[number], after=self._after(self._before[number]))
+        if one.call is None:
+            node = replace(node, happens=str(one.result))
         if one.changes:
-            return replace(node, state={table: self._state(number, table) for table in one.changes})
+            node = replace(node, state={table: self._state(number, table) for table in one.changes})
+        if one.call is None or one.changes:
+            return node
         take = self._take(number)
         taken = set() if take is None else take[1]
         arguments = {
@@ -245,7 +265,9 @@ class _Drafter:
     def _state(self, number: int, table: str) -> dict[str, JSON]:
         one = self._made[number]
         rows, before = one.after[table], one.before.get(table, [])
-        change = change_of(before, rows, one.changes[table], self._moving)
+        derived = set(leaves(rows)) - set(leaves(before)) - set(leaves(one.arguments))
+        moving = self._moving | {leaf for leaf in derived if isinstance(leaf, float)}
+        change = change_of(before, rows, one.changes[table], moving)
         last = [n for n in self._before[number] if table in self._made[n].changes]
         since = {"since": self._named[max(last)]} if last and "is" not in change else {}
         spoken: dict[str, JSON] = self._spoken(change)

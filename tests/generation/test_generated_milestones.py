@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from seal.benchmarks import toolsandbox_sample
+from seal.benchmarks import import_benchmark, toolsandbox_sample
 from seal.benchmarks.importer import Notes
 from seal.benchmarks.pool import StoredPool, load_pool
 from seal.benchmarks.toolsandbox.trajectories import import_trajectories
@@ -182,6 +182,27 @@ def test_what_a_message_rounds_was_used(sample, tools):
     nodes = drafted(sample, tools, "tomorrow_in_fahrenheit")
     assert nodes["reply"]["tells"] == ["92.3"]
     assert nodes["unit_conversion"]["after"] == ["search_weather_around_lat_lon"]
+
+
+def test_an_event_becomes_a_milestone_between_its_cause_and_what_is_done_about_it(tmp_path):
+    authored = Path(__file__).parents[1] / "benchmarks" / "authored" / "timers.json"
+    import_benchmark("scenarios", authored, tmp_path / "pool")
+    pool = load_pool(tmp_path / "pool")
+    task = the(pool, "leave_when_it_rings")
+    draft = only(draft_task(task, {tool.id: tool for tool in pool.tools()}))
+    assert draft.similarity == WHOLLY
+    after = {node["name"]: node["after"] for node in draft.milestones()}
+    assert after == {
+        "set_timer": [],
+        "event": ["set_timer"],
+        "send_message_with_phone_number": ["event"],
+        "reply": ["send_message_with_phone_number"],
+    }
+    assert [node.happens for node in draft.nodes if node.happens] == ["The timer 'leave' rings."]
+    for trajectory in pool.recorded("wrong"):
+        if trajectory.task_id == task.id:
+            steps = view(trajectory, 0, task.initial_state, "clean")
+            assert measure_plan(draft.plan, steps).similarity < 0.999
 
 
 def spoken(text: str) -> Trajectory:
