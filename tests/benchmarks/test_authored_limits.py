@@ -1,10 +1,13 @@
 """Timers that interrupt, and confirmations: scenarios with sequences that pass and that fail."""
 
+import json
+import re
 from pathlib import Path
 
 import pytest
 
 from seal.benchmarks import import_benchmark, load_pool
+from seal.core.errors import DataError
 from seal.core.types import Step
 from seal.pipeline.run import run
 from seal.pipeline.settings import RunSettings
@@ -56,3 +59,18 @@ def test_timers_belong_to_the_world_that_has_them(pool):
     names = {tool.name for tool in load_pool(pool).tools()}
     assert ("set_timer" in names) is (pool.name == "timers")
     assert len(names) == (36 if pool.name == "timers" else 33)
+
+
+@pytest.mark.parametrize(
+    ("tools", "told"),
+    [
+        ([], "unconfirmed: expected a tool, or several, got none"),
+        (["remove_contacts"], "Did you mean 'remove_contact'?"),
+    ],
+)
+def test_a_policy_about_no_tool_is_refused(tmp_path, tools, told):
+    authored = json.loads((AUTHORED / "confirmations.json").read_bytes())
+    authored["scenarios"][0]["minefields"] = [{"unconfirmed": tools}]
+    (tmp_path / "bad.json").write_text(json.dumps(authored))
+    with pytest.raises(DataError, match=re.escape(told)):
+        import_benchmark("scenarios", tmp_path / "bad.json", tmp_path / "pool")
