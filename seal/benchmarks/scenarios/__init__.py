@@ -25,7 +25,7 @@ A scenario has
   - `calls`: {TOOL: {argument: value}}, or a list of such of which any will do, as it was run;
     `within`: {argument: tolerance}; `take`: {"of": NODE, "value": EXTRACTOR} fills in what an
     earlier call brought.
-  - `attempts`: a tool, or several, called with whatever arguments and outcome.
+  - `attempts`: a tool, called with whatever arguments and outcome; several need a minefield each.
   - `unconfirmed`: a tool, or several, called with arguments that the user did not confirm
     (`seal.core.conditions.Unconfirmed`): for minefields.
   - `happens`: a text that an event has of which the world tells the agent, such as a timer.

@@ -77,7 +77,7 @@ class Node:
     calls: dict[str, dict[str, JSON]] | list[dict[str, dict[str, JSON]]] | None = None
     within: dict[str, JSON] = field(default_factory=dict)
     take: Take | None = None
-    attempts: str | list[str] | None = None
+    attempts: str | None = None
     unconfirmed: str | list[str] | None = None
     happens: str | None = None
     tells: list[str] = field(default_factory=list)

@@ -159,7 +159,7 @@ class _Reader:
         if node.calls is not None:
             yield self._calls(node.calls)
         if node.attempts is not None:
-            yield from self._attempts(node.attempts)
+            yield Called(self._tool(node.attempts, "attempts"))
         if node.unconfirmed is not None:
             yield self._unconfirmed(node.unconfirmed)
         if node.happens is not None:
@@ -197,10 +197,6 @@ class _Reader:
             return StateHas(MESSAGE, (row,), columns=columns)
         since = _known(take.of, self._places, "node", "take.of")
         return DependsOn(since, (row,), take.value, fill, columns)
-
-    def _attempts(self, tools: str | list[str]) -> Iterator[Condition]:
-        for name in [tools] if isinstance(tools, str) else tools:
-            yield Called(self._tool(name, "attempts"))
 
     def _unconfirmed(self, tools: str | list[str]) -> Condition:
         named = [tools] if isinstance(tools, str) else tools
