@@ -8,6 +8,7 @@ characters stemmed.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from functools import lru_cache
 
 from seal.core.conditions.stems import stem
@@ -24,7 +25,11 @@ def rouge_l(target: str, text: str) -> float:
         target: What should be said.
         text: What was said. Where either text has no token, as in Chinese ones, 0.
     """
-    wanted, said = tokens(target), tokens(text)
+    return overlap(tokens(target), tokens(text))
+
+
+def overlap(wanted: Sequence[str], said: Sequence[str]) -> float:
+    """Return the F-measure of the longest common subsequence of tokens, in [0, 1]; none: 0."""
     common = _common(wanted, said)
     if not common:
         return 0.0
@@ -39,7 +44,7 @@ def tokens(text: str) -> tuple[str, ...]:
     return tuple(stem(token) if len(token) >= _STEMMED_FROM else token for token in found)
 
 
-def _common(left: tuple[str, ...], right: tuple[str, ...]) -> int:
+def _common(left: Sequence[str], right: Sequence[str]) -> int:
     """Return the length of the longest common subsequence."""
     lengths = [0] * (len(right) + 1)
     for token in left:

@@ -1,0 +1,211 @@
+"""The arguments of a call beside the gold call's, by one of three scorers.
+
+- `mmtb`: Multi-Mission Tool Bench's. The mean over the predicted arguments; texts count by how many
+  of their words they share; what the gold call leaves out is right where the description names it.
+  A call is accepted from 0.7, so that one of four arguments may be wrong.
+- `strict`: its successor's. The call obeys the tool's schema and has the gold call's arguments, no
+  more and no fewer; lists are in order, texts nearly the same, all else is equal.
+- `exact`: the gold call's arguments, no more and no fewer, equal as JSON.
+
+Source: Yu et al., Multi-Mission Tool Bench (2025), and WildToolBench, evaluation code.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from difflib import SequenceMatcher
+from typing import Any, Literal, get_args
+
+from seal.core.canonical import equal
+from seal.core.conditions.rouge import overlap
+from seal.core.errors import UnknownNameError
+from seal.core.plain import nested_deeper
+from seal.core.types import Tool, ToolCall
+from seal.core.validation import MAX_DEPTH, CallValidator, ErrorKind
+from seal.evaluation.missions.values import (
+    ALIKE,
+    ArgumentError,
+    Incomparable,
+    mean,
+    same_letters,
+    score_default,
+    score_value,
+)
+from seal.evaluation.missions.words import words
+
+Scorer = Literal["mmtb", "strict", "exact"]
+SCORERS: tuple[Scorer, ...] = get_args(Scorer)
+
+_SHORT = 10
+"""Characters of a gold text from which its words are compared, under `strict`."""
+_NEARLY = 0.8
+"""Similarity (Ratcliff and Obershelp) of a shorter text that is enough."""
+
+_OF_KIND: dict[ErrorKind, ArgumentError] = {
+    "unparsable_arguments": "malformed arguments",
+    "unknown_argument": "param hallucination",
+    "missing_argument": "miss required params",
+    "wrong_type": "type error",
+    "invalid_value": "param value error",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class ArgumentMatch:
+    """How well the arguments of a call fit."""
+
+    score: float
+    """In [0, 1]."""
+    per_argument: dict[str, float] = field(default_factory=dict)
+    """Score of each argument; of a missing one 0."""
+    errors: tuple[ArgumentError, ...] = ()
+    accepted: bool = False
+
+
+def match_arguments(
+    prediction: Mapping[str, Any] | str | None,
+    answer: Mapping[str, Any],
+    schema: Mapping[str, Any],
+    required: Sequence[str] = (),
+    scorer: Scorer = "mmtb",
+) -> ArgumentMatch:
+    """Return how well the arguments of a call fit the gold call's.
+
+    Args:
+        prediction: The arguments, or their JSON text. What is no object is not accepted.
+        answer: The gold arguments.
+        schema: JSON Schema of the arguments, or its `properties` alone.
+        required: Names that must be given, besides those that the schema requires.
+        scorer: The rules.
+
+    Raises:
+        UnknownNameError: No such scorer.
+        MissingExtraError: Two texts differ and jieba, which cuts them into words, is absent.
+    """
+    if scorer not in SCORERS:
+        raise UnknownNameError("scorer", str(scorer), SCORERS)
+    predicted = parse_arguments(prediction)
+    if predicted is None:
+        return ArgumentMatch(0.0, errors=("malformed arguments",))
+    properties, needed = _declared(schema, required)
+    for name in needed:
+        if name not in predicted and scorer != "exact":
+            return ArgumentMatch(0.0, {name: 0.0}, ("miss required params",))
+    if scorer == "mmtb":
+        return _mmtb(predicted, answer, properties)
+    if scorer == "strict":
+        error = _against_schema(predicted, properties)
+        if error is not None:
+            return ArgumentMatch(0.0, errors=(error,))
+    return _whole(predicted, answer, properties, _nearly if scorer == "strict" else equal)
+
+
+def parse_arguments(arguments: Any) -> dict[str, Any] | None:
+    """Return arguments as an object, from JSON text too; None: they are none, or nest too deep."""
+    if isinstance(arguments, str):
+        try:
+            arguments = json.loads(arguments)
+        except (ValueError, RecursionError):
+            return None
+    if not isinstance(arguments, Mapping) or nested_deeper(arguments, MAX_DEPTH):
+        return None
+    return dict(arguments)
+
+
+def _declared(
+    schema: Mapping[str, Any], required: Sequence[str]
+) -> tuple[Mapping[str, Any], list[str]]:
+    """Return the schemas of the arguments, and the names of those that must be given."""
+    if not isinstance(schema.get("type"), str):  # an argument named `type` has a schema there
+        return schema, list(required)
+    properties, more = schema.get("properties"), schema.get("required")
+    names = [*required, *(more if isinstance(more, list) else [])]
+    return properties if isinstance(properties, Mapping) else {}, list(dict.fromkeys(names))
+
+
+def _mmtb(
+    predicted: Mapping[str, Any], answer: Mapping[str, Any], properties: Mapping[str, Any]
+) -> ArgumentMatch:
+    if not predicted:
+        # The original divides by zero where the gold call has arguments.
+        return (
+            ArgumentMatch(0.0, errors=("incomparable arguments",))
+            if answer
+            else ArgumentMatch(1.0, accepted=True)
+        )
+    scores: dict[str, float] = {}
+    errors: list[ArgumentError] = []
+    try:
+        for name, value in predicted.items():
+            if name not in properties:
+                scores[name] = 0.0
+                errors.append("param hallucination")
+                continue
+            scored = (
+                score_value(value, answer[name], properties[name])
+                if name in answer
+                else score_default(value, properties[name])
+            )
+            scores[name] = scored.score
+            errors += scored.errors
+    except Incomparable:
+        return ArgumentMatch(0.0, errors=("incomparable arguments",))
+    score = mean(list(scores.values()))
+    return ArgumentMatch(score, scores, tuple(errors), score >= ALIKE)
+
+
+def _against_schema(
+    predicted: dict[str, Any], properties: Mapping[str, Any]
+) -> ArgumentError | None:
+    """Return the first thing that a tool would refuse."""
+    schema = {"type": "object", "properties": dict(properties)}
+    error = CallValidator({"tool": Tool("tool", "tool", parameters=schema)}).check(
+        ToolCall("call_0", "tool", predicted, tool="tool")
+    )
+    return None if error is None else _OF_KIND[error.kind]
+
+
+def _whole(
+    predicted: Mapping[str, Any],
+    answer: Mapping[str, Any],
+    properties: Mapping[str, Any],
+    same: Callable[[Any, Any], bool],
+) -> ArgumentMatch:
+    """Return the match that is accepted where all names and values are the same."""
+    scores: dict[str, float] = {}
+    errors: list[ArgumentError] = []
+    for name in [*predicted, *(name for name in answer if name not in predicted)]:
+        scores[name] = 0.0
+        if name not in predicted:
+            errors.append("miss required params")
+        elif name not in answer:
+            errors.append(
+                "param value hallucination" if name in properties else "param hallucination"
+            )
+        elif same(predicted[name], answer[name]):
+            scores[name] = 1.0
+        else:
+            errors.append("param value error")
+    score = mean(list(scores.values())) if scores else 1.0
+    return ArgumentMatch(score, scores, tuple(errors), not errors)
+
+
+def _nearly(predicted: Any, gold: Any) -> bool:
+    """Tell whether two values are the same but for how texts are worded."""
+    if isinstance(predicted, Mapping) and isinstance(gold, Mapping):
+        return predicted.keys() == gold.keys() and all(
+            _nearly(value, gold[name]) for name, value in predicted.items()
+        )
+    if isinstance(predicted, list) and isinstance(gold, list):
+        return len(predicted) == len(gold) and all(map(_nearly, predicted, gold))
+    if isinstance(predicted, str) and isinstance(gold, str):
+        return same_letters(predicted, gold) or _worded_alike(predicted, gold)
+    return equal(predicted, gold)
+
+
+def _worded_alike(predicted: str, gold: str) -> bool:
+    if len(gold) < _SHORT:
+        return SequenceMatcher(None, predicted, gold).ratio() >= _NEARLY
+    return overlap(words(predicted), words(gold)) >= ALIKE

@@ -1,0 +1,185 @@
+"""The gold calls of a mission, and which of them must come before which."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
+from typing import Any
+
+from seal.core.errors import DataError, shortened
+from seal.core.order import levels
+
+ASK = "ask_user_for_required_parameters"
+"""Name of the node that stands for a question to the user."""
+ANSWER = "prepare_to_answer"
+"""Name of the node that stands for the final answer."""
+PSEUDO = frozenset({ASK, ANSWER})
+"""Nodes that are no tools: a model does them by what it says."""
+
+
+class Graph:
+    """A partial order of calls. Sets of nodes are integers: bit i is node i.
+
+    Args:
+        names: Of the nodes.
+        arguments: Of the nodes.
+        deps: For each node the positions of those that must be finished before it.
+
+    Raises:
+        DataError: No nodes; a dependency that is not there, stands twice, or is the node itself;
+            a cycle.
+    """
+
+    def __init__(
+        self,
+        names: Sequence[str],
+        arguments: Sequence[Mapping[str, Any]],
+        deps: Sequence[Sequence[int]],
+    ) -> None:
+        if not names:
+            raise DataError("a mission has no nodes; one that needs no tool has the final answer")
+        self.names = tuple(names)
+        self.arguments = tuple(arguments)
+        self.deps = tuple(tuple(before) for before in deps)
+        self.before = tuple(map(_mask, self.deps))
+        self.everything = (1 << len(names)) - 1
+        self._levels = levels(self.deps)
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    @property
+    def length(self) -> int:
+        """Number of nodes in the longest chain: the fewest steps of any path (Mirsky)."""
+        return len(self._levels)
+
+    @cached_property
+    def order(self) -> tuple[int, ...]:
+        """The nodes, each after all those it depends on."""
+        return tuple(node for level in self._levels for node in level)
+
+    @cached_property
+    def after(self) -> tuple[int, ...]:
+        """For each node those that depend on it directly."""
+        found = [0] * len(self)
+        for node, deps in enumerate(self.deps):
+            for dep in deps:
+                found[dep] |= 1 << node
+        return tuple(found)
+
+    @cached_property
+    def above(self) -> tuple[int, ...]:
+        """For each node those that depend on it, directly or not."""
+        found = [0] * len(self)
+        for node in reversed(self.order):
+            found[node] = self.after[node]
+            for other in bits(self.after[node]):
+                found[node] |= found[other]
+        return tuple(found)
+
+    @cached_property
+    def heights(self) -> tuple[int, ...]:
+        """For each node the length of the longest chain that begins with it."""
+        found = [1] * len(self)
+        for node in reversed(self.order):
+            found[node] += max((found[other] for other in bits(self.after[node])), default=0)
+        return tuple(found)
+
+    @cached_property
+    def alike(self) -> tuple[tuple[int, ...], ...]:
+        """The nodes in groups of which no order tells the members apart.
+
+        They depend on the same nodes, and the same nodes depend on them; names do not matter.
+        Groups follow those they depend on.
+        """
+        groups: dict[tuple[int, int], list[int]] = {}
+        for node in self.order:
+            groups.setdefault((self.before[node], self.after[node]), []).append(node)
+        return tuple(map(tuple, groups.values()))
+
+    def ready(self, done: int) -> int:
+        """Return the nodes that are not finished while all that they depend on is."""
+        found = 0
+        for node, before in enumerate(self.before):
+            if not done >> node & 1 and before & done == before:
+                found |= 1 << node
+        return found
+
+    def ready_after(self, ready: int, done: int, taken: int) -> int:
+        """Return what is ready when `taken`, some of `ready`, is finished beside `done`.
+
+        Args:
+            ready: What was ready before.
+            done: What was finished before.
+            taken: What has been finished since.
+        """
+        done |= taken
+        found = ready & ~taken
+        for node in bits(taken):
+            for other in bits(self.after[node]):
+                if self.before[other] & done == self.before[other]:
+                    found |= 1 << other
+        return found
+
+    def closed(self) -> Graph:
+        """Return the graph in which the final answer, where it is the last node, comes last.
+
+        What the user is told ends the mission, so it depends on every other node whether the gold
+        says so or not.
+        """
+        last = len(self) - 1
+        if self.names[last] != ANSWER or self.after[last]:
+            return self
+        return Graph(self.names, self.arguments, (*self.deps[:last], tuple(range(last))))
+
+
+def read_graph(nodes: Sequence[Mapping[str, Any]]) -> Graph:
+    """Return the graph of gold nodes `{name, deps, arguments}`.
+
+    Raises:
+        DataError: A record is not of that form, or as of `Graph`.
+    """
+    names, arguments, deps = [], [], []
+    for position, node in enumerate(nodes):
+        names.append(_field(node, position, "name", str, "a text"))
+        arguments.append(_field(node, position, "arguments", Mapping, "an object", {}))
+        deps.append(_field(node, position, "deps", Sequence, "a list", ()))
+        _check_deps(position, deps[-1], len(nodes))
+    return Graph(names, arguments, deps)
+
+
+def _field(node: Any, position: int, name: str, kind: Any, wanted: str, default: Any = None) -> Any:
+    if not isinstance(node, Mapping):
+        raise DataError(f"node {position}: expected an object, got {shortened(node)}")
+    value = node.get(name, default)
+    if not isinstance(value, kind) or (kind is Sequence and isinstance(value, str)):
+        raise DataError(f"node {position}: {name}: expected {wanted}, got {shortened(value)}")
+    return value
+
+
+def _check_deps(position: int, deps: Sequence[Any], count: int) -> None:
+    for dep in deps:
+        if not isinstance(dep, int) or isinstance(dep, bool) or not 0 <= dep < count:
+            raise DataError(
+                f"node {position}: deps: expected positions of nodes, 0 to {count - 1}, "
+                f"got {shortened(dep)}"
+            )
+        if dep == position:
+            raise DataError(f"node {position}: deps: a node cannot depend on itself")
+    if len(set(deps)) < len(deps):
+        raise DataError(f"node {position}: deps: each position once, got {shortened(list(deps))}")
+
+
+def bits(mask: int) -> Iterator[int]:
+    """Yield the positions of the bits that are set, ascending."""
+    while mask:
+        lowest = mask & -mask
+        yield lowest.bit_length() - 1
+        mask ^= lowest
+
+
+def _mask(positions: Sequence[int]) -> int:
+    found = 0
+    for position in positions:
+        found |= 1 << position
+    return found
