@@ -10,6 +10,7 @@ from chats import task, trajectory
 from hypothesis import given
 from hypothesis import strategies as st
 
+from seal.agents.scripted_user import ALLOWED, RETRIES, UNKNOWN
 from seal.core.types import Goal, Score, Step, ToolCall, ToolResult
 from seal.evaluation.stated_facts import Knowledge
 from seal.evaluation.user_audit import UserAudit
@@ -191,6 +192,11 @@ def test_flags_belong_to_the_goal_they_were_made_in():
 @given(st.text(max_size=80), st.text(max_size=80))
 def test_nobody_is_flagged_for_repeating_what_is_known(text, other):
     assert Knowledge((other, text)).unknown(text, answers=True) == []
+
+
+@pytest.mark.parametrize("words", [ALLOWED, *UNKNOWN, *RETRIES])
+def test_the_fixed_words_of_the_scripted_user_state_no_fact(words):
+    assert flags("May I go on?", words, "Done.", END) == []
 
 
 def test_recorded_scripted_users_have_no_false_flags(seal_data: Path):
