@@ -1,0 +1,250 @@
+"""Whether a model did a mission right, in any order that gold allows.
+
+Two sets of rules. `clean`, the default, is the definition: a step finishes any ready nodes, and a
+model is right where its turns are such steps to the end (`walking`). `mmtb` is what Multi-Mission
+Tool Bench's code makes of it (`original`); `clean` departs from it so:
+
+- Calls of one name may come in any order and any groups.
+- What is asked is asked once, and the final answer comes after all else.
+- Calls stand for the gold calls that make most of them accepted, not for the first that fit best.
+- A mission whose calls were right and one of whose arguments cannot be compared fails for its
+  arguments, not for its calls.
+- Nodes are completed where their arguments are accepted.
+
+Source: Yu et al., Multi-Mission Tool Bench (2025), appendix C and evaluation code.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
+from typing import Any, Literal, get_args
+
+from seal.core.errors import UnknownNameError
+from seal.evaluation.missions.arguments import SCORERS, Scorer
+from seal.evaluation.missions.counting import PathCounts, count_moves, count_paths
+from seal.evaluation.missions.graph import Graph, read_graph
+from seal.evaluation.missions.original import OriginalError, OriginalWalk, moves
+from seal.evaluation.missions.outcomes import (
+    ActionError,
+    MissionKind,
+    action_error,
+    argument_error,
+    mission_kind,
+)
+from seal.evaluation.missions.pairing import Pair, Pairing, best_pairs, greedy_pairs
+from seal.evaluation.missions.turns import Turn, read_turns
+from seal.evaluation.missions.values import ArgumentError
+from seal.evaluation.missions.walking import Walk
+
+Match = Literal["clean", "mmtb"]
+MATCHES: tuple[Match, ...] = get_args(Match)
+
+Label = Literal["correct", "error", "exception"]
+"""`exception`: the original raises; under `mmtb` alone."""
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """How a mission went."""
+
+    label: Label
+    """Of the calls' names and their order, whatever their arguments."""
+    is_optimal: bool
+    """It is correct, in the fewest steps."""
+    min_length: int
+    """The fewest steps, final answer and question included: nodes of the longest chain."""
+    steps: int
+    """Turns that were right."""
+    completed: int
+    """Nodes that were finished, final answer and question included."""
+    total: int
+    """Nodes."""
+    legal_next: tuple[str, ...]
+    """Names that would have been right at the first turn that was not, sorted, a name as often as
+    it may come at once; any of them may come together. Empty where the label is correct."""
+    divergence: int | None
+    """The first turn that was not right, from 0; None where the label is correct."""
+    param_label: Literal["correct", "error"]
+    """Of names, order and arguments."""
+    error_type: ActionError | ArgumentError | None
+    """Of the first failure; None where all is correct."""
+    multi_kind: MissionKind | None
+    pairs: tuple[Pair, ...]
+    """Calls and the gold calls they stand for, where the label is correct."""
+    cut: bool
+    """There were more ways to take the turns than are followed; a right turn may count as wrong."""
+    exception: str
+    """What the original raises; empty: nothing."""
+    graph: Graph = field(repr=False, compare=False)
+    match: Match = "clean"
+
+    @property
+    def regret(self) -> int | None:
+        """Steps beyond the fewest; None where the label is not correct."""
+        return self.steps - self.min_length if self.label == "correct" else None
+
+    @property
+    def n_paths(self) -> int | None:
+        """Number of right ways, counted when first asked for; None: see `no_counts`."""
+        return self._counts.paths
+
+    @property
+    def n_optimal_paths(self) -> int | None:
+        """Number of right ways of the fewest steps; None: see `no_counts`."""
+        return self._counts.optimal
+
+    @property
+    def no_counts(self) -> str:
+        """Why there are no numbers of paths; empty where there are."""
+        return self._counts.reason
+
+    @cached_property
+    def _counts(self) -> PathCounts:
+        if self.match == "clean":
+            return count_paths(self.graph)
+        return count_moves(self.graph, partial(moves, self.graph))
+
+
+def judge(
+    nodes: Sequence[Mapping[str, Any]],
+    steps: Sequence[Mapping[str, Any]],
+    match: Match = "clean",
+    *,
+    tools: Mapping[str, Mapping[str, Any]] | None = None,
+    scorer: Scorer = "mmtb",
+) -> Verdict:
+    """Return how a mission went.
+
+    Args:
+        nodes: Gold calls `{name, deps, arguments}`; `deps` are positions. A question to the user
+            and the final answer are nodes named `ask_user_for_required_parameters` and
+            `prepare_to_answer`.
+        steps: Outputs of the model, one a turn: `{"tool_calls": [{name, arguments}...]}`,
+            `{"content": text}` or `{}`; after them it says nothing. What follows the end of the
+            mission is not read.
+        match: The rules.
+        tools: JSON Schemas of the arguments by the names of the offered tools. None: types and
+            names are those of the gold calls, and all tools were offered but `not_in_list`.
+        scorer: The rules of `match_arguments`.
+
+    Raises:
+        DataError: Nodes or steps are not of that form, or their dependencies have a cycle.
+        UnknownNameError: No such rules.
+        MissingExtraError: Two texts differ and jieba, which cuts them into words, is absent.
+    """
+    if match not in MATCHES:
+        raise UnknownNameError("match", str(match), MATCHES)
+    if scorer not in SCORERS:
+        raise UnknownNameError("scorer", str(scorer), SCORERS)
+    graph = read_graph(nodes)
+    turns = [*read_turns(steps), Turn()]
+    if match == "mmtb":
+        return _judge_original(graph, turns, Pairing(graph, tools, scorer), tools)
+    graph = graph.closed()
+    return _judge_clean(graph, turns, Pairing(graph, tools, scorer), tools)
+
+
+def _judge_clean(
+    graph: Graph, turns: Sequence[Turn], pairing: Pairing, offered: Collection[str] | None
+) -> Verdict:
+    walk = Walk(graph, pairing)
+    seen = _taken(walk, turns)
+    failed = _failed(graph, walk, seen, offered)
+    if not walk.finished:
+        return replace(failed, completed=walk.completed)
+    pairs = best_pairs(graph, pairing, seen, walk.nodes)
+    bad = [pair for pair in pairs if not pair.match.accepted]
+    verdict = replace(_correct(failed), completed=len(graph) - len(bad), pairs=tuple(pairs))
+    if not bad:
+        return verdict
+    errors = min(bad, key=lambda pair: (pair.turn, pair.call)).match.errors
+    return replace(verdict, param_label="error", error_type=argument_error(errors))
+
+
+def _judge_original(
+    graph: Graph, turns: Sequence[Turn], pairing: Pairing, offered: Collection[str] | None
+) -> Verdict:
+    walk = OriginalWalk(graph)
+    seen: list[Turn] = []
+    try:
+        seen += _taken(walk, turns)
+    except OriginalError as error:
+        failed = _failed(graph, walk, turns[: walk.taken + 1], offered)
+        return replace(failed, match="mmtb", label="exception", exception=str(error))
+    # Every turn but the last one counts by its calls, right or not.
+    completed = sum(len(turn.calls) or 1 for turn in seen[:-1])
+    failed = replace(_failed(graph, walk, seen, offered), match="mmtb", completed=completed)
+    if not walk.finished:
+        return failed
+    verdict = replace(_correct(failed), completed=len(graph))
+    try:
+        pairs, errors = greedy_pairs(graph, pairing, seen)
+    except OriginalError as error:  # which the original takes for a failure of the calls
+        exception = str(error)
+        return replace(
+            verdict,
+            param_label="error",
+            error_type=failed.error_type,
+            completed=completed,
+            exception=exception,
+        )
+    if all(pair.match.accepted for pair in pairs):
+        return replace(verdict, pairs=tuple(pairs))
+    return replace(
+        verdict,
+        param_label="error",
+        error_type=argument_error(errors),
+        completed=completed + (len(seen[-1].calls) or 1),
+        pairs=tuple(pairs),
+    )
+
+
+def _taken(walk: Walk | OriginalWalk, turns: Sequence[Turn]) -> list[Turn]:
+    """Return the turns up to the first that is wrong, or that ends the mission; it included."""
+    seen = []
+    for turn in turns:
+        seen.append(turn)
+        if not walk.take(turn) or walk.finished:
+            break
+    return seen
+
+
+def _failed(
+    graph: Graph,
+    walk: Walk | OriginalWalk,
+    seen: Sequence[Turn],
+    offered: Collection[str] | None,
+) -> Verdict:
+    """Return the verdict of a mission whose last turn was wrong."""
+    return Verdict(
+        label="error",
+        is_optimal=False,
+        min_length=graph.length,
+        steps=walk.taken,
+        completed=0,
+        total=len(graph),
+        legal_next=walk.legal_next,
+        divergence=len(seen) - 1,
+        param_label="error",
+        error_type=action_error(graph, seen, offered),
+        multi_kind=mission_kind(graph),
+        pairs=(),
+        cut=walk.cut,
+        exception="",
+        graph=graph,
+    )
+
+
+def _correct(failed: Verdict) -> Verdict:
+    """Return what the verdict would be, had the last turn been right and all arguments too."""
+    return replace(
+        failed,
+        label="correct",
+        is_optimal=failed.steps == failed.min_length,
+        legal_next=(),
+        divergence=None,
+        param_label="correct",
+        error_type=None,
+    )

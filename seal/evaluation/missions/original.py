@@ -1,0 +1,206 @@
+"""The paths that Multi-Mission Tool Bench's code allows, and how it follows a model along them.
+
+They are fewer than those of its definition. Of the ready nodes' subsets, by size and then by
+position, only the first of each sequence of names stays. Neighbours of one name among the ready
+nodes are a run, to be called all at once or one directly after the other: a subset that begins with
+a part of a run and not with a whole one is dropped, and the single node that begins a run stands
+for all of it, one a turn. The set of all ready nodes always stays, so the fewest steps are those of
+the definition.
+
+The first subset in order whose names are the turn's is taken, and there is no way back. A text that
+asks takes none: the question is not marked as asked, and the paths through all subsets stay open.
+
+Source: Yu et al., Multi-Mission Tool Bench (2025), evaluation code.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from seal.evaluation.missions.graph import ANSWER, ASK, Graph, bits
+from seal.evaluation.missions.turns import Turn
+
+MOST_BRANCHES = 4096
+"""Beginnings of paths that are followed at once; of more, the first."""
+
+
+class OriginalError(Exception):
+    """The original raises here; the text is the name of its exception."""
+
+
+class _Branch(NamedTuple):
+    done: int
+    rest: tuple[int, ...] = ()
+    """Of a run that was begun: what must follow."""
+
+
+class OriginalWalk:
+    """The turns of a model, taken one after the other, as long as they are right.
+
+    Args:
+        graph: The gold calls.
+    """
+
+    def __init__(self, graph: Graph) -> None:
+        self._graph = graph
+        self._branches = [_Branch(0)]
+        self.finished = False
+        """The mission is over, and all was right."""
+        self.taken = 0
+        """Turns that were right."""
+        self.cut = False
+        """There were more beginnings of paths than are followed."""
+
+    def take(self, turn: Turn) -> bool:
+        """Tell whether a turn is right; a wrong one changes nothing.
+
+        Raises:
+            OriginalError: The original raises.
+        """
+        if turn.empty:
+            return False
+        right = self._take_calls(turn) if turn.calls else self._take_text()
+        self.taken += right
+        return right
+
+    @property
+    def legal_next(self) -> tuple[str, ...]:
+        """Names that may come next, sorted; a name as often as it may come at once."""
+        most: Counter[str] = Counter()
+        for branch in self._branches:
+            ready = branch.rest[:1] or bits(self._graph.ready(branch.done))
+            most |= Counter(self._graph.names[node] for node in ready)
+        return tuple(sorted(most.elements()))
+
+    def _take_calls(self, turn: Turn) -> bool:
+        wanted = Counter(call.name for call in turn.calls)
+        found = ((b, n, r) for b in self._branches for n, r in self._groups(b, wanted))
+        first = next(found, None)
+        if first is None:
+            return False
+        taken = first[1]
+        self._follow(
+            self._after(branch, nodes, rest)
+            for branch in self._branches
+            for nodes, rest in self._groups(branch, wanted)
+            if nodes == taken
+        )
+        return True
+
+    def _take_text(self) -> bool:
+        if self.taken >= len(self._graph):
+            raise OriginalError("KeyError")
+        for branch in self._branches:
+            for nodes, _ in self._groups(branch, None, most=1):
+                name = self._graph.names[nodes[0]]
+                if name == ANSWER:
+                    self.finished = True
+                    return True
+                if name == ASK:
+                    self._follow(
+                        self._after(other, group, rest)
+                        for other in self._branches
+                        for group, rest in self._groups(other, None)
+                    )
+                    return True
+        return False
+
+    def _follow(self, branches: Iterator[_Branch]) -> None:
+        """Follow these, each once and in order, for those that leave the same end the same."""
+        found: dict[_Branch, None] = {}
+        for branch in branches:
+            found[branch] = None
+            if len(found) > MOST_BRANCHES:
+                self.cut = True
+                del found[branch]
+                break
+        self._branches = list(found)
+
+    @staticmethod
+    def _after(branch: _Branch, nodes: Sequence[int], rest: tuple[int, ...]) -> _Branch:
+        return _Branch(branch.done | sum(1 << node for node in nodes), rest)
+
+    def _groups(
+        self, branch: _Branch, wanted: Counter[str] | None, most: int | None = None
+    ) -> Iterator[tuple[tuple[int, ...], tuple[int, ...]]]:
+        """Yield the subsets that may come next, in order, with the rest of a run that they begin.
+
+        Args:
+            branch: The beginning of a path.
+            wanted: Names that a subset must have; None: any.
+            most: Nodes of a subset at most; None: any number.
+        """
+        if branch.rest:
+            first = branch.rest[:1]
+            if wanted is None or wanted == Counter({self._graph.names[first[0]]: 1}):
+                yield first, branch.rest[1:]
+            return
+        yield from groups(self._graph, branch.done, wanted, most)
+
+
+def groups(
+    graph: Graph, done: int, wanted: Counter[str] | None = None, most: int | None = None
+) -> Iterator[tuple[tuple[int, ...], tuple[int, ...]]]:
+    """Yield the subsets that may follow a set of finished nodes, as of `OriginalWalk`.
+
+    Args:
+        graph: The gold calls.
+        done: Finished nodes.
+        wanted: Names that a subset must have; None: any.
+        most: Nodes of a subset at most; None: any number.
+    """
+    ready = list(bits(graph.ready(done)))
+    runs = _runs(graph, ready)
+    run_of = {node: run for run in runs for node in run}
+    sizes = range(1, min(most or len(ready), len(ready)) + 1)
+    for size in sizes if wanted is None else [wanted.total()]:
+        for nodes in _subsets(graph, ready, size, wanted):
+            run = run_of.get(nodes[0], ())
+            if size == 1:
+                yield nodes, run[1:] if run[:1] == nodes else ()
+            elif nodes[: len(run)] == run:
+                yield nodes, ()
+
+
+def moves(graph: Graph, done: int) -> Iterator[tuple[int, int]]:
+    """Yield for a set of finished nodes each set that may come next, and the steps to it."""
+    for nodes, rest in groups(graph, done):
+        yield done | sum(1 << node for node in (*nodes, *rest)), 1 + len(rest)
+
+
+def _runs(graph: Graph, ready: Sequence[int]) -> list[tuple[int, ...]]:
+    """Return the neighbours of equal names, two or more."""
+    runs: list[tuple[int, ...]] = []
+    for node in ready:
+        if runs and graph.names[runs[-1][-1]] == graph.names[node]:
+            runs[-1] = (*runs[-1], node)
+        else:
+            runs.append((node,))
+    return [run for run in runs if len(run) > 1]
+
+
+def _subsets(
+    graph: Graph, ready: Sequence[int], size: int, wanted: Counter[str] | None
+) -> Iterator[tuple[int, ...]]:
+    """Yield the subsets of a size in order of position, the first of each sequence of names.
+
+    Args:
+        graph: The gold calls.
+        ready: The nodes.
+        size: Nodes of a subset.
+        wanted: Names that a subset must have; None: any.
+    """
+    if not size:
+        yield ()
+        return
+    tried: set[str] = set()
+    for place, node in enumerate(ready[: len(ready) - size + 1]):
+        name = graph.names[node]
+        if name in tried or (wanted is not None and not wanted[name]):
+            continue
+        tried.add(name)
+        rest = None if wanted is None else wanted - Counter([name])
+        for others in _subsets(graph, ready[place + 1 :], size - 1, rest):
+            yield (node, *others)

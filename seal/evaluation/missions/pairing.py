@@ -1,0 +1,242 @@
+"""Which gold call a call was meant for, and how well its arguments fit it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from seal.core.canonical import equal
+from seal.evaluation.matching import maximum_assignment
+from seal.evaluation.missions.arguments import (
+    ArgumentMatch,
+    Scorer,
+    match_arguments,
+    parse_arguments,
+)
+from seal.evaluation.missions.graph import PSEUDO, Graph, bits
+from seal.evaluation.missions.original import OriginalError
+from seal.evaluation.missions.turns import Call, Turn
+from seal.evaluation.missions.values import ArgumentError
+
+_ACCEPTED = 10**9
+"""Worth of an accepted pair: more than the scores of any mission's calls together."""
+_SCORE = 10**6
+"""Worth of the score 1."""
+NEVER = -(10**15)
+"""Outweighs what the calls of any mission are worth."""
+
+_RAISES = frozenset({"malformed arguments", "incomparable arguments"})
+"""Errors where the original raises."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """A call and the gold call that it stands for."""
+
+    turn: int
+    call: int
+    """Position in the turn."""
+    node: int
+    match: ArgumentMatch
+
+
+class Pairing:
+    """Compares calls with gold calls of the same name, each two once.
+
+    Args:
+        graph: The gold calls.
+        tools: JSON Schemas of the arguments by name. Of a tool that is not there, or where None,
+            the gold calls' arguments tell names and types, and none is required.
+        scorer: The rules of `match_arguments`.
+    """
+
+    def __init__(
+        self, graph: Graph, tools: Mapping[str, Mapping[str, Any]] | None, scorer: Scorer
+    ) -> None:
+        self._graph = graph
+        self._scorer = scorer
+        self._nodes: dict[str, list[int]] = {}
+        for node, name in enumerate(graph.names):
+            self._nodes.setdefault(name, []).append(node)
+        self._schemas = dict(tools or {})
+        self._matches: dict[tuple[int, int], ArgumentMatch] = {}
+        self._meant: dict[int, tuple[Call, frozenset[int]]] = {}
+
+    def nodes(self, name: str) -> Sequence[int]:
+        """Return the gold calls of a name."""
+        return self._nodes.get(name, ())
+
+    def match(self, call: Call, node: int) -> ArgumentMatch:
+        """Return how well a call fits a gold call."""
+        key = id(call), node
+        self._keep(call)
+        if key not in self._matches:
+            self._matches[key] = match_arguments(
+                call.arguments,
+                self._graph.arguments[node],
+                self._schema(call.name),
+                scorer=self._scorer,
+            )
+        return self._matches[key]
+
+    def worth(self, call: Call, node: int) -> int:
+        """Return what an assignment gains by a pair: first that it is accepted, then its score."""
+        match = self.match(call, node)
+        return match.accepted * _ACCEPTED + round(match.score * _SCORE)
+
+    def likely_worth(self, call: Call, node: int) -> int:
+        """Return `worth` without comparing where it is plain what a call is meant for.
+
+        A call whose name stands once needs no comparison, and one that has a gold call's very
+        arguments is meant for it.
+        """
+        if len(self.nodes(call.name)) < 2:
+            return 0
+        meant = self._keep(call)
+        if meant:
+            return _ACCEPTED + _SCORE if node in meant else 0
+        return self.worth(call, node)
+
+    def _keep(self, call: Call) -> frozenset[int]:
+        """Return the gold calls with the same arguments; keeps the call, so that its id stays."""
+        if id(call) not in self._meant:
+            arguments = parse_arguments(call.arguments)
+            same = (n for n in self.nodes(call.name) if equal(arguments, self._graph.arguments[n]))
+            self._meant[id(call)] = call, frozenset(same)
+        return self._meant[id(call)][1]
+
+    def _schema(self, name: str) -> Mapping[str, Any]:
+        if name not in self._schemas:
+            gold = [self._graph.arguments[node] for node in self.nodes(name)]
+            self._schemas[name] = _schema_of(gold)
+        return self._schemas[name]
+
+
+def assign(rows: Sequence[Sequence[int]]) -> list[int]:
+    """Return for each row a column of its own, so that the sum is greatest; one row: the first."""
+    if len(rows) == 1:
+        return [max(range(len(rows[0])), key=lambda column: (rows[0][column], -column))]
+    return maximum_assignment(rows)
+
+
+def best_pairs(
+    graph: Graph, pairing: Pairing, turns: Sequence[Turn], nodes: Sequence[Sequence[int]]
+) -> list[Pair]:
+    """Return a pair for each call of a right mission, as many accepted ones as may be.
+
+    Calls of one name change nodes among them where more are accepted then, or with higher scores,
+    and the order still holds.
+
+    Args:
+        graph: The gold calls.
+        pairing: Of calls with the gold calls.
+        turns: What was done.
+        nodes: For each turn the nodes of its calls, in an order that the graph allows.
+    """
+    calls = [
+        (turn, position, call)
+        for turn, done in enumerate(turns)
+        for position, call in enumerate(done.calls)
+    ]
+    of_call = [nodes[turn][position] for turn, position, _ in calls]
+    when = {node: turn for turn, done in enumerate(nodes) for node in done}
+    if not all(pairing.match(c, n).accepted for (*_, c), n in zip(calls, of_call, strict=True)):
+        for name in dict.fromkeys(call.name for *_, call in calls):
+            rows = [row for row, (*_, call) in enumerate(calls) if call.name == name]
+            given = [of_call[row] for row in rows]
+            changed = _reassigned(graph, pairing, [calls[row] for row in rows], given, when)
+            moved = {n: calls[row][0] for row, n in zip(rows, changed, strict=True)}
+            if _in_order(graph, {**when, **moved}):
+                when.update(moved)
+                for row, node in zip(rows, changed, strict=True):
+                    of_call[row] = node
+    return [
+        Pair(turn, position, node, pairing.match(call, node))
+        for (turn, position, call), node in zip(calls, of_call, strict=True)
+    ]
+
+
+def greedy_pairs(
+    graph: Graph, pairing: Pairing, turns: Sequence[Turn]
+) -> tuple[list[Pair], Collection[ArgumentError]]:
+    """Return Multi-Mission Tool Bench's pairs, and the errors of the first that is not accepted.
+
+    Each call in turn takes the free gold call of its name with the highest score, of equal ones the
+    first. The errors are those beside the last free one, whichever it took.
+
+    Raises:
+        OriginalError: The names are not those of gold, or arguments cannot be compared.
+    """
+    by_name: dict[str, list[tuple[int, int, Call]]] = {}
+    for turn, done in enumerate(turns):
+        for position, call in enumerate(done.calls):
+            by_name.setdefault(call.name, []).append((turn, position, call))
+    gold = Counter(name for name in graph.names if name not in PSEUDO)
+    if len(by_name) != len(gold) or any(len(c) != gold[n] for n, c in by_name.items()):
+        raise OriginalError("AssertionError" if by_name.keys() <= gold.keys() else "KeyError")
+    found: list[Pair] = []
+    bad: dict[int, Collection[ArgumentError]] = {}
+    for name, calls in by_name.items():
+        free = list(pairing.nodes(name))
+        for turn, position, call in calls:
+            matches = [pairing.match(call, node) for node in free]
+            if any(_RAISES.intersection(match.errors) for match in matches):
+                raise OriginalError("ZeroDivisionError" if call.arguments == {} else "TypeError")
+            best = max(range(len(free)), key=lambda i: (matches[i].score, -i))
+            found.append(Pair(turn, position, free.pop(best), matches[best]))
+            if not matches[best].accepted:
+                bad.setdefault(turn, matches[-1].errors)
+    return found, bad[min(bad)] if bad else ()
+
+
+def _reassigned(
+    graph: Graph,
+    pairing: Pairing,
+    calls: Sequence[tuple[int, int, Call]],
+    nodes: Sequence[int],
+    when: Mapping[int, int],
+) -> list[int]:
+    """Return the nodes in the order in which they fit the calls best, each at a time it can be.
+
+    Args:
+        graph: The gold calls.
+        pairing: Of calls with the gold calls.
+        calls: (turn, position, call) of one name.
+        nodes: The node of each.
+        when: The turn of each node.
+    """
+    first = [max((when[n] for n in bits(graph.before[node])), default=-1) for node in nodes]
+    last = [min((when[n] for n in bits(graph.after[node])), default=10**9) for node in nodes]
+    rows = [
+        [
+            pairing.worth(call, node) if first[i] < turn < last[i] else NEVER
+            for i, node in enumerate(nodes)
+        ]
+        for turn, _, call in calls
+    ]
+    return [nodes[column] for column in assign(rows)]
+
+
+def _in_order(graph: Graph, when: Mapping[int, int]) -> bool:
+    return all(when[dep] < when[node] for node in when for dep in graph.deps[node])
+
+
+def _schema_of(values: Sequence[Any]) -> dict[str, Any]:
+    """Return a JSON Schema that says of values what they are; of mixed ones, the first."""
+    first = next((value for value in values if value is not None), None)
+    if isinstance(first, Mapping):
+        members: dict[str, list[Any]] = {}
+        for value in values:
+            for name, member in value.items() if isinstance(value, Mapping) else ():
+                members.setdefault(name, []).append(member)
+        properties = {name: _schema_of(found) for name, found in members.items()}
+        return {"type": "object", "properties": properties}
+    if isinstance(first, list):
+        items = [item for value in values if isinstance(value, list) for item in value]
+        return {"type": "array", "items": _schema_of(items)}
+    for kind, name in ((bool, "boolean"), ((int, float), "number"), (str, "string")):
+        if isinstance(first, kind):
+            return {"type": name}
+    return {}
