@@ -38,7 +38,7 @@ REGISTRY = Registry(
         "bfcl": "seal.benchmarks.bfcl.importer:import_bfcl",
         "dialogtool": "seal.benchmarks.dialogtool.importer:import_dialogtool",
         "metatool": "seal.benchmarks.metatool.importer:import_metatool",
-        "mmtb": "seal.benchmarks.mmtb:import_mmtb",
+        "mmtb": "seal.benchmarks.mmtb.importer:import_mmtb",
         "scenarios": "seal.benchmarks.scenarios.importer:import_scenarios",
         "toolbench": "seal.benchmarks.toolbench.importer:import_toolbench",
         "toolsandbox": "seal.benchmarks.toolsandbox.importer:import_toolsandbox",

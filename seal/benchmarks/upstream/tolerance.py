@@ -24,6 +24,19 @@ class FileFault(DataError):
     """A file that records need is missing or unusable; no record of it is to blame."""
 
 
+class CountedFault(DataError):
+    """A record is malformed in a way that is counted under a reason of its own.
+
+    Args:
+        reason: To count it under.
+        fault: What is wrong.
+    """
+
+    def __init__(self, reason: str, fault: str) -> None:
+        self.reason = reason
+        super().__init__(fault)
+
+
 class Reader(Protocol):
     """Yields the records of a file."""
 
@@ -46,7 +59,7 @@ def usable(
         read: Makes something of a record; raises DataError where the record is malformed.
         notes: Gets the count, and the first places with their faults.
         records: Yields the records.
-        reason: To count them under.
+        reason: To count them under, where a `CountedFault` does not name its own.
 
     Raises:
         FileFault: `read` raised it.
@@ -55,8 +68,8 @@ def usable(
     """
     first: list[DataError] = []
 
-    def leave_out(fault: DataError) -> None:
-        notes.leave_out(reason, str(fault).replace(str(path), path.name))
+    def leave_out(fault: DataError, under: str = reason) -> None:
+        notes.leave_out(under, str(fault).replace(str(path), path.name))
         first.append(fault)
         del first[1:]
 
@@ -67,7 +80,8 @@ def usable(
         except FileFault as error:
             raise FileFault(f"{place}: {error}") from error
         except DataError as error:
-            leave_out(DataError(f"{place}: {error}"))
+            under = error.reason if isinstance(error, CountedFault) else reason
+            leave_out(DataError(f"{place}: {error}"), under)
         else:
             any_used = True
             yield made

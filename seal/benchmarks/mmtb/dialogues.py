@@ -1,0 +1,420 @@
+"""MMTB's test records as dialogues of missions: what they hold, checked and under our words.
+
+A record is one dialogue:
+
+- `id`; `english_task` list[N]; `english_answer_list` list[N] of node lists; `english_messages` one
+  flat list, in which texts with `=====` part the missions; `english_tools`, a tool list. Without
+  `english_` the same in Chinese.
+- `env_info`, a date or one a mission (text from the weekday on is no part of it); `type` list[N];
+  `task_ids` list[N], the place of a mission's request among its messages; `turn_type`, whether a
+  mission leans on earlier ones; `turn_subtypes`, how, of each mission or of those alone that do.
+
+A node is `{idx, action {name, arguments}, observation, dependency_list [idx], user_input}`; the
+last one is the pseudo tool `prepare_to_answer`, whose observation is the golden reply.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from seal.benchmarks.mmtb.tools import BENCHMARK, entries
+from seal.benchmarks.upstream.records import field, json_of_text, refuse_deep
+from seal.benchmarks.upstream.tolerance import CountedFault
+from seal.core.errors import DataError, UnknownNameError, shortened
+from seal.core.order import levels
+from seal.core.types import JSON
+
+ASK = "ask_user_for_required_parameters"
+"""Pseudo tool: a question to the user."""
+ANSWER = "prepare_to_answer"
+"""Pseudo tool: the final reply."""
+LANGUAGES = ("en", "zh")
+MARK = "====="
+"""What a text has that parts two missions."""
+
+MissionType = Literal["single", "multi", "chat", "clarify"]
+
+_TYPES: dict[str, MissionType] = {
+    "单": "single",
+    "多": "multi",
+    "拒": "chat",
+    "反": "clarify",
+    "st": "single",
+    "mt": "multi",
+    "cc": "chat",
+    "cq": "clarify",
+}
+_RELATIONS = {"指代理解": "implicit", "省略成分": "ellipsis", "长期记忆": "memory"}
+_WEEKDAY = "星期"
+_ROLE = re.compile(
+    r"\s*(?:user|assistant|ai assistant|agent|ai agent|用户|助手|ai agent助手)\s*[:：]\s*", re.I
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """One text of a dialogue."""
+
+    by_user: bool
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """One gold step."""
+
+    name: str
+    """Of a tool as upstream writes it, or of a pseudo tool."""
+    arguments: dict[str, JSON]
+    after: tuple[int, ...]
+    """Positions of the nodes that come before."""
+    observation: JSON
+    user_input: str
+    """What the user answers to a question; empty for any other node."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mission:
+    """One request with its gold."""
+
+    text: str
+    kind: MissionType
+    nodes: tuple[Node, ...]
+    relation: str
+    """implicit, ellipsis or memory, or upstream's own word; empty: it leans on no other mission."""
+    date: str
+    """In words; empty where none is told."""
+    before: tuple[Said, ...]
+    """What is said in its segment before the request."""
+    said: tuple[Said, ...]
+    """What is said after the request."""
+    worded_otherwise: bool
+    """The request among the messages differs from the task; it is the one that counts."""
+
+
+@dataclass(frozen=True, slots=True)
+class Dialogue:
+    """One record."""
+
+    id: str
+    missions: tuple[Mission, ...]
+    tools: list[Any]
+    """Documents, the pseudo tools left out."""
+
+
+def check_language(language: str) -> None:
+    """Make sure that MMTB has a language.
+
+    Raises:
+        UnknownNameError: It has not.
+    """
+    if language not in LANGUAGES:
+        raise UnknownNameError(f"language of {BENCHMARK}", str(language), LANGUAGES)
+
+
+def read_dialogue(record: Any, language: str) -> Dialogue:
+    """Return a test record as a dialogue.
+
+    Args:
+        record: As upstream has it.
+        language: en or zh.
+
+    Raises:
+        CountedFault: What is wrong has a name of its own: `unaligned_lists`, `empty_mission`,
+            `no_final_answer`, `duplicate_index`, `dangling_dependency`, `cyclic_dependencies`,
+            `messages_do_not_alternate`.
+        DataError: A field is missing or malformed.
+    """
+    refuse_deep(record)
+    return _Reader(record, language).dialogue()
+
+
+class _Reader:
+    """Reads one record.
+
+    Args:
+        record: As upstream has it.
+        language: en or zh.
+    """
+
+    def __init__(self, record: Any, language: str) -> None:
+        self._record = record
+        self._prefix = "english_" if language == "en" else ""
+
+    def dialogue(self) -> Dialogue:
+        texts = self._twin("task")
+        if not texts:
+            raise CountedFault("empty_mission", "a dialogue without a mission")
+        count = len(texts)
+        answers = self._aligned(self._twin("answer_list"), "answer_list", count)
+        kinds = self._aligned(field(self._record, "type", list), "type", count)
+        dates, relations = self._dates(count), self._relations(count)
+        segments = self._segments(count)
+        places = self._record.get("task_ids") or [0] * count
+        self._aligned(places, "task_ids", count)
+        missions = []
+        for n in range(count):
+            try:
+                spoken = _Spoken.of(texts[n], segments[n] if segments else None, places[n])
+                nodes = read_nodes(answers[n])
+                kind = _kind(kinds[n])
+            except CountedFault as fault:
+                raise CountedFault(fault.reason, f"mission {n}: {fault}") from fault
+            except DataError as error:
+                raise DataError(f"mission {n}: {error}") from error
+            missions.append(
+                Mission(
+                    spoken.request,
+                    kind,
+                    nodes,
+                    relations[n],
+                    dates[n],
+                    spoken.before,
+                    spoken.after,
+                    spoken.differs,
+                )
+            )
+        _check_alternation(missions)
+        tools = [tool for tool in entries(self._twin("tools")) if _name(tool) not in (ASK, ANSWER)]
+        return Dialogue(self._id(), tuple(missions), tools)
+
+    def _id(self) -> str:
+        given = self._record.get("id")
+        return str(given) if isinstance(given, int) else field(self._record, "id", str)
+
+    def _twin(self, name: str) -> list[Any]:
+        """Return a list that there is in both languages."""
+        return field(self._record, self._prefix + name, list)
+
+    def _either(self, name: str) -> Any:
+        """Return what the language has of its own, else what both share; None: nothing."""
+        own = self._record.get(self._prefix + name)
+        return self._record.get(name) if own is None else own
+
+    def _aligned(self, values: Any, name: str, count: int) -> list[Any]:
+        if not isinstance(values, list):
+            raise DataError(f"{name}: expected a list, got {shortened(values)}")
+        if len(values) != count:
+            raise CountedFault(
+                "unaligned_lists",
+                f"{name}: expected {count} entries, one a mission, got {len(values)}",
+            )
+        return values
+
+    def _dates(self, count: int) -> list[str]:
+        given = self._either("env_info")
+        if given is None:
+            return [""] * count
+        dates = (
+            self._aligned(given, "env_info", count) if isinstance(given, list) else [given] * count
+        )
+        for date in dates:
+            if not isinstance(date, str):
+                raise DataError(
+                    f"env_info: expected a text or a list of texts, got {shortened(date)}"
+                )
+        return [date.partition(_WEEKDAY)[0].strip() for date in dates]
+
+    def _relations(self, count: int) -> list[str]:
+        """Return how each mission leans on others; of upstream's two ways to list it, either."""
+        given = self._record.get("turn_type")
+        if given is None:
+            return [""] * count
+        leans = [_is_true(value) for value in self._aligned(given, "turn_type", count)]
+        kinds = self._either("turn_subtypes") or []
+        if not isinstance(kinds, list) or len(kinds) not in (0, count, sum(leans)):
+            raise CountedFault(
+                "unaligned_lists",
+                f"turn_subtypes: expected {count} entries, or {sum(leans)}, got {shortened(kinds)}",
+            )
+        if len(kinds) == count:
+            return [
+                _relation(kind) if lean else "" for kind, lean in zip(kinds, leans, strict=True)
+            ]
+        rest = iter(kinds)
+        return [_relation(next(rest, "")) if lean else "" for lean in leans]
+
+    def _segments(self, count: int) -> list[list[Said]] | None:
+        """Return the messages of each mission; None where the record has none at all."""
+        given = self._either("messages")
+        if not given:
+            return None
+        if not isinstance(given, list):
+            raise DataError(f"messages: expected a list, got {shortened(given)}")
+        segments: list[list[Said]] = [[]]
+        for position, message in enumerate(given):
+            if isinstance(message, str) and MARK in message:
+                segments.append([])
+            else:
+                segments[-1].append(_message(message, position))
+        found = [segment for segment in segments if segment]
+        return self._aligned(found, "segments of messages", count)
+
+
+@dataclass(frozen=True, slots=True)
+class _Spoken:
+    """The texts of a mission, the request apart."""
+
+    request: str
+    before: tuple[Said, ...] = ()
+    after: tuple[Said, ...] = ()
+    differs: bool = False
+
+    @classmethod
+    def of(cls, task: Any, segment: list[Said] | None, place: Any) -> _Spoken:
+        if not isinstance(task, str):
+            raise DataError(f"task: expected a text, got {shortened(task)}")
+        text = without_role(task)
+        if not text:
+            raise CountedFault("empty_mission", "task: the request is empty")
+        if segment is None:
+            return cls(text)
+        if not isinstance(place, int) or isinstance(place, bool) or not 0 <= place < len(segment):
+            raise DataError(
+                f"task_ids: expected a place among {len(segment)} messages, got {shortened(place)}"
+            )
+        request = segment[place]
+        if not request.by_user:
+            raise DataError(f"task_ids: message {place} is not the user's")
+        return cls(
+            request.text or text,
+            tuple(segment[:place]),
+            tuple(segment[place + 1 :]),
+            request.text != text,
+        )
+
+
+def read_nodes(given: Any) -> tuple[Node, ...]:
+    """Return the gold steps of a mission, dependencies as positions.
+
+    Raises:
+        CountedFault: As of `read_dialogue`.
+        DataError: A field is missing or malformed.
+    """
+    if not isinstance(given, list):
+        raise DataError(f"answer_list: expected a list of nodes, got {shortened(given)}")
+    if not given:
+        raise CountedFault("empty_mission", "answer_list: a mission without a node")
+    indices = [_index(node, position) for position, node in enumerate(given)]
+    repeated = sorted({index for index in indices if indices.count(index) > 1})
+    if repeated:
+        raise CountedFault("duplicate_index", f"answer_list: idx {repeated[0]} stands twice")
+    place = {index: position for position, index in enumerate(indices)}
+    nodes = tuple(_node(node, place) for node in given)
+    try:
+        levels([node.after for node in nodes])
+    except DataError as error:
+        raise CountedFault("cyclic_dependencies", f"answer_list: {error}") from error
+    ends = [position for position, node in enumerate(nodes) if node.name == ANSWER]
+    if ends != [len(nodes) - 1]:
+        raise CountedFault(
+            "no_final_answer",
+            f"answer_list: expected {ANSWER} as the last node and nowhere else, it is at {ends}",
+        )
+    return nodes
+
+
+def _index(node: Any, position: int) -> int:
+    found: int = field({"idx": position, **node} if isinstance(node, dict) else node, "idx", int)
+    return found
+
+
+def _node(node: dict[str, Any], place: Mapping[int, int]) -> Node:
+    action = field(node, "action", dict)
+    user_input = node.get("user_input")
+    return Node(
+        field(action, "name", str),
+        _arguments(action.get("arguments")),
+        tuple(sorted({_place(index, place) for index in _dependencies(node)})),
+        node.get("observation"),
+        without_role(user_input) if isinstance(user_input, str) else "",
+    )
+
+
+def _dependencies(node: dict[str, Any]) -> list[Any]:
+    return field({"dependency_list": [], **node}, "dependency_list", list)
+
+
+def _place(index: Any, place: Mapping[int, int]) -> int:
+    if not isinstance(index, int) or index not in place:
+        raise CountedFault(
+            "dangling_dependency",
+            f"answer_list: a node depends on idx {shortened(index)}; there are {sorted(place)}",
+        )
+    return place[index]
+
+
+def _arguments(given: Any) -> dict[str, JSON]:
+    """Return arguments, which may stand as the text of their JSON."""
+    if isinstance(given, str):
+        try:
+            given = json_of_text(given) if given.strip() else {}
+        except ValueError as error:
+            raise DataError(f"arguments: not JSON: {shortened(given)}") from error
+    if given is None:
+        return {}
+    if not isinstance(given, dict):
+        raise DataError(f"arguments: expected an object, got {shortened(given)}")
+    return given
+
+
+def _message(message: Any, position: int) -> Said:
+    try:
+        role, content = field(message, "role", str), field(message, "content", str)
+    except DataError as error:
+        raise DataError(f"messages.{position}: {error}") from error
+    if role not in ("user", "assistant"):
+        raise CountedFault(
+            "messages_do_not_alternate",
+            f"messages.{position}: expected the role user or assistant, got {shortened(role)}",
+        )
+    return Said(role == "user", without_role(content))
+
+
+def _check_alternation(missions: Sequence[Mission]) -> None:
+    """Make sure that user and agent take turns up to the last request, as a model is told it."""
+    told: list[Said] = []
+    for mission in missions:
+        told += [*mission.before, Said(True, mission.text)]
+        if mission is not missions[-1]:
+            told += mission.said or (Said(False, ""),)
+    for position, said in enumerate(told):
+        if said.by_user != (position % 2 == 0):
+            raise CountedFault(
+                "messages_do_not_alternate",
+                f"messages: user and assistant do not take turns at message {position}",
+            )
+
+
+def _kind(given: Any) -> MissionType:
+    word = given.strip().lower() if isinstance(given, str) else ""
+    for kind in _TYPES.values():
+        if word == kind:
+            return kind
+    if word not in _TYPES:
+        raise DataError(f"type: expected one of {', '.join(_TYPES)}, got {shortened(given)}")
+    return _TYPES[word]
+
+
+def _relation(given: Any) -> str:
+    """Return our word for a relation; another one stays as it is."""
+    text = given.strip() if isinstance(given, str) else ""
+    return next((ours for word, ours in _RELATIONS.items() if word in text), text)
+
+
+def _is_true(value: Any) -> bool:
+    return value is True or (isinstance(value, str) and value.strip().lower() in ("真", "true"))
+
+
+def _name(tool: Any) -> Any:
+    function = tool.get("function") if isinstance(tool, dict) else None
+    return function.get("name") if isinstance(function, dict) else None
+
+
+def without_role(text: str) -> str:
+    """Return a text without the name of who says it, such as `User:`."""
+    found = _ROLE.match(text)
+    return text[found.end() :].strip() if found else text.strip()

@@ -1,0 +1,125 @@
+"""Multi-Mission Tool Bench (MMTB): importer of its tool lists and of its test records.
+
+Upstream publishes `mmtb_tools_en.jsonl` and `mmtb_tools_zh.jsonl`; its test records, which become
+tasks, are told apart by their field `answer_list` or `english_answer_list`, whatever their file is
+called. A folder may hold both. A record with a fault is left out whole, for each mission leans on
+those before it, and counted by the kind of fault.
+
+Task id: upstream's. Tool id: `mmtb/NAME/NAME`. What becomes of a record: `tasks`.
+
+Source: "Multi-Mission Tool Bench" (2025), and the files of yupeijei1997/MMTB; the tools file of
+WildToolBench is the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from seal.benchmarks.importer import Notes
+from seal.benchmarks.mmtb.dialogues import Dialogue, check_language, read_dialogue
+from seal.benchmarks.mmtb.tasks import Tally, make_task
+from seal.benchmarks.mmtb.tools import BENCHMARK, ToolLists, read_tool
+from seal.benchmarks.upstream.records import TaskIds, ToolTable, find, wrong_source
+from seal.benchmarks.upstream.tolerance import usable
+from seal.core.errors import DataError
+from seal.core.types import Task, Tool
+
+_RECORD = b'answer_list"'
+_HEAD = 1 << 20
+"""Bytes of a file that are looked at to tell test records from tool lists."""
+
+
+def import_mmtb(source: Path, notes: Notes, *, language: str = "en") -> Iterator[Tool | Task]:
+    """Yield the tasks of MMTB's test records, then the tools of its lists and records.
+
+    Args:
+        source: A tools file, a file of test records (JSON Lines or one array), or a folder above
+            such files.
+        notes: Gets the counts.
+        language: "en" or "zh": which of a folder's tools files is read, and which half of a record.
+
+    Raises:
+        UnknownNameError: No such language.
+        DataError: A file is missing or malformed; the text names file and line.
+    """
+    check_language(language)
+    lists, records = _files(source, language)
+    return _Import(notes, language).records(lists, records)
+
+
+def _files(source: Path, language: str) -> tuple[list[Path], list[Path]]:
+    """Return the files of tool lists, and those of test records."""
+    if source.is_file():
+        return ([], [source]) if _holds_records(source) else ([source], [])
+    name = f"{BENCHMARK}_tools_{language}.jsonl"
+    lists = sorted(path for path in source.rglob(name) if path.is_file())
+    found = find(source, ["*.jsonl", "*.json"], BENCHMARK) if any(source.rglob("*.json*")) else []
+    records = [path for path in found if path not in lists and _holds_records(path)]
+    if not lists and not records:
+        raise wrong_source(source, f"{name} or a file of test records", BENCHMARK)
+    return lists, records
+
+
+def _holds_records(path: Path) -> bool:
+    with path.open("rb") as file:
+        return _RECORD in file.read(_HEAD)
+
+
+class _Import:
+    """One import: what was met so far.
+
+    Args:
+        notes: Gets the counts.
+        language: en or zh.
+    """
+
+    def __init__(self, notes: Notes, language: str) -> None:
+        self._notes = notes
+        self._language = language
+        self._table = ToolTable()
+        self._ids = TaskIds()
+        self._tally = Tally()
+
+    def records(self, lists: list[Path], records: list[Path]) -> Iterator[Tool | Task]:
+        tool_lists = ToolLists(self._table, self._notes)
+        for path in lists:
+            tool_lists.read(path)
+        for path in records:
+            yield from self._tasks(path)
+        yield from tool_lists.tools()
+        if records:
+            self._notes.facts["missions"] = self._tally.facts()
+        self._notes.lacks.update(("categories", "response_shapes"))
+        if not records:
+            self._notes.lacks.add("tasks")
+
+    def _tasks(self, path: Path) -> Iterator[Task]:
+        def read(record: Any) -> tuple[Dialogue, Task]:
+            dialogue = read_dialogue(record, self._language)
+            tools = self._tools_of(dialogue, path.name)
+            task = make_task(dialogue, tools, self._language)
+            return dialogue, task
+
+        for dialogue, task in usable(path, read, self._notes):
+            own = self._ids.add(task.id, "\n".join(goal.text for goal in task.goals))
+            if own is None:
+                self._notes.dropped["duplicates"] += 1
+                continue
+            self._tally.add(dialogue, task)
+            yield replace(task, id=own)
+
+    def _tools_of(self, dialogue: Dialogue, file: str) -> dict[str, Tool]:
+        """Return the tools of a dialogue by upstream's names; of several of a name, the first."""
+        found: dict[str, Tool] = {}
+        for position, entry in enumerate(dialogue.tools):
+            try:
+                tool = read_tool(entry, file)
+            except DataError as error:
+                raise DataError(f"tools.{position}: {error}") from error
+            name = tool.source["tool"]
+            if name not in found:
+                found[name] = self._table[self._table.add(tool)]
+        return found

@@ -1,0 +1,293 @@
+"""MMTB's dialogues as tasks: one goal a mission, whose plan is the partial order of its nodes.
+
+- A call of a tool is `Called` with the gold arguments, those that the tool does not require
+  optional, and the recorded observation as its result.
+- The pseudo tool that asks the user is `Asked`, with the user's answer as its result; the one that
+  closes a mission is `Replied`, with the golden reply. Neither is offered to the model, which does
+  them by what it says.
+- The reference plays the nodes in as few steps as it can find, all calls that are ready at once.
+- What the user answers stands in the persona, mission by mission (`replies`); a task without
+  questions has none, so that its missions end with the agent's first text.
+- As published, what a model is told of earlier missions is what was said, without calls and
+  results: `metadata["golden_history"]` is `texts`.
+- The date stands in the task's history; where each mission has its own, in the label `before`, with
+  whatever else is said between two missions, which golden history has and a played one has not.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+
+from seal.benchmarks.mmtb.dialogues import ANSWER, ASK, Dialogue, Mission, Node
+from seal.benchmarks.mmtb.tools import BENCHMARK
+from seal.benchmarks.upstream.tolerance import CountedFault
+from seal.core.conditions import Argument, Asked, Called, Condition, Replied
+from seal.core.plain import json_text
+from seal.core.types import JSON, Goal, Milestone, Plan, Step, Task, Tool, ToolCall, ToolResult
+
+WORLD = "replay"
+"""Where the missions are played: gold observations come back (`seal.worlds.replay`)."""
+
+_CALLER = "execution_manager"
+_USER = "user_simulator"
+_DATE = {"en": "Current date: {}", "zh": "当前日期：{}"}
+
+
+def make_task(dialogue: Dialogue, tools: Mapping[str, Tool], language: str) -> Task:
+    """Return a dialogue as a task.
+
+    Args:
+        dialogue: What upstream's record holds.
+        tools: The dialogue's tools by upstream's names.
+        language: en or zh.
+
+    Raises:
+        CountedFault: The gold calls a tool that the dialogue has not: `unknown_tool`.
+    """
+    missions = dialogue.missions
+    dates = [_DATE[language].format(mission.date) if mission.date else "" for mission in missions]
+    one_date = len(set(dates)) == 1
+    goals = tuple(
+        _goal(number, mission, tools, "" if one_date else date)
+        for number, (mission, date) in enumerate(zip(missions, dates, strict=True))
+    )
+    replies = [[text for _, text in _exchanges(mission)] for mission in missions]
+    history: tuple[Step, ...] = ()
+    if one_date and dates[0]:
+        history = (Step(0, "system", _CALLER, dates[0]),)
+    return Task(
+        dialogue.id,
+        BENCHMARK,
+        goals,
+        history=history,
+        persona={"replies": replies} if any(replies) else None,
+        split="test",
+        tags=_tags(goals),
+        metadata={
+            "golden_history": "texts",
+            "language": language,
+            "types": [mission.kind for mission in missions],
+        },
+        world=WORLD,
+    )
+
+
+def _goal(number: int, mission: Mission, tools: Mapping[str, Tool], date: str) -> Goal:
+    for node in mission.nodes:
+        if node.name not in tools and node.name not in (ASK, ANSWER):
+            known = ", ".join(sorted(tools)) or "none"
+            raise CountedFault(
+                "unknown_tool",
+                f"mission {number}: the gold calls {node.name!r}; the dialogue has: {known}",
+            )
+    milestones = tuple(
+        Milestone(_condition(node, tools), node.after, result)
+        for node, result in zip(mission.nodes, _results(mission), strict=True)
+    )
+    labels: dict[str, JSON] = {"mission": number, "type": mission.kind}
+    leaf = multi_kind(mission.nodes)
+    if leaf:
+        labels["leaf"] = leaf
+    if mission.relation:
+        labels["relation"] = mission.relation
+    before = [["system", date]] if date else []
+    before += [[_USER if said.by_user else _CALLER, said.text] for said in mission.before]
+    if before:
+        labels["before"] = before
+    called = [m.condition.tool for m in milestones if isinstance(m.condition, Called)]
+    return Goal(
+        mission.text,
+        (Plan(milestones),),
+        offered=tuple(dict.fromkeys(tool.id for tool in tools.values())),
+        relevant=tuple(dict.fromkeys(called)),
+        reference=tuple(_reference(mission, tools)),
+        labels=labels,
+    )
+
+
+def _condition(node: Node, tools: Mapping[str, Tool]) -> Condition:
+    if node.name == ASK:
+        return Asked()
+    if node.name == ANSWER:
+        return Replied()
+    tool = tools[node.name]
+    required = tool.parameters.get("required")
+    needed = required if isinstance(required, list) else []
+    arguments = {
+        name: Argument((value,), optional=name not in needed)
+        for name, value in node.arguments.items()
+    }
+    return Called(tool.id, arguments)
+
+
+def _results(mission: Mission) -> Iterator[JSON]:
+    """Yield what each node brings: to a question the user's answer."""
+    answers = iter(_exchanges(mission))
+    for node in mission.nodes:
+        yield next(answers)[1] if node.name == ASK else node.observation
+
+
+def multi_kind(nodes: Sequence[Node]) -> str:
+    """Return how the calls of a mission hang together: serial, parallel or mixed; empty: one call.
+
+    The nodes are walked in order; one that depends on a member of the current group closes it.
+    Source: the paper's leaf types of multi missions, as its code finds them.
+    """
+    groups: list[set[int]] = []
+    for position, node in enumerate(nodes):
+        if node.name in (ASK, ANSWER):
+            continue
+        if not groups or groups[-1] & set(node.after):
+            groups.append(set())
+        groups[-1].add(position)
+    if any(len(group) > 1 for group in groups):
+        return "mixed" if len(groups) > 1 else "parallel"
+    return "serial" if len(groups) > 1 else ""
+
+
+def _reference(mission: Mission, tools: Mapping[str, Tool]) -> Iterator[Step]:
+    """Yield the gold steps of a mission after its request."""
+    texts = _golden_texts(mission)
+    index = turn = calls = 0
+    for group in _order(mission.nodes):
+        nodes = [mission.nodes[position] for position in group]
+        if nodes[0].name in (ASK, ANSWER):
+            for author, text in texts[group[0]]:
+                listener = _USER if author == _CALLER else _CALLER
+                yield Step(index, author, listener, text, turn=turn)
+                index, turn = index + 1, turn + 1
+            continue
+        made = [_call(node, tools, calls + n) for n, node in enumerate(nodes)]
+        for call in made:
+            yield Step(index, _CALLER, "executor", call=call, turn=turn)
+            index += 1
+        for call, node in zip(made, nodes, strict=True):
+            result = ToolResult(call.id, json_text(node.observation), value=node.observation)
+            yield Step(index, "executor", _CALLER, result.content, result=result, turn=turn + 1)
+            index += 1
+        calls, turn = calls + len(made), turn + 2
+
+
+def _call(node: Node, tools: Mapping[str, Tool], number: int) -> ToolCall:
+    tool = tools[node.name]
+    return ToolCall(f"call_{number}", tool.name, node.arguments, tool=tool.id)
+
+
+def _order(nodes: Sequence[Node]) -> Iterator[list[int]]:
+    """Yield the nodes in steps of few: what is said, or all calls that are ready.
+
+    Of the two, that comes first from which the longest chain leads on; of equal ones the question.
+    """
+    heights = _heights(nodes)
+    done: set[int] = set()
+    while len(done) < len(nodes):
+        ready = [n for n, node in enumerate(nodes) if n not in done and done.issuperset(node.after)]
+        spoken = [[n] for n in ready if nodes[n].name == ASK]
+        calls = [n for n in ready if nodes[n].name not in (ASK, ANSWER)]
+        steps = [*spoken, *([calls] if calls else [])] or [ready]
+        step = max(steps, key=lambda step: max(heights[n] for n in step))
+        yield step
+        done.update(step)
+
+
+def _heights(nodes: Sequence[Node]) -> list[int]:
+    """Return for each node the length of the longest chain that begins with it."""
+    heights = [1] * len(nodes)
+    for _ in nodes:
+        for position, node in enumerate(nodes):
+            for before in node.after:
+                heights[before] = max(heights[before], heights[position] + 1)
+    return heights
+
+
+def _golden_texts(mission: Mission) -> dict[int, list[tuple[str, str]]]:
+    """Return (author, text) of what is said at each pseudo node."""
+    last = len(mission.nodes) - 1
+    reply = mission.said[-1].text if fits(mission) else _text(mission.nodes[-1].observation)
+    asks = [position for position, node in enumerate(mission.nodes) if node.name == ASK]
+    exchanges = zip(asks, _exchanges(mission), strict=True)
+    texts = {place: [(_CALLER, asked), (_USER, told)] for place, (asked, told) in exchanges}
+    return {**texts, last: [(_CALLER, reply)]}
+
+
+def _exchanges(mission: Mission) -> list[tuple[str, str]]:
+    """Return the questions of a mission with their answers, in the order of their nodes.
+
+    What the node answers counts; where it has no answer, and for the questions, the messages, where
+    they are as many as the gold says.
+    """
+    said = [text.text for text in mission.said] if fits(mission) else []
+    asks = [node for node in mission.nodes if node.name == ASK]
+    return [
+        (
+            said[2 * n] if said else _question(node),
+            node.user_input or (said[2 * n + 1] if said else ""),
+        )
+        for n, node in enumerate(asks)
+    ]
+
+
+def fits(mission: Mission) -> bool:
+    """Tell whether a mission's messages are as many as its questions, answers and reply."""
+    asks = sum(node.name == ASK for node in mission.nodes)
+    return [said.by_user for said in mission.said] == [False, True] * asks + [False]
+
+
+def _question(node: Node) -> str:
+    """Return what a question node asks: its observation, else its arguments in words."""
+    asked = _text(node.observation) if isinstance(node.observation, str) else ""
+    wanted = ", ".join(
+        name
+        for value in node.arguments.values()
+        if isinstance(value, list)
+        for name in value
+        if isinstance(name, str)
+    )
+    return asked or f"Could you tell me {wanted or 'more'}?"
+
+
+def _text(observation: JSON) -> str:
+    return observation if isinstance(observation, str) else json_text(observation)
+
+
+def _tags(goals: Sequence[Goal]) -> dict[str, JSON]:
+    plans = [goal.plans[0] for goal in goals if goal.plans]
+    calls = [plan.calls() for plan in plans]
+    leaves = {goal.labels.get("leaf") for goal in goals}
+    return {
+        "missions": len(goals),
+        "multi_tool": len({call.tool for made in calls for call in made}) > 1,
+        "multi_step": any(len(made) > 1 for made in calls),
+        "dependent": bool(leaves & {"serial", "mixed"}),
+        "parallel": bool(leaves & {"parallel", "mixed"}),
+    }
+
+
+class Tally:
+    """Counts of the missions of an import, for its report."""
+
+    def __init__(self) -> None:
+        self._counts: Counter[str] = Counter()
+        self._groups: dict[str, Counter[str]] = {}
+
+    def add(self, dialogue: Dialogue, task: Task) -> None:
+        """Count a dialogue that became a task."""
+        self._counts["dialogues"] += 1
+        dates = {mission.date for mission in dialogue.missions}
+        self._counts["dialogues_of_several_dates"] += len(dates) > 1
+        for mission, goal in zip(dialogue.missions, task.goals, strict=True):
+            self._counts["missions"] += 1
+            self._counts["nodes"] += len(mission.nodes)
+            self._counts["requests_worded_otherwise"] += mission.worded_otherwise
+            self._counts["messages_that_fit_no_gold"] += bool(mission.said) and not fits(mission)
+            for label in ("type", "leaf", "relation"):
+                if label in goal.labels:
+                    self._groups.setdefault(label, Counter())[str(goal.labels[label])] += 1
+
+    def facts(self) -> dict[str, JSON]:
+        """Return the counts."""
+        groups = {
+            f"by_{label}": dict(sorted(found.items())) for label, found in self._groups.items()
+        }
+        return {**dict(sorted(self._counts.items())), **groups}
