@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import threading
 from datetime import datetime, timedelta
 from functools import cache
@@ -16,6 +17,11 @@ _HOLIDAY_LIKENESS = 90.0
 """A holiday's name must be more like what is looked for, in [0, 100]."""
 _LONGEST_UNIT = 60
 """Characters of a unit's name."""
+_POWER = re.compile(
+    r"(?<=[^\W\d⁰¹²³⁴-⁹])\s*(?:(?:\*\*|\^)\s*-?\d{1,2}(?![\w.])|⁻?[⁰¹²³⁴-⁹](?![⁰¹²³⁴-⁹]))"
+)
+"""A small power of a name, such as `**2` of `meter**2`."""
+_RAISES = re.compile(r"\*\*|\^|[⁰¹²³⁴-⁹]")
 _UNITS = threading.Lock()
 """Pint's registry learns names while it converts."""
 
@@ -142,7 +148,7 @@ def unit_conversion(phone: PhoneWorld, amount: float, from_unit: str, to_unit: s
     """
     for name, unit in (("from_unit", from_unit), ("to_unit", to_unit)):
         # Pint computes what stands in a unit's name: 9**9**9 would take for ever.
-        if len(unit) > _LONGEST_UNIT or unit.count("**") + unit.count("^") > 2:
+        if len(unit) > _LONGEST_UNIT or _RAISES.search(_POWER.sub("", unit)):
             raise ValueError(f"{name} is no name of a unit: {unit[:_LONGEST_UNIT]!r}")
     registry, unknown = _units()
     with _UNITS:
