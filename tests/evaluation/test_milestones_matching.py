@@ -139,3 +139,11 @@ def test_a_long_chain_that_nothing_meets_is_no_exponential_search() -> None:
     after = [[node - 1] if node else [] for node in range(count)]
     found = best_match(after, Table(values, references))
     assert len(found) == count
+
+
+def test_parallel_nodes_that_are_met_in_another_order_are_no_exponential_search() -> None:
+    count, places = 30, 100
+    met = {node: node * 7 % places for node in range(count)}
+    values = [[float(place == met[node]) for place in range(places)] for node in range(count)]
+    found = best_match([[]] * count, Table(values, [[]] * count))
+    assert {one.node: one.place for one in found} == met

@@ -59,8 +59,9 @@ def best_match(after: Sequence[Collection[int]], similarities: Rows) -> list[Ass
       places, which are exponentially many.
     - Bound. A next assignment of similarity s cannot give more than s and, for every node that
       still remains, the largest similarity that it can have from there on whatever it refers to.
-      Where that is no more than the best sum so far in this state, it cannot be *strictly* better,
-      and only a strictly better one would replace what is kept.
+      Those with the largest bound are searched first. One that cannot give more than the best sum
+      so far in this state is searched only where it stands before the one that gives it in the
+      original's order, and only if it can give as much.
 
     Args:
         after: For each node those that must come before it; without cycles.
@@ -117,18 +118,31 @@ class _Search:
         state = remaining, least, self._referred(remaining, mapped)
         if state in self._known:
             return self._known[state]
-        best, kept = -1.0, None
-        bounds = self._bound_sums(remaining)
-        for lost, node, place in self._candidates(remaining, least, mapped):
-            if bounds[place] - self._bounds[node][place] - lost <= best + _CLOSE:
+        best, rank, kept = -1.0, 0, None
+        for most, order, one in self._by_bound(remaining, least, mapped):
+            if most < best - _CLOSE:
+                break
+            if most <= best + _CLOSE and order > rank:
                 continue
-            mapped[node] = place
-            rest, _ = self._best(remaining - {node}, place, mapped)
-            del mapped[node]
-            if rest - lost > best + _CLOSE:
-                best, kept = rest - lost, Assigned(node, place, -lost)
+            mapped[one.node] = one.place
+            rest, _ = self._best(remaining - {one.node}, one.place, mapped)
+            del mapped[one.node]
+            found = one.similarity + rest
+            if found > best + _CLOSE or (found >= best - _CLOSE and order < rank):
+                best, rank, kept = max(best, found), order, one
         self._known[state] = best, kept
         return best, kept
+
+    def _by_bound(
+        self, remaining: frozenset[int], least: int, mapped: Mapping[int, int]
+    ) -> list[tuple[float, int, Assigned]]:
+        """Return what each next assignment can give at most, its place in the order, and itself."""
+        bounds = self._bound_sums(remaining)
+        found = [
+            (bounds[place] - self._bounds[node][place] - lost, order, Assigned(node, place, -lost))
+            for order, (lost, node, place) in enumerate(self._candidates(remaining, least, mapped))
+        ]
+        return sorted(found, key=lambda one: -one[0])
 
     def _candidates(
         self, remaining: frozenset[int], least: int, mapped: Mapping[int, int]
