@@ -6,6 +6,7 @@ A persona is a map; every part is optional:
 - `boundary`: what the user knows besides, and what not, in words.
 - `facts`: {slot: value} or {slot: {"value": value, "ask": [words that ask for it]}}.
 - `then`: requests that the user makes one by one, each after the one before is said to be done.
+- `replies`: for each goal what the user answers to the agent's texts, one after the other.
 - `demonstration`: example messages {"role": "user" | "assistant" | "end", "content": text}; `end`
   closes one dialogue.
 
@@ -26,7 +27,7 @@ from seal.core.types import JSON
 
 Brief = Literal["goal", "goal+boundary", "goal+boundary+demonstration"]
 WHOLE: Brief = "goal+boundary+demonstration"
-_NO_FACTS = ("goal", "boundary", "facts", "then", "demonstration")
+_NO_FACTS = ("goal", "boundary", "facts", "then", "replies", "demonstration")
 
 
 def check_brief(brief: str) -> None:
@@ -90,6 +91,15 @@ def requests_of(persona: Mapping[str, JSON]) -> list[str]:
     if isinstance(given, str):
         return [given]
     return [text for text in given if isinstance(text, str)] if isinstance(given, list) else []
+
+
+def replies_of(persona: Mapping[str, JSON], goal: int) -> list[str] | None:
+    """Return what the user answers in the chat about a goal, in order; None: it is not given."""
+    given = persona.get("replies")
+    if not isinstance(given, list):
+        return None
+    own = given[goal] if goal < len(given) else ()
+    return [text for text in own if isinstance(text, str)] if isinstance(own, list) else []
 
 
 def _fact(slot: str, entry: JSON) -> Fact:

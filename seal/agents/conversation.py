@@ -24,6 +24,7 @@ from seal.core.protocols import (
     Environment,
     Eventful,
     Reply,
+    Staged,
     Timed,
 )
 from seal.core.types import (
@@ -160,7 +161,7 @@ class Conversation:
         self.steps = list(self.history)
         self._turn = 1 + max((step.turn for step in self.steps), default=-1)
         self._call_count = sum(step.call is not None for step in self.steps)
-        self._offer()
+        self._begin()
 
     @property
     def position(self) -> int:
@@ -393,9 +394,13 @@ class Conversation:
         self._spoken.clear()
         self.next_role = None if self.finished else USER
         if not self.finished:
-            self._offer()
+            self._begin()
 
-    def _offer(self) -> None:
+    def _begin(self) -> None:
+        """Offer what the goal has, and tell the environment of it."""
+        environment = self.services.environment
+        if isinstance(environment, Staged):
+            environment.begin(self.position)
         self.offers.add(self.goal_tools.get(self.position, ()))
         if self.options.retrieve == "on-demand":
             self.offers.add([FIND_TOOLS])

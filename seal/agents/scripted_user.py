@@ -10,6 +10,9 @@ The goal's text comes first. After that the user reads each text of the agent
 5. It refuses, or says nothing: "Please try again."
 6. It reports: the goal is done. The next request of the brief's `then`, or the end.
 
+A brief that has `replies` says word by word what the user answers: to each text of the agent, be it
+a question or not, the next of them; after the last one the goal is done.
+
 Rules 4 and 5, and rule 1 where every fact had been told before, count as a failure; at the fifth
 about one request the user ends the conversation. Rules 4 and 5 have other words each time, for an
 agent that answers equal words equally would be stopped before (`Limits.repeats`). Equal chats get
@@ -22,7 +25,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from seal.agents.briefs import facts_of, requests_of
+from seal.agents.briefs import facts_of, replies_of, requests_of
 from seal.agents.ending import leave
 from seal.core.protocols import Chat, Reply
 from seal.core.speech import asking, reading
@@ -71,6 +74,10 @@ class ScriptedUser:
         said = [s for s in chat.steps if s.goal == chat.goal and s.call is None]
         if not any(step.author == chat.role for step in said):
             return Reply(chat.request)
+        replies = replies_of(chat.persona or {}, chat.goal)
+        if replies is not None:
+            answered = sum(step.author == chat.role for step in said) - 1
+            return Reply(replies[answered]) if answered < len(replies) else leave(chat)
         script = _Script(chat.persona or {}, chat.request)
         answer: str | None = None
         for step in said:

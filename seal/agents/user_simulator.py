@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from seal.agents.briefs import facts_of, requests_of
+from seal.agents.briefs import facts_of, replies_of, requests_of
 from seal.agents.dialogue import prompt
 from seal.agents.ending import END, leave
 from seal.agents.teams import EXECUTOR
@@ -50,7 +50,7 @@ def brief(chat: Chat) -> str:
     following = requests_of(persona)
     if following:
         parts.append("\n".join(["After that you ask, one by one:", *(f"- {t}" for t in following)]))
-    known = _known(persona)
+    known = _known(persona, chat.goal)
     if known:
         parts.append("\n".join(["What you know:", *known]))
     examples = _examples(persona.get("demonstration"))
@@ -59,9 +59,10 @@ def brief(chat: Chat) -> str:
     return "\n\n".join(parts)
 
 
-def _known(persona: Mapping[str, JSON]) -> list[str]:
+def _known(persona: Mapping[str, JSON], goal: int) -> list[str]:
     boundary = persona.get("boundary")
     lines = [str(boundary)] if _is_text(boundary) else []
+    lines += [f"- {text}" for text in replies_of(persona, goal) or () if text.strip()]
     return lines + [f"- {fact.slot}: {fact.value}" for fact in facts_of(persona)]
 
 

@@ -190,6 +190,19 @@ class Eventful(Protocol):
         ...
 
 
+@runtime_checkable
+class Staged(Protocol):
+    """An environment that must know which goal of its task is played."""
+
+    def begin(self, goal: int) -> None:
+        """Take note that the chat about a goal begins.
+
+        Args:
+            goal: Its position in the task.
+        """
+        ...
+
+
 class EnvironmentFactory(Protocol):
     """Opens one environment for each chat. Safe in threads."""
 
@@ -342,5 +355,6 @@ __all__ = [
     "Response",
     "Retriever",
     "Simulator",
+    "Staged",
     "Timed",
 ]

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from seal.core.errors import InfrastructureError, nearest, shortened
 from seal.core.plain import json_text, nested_deeper
-from seal.core.protocols import Environment, Eventful, Timed
+from seal.core.protocols import Environment, Eventful, Staged, Timed
 from seal.core.schemas import schema_validator
 from seal.core.types import JSON, Execution, Tables, Tool, ToolCall, ToolResult
 
@@ -260,6 +260,11 @@ class Validated:
         if isinstance(self.inner, Timed):
             self.inner.tick()
             self._states = None
+
+    def begin(self, goal: int) -> None:
+        """Tell the inner environment, where it must know."""
+        if isinstance(self.inner, Staged):
+            self.inner.begin(goal)
 
     def events(self) -> Sequence[str]:
         """Return what has happened in the inner environment, where something can."""

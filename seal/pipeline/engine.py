@@ -60,7 +60,8 @@ class Engine:
         self._folder = folder
         self._pool = pool
         self._tools: dict[str, Tool] = {tool.id: tool for tool in pool.tools()}
-        self._team = _with_user(build_team(settings.team, settings.roles), settings)
+        team = build_team(settings.team, settings.roles)
+        self._team = _with_user(team, settings, pool)
         _check_roles(settings, self._team)
         self._store = Store(cache_folder(settings.cache_dir) / "answers.sqlite")
         self._cast = Cast(settings, self._store, pool)
@@ -321,15 +322,23 @@ class Engine:
         )
 
 
-def _with_user(team: Team, settings: RunSettings) -> Team:
+def _with_user(team: Team, settings: RunSettings, pool: StoredPool) -> Team:
     """Return the team with a user that needs no model, where nobody was named to play it.
 
-    The models that play by rule know what an agent does; what a user says they do not.
+    The models that play by rule know what an agent does; what a user says they do not. Where every
+    brief has the user's answers word by word, no model need make them up.
     """
     named = USER in settings.roles or USER in settings.role_models
-    if named or team.roles.get(USER) != USER or not is_player(settings.model, _PLAY_AGENTS):
+    if named or team.roles.get(USER) != USER:
         return team
-    return team.seat(USER, SCRIPTED_USER)
+    if is_player(settings.model, _PLAY_AGENTS) or _has_replies(pool):
+        return team.seat(USER, SCRIPTED_USER)
+    return team
+
+
+def _has_replies(pool: StoredPool) -> bool:
+    briefs = [task.persona for task in pool.tasks() if task.persona is not None]
+    return bool(briefs) and all("replies" in brief for brief in briefs)
 
 
 def _check_roles(settings: RunSettings, team: Team) -> None:

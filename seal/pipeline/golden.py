@@ -16,6 +16,8 @@ BEFORE = -1
 def history_of(task: Task, goal: int, lead: str) -> list[Step]:
     """Return the steps before a goal, numbered through.
 
+    Where `metadata["golden_history"]` is `texts`, earlier goals come without calls and results.
+
     Args:
         task: The task.
         goal: Position of the first goal that is played: those before it come as their references.
@@ -24,10 +26,29 @@ def history_of(task: Task, goal: int, lead: str) -> list[Step]:
     """
     steps: list[Step] = []
     append_renumbered(steps, [replace(step, goal=BEFORE) for step in task.history])
+    in_words = task.metadata.get("golden_history") == "texts"
     for position, earlier in enumerate(task.goals[:goal]):
-        said = [replace(step, goal=position) for step in _golden(earlier, lead)]
-        append_renumbered(steps, said)
+        said = [*_said_before(earlier, lead, position), *_golden(earlier, lead)]
+        told = [step for step in said if not (in_words and (step.call or step.result))]
+        append_renumbered(steps, [replace(step, goal=position) for step in told])
+    append_renumbered(steps, _said_before(task.goals[goal], lead, goal, ("system", USER, MANAGER)))
     return steps
+
+
+def _said_before(
+    goal: Goal, lead: str, position: int, authors: Sequence[str] = (USER, MANAGER)
+) -> list[Step]:
+    """Return what the label `before` says between two goals: [[author, text]...].
+
+    What the system says, such as the date, holds for its own goal alone.
+    """
+    said: list[Step] = []
+    for author, text in goal.labels.get("before", ()):
+        if author in authors:
+            step = Step(0, author, MANAGER if author == "system" else lead, text, goal=position)
+            spoken = [step] if author == "system" else _spoken(step, lead)
+            said += [replace(one, turn=len(said) + n) for n, one in enumerate(spoken)]
+    return said
 
 
 def append_renumbered(steps: list[Step], played: Sequence[Step]) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from seal.core.protocols import Environment, Eventful, Timed
+from seal.core.protocols import Environment, Eventful, Staged, Timed
 from seal.core.types import Tables, Tool, ToolCall, ToolResult
 
 
@@ -36,6 +36,11 @@ class Unscrambled:
         """Hand on that time moves, where the environment has a clock."""
         if isinstance(self._environment, Timed):
             self._environment.tick()
+
+    def begin(self, goal: int) -> None:
+        """Hand on which goal is played, where the environment must know."""
+        if isinstance(self._environment, Staged):
+            self._environment.begin(goal)
 
     def events(self) -> Sequence[str]:
         """Hand on what has happened, where something can."""

@@ -8,6 +8,7 @@ REGISTRY = Registry(
     {
         "phone": "seal.worlds.phone.world:phone",
         "phone_with_timers": "seal.worlds.phone.timers:phone_with_timers",
+        "replay": "seal.worlds.replay:replay",
     },
 )
 """Worlds by name, each a factory that takes a `WorldSetup` and gives an `EnvironmentFactory`."""
