@@ -14,6 +14,7 @@ from seal.benchmarks.scenarios.beginnings import timed
 from seal.core.conditions import FIRST, LAST, AllOf, DependsOn, StateHas, StateUnchanged
 from seal.core.errors import DataError
 from seal.core.types import Task
+from seal.worlds.world import World, Worlds, toolbox
 
 WORLDS = {
     "home": {
@@ -397,6 +398,37 @@ def test_the_readmes_scenario_can_be_imported(tmp_path: Path) -> None:
     report = import_benchmark("scenarios", tmp_path / "online.json", tmp_path / "pool")
 
     assert (report.tasks, report.recordings) == (1, {"wrong": 1})
+
+
+def switch(world: World, room: str, on: bool) -> None:
+    """Turn a lamp on or off."""
+    others = [row for row in world.rows("lamps") if row["room"] != room]
+    world.put("lamps", [*others, {"room": room, "on": on}])
+
+
+LAMPS = Worlds(name="lamps", tools=toolbox("lamps", [switch]), tables={"lamps": []})
+
+
+def test_a_world_of_ones_own_can_be_played(tmp_path: Path) -> None:
+    base = {"kind": f"{__name__}:LAMPS", "tables": {"lamps": [{"room": "hall", "on": False}]}}
+    lit = {"do": {"switch": {"room": "hall", "on": True}}}
+    scenario = {
+        "id": "light",
+        "categories": ["single_tool"],
+        "world": "house",
+        "tools": ["switch"],
+        "persona": {},
+        "request": "Light!",
+        "milestones": [{"state": {"lamps": {"is": [{"on": True}]}}}],
+        "gold": [lit, {"say": "Done."}],
+        "wrong": [{"why": "does nothing", "steps": [{"say": "Done."}]}],
+    }
+    source = write(tmp_path / "authored", scenario, worlds={"house": base})
+
+    import_benchmark("scenarios", source, tmp_path / "pool")
+
+    (task,) = load_pool(tmp_path / "pool").tasks()
+    assert (task.world, task.initial_state) == (base["kind"], base["tables"])
 
 
 def test_equal_files_give_equal_bytes(tmp_path: Path) -> None:

@@ -26,17 +26,15 @@ from seal.benchmarks.scenarios.notation import Names, plan_of
 from seal.benchmarks.scenarios.sequences import play_sequence
 from seal.core.errors import DataError, UnknownNameError, shortened
 from seal.core.types import END_CONVERSATION, Goal, Step, Stop, Task, Tool, Trajectory
-from seal.evaluation.milestones.plans import PlanResult, measure_plan
+from seal.evaluation.milestones.plans import WHOLLY, PlanResult, measure_plan
 from seal.evaluation.milestones.view import view
-from seal.worlds import REGISTRY
-from seal.worlds.world import Worlds, WorldSetup
+from seal.worlds.world import Worlds, WorldSetup, build_worlds
 
 BENCHMARK = "scenarios"
 WRONG = "wrong"
 """Name of the recording that holds the wrong sequences, the n-th of each task as its n-th trial."""
 MAX_MESSAGES = 30
 
-_WHOLLY = 1 - 1e-6
 _PERSONA: Mapping[str, type | tuple[type, ...]] = {
     "goal": str,
     "boundary": str,
@@ -61,6 +59,7 @@ def import_scenarios(
     Raises:
         DataError: A file is malformed, a scenario cannot be, its gold sequence does not score 1, or
             a wrong one does; the text names file, scenario, field and repair.
+        UnknownNameError: There is no world of a kind.
         MissingExtraError: A tool needs a library that is not installed.
     """
     authored = read_authored(source)
@@ -82,8 +81,11 @@ def _worlds(web: str | None) -> Callable[[str], Worlds]:
 
     @cache
     def of(kind: str) -> Worlds:
-        options = {} if web is None else {"web": web}
-        built: Worlds = REGISTRY.resolve(kind)(WorldSetup(options=options))
+        built = build_worlds(kind, WorldSetup(options={} if web is None else {"web": web}))
+        if not isinstance(built, Worlds):
+            raise DataError(
+                f"kind: the world {kind!r} does not tell its tools and tables; expected a `Worlds`"
+            )
         return built
 
     return of
@@ -119,12 +121,12 @@ class _Compiler:
         task = self._task()
         gold = self._played(task, self.scenario.gold, "gold")
         result = _measured(task, gold)
-        if result.similarity < _WHOLLY:
+        if result.similarity < WHOLLY:
             raise DataError(f"gold: {_shortfall(self.scenario, result)}")
         wrong = []
         for number, one in enumerate(self.scenario.wrong):
             steps = self._played(task, one.steps, f"wrong.{number}.steps")
-            if _measured(task, steps).similarity >= _WHOLLY:
+            if _measured(task, steps).similarity >= WHOLLY:
                 raise DataError(
                     f"wrong.{number}: it scores 1 like the gold; add the milestone, minefield or "
                     f"guarded table that it fails ({one.why})"

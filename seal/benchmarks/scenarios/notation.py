@@ -60,7 +60,10 @@ def plan_of(scenario: Scenario, names: Names) -> Plan:
         _nodes(scenario.milestones, "milestones", names),
         _nodes(scenario.minefields, "minefields", names),
     )
-    check_plan(plan, {table: [dict.fromkeys(known)] for table, known in names.columns.items()})
+    check_plan(
+        plan,
+        {table: [dict.fromkeys(known)] if known else [] for table, known in names.columns.items()},
+    )
     guarded = []
     for number, node in enumerate(scenario.milestones):
         tables = list(names.columns) if node.guards is None else node.guards

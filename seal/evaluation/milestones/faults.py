@@ -32,9 +32,7 @@ from seal.core.types import JSON, Milestone, Step
 from seal.evaluation.milestones.changes import TableChange, table_change
 from seal.evaluation.milestones.checks import ancestors
 from seal.evaluation.milestones.guardrails import parts
-
-ALMOST_ONE = 1 - 1e-6
-"""Similarity from which a node is met wholly; cells are rounded to 32 bits."""
+from seal.evaluation.milestones.plans import WHOLLY
 
 _EXACT = Column()
 _VERBS = {"addition": "added", "removal": "removed", "update": "changed", "snapshot": ""}
@@ -89,7 +87,7 @@ def unmet(
     reached |= {node: steps[places[index]] for node, (index, _) in mapping.items()}
     found = {}
     for node, (_, similarity) in mapping.items():
-        if similarity < ALMOST_ONE:
+        if similarity < WHOLLY:
             nearest = None if similarity else _nearest(nodes[node], steps, reached)
             step = reached[node] if similarity else nearest or steps[-1]
             faults = _faults_of(nodes[node], step, reached, steps)
@@ -173,7 +171,7 @@ def _faults(
 ) -> list[Fault]:
     """Return what keeps one condition from being met; at least one fault where it is not."""
     similarity = part.similarity(step, reached)
-    if similarity >= ALMOST_ONE:
+    if similarity >= WHOLLY:
         return []
     if isinstance(part, StateUnchanged):
         return [_broken(number, part, step, reached, steps)]
@@ -293,7 +291,7 @@ def _pair(row: Row, wanted: Row, columns: Mapping[str, Column], match: Match) ->
             cells.append(_Cell(name, _json(value), "no such column", 0.0))
             continue
         alike = cell_similarity(row[name], value, column, match)
-        if alike is None or alike >= ALMOST_ONE:
+        if alike is None or alike >= WHOLLY:
             closeness += [] if alike is None else [alike]
         elif column.measure == "calls":
             found = _calls(name, row[name], value, column, match)

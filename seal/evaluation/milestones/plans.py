@@ -27,8 +27,8 @@ from seal.evaluation.milestones.guardrails import parts, under
 from seal.evaluation.milestones.matching import Assigned, best_match
 from seal.evaluation.milestones.similarities import Similarities
 
-_WHOLLY = 1 - 1e-6
-"""Similarity from which a minefield is met wholly; cells are rounded to 32 bits."""
+WHOLLY = 1 - 1e-6
+"""Similarity from which a node is met wholly; cells are rounded to 32 bits."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,9 +72,7 @@ def measure_plan(plan: Plan, steps: Sequence[Step], match: Match = "clean") -> P
         match: By which rules.
     """
     milestones = _matched(under(plan.milestones, match), steps)
-    minefields = _matched(
-        under(plan.minefields, match), steps, _WHOLLY if match == "clean" else 0.0
-    )
+    minefields = _matched(under(plan.minefields, match), steps, WHOLLY if match == "clean" else 0.0)
     return PlanResult(
         _mean(milestones, len(plan.milestones), _without_milestones(steps, match)),
         _mean(minefields, len(plan.minefields), 0.0),
