@@ -14,6 +14,7 @@ from seal.core.conditions import (
     DependsOn,
     StateHas,
     StateUnchanged,
+    Unconfirmed,
 )
 from seal.core.errors import DataError
 from seal.core.types import Milestone, Plan
@@ -79,6 +80,7 @@ def told(**fields: Any) -> DependsOn:
             nodes(StateHas("notes", ({"id": 1},), columns={"id": Column("exactly")})),  # type: ignore[arg-type]
             "no measure of the column id 'exactly'",
         ),
+        (nodes(Unconfirmed(("t",), "Nowhere/Town")), "zone: expected a name such as Europe/Rome"),
         (
             Plan(minefields=(Milestone(AllOf((Called("t"), StateHas("x", ({"a": 1},))))),)),
             "minefields.0",

@@ -185,6 +185,13 @@ def test_a_failure_of_the_infrastructure_is_no_score() -> None:
     assert {score.reason for score in found.values()} == {"infrastructure: server down"}
 
 
+def test_a_plan_that_cannot_be_measured_has_no_value_and_says_why() -> None:
+    lost = Plan((Milestone(StateHas("notes", (B,), "addition", since=5)),))
+    found = scores(Milestones(), task(GUARDED, lost), chat(asks(), *ADD, says("Done")))
+    assert {score.value for score in found.values()} == {None}
+    assert "cannot be measured: milestones.0: since: 5 is no" in found["similarity"].reason
+
+
 def test_unknown_rules_are_refused() -> None:
     with pytest.raises(DataError, match=r"task 't': metadata\.match: expected one of clean, tool"):
         Milestones().score(task(GUARDED, match="nice"), chat(asks()), {})

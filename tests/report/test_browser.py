@@ -195,7 +195,8 @@ def test_milestones_that_were_not_measured_say_why(make_run, tmp_path, dump):
 def hostile_milestone(text):
     row = {"content": text, text: text}
     unchanged = StateUnchanged(text, since=-1)
-    return Milestone(AllOf((StateHas(text, (row,)), StateHas("message", (row,)), unchanged)))
+    said = StateHas("message", ({"content": text},))
+    return Milestone(AllOf((StateHas(text, (row,)), said, unchanged)))
 
 
 def test_hostile_worlds_are_shown_and_do_nothing(make_run, tmp_path, dump):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import get_args
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from seal.core.conditions import (
     EXTRACTORS,
@@ -15,6 +16,7 @@ from seal.core.conditions import (
     DependsOn,
     StateHas,
     StateUnchanged,
+    Unconfirmed,
 )
 from seal.core.conditions.cells import Measure
 from seal.core.conditions.parties import COLUMNS
@@ -96,6 +98,15 @@ def _faults_of(part: Condition, ancestors: Collection[int], state: State | None)
         if len(part.rows) != 1:
             yield f"rows: expected one message, got {len(part.rows)}"
         yield from _faults_of_rows(part.rows, part.columns, COLUMNS)
+    elif isinstance(part, Unconfirmed):
+        yield from _faults_of_zone(part.zone)
+
+
+def _faults_of_zone(zone: str) -> Iterator[str]:
+    try:
+        ZoneInfo(zone)
+    except (ZoneInfoNotFoundError, ValueError, OSError):
+        yield f"zone: expected a name such as Europe/Rome, got {zone!r}"
 
 
 def _faults_of_table(table: str, state: State | None) -> Iterator[str]:

@@ -10,6 +10,7 @@ from seal.core.conditions import Match
 from seal.core.errors import DataError, UsageError
 from seal.core.types import JSON, Goal, Score, Task, Tool, Trajectory
 from seal.evaluation.goals import Value, score_goals, undefined
+from seal.evaluation.milestones.checks import check_plan
 from seal.evaluation.milestones.plans import PlanResult, Reached, asks_of_world, measure_plan
 from seal.evaluation.milestones.view import turn_count, view
 
@@ -29,8 +30,9 @@ class Milestones:
       entry of it the similarities of the node's conditions.
     - turn_count: messages between user, agent and executor (`view.turn_count`), unbounded above.
 
-    A goal without plan has no value, and neither has one whose plans only hold what the metrics of
-    calls and answers measure, `Called`, `Asked` and `Replied`, unless the task names its rules.
+    A goal without plan has no value, and neither has one with a plan that cannot be measured
+    (`checks`), nor one whose plans only hold what the metrics of calls and answers measure,
+    `Called`, `Asked` and `Replied`, unless the task names its rules.
 
     Source: ToolSandbox, section 4.
 
@@ -52,8 +54,14 @@ class Milestones:
         def measure(position: int, goal: Goal) -> dict[str, Value]:
             if not applies(task, goal):
                 return dict.fromkeys(NAMES, undefined("no milestones of the world"))
+            plans = goal.plans or ()
+            try:
+                for plan in plans:
+                    check_plan(plan, measured=True)
+            except DataError as error:
+                return dict.fromkeys(NAMES, undefined(f"the plan cannot be measured: {error}"))
             steps = view(trajectory, position, task.initial_state, match)
-            results = [measure_plan(plan, steps, match) for plan in goal.plans or ()]
+            results = [measure_plan(plan, steps, match) for plan in plans]
             best = max(range(len(results)), key=lambda plan: results[plan].similarity)
             turns = Value(float(turn_count(steps)))
             return {**_values(results[best], best, match), "turn_count": turns}
