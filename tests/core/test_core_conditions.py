@@ -141,6 +141,12 @@ def test_a_condition_without_a_kind_is_refused_when_it_is_made():
     assert "never_kind" not in Condition.known
 
 
+def test_two_conditions_of_one_kind_are_refused():
+    with pytest.raises(TypeError, match=r"has the kind 'called' of seal\.core.*; rename the class"):
+        type("Called", (Condition,), {"__annotations__": {"kind": str}, "__module__": "plugin"})
+    assert Condition.known["called"] is Called
+
+
 def test_a_condition_without_a_measure_says_so():
     with pytest.raises(TypeError, match="Condition does not say how it measures a step"):
         Condition().similarity(says("x"), {})

@@ -39,6 +39,12 @@ class Condition:
                 f'add: kind: str = field(default="{kind}", init=False)'
             )
         # A slotted dataclass is made twice; the second class takes the first one's place.
+        other = Condition.known.setdefault(kind, cls)
+        if (other.__module__, other.__qualname__) != (cls.__module__, cls.__qualname__):
+            raise TypeError(
+                f"condition {cls.__module__}.{cls.__qualname__} has the kind {kind!r} of "
+                f"{other.__module__}.{other.__qualname__}; rename the class"
+            )
         Condition.known[kind] = cls
 
     def similarity(self, step: Step, reached: Mapping[int, Step]) -> float:
