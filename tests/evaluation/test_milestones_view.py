@@ -36,6 +36,12 @@ def test_a_table_that_is_again_as_it_was_is_the_same_object() -> None:
     assert steps[0].state["notes"] is steps[-1].state["notes"]
 
 
+def test_rows_that_stay_are_the_same_objects() -> None:
+    steps = view(chat(asks(), *does("t", notes=[dict(A), B])), 0, None, "clean")
+    assert steps[0].state and steps[-1].state
+    assert steps[0].state["notes"][0] is steps[-1].state["notes"][0]
+
+
 def test_the_tasks_own_world_stands_in_where_no_step_has_one() -> None:
     silent = Trajectory("t", 0, (asks(), replace(says("Done"), index=1)))
     assert [s.state for s in view(silent, 0, START, "clean")] == [START, START]

@@ -45,12 +45,17 @@ def tokens(text: str) -> tuple[str, ...]:
 
 
 def _common(left: Sequence[str], right: Sequence[str]) -> int:
-    """Return the length of the longest common subsequence."""
-    lengths = [0] * (len(right) + 1)
-    for token in left:
-        before = 0
-        for place, other in enumerate(right, 1):
-            above = lengths[place]
-            lengths[place] = before + 1 if token == other else max(above, lengths[place - 1])
-            before = above
-    return lengths[-1]
+    """Return the length of the longest common subsequence.
+
+    The columns of the usual table are bits of one number, in which 0 says that the length grows.
+    Source: Hyyrö, Bit-parallel LCS-length computation revisited (2004), equation 6.
+    """
+    places: dict[str, int] = {}
+    for place, token in enumerate(left):
+        places[token] = places.get(token, 0) | 1 << place
+    whole = (1 << len(left)) - 1
+    column = whole
+    for token in right:
+        here = column & places.get(token, 0)
+        column = (column + here | column - here) & whole
+    return len(left) - column.bit_count()

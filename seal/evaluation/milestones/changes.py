@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -55,15 +56,21 @@ def table_change(before: Sequence[Row], after: Sequence[Row]) -> TableChange:
     if before is after:
         return TableChange()
     came, went = beyond(after, before), beyond(before, after)
-    changed = []
-    for row in list(came):
-        old = next((gone for gone in went if row and _name(gone) == _name(row)), None)
-        if old is not None:
-            went.remove(old)
-            came.remove(row)
-            changed.append(RowChange(next(iter(row.items())), _cells(old, row)))
-    moved = not (came or went or changed) and not equal(list(before), list(after))
-    return TableChange(tuple(came), tuple(went), tuple(changed), moved)
+    waiting: dict[bytes, deque[int]] = {}
+    for place, row in enumerate(went):
+        waiting.setdefault(_name(row), deque()).append(place)
+    added, changed = [], []
+    gone = dict(enumerate(went))
+    for row in came:
+        named = waiting.get(_name(row)) if row else None
+        if named:
+            changed.append(
+                RowChange(next(iter(row.items())), _cells(gone.pop(named.popleft()), row))
+            )
+        else:
+            added.append(row)
+    moved = not (came or went) and not equal(list(before), list(after))
+    return TableChange(tuple(added), tuple(gone.values()), tuple(changed), moved)
 
 
 def _name(row: Row) -> bytes:

@@ -19,7 +19,7 @@ def view(
     """Return what was said and done for one goal, each step with all tables after it.
 
     The agent's roles are one party: what they say to each other is left out. Equal versions of a
-    table are one object, so that `is` tells whether a table changed.
+    table are one object, so that `is` tells whether a table changed, and so are equal rows.
 
     Args:
         trajectory: Of which each step holds the tables that changed in it.
@@ -46,9 +46,14 @@ def turn_count(steps: Sequence[Step]) -> int:
 
 def _with_tables(steps: Iterable[Step], initial_state: Tables | None) -> Iterator[Step]:
     versions: dict[tuple[str, bytes], list[dict[str, object]]] = {}
+    known: dict[bytes, dict[str, object]] = {}
 
     def shared(name: str, rows: list[dict[str, object]]) -> list[dict[str, object]]:
-        return versions.setdefault((name, orjson.dumps(rows)), rows)
+        spelled = [orjson.dumps(row) for row in rows]
+        key = name, b"\n".join(spelled)
+        if key not in versions:
+            versions[key] = [known.setdefault(s, row) for s, row in zip(spelled, rows, strict=True)]
+        return versions[key]
 
     tables = {name: shared(name, rows) for name, rows in (initial_state or {}).items()}
     for step in steps:
