@@ -9,6 +9,9 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 from seal.core.errors import DataError, shortened
 from seal.core.types import JSON, Task
 
+_TURNS = 10_000
+"""Turns that a clock must be able to tell."""
+
 
 @dataclass(frozen=True, slots=True)
 class Clock:
@@ -53,10 +56,12 @@ def clock_of(task: Task) -> Clock:
     if not all(_is(value, known[name]) for name, value in given.items()):
         raise _wrong(task, given)
     try:
-        ZoneInfo(given.get("zone", "UTC"))
-    except (ZoneInfoNotFoundError, ValueError, OSError) as error:
+        clock = Clock(**given)
+        for turn in (0, _TURNS):
+            clock.local(clock.at(turn))
+    except (ZoneInfoNotFoundError, ValueError, OSError, OverflowError) as error:
         raise _wrong(task, given) from error
-    return Clock(**given)
+    return clock
 
 
 def _is(value: JSON, kind: type | tuple[type, ...]) -> bool:
@@ -66,7 +71,8 @@ def _is(value: JSON, kind: type | tuple[type, ...]) -> bool:
 def _wrong(task: Task, given: JSON) -> DataError:
     return DataError(
         f"task {task.id}: metadata.clock {shortened(given)}; expected an object of start (POSIX "
-        "seconds), zone (such as Europe/Rome), first and step (seconds)"
+        "seconds), zone (such as Europe/Rome), first and step (seconds), by which every turn has a "
+        "date"
     )
 
 

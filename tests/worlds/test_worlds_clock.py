@@ -39,6 +39,9 @@ def test_local_time_knows_the_zone():
         {"zone": 2},
         {"speed": 1},
         {"step": None},
+        {"start": 1e300},
+        {"start": float("nan")},
+        {"step": 1e12},
     ],
 )
 def test_a_clock_that_cannot_be_names_the_task_and_what_is_expected(given):
