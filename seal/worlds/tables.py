@@ -9,6 +9,9 @@ from seal.core.types import JSON
 
 Row = dict[str, JSON]
 
+_PLAIN = frozenset({bool, float, int, str, type(None)})
+"""Types of cells that need no copy, of which nearly all rows are."""
+
 FUZZY_LIMIT = 5
 """Rows that a fuzzy search finds at most."""
 
@@ -24,7 +27,7 @@ class DuplicateError(ValueError):
 def copied(rows: Sequence[Row]) -> list[Row]:
     """Return rows that can be changed without changing these."""
     return [
-        {name: copy.deepcopy(v) if isinstance(v, list | dict) else v for name, v in row.items()}
+        dict(row) if _PLAIN.issuperset(map(type, row.values())) else copy.deepcopy(dict(row))
         for row in rows
     ]
 

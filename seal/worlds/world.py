@@ -323,8 +323,12 @@ class Worlds:
 
     def identity(self) -> dict[str, JSON]:
         """Return what shapes the answers."""
-        documents = digest(list(map(to_plain, self.documents())))
-        return {"world": self.name, "tools": documents, "race": self.race}
+        return {
+            "world": self.name,
+            "tools": digest(list(map(to_plain, self.documents()))),
+            "tables": digest(self.tables),
+            "race": self.race,
+        }
 
     def keys_of(self, trajectory: Trajectory) -> set[str]:
         """Return nothing: no stored answer is used."""

@@ -261,10 +261,11 @@ def test_tables_that_a_task_leaves_out_are_the_worlds_own():
     ]
 
 
-def test_the_identity_follows_from_tools_and_options():
+def test_the_identity_follows_from_tools_tables_and_options():
     other = replace(lamps, tools=toolbox("lamps", [switch]))
     race = lamps.under(WorldSetup(options={"race": "none"}))
-    assert len({str(kind.identity()) for kind in (lamps, other, race)}) == 3
+    dark = replace(lamps, tables={name: [] for name in lamps.tables})
+    assert len({str(kind.identity()) for kind in (lamps, other, race, dark)}) == 4
 
 
 def test_a_world_can_be_deeply_copied():
