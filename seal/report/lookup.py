@@ -43,8 +43,14 @@ class Lookup(Generic[Record]):
                 if line.strip():
                     found = key(_fields(line, path, number))
                     if found is not None:
-                        self._places.setdefault(found, []).append((offset, number))
+                        self._note(found, offset, number)
                 offset += len(line)
+
+    def _note(self, key: Hashable, offset: int, number: int) -> None:
+        try:
+            self._places.setdefault(key, []).append((offset, number))
+        except TypeError as error:  # a list or an object
+            raise DataError(f"{self._path}, line {number}: {key!r} names no record") from error
 
     def get(self, key: Hashable) -> list[Record]:
         """Return the records of a key, in the order of the file.

@@ -35,8 +35,11 @@ def test_a_torn_last_line_and_blank_ones_are_left_out(tmp_path):
     assert [one.id for one in by_group(tmp_path / "tasks.jsonl").get("g")] == ["own/a"]
 
 
-@pytest.mark.parametrize("line", [b"{\n", b"[]\n", b"\xff\n"])
-def test_a_line_that_is_no_object_is_named(tmp_path, line):
+LINES = [b"{\n", b"[]\n", b"\xff\n", b'{"tags": {"group": ["g"]}}\n']
+
+
+@pytest.mark.parametrize("line", LINES)
+def test_a_line_that_no_record_can_have_is_named(tmp_path, line):
     (tmp_path / "tasks.jsonl").write_bytes(encode(task("own/a")) + line)
 
     with pytest.raises(DataError, match=r"tasks\.jsonl, line 2"):
