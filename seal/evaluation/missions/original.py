@@ -81,13 +81,15 @@ class OriginalWalk:
         if first is None:
             return False
         taken = first[1]
-        self._follow(
-            self._after(branch, nodes, rest)
-            for branch in self._branches
-            for nodes, rest in self._groups(branch, wanted)
-            if nodes == taken
-        )
+        again = ((b, self._rest(b, taken)) for b in self._branches)
+        self._follow(self._after(b, taken, rest) for b, rest in again if rest is not None)
         return True
+
+    def _rest(self, branch: _Branch, nodes: tuple[int, ...]) -> tuple[int, ...] | None:
+        """Return the rest of a run that a subset begins; None: it may not come next."""
+        names = Counter(self._graph.names[node] for node in nodes)
+        found = self._groups(branch, names)
+        return next((rest for other, rest in found if other == nodes), None)
 
     def _take_text(self) -> bool:
         if self.taken >= len(self._graph):
@@ -143,7 +145,7 @@ class OriginalWalk:
 def groups(
     graph: Graph, done: int, wanted: Counter[str] | None = None, most: int | None = None
 ) -> Iterator[tuple[tuple[int, ...], tuple[int, ...]]]:
-    """Yield the subsets that may follow a set of finished nodes, as of `OriginalWalk`.
+    """Yield the subsets that may follow a set of finished nodes, with the rest of a run begun.
 
     Args:
         graph: The gold calls.
@@ -152,16 +154,18 @@ def groups(
         most: Nodes of a subset at most; None: any number.
     """
     ready = list(bits(graph.ready(done)))
-    runs = _runs(graph, ready)
-    run_of = {node: run for run in runs for node in run}
+    starts = _starts(graph, ready)
     sizes = range(1, min(most or len(ready), len(ready)) + 1)
     for size in sizes if wanted is None else [wanted.total()]:
-        for nodes in _subsets(graph, ready, size, wanted):
-            run = run_of.get(nodes[0], ())
-            if size == 1:
-                yield nodes, run[1:] if run[:1] == nodes else ()
-            elif nodes[: len(run)] == run:
-                yield nodes, ()
+        for run in starts:
+            first = run if size > 1 else run[:1]
+            names = Counter(graph.names[node] for node in first)
+            if len(first) > size or (wanted is not None and not names <= wanted):
+                continue
+            left = ready[ready.index(first[-1]) + 1 :]
+            rest = None if wanted is None else wanted - names
+            for others in _subsets(graph, left, size - len(first), rest):
+                yield (*first, *others), run[1:] if size == 1 else ()
 
 
 def moves(graph: Graph, done: int) -> Iterator[tuple[int, int]]:
@@ -170,15 +174,16 @@ def moves(graph: Graph, done: int) -> Iterator[tuple[int, int]]:
         yield done | sum(1 << node for node in (*nodes, *rest)), 1 + len(rest)
 
 
-def _runs(graph: Graph, ready: Sequence[int]) -> list[tuple[int, ...]]:
-    """Return the neighbours of equal names, two or more."""
+def _starts(graph: Graph, ready: Sequence[int]) -> list[tuple[int, ...]]:
+    """Return what a subset may begin with: of each name the first run, of one node or more."""
     runs: list[tuple[int, ...]] = []
     for node in ready:
         if runs and graph.names[runs[-1][-1]] == graph.names[node]:
             runs[-1] = (*runs[-1], node)
         else:
             runs.append((node,))
-    return [run for run in runs if len(run) > 1]
+    first = {graph.names[run[0]]: run for run in reversed(runs)}
+    return [run for run in runs if first[graph.names[run[0]]] == run]
 
 
 def _subsets(
@@ -197,6 +202,8 @@ def _subsets(
         return
     tried: set[str] = set()
     for place, node in enumerate(ready[: len(ready) - size + 1]):
+        if wanted is not None and not wanted <= Counter(graph.names[n] for n in ready[place:]):
+            return
         name = graph.names[node]
         if name in tried or (wanted is not None and not wanted[name]):
             continue

@@ -12,15 +12,19 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import product
 from typing import NamedTuple
 
+from seal.core.canonical import equal
 from seal.evaluation.missions.graph import ANSWER, ASK, PSEUDO, Graph, bits
 from seal.evaluation.missions.pairing import NEVER, Pairing, assign
 from seal.evaluation.missions.turns import Call, Turn
 
-MOST_BRANCHES = 200
-"""Sets that are followed at once. Of more, those whose arguments fit best."""
+SMALL = 12
+"""Nodes of a mission in which all sets are followed."""
+MOST_BRANCHES = 20
+"""Sets that are followed at once in a larger one. Of more, those whose arguments fit best."""
 
 
 class _Chosen(NamedTuple):
@@ -64,7 +68,8 @@ class Walk:
         self._graph = graph
         self._pairing = pairing
         self._branches = [_Branch(0, graph.ready(0))]
-        self._kinds = [_mask_where(graph, node) for node in range(len(graph))]
+        self._most = 1 << SMALL if len(graph) <= SMALL else MOST_BRANCHES
+        self._kinds, self._better = _compared(graph)
         self.finished = False
         """The mission is over, and all was right."""
         self.taken = 0
@@ -140,7 +145,7 @@ class Walk:
             by_name.setdefault(call.name, []).append(position)
         parts = [self._of_name(branch, turn.calls, positions) for positions in by_name.values()]
         for tried, chosen in enumerate(product(*parts)):
-            if tried == MOST_BRANCHES:
+            if tried == self._share:
                 self.cut = True
                 return
             nodes = dict(pair for part in chosen for pair in part.nodes)
@@ -170,24 +175,60 @@ class Walk:
             ready: The node of each column.
             worths: Row by column.
         """
-        kinds = list(dict.fromkeys(self._kinds[node] for node in ready))
-        members = [[kind >> node & 1 for node in ready] for kind in kinds]
+        kinds: dict[int, list[int]] = {}
+        for column, node in enumerate(ready):
+            kinds.setdefault(self._kinds[node], []).append(column)
+        if len(worths) == 1:
+            found = [[max(columns, key=worths[0].__getitem__)] for columns in kinds.values()]
+        else:
+            found = self._shared(worths, list(kinds.values()))
+        if not any(self._better[node] for node in ready):
+            return found
+        lifted = {frozenset(columns): columns for columns in map(partial(self._lift, ready), found)}
+        return list(lifted.values())
+
+    def _lift(self, ready: Sequence[int], columns: Sequence[int]) -> list[int]:
+        """Return the columns with each node replaced by the best ready one that is not among them.
+
+        Args:
+            ready: The node of each column.
+            columns: Distinct.
+        """
+        found = list(columns)
+        row = 0
+        while row < len(found):
+            better = self._better[ready[found[row]]]
+            free = (c for c, n in enumerate(ready) if better >> n & 1 and c not in found)
+            other = next(free, None)
+            if other is None:
+                row += 1
+            else:
+                found[row], row = other, 0
+        return found
+
+    def _shared(self, worths: Sequence[list[int]], kinds: Sequence[list[int]]) -> list[list[int]]:
+        """Return ways to give each row a column of its own: of each share of the kinds the best.
+
+        Args:
+            worths: Row by column, two rows or more.
+            kinds: The columns of each kind.
+        """
         best = assign(worths)
-        if len(kinds) == 1 or len(worths) == len(ready):
+        if len(kinds) == 1 or len(worths) == len(worths[0]):
             return [best]
-        found = {tuple(sum(row[column] for column in best) for row in members): best}
-        for counts in _shares(len(worths), [sum(row) for row in members]):
-            if len(found) == MOST_BRANCHES:
+        found = {tuple(len({*best} & {*columns}) for columns in kinds): best}
+        for counts in _shares(len(worths), [len(columns) for columns in kinds]):
+            if len(found) == self._share:
                 self.cut = True
                 break
             if counts not in found:
-                left = [
-                    [0 if belongs else NEVER for belongs in row]
-                    for row, count in zip(members, counts, strict=True)
-                    for _ in range(sum(row) - count)
-                ]
-                found[counts] = assign([*worths, *left])[: len(worths)]
+                found[counts] = _best_of_share(worths, kinds, counts)
         return list(found.values())
+
+    @property
+    def _share(self) -> int:
+        """Ways to take a turn that are tried from each set."""
+        return max(1, 2 * self._most // len(self._branches))
 
     def _after(self, branch: _Branch, nodes: tuple[int, ...], worth: int) -> _Branch:
         taken = sum(1 << node for node in nodes)
@@ -207,20 +248,59 @@ class Walk:
         return waiting, ready
 
     def _kept(self, branches: list[_Branch]) -> list[_Branch]:
-        if len(branches) <= MOST_BRANCHES:
+        """Return the branches to follow; of equal worth, those with the most ready nodes."""
+        if len(branches) <= self._most:
             return branches
         self.cut = True
         branches.sort(key=lambda branch: (-branch.worth, -branch.ready.bit_count()))
-        return branches[:MOST_BRANCHES]
+        return branches[: self._most]
 
 
-def _mask_where(graph: Graph, node: int) -> int:
-    """Return the nodes that, once ready, are as good as a node: named and waited for alike."""
-    return sum(
-        1 << other
-        for other in range(len(graph))
-        if graph.names[other] == graph.names[node] and graph.after[other] == graph.after[node]
-    )
+def _best_of_share(
+    worths: Sequence[list[int]], kinds: Sequence[list[int]], counts: Sequence[int]
+) -> list[int]:
+    """Return for each row a column of its own, so many of each kind and the sum the greatest.
+
+    Args:
+        worths: Row by column.
+        kinds: The columns of each kind.
+        counts: How many of each are taken; a row for each of them.
+    """
+    columns = [
+        column for kind, count in zip(kinds, counts, strict=True) if count for column in kind
+    ]
+    rows = [[row[column] for column in columns] for row in worths]
+    if len({worth for row in rows for worth in row}) == 1:
+        chosen = (kind[:count] for kind, count in zip(kinds, counts, strict=True))
+        return [column for part in chosen for column in part]
+    for kind, count in zip(kinds, counts, strict=True):
+        left = [0 if column in kind else NEVER for column in columns]
+        rows += [left] * (len(kind) - count if count else 0)
+    return [columns[place] for place in assign(rows)[: len(worths)]]
+
+
+def _compared(graph: Graph) -> tuple[list[int], list[int]]:
+    """Return for each node those of its kind, and those that are better to finish when ready.
+
+    Of a kind are nodes of one name that the same nodes wait for, directly or not: which of them are
+    finished makes no difference to the rest. A node is better than another one of its name and
+    arguments if all wait for it that wait for the other, and more: the other can take its place in
+    whatever follows.
+    """
+    kinds, better = [], []
+    for node, above in enumerate(graph.above):
+        named = [other for other, name in enumerate(graph.names) if name == graph.names[node]]
+        kinds.append(sum(1 << n for n in named if graph.above[n] == above))
+        better.append(
+            sum(
+                1 << n
+                for n in named
+                if above != graph.above[n]
+                and above & graph.above[n] == above
+                and equal(dict(graph.arguments[n]), dict(graph.arguments[node]))
+            )
+        )
+    return kinds, better
 
 
 def _lowest(mask: int, count: int) -> int:
