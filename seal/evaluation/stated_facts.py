@@ -16,7 +16,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from functools import cache, cached_property
+from functools import cache, cached_property, lru_cache
 from importlib.resources import files
 from typing import Literal
 
@@ -122,21 +122,40 @@ class Knowledge:
 
     @cached_property
     def _words(self) -> frozenset[str]:
-        return frozenset(_stem(word) for word in _WORD.findall(self._folded))
+        return frozenset().union(*map(_stems_in, self.texts))
 
     @cached_property
     def _digits(self) -> frozenset[str]:
-        """Digits of each number; of what stands together, its parts too."""
-        return frozenset(_digits(n.group()) for text in self.texts for n in _NUMBER.finditer(text))
+        return frozenset().union(*map(_digits_in, self.texts))
 
     @cached_property
     def _groups(self) -> frozenset[str]:
-        found = {group for text in self.texts for group in _groups(text)}
+        found = set[str]().union(*map(_groups_in, self.texts))
         found |= {_NUMBER_WORDS[word] for word in self._words & _NUMBER_WORDS.keys()}
         found |= {str(n + 1) for n, month in enumerate(_MONTHS) if month in self._words}
         hours = {str(int(group) % 12) for group in found if len(group) < 3 and int(group) < 25}
         halves = {str(int(hour) + 12) for hour in hours}
         return frozenset(found | hours | halves)
+
+
+# Each answer of a user is held against all that was said before, which grows message by message.
+_TEXTS = 4096
+
+
+@lru_cache(_TEXTS)
+def _stems_in(text: str) -> frozenset[str]:
+    return frozenset(map(_stem, _WORD.findall(text.casefold())))
+
+
+@lru_cache(_TEXTS)
+def _digits_in(text: str) -> frozenset[str]:
+    """Return the digits of each number; of what stands together as one."""
+    return frozenset(_digits(number.group()) for number in _NUMBER.finditer(text))
+
+
+@lru_cache(_TEXTS)
+def _groups_in(text: str) -> frozenset[str]:
+    return frozenset(_groups(text))
 
 
 def stated(text: str) -> Iterator[StatedFact]:

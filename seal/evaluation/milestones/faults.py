@@ -7,7 +7,7 @@ measures nothing anew that counts, and is meant for people.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -99,7 +99,13 @@ def unmet(
 def _nearest(node: Milestone, steps: Sequence[Step], reached: Mapping[int, Step]) -> Step | None:
     """Return the step that comes closest; None where none does."""
     asked = parts(node.condition)
-    closeness = [_closeness(asked, step, reached) for step in steps]
+    known: dict[Hashable, tuple[float, float]] = {}
+    closeness = []
+    for step in steps:
+        seen = tuple(part.looks_at(step, reached) for part in asked)
+        if seen not in known:
+            known[seen] = _closeness(asked, step, reached)
+        closeness.append(known[seen])
     best = max(closeness)
     return steps[len(steps) - 1 - closeness[::-1].index(best)] if best[0] else None
 
