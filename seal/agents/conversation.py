@@ -17,6 +17,7 @@ from seal.agents.offers import FIND_TOOLS, Offers
 from seal.agents.replies import PluginError, checked_reply, fault
 from seal.agents.teams import CHECKER, EXECUTOR, USER, Team
 from seal.agents.view import View
+from seal.core.conditions.parties import takes_turn
 from seal.core.errors import SealError, UsageError
 from seal.core.protocols import (
     Agent,
@@ -266,8 +267,7 @@ class Conversation:
     def _tick(self, role: str, recipient: str) -> None:
         """Let time pass where the user speaks, or anybody to the user or to the executor."""
         environment = self.services.environment
-        turn = role == USER or (role != EXECUTOR and recipient in (USER, EXECUTOR))
-        if turn and isinstance(environment, Timed):
+        if takes_turn(role, recipient) and isinstance(environment, Timed):
             environment.tick()
 
     def _tell_events(self, role: str) -> None:

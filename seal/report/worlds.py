@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from seal.core.conditions.parties import takes_turn
 from seal.core.errors import DataError
 from seal.core.types import JSON, Step, Tables, Task, Trajectory
-from seal.evaluation.goals import EXECUTOR, USER
 from seal.evaluation.milestones.changes import TableChange, table_change
 from seal.report.gold import json_text
 from seal.worlds.clock import clock_of
@@ -69,9 +69,6 @@ def beginning(trajectory: Trajectory, initial_state: Tables | None) -> Tables:
 def times(task: Task, steps: Iterable[Step]) -> dict[int, str]:
     """Return the simulated local time of each step, by `Step.index`.
 
-    A turn begins where the user speaks, or anybody of the agent to the user or the executor
-    (`seal.worlds.clock`).
-
     Args:
         task: Without a clock of its own, or with one that cannot be read, no step has a time.
         steps: All steps of the chat.
@@ -88,9 +85,7 @@ def times(task: Task, steps: Iterable[Step]) -> dict[int, str]:
         ends = (step.author, step.recipient, step.turn, step.goal)
         if ends != reply:
             reply = ends
-            turn += step.author == USER or (
-                step.author != EXECUTOR and step.recipient in (USER, EXECUTOR)
-            )
+            turn += takes_turn(step.author, step.recipient)
         local = clock.local(clock.at(turn))
         found[step.index] = f"{local:%Y-%m-%d %H:%M:%S} {local.tzname() or clock.zone}"
     return found

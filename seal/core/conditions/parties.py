@@ -27,6 +27,14 @@ def party(role: str) -> str:
     return role if role in _OTHERS else AGENT
 
 
+def takes_turn(author: str, recipient: str) -> bool:
+    """Tell whether a message begins a turn, with which the clock of a world moves on.
+
+    Messages of the user do, and those of whoever answers to the user or calls the executor.
+    """
+    return author == USER or (author != EXECUTOR and recipient in (USER, EXECUTOR))
+
+
 def calls_of(step: Step) -> list[dict[str, Any]] | None:
     """Return what really ran and brought no error: {tool, arguments, result}; None: nothing did."""
     result = step.result
