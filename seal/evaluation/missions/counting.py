@@ -15,6 +15,8 @@ from seal.evaluation.missions.graph import Graph, bits
 
 MOST_SETS = 1_000_000
 """Sets of finished nodes that are counted over."""
+MOST_MOVES = 100_000
+"""Steps from set to set that are counted over one by one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,7 +170,7 @@ Moves = Callable[[int], Iterator[tuple[int, int]]]
 """Yields for a set of finished nodes each set that may come next, and the steps to it."""
 
 
-def count_moves(graph: Graph, moves: Moves, most: int = MOST_SETS) -> PathCounts:
+def count_moves(graph: Graph, moves: Moves, most: int = MOST_MOVES) -> PathCounts:
     """Return the numbers of paths under any rule of what may come next.
 
     Args:

@@ -46,6 +46,9 @@ def action_error(
 ) -> ActionError:
     """Return why a mission whose calls are not those of gold failed.
 
+    As in Multi-Mission Tool Bench a turn without calls counts as a question, whatever it says: who
+    answers too early where gold asks nothing has done what gold has not.
+
     Args:
         graph: The gold calls.
         turns: What the model did, up to the turn that was wrong.

@@ -1,0 +1,181 @@
+"""The scorers of arguments: against the original's scores, and case by case."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from seal.core.errors import UnknownNameError
+from seal.evaluation.missions import match_arguments
+from seal.evaluation.missions.arguments import SCORERS
+
+FOLDER = Path(os.environ.get("SEAL_DATA", "")) / "mmtb" / "vectors"
+with_vectors = pytest.mark.skipif(not FOLDER.is_dir(), reason="needs SEAL_DATA")
+
+SCHEMA = {
+    "type": "object",
+    "properties": {
+        "city": {"type": "string", "description": "Where."},
+        "unit": {"type": "string", "enum": ["metric", "imperial"], "description": "or metric"},
+        "days": {"type": "integer", "description": "How many; null for all."},
+        "tags": {"type": "array", "items": {"type": "string"}},
+        "place": {
+            "type": "object",
+            "properties": {
+                "lat": {"type": "number"},
+                "name": {"type": "string", "description": "home by default"},
+            },
+        },
+        "odd": {"type": "dictionary"},
+    },
+    "required": ["city"],
+}
+JSONS = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=3),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=2), inner),
+    max_leaves=6,
+)
+
+
+@with_vectors
+def test_scores_and_errors_are_the_original_s() -> None:
+    schema = json.loads((FOLDER / "argument_schema.json").read_text())["schema_properties"]
+    for line in (FOLDER / "arguments.jsonl").read_text().splitlines():
+        record = json.loads(line)
+        expected = record["expect"]
+        got = match_arguments(record["prediction"], record["answer"], schema, record["required"])
+        assert got.accepted == expected["accepted"], record["id"]
+        if "exception" in expected:
+            assert got.errors, record["id"]
+            continue
+        assert got.score == pytest.approx(expected["score"], abs=1e-6), record["id"]
+        assert list(got.errors) == expected["errors"], record["id"]
+        assert got.per_argument == pytest.approx(expected["per_argument"]), record["id"]
+
+
+def test_texts_in_other_languages_are_cut_into_words() -> None:
+    match = match_arguments({"city": "查询上海明天的天气"}, {"city": "查询北京明天的天气"}, SCHEMA)
+    assert match.score == pytest.approx(0.8)
+
+
+def test_properties_alone_are_a_schema_and_json_text_is_an_object() -> None:
+    properties: Any = SCHEMA["properties"]
+    assert match_arguments('{"city": "Oslo"}', {"city": "oslo "}, properties, ["city"]).accepted
+    missing = match_arguments("{}", {"city": "Oslo"}, properties, ["city"])
+    assert (missing.errors, missing.per_argument) == (("miss required params",), {"city": 0})
+
+
+@pytest.mark.parametrize("prediction", ["{city: 1}", "[1]", "", None, 3, "[" * 9999])
+@pytest.mark.parametrize("scorer", SCORERS)
+def test_what_is_no_object_is_not_accepted(prediction: Any, scorer: Any) -> None:
+    match = match_arguments(prediction, {"city": "Oslo"}, SCHEMA, scorer=scorer)
+    assert (match.accepted, match.errors) == (False, ("malformed arguments",))
+
+
+@pytest.mark.parametrize(
+    ("predicted", "gold"),
+    [
+        ({"odd": 1}, {"odd": 2}),
+        ({"odd": [1]}, {"odd": [2]}),
+        ({"days": 10**400}, {"days": 1}),
+        ({"city": True}, {"city": False}),
+        ({"tags": "a"}, {"tags": "b"}),
+    ],
+)
+def test_where_no_rule_applies_the_call_is_not_accepted(predicted: Any, gold: Any) -> None:
+    match = match_arguments(predicted, gold, SCHEMA["properties"])  # type: ignore[arg-type]
+    assert (match.accepted, match.errors) == (False, ("incomparable arguments",))
+
+
+@pytest.mark.parametrize(
+    ("predicted", "error"),
+    [
+        ({"city": "Oslo", "days": 3}, None),
+        ({"city": "OSLO", "days": 3}, None),
+        ({"city": "Osla", "days": 3}, "param value error"),
+        ({"city": "Oslo", "days": 4}, "param value error"),
+        ({"city": "Oslo", "days": "3"}, "type error"),
+        ({"city": "Oslo"}, "miss required params"),
+        ({"days": 3}, "miss required params"),
+        ({"city": "Oslo", "days": 3, "unit": "metric"}, "param value hallucination"),
+        ({"city": "Oslo", "days": 3, "unit": "miles"}, "param value error"),
+        ({"city": "Oslo", "days": 3, "town": "Oslo"}, "param hallucination"),
+    ],
+)
+def test_the_strict_scorer_wants_the_gold_arguments_and_no_others(
+    predicted: Any, error: str | None
+) -> None:
+    match = match_arguments(predicted, {"city": "Oslo", "days": 3}, SCHEMA, scorer="strict")
+    assert match.errors == (() if error is None else (error,))
+    assert match.accepted == (error is None)
+
+
+def test_the_strict_scorer_compares_words_of_longer_texts_and_lists_in_order() -> None:
+    def accepted(predicted: dict[str, Any], gold: dict[str, Any]) -> bool:
+        properties: Any = SCHEMA["properties"]
+        return match_arguments(predicted, gold, properties, scorer="strict").accepted
+
+    long = "please send the weekly report to Anna"
+    assert accepted({"city": long.replace("the ", "")}, {"city": long})
+    assert not accepted({"city": "send it"}, {"city": long})
+    assert accepted({"city": "Berlins"}, {"city": "Berlin"})
+    assert not accepted({"tags": ["b", "a"]}, {"tags": ["a", "b"]})
+    assert accepted({"place": {"lat": 1, "name": "Home"}}, {"place": {"lat": 1.0, "name": "home"}})
+    assert not accepted({"place": {"lat": 1}}, {"place": {"lat": 1, "name": "home"}})
+
+
+def test_the_exact_scorer_wants_equal_json() -> None:
+    def match(predicted: dict[str, Any]) -> Any:
+        return match_arguments(predicted, {"city": "Oslo", "days": 3}, SCHEMA, scorer="exact")
+
+    assert match({"days": 3.0, "city": "Oslo"}).accepted
+    assert match({"days": 3, "city": "oslo"}).errors == ("param value error",)
+    assert match({"days": 3}).per_argument == {"days": 1.0, "city": 0.0}
+    assert match({"days": True, "city": "Oslo"}).score == 0.5
+
+
+@given(JSONS, st.dictionaries(st.sampled_from(["city", "days", "tags", "place", "odd"]), JSONS))
+def test_whatever_is_said_has_a_score_and_a_refusal_has_a_name(said: Any, gold: Any) -> None:
+    for scorer in ("exact", "mmtb"):
+        match = match_arguments(said, gold, SCHEMA, scorer=scorer)  # type: ignore[arg-type]
+        assert 0 <= match.score <= 1
+        assert match.accepted or match.errors
+
+
+@given(st.dictionaries(st.sampled_from(["city", "days", "tags", "place"]), JSONS))
+def test_gold_is_accepted_by_every_scorer_that_asks_no_schema(gold: Any) -> None:
+    properties: Any = SCHEMA["properties"]
+    for scorer in ("exact", "mmtb"):
+        assert match_arguments(gold, gold, properties, scorer=scorer).accepted  # type: ignore[arg-type]
+
+
+def test_an_unknown_scorer_is_refused() -> None:
+    with pytest.raises(UnknownNameError, match="no scorer 'wild'"):
+        match_arguments({}, {}, {}, scorer="wild")  # type: ignore[arg-type]
+
+
+def test_words_are_cut_only_where_texts_differ() -> None:
+    program = (
+        "import sys; from seal.evaluation.missions import match_arguments as m; "
+        "m({'a': 'x y'}, {'a': 'X Y'}, {'a': {'type': 'string'}}); print('jieba' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert (done.stdout.strip(), done.stderr) == ("False", "")
+
+
+def test_without_jieba_the_extra_is_named() -> None:
+    program = (
+        "import sys; sys.modules['jieba'] = None\n"
+        "from seal.evaluation.missions import match_arguments as m\n"
+        "try: m({'a': 'x'}, {'a': 'y'}, {'a': {'type': 'string'}})\n"
+        "except Exception as error: print(type(error).__name__, error)"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert "MissingExtraError" in done.stdout
+    assert "seal-api-llms[missions]" in done.stdout
