@@ -9,6 +9,7 @@ REGISTRY = Registry(
     {
         "calls": "seal.evaluation.calls:Calls",
         "milestones": "seal.evaluation.milestones.metrics:Milestones",
+        "missions": "seal.evaluation.mission_metrics:Missions",
         "pass_rate": "seal.evaluation.judge:PassRate",
         "retrieval": "seal.evaluation.retrieval:Retrieval",
         "usage": "seal.evaluation.usage:UsageMetrics",

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from seal.core.conditions import Match
 from seal.core.errors import SealError, UsageError
 from seal.core.protocols import Judge, Metric
 from seal.core.registry import Registry
@@ -16,26 +15,35 @@ from seal.evaluation.calls import Calls
 from seal.evaluation.goals import INFRASTRUCTURE
 from seal.evaluation.judge import PassRate, RuleJudge
 from seal.evaluation.milestones.metrics import Milestones
+from seal.evaluation.mission_metrics import Missions
 from seal.evaluation.retrieval import Retrieval
+from seal.evaluation.rules import rules_named
 from seal.evaluation.usage import UsageMetrics
 from seal.evaluation.user_audit import UserAudit
 
 
 def default_metrics(
-    ks: Sequence[int] = (1, 5, 10), judge: Judge | None = None, match: Match | None = None
+    ks: Sequence[int] = (1, 5, 10), judge: Judge | None = None, match: str | None = None
 ) -> tuple[Metric, ...]:
-    """Return the metrics of every run: retrieval, calls, pass rate, milestones, usage, user audit.
+    """Return the metrics of every run.
+
+    They are: retrieval, calls, missions, pass rate, milestones, usage, user audit.
 
     Args:
         ks: Cut-offs of the retrieval metrics.
         judge: Of the pass rate; None: by rule, without a model.
-        match: Rules of the milestones; None: each task's own.
+        match: Rules of milestones and missions (`rules`); None: each task's own.
+
+    Raises:
+        UsageError: There are no such rules.
     """
+    rules = rules_named(match)
     return (
         Retrieval(tuple(ks)),
         Calls(),
+        Missions(rules.missions),
         PassRate(judge or RuleJudge()),
-        Milestones(match),
+        Guarded(Milestones(rules.milestones), "milestones"),  # conditions may be a plug-in's
         UsageMetrics(),
         UserAudit(),
     )

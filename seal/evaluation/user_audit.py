@@ -85,7 +85,7 @@ class UserAudit:
                 made_up = _value(hallucinations(task, trajectory, position))
             return {
                 HALLUCINATION: made_up,
-                INSTRUCTION: _value(instruction_errors(trajectory, position)),
+                INSTRUCTION: _value(_against_orders(task, trajectory, position)),
             }
 
         return score_goals(task, trajectory, NAMES, measure)
@@ -117,6 +117,14 @@ def hallucinations(task: Task, trajectory: Trajectory, goal: int) -> list[Flag]:
 def instruction_errors(trajectory: Trajectory, goal: int) -> list[Flag]:
     """Return what the user did against its instructions."""
     return list(_instruction_errors(goal_steps(trajectory, goal)))
+
+
+def _against_orders(task: Task, trajectory: Trajectory, goal: int) -> list[Flag]:
+    """Return the errors of a user; one whose brief has its replies is to leave after the last."""
+    found = instruction_errors(trajectory, goal)
+    if "replies" in (task.persona or {}):
+        return [flag for flag in found if flag.flag != "ended_early"]
+    return found
 
 
 def _instruction_errors(steps: Sequence[Step]) -> Iterator[Flag]:

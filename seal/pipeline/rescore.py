@@ -7,12 +7,11 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from seal.core.conditions import Match
 from seal.core.errors import DataError
 from seal.core.protocols import Metric
 from seal.core.store import Store
 from seal.evaluation import REGISTRY as METRICS
-from seal.evaluation.milestones.metrics import check_match
+from seal.evaluation.rules import rules_named
 from seal.evaluation.scoring import build_metrics
 from seal.pipeline.cast import Cast
 from seal.pipeline.identity import name_of, warnings_of
@@ -49,7 +48,7 @@ def rescore(
         workers: Trajectories that a model judges at once.
         cache_dir: Where answers are kept; None: the usual place.
         progress: Called with (scored, total).
-        match: Rules of the milestones, `clean` or `toolsandbox`; None: each task's own.
+        match: Rules, `clean`, `toolsandbox` or `mmtb`; None: each task's own.
 
     Returns:
         The summary.
@@ -59,7 +58,7 @@ def rescore(
         UsageError: A judge or rules that cannot be, or the run is being written by another process.
     """
     folder = RunFolder.open(run)
-    rules = check_match(match)
+    rules_named(match)
     settings = RunSettings(
         role_models={} if judge_model is None else {"judge": judge_model},
         model_options=model_options or {},
@@ -74,8 +73,8 @@ def rescore(
         threads = workers if cast.judged_by_model else 1
         for run_folder in (*folder.baselines().values(), folder):
             shown = progress if run_folder is folder else None
-            summary = _score(run_folder, cast, threads, extra, shown, rules)
-            _note(run_folder, cast, [name_of(metric) for metric in names], rules)
+            summary = _score(run_folder, cast, threads, extra, shown, match)
+            _note(run_folder, cast, [name_of(metric) for metric in names], match)
     return summary
 
 
@@ -85,7 +84,7 @@ def _score(
     threads: int,
     extra: Iterable[Metric],
     progress: Callable[[int, int], None] | None,
-    match: Match | None,
+    match: str | None,
 ) -> dict[str, Any]:
     with Lock(folder.path):
         _put_in_order(folder)
@@ -101,7 +100,7 @@ def _score(
         )
 
 
-def _note(folder: RunFolder, cast: Cast, metrics: list[Any], match: Match | None) -> None:
+def _note(folder: RunFolder, cast: Cast, metrics: list[Any], match: str | None) -> None:
     """Write down how the run was scored."""
     with Lock(folder.path):
         manifest = folder.manifest()

@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any
 
-from seal.core.conditions import Match
 from seal.core.errors import DataError
 from seal.core.protocols import Judge, Metric
 from seal.core.records import AtomicFile, encode
@@ -61,7 +60,7 @@ def score_run(
     threads: int = 1,
     extra: Iterable[Metric] = (),
     progress: Callable[[int, int], None] | None = None,
-    match: Match | None = None,
+    match: str | None = None,
 ) -> dict[str, Any]:
     """Score every trajectory of a run; writes scores.jsonl and summary.json, returns the summary.
 
@@ -73,7 +72,7 @@ def score_run(
         threads: Trajectories judged at once; more than one only helps a model's judge.
         extra: Further metrics.
         progress: Called with (scored, total).
-        match: Rules of the milestones; None: each task's own.
+        match: Rules of milestones and missions (`seal.evaluation.rules`); None: each task's own.
 
     Raises:
         DataError: A trajectory of a task that the run does not have, or a damaged file.

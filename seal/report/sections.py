@@ -23,6 +23,7 @@ from seal.report.breakdown import breakdown
 from seal.report.charts import Bar, BarGroup, bar_chart
 from seal.report.gold import json_text
 from seal.report.lanes import Lane
+from seal.report.missions import Share, mission_tables, pyramid, runs_of, switching
 from seal.report.outcomes import ALMOST_ONE, reason_of, scores_so_far
 from seal.report.pages import render
 from seal.report.printable import one_line
@@ -58,13 +59,14 @@ SECTIONS = Registry(
     {
         "summary": "seal.report.sections:SummarySection",
         "breakdown": "seal.report.sections:BreakdownSection",
+        "missions": "seal.report.sections:MissionSection",
         "users": "seal.report.sections:UserSection",
         "charts": "seal.report.sections:ChartSection",
         "ceiling": "seal.report.sections:CeilingSection",
     },
 )
 
-OURS = ("summary", "breakdown", "users", "charts", "ceiling")
+OURS = ("summary", "breakdown", "missions", "users", "charts", "ceiling")
 
 
 def default_sections() -> list[Section]:
@@ -98,6 +100,30 @@ class BreakdownSection:
         """Return the table; None where tasks have neither."""
         found = breakdown(lanes)
         return None if found is None else render("breakdown.html", lanes=lanes, found=found)
+
+
+class MissionSection:
+    """Missions by type, place and relation, errors, and the pyramid of type sequences."""
+
+    title = "Missions"
+
+    def render(self, lanes: Sequence[Lane]) -> Markup | None:
+        """Return the tables and a pyramid a run; None where no mission has a type."""
+        if not any("mission_accuracy" in lane.metrics for lane in lanes):
+            return None
+        runs = runs_of(lanes)
+        tables = mission_tables(runs)
+        if not tables:
+            return None
+        data = switching(lanes[-1].run.tasks())
+        return render(
+            "missions.html",
+            tables=tables,
+            pyramids={label: pyramid(missions) for label, missions in runs.items()},
+            letters={"single": "S", "multi": "M", "chat": "C", "clarify": "Q"},
+            data=data,
+            related=Share(data.related, data.missions),
+        )
 
 
 class UserSection:

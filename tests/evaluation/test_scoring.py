@@ -22,7 +22,14 @@ def test_perfect_trajectory_scores_one_wherever_a_metric_applies() -> None:
     shares = {s.metric: s.value for s in scores if s.metric not in ("calls", "turns")}
     assert set(shares.values()) == {1.0, None}
     without = [name for name, value in shares.items() if value is None]
-    assert without == [*milestones.metrics.NAMES, "tokens_in", "tokens_out"]
+    assert without == [
+        "optimal_path",
+        "progress",
+        "dialogue_accuracy",
+        *milestones.metrics.NAMES,
+        "tokens_in",
+        "tokens_out",
+    ]
 
 
 def test_every_score_can_be_written_and_read_back() -> None:
@@ -48,7 +55,7 @@ def test_trajectory_of_another_task_is_refused() -> None:
 
 
 def test_registry_makes_every_metric_without_arguments() -> None:
-    names = ["calls", "milestones", "pass_rate", "retrieval", "usage", "user_audit"]
+    names = ["calls", "milestones", "missions", "pass_rate", "retrieval", "usage", "user_audit"]
     assert REGISTRY.names() == names
     scores = score_trajectory(
         WANTED, PERFECT, {}, [REGISTRY.resolve(name)() for name in REGISTRY.names()]

@@ -6,13 +6,25 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from mmtb_sources import CHAT, CLARIFY, MIXED, PARALLEL, SERIAL, SINGLE, record, write_records
+from mmtb_sources import (
+    CHAT,
+    CLARIFY,
+    MIXED,
+    PARALLEL,
+    SERIAL,
+    SINGLE,
+    answer,
+    node,
+    record,
+    write_records,
+)
 from servers import ModelServer, calls, text
 from small_pools import play
 
 from seal.benchmarks import import_benchmark
 from seal.core.protocols import Completion, Message, Request
 from seal.core.types import ToolCall, Trajectory
+from seal.pipeline.rescore import rescore
 
 Pool = Callable[..., Path]
 
@@ -162,13 +174,29 @@ def test_the_oracle_makes_the_gold_calls_of_every_type(
     summary = play(pool, tmp_path / "run", model="oracle", team=team, history=history).summary
     means = {name: entry["mean"] for name, entry in summary["metrics"].items()}
     assert summary["errors"] == 0
-    assert [means[n] for n in ("call_f1", "param_acc_gold", "pass_rate")] == [1.0, 1.0, 1.0]
+    names = ("mission_accuracy", "name_accuracy", "optimal_path", "progress", "dialogue_accuracy")
+    assert [means[n] for n in (*names, "call_f1", "param_acc_gold", "pass_rate")] == [1.0] * 8
     assert means["calls"] == pytest.approx(9 / 6)
 
 
 def test_the_floor_plays_every_type(pool_of: Pool, tmp_path: Path) -> None:
     summary = play(pool_of(*EVERY), tmp_path / "run", model="lexical", team="direct").summary
     assert (summary["errors"], sum(summary["stop_reasons"].values())) == (0, 6)
+
+
+def test_a_run_is_scored_again_by_the_rules_of_the_original(pool_of: Pool, tmp_path: Path) -> None:
+    places = ("Brest", "Vigo", "Rome")
+    nodes = [node(n, "getTide", at=place) for n, place in enumerate(places)]
+    pool = pool_of(("Three tides, please.", "多", [*nodes, answer(3, 0, 1, 2)]))
+    two, one = (
+        Completion(calls=tuple(ToolCall("", "getTide", {"at": place}) for place in part))
+        for part in (places[:2], places[2:])
+    )
+    result = play(pool, tmp_path / "run", model=script(two, one, "Done."), team="direct")
+    before = result.summary["metrics"]["mission_accuracy"]["mean"]
+    after = rescore(result.folder.path, match="mmtb")["metrics"]["mission_accuracy"]["mean"]
+    assert (before, after) == (1.0, 0.0)  # the original takes repeated tools all or one by one
+    assert result.folder.manifest()["measure"]["match"] == "mmtb"
 
 
 def test_a_server_plays_missions_without_a_model_for_the_user(

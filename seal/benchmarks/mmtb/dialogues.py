@@ -26,11 +26,8 @@ from seal.benchmarks.upstream.tolerance import CountedFault
 from seal.core.errors import DataError, UnknownNameError, shortened
 from seal.core.order import levels
 from seal.core.types import JSON
+from seal.evaluation.missions.graph import ANSWER, PSEUDO
 
-ASK = "ask_user_for_required_parameters"
-"""Pseudo tool: a question to the user."""
-ANSWER = "prepare_to_answer"
-"""Pseudo tool: the final reply."""
 LANGUAGES = ("en", "zh")
 MARK = "====="
 """What a text has that parts two missions."""
@@ -178,7 +175,7 @@ class _Reader:
                 )
             )
         _check_alternation(missions)
-        tools = [tool for tool in entries(self._twin("tools")) if _name(tool) not in (ASK, ANSWER)]
+        tools = [tool for tool in entries(self._twin("tools")) if _name(tool) not in PSEUDO]
         return Dialogue(self._id(), tuple(missions), tools)
 
     def _id(self) -> str:

@@ -19,12 +19,15 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
-from seal.benchmarks.mmtb.dialogues import ANSWER, ASK, Dialogue, Mission, Node
+from seal.benchmarks.mmtb.dialogues import Dialogue, Mission, Node
 from seal.benchmarks.mmtb.tools import BENCHMARK
 from seal.benchmarks.upstream.tolerance import CountedFault
 from seal.core.conditions import Argument, Asked, Called, Condition, Replied
 from seal.core.plain import json_text
 from seal.core.types import JSON, Goal, Milestone, Plan, Step, Task, Tool, ToolCall, ToolResult
+from seal.evaluation.mission_metrics import LEAVES
+from seal.evaluation.missions.graph import ANSWER, ASK, Graph
+from seal.evaluation.missions.outcomes import mission_kind
 
 WORLD = "replay"
 """Where the missions are played: gold observations come back (`seal.worlds.replay`)."""
@@ -65,6 +68,7 @@ def make_task(dialogue: Dialogue, tools: Mapping[str, Tool], language: str) -> T
         split="test",
         tags=_tags(goals),
         metadata={
+            "argument_scorer": "mmtb",
             "golden_history": "texts",
             "language": language,
             "types": [mission.kind for mission in missions],
@@ -86,7 +90,7 @@ def _goal(number: int, mission: Mission, tools: Mapping[str, Tool], date: str) -
         for node, result in zip(mission.nodes, _results(mission), strict=True)
     )
     labels: dict[str, JSON] = {"mission": number, "type": mission.kind}
-    leaf = multi_kind(mission.nodes)
+    leaf = _leaf(mission.nodes)
     if leaf:
         labels["leaf"] = leaf
     if mission.relation:
@@ -128,22 +132,11 @@ def _results(mission: Mission) -> Iterator[JSON]:
         yield next(answers)[1] if node.name == ASK else node.observation
 
 
-def multi_kind(nodes: Sequence[Node]) -> str:
-    """Return how the calls of a mission hang together: serial, parallel or mixed; empty: one call.
-
-    The nodes are walked in order; one that depends on a member of the current group closes it.
-    Source: the paper's leaf types of multi missions, as its code finds them.
-    """
-    groups: list[set[int]] = []
-    for position, node in enumerate(nodes):
-        if node.name in (ASK, ANSWER):
-            continue
-        if not groups or groups[-1] & set(node.after):
-            groups.append(set())
-        groups[-1].add(position)
-    if any(len(group) > 1 for group in groups):
-        return "mixed" if len(groups) > 1 else "parallel"
-    return "serial" if len(groups) > 1 else ""
+def _leaf(nodes: Sequence[Node]) -> str:
+    """Return how the calls of a mission hang together: serial, parallel or mixed; empty: one."""
+    names, arguments, after = zip(*((n.name, n.arguments, n.after) for n in nodes), strict=True)
+    kind = mission_kind(Graph(names, arguments, after))
+    return "" if kind is None else LEAVES[kind]
 
 
 def _reference(mission: Mission, tools: Mapping[str, Tool]) -> Iterator[Step]:

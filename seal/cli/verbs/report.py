@@ -24,12 +24,16 @@ def command(
     from seal.pipeline.run_folder import RunFolder
     from seal.report.breakdown import breakdown_tables
     from seal.report.html import write_report
+    from seal.report.missions import mission_breakdown
     from seal.report.users import user_tables
 
     folders = [RunFolder.open(path) for path in runs]
     with output(json) as result:
         path = write_report(folders, out or folders[0].report_path)
         result.result({"report": str(path)})
-        tables = [*chain.from_iterable(map(breakdown_tables, folders)), *user_tables(folders)]
+        own = (
+            table(folder) for folder in folders for table in (breakdown_tables, mission_breakdown)
+        )
+        tables = [*chain.from_iterable(own), *user_tables(folders)]
         result.show(*tables, f"report: {path}")
     return 0

@@ -272,6 +272,7 @@ def _play(settings: RunSettings, out: Path, resume: bool, result: Output) -> int
     from seal.pipeline.run import run
     from seal.report.breakdown import breakdown_tables
     from seal.report.html import write_report
+    from seal.report.missions import mission_breakdown
     from seal.report.notes import summary_notes
     from seal.report.tables import summary_table
 
@@ -282,7 +283,8 @@ def _play(settings: RunSettings, out: Path, resume: bool, result: Output) -> int
     folder = played.folder
     report = write_report([folder], folder.report_path)
     result.result({"run": str(folder.path), **played.summary})
-    result.show(summary_table(folder), *breakdown_tables(folder), *summary_notes(folder))
+    tables = (*breakdown_tables(folder), *mission_breakdown(folder))
+    result.show(summary_table(folder), *tables, *summary_notes(folder))
     result.show(f"run: {folder.path}", f"report: {report}")
     return played.exit_code
 

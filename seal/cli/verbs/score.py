@@ -30,7 +30,7 @@ def command(
     ] = None,
     match: Annotated[
         str | None,
-        typer.Option(help="Rules of milestones: clean or toolsandbox; else each task's own."),
+        typer.Option(help="Rules of scores: clean, toolsandbox or mmtb; else each task's own."),
     ] = None,
     metric: Metrics = None,
     workers: Annotated[int, typer.Option(help="Answers judged at once.")] = 4,
@@ -41,6 +41,7 @@ def command(
     from seal.pipeline.rescore import rescore
     from seal.pipeline.run_folder import RunFolder
     from seal.report.breakdown import breakdown_tables
+    from seal.report.missions import mission_breakdown
     from seal.report.notes import summary_notes
     from seal.report.tables import summary_table
 
@@ -60,5 +61,6 @@ def command(
             )
         result.result({"run": str(run), **summary})
         folder = RunFolder.open(run)
-        result.show(summary_table(folder), *breakdown_tables(folder), *summary_notes(folder))
+        tables = (*breakdown_tables(folder), *mission_breakdown(folder))
+        result.show(summary_table(folder), *tables, *summary_notes(folder))
     return int(summary["errors"] > 0)

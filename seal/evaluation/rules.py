@@ -1,0 +1,44 @@
+"""The rules that scores are computed by, under the one name that `--match` takes.
+
+`clean`: ours, everywhere. `toolsandbox`: milestones as ToolSandbox measures them. `mmtb`: missions
+as Multi-Mission Tool Bench's code judges them. Not named: each task's own rules of milestones, and
+`clean` for missions.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from seal.core.conditions import Match
+from seal.core.errors import UsageError
+from seal.evaluation.milestones.metrics import check_match
+from seal.evaluation.missions.judging import Match as MissionMatch
+
+MMTB = "mmtb"
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """What a name stands for."""
+
+    milestones: Match | None = None
+    """None: each task's own."""
+    missions: MissionMatch = "clean"
+
+
+def rules_named(name: str | None) -> Rules:
+    """Return the rules of a name; None: none is asked for.
+
+    Raises:
+        UsageError: There are no such rules.
+    """
+    if name == MMTB:
+        return Rules(missions="mmtb")
+    try:
+        return Rules(milestones=check_match(name))
+    except UsageError as error:
+        text = str(error).replace(", got", f", {MMTB}, got")
+        raise UsageError(text) from error
+
+
+__all__ = ["MMTB", "Rules", "rules_named"]
