@@ -11,7 +11,7 @@ from seal.pipeline.run_folder import RunFolder
 from seal.report.lanes import lanes_of
 from seal.report.outcomes import scores_so_far, trajectories_so_far
 from seal.report.printable import one_line, printable
-from seal.report.tables import lacking_metrics, summary_rows
+from seal.report.tables import OF_SOME_BENCHMARKS, lacking_metrics, summary_rows
 from seal.report.users import percent, user_rows
 
 ERRORS = 5
@@ -56,9 +56,11 @@ def _counts(summary: Mapping[str, Any]) -> str:
 
 
 def _gaps(summary: Mapping[str, Any], metrics: Sequence[str]) -> Iterator[str]:
-    """Yield a line for each reason that leaves metrics without any value."""
+    """Yield a line for each reason that leaves metrics of all benchmarks without any value."""
     by_reason: dict[str, list[str]] = {}
     for metric in metrics:
+        if metric in OF_SOME_BENCHMARKS:
+            continue
         reasons = (summary.get("metrics", {}).get(metric) or {}).get("reasons") or {}
         by_reason.setdefault(" / ".join(sorted(reasons)) or "not measured", []).append(metric)
     for why, names in by_reason.items():

@@ -21,6 +21,12 @@ MAIN = (
 )  # fmt: skip
 """Metrics of the short table, in its order; of `recall@K` and its like the largest K."""
 
+OF_SOME_BENCHMARKS = frozenset(
+    {"similarity", "mission_accuracy", "dialogue_accuracy", "goal_state", "progress"}
+    | {"optimal_path", "awareness", "selection", "execution", "creation"}
+)
+"""Main metrics that need a gold of their own kind: of other benchmarks nobody misses them."""
+
 UNBOUNDED = frozenset({"calls", "turns", "turn_count", "tokens_in", "tokens_out"})
 """Metrics that count instead of lying in [0, 1]."""
 

@@ -60,3 +60,10 @@ def test_a_chat_that_could_not_be_judged_is_shown_too(run_with):
     run = run_with([chat("own/a", 1)], [score], errors=1, error_reasons={reason: 1})
 
     assert summary_notes(run)[-1] == f"see one of them: seal view {run.path} own/a --trial 1"
+
+
+def test_metrics_of_other_benchmarks_are_not_missed(make_run):
+    none = metric(None, reasons={"no such gold": 1})
+    run = make_run("r", [task("own/a")], [], [], {"similarity": none, "call_f1": none})
+
+    assert [line for line in summary_notes(run) if "n/a" in line] == ["n/a (no such gold): call_f1"]
