@@ -72,7 +72,7 @@ def compared(
         match: By which rules.
 
     Returns:
-        None where something happened to the table that is no such change.
+        None where something else happened to the table, or to another number of rows.
     """
     if change == "snapshot":
         return table, target
@@ -147,8 +147,10 @@ def _counted(table: Iterable[Row]) -> Counter[bytes]:
 
 
 def _clean_addition(table: Table, before: Table, target: Table) -> tuple[Table, Table] | None:
+    if len(table) - len(before) != len(target):  # whatever the rows are
+        return None
     added = beyond(table, before)
-    return None if len(added) != len(table) - len(before) else (added, target)
+    return (added, target) if len(added) == len(target) else None
 
 
 def _clean_update(table: Table, before: Table, target: Table) -> tuple[Table, Table] | None:
