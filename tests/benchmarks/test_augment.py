@@ -249,6 +249,13 @@ def test_a_goal_whose_tools_are_retrieved_is_offered_its_gold_tools_and_others()
     assert names(made.tasks[0].goals[0].offered) == ["find_berth", "find_tide"]
 
 
+def test_what_a_benchmark_means_by_the_same_words_is_left_alone() -> None:
+    theirs = replace(task(), metadata={"tools": ["wrench"]})
+    pool = [replace(one, source={"original": "a page of the web"}) for one in TOOLS]
+    (found,) = augmented("distraction=1", tasks=[theirs], tools=pool).tasks
+    assert (found.metadata["tools"], len(found.goals[0].offered or ())) == (["wrench"], 2)
+
+
 def test_a_goal_without_any_tool_can_only_be_offered_all() -> None:
     idle = task(offered=None, relevant=(), plans=None)
     made = augmented("distraction=3", "distraction=all", tasks=[idle, task("u")])

@@ -116,7 +116,8 @@ class _Work:
         """Return the goal with what it is offered; None where nothing says what it is about."""
         if augmentation.distraction is None:
             return goal
-        given = task.metadata.get(GIVEN) or {}
+        named = task.metadata.get(GIVEN)
+        given = named if isinstance(named, dict) else {}  # a benchmark's own word for another thing
         own = given.get("allow") or goal.offered or _gold(task, goal)
         if not own and augmentation.distraction != "all":
             return None

@@ -88,7 +88,7 @@ class Scrambler:
 
 def is_scrambled(tool: Tool) -> bool:
     """Tell whether a tool is a scrambled one."""
-    return _ORIGINAL in tool.source
+    return _FUNCTION in tool.source and isinstance(tool.source.get(_ORIGINAL), Mapping)
 
 
 def originals(tools: Iterable[Tool]) -> dict[str, Tool]:
