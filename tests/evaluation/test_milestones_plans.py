@@ -1,6 +1,6 @@
 """One plan's similarity, by both sets of rules, and the metrics of a run."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pytest
@@ -9,6 +9,7 @@ from milestone_chats import START, A, B, asks, chat, does, reply, says
 from seal.core.conditions import AllOf, Called, Condition, Match, Replied, StateHas, StateUnchanged
 from seal.core.errors import DataError, UsageError
 from seal.core.types import Goal, Milestone, Plan, Step, Stop, Task, Trajectory
+from seal.evaluation import default_metrics, score_trajectory
 from seal.evaluation.calls import Calls
 from seal.evaluation.milestones import Milestones, PlanResult, measure_plan, view, with_guardrails
 from seal.evaluation.milestones.metrics import NAMES, check_match
@@ -190,6 +191,26 @@ def test_a_plan_that_cannot_be_measured_has_no_value_and_says_why() -> None:
     found = scores(Milestones(), task(GUARDED, lost), chat(asks(), *ADD, says("Done")))
     assert {score.value for score in found.values()} == {None}
     assert "cannot be measured: milestones.0: since: 5 is no" in found["similarity"].reason
+
+
+@dataclass(frozen=True)
+class Broken(Condition):
+    """A plug-in's condition that fails."""
+
+    kind: str = field(default="broken", init=False)
+
+    def similarity(self, step: Step, reached: Any) -> float:
+        """Fail."""
+        raise ZeroDivisionError("no step")
+
+
+def test_a_condition_that_fails_costs_its_task_the_milestones_alone() -> None:
+    broken = task(Plan((Milestone(Broken()),)))
+    done = replace(chat(asks(), says("Done")), stops=(Stop("done"),))
+    found = {s.metric: s for s in score_trajectory(broken, done, {}, default_metrics())}
+    assert "metric milestones: ZeroDivisionError: no step" in found["milestones"].reason
+    assert "similarity" not in found
+    assert found["turns"].value is not None
 
 
 def test_unknown_rules_are_refused() -> None:
