@@ -165,8 +165,8 @@ def retrieve(
             may stand alone.
         k: Cut-offs; the largest is the length of a ranking.
         out: Folder for results.json, results.csv, rankings, TREC run and qrels files, draws.jsonl
-            (the queries of each sample), and with the extra `experiments` results.parquet and
-            figures: new or empty. None: nothing is written.
+            (the queries of each sample, the tools of each drawn pool), and with the extra
+            `experiments` results.parquet and figures: new or empty. None: nothing is written.
         progress: Told the stage, how many of its items are done, and how many there are.
         on_result: Told each entry of `results` when it is there.
         **settings: Fields of `seal.pipeline.retrieval.settings.RetrievalSettings`: pool_sizes,

@@ -53,6 +53,8 @@ class PoolSample:
     """In the order of their ids; they name these tools alone."""
     seeds: tuple[str, ...]
     """Ids of the tasks that were drawn, in the order of drawing."""
+    distractors: int = 0
+    """Tools that none of the drawn tasks needs."""
 
     @property
     def digest(self) -> str:
@@ -276,6 +278,7 @@ class _Protocol:
                 if name in seeds or (self.queries == "closure" and self.pool.needs[name].met(held))
             ),
             tuple(drawn.seeds),
+            len(held - drawn.needed),
         )
 
 

@@ -49,7 +49,9 @@ def test_a_pipe_is_told_of_each_retriever_that_is_done(called) -> None:
     done = called(*words, "--pool-sizes", "20,all", "--samples", "2", "--json")
     assert done.returncode == 0, done.stderr
     json.loads(done.stdout)
-    places = [line.partition(": recall@10 ")[0] for line in done.stderr.splitlines()]
+    *told, note = done.stderr.splitlines()
+    assert note.startswith("seal: no drawn pool holds a distractor, so --distractors uniform has")
+    places = [line.partition(": recall@10 ")[0] for line in told]
     assert places == [
         f"seal: sample, {tools} tools, {name}" for tools in (20, 65) for name in ("tfidf", "oracle")
     ]

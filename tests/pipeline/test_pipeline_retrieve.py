@@ -518,7 +518,7 @@ def test_a_size_beyond_one_of_several_pools_is_left_out_there(tmp_path: Path):
 
     sizes = [(entry["pool"], entry["size"]) for entry in found["results"]]
     assert sizes == [("a", 10), ("a", 30), ("b", 10)]
-    assert found["notes"] == ["b has 20 tools: no pools of 30 were drawn"]
+    assert found["notes"][0] == "b has 20 tools: no pools of 30 were drawn"
 
 
 def test_no_folder_that_holds_something_takes_an_experiment(pool: Path, tmp_path: Path):
@@ -567,3 +567,28 @@ def test_settings_put_numbers_in_order():
     settings = RetrievalSettings(k=(10, 1, 10), pool_sizes=("all", 50, 10))
     assert settings.k == (1, 10)
     assert settings.pool_sizes == (10, 50, "all")
+
+
+@pytest.mark.parametrize("distractors", ["uniform", "same_tool", "nearest"])
+def test_pools_without_distractors_are_told(tmp_path: Path, distractors: str):
+    pool = large_pool(tmp_path / "pool")
+    found = seal.retrieve(pool, "tfidf", pool_sizes=(20,), samples=2, distractors=distractors)
+    (note,) = found["notes"]
+    assert note.startswith(f"no drawn pool holds a distractor, so --distractors {distractors} has")
+    assert "--queries-in fixed with several --pool-sizes" in note
+
+
+def test_the_repair_of_pools_without_distractors_draws_them(tmp_path: Path):
+    pool, out = large_pool(tmp_path / "pool"), tmp_path / "out"
+    drawn = {"pool_sizes": (8, 20, "all"), "samples": 2, "queries_in": "fixed"}
+    found = measured([pool], ["tfidf"], out, **drawn)
+
+    assert found["notes"] == []
+    lines = [orjson.loads(line) for line in (out / "draws.jsonl").read_bytes().splitlines()]
+    assert [line.get("distractors") for line in lines] == [0, 0, 12, 12, None]
+    assert [len(line.get("tools", ())) for line in lines] == [8, 8, 20, 20, 0]
+    assert set(lines[0]["tools"]) <= set(lines[2]["tools"])
+
+
+def test_whole_pools_need_no_distractors(tmp_path: Path):
+    assert seal.retrieve(large_pool(tmp_path / "pool"), "tfidf")["notes"] == []

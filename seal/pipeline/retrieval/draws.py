@@ -58,6 +58,8 @@ class Ranked:
     draws: tuple[Draw, ...]
     drawn_alone: bool = False
     """True: only the queries of the draws are ranked, not every goal of the tasks."""
+    distractors: int | None = None
+    """Tools of a drawn pool that none of its seed queries needs; None: of the whole pool."""
 
     @property
     def goals(self) -> list[tuple[Task, int]]:
@@ -173,6 +175,19 @@ def draw(source: Source, settings: RetrievalSettings) -> list[Ranked]:
     return parts
 
 
+def full_of_needs(parts: Sequence[Ranked], settings: RetrievalSettings) -> list[str]:
+    """Return a sentence where pools are drawn and none of them holds a distractor."""
+    drawn = [part for part in parts if not part.whole]
+    if not drawn or any(part.distractors for part in drawn):
+        return []
+    return [
+        f"no drawn pool holds a distractor, so --distractors {settings.distractors} has no effect: "
+        "queries were drawn until the tools that they need filled each pool; "
+        "--queries-in fixed with several --pool-sizes asks the queries of the smallest pool at "
+        "every size and fills the larger ones with distractors"
+    ]
+
+
 def _drawn_pools(
     source: Source, sizes: Sequence[int], settings: RetrievalSettings
 ) -> Iterator[Ranked]:
@@ -184,7 +199,16 @@ def _drawn_pools(
         queries = _queries(source, pool.size, pool.sample, pool.tasks, settings)
         draws = (Draw(pool.sample, queries),)
         alone = settings.queries is not None
-        yield Ranked(source, pool.size, pool.tools, pool.tasks, pool.digest, draws, alone)
+        yield Ranked(
+            source,
+            pool.size,
+            pool.tools,
+            pool.tasks,
+            pool.digest,
+            draws,
+            alone,
+            pool.distractors,
+        )
 
 
 def _queries(

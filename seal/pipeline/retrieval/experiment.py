@@ -14,8 +14,8 @@ from seal.core.store import FILE_NAME, Store
 from seal.pipeline.identity import versions
 from seal.pipeline.places import cache_folder
 from seal.pipeline.retrieval.contenders import Contender, contenders, held_out
-from seal.pipeline.retrieval.draws import Ranked, draw, left_out, open_sources
-from seal.pipeline.retrieval.files import Folder
+from seal.pipeline.retrieval.draws import Ranked, draw, full_of_needs, left_out, open_sources
+from seal.pipeline.retrieval.files import Folder, lists_tools
 from seal.pipeline.retrieval.measures import Measured, Unavailable, measure
 from seal.pipeline.retrieval.settings import RetrievalSettings
 from seal.pipeline.retrieval.summary import Cell, cell_of, comparisons_of, corrected, results_of
@@ -59,8 +59,8 @@ def retrieve(
     sources = open_sources(pools, settings)
     if settings.held_out is not None:
         sources = held_out(sources, settings.held_out)
-    notes = left_out(sources, settings)
     parts = [part for source in sources for part in draw(source, settings)]
+    notes = [*left_out(sources, settings), *full_of_needs(parts, settings)]
     labels = [contender.label for contender in entered]
     folder = None
     if out is not None:
@@ -68,6 +68,8 @@ def retrieve(
         folder = Folder(out, [source.label for source in sources], labels, lines)
         if not folder.draws_written:
             notes.append(f"rankings of drawn pools were not written: {lines} lines are too many")
+        if not lists_tools(parts):
+            notes.append("the ids of drawn pools' tools were not written: they are too many")
     store = Store(cache_folder(settings.cache_dir) / FILE_NAME)
     try:
         result = {

@@ -5,7 +5,8 @@ results.csv              the same figures, one a line
 POOL-RETRIEVER/          rankings.jsonl, run.trec and qrels.trec of the whole pool
 POOL-RETRIEVER/SIZE-N/   run.trec and qrels.trec of the drawn pool N, in small experiments
 draws.jsonl              {pool, size, sample, tools_digest, queries}: what each sample asked, by the
-                         query ids of the TREC files
+                         query ids of the TREC files; of drawn pools {distractors, tools} too:
+                         how many tools no seed query needs, and the ids of all
 
 qrels.trec holds what any sample of its pool asked. Beside them stand the results.parquet and
 figures/ of `seal.report`.
@@ -58,6 +59,8 @@ COLUMNS = (
 queries behind the value."""
 _TREC_LINES = 2_000_000
 """Ranked tools of drawn pools that are written at most: about 150 MB."""
+_TOOL_IDS = 1_000_000
+"""Ids of the tools of drawn pools that are written at most: about 50 MB."""
 _NAME_LIMIT = 120
 """Characters of a folder's name."""
 
@@ -113,10 +116,11 @@ class Folder:
 
     def finish(self, result: Mapping[str, Any], parts: Sequence[Ranked]) -> None:
         """Write the results and which queries each sample asked; put all in its place."""
+        with_tools = lists_tools(parts)
         with AtomicFile(self._part / DRAWS) as file:
             for ranked in parts:
                 for draw in ranked.draws:
-                    file.write(orjson.dumps(_draw_json(ranked, draw)) + b"\n")
+                    file.write(orjson.dumps(_draw_json(ranked, draw, with_tools)) + b"\n")
         with AtomicFile(self._part / RESULTS) as file:
             file.write(without_keys(json_text(result)))
         with AtomicFile(self._part / TABLE) as file:
@@ -148,14 +152,24 @@ def _check_empty(out: Path) -> None:
         raise UsageError(f"{out} holds {min(held)}: choose a new folder or empty it")
 
 
-def _draw_json(ranked: Ranked, draw: Draw) -> dict[str, Any]:
-    return {
+def lists_tools(parts: Sequence[Ranked]) -> bool:
+    """Tell whether the tools of drawn pools are few enough for their ids to be written."""
+    return sum(len(part.tools) for part in parts if not part.whole) <= _TOOL_IDS
+
+
+def _draw_json(ranked: Ranked, draw: Draw, with_tools: bool) -> dict[str, Any]:
+    found: dict[str, Any] = {
         "pool": ranked.source.label,
         "size": ranked.size,
         "sample": draw.sample,
         "tools_digest": ranked.digest,
         "queries": [query_id(query) for query in draw.queries],
     }
+    if not ranked.whole:
+        found["distractors"] = ranked.distractors
+        if with_tools:
+            found["tools"] = [tool.id for tool in ranked.tools]
+    return found
 
 
 def _folder_name(pool: str, retriever: str) -> str:
