@@ -12,7 +12,7 @@ import pytest
 from pyarrow import parquet
 
 from seal.benchmarks import ImportReport, import_benchmark, load_pool
-from seal.core.errors import DataError
+from seal.core.errors import DataError, MissingExtraError
 from seal.core.types import ToolCall
 from seal.core.validation import CallValidator
 
@@ -186,6 +186,24 @@ def test_parquet_beside_json_doubles_nothing(tmp_path: Path) -> None:
     report = import_benchmark("apigen", tmp_path / "source", tmp_path / "pool")
     assert (report.tasks, report.facts["counts"]["duplicates"]) == (3, 1)
     assert report.facts["files"] == {"json": 1, "parquet": 1}
+
+
+def test_parquet_beside_json_is_passed_over_without_pyarrow_and_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    imported(tmp_path, record(0), record(1))
+    copy = tmp_path / "source" / "train.parquet"
+    parquet.write_table(pa.Table.from_pylist([record(1)]), copy)
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    report = import_benchmark("apigen", tmp_path / "source", tmp_path / "pool")
+    assert report.tasks == 2
+    assert report.facts["files"] == {"json": 1}
+    assert report.to_json()["skipped_files"] == ["train.parquet"]
+    assert "pyarrow is not installed" in str(report.to_json()["skipped_because"])
+
+    (tmp_path / "source" / "xlam.json").unlink()
+    with pytest.raises(MissingExtraError, match="pyarrow is not installed"):
+        import_benchmark("apigen", tmp_path / "source", tmp_path / "other")
 
 
 @pytest.mark.parametrize(

@@ -1,8 +1,9 @@
 """APIGen and its published part, xlam-function-calling-60k: one request a record, with gold calls.
 
 A source is the JSON file, a Parquet file, or a folder of both, such as a copy of the data set as
-hubs serve it; a record that stands in two files counts once. `tools` and `answers` are JSON texts
-within the record. The tools of the record are what the chat offers. Upstream gives the calls no
+hubs serve it; a record that stands in two files counts once. Parquet files beside JSON are passed
+over where pyarrow is not installed, and named. `tools` and `answers` are JSON texts within the
+record. The tools of the record are what the chat offers. Upstream gives the calls no
 order, so they are milestones without predecessors; the call of a milestone has exactly upstream's
 arguments. An argument that may be left out and has a default means the same written out with its
 default and left out, so that both are right, whichever of them upstream has.
@@ -26,7 +27,7 @@ import orjson
 
 from seal.benchmarks.gold_calls import GoldCheck
 from seal.benchmarks.importer import Notes
-from seal.benchmarks.upstream.parquet import parquet_records
+from seal.benchmarks.upstream.parquet import parquet_records, split_readable
 from seal.benchmarks.upstream.records import (
     Placed,
     TaskIds,
@@ -43,7 +44,7 @@ from seal.benchmarks.upstream.records import (
 from seal.benchmarks.upstream.tolerance import usable
 from seal.benchmarks.upstream.types import parameters_schema
 from seal.core.conditions import Argument, Called
-from seal.core.errors import DataError, shortened
+from seal.core.errors import DataError, MissingExtraError, shortened
 from seal.core.types import JSON, Goal, Milestone, Plan, Task, Tool
 
 BENCHMARK = "apigen"
@@ -67,7 +68,7 @@ def import_apigen(source: Path, notes: Notes) -> Iterator[Tool | Task]:
 
     Raises:
         DataError: A file is malformed, or all its records are; the text names file and place.
-        MissingExtraError: A Parquet file, without the extra `experiments`.
+        MissingExtraError: Parquet files alone, without the extra `experiments`.
     """
     return _Import(source, notes).records()
 
@@ -90,8 +91,11 @@ class _Import:
 
     def __init__(self, source: Path, notes: Notes) -> None:
         found = find(source, _FILES, BENCHMARK)
-        self._files = [path for path in found if path.name != _CARD]
+        self._files, skipped = split_readable([path for path in found if path.name != _CARD])
         self._notes = notes
+        if skipped:
+            notes.facts["skipped_files"] = [path.name for path in skipped]
+            notes.facts["skipped_because"] = str(MissingExtraError("pyarrow", "experiments"))
         self._tools = ToolTable()
         self._by_document: dict[bytes, str] = {}
         self._defaults: dict[str, dict[str, Argument]] = {}

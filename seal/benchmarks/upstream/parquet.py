@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +36,18 @@ def parquet_records(path: Path, columns: Sequence[str] = ()) -> Iterator[Placed]
         raise DataError(
             f"{path}: not readable as Parquet: {error}; is the file cut or damaged? Fetch it again"
         ) from error
+
+
+def split_readable(paths: Sequence[Path]) -> tuple[list[Path], list[Path]]:
+    """Return the files that can be read here, and the Parquet files that other files stand in for.
+
+    Without pyarrow, Parquet files are passed over where there are files of other kinds; where there
+    are none, they count as readable, and reading them tells the missing extra.
+    """
+    others = [path for path in paths if path.suffix != ".parquet"]
+    if not others or find_spec("pyarrow") is not None:
+        return list(paths), []
+    return others, [path for path in paths if path.suffix == ".parquet"]
 
 
 def _pyarrow_parquet() -> Any:
