@@ -19,6 +19,9 @@ State = TypeVar("State")
 Run = Callable[[State, int], tuple[State, bool]]
 """(world, position of a call) to the world after it, and whether it failed. Changes no world."""
 
+MOST_EXHAUSTIVE = 7
+"""Calls of which all orders are tried, 5,040 at most; of more, those that dependency leaves."""
+
 MAX_RUNS = 20_000
 """Runs of single calls that a search for a failing order may take."""
 
@@ -127,4 +130,4 @@ class _Search(Generic[State]):
         return tuple(calls)
 
 
-__all__ = ["MAX_RUNS", "Touch", "exhaustive_order", "failing_order"]
+__all__ = ["MAX_RUNS", "MOST_EXHAUSTIVE", "Touch", "exhaustive_order", "failing_order"]

@@ -30,7 +30,7 @@ from seal.core.types import JSON, Execution, Tables, Task, Tool, ToolCall, ToolR
 from seal.core.validation import CallError, CallValidator, error_result
 from seal.worlds.clock import Clock, clock_of
 from seal.worlds.functions import NOT_GIVEN, Tokens, WorldTool, fits, world_tool
-from seal.worlds.race import Touch, exhaustive_order, failing_order
+from seal.worlds.race import MOST_EXHAUSTIVE, Touch, exhaustive_order, failing_order
 from seal.worlds.tables import Row, copied
 
 Race = Literal["dependency", "exhaustive", "none"]
@@ -165,7 +165,7 @@ class World:
             after = world._fork(place)
             return after, after._run(calls[place]).error is not None
 
-        if self._race == "exhaustive":
+        if self._race == "exhaustive" and len(calls) <= MOST_EXHAUSTIVE:
             return exhaustive_order(len(calls), self, run)
         return failing_order([self._touch(call) for call in calls], self, run)
 

@@ -175,6 +175,14 @@ def test_an_order_that_fails_is_the_one_that_happens():
     assert [r.error for r in fair.call(batch)] == [None, None]
 
 
+def test_more_calls_than_can_be_tried_in_all_orders_race_by_dependency():
+    calls = [called("get_wifi_status", number) for number in range(19)]
+    calls += [called("search_stock", 19, query="x"), called("set_wifi_status", 20, on=False)]
+    results = new_phone({"race": "exhaustive"}).world.call(calls)
+    assert [r.call_id for r in results if r.error] == ["call_19"]
+    assert [r.call_id for r in results][-2:] == ["call_20", "call_19"]
+
+
 def test_a_batch_that_fails_as_given_is_played_as_given():
     phone = new_phone(settings={"wifi": False}).world
     calls = [called("search_stock", 0, query="x"), called("set_wifi_status", 1, on=True)]
