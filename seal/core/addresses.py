@@ -7,9 +7,16 @@ from urllib.parse import urlsplit, urlunsplit
 
 from seal.core.errors import UsageError
 
+BASE_URL = "--base-url"
+"""Where the address of a chat model's server is given, for messages."""
 
-def check_url(url: str) -> str:
+
+def check_url(url: str, setting: str = BASE_URL) -> str:
     """Return the address of a server, or say why it is none.
+
+    Args:
+        url: The address.
+        setting: Where it was given, for the message.
 
     Raises:
         UsageError: It is no http or https address with a host.
@@ -22,7 +29,7 @@ def check_url(url: str) -> str:
         valid = False
     if not valid:
         raise UsageError(
-            f"--base-url {public_url(url)!r}: expected an address such as http://localhost:8000/v1"
+            f"{setting} {public_url(url)!r}: expected an address such as http://localhost:8000/v1"
         )
     return url
 

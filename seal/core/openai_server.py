@@ -13,7 +13,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl, unquote, urlsplit, urlunsplit
 
-from seal.core.addresses import check_url, public_url, read_key
+from seal.core.addresses import BASE_URL, check_url, public_url, read_key
 from seal.core.errors import ModelError, RequestError, UsageError
 from seal.core.remote import (
     RETRIED,
@@ -32,14 +32,18 @@ SERVER = "OPENAI_BASE_URL"
 _NO_KEY = "no-key-needed"  # local servers want some header
 
 
-def server_url(given: str | None) -> str | None:
+def server_url(given: str | None, setting: str = BASE_URL) -> str | None:
     """Return the address of a server: the given one, else OPENAI_BASE_URL; None: OpenAI's own.
+
+    Args:
+        given: The address; None or empty: none.
+        setting: Where it is given, for the message.
 
     Raises:
         UsageError: It is no address.
     """
     url = given or os.environ.get(SERVER, "").strip() or None
-    return check_url(url) if url else None
+    return check_url(url, setting if given else SERVER) if url else None
 
 
 class OpenAIServer:
@@ -53,15 +57,23 @@ class OpenAIServer:
         api_key_env: Variable that holds the key; None: OPENAI_API_KEY.
         timeout_s: Longest silence of the server, in seconds.
         refused: What to do where it does not take a request: one sentence.
+        setting: Where the address is given, for messages.
 
     Raises:
-        UsageError: Neither a key nor a server; the text names the variable and the flag.
+        UsageError: Neither a key nor a server; the text names the variable and the setting.
     """
 
     def __init__(
-        self, who: str, url: str | None, api_key_env: str | None, timeout_s: float, refused: str
+        self,
+        who: str,
+        url: str | None,
+        api_key_env: str | None,
+        timeout_s: float,
+        refused: str,
+        setting: str = BASE_URL,
     ) -> None:
         self.url = url
+        self._setting = setting
         self._who = who
         self._key_variable = api_key_env or KEY
         self._key = read_key(self._key_variable)
@@ -70,7 +82,7 @@ class OpenAIServer:
         if not self._key and not url:
             raise UsageError(
                 f"{who}: no key and no server; set {self._key_variable}, or name a server "
-                "with --base-url or the option base_url= (vLLM, Ollama, llama.cpp)"
+                f"with {setting} (vLLM, Ollama, llama.cpp)"
             )
         self._clients: PerProcess[OpenAI] = PerProcess()
         parts = urlsplit(url or "")
@@ -104,7 +116,7 @@ class OpenAIServer:
             failure = self.transient(f"gave no answer within {self._timeout_s:g} seconds")
         except openai.APIConnectionError as error:
             said = f"could not be reached or broke off: {error.__cause__ or error}"
-            failure = self.transient(sentences(said, "Is it running, is --base-url right?"))
+            failure = self.transient(sentences(said, f"Is it running, is {self._setting} right?"))
         except ValueError as error:
             failure = self.transient(f"answered what is no JSON: {error}")
         except openai.OpenAIError as error:
@@ -161,7 +173,7 @@ class OpenAIServer:
             return f"Set {self._key_variable} to a key that may use this model."
         if status == 404:
             return (
-                "Check the model's name and --base-url (it usually ends in /v1); "
+                f"Check the model's name and {self._setting} (it usually ends in /v1); "
                 "`seal models` lists the forms."
             )
         if status == 429:

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 from seal.core.errors import ModelError
 from seal.core.openai_server import OpenAIServer, server_url
 from seal.core.remote import with_tries
-from seal.retrievers.embedders.remote import OPTIONS, RemoteOptions, requests_of
+from seal.retrievers.embedders.remote import BASE_URL, OPTIONS, RemoteOptions, requests_of
 
 _REFUSED = "Check the length of the texts, and lower -R batch_size."
 
@@ -33,7 +33,7 @@ class OpenAIEmbedder:
 
     def __init__(self, options: Mapping[str, Any]) -> None:
         read = RemoteOptions.read("openai", options, batch_size=128)
-        self._options = replace(read, base_url=server_url(read.base_url))
+        self._options = replace(read, base_url=server_url(read.base_url, BASE_URL))
         self.batch_size = read.batch_size
         self.identity = self._options.identity
 
@@ -82,7 +82,12 @@ class OpenAIEmbedder:
     def _server(self) -> OpenAIServer:
         options = self._options
         return OpenAIServer(
-            options.name, options.base_url, options.api_key_env, options.timeout_s, _REFUSED
+            options.name,
+            options.base_url,
+            options.api_key_env,
+            options.timeout_s,
+            _REFUSED,
+            BASE_URL,
         )
 
 

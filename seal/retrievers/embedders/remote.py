@@ -23,6 +23,8 @@ OPTIONS = frozenset(
     }
 )
 
+BASE_URL = "the retriever's option base_url="
+"""Where the address of an embedder's server is given, for messages."""
 _CHARACTERS = 400_000
 """Characters of one request: about 100,000 tokens, a third of what OpenAI takes at once."""
 
@@ -88,7 +90,7 @@ class RemoteOptions:
         return cls(
             provider=provider,
             model=model,
-            base_url=None if url is None else check_url(str(url)),
+            base_url=None if url is None else check_url(str(url), BASE_URL),
             api_key_env=options.get("api_key_env") or None,
             **given,
         )

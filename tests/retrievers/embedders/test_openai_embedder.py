@@ -140,7 +140,7 @@ def test_a_silent_server_is_given_up():
         (400, "length of the texts"),
         (401, "OPENAI_API_KEY"),
         (403, "OPENAI_API_KEY"),
-        (404, "--base-url"),
+        (404, "the retriever's option base_url="),
     ],
 )
 def test_a_refusal_fails_at_once_and_names_the_repair_never_the_key(status, repair):
@@ -231,12 +231,22 @@ def test_a_server_that_is_not_there_is_named():
     message = told(server, max_tries=1)
     assert server.url in message
     assert "could not be reached" in message
+    assert "is the retriever's option base_url= right?" in message
+    assert "--base-url" not in message
+
+
+def test_an_address_that_is_none_names_where_it_was_given(monkeypatch):
+    with pytest.raises(UsageError, match="the retriever's option base_url= 'nowhere': expected"):
+        OpenAIEmbedder({"model": "small", "base_url": "nowhere"})
+    monkeypatch.setenv("OPENAI_BASE_URL", "nowhere")
+    with pytest.raises(UsageError, match="OPENAI_BASE_URL 'nowhere': expected"):
+        OpenAIEmbedder({"model": "small"})
 
 
 def test_without_key_and_server_the_variable_is_named(monkeypatch):
     monkeypatch.delenv("OPENAI_API_KEY")
 
-    with pytest.raises(UsageError, match=r"OPENAI_API_KEY.*--base-url"):
+    with pytest.raises(UsageError, match=r"OPENAI_API_KEY.* the retriever's option base_url="):
         OpenAIEmbedder({"model": "small"}).embed(["x"])
 
 
