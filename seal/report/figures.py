@@ -1,42 +1,63 @@
-"""What all figures share: colours, markers, style, files. Equal figures give equal bytes."""
+"""What all figures share: looks of series, style, files. Equal figures give equal bytes."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from textwrap import wrap
 from typing import Any
 
 FOLDER = "figures"
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000", "#999999")
 """Told apart by colour-blind readers too (Okabe and Ito)."""
 MARKERS = "osD^vPX*"
+DASHES = ("-", "--", ":", "-.")
+HATCHES = ("///", "xxx", "...", "---", "\\\\\\", "+++", "|||", "ooo")
 STYLE: Any = {
     "svg.hashsalt": "seal",
     "svg.fonttype": "path",
     "font.family": "DejaVu Sans",
     "font.size": 9,
+    "figure.dpi": 100,
     "axes.spines.top": False,
     "axes.spines.right": False,
+    "hatch.linewidth": 0.8,
 }
 """Of matplotlib, as `rc_context` takes it."""
 
 
-_CAPTION_WIDTH = 17
-"""Characters of a caption's line for each inch of the figure."""
-
-
-def caption(figure: Any, *sentences: str) -> None:
-    """Write below a figure what its marks mean.
+def bar_look(number: int) -> dict[str, Any]:
+    """Return colour and hatch of a series of bars: no two series have the same.
 
     Args:
-        figure: Of matplotlib, with a constrained layout.
-        sentences: Each begins a line; empty ones are left out.
+        number: Of the series, from 0. The first eight differ by colour and have no hatch.
     """
-    width = int(_CAPTION_WIDTH * figure.get_figwidth())
-    lines = [line for text in sentences for line in wrap(text, width)]
-    if lines:
-        text = "\n".join(lines).replace("$", r"\$")
-        figure.supxlabel(text, fontsize=6.5, color="#444444", ha="center")
+    cycle, place = divmod(number, len(COLOURS))
+    hatch = ""
+    if cycle:
+        denser, kind = divmod(cycle - 1, len(HATCHES))
+        hatch = HATCHES[kind] + HATCHES[kind][0] * denser
+    return {"facecolor": COLOURS[place], "hatch": hatch, "edgecolor": "white", "linewidth": 0}
+
+
+def line_look(number: int) -> dict[str, Any]:
+    """Return colour, marker and dashes of a line: of 256 lines no two have the same.
+
+    Args:
+        number: Of the series, from 0. The first eight are drawn through and differ by colour and
+            by marker.
+    """
+    cycle, place = divmod(number, len(COLOURS))
+    return {
+        "color": COLOURS[place],
+        "marker": MARKERS[(place + cycle) % len(MARKERS)],
+        "linestyle": DASHES[(cycle + cycle // len(MARKERS)) % len(DASHES)],
+        "markersize": 4,
+        "linewidth": 1.2,
+    }
+
+
+def literal(text: str) -> str:
+    """Return a text as matplotlib has to be given it so that no part is read as a formula."""
+    return text.replace("$", r"\$")
 
 
 def save(figure: Any, folder: Path, name: str) -> list[Path]:

@@ -9,10 +9,12 @@ Whiskers: deviation over samples. Equal results give equal bytes.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from seal.report.figures import COLOURS, MARKERS, STYLE, caption, save
+from seal.report.figure_layout import lay_out, panels, title
+from seal.report.figures import STYLE, line_look, save
 from seal.report.frames import require
 from seal.report.sweep_table import (
     CALL_RECALL,
@@ -25,6 +27,11 @@ from seal.report.sweep_table import (
 
 _BARS = "Error bars: one standard deviation (n - 1) over samples; none where there is one sample."
 _AGAINST = (PASS_RATE, CALL_RECALL, "tokens")
+_PANELS_IN_ROW = 4
+_PANEL = (3.0, 2.4)
+"""Width and height of its axes, in inches."""
+_ALONE = (4.4, 2.6)
+"""Those of a figure's only panel."""
 
 
 class _Point(NamedTuple):
@@ -65,33 +72,35 @@ def draw_sweep(content: Mapping[str, Any], folder: Path) -> list[Path]:
 def _over_sizes(entries: Sequence[Mapping[str, Any]]) -> Any:
     ks = sorted({entry["top_k"] for entry in entries})
     sizes = sorted({entry["size"] for entry in entries})
-    figure, panels = _panels(len(ks))
-    for k, axes in zip(ks, panels, strict=True):
+    figure, rows = _panels(len(ks))
+    shown: dict[str, Any] = {}
+    for k, axes in zip(ks, chain(*rows), strict=True):
         mine = sorted((e for e in entries if e["top_k"] == k), key=lambda entry: entry["size"])
         for number, metric in enumerate(METRICS):
             measured = any(figure_of(entry, metric)["mean"] is not None for entry in entries)
             label = metric if measured else f"{metric}: n/a"
             points = [_Point(entry["size"], figure_of(entry, metric)) for entry in mine]
-            _line(axes, number, label, points)
+            shown[label] = _line(axes, number, points)
         axes.set_xscale("log")
         axes.set_xlim(0.8 * sizes[0], 1.25 * sizes[-1])
         axes.set_xticks(sizes, [f"{size:,}" for size in sizes], rotation=45, ha="right")
         axes.minorticks_off()
         axes.set_ylim(0, 1.05)
         axes.set_xlabel("tools in the pool")
-        axes.set_title(f"K = {k}")
-    panels[0].set_ylabel("mean over samples")
-    _legend(figure, panels)
-    caption(figure, _BARS, *lacking(entries))
+        title(axes, f"K = {k}")
+    for row in rows:
+        row[0].set_ylabel("mean over samples")
+    lay_out(figure, rows, shown, _BARS, *lacking(entries))
     return figure
 
 
 def _over_recall(entries: Sequence[Mapping[str, Any]]) -> Any:
     sizes = sorted({entry["size"] for entry in entries})
     counted = any(tokens_of(entry)["mean"] is not None for entry in entries)
-    shown = [what for what in _AGAINST if counted or what != "tokens"]
-    figure, panels = _panels(len(shown))
-    for what, axes in zip(shown, panels, strict=True):
+    against = [what for what in _AGAINST if counted or what != "tokens"]
+    figure, rows = _panels(len(against))
+    shown: dict[str, Any] = {}
+    for what, axes in zip(against, chain(*rows), strict=True):
         for number, size in enumerate(sizes):
             mine = sorted((e for e in entries if e["size"] == size), key=lambda e: e["top_k"])
             across = [(entry, figure_of(entry, f"recall@{entry['top_k']}")) for entry in mine]
@@ -100,14 +109,13 @@ def _over_recall(entries: Sequence[Mapping[str, Any]]) -> Any:
                 for entry, found in across
                 if found["mean"] is not None
             ]
-            _line(axes, number, f"{size:,} tools", points)
+            shown[f"{size:,} tools"] = _line(axes, number, points)
         axes.set_xlim(0, 1.05)
         axes.set_ylim(0, None if what == "tokens" else 1.05)
         axes.set_xlabel("recall@K; at each point its K")
-        axes.set_title("tokens of a goal" if what == "tokens" else what)
-    _legend(figure, panels)
+        title(axes, "tokens of a goal" if what == "tokens" else what)
     uncounted = "" if counted else "No panel of tokens: no model counted any."
-    caption(figure, _BARS, uncounted, *lacking(entries, (PASS_RATE, CALL_RECALL)))
+    lay_out(figure, rows, shown, _BARS, uncounted, *lacking(entries, (PASS_RATE, CALL_RECALL)))
     return figure
 
 
@@ -115,42 +123,34 @@ def _height(entry: Mapping[str, Any], what: str) -> Mapping[str, Any]:
     return tokens_of(entry) if what == "tokens" else figure_of(entry, what)
 
 
-def _line(axes: Any, number: int, label: str, points: Sequence[_Point]) -> None:
-    """Draw a line; one without a point to draw stands in the legend alone."""
+def _line(axes: Any, number: int, points: Sequence[_Point]) -> Any:
+    """Draw a line and return it for the legend; one without a point stands there alone."""
     drawn = [point for point in points if point.y["mean"] is not None]
-    colour = COLOURS[number % len(COLOURS)]
-    look = {"color": colour, "marker": MARKERS[number % len(MARKERS)], "markersize": 4}
+    look = line_look(number)
     if not drawn:
-        axes.plot([], [], label=label, linewidth=1.2, **look)
-        return
-    axes.errorbar(
+        return axes.plot([], [], **look)[0]
+    line = axes.errorbar(
         [point.x for point in drawn],
         [point.y["mean"] for point in drawn],
         yerr=[point.y["deviation"] or 0.0 for point in drawn],
         xerr=[point.spread or 0.0 for point in drawn],
-        label=label,
         capsize=2,
-        linewidth=1.2,
         **look,
     )
     for point in drawn:
-        place = (point.x, point.y["mean"])
-        axes.annotate(point.mark, place, (4, 4), textcoords="offset points", color=colour, size=7)
+        axes.annotate(
+            point.mark,
+            (point.x, point.y["mean"]),
+            (4, 4),
+            textcoords="offset points",
+            color=look["color"],
+            size=7,
+        )
+    return line
 
 
-def _panels(count: int) -> tuple[Any, list[Any]]:
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(max(5.0, 3.6 * count), 3.7), layout="constrained")
-    axes = list(figure.subplots(1, count, squeeze=False).flat)
-    for each in axes:
-        each.grid(axis="y", color="#dddddd", linewidth=0.6)
-    return figure, axes
-
-
-def _legend(figure: Any, panels: Sequence[Any]) -> None:
-    shown: dict[str, Any] = {}
-    for axes in panels:
-        handles, labels = axes.get_legend_handles_labels()
-        shown = dict(zip(labels, handles, strict=True)) | shown
-    figure.legend(shown.values(), shown.keys(), loc="outside upper center", ncols=4, frameon=False)
+def _panels(count: int) -> tuple[Any, list[list[Any]]]:
+    figure, rows = panels(count, _PANELS_IN_ROW, *(_PANEL if count > 1 else _ALONE))
+    for axes in chain(*rows):
+        axes.grid(axis="y", color="#dddddd", linewidth=0.6)
+    return figure, rows
