@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import inspect
 import math
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from seal.core.errors import DataError, OptionError, UsageError
+from seal.core.errors import DataError, OptionError, UsageError, shortened
 from seal.core.protocols import Pool, Retriever
 from seal.core.registry import Registry
 from seal.core.types import Query, Ranking
@@ -132,12 +132,14 @@ def rank(
 
     Raises:
         UsageError: k is less than 1.
-        DataError: The retriever's answer is no ranking: too few rows, an id twice or unknown, a
-            score that is no finite number.
+        DataError: The retriever's answer is no list of rankings, or one is none: too few rows, no
+            pairs of id and score, an id twice or unknown, a score that is no finite number.
     """
     check_k(k)
     name = getattr(retriever, "identity", type(retriever).__name__)
     rows = retriever.retrieve(queries, k)
+    if isinstance(rows, (str, bytes, Mapping)) or not hasattr(rows, "__len__"):
+        raise _no_ranking(name, rows)
     if len(rows) != len(queries):
         raise DataError(f"retriever {name}: {len(rows)} rows for {len(queries)} queries")
     limit = None if getattr(retriever, "complete", False) else k
@@ -148,7 +150,7 @@ def rank(
 
 
 def _ordered(row: Iterable[tuple[str, float]], name: str, known: Collection[str]) -> Hits:
-    hits = [(tool, round(float(score), DECIMALS) + 0.0) for tool, score in row]
+    hits = [_hit(item, name) for item in _items(row, name)]
     ids = {tool for tool, _ in hits}
     if len(ids) < len(hits):
         raise DataError(f"retriever {name}: a tool stands twice in one ranking")
@@ -157,6 +159,32 @@ def _ordered(row: Iterable[tuple[str, float]], name: str, known: Collection[str]
     if known and not ids.issubset(known):
         raise DataError(f"retriever {name}: {min(ids.difference(known))!r} is no tool of the pool")
     return by_score(hits)
+
+
+def _items(row: Any, name: str) -> Iterable[Any]:
+    if isinstance(row, (str, bytes, Mapping)) or not isinstance(row, Iterable):
+        raise _no_ranking(name, row)
+    return row
+
+
+def _hit(item: Any, name: str) -> tuple[str, float]:
+    """Return a hit with its score rounded; without -0.0, which sorts as 0.0 and prints otherwise."""
+    if isinstance(item, (str, bytes)):  # two letters would pass for a pair
+        raise _no_ranking(name, item)
+    try:
+        tool, score = item
+        number = round(float(score), DECIMALS) + 0.0
+    except (TypeError, ValueError) as error:
+        raise _no_ranking(name, item) from error
+    if not isinstance(tool, str):
+        raise _no_ranking(name, item)
+    return tool, number
+
+
+def _no_ranking(name: str, got: Any) -> DataError:
+    return DataError(
+        f"retriever {name}: expected one list of (tool id, score) per query, got {shortened(got)}"
+    )
 
 
 __all__ = [

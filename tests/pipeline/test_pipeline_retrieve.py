@@ -569,6 +569,30 @@ def test_settings_put_numbers_in_order():
     assert settings.pool_sizes == (10, 50, "all")
 
 
+@pytest.mark.parametrize(
+    ("answer", "got"),
+    [
+        (lambda queries: None, "got None"),
+        (lambda queries: 5, "got 5"),
+        (lambda queries: {"a": 1.0}, "got {'a': 1.0}"),
+        (lambda queries: [None for _ in queries], "got None"),
+        (lambda queries: [["ab"] for _ in queries], "got 'ab'"),
+        (lambda queries: [[("small/news/get", "high")] for _ in queries], "'high'"),
+        (lambda queries: [[(1, 0.5)] for _ in queries], "got (1, 0.5)"),
+        (lambda queries: [[("small/news/get", 0.5, 1)] for _ in queries], "0.5, 1"),
+    ],
+)
+def test_what_is_no_ranking_is_told_by_what_was_expected(pool: Path, answer, got: str):
+    class Wrong(First):
+        def retrieve(self, queries, k):
+            return answer(queries)
+
+    (entry,) = seal.retrieve(pool, Wrong, k=1)["results"]
+    expected = "retriever Wrong: expected one list of (tool id, score) per query, "
+    assert entry["unavailable"].startswith(expected)
+    assert got in entry["unavailable"]
+
+
 @pytest.mark.parametrize("distractors", ["uniform", "same_tool", "nearest"])
 def test_pools_without_distractors_are_told(tmp_path: Path, distractors: str):
     pool = large_pool(tmp_path / "pool")
