@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from dataclasses import fields
 from importlib.util import find_spec
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from seal.core.errors import DataError, MissingExtraError
+from seal.core.errors import DataError, MissingExtraError, UsageError, shortened
 from seal.core.types import Score
 from seal.pipeline.retrieval.files import COLUMNS, RESULTS, long_rows
 from seal.pipeline.run_folder import RunFolder
@@ -56,12 +57,17 @@ def frame(what: Any) -> DataFrame:
     Raises:
         MissingExtraError: pandas is not installed.
         DataError: The folder holds none of them.
+        UsageError: It is nothing of the kind.
     """
     if isinstance(what, Mapping):
+        if "rows" not in what and "results" not in what:
+            raise _unusable(what)
         return _sweep_frame(what) if "rows" in what else _retrieval_frame(what)
     run = getattr(what, "folder", what)
     if isinstance(run, RunFolder):
         return _scores_frame(run)
+    if not isinstance(run, (str, os.PathLike)):
+        raise _unusable(what)
     path = Path(run)
     table = path / sweeps.SWEEP if path.is_dir() else path
     if table.name == sweeps.SWEEP and table.is_file():
@@ -75,6 +81,13 @@ def frame(what: Any) -> DataFrame:
             "give a folder that `seal retrieve` or `seal run` wrote"
         )
     return _scores_frame(RunFolder.open(path))
+
+
+def _unusable(what: Any) -> UsageError:
+    return UsageError(
+        f"seal.frame({shortened(what)}): expected what seal.retrieve, seal.sweep or seal.run "
+        "returned, or the folder that it wrote"
+    )
 
 
 def write_parquet(result: Mapping[str, Any], folder: Path) -> Path:

@@ -6,7 +6,7 @@ import pandas
 import pytest
 
 import seal
-from seal.core.errors import DataError
+from seal.core.errors import DataError, UsageError
 
 
 @pytest.fixture(scope="module")
@@ -80,3 +80,9 @@ def test_another_folder_is_refused(tmp_path: Path) -> None:
     (tmp_path / "results.json").write_text("{")
     with pytest.raises(DataError, match="not JSON"):
         seal.frame(tmp_path)
+
+
+@pytest.mark.parametrize("what", [{}, None, 5, {"a": 1}])
+def test_what_is_no_result_is_told_what_a_frame_takes(what: object) -> None:
+    with pytest.raises(UsageError, match=r"expected what seal\.retrieve, seal\.sweep or seal\.run"):
+        seal.frame(what)
