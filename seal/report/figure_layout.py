@@ -17,6 +17,8 @@ _EDGE = 0.12
 """Between the edge of the figure, its panels, its legend and its caption."""
 _LOW = 0.3
 """Height of a legend below the panels over theirs, at most; a higher one stands beside them."""
+_COLUMNS = 6
+"""Of a legend below the panels, at most."""
 _LABEL = 48
 """Characters of a legend's line."""
 _TITLE = 9
@@ -144,7 +146,7 @@ def _legend(figure: Any, shown: Mapping[str, Any], across: float, down: float) -
     """Return the legend of panels: below them where it is low there, else beside them."""
     if not shown:
         return _Legend(None, 0.0, 0.0, beside=False)
-    for columns in range(len(shown), 0, -1):
+    for columns in range(min(_COLUMNS, len(shown)), 0, -1):
         below = _in_columns(figure, shown, columns, beside=False)
         if below.width <= across and below.height <= _LOW * down:
             return below

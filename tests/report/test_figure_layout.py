@@ -1,0 +1,174 @@
+"""Nothing of a figure is cut or covered, and series are told apart, however many there are."""
+
+from collections.abc import Iterator
+from itertools import chain, combinations
+from pathlib import Path
+from typing import Any
+
+import matplotlib as mpl
+import pytest
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+
+from seal.report import retrieval_figures, sweep_figures
+from seal.report.figures import STYLE, bar_look, line_look
+
+KS = (1, 5, 10)
+LONG = "dense,model=somebody/some-embedder-{},template=package.of.templates:name_and_description"
+
+
+def entry(pool: str, retriever: str, tools: int) -> dict[str, Any]:
+    metrics = {
+        f"recall@{k}": {"mean": k / 12, "low": k / 15, "high": k / 10, "deviation": 0.05}
+        for k in KS
+    }
+    place = {"pool": pool, "retriever": retriever, "size": tools, "tools": tools}
+    return {**place, "metrics": metrics}
+
+
+def experiment(retrievers: int, pools: int = 1) -> dict[str, Any]:
+    """Results of retrievers of which every second has a long name, over pools of two sizes."""
+    names = [LONG.format(n) if n % 2 else f"bm25,b=0.{n}" for n in range(retrievers)]
+    found = [
+        entry(f"pool-of-some-benchmark-{pool}", name, tools)
+        for pool in range(pools)
+        for name in names
+        for tools in (50, 1000)
+    ]
+    return {"protocol": {"k": KS}, "results": found}
+
+
+def sweep(sizes: int, ks: tuple[int, ...] = (10,)) -> dict[str, Any]:
+    names = ("recall@1", "recall@5", "recall@10", "call_recall", "call_recall_at_n")
+    value = {"mean": 0.5, "deviation": 0.1}
+    metrics = dict.fromkeys((*names, "param_acc_gold", "pass_rate"), value)
+    found = [
+        {"size": 10 * 2**size, "top_k": k, "metrics": metrics} for size in range(sizes) for k in ks
+    ]
+    return {"results": found}
+
+
+@pytest.fixture
+def figures(monkeypatch: pytest.MonkeyPatch) -> dict[str, Figure]:
+    """What is drawn, by name."""
+    drawn: dict[str, Figure] = {}
+
+    def keep(figure: Figure, folder: Path, name: str) -> list[Path]:
+        drawn[name] = figure
+        return []
+
+    monkeypatch.setattr(retrieval_figures, "save", keep)
+    monkeypatch.setattr(sweep_figures, "save", keep)
+    return drawn
+
+
+def draw(what: dict[str, Any]) -> None:
+    if "protocol" in what:
+        retrieval_figures.draw_figures(what, Path())
+    else:
+        sweep_figures.draw_sweep(what, Path())
+
+
+def boxes(figure: Figure) -> Iterator[Any]:
+    """Yield the extents of panels with their labels, of the legend and of the caption."""
+    with mpl.rc_context(STYLE):
+        renderer = FigureCanvasAgg(figure).get_renderer()
+        figure.draw(renderer)
+        for artist in chain(figure.axes, figure.legends):
+            yield artist.get_tightbbox(renderer)
+        for text in figure.texts:
+            if text.get_text():
+                yield text.get_window_extent(renderer)
+
+
+def assert_whole(figure: Figure) -> None:
+    """Assert that all is inside of the figure, nothing covers anything, and axes are large."""
+    found = list(boxes(figure))
+    width, height = figure.bbox.width, figure.bbox.height
+    for box in found:
+        assert box.x0 >= 0
+        assert box.y0 >= 0
+        assert box.x1 <= width
+        assert box.y1 <= height
+    for one, other in combinations(found, 2):
+        assert not one.overlaps(other)
+    for axes in figure.axes:
+        share = axes.get_position()
+        assert share.width * figure.get_figwidth() >= 2.9
+        assert share.height * figure.get_figheight() >= 2.2
+
+
+@pytest.mark.parametrize(("retrievers", "pools"), [(1, 1), (9, 1), (20, 1), (2, 4), (20, 2)])
+def test_nothing_of_an_experiment_is_cut_or_covered(
+    retrievers: int, pools: int, figures: dict[str, Figure]
+) -> None:
+    draw(experiment(retrievers, pools))
+    assert set(figures) == {"recall_over_pool_size", "recall_over_pools", "recall_over_k"}
+    for figure in figures.values():
+        assert_whole(figure)
+        panel, *_ = boxes(figure)
+        if pools == 1:
+            assert 3 * panel.width * panel.height > figure.bbox.width * figure.bbox.height
+        names = [text.get_text().replace("\n", "") for text in figure.legends[0].get_texts()]
+        results = experiment(retrievers)["results"]
+        assert names == list(dict.fromkeys(each["retriever"] for each in results))
+
+
+@pytest.mark.parametrize("sizes", [1, 9, 20])
+@pytest.mark.parametrize("ks", [(10,), (1, 5, 10)])
+def test_nothing_of_a_sweep_is_cut_or_covered(
+    sizes: int, ks: tuple[int, ...], figures: dict[str, Figure]
+) -> None:
+    draw(sweep(sizes, ks))
+    assert len(figures) == (sizes > 1) + (len(ks) > 1)
+    for figure in figures.values():
+        assert_whole(figure)
+
+
+@pytest.mark.parametrize("retrievers", [1, 9, 20])
+def test_bars_are_told_apart_by_colour_and_hatch(
+    retrievers: int, figures: dict[str, Figure]
+) -> None:
+    found = experiment(retrievers)
+    draw({"protocol": {"k": KS[-1:]}, "results": found["results"][1::2]})
+    figure = figures["recall_over_pools"]
+    bars = figure.axes[0].patches
+    looks = {(bar.get_facecolor(), bar.get_hatch()) for bar in bars}
+    assert len(looks) == len(bars) == retrievers
+    shown = [(key.get_facecolor(), key.get_hatch()) for key in figure.legends[0].get_patches()]
+    assert shown == [(bar.get_facecolor(), bar.get_hatch()) for bar in bars]
+    across = figure.axes[0].get_position().width * figure.get_figwidth()
+    low, high = figure.axes[0].get_xlim()
+    assert all(bar.get_width() / (high - low) * across > 0.15 for bar in bars)  # inches
+
+
+def test_looks_do_not_come_back() -> None:
+    bars = [(look["facecolor"], look["hatch"]) for look in map(bar_look, range(256))]
+    lines = [
+        (look["color"], look["marker"], look["linestyle"]) for look in map(line_look, range(256))
+    ]
+    assert len(set(bars)) == len(set(lines)) == 256
+    assert len({(colour, marker) for colour, marker, _ in lines[:64]}) == 64
+
+
+def test_long_names_and_reasons_are_written_in_lines(figures: dict[str, Figure]) -> None:
+    found = experiment(3)
+    for each in found["results"]:
+        each["pool"] = "a_pool_with_a_name_" * 6
+        each["retriever"] += "x" * 300
+        each.update(unavailable="no key " * 40, metrics={})
+    found["results"][0]["metrics"] = entry("", "", 50)["metrics"]
+    draw(found)
+    for figure in figures.values():
+        assert_whole(figure)
+
+
+def test_signs_of_formulas_are_shown_as_they_are(figures: dict[str, Figure]) -> None:
+    found = experiment(2)
+    for each in found["results"]:
+        each["pool"] = "$pool^$"
+        each["retriever"] += ",price=$1$"
+    draw(found)
+    for figure in figures.values():
+        assert_whole(figure)
+    assert figures["recall_over_k"].axes[0].get_title() == r"\$pool^\$"
