@@ -176,6 +176,15 @@ def test_repeated_records_and_queries_are_counted(tmp_path: Path) -> None:
     assert report.facts["counts"]["repeated_queries"] == 1
 
 
+def test_fields_that_nothing_is_made_of_are_counted(tmp_path: Path) -> None:
+    report = imported(tmp_path, record(0, lang="en"), record(1, lang="en", note=1), record(2))
+    assert report.facts["unread_fields"] == {"lang": 2, "note": 1}
+    rows = [record(3, lang="en")]
+    parquet.write_table(pa.Table.from_pylist(rows), tmp_path / "source" / "a.parquet")
+    report = import_benchmark("apigen", tmp_path / "source", tmp_path / "pool")
+    assert report.facts["unread_fields"] == {"lang": 3, "note": 1}
+
+
 def test_parquet_beside_json_doubles_nothing(tmp_path: Path) -> None:
     imported(tmp_path, record(0), record(1))
     data = tmp_path / "source" / "data"

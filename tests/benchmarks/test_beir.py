@@ -129,6 +129,9 @@ def test_a_least_score_leaves_weak_documents_out(beir: Path) -> None:
         ("test.tsv", "q1\td1\t1\n"),
         ("qrels.tsv", "q1\td1\t1\n"),
         ("qrels.txt", "q1 0 d1 1\n"),
+        ("qrels.tsv", "query-id\tcorpus-id\tscore\textra\nq1\td1\t1\tx\n"),
+        ("qrels.tsv", "score\tcorpus_id\tnote\tquery_id\n1\td1\t\tq1\n"),
+        ("qrels.tsv", "topic iter docno rel\nq1 0 d1 1\n"),
     ],
 )
 def test_judgements_have_many_layouts(beir: Path, name: str, text: str) -> None:
@@ -136,6 +139,24 @@ def test_judgements_have_many_layouts(beir: Path, name: str, text: str) -> None:
     (beir / name).write_text(text, encoding="utf-8", newline="")
     imported(beir)
     assert list(tasks(beir)) == ["q1"]
+
+
+def test_what_nothing_is_made_of_is_counted_by_name(beir: Path) -> None:
+    judged = "query-id\tcorpus-id\tscore\textra\nq1\td1\t1\t7\nq2\td2\t1\t8\nq2\td1\t1\n"
+    (beir / "qrels" / "test.tsv").write_text(judged, encoding="utf-8")
+    documents = [{**DOCUMENTS[0], "url": "u"}, *DOCUMENTS[1:]]
+    (beir / "corpus.jsonl").write_text(lines(*documents), encoding="utf-8")
+    queries = [{**query, "lang": "en"} for query in QUERIES]
+    (beir / "queries.jsonl").write_text(lines(*queries), encoding="utf-8")
+    report = imported(beir)
+    assert report.facts["unread_fields"] == {
+        "corpus": {"metadata": 1, "url": 1},
+        "judgements": {"extra": 2},
+        "queries": {"lang": 4},
+    }
+    assert report.dropped["malformed_judgement"] == 1
+    assert "line 4: expected the columns query-id, corpus-id, score, extra" in report.malformed[0]
+    assert tasks(beir)["q1"].goals[0].relevant == ("beir/Tide tables/d1",)
 
 
 def test_another_split_is_read_or_those_there_are_named(beir: Path) -> None:

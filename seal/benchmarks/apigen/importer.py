@@ -27,7 +27,7 @@ import orjson
 
 from seal.benchmarks.gold_calls import GoldCheck
 from seal.benchmarks.importer import Notes
-from seal.benchmarks.upstream.parquet import parquet_records, split_readable
+from seal.benchmarks.upstream.parquet import parquet_records, split_readable, unread_columns
 from seal.benchmarks.upstream.records import (
     Placed,
     TaskIds,
@@ -103,6 +103,7 @@ class _Import:
         self._ids = TaskIds()
         self._counts: Counter[str] = Counter()
         self._invalid: Counter[str] = Counter()
+        self._unread: Counter[str] = Counter()
 
     def records(self) -> Iterator[Tool | Task]:
         for path in self._files:
@@ -119,11 +120,14 @@ class _Import:
                 return None
 
         yield from filter(None, usable(path, read, self._notes, _records))
+        if path.suffix == ".parquet":
+            self._unread.update(unread_columns(path, _COLUMNS))
 
     def _task(self, record: Any, file: str) -> Task | None:
         """Return a record's task; None where the record is a duplicate."""
         text = field(record, "query", str)
         number = record["id"] if isinstance(record.get("id"), str) else field(record, "id", int)
+        self._unread.update(record.keys() - set(_COLUMNS))
         tools, answers = _part(record, "tools"), _part(record, "answers")
         task_id = self._ids.add(str(number), text)
         if task_id is None:
@@ -236,6 +240,8 @@ class _Import:
         self._notes.facts["counts"] = dict(sorted(counts.items()))
         self._notes.facts["files"] = dict(Counter(path.suffix[1:] for path in self._files))
         self._notes.facts["invalid_gold_calls"] = dict(sorted(self._invalid.items()))
+        if self._unread:
+            self._notes.facts["unread_fields"] = dict(sorted(self._unread.items()))
         self._notes.lacks.update(("categories", "response_shapes"))
 
 

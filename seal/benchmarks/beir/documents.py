@@ -19,6 +19,8 @@ from seal.core.types import JSON, Tool
 BENCHMARK = "beir"
 
 _TEXTS = ("text", "documentation", "doc")
+DOCUMENT_FIELDS = frozenset({"_id", "id", "title", *_TEXTS})
+"""What is read of a record of the corpus."""
 _NAMES = ("name", "api_name", "func_name", "tool_name", "title")
 _DESCRIPTIONS = ("description", "api_description", "func_description", "functionality", "summary")
 _PARAMETERS = ("parameters", "func_parameters", "api_parameters", "input_schema")

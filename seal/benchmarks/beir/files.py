@@ -6,6 +6,9 @@
 | queries | `queries*`, or records with `query` | `_id` or `id`; `text` or `query`; `labels` |
 | relevance | `qrels/SPLIT.tsv`, `qrels.tsv`, `.trec` | query, document, score; TREC: `0` second |
 
+A header of judgements that names query, document and score says where they stand, in any order and
+beside other columns.
+
 The first two are JSON Lines, one JSON array, or Parquet. ToolRet has no third: its queries carry
 `labels`, a JSON text of `{id, doc, relevance}`.
 """
@@ -33,6 +36,36 @@ class Judgement(NamedTuple):
     query: str
     document: str
     score: float
+
+
+class Columns(NamedTuple):
+    """Where a judgement's parts stand in a line, as positions; the default serves TREC's too."""
+
+    query: int = 0
+    document: int = -2
+    score: int = -1
+    names: tuple[str, ...] = ()
+    """Of all columns, as a header has them; empty: none said."""
+
+    @property
+    def unread(self) -> list[str]:
+        """The names of the columns that nothing is made of."""
+        read = (self.query, self.document, self.score)
+        return [name for position, name in enumerate(self.names) if position not in read]
+
+
+class Line(NamedTuple):
+    """A line of judgements."""
+
+    text: str
+    columns: Columns
+
+
+_QUERY_COLUMNS = frozenset({"query-id", "query", "qid", "queryid", "topic", "topic-id"})
+_DOCUMENT_COLUMNS = frozenset(
+    {"corpus-id", "doc-id", "docid", "docno", "document", "document-id", "doc", "tool-id", "tool"}
+)
+_SCORE_COLUMNS = frozenset({"score", "relevance", "rel", "label", "grade", "judgement"})
 
 
 class Files(NamedTuple):
@@ -131,12 +164,13 @@ def _judgements(source: Path, split: str) -> Path | None:
 
 
 def judgement_lines(path: Path, torn: Torn) -> Iterator[Placed]:
-    """Yield the lines of a file of judgements, without header and blank ones.
+    """Yield the `Line`s of a file of judgements, without header and blank ones.
 
     Args:
         path: The file.
         torn: Told a line that is not UTF-8, which is passed over.
     """
+    columns = Columns()
     with path.open("rb") as lines:
         for number, raw in enumerate(lines, 1):
             place = f"{path}, line {number}"
@@ -145,8 +179,24 @@ def judgement_lines(path: Path, torn: Torn) -> Iterator[Placed]:
             except DataError as error:
                 torn(error)
                 continue
-            if line.strip() and not (number == 1 and _is_header(line)):
-                yield Placed(place, line)
+            if number == 1 and _is_header(line):
+                columns = _columns(line)
+            elif line.strip():
+                yield Placed(place, Line(line, columns))
+
+
+def _columns(header: str) -> Columns:
+    """Return the columns of a header; of one that names not each part once, the usual ones."""
+    names = _fields(header)
+    plain = [name.strip("#").lower().replace("_", "-") for name in names]
+    found = [
+        [position for position, name in enumerate(plain) if name in known]
+        for known in (_QUERY_COLUMNS, _DOCUMENT_COLUMNS, _SCORE_COLUMNS)
+    ]
+    if any(len(positions) != 1 for positions in found):
+        return Columns()
+    (query,), (document,), (score,) = found
+    return Columns(query, document, score, tuple(names))
 
 
 def _fields(line: str) -> list[str]:
@@ -158,21 +208,26 @@ def _is_header(line: str) -> bool:
     return named and _number(_fields(line)[-1]) is None
 
 
-def judgement_of(line: str) -> Judgement:
+def judgement_of(line: Line) -> Judgement:
     """Return the judgement of a line: by tabs or blanks.
 
     Raises:
-        DataError: It has neither three fields nor TREC's four, or its score is no number.
+        DataError: It has not the fields of its header, without one neither three nor TREC's four,
+            or its score is no number.
     """
-    fields = _fields(line)
-    if len(fields) not in (3, 4):
+    fields, columns = _fields(line.text), line.columns
+    if columns.names and len(fields) != len(columns.names):
         raise DataError(
-            f"expected query, document and score, or TREC's four fields, got {shortened(line)}"
+            f"expected the columns {', '.join(columns.names)}, got {shortened(line.text)}"
         )
-    score = _number(fields[-1])
+    if not columns.names and len(fields) not in (3, 4):
+        raise DataError(
+            f"expected query, document and score, or TREC's four fields, got {shortened(line.text)}"
+        )
+    score = _number(fields[columns.score])
     if score is None:
-        raise DataError(f"the score is no number: {shortened(fields[-1])}")
-    return Judgement(fields[0], fields[-2], score)
+        raise DataError(f"the score is no number: {shortened(fields[columns.score])}")
+    return Judgement(fields[columns.query], fields[columns.document], score)
 
 
 def _number(text: str) -> float | None:

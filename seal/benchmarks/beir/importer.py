@@ -18,14 +18,20 @@ Source: Thakur et al., BEIR, 2021 (arXiv 2104.08663); Shi et al., ToolRet, 2025 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from seal.benchmarks.beir.documents import BENCHMARK, tool_of_document, tool_of_record
+from seal.benchmarks.beir.documents import (
+    BENCHMARK,
+    DOCUMENT_FIELDS,
+    tool_of_document,
+    tool_of_record,
+)
 from seal.benchmarks.beir.files import (
     Files,
     Judgement,
+    Line,
     find_files,
     identifier,
     judgement_lines,
@@ -39,6 +45,9 @@ from seal.core.errors import DataError, UsageError, shortened
 from seal.core.types import JSON, Goal, Task, Tool
 
 _OUTSIDE = "relevant_outside_corpus"
+_QUERY_FIELDS = frozenset(
+    {"_id", "id", "query", "text", "labels", "category", "metadata", "instruction"}
+)
 
 
 def import_beir(
@@ -77,6 +86,7 @@ class _Import:
         self._texts: set[tuple[str, str]] = set()
         self._ids = TaskIds()
         self._counts: Counter[str] = Counter()
+        self._unread: dict[str, Counter[str]] = {}
 
     def records(self) -> Iterator[Tool | Task]:
         for path in self._files.corpus:
@@ -91,7 +101,9 @@ class _Import:
     def _documents(self, path: Path) -> None:
         def read(record: Any) -> tuple[str, Tool]:
             refuse_deep(record)
-            return identifier(record), tool_of_record(record, path.name)
+            document = identifier(record), tool_of_record(record, path.name)
+            self._count_unread("corpus", record.keys() - DOCUMENT_FIELDS)
+            return document
 
         for document in usable(path, read, self._notes, records, "malformed_document"):
             self._keep(*document)
@@ -112,8 +124,14 @@ class _Import:
         judged: dict[str, list[Judgement]] = {}
         path = self._files.judgements
         if path is not None:
+
+            def read(line: Line) -> Judgement:
+                judgement = judgement_of(line)
+                self._count_unread("judgements", line.columns.unread)
+                return judgement
+
             reason = "malformed_judgement"
-            for judgement in usable(path, judgement_of, self._notes, judgement_lines, reason):
+            for judgement in usable(path, read, self._notes, judgement_lines, reason):
                 self._counts["judgements"] += 1
                 judged.setdefault(judgement.query, []).append(judgement)
         return judged
@@ -129,6 +147,7 @@ class _Import:
         """Return a query's task; None where it is left out. Takes its judgements out."""
         query_id, text = identifier(record), _query_text(record)
         self._counts["queries"] += 1
+        self._count_unread("queries", record.keys() - _QUERY_FIELDS)
         if self._files.judgements is None:
             judgements = self._labels(record, query_id)
         elif query_id in self._judged:
@@ -225,6 +244,9 @@ class _Import:
             | ({_OUTSIDE: absent} if absent else {}),
         )
 
+    def _count_unread(self, kind: str, names: Iterable[str]) -> None:
+        self._unread.setdefault(kind, Counter()).update(names)
+
     def _report(self) -> None:
         names = (
             "documents",
@@ -244,6 +266,9 @@ class _Import:
         self._notes.facts["relevance"] = "binary, in ndcg too; grades are kept and not used"
         self._notes.facts["recall"] = "of the relevant documents that the corpus has"
         self._notes.facts["ignored_files"] = [path.name for path in self._files.ignored]
+        unread = {kind: dict(sorted(names.items())) for kind, names in self._unread.items()}
+        if any(unread.values()):
+            self._notes.facts["unread_fields"] = {k: names for k, names in unread.items() if names}
         self._notes.lacks.update(("gold_calls", "response_shapes"))
         if not any(tool.parameters.get("properties") for tool in self._tools):
             self._notes.lacks.add("parameters")

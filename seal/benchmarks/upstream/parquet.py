@@ -38,6 +38,13 @@ def parquet_records(path: Path, columns: Sequence[str] = ()) -> Iterator[Placed]
         ) from error
 
 
+def unread_columns(path: Path, columns: Sequence[str]) -> dict[str, int]:
+    """Return the other columns of a file that `parquet_records` can read, each with its rows."""
+    with _pyarrow_parquet().ParquetFile(path) as file:
+        rows = file.metadata.num_rows
+        return {name: rows for name in file.schema_arrow.names if name not in columns}
+
+
 def split_readable(paths: Sequence[Path]) -> tuple[list[Path], list[Path]]:
     """Return the files that can be read here, and the Parquet files that other files stand in for.
 
