@@ -168,7 +168,7 @@ def _items(row: Any, name: str) -> Iterable[Any]:
 
 
 def _hit(item: Any, name: str) -> tuple[str, float]:
-    """Return a hit with its score rounded; without -0.0, which sorts as 0.0 and prints otherwise."""
+    """Return a hit with its score rounded, never -0.0."""
     if isinstance(item, (str, bytes)):  # two letters would pass for a pair
         raise _no_ranking(name, item)
     try:
