@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Literal, Protocol, TypeAlias
 
 import numpy as np
@@ -117,8 +117,8 @@ def checked_rows(raw: Any, texts: Sequence[str], name: str) -> Vectors:
             rows = np.ascontiguousarray(raw, dtype=np.float32)
     except (TypeError, ValueError) as error:
         raise ModelError(
-            f"embedder {name}: expected {count} rows of numbers, all of one length, "
-            f"got {shortened(raw)}"
+            f"embedder {name}: expected {count} rows of numbers, all of one length; "
+            f"{_fault_of_rows(raw)}"
         ) from error
     if rows.ndim != 2 or len(rows) != count or rows.shape[1] == 0:
         raise ModelError(
@@ -132,6 +132,32 @@ def checked_rows(raw: Any, texts: Sequence[str], name: str) -> Vectors:
             f"{shortened(texts[bad])}"
         )
     return rows
+
+
+def _fault_of_rows(raw: Any) -> str:
+    """Return which row keeps rows from being an array, without its numbers."""
+    if isinstance(raw, (str, bytes, Mapping)) or not isinstance(raw, Iterable):
+        return f"got {shortened(raw)}"
+    first: int | None = None
+    for position, row in enumerate(raw):
+        if isinstance(row, (str, bytes, Mapping)) or not isinstance(row, Collection):
+            return f"row {position} is {shortened(row)}"
+        odd = next((item for item in row if not _is_number(item)), None)
+        if odd is not None:
+            return f"row {position} holds {shortened(odd)}"
+        first = len(row) if first is None else first
+        if len(row) != first:
+            return f"row {position} has {len(row)} numbers, row 0 has {first}"
+    return f"got a {type(raw).__name__}"
+
+
+def _is_number(item: Any) -> bool:
+    """Tell whether numpy takes an item as a number; None becomes NaN."""
+    try:
+        np.float32(item)
+    except (TypeError, ValueError):
+        return False
+    return True
 
 
 def scale_to_unit(vectors: Vectors) -> Vectors:
