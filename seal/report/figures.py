@@ -56,8 +56,18 @@ def line_look(number: int) -> dict[str, Any]:
 
 
 def literal(text: str) -> str:
-    """Return a text as matplotlib has to be given it so that no part is read as a formula."""
-    return text.replace("$", r"\$")
+    r"""Return a text as matplotlib has to be given it so that it is drawn as it is.
+
+    No part is read as a formula; a character that the font lacks is written as its escape, \u5de5.
+    """
+    from matplotlib.font_manager import findfont, get_font
+
+    font = get_font(findfont(STYLE["font.family"]))
+    known = "".join(
+        each if each == "\n" or font.get_char_index(ord(each)) else ascii(each)[1:-1]
+        for each in text
+    )
+    return known.replace("$", r"\$")
 
 
 def save(figure: Any, folder: Path, name: str) -> list[Path]:

@@ -163,12 +163,12 @@ def test_long_names_and_reasons_are_written_in_lines(figures: dict[str, Figure])
         assert_whole(figure)
 
 
-def test_signs_of_formulas_are_shown_as_they_are(figures: dict[str, Figure]) -> None:
+def test_signs_of_formulas_and_of_other_scripts_are_shown(figures: dict[str, Figure]) -> None:
     found = experiment(2)
     for each in found["results"]:
-        each["pool"] = "$pool^$"
-        each["retriever"] += ",price=$1$"
+        each["pool"] = "$pool^$ 工具"
+        each["retriever"] = f"_工具.{each['retriever']},price=$1$"
     draw(found)
     for figure in figures.values():
         assert_whole(figure)
-    assert figures["recall_over_k"].axes[0].get_title() == r"\$pool^\$"
+    assert figures["recall_over_k"].axes[0].get_title() == r"\$pool^\$ \u5de5\u5177"
