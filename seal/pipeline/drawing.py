@@ -91,11 +91,13 @@ def drawn_pools(
 ) -> list[PoolSample]:
     """Return the pools that are drawn, sizes ascending, of each size sample by sample.
 
+    Of the large pool's own size there is one sample where all would be the same.
+
     Args:
         tools: Of the large pool.
         tasks: Of the large pool.
         sizes: Numbers of tools, which stand for `drawing.pool_sizes`.
-        drawing: The rest of the protocol; `queries` apart.
+        drawing: The rest of the protocol; of `queries`, only whether there is one.
         seed: Of all chance.
 
     Raises:
@@ -113,7 +115,10 @@ def drawn_pools(
         nested=drawing.nested,
         neighbours=_nearest_tools(tools) if drawing.distractors == "nearest" else None,
     )
-    return sorted(found, key=lambda pool: (pool.size, pool.sample))
+    # Closure makes every sample of the whole pool the same one.
+    once = drawing.queries_in == "closure" and drawing.queries is None
+    drawn = [pool for pool in found if not (once and pool.size == len(tools) and pool.sample)]
+    return sorted(drawn, key=lambda pool: (pool.size, pool.sample))
 
 
 def _nearest_tools(

@@ -614,5 +614,15 @@ def test_the_repair_of_pools_without_distractors_draws_them(tmp_path: Path):
     assert set(lines[0]["tools"]) <= set(lines[2]["tools"])
 
 
+def test_a_size_that_is_the_pools_own_is_measured_once_as_the_whole_is(tmp_path: Path):
+    pool = large_pool(tmp_path / "pool")
+    own, whole = seal.retrieve(pool, "tfidf", k=3, pool_sizes=(40, "all"), samples=3)["results"]
+    assert (own["samples"], own["queries"]) == (whole["samples"], whole["queries"]) == (1, 50)
+    assert own["metrics"]["recall@3"]["mean"] == whole["metrics"]["recall@3"]["mean"]
+    assert own["metrics"]["recall@3"]["deviation"] is None
+    (drawn,) = seal.retrieve(pool, "tfidf", pool_sizes=(40,), samples=3, queries=5)["results"]
+    assert drawn["samples"] == 3
+
+
 def test_whole_pools_need_no_distractors(tmp_path: Path):
     assert seal.retrieve(large_pool(tmp_path / "pool"), "tfidf")["notes"] == []

@@ -49,10 +49,7 @@ def _sampled(
     tools: tuple[Tool, ...], tasks: tuple[Task, ...], seed: int, sweep: SweepSettings
 ) -> list[PoolSample]:
     sizes = [len(tools) if size == "all" else size for size in sweep.pool_sizes]
-    found = drawn_pools(tools, tasks, sizes, sweep, seed)
-    # Closure makes every sample of the whole pool the same one.
-    once = sweep.queries_in == "closure" and sweep.queries is None
-    return [it for it in found if not (once and it.size == len(tools) and it.sample)]
+    return drawn_pools(tools, tasks, sizes, sweep, seed)
 
 
 def _with_queries(
