@@ -1,6 +1,7 @@
 """Upstream's files and names, as every importer reads them."""
 
 import json
+import random
 import re
 from pathlib import Path
 from typing import Any
@@ -58,7 +59,10 @@ def test_what_other_writers_leave_is_read(tmp_path: Path) -> None:
         (b'{"a": [1, 2', "cut or damaged"),
         ('{"a": "é"}'.encode("latin-1"), "byte 0xe9 at offset 7 .*another encoding"),
         ('{"a": 1}'.encode("utf-16"), "byte 0xff at offset 0 .*UTF-16"),
-        ('{"a": 1}'.encode("utf-16-le"), "UTF-16 does"),
+        ('{"a": 1}'.encode("utf-16-le"), "holds null bytes; it looks like UTF-16"),
+        ('{"a": 1}\n'.encode("utf-16-be"), "holds null bytes; it looks like UTF-16"),
+        (b"\x8fPK\0\0\x03\xff", "byte 0x8f at offset 0 .*it looks like no text: is it packed"),
+        (b'{"a": "\0"}', "holds null bytes; it looks like no text"),
         (b'{"a": 1}\n{"a": 2}\n', "this is JSON Lines"),
         (b"[" * 5000, "not JSON"),
     ],
@@ -75,6 +79,14 @@ def test_a_bad_line_is_told_by_its_number(tmp_path: Path) -> None:
     path = written(tmp_path, '{"a": 1}\n{"a": ')
     with pytest.raises(DataError, match=r"line 2: not JSON"):
         list(json_lines(path))
+
+
+def test_random_bytes_are_told_in_letters_that_can_be_shown(tmp_path: Path) -> None:
+    path = written(tmp_path, random.Random(1).randbytes(3000))
+    with pytest.raises(DataError) as told:
+        json_file(path)
+    assert str(told.value).isprintable()
+    assert "UTF-16" not in str(told.value)
 
 
 def test_text_that_is_not_utf8_is_told_by_its_byte() -> None:

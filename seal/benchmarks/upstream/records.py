@@ -173,7 +173,7 @@ def _fault(raw: bytes, error: orjson.JSONDecodeError) -> str:
     except UnicodeDecodeError as unreadable:
         return _not_utf8(raw, unreadable)
     if b"\0" in raw:
-        return "not UTF-8: it holds null bytes, as UTF-16 does; save it as UTF-8"
+        return f"not JSON: it holds null bytes; {_guess(raw)}"
     first, _, rest = raw.strip().partition(b"\n")
     if rest and first.startswith(b"{") and first.endswith(b"}"):
         return "this is JSON Lines, expected one JSON value: name the importer that it belongs to"
@@ -182,8 +182,24 @@ def _fault(raw: bytes, error: orjson.JSONDecodeError) -> str:
 
 def _not_utf8(raw: bytes, error: UnicodeDecodeError) -> str:
     wrong = f"byte 0x{raw[error.start]:02x} at offset {error.start}"
-    guess = "UTF-16" if raw.startswith(_UTF16) or b"\0" in raw else "another encoding"
-    return f"not UTF-8: {wrong} ({error.reason}); it looks like {guess}: save it as UTF-8"
+    return f"not UTF-8: {wrong} ({error.reason}); {_guess(raw)}"
+
+
+def _guess(raw: bytes) -> str:
+    """Return what bytes look like that are not UTF-8 or hold null bytes, and the repair."""
+    if raw.startswith(_UTF16) or _alternates(raw):
+        return "it looks like UTF-16: save it as UTF-8"
+    if b"\0" in raw:
+        return "it looks like no text: is it packed or damaged? Unpack it or fetch it again"
+    return "it looks like another encoding: save it as UTF-8"
+
+
+def _alternates(raw: bytes) -> bool:
+    """Tell whether every second byte is null, as in UTF-16 of ASCII, and no other one."""
+    return any(
+        len(nulls) > 1 and not any(nulls) and all(others)
+        for nulls, others in ((raw[::2], raw[1::2]), (raw[1::2], raw[::2]))
+    )
 
 
 def field(record: Any, name: str, kind: type[Kind]) -> Kind:
