@@ -8,8 +8,8 @@ Hallucination:
   before (`seal.evaluation.stated_facts`).
 
 Instruction following:
-- `ended_early`: the conversation was ended while the agent's last word asked something, before the
-  agent had said anything, or after a refusal that was not the fifth.
+- `ended_early`: the conversation was ended before the agent had said anything, or after a question
+  or refusal of the agent that was not the fifth.
 - `spoke_as_assistant`: it offered help, or told of work done for the other side.
 - `said_nothing`: an empty message.
 - `unknown_call`: a call of anything but `end_conversation`.
@@ -33,7 +33,7 @@ HALLUCINATION = "user_hallucination"
 INSTRUCTION = "user_instruction_error"
 NAMES = (HALLUCINATION, INSTRUCTION)
 FAILURES = 5
-"""Refusals after which a user may give up."""
+"""Refusals and questions after which a user may give up."""
 
 _AS_ASSISTANT = re.compile(
     r"\bhow (?:can|may) i (?:help|assist)\b"
@@ -157,9 +157,9 @@ def ends_conversation(step: Step) -> bool:
 def _too_early(heard: Sequence[str]) -> bool:
     if not heard:
         return True
-    last = reading(heard[-1])
-    failures = sum(reading(text) in ("refuses", "nothing") for text in heard)
-    return last == "asks" or (last != "reports" and failures < FAILURES)
+    readings = [reading(text) for text in heard]
+    failures = len(readings) - readings.count("reports")
+    return readings[-1] != "reports" and failures < FAILURES
 
 
 def _words(steps: Sequence[Step]) -> list[Step]:

@@ -308,11 +308,18 @@ class Engine:
         return replace(limits, repeats=None) if recorded else limits
 
     def _limits_of(self, task: Task) -> Limits:
-        """Return the run's limits; where it has none for messages, the task's own."""
+        """Return the run's limits; where it has none for messages, the task's own.
+
+        A task with a limit of its own is played to that limit, unless the run has another one than
+        the default of turns.
+        """
         own = task.metadata.get("max_messages")
-        if self._limits.max_messages is not None or not isinstance(own, int):
+        if self._limits.max_messages is not None or type(own) is not int or own < 1:
             return self._limits
-        return replace(self._limits, max_messages=own)
+        turns = self._limits.max_turns
+        if turns == Limits().max_turns:
+            turns = max(turns, own)
+        return replace(self._limits, max_messages=own, max_turns=turns, repeats=None)
 
     def _options(self, task: Task, trial: int) -> ChatOptions:
         s = self._settings

@@ -227,7 +227,7 @@ def _play_baselines(settings: RunSettings, folder: RunFolder, report: Reporter) 
         "ceiling": replace(
             settings,
             model="oracle",
-            retriever="oracle",
+            retriever=None if _all_given(settings, folder) else "oracle",
             retriever_options={},
         ),
     }
@@ -247,6 +247,13 @@ def _play_baselines(settings: RunSettings, folder: RunFolder, report: Reporter) 
             report(Progress(name, state.done, state.total, state.errors))
 
         _run(baseline, RunFolder(path), True, stage, played)
+
+
+def _all_given(settings: RunSettings, folder: RunFolder) -> bool:
+    """Tell whether the run plays every goal with the tools that the task gives."""
+    return settings.retriever is None and all(
+        goal.offered is not None for task in folder.tasks() for goal in task.goals
+    )
 
 
 def _measuring(settings: RunSettings) -> dict[str, Any]:

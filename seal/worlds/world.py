@@ -201,9 +201,9 @@ class World:
             passed = {name: v for name, v in arguments.items() if v is not NOT_GIVEN}
             executed = Execution(tool.document.id, copy.deepcopy(passed))
             value = orjson.loads(json_bytes(tool.function(self, **arguments)))
-        except SealError:
+        except (SealError, KeyboardInterrupt):
             raise
-        except Exception as error:  # a tool's failure is data: the chat goes on
+        except BaseException as error:  # a tool's failure is data: the chat goes on
             self.__dict__ = before
             kind, message = type(error).__name__, str(error)
             failure = {"kind": kind, "message": message}

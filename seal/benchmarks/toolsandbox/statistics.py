@@ -15,7 +15,7 @@ from statistics import fmean
 from seal.benchmarks.augment.augmentations import UNCHANGED
 from seal.benchmarks.augment.pools import TAG
 from seal.core.conditions import AllOf, Condition, DependsOn, StateHas
-from seal.core.conditions.parties import MESSAGE, party
+from seal.core.conditions.parties import AGENT, MESSAGE, party
 from seal.core.types import JSON, Milestone, Plan, Task, Trajectory
 from seal.evaluation.milestones import turn_count
 
@@ -69,9 +69,14 @@ def scenario_statistics(
     counter = _Counter()
     for task in tasks:
         counter.add(task)
-    lengths = [(sum(1 for _ in played.calls()), _turns(played)) for played in trajectories]
+    lengths = [(_calls(played), _turns(played)) for played in trajectories]
     calls, turns = zip(*lengths, strict=True) if lengths else ((), ())
     return counter.statistics(_mean(calls), _mean(turns))
+
+
+def _calls(trajectory: Trajectory) -> int:
+    """Return the calls of the agent: the user's, which ends the chat, is none."""
+    return sum(party(call.author) == AGENT for call, _ in trajectory.calls())
 
 
 def _turns(trajectory: Trajectory) -> int:
