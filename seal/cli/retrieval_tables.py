@@ -58,7 +58,7 @@ def _unavailable(entries: Sequence[Mapping[str, Any]]) -> Iterator[str]:
 
 def line_of(entry: Mapping[str, Any]) -> str:
     """Return what one retriever found in pools of one size, as a line."""
-    place = f"{entry['pool']}, {entry['tools']} tools, {entry['retriever']}"
+    place = f"{entry['pool']}, {_counted(entry['tools'], 'tool')}, {entry['retriever']}"
     if "unavailable" in entry:
         return f"{place}: unavailable"
     deepest = [name for name in entry["metrics"] if name.startswith("recall@")][-1]
@@ -80,21 +80,27 @@ def _figures(
     """Yield the heading and the table of one pool."""
     first = entries[0]
     if all(entry["size"] == "all" and entry["samples"] == 1 for entry in entries):
-        yield f"{first['pool']}: {first['tools']} tools, {first['queries']} queries"
+        sizes = _counted(first["tools"], "tool"), _counted(first["queries"], "query", "queries")
+        yield f"{first['pool']}: {', '.join(sizes)}"
         metrics = [*(f"recall@{k}" for k in ks), f"mrr@{ks[-1]}", f"ndcg@{ks[-1]}"]
         table = _table(("retriever",), metrics)
         for entry in entries:
             cells = (_mean(entry, metric) for metric in metrics)
             table.add_row(names[entry["retriever"]] + _mark(entry), *cells)
     else:
-        yield f"{first['pool']}, at most {max(entry['samples'] for entry in entries)} samples"
+        samples = _counted(max(entry["samples"] for entry in entries), "sample")
+        yield f"{first['pool']}, at most {samples}"
         metrics = [f"recall@{ks[-1]}", f"mrr@{ks[-1]}"]
         table = _table(("retriever",), ("tools", "queries", *metrics))
         for entry in entries:
-            sizes = (str(entry["tools"]), _queries(entry))
+            size = (str(entry["tools"]), _queries(entry))
             cells = (_spread(entry, metric) for metric in metrics)
-            table.add_row(names[entry["retriever"]] + _mark(entry), *sizes, *cells)
+            table.add_row(names[entry["retriever"]] + _mark(entry), *size, *cells)
     yield table
+
+
+def _counted(count: float, noun: str, nouns: str = "") -> str:
+    return f"{count} {noun}" if count == 1 else f"{count} {nouns or noun + 's'}"
 
 
 def _table(texts: Sequence[str], figures: Sequence[str]) -> Table:

@@ -624,5 +624,11 @@ def test_a_size_that_is_the_pools_own_is_measured_once_as_the_whole_is(tmp_path:
     assert drawn["samples"] == 3
 
 
+def test_one_query_is_an_integer_and_told_in_the_singular(tmp_path: Path):
+    found = seal.retrieve(large_pool(tmp_path / "pool"), "tfidf", limit=1)
+    assert repr(found["results"][0]["queries"]) == "1"
+    assert next(tables(found)).endswith(": 40 tools, 1 query")
+
+
 def test_whole_pools_need_no_distractors(tmp_path: Path):
     assert seal.retrieve(large_pool(tmp_path / "pool"), "tfidf")["notes"] == []

@@ -119,7 +119,7 @@ def results_of(
         "size": cell.size,
         "tools": cell.samples[0].tools,
         "samples": len(cell.samples),
-        "queries": rounded(queries.mean),
+        "queries": _number(queries.mean),
         "queries_deviation": rounded(queries.deviation),
     }
     estimates = _estimates(cell, metric_names(ks), seed)
@@ -135,6 +135,12 @@ def results_of(
         }
         for label in labels
     ]
+
+
+def _number(mean: float | None) -> float | int | None:
+    """Return a mean of counts, rounded; a whole one is a count itself, an integer."""
+    value = rounded(mean)
+    return int(value) if value is not None and float(value).is_integer() else value
 
 
 def rounded(value: float | None) -> float | int | None:
