@@ -13,6 +13,7 @@ from servers import calls, text
 from small_pools import Weatherman, contents, play, weather_goal, weather_task, write_pool
 
 from seal.core.errors import UsageError
+from seal.core.protocols import Completion, Reply
 from seal.core.types import Goal, Task
 from seal.pipeline.rescore import rescore
 from seal.pipeline.settings import RunSettings
@@ -237,3 +238,31 @@ def test_users_need_no_model_where_the_task_is_a_recording(tmp_path):
 
     assert said_by_user(again) == said_by_user(played)
     assert again.summary()["stop_reasons"] == {"user_ended": 1}
+
+
+class Stubborn:
+    """A model that always says the same."""
+
+    def complete(self, request):
+        return Completion("I cannot do that.")
+
+
+def test_a_task_with_a_limit_of_its_own_is_played_to_it(tmp_path):
+    pool = write_pool(tmp_path / "own", [replace(conversation(), metadata={"max_messages": 24})])
+
+    def ends(name, **limits):
+        played = play(
+            pool, tmp_path / name, model=Stubborn(), roles={"user_simulator": Asking()},
+            team="direct", **limits,
+        )  # fmt: skip
+        return played.summary["stop_reasons"]
+
+    assert ends("own") == {"max_messages": 1}
+    assert ends("fewer", max_turns=3) == {"max_turns": 1}
+
+
+class Asking:
+    """A user that never gives up."""
+
+    def reply(self, chat):
+        return Reply("Do it, please.")

@@ -83,6 +83,15 @@ def test_a_task_without_world_in_the_same_pool_is_simulated(phones, tmp_path):
     assert told["measure"]["simulator"]["worlds"]["phone"]["race"] == "dependency"
 
 
+def test_the_ceiling_has_the_tools_that_the_task_gives(tmp_path):
+    pytest.importorskip("phonenumbers", reason="phonenumbers comes with the extra worlds")
+    given = replace(ADDING.goals[0], offered=(TOOL_IDS["add_contact"],))
+    pool = write_pool(tmp_path / "given", [replace(ADDING, goals=(given,))], tools())
+    run = play(pool, tmp_path / "run", model="lexical", baselines=True)
+    ceiling = run.folder.baselines()["ceiling"]
+    assert only(ceiling.trajectories(), ADDING.id).offered == (given.offered,)
+
+
 def test_equal_runs_are_equal_in_threads_and_processes(phones, tmp_path):
     files = []
     for name, settings in (("a", {}), ("b", {"workers": 1}), ("c", {"processes": 2})):

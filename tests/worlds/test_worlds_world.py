@@ -77,6 +77,14 @@ def test_what_a_tool_raises_is_its_result_and_changes_nothing():
     assert not hasattr(world, "extra")
 
 
+@pytest.mark.parametrize("kind", [SystemExit, type("PanicException", (BaseException,), {})])
+def test_what_is_no_common_exception_is_a_failure_of_the_tool_too(kind):
+    def panic(world: object) -> None:
+        raise kind("odd")
+
+    assert use(world_of(panic), "panic").error == {"kind": kind.__name__, "message": "odd"}
+
+
 def test_a_result_that_is_no_json_is_a_failure_of_the_tool():
     def odd(world) -> str:
         return {1, 2}  # type: ignore[return-value]
