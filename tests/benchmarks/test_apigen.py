@@ -201,13 +201,14 @@ def test_parquet_beside_json_is_passed_over_without_pyarrow_and_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     imported(tmp_path, record(0), record(1))
-    copy = tmp_path / "source" / "train.parquet"
+    copy = tmp_path / "source" / "a.parquet"
     parquet.write_table(pa.Table.from_pylist([record(1)]), copy)
+    whole = import_benchmark("apigen", tmp_path / "source", tmp_path / "pool")
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     report = import_benchmark("apigen", tmp_path / "source", tmp_path / "pool")
-    assert report.tasks == 2
+    assert (report.tasks, report.digest) == (2, whole.digest)
     assert report.facts["files"] == {"json": 1}
-    assert report.to_json()["skipped_files"] == ["train.parquet"]
+    assert report.to_json()["skipped_files"] == ["a.parquet"]
     assert "pyarrow is not installed" in str(report.to_json()["skipped_because"])
 
     (tmp_path / "source" / "xlam.json").unlink()

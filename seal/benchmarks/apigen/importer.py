@@ -90,8 +90,10 @@ class _Import:
     """One import: what was met so far."""
 
     def __init__(self, source: Path, notes: Notes) -> None:
-        found = find(source, _FILES, BENCHMARK)
-        self._files, skipped = split_readable([path for path in found if path.name != _CARD])
+        found = [path for path in find(source, _FILES, BENCHMARK) if path.name != _CARD]
+        # Parquet last: a copy of the JSON's records then makes the pool that the JSON alone makes.
+        found.sort(key=lambda path: path.suffix == ".parquet")
+        self._files, skipped = split_readable(found)
         self._notes = notes
         if skipped:
             notes.facts["skipped_files"] = [path.name for path in skipped]
