@@ -1,8 +1,10 @@
 """The best match, against a search that forgets nothing and prunes nothing."""
 
 from collections.abc import Collection, Mapping, Sequence
+from random import Random
 from typing import Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -147,3 +149,35 @@ def test_parallel_nodes_that_are_met_in_another_order_are_no_exponential_search(
     values = [[float(place == met[node]) for place in range(places)] for node in range(count)]
     found = best_match([[]] * count, Table(values, [[]] * count))
     assert {one.node: one.place for one in found} == met
+
+
+def test_pairs_that_do_not_hinder_each_other_are_no_exponential_search() -> None:
+    count, places = 16, 30
+    draw = Random(0)
+    values = [[draw.random() for _ in range(places)] for _ in range(count)]
+    pairs = [[node - 1] if node % 2 else [] for node in range(count)]
+    together = total(best_match(pairs, Table(values, pairs)))
+
+    def alone(pair: int) -> float:
+        table = PairOf(Table(values, pairs), 2 * pair)
+        return total(best_match([[], [0]], table))
+
+    assert together == pytest.approx(sum(alone(pair) for pair in range(count // 2)))
+
+
+class PairOf:
+    """Two of a table's nodes, as if there were no others."""
+
+    def __init__(self, table: Table, first: int) -> None:
+        self.places = table.places
+        self._table, self._first = table, first
+
+    def references(self, node: int) -> Collection[int] | None:
+        return [0] if node else []
+
+    def row(self, node: int, mapped: Mapping[int, int]) -> list[float]:
+        moved = {self._first + earlier: place for earlier, place in mapped.items()}
+        return self._table.row(self._first + node, moved)
+
+    def bound(self, node: int) -> list[float]:
+        return self._table.bound(self._first + node)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import NamedTuple, Protocol
 
 
@@ -51,17 +51,20 @@ def best_match(after: Sequence[Collection[int]], similarities: Rows) -> list[Ass
     under each, and keeps the first one with the largest sum. Here it is the same search, exact, but
     without its repetitions:
 
-    - Memo. What remains depends on three things alone: which nodes are assigned, the place of the
-      last one, and the places of those assigned nodes that a remaining one refers to. So do the
-      similarities, hence the order in which next assignments are tried, hence the one that is kept.
-      Matches that agree in the three are searched once. Where the nodes are a chain and each refers
-      to the one before, there are nodes x places such states; the original visits every sequence of
-      places, which are exponentially many.
+    - Parts. Nodes that neither precede nor refer to each other, directly or through other remaining
+      nodes, do not hinder each other: matches of the parts merge into one of all, by place, and
+      parts of a match are matches. So the largest sum is the sum of the parts' largest sums.
+    - Memo. What a part gives depends on three things alone: its nodes, the least place, and the
+      places of those assigned nodes that one of them refers to. It is searched once for each. Where
+      the nodes are a chain and each refers to the one before, there are nodes x places such states;
+      the original visits every sequence of places, which are exponentially many.
     - Bound. A next assignment of similarity s cannot give more than s and, for every node that
       still remains, the largest similarity that it can have from there on whatever it refers to.
-      Those with the largest bound are searched first. One that cannot give more than the best sum
-      so far in this state is searched only where it stands before the one that gives it in the
-      original's order, and only if it can give as much.
+      Those with the largest bound are searched first; none that cannot give more than the best sum
+      so far is searched.
+
+    The largest sums once known, the kept match follows: of the next assignments in the original's
+    order the first is taken with which the largest sum is reached.
 
     Args:
         after: For each node those that must come before it; without cycles.
@@ -85,75 +88,112 @@ class _Search:
         self._after = [frozenset(before) for before in after]
         self._similarities = similarities
         self._references = [similarities.references(node) for node in range(len(after))]
+        self._needed = [
+            before.union(reads or ())
+            for before, reads in zip(self._after, self._references, strict=True)
+        ]
         self._bounds = [similarities.bound(node) for node in range(len(after))]
         self._sums: dict[frozenset[int], list[float]] = {}
-        self._known: dict[_State, tuple[float, Assigned | None]] = {}
+        self._parts: dict[frozenset[int], list[frozenset[int]]] = {}
+        self._known: dict[_State, float] = {}
 
     def path(self) -> list[Assigned]:
-        """Return the best match, from the choice that is kept in each state."""
+        """Return the best match; what a cycle holds, which `checks` refuses, is left out."""
         mapped: dict[int, int] = {}
         remaining = frozenset(range(len(self._after)))
         found: list[Assigned] = []
         while remaining:
-            _, choice = self._best(remaining, found[-1].place if found else 0, mapped)
-            if choice is None:  # a cycle, which `seal.evaluation.milestones.checks` refuses
+            choice = self._first(remaining, found[-1].place if found else 0, mapped)
+            if choice is None:
                 return found
             found.append(choice)
             mapped[choice.node] = choice.place
             remaining -= {choice.node}
         return found
 
-    def _best(
+    def _first(
         self, remaining: frozenset[int], least: int, mapped: dict[int, int]
-    ) -> tuple[float, Assigned | None]:
-        """Return the largest sum over the remaining nodes, and the assignment that it begins with.
+    ) -> Assigned | None:
+        """Return the first assignment with which the remaining nodes reach their largest sum."""
+        largest = self._largest(remaining, least, mapped)
+        bounds = self._bound_sums(remaining)
+        for one in self._candidates(remaining, least, mapped):
+            most = one.similarity + bounds[one.place] - self._bounds[one.node][one.place]
+            if most >= largest - _CLOSE and self._given(one, remaining, mapped) >= largest - _CLOSE:
+                return one
+        return None
+
+    def _largest(self, remaining: frozenset[int], least: int, mapped: dict[int, int]) -> float:
+        """Return the largest sum over the remaining nodes.
 
         Args:
             remaining: Nodes.
             least: Place before which none may be.
             mapped: Places of the nodes before; changed and restored.
         """
-        if not remaining:
-            return 0.0, None
-        state = remaining, least, self._referred(remaining, mapped)
-        if state in self._known:
-            return self._known[state]
-        best, rank, kept = -1.0, 0, None
-        for most, order, one in self._by_bound(remaining, least, mapped):
-            if most < best - _CLOSE:
-                break
-            if most <= best + _CLOSE and order > rank:
-                continue
-            mapped[one.node] = one.place
-            rest, _ = self._best(remaining - {one.node}, one.place, mapped)
-            del mapped[one.node]
-            found = one.similarity + rest
-            if found > best + _CLOSE or (found >= best - _CLOSE and order < rank):
-                best, rank, kept = max(best, found), order, one
-        self._known[state] = best, kept
-        return best, kept
+        return sum(self._largest_of(part, least, mapped) for part in self._parts_of(remaining))
 
-    def _by_bound(
-        self, remaining: frozenset[int], least: int, mapped: Mapping[int, int]
-    ) -> list[tuple[float, int, Assigned]]:
-        """Return what each next assignment can give at most, its place in the order, and itself."""
-        bounds = self._bound_sums(remaining)
-        found = [
-            (bounds[place] - self._bounds[node][place] - lost, order, Assigned(node, place, -lost))
-            for order, (lost, node, place) in enumerate(self._candidates(remaining, least, mapped))
-        ]
-        return sorted(found, key=lambda one: -one[0])
+    def _largest_of(self, part: frozenset[int], least: int, mapped: dict[int, int]) -> float:
+        """Return the largest sum over nodes that depend on each other."""
+        state = part, least, self._referred(part, mapped)
+        if state not in self._known:
+            bounds = self._bound_sums(part)
+            best = 0.0
+            for most, one in sorted(
+                (
+                    (bounds[one.place] - self._bounds[one.node][one.place] + one.similarity, one)
+                    for one in self._candidates(part, least, mapped)
+                ),
+                key=lambda bounded: -bounded[0],
+            ):
+                if most <= best:
+                    break
+                best = max(best, self._given(one, part, mapped))
+            self._known[state] = best
+        return self._known[state]
+
+    def _given(self, one: Assigned, nodes: frozenset[int], mapped: dict[int, int]) -> float:
+        """Return the largest sum over nodes of which one is assigned next."""
+        mapped[one.node] = one.place
+        rest = self._largest(nodes - {one.node}, one.place, mapped)
+        del mapped[one.node]
+        return one.similarity + rest
 
     def _candidates(
         self, remaining: frozenset[int], least: int, mapped: Mapping[int, int]
-    ) -> list[tuple[float, int, int]]:
-        """Return (-similarity, node, place) of all next assignments, in order."""
+    ) -> list[Assigned]:
+        """Return all next assignments in the original's order."""
         found = []
         for node in remaining:
             if not self._after[node] & remaining:
                 row = self._similarities.row(node, mapped)
                 found += [(-row[place], node, place) for place in range(least, len(row))]
-        return sorted(found)
+        return [Assigned(node, place, -lost) for lost, node, place in sorted(found)]
+
+    def _parts_of(self, remaining: frozenset[int]) -> list[frozenset[int]]:
+        """Return the nodes in groups that depend on each other."""
+        if remaining not in self._parts:
+            self._parts[remaining] = list(self._split(remaining))
+        return self._parts[remaining]
+
+    def _split(self, remaining: frozenset[int]) -> Iterator[frozenset[int]]:
+        if any(self._references[node] is None for node in remaining):
+            yield remaining
+            return
+        left = set(remaining)
+        while left:
+            part: set[int] = set()
+            border = {min(left)}
+            while border:
+                part |= border
+                left -= border
+                border = {other for other in left if any(self._linked(other, n) for n in border)}
+            yield frozenset(part)
+
+    def _linked(self, one: int, other: int) -> bool:
+        """Tell whether one of two nodes precedes or refers to the other."""
+        before, after = self._needed[one], self._needed[other]
+        return other in before or one in after
 
     def _bound_sums(self, remaining: frozenset[int]) -> list[float]:
         """Return for each place what all remaining nodes cannot exceed from there on."""
