@@ -123,7 +123,7 @@ def test_every_setting_of_a_run_has_a_flag_with_its_default() -> None:
     parameters = {p.name: p for p in get_command(load("run")).params}
     named_otherwise = {"role_models": "role_model", "model_options": "model_option"}
     named_otherwise |= {"retriever_options": "retriever_option", "roles": "planner"}
-    named_otherwise |= {"metrics": "metric"}
+    named_otherwise |= {"metrics": "metric", "world_options": "world_option"}
     for setting in fields(RunSettings):
         parameter = parameters[named_otherwise.get(setting.name, setting.name)]
         default = getattr(RunSettings(), setting.name)
