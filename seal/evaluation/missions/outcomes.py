@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Sequence
-from typing import Literal
+from typing import Literal, get_args
 
 from seal.evaluation.missions.graph import ANSWER, ASK, PSEUDO, Graph
 from seal.evaluation.missions.turns import Turn
@@ -29,15 +29,7 @@ MissionKind = Literal["combine", "serial", "cs"]
 NOT_OFFERED = "not_in_list"
 """Where it is not told which tools were offered, the name of one that was not; any other was."""
 
-_ARGUMENT_ERRORS: tuple[ArgumentError, ...] = (
-    "malformed arguments",
-    "incomparable arguments",
-    "miss required params",
-    "param hallucination",
-    "type error",
-    "param value hallucination",
-    "param value error",
-)
+_ARGUMENT_ERRORS: tuple[ArgumentError, ...] = get_args(ArgumentError)
 """Those that come first tell more."""
 
 

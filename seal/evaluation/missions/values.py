@@ -27,7 +27,7 @@ ArgumentError = Literal[
 ]
 """What is wrong: the arguments are no object; cannot be compared; lack a required one, or one that
 the gold call has; have one that the tool does not; a value of another type; a value for an argument
-that the gold call leaves out; another value."""
+that the gold call leaves out; another value. Of several, the first tells most."""
 
 ALIKE = 0.7
 """Overlap of two texts that is not enough; the least score of a call that is accepted."""
