@@ -40,9 +40,9 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def upstream() -> Path | None:
-    data = os.environ.get("SEAL_DATA")
-    folder = Path(data) / "toolsandbox" if data else None
-    return folder if folder is not None and folder.is_dir() else None
+    data = Path(os.environ.get("SEAL_DATA") or Path(__file__).resolve().parents[2] / "shared/data")
+    folder = data / "toolsandbox"
+    return folder if folder.is_dir() else None
 
 
 def measure(source: Path, out: Path, repetitions: int) -> dict[str, float]:

@@ -26,6 +26,8 @@ from seal.core.types import Milestone, Plan, Step, Task, Trajectory
 from seal.evaluation.milestones import measure_plan, view
 from seal.evaluation.milestones.guardrails import under
 
+DATA = Path(os.environ.get("SEAL_DATA") or Path(__file__).resolve().parents[2] / "shared/data")
+
 MEAN_MS, MOST_MS = 5.0, 200.0
 FILES = ("vectors_public.jsonl.gz", "fuzz_public.jsonl.gz")
 SMALL = 4_000
@@ -71,7 +73,7 @@ def row(name: str, taken: Sequence[float], ratio: float | None) -> None:
 
 
 def known_files() -> list[Path]:
-    folder = Path(os.environ.get("SEAL_DATA", "")) / "toolsandbox"
+    folder = DATA / "toolsandbox"
     return [folder / name for name in FILES if (folder / name).is_file()]
 
 

@@ -23,6 +23,8 @@ from typing import Any
 
 from seal.evaluation.missions import ANSWER, judge
 
+DATA = Path(os.environ.get("SEAL_DATA") or Path(__file__).resolve().parents[2] / "shared/data")
+
 NODES = 40
 MOST_MS, EIGHT_MS = 100.0, 50.0
 
@@ -96,7 +98,7 @@ def row(name: str, taken: Sequence[float]) -> None:
 
 
 def known_file() -> Path:
-    return Path(os.environ.get("SEAL_DATA", "")) / "mmtb" / "vectors" / "missions.jsonl"
+    return DATA / "mmtb" / "vectors" / "missions.jsonl"
 
 
 if __name__ == "__main__":

@@ -1,7 +1,6 @@
 """The scorers of arguments: against the original's scores, and case by case."""
 
 import json
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -14,9 +13,6 @@ from hypothesis import strategies as st
 from seal.core.errors import UnknownNameError
 from seal.evaluation.missions import match_arguments
 from seal.evaluation.missions.arguments import SCORERS
-
-FOLDER = Path(os.environ.get("SEAL_DATA", "")) / "mmtb" / "vectors"
-with_vectors = pytest.mark.skipif(not FOLDER.is_dir(), reason="needs SEAL_DATA")
 
 SCHEMA = {
     "type": "object",
@@ -43,10 +39,10 @@ JSONS = st.recursive(
 )
 
 
-@with_vectors
-def test_scores_and_errors_are_the_original_s() -> None:
-    schema = json.loads((FOLDER / "argument_schema.json").read_text())["schema_properties"]
-    for line in (FOLDER / "arguments.jsonl").read_text().splitlines():
+def test_scores_and_errors_are_the_original_s(seal_data: Path) -> None:
+    folder = seal_data / "mmtb" / "vectors"
+    schema = json.loads((folder / "argument_schema.json").read_text())["schema_properties"]
+    for line in (folder / "arguments.jsonl").read_text().splitlines():
         record = json.loads(line)
         expected = record["expect"]
         got = match_arguments(record["prediction"], record["answer"], schema, record["required"])

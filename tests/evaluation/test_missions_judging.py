@@ -1,7 +1,6 @@
 """Missions against all their paths, the original's verdicts, and whatever a model may do."""
 
 import json
-import os
 import random
 import time
 from collections import Counter
@@ -32,9 +31,6 @@ from seal.evaluation.missions import judge
 from seal.evaluation.missions.graph import read_graph
 from seal.evaluation.missions.original import groups
 
-VECTORS = Path(os.environ.get("SEAL_DATA", "")) / "mmtb" / "vectors" / "missions.jsonl"
-with_vectors = pytest.mark.skipif(not VECTORS.is_file(), reason="needs SEAL_DATA")
-
 TOY = [
     node("a", x=0),
     node("b", x=1),
@@ -44,16 +40,20 @@ TOY = [
 ]
 
 
-def vectors() -> list[dict[str, Any]]:
-    return [json.loads(line) for line in VECTORS.read_text().splitlines()]
+@pytest.fixture(scope="module")
+def vectors(seal_data: Path) -> list[dict[str, Any]]:
+    """The original's verdicts."""
+    path = seal_data / "mmtb" / "vectors" / "missions.jsonl"
+    return [json.loads(line) for line in path.read_text().splitlines()]
 
 
 # -- against the original's verdicts
 
 
-@with_vectors
-def test_where_names_differ_the_definition_agrees_with_the_original() -> None:
-    for record in vectors():
+def test_where_names_differ_the_definition_agrees_with_the_original(
+    vectors: list[dict[str, Any]],
+) -> None:
+    for record in vectors:
         if record["class"] in ("repeat", "clarify_open"):
             continue
         got, expected = judge(record["nodes"], record["steps"]), record["expect"]
@@ -61,20 +61,18 @@ def test_where_names_differ_the_definition_agrees_with_the_original() -> None:
             assert getattr(got, name) == expected[name], (record["id"], name)
 
 
-@with_vectors
-def test_the_original_s_rules_agree_with_the_original() -> None:
+def test_the_original_s_rules_agree_with_the_original(vectors: list[dict[str, Any]]) -> None:
     same = ("label", "is_optimal", "n_paths", "min_length", "n_optimal_paths")
     renamed = {"completed": "progress_completed", "total": "progress_total"}
     names = {name: name for name in (*same, "param_label", "multi_kind", "error_type")} | renamed
-    for record in vectors():
+    for record in vectors:
         got, expected = judge(record["nodes"], record["steps"], "mmtb"), record["expect"]
         for ours, theirs in names.items():
             assert getattr(got, ours) == expected[theirs], (record["id"], ours)
 
 
-@with_vectors
-def test_the_original_s_subsets_are_those_of_its_paths() -> None:
-    for record in vectors():
+def test_the_original_s_subsets_are_those_of_its_paths(vectors: list[dict[str, Any]]) -> None:
+    for record in vectors:
         paths = record["expect"].get("paths")
         if paths is None:
             continue
