@@ -99,7 +99,7 @@ class Speakers(Protocol):
     """
 
     def candidates(self, scene: Scene, chat: Chat) -> Sequence[str]:
-        """Return wordings of the mission, best first; the first is taken unless a person chooses."""
+        """Return wordings of the mission; the first is taken unless a person chooses."""
         ...
 
     def decide(self, scene: Scene, chat: Chat) -> str:
