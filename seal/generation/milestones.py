@@ -95,7 +95,8 @@ def draft_milestones(
             "give a sequence in which something is done"
         )
     named = {name: tool for tool, name in _names(made, tools).items()}
-    plan = plan_of(_scenario(task.id, nodes), Names(named, _columns(steps), zone))
+    types = {table: dict.fromkeys(names, Any) for table, names in _columns(steps).items()}
+    plan = plan_of(_scenario(task.id, nodes), Names(named, types, zone))
     return Draft(task.id, goal, nodes, plan, measure_plan(plan, steps).similarity)
 
 

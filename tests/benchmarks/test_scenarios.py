@@ -239,6 +239,8 @@ def test_columns_are_measured_as_the_notation_says(tmp_path: Path) -> None:
 
 
 BO = {"name": "Bo"}
+ON = {"is": [{"wifi": "on"}]}
+CLOSE, NEAR = {"close": 1}, {"close": -1}
 FAULTS = [
     (changed("categories", to=["single_call"]), "categories: no category 'single_call'"),
     (changed("categories", to=[]), "categories: expected at least one of"),
@@ -255,34 +257,51 @@ FAULTS = [
     (changed("with", to={"calls": {}}), "with.calls: the world 'home' has no such table"),
     (changed("with", to={"contacts": {"cy": None}}), "with.contacts.cy: expected an object"),
     (changed("with", to={"messages": {"m": {}}}), "with.messages: the table is empty"),
-    (changed("with", to={"settings": {"wifi": "no"}}), "a row of settings has wifi 'no'"),
+    (
+        changed("with", to={"settings": {"wifi": "no"}}),
+        "with.settings.wifi: expected true or false, got 'no'",
+    ),
     (changed("clock", to={"zone": "Mars/Base"}), "clock: 'No time zone found with key Mars/Base'"),
     (changed("clock", to={"start": "@2025-13-18T10:30"}), "clock: '@2025-13-18T10:30': month must"),
     (changed("milestones", 0, "after", to=["told"]), "the nodes form a cycle"),
-    (changed("milestones", 0, "after", to=["tolt"]), "milestones.0.after: no node 'tolt'"),
+    (changed("milestones", 0, "after", to=["tolt"]), "milestones.0 (found): after: no node 'tolt'"),
     (changed("milestones", 2, "name", to="sent"), "milestones.2: the name 'sent' is taken"),
-    (changed("milestones", 0, "guards", to=["boxes"]), "milestones.0.guards: no table 'boxes'"),
-    (changed("milestones", ..., to={"name": "empty"}), "milestones.3: it asks for nothing"),
-    (changed("milestones", 0, "calls", to={"call": BO}), "milestones.0.calls: no tool of the"),
-    (changed("milestones", 0, "attempts", to="hack"), "milestones.0.attempts: no tool of the"),
+    (
+        changed("milestones", 0, "guards", to=["boxes"]),
+        "milestones.0 (found): guards: no table 'boxes'",
+    ),
+    (changed("milestones", ..., to={"name": "empty"}), "milestones.3 (empty): it asks for nothing"),
+    (
+        changed("milestones", 0, "calls", to={"call": BO}),
+        "milestones.0 (found): calls: no tool of the",
+    ),
+    (
+        changed("milestones", 0, "attempts", to="hack"),
+        "milestones.0 (found): attempts: no tool of the",
+    ),
     (changed("milestones", 0, "within", to={"name": "far"}), "within.name: expected a number"),
     (changed("milestones", 2, "within", to={"name": 1}), "within: there is no calls"),
     (
         changed("milestones", 2, "take", to={"of": "found", "value": "result_days"}),
-        "milestones.2.take: there is no calls or says",
+        "milestones.2 (told): take: there is no calls or says",
     ),
     (
         changed("milestones", 0, "take", to={"of": "sent", "value": "result_days"}),
-        "milestones.0: since: 1 is no milestone that must come before",
+        "milestones.0 (found): take.of: the node 'sent' need not come before; expected one that "
+        "must (a node above), or name 'sent' in `after`",
     ),
     (
         changed("milestones", 1, "state", "messages", "since", to="told"),
-        "milestones.1: since: 2 is no milestone that must come before",
+        "milestones.1 (sent): state.messages.since: the node 'told' need not come before; "
+        "expected one that must (start, found), or",
     ),
-    (changed("milestones", 1, "state", to={"boxes": {"is": []}}), "milestones.1.state: no table"),
+    (
+        changed("milestones", 1, "state", to={"boxes": {"is": []}}),
+        "milestones.1 (sent): state: no table",
+    ),
     (
         changed("milestones", 1, "state", "messages", "added", to=[{"text": "Hello"}]),
-        "no column 'text'",
+        "milestones.1 (sent): state.messages.added.0: no column 'text'",
     ),
     (
         changed("milestones", 1, "state", "messages", "added", to=[{}]),
@@ -294,15 +313,75 @@ FAULTS = [
     ),
     (
         changed("milestones", 1, "state", "messages", "removed", to=[]),
-        "milestones.1.state.messages: expected one of is, added, removed, updated",
+        "milestones.1 (sent): state.messages: expected one of is, added, removed, updated",
     ),
     (
         changed("milestones", 1, "state", "messages", "added", to="Hello"),
-        "milestones.1.state.messages.added: expected a list of rows",
+        "milestones.1 (sent): state.messages.added: expected a list of rows",
     ),
     (
         changed("milestones", 1, "state", "messages", "by", to={"content": "alike"}),
-        "milestones.1.state.messages.by.content: expected exact, close",
+        "milestones.1 (sent): state.messages.by.content: expected exact, close",
+    ),
+    (
+        changed("milestones", 0, "calls", to={"search_contacts": {"nam": "Bo"}}),
+        "milestones.0 (found): calls: no argument of search_contacts 'nam'; known: is_self, name,",
+    ),
+    (
+        changed("milestones", 0, "calls", to={"search_contacts": {"name": 5}}),
+        "milestones.0 (found): calls.search_contacts.name: Argument 'name' of search_contacts: "
+        "expected type 'string', got 5",
+    ),
+    (
+        changed("milestones", 0, "within", to={"nam": 1}),
+        "milestones.0 (found): within: no argument of search_contacts 'nam'",
+    ),
+    (changed("milestones", 0, "within", to={"name": -1}), "within.name: expected a number from 0"),
+    (
+        changed("gold", 0, to={"do": {"search_contacts": {"nam": "Bo"}}, "keep": "people"}),
+        "gold.0.do: no argument of search_contacts 'nam'",
+    ),
+    (
+        changed("milestones", 1, "state", to={"settings": {"is": [{"wifi": "no"}]}}),
+        "milestones.1 (sent): state.settings.is.0.wifi: expected true or false, got 'no'",
+    ),
+    (
+        changed("milestones", 1, "state", "messages", "added", to=[{"content": 5}]),
+        "state.messages.added.0.content: rouge_l compares a text, got 5",
+    ),
+    (
+        changed("milestones", 1, "state", "messages", "added", to=[{"creation_timestamp": True}]),
+        "creation_timestamp: expected a number or null, got True",
+    ),
+    (
+        changed("milestones", 1, "state", "messages", "by", to={"recipient_person_id": CLOSE}),
+        "recipient_person_id: close compares a number, got 'bo'",
+    ),
+    (
+        changed("milestones", 1, "state", to={"settings": {**ON, "by": {"wifi": "contains"}}}),
+        "wifi: contains compares a text, and the column is true or false",
+    ),
+    (
+        changed("milestones", 1, "state", "messages", "by", to={"creation_timestamp": NEAR}),
+        "state.messages.by.creation_timestamp.close: expected a number from 0 on, or 'inf'",
+    ),
+    (
+        changed("milestones", 1, "state", "messages", "by", to={"words": "exact"}),
+        "state.messages.by: no column 'words'",
+    ),
+    (
+        changed("milestones", 1, "state", "messages", "by", to={"content": "calls"}),
+        "state.messages.by.content: expected exact, close",
+    ),
+    (
+        changed("milestones", 1, "state", to={"messages": {"is": []}}),
+        "milestones.1 (sent): state.messages.is: expected at least one row, got none; of a table",
+    ),
+    (changed("with", to={"contacts": {"bo": {"nam": "B"}}}), "with.contacts.bo: no column 'nam'"),
+    (
+        changed("gold", 1, "do", "send_message_with_phone_number", "content", to="Good night"),
+        "milestones.1 (sent) is met by 0 at most, at step 4: messages.content: expected "
+        "\"Hello\", found \"Good night\"",
     ),
     (changed("gold", 0, to={"do": {"search_contact": BO}}), "gold.0: no offered tool"),
     (changed("gold", 0, to={"do": {}, "say": "?"}), "gold.0: expected one of do, say and hear"),
@@ -343,6 +422,11 @@ def test_the_ids_of_scenarios_and_names_of_worlds_are_unique(tmp_path: Path) -> 
         ('{"scenarios": [7]}', "scenarios.0: record: expected an object, got 7"),
         ('{"scenarios": ', "not JSON"),
         ("", "empty"),
+        ('{"worlds": {}, "worlds": {}}', "other.json: the key 'worlds' stands twice"),
+        (
+            '{"scenarios": [{"id": "a", "with": {"settings": {"wifi": true, "wifi": false}}}]}',
+            "other.json, scenarios.0.with.settings: the key 'wifi' stands twice; remove or rename",
+        ),
     ],
 )
 def test_a_file_of_another_form_is_refused(tmp_path: Path, content: str, fault: str) -> None:
@@ -354,6 +438,34 @@ def test_a_file_of_another_form_is_refused(tmp_path: Path, content: str, fault: 
 
     assert "other.json" in str(caught.value)
     assert fault in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("change", "fault"),
+    [
+        ({"kind": "fone"}, "kind: no world 'fone'; known: phone, phone_with_timers, replay"),
+        (
+            {"tables": {"settings": [{"wifi": "no"}]}},
+            "tables.settings.0.wifi: expected true or false, got 'no'",
+        ),
+        (
+            {"tables": {"settings": [{"wifi": True}]}},
+            "tables.settings.0: the column 'cellular' is left out; expected true or false",
+        ),
+        (
+            {"tables": {"settings": [{"wlan": True}]}},
+            "tables.settings.0: no column 'wlan'",
+        ),
+    ],
+)
+def test_a_fault_of_a_world_names_its_file_the_scenario_and_the_field(
+    tmp_path: Path, change: Any, fault: str
+) -> None:
+    told = refusal(tmp_path, SCENARIO, worlds={"home": {**WORLDS["home"], **change}})
+
+    assert fault in told
+    assert "scenarios.json, scenario 'tell_bo': world" in told
+    assert "worlds.json, world 'home'" in told
 
 
 def test_a_folder_without_scenarios_is_refused(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from seal.benchmarks.scenarios.files import BaseWorld, Scenario
+from seal.benchmarks.scenarios.fitting import Types, check_begun, check_cells
 from seal.core.errors import DataError, shortened
 from seal.core.types import JSON, Tables
 
@@ -17,7 +18,7 @@ UTC = "UTC"
 _TIME = re.compile(r"@(\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d)?)")
 
 
-def clock_of(scenario: Scenario, base: BaseWorld) -> dict[str, JSON]:
+def clock_fields(scenario: Scenario, base: BaseWorld) -> dict[str, JSON]:
     """Return the clock of a scenario, for `metadata.clock`.
 
     Raises:
@@ -57,35 +58,53 @@ def timed(value: JSON, zone: ZoneInfo, place: str) -> Any:
         ) from error
 
 
-def tables_of(scenario: Scenario, base: BaseWorld, zone: ZoneInfo) -> Tables:
+def tables_of(
+    scenario: Scenario, base: BaseWorld, zone: ZoneInfo, columns: Mapping[str, Types]
+) -> Tables:
     """Return the tables that a scenario begins with.
 
+    Args:
+        scenario: With its changes.
+        base: How its world begins without them.
+        zone: Of the local times.
+        columns: Table of the kind of world to its columns and their types.
+
     Raises:
-        DataError: A change names no table of the base world, or a row that cannot be changed.
+        DataError: A change names no table of the base world, or a row that cannot be changed, or a
+            cell cannot be what it is; the text names the place.
     """
-    tables: Tables = timed(base.tables, zone, f"world {scenario.world!r}")
+    world = f"world {scenario.world!r} ({base.place}): tables"
+    tables: Tables = timed(base.tables, zone, world)
+    for name, rows in tables.items():
+        check_begun(rows, columns.get(name, {}), f"{world}.{name}")
     for name, change in scenario.changes.items():
         if name not in tables:
             known = ", ".join(tables) or "none"
             raise DataError(f"with.{name}: the world {scenario.world!r} has no such table: {known}")
         place = f"with.{name}"
-        tables = {**tables, name: _changed(tables[name], timed(change, zone, place), place)}
+        changed = _changed(tables[name], timed(change, zone, place), columns.get(name, {}), place)
+        check_begun(changed, columns.get(name, {}), place)
+        tables = {**tables, name: changed}
     return tables
 
 
 def _changed(
-    rows: Sequence[Mapping[str, JSON]], change: Mapping[str, JSON], place: str
+    rows: Sequence[Mapping[str, JSON]], change: Mapping[str, JSON], types: Types, place: str
 ) -> list[dict[str, JSON]]:
-    if len(rows) == 1 and change.keys() <= rows[0].keys():
+    if len(rows) == 1 and change.keys() <= {*rows[0], *types}:
+        check_cells(change, types, place)
         return [{**rows[0], **change}]
     if not rows:
         raise DataError(f"{place}: the table is empty in the base world, so no column names rows")
-    named = next(iter(rows[0]))
+    named = next(iter(rows[0]), "")
+    if not all(named in row for row in rows):
+        raise DataError(f"{place}: not every row of the base world has {named!r}, which names it")
     found = {str(row[named]): dict(row) for row in rows}
     for name, cells in change.items():
         if cells is None and name in found:
             del found[name]
         elif isinstance(cells, Mapping):
+            check_cells(cells, types, f"{place}.{name}")
             found[name] = {named: name, **found.get(name, {}), **cells}
         else:
             raise DataError(

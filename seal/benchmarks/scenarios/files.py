@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
@@ -9,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from seal.benchmarks.toolsandbox.scenarios import CATEGORIES as TAGS
-from seal.benchmarks.upstream.records import json_file, refuse_deep
+from seal.benchmarks.upstream.records import json_file, refuse_deep, utf8_text
 from seal.core.errors import DataError, UnknownNameError, first_fault, shortened
 from seal.core.types import JSON, Tables
 
@@ -33,6 +35,8 @@ class BaseWorld:
     """As `metadata.clock` of a task."""
     demonstration: list[dict[str, str]] = field(default_factory=list)
     """Example dialogues for personas that have none of their own (`seal.agents.briefs`)."""
+    place: str = ""
+    """File and name, for messages."""
     __pydantic_config__ = _CONFIG
 
 
@@ -136,7 +140,7 @@ def read_authored(source: Path) -> Authored:
         for name, world in _entries(content, "worlds", path):
             if name in worlds:
                 raise DataError(f"{path}: the world {name!r} stands twice; rename one")
-            worlds[name] = _formed(world, BaseWorld, f"{path}, world {name!r}")
+            worlds[name] = _placed(world, BaseWorld, f"{path}, world {name!r}")
         for scenario in _scenarios(content, path):
             if scenario.id in scenarios:
                 other = scenarios[scenario.id].place
@@ -155,7 +159,44 @@ def _content(path: Path) -> dict[str, Any]:
     if not isinstance(content, dict) or not content.keys() <= set(_KEYS) or not content:
         raise DataError(f"{path}: expected {_EXPECTED}, got {shortened(content)}")
     refuse_deep(content)
+    _refuse_twice(path)
     return content
+
+
+def _refuse_twice(path: Path) -> None:
+    """Refuse keys that stand twice in one object, of which JSON would keep the last.
+
+    Raises:
+        DataError: Names the file, the way to the object, and the key.
+    """
+
+    def marked(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        made = dict(pairs)
+        if len(made) < len(pairs):
+            key = next(key for key, count in Counter(key for key, _ in pairs).items() if count > 1)
+            twice.append((made, key))
+        return made
+
+    twice: list[tuple[dict[str, Any], str]] = []
+    content = json.loads(utf8_text(path.read_bytes(), str(path)), object_pairs_hook=marked)
+    if twice:
+        holder, key = twice[0]
+        way = ".".join(_way(content, holder) or [])
+        place = f"{path}, {way}" if way else str(path)
+        raise DataError(f"{place}: the key {key!r} stands twice; remove or rename one")
+
+
+def _way(value: Any, holder: Any) -> list[str] | None:
+    """Return the names and positions that lead to an object; None: it is not within."""
+    if value is holder:
+        return []
+    if not isinstance(value, (dict, list)):
+        return None
+    for key, item in value.items() if isinstance(value, dict) else enumerate(value):
+        way = _way(item, holder)
+        if way is not None:
+            return [str(key), *way]
+    return None
 
 
 def _entries(content: Mapping[str, Any], key: str, path: Path) -> Iterator[tuple[str, Any]]:
@@ -173,16 +214,17 @@ def _scenarios(content: Mapping[str, Any], path: Path) -> Iterator[Scenario]:
         named = isinstance(record, dict) and isinstance(record.get("id"), str)
         place = f"{path}, scenario {record['id']!r}" if named else f"{path}, scenarios.{number}"
         if isinstance(record, dict):
-            renamed = {"changes" if name == "with" else name: v for name, v in record.items()}
-            record = {**renamed, "place": place}
-        scenario = _formed(record, Scenario, place)
+            record = {"changes" if name == "with" else name: v for name, v in record.items()}
+        scenario = _placed(record, Scenario, place)
         _check(scenario)
         yield scenario
 
 
-def _formed(record: Any, form: type[Form], place: str) -> Form:
+def _placed(record: Any, form: type[Form], place: str) -> Form:
     from pydantic import ValidationError
 
+    if isinstance(record, dict):
+        record = {**record, "place": place}
     try:
         formed: Form = _adapter(form.__name__).validate_python(record)
     except ValidationError as error:

@@ -13,7 +13,7 @@ from zoneinfo import ZoneInfo
 from seal.benchmarks.augment.augmentations import UNCHANGED
 from seal.benchmarks.augment.pools import GIVEN, TAG
 from seal.benchmarks.importer import Notes, Recorded
-from seal.benchmarks.scenarios.beginnings import UTC, clock_of, tables_of
+from seal.benchmarks.scenarios.beginnings import UTC, clock_fields, tables_of
 from seal.benchmarks.scenarios.files import (
     CATEGORIES,
     Authored,
@@ -22,10 +22,13 @@ from seal.benchmarks.scenarios.files import (
     Scenario,
     read_authored,
 )
-from seal.benchmarks.scenarios.notation import Names, plan_of
+from seal.benchmarks.scenarios.fitting import Arguments
+from seal.benchmarks.scenarios.notation import Names, place_of, plan_of
 from seal.benchmarks.scenarios.sequences import play_sequence
 from seal.core.errors import DataError, UnknownNameError, shortened
-from seal.core.types import END_CONVERSATION, Goal, Step, Stop, Task, Tool, Trajectory
+from seal.core.types import END_CONVERSATION, Goal, Plan, Step, Stop, Task, Tool, Trajectory
+from seal.evaluation.milestones.faults import Fault, unmet
+from seal.evaluation.milestones.guardrails import parts, under
 from seal.evaluation.milestones.plans import WHOLLY, PlanResult, measure_plan
 from seal.evaluation.milestones.view import view
 from seal.worlds.world import Worlds, WorldSetup, build_worlds
@@ -63,10 +66,10 @@ def import_scenarios(
         MissingExtraError: A tool needs a library that is not installed.
     """
     authored = read_authored(source)
-    worlds = _worlds(web)
+    worlds = _kinds(web)
     compiled = [_compile(scenario, authored, worlds, benchmark) for scenario in authored.scenarios]
     kinds = sorted({task.world for task, _ in compiled})
-    documents = {tool.id: tool for kind in kinds for tool in worlds(kind).documents()}
+    documents = {tool.id: tool for kind in kinds for tool in worlds(kind).worlds.documents()}
     yield from (tool for tool in documents.values() if tool.name != _OF_THE_USER)
     counts: Counter[str] = Counter()
     for task, wrong in compiled:
@@ -76,29 +79,42 @@ def import_scenarios(
     notes.facts["counts"] = dict(sorted(counts.items()))
 
 
-def _worlds(web: str | None) -> Callable[[str], Worlds]:
+@dataclass(frozen=True, slots=True)
+class _Kind:
+    """A kind of world, built."""
+
+    worlds: Worlds
+    arguments: Arguments
+    """What its tools take."""
+
+
+def _kinds(web: str | None) -> Callable[[str], _Kind]:
     """Return what gives the worlds of a kind, built once."""
 
     @cache
-    def of(kind: str) -> Worlds:
+    def of(kind: str) -> _Kind:
         built = build_worlds(kind, WorldSetup(options={} if web is None else {"web": web}))
         if not isinstance(built, Worlds):
             raise DataError(
                 f"kind: the world {kind!r} does not tell its tools and tables; expected a `Worlds`"
             )
-        return built
+        return _Kind(built, Arguments(built.documents()))
 
     return of
 
 
 def _compile(
-    scenario: Scenario, authored: Authored, worlds: Callable[[str], Worlds], benchmark: str
+    scenario: Scenario, authored: Authored, worlds: Callable[[str], _Kind], benchmark: str
 ) -> tuple[Task, list[Trajectory]]:
     try:
         if scenario.world not in authored.worlds:
             raise DataError(f"world: {UnknownNameError('world', scenario.world, authored.worlds)}")
         base = authored.worlds[scenario.world]
-        return _Compiler(scenario, base, worlds(base.kind), benchmark).compiled()
+        try:
+            kind = worlds(base.kind)
+        except UnknownNameError as error:
+            raise DataError(f"world: {base.place}: kind: {error}") from error
+        return _Compiler(scenario, base, kind.worlds, kind.arguments, benchmark).compiled()
     except DataError as error:
         raise DataError(f"{scenario.place}: {error}") from error
 
@@ -110,6 +126,7 @@ class _Compiler:
     scenario: Scenario
     base: BaseWorld
     world: Worlds
+    arguments: Arguments
     benchmark: str
 
     def compiled(self) -> tuple[Task, list[Trajectory]]:
@@ -119,10 +136,11 @@ class _Compiler:
             DataError: The text begins with the field.
         """
         task = self._task()
+        self._check_gold()
         gold = self._played(task, self.scenario.gold, "gold")
         result = _measured(task, gold)
         if result.similarity < WHOLLY:
-            raise DataError(f"gold: {_shortfall(self.scenario, result)}")
+            raise DataError(f"gold: {_shortfall(self.scenario, task, gold, result)}")
         wrong = []
         for number, one in enumerate(self.scenario.wrong):
             steps = self._played(task, one.steps, f"wrong.{number}.steps")
@@ -138,17 +156,17 @@ class _Compiler:
         return replace(task, goals=(goal,)), wrong
 
     def _task(self) -> Task:
-        scenario, clock = self.scenario, clock_of(self.scenario, self.base)
+        scenario, clock = self.scenario, clock_fields(self.scenario, self.base)
         zone = ZoneInfo(str(clock.get("zone", UTC)))
         offered = self._ids(scenario.tools, "tools")
         withheld = self._ids(scenario.withheld, "withheld")
-        columns = {table: list(self.world.columns.get(table, ())) for table in self.world.tables}
-        plan = plan_of(scenario, Names(self._tools(), columns, zone))
+        columns = {table: self.world.columns.get(table, {}) for table in self.world.tables}
+        plan = plan_of(scenario, Names(self._tools(), columns, zone, self.arguments))
         task = Task(
             scenario.id,
             self.benchmark,
             (Goal(scenario.request, (plan,), offered=tuple(offered)),),
-            tables_of(scenario, self.base, zone),
+            tables_of(scenario, self.base, zone, self.world.columns),
             persona=_persona(scenario, self.base),
             tags={
                 **{tag: tag in scenario.categories for tag in CATEGORIES},
@@ -165,6 +183,17 @@ class _Compiler:
             world=self.base.kind,
         )
         return replace(task, initial_state=self.world.beginning(task))
+
+    def _check_gold(self) -> None:
+        """Make sure that the gold calls name no argument that there is not.
+
+        A wrong sequence may: so may a model.
+        """
+        for number, move in enumerate(self.scenario.gold):
+            for call in move.do if isinstance(move.do, list) else [move.do or {}]:
+                for name, arguments in call.items():
+                    tool = self._tools().get(name, "")
+                    self.arguments.check_names([tool], arguments, f"gold.{number}.do")
 
     def _tools(self) -> dict[str, str]:
         """Return the name of each tool of the agent to its id."""
@@ -214,23 +243,42 @@ def _trajectory(
 
 
 def _measured(task: Task, steps: tuple[Step, ...]) -> PlanResult:
-    seen = view(_trajectory(task, 0, steps, {}), 0, task.initial_state, "clean")
+    return measure_plan(_plan(task), _seen(task, steps), "clean")
+
+
+def _plan(task: Task) -> Plan:
     (plan,) = task.goals[0].plans or ()
-    return measure_plan(plan, seen, "clean")
+    return plan
 
 
-def _shortfall(scenario: Scenario, result: PlanResult) -> str:
-    """Return which node keeps a sequence from scoring 1."""
+def _seen(task: Task, steps: tuple[Step, ...]) -> tuple[Step, ...]:
+    return view(_trajectory(task, 0, steps, {}), 0, task.initial_state, "clean")
+
+
+def _shortfall(scenario: Scenario, task: Task, steps: tuple[Step, ...], result: PlanResult) -> str:
+    """Return which node keeps a sequence from scoring 1, and what it lacks."""
     if result.minefield_similarity:
         hit = next(reached for reached in result.minefields if reached.similarity)
-        return f"minefields.{hit.node} is met by step {hit.index}; mend the sequence or the node"
+        place = place_of(scenario.minefields, "minefields", hit.node)
+        return f"{place} is met by step {hit.index}; mend the sequence or the node"
     least = min(result.milestones, key=lambda reached: reached.similarity, default=None)
     if least is None:
         return "no milestone is reached; mend the sequence or the milestones"
-    name = scenario.milestones[least.node].name
-    named = f" ({name})" if name else ""
+    nodes = under(_plan(task).milestones, "clean")
+    mapping = {one.node: (one.index, one.similarity) for one in result.milestones}
+    (lacking, *_) = unmet(nodes, _seen(task, steps), mapping)[least.node].faults
+    asked = parts(nodes[least.node].condition)
+    kind = getattr(asked[lacking.condition], "kind", "") if lacking.condition >= 0 else "order"
     return (
-        f"milestones.{least.node}{named} is met by {least.similarity:.3g} at most, at step "
-        f"{least.index}, its conditions by {[round(value, 3) for value in least.conditions]}; "
+        f"{place_of(scenario.milestones, 'milestones', least.node)} is met by "
+        f"{least.similarity:.3g} at most, at step {least.index}: {_told(lacking, kind)}; "
         "mend the sequence or the node"
     )
+
+
+def _told(lacking: Fault, kind: str) -> str:
+    """Return what keeps a condition from being met."""
+    what = ".".join(part for part in (lacking.table, lacking.column) if part) or kind
+    expected = f" expected {lacking.expected}" if lacking.expected else ""
+    found = f", found {lacking.found}" if lacking.found else ""
+    return f"{what}:{expected}{found}" if expected or found else f"{what} is not met"

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from math import inf
 from typing import Any, get_args
 from zoneinfo import ZoneInfo
 
 from seal.benchmarks.scenarios.beginnings import timed
 from seal.benchmarks.scenarios.files import Node, Scenario
+from seal.benchmarks.scenarios.fitting import Arguments, Types, check_measured, check_wanted
 from seal.core.conditions import (
     FIRST,
     LAST,
@@ -28,12 +30,14 @@ from seal.core.conditions.cells import Measure
 from seal.core.conditions.parties import AGENT, EXECUTOR, USER
 from seal.core.errors import DataError, UnknownNameError, shortened
 from seal.core.types import JSON, Milestone, Plan
-from seal.evaluation.milestones.checks import check_plan
+from seal.evaluation.milestones.checks import ancestors, check_plan
 from seal.evaluation.milestones.guardrails import asked_tables, parts
 
 _CHANGES = {"is": "snapshot", "added": "addition", "removed": "removal", "updated": "update"}
 _ALIKE = ("content",)
 """Columns that are compared by ROUGE-L where nothing else is said."""
+_MEASURES = tuple(measure for measure in get_args(Measure) if measure != "calls")
+"""Measures of a column of a table; calls are of messages."""
 _START = "start"
 """Name of the first step, which no node may have."""
 
@@ -44,33 +48,43 @@ class Names:
 
     tools: Mapping[str, str]
     """Name of a tool to its id."""
-    columns: Mapping[str, Sequence[str]]
-    """Table to its columns; empty: they are not known."""
+    columns: Mapping[str, Types]
+    """Table to its columns with their types; empty: they are not known."""
     zone: ZoneInfo
+    arguments: Arguments = field(default_factory=lambda: Arguments(()))
+    """What the tools take; of none anything is known by default."""
 
 
 def plan_of(scenario: Scenario, names: Names) -> Plan:
     """Return the milestones, with their guardrails, and minefields of a scenario.
 
     Raises:
-        DataError: A node is malformed, names what there is not, refers to one that need not come
-            before, or the nodes form a cycle; the text names the node and the repair.
+        DataError: A node is malformed, names what there is not, asks for what cannot be, refers to
+            one that need not come before, or the nodes form a cycle; the text names the node, the
+            field and the repair.
     """
-    plan = Plan(
-        _nodes(scenario.milestones, "milestones", names),
-        _nodes(scenario.minefields, "minefields", names),
-    )
-    check_plan(
-        plan,
-        {table: [dict.fromkeys(known)] if known else [] for table, known in names.columns.items()},
-    )
+    fields = {"milestones": scenario.milestones, "minefields": scenario.minefields}
+    plan = Plan(**{name: _nodes(nodes, name, names) for name, nodes in fields.items()})
+    try:
+        check_plan(plan)
+    except DataError as error:
+        place, _, fault = str(error).partition(": ")
+        name, _, position = place.partition(".")
+        raise DataError(f"{place_of(fields[name], name, int(position))}: {fault}") from error
     guarded = []
     for number, node in enumerate(scenario.milestones):
         tables = list(names.columns) if node.guards is None else node.guards
         for table in tables:
-            _known(table, names.columns, "table", f"milestones.{number}.guards")
+            place = place_of(scenario.milestones, "milestones", number)
+            _known(table, names.columns, "table", f"{place}: guards")
         guarded.append(tables)
     return _guarded(plan, guarded)
+
+
+def place_of(nodes: Sequence[Node], field: str, number: int) -> str:
+    """Return how messages call a node: `milestones.1 (sent)`."""
+    name = nodes[number].name
+    return f"{field}.{number} ({name})" if name else f"{field}.{number}"
 
 
 def _guarded(plan: Plan, declared: Sequence[Sequence[str]]) -> Plan:
@@ -100,21 +114,52 @@ def _nodes(nodes: Sequence[Node], field: str, names: Names) -> tuple[Milestone, 
     places = _places(nodes, field)
     found = []
     for number, node in enumerate(nodes):
-        place = f"{field}.{number}"
+        place = place_of(nodes, field, number)
         above = [number - 1] if number and field == "milestones" else []
         after = (
             above
             if node.after is None
-            else [_known(name, places, "node", f"{place}.after") for name in node.after]
+            else [_known(name, places, "node", f"{place}: after") for name in node.after]
         )
         try:
             conditions = tuple(_Reader(node, names, places).conditions())
         except DataError as error:
-            raise DataError(f"{place}.{error}") from error
+            raise DataError(f"{place}: {error}") from error
         if not conditions:
             raise DataError(f"{place}: it asks for nothing; give it calls, tells or state")
         found.append(Milestone(AllOf(conditions), tuple(after)))
+    for number in range(len(nodes)):
+        _check_references(nodes, field, number, ancestors(number, found))
     return tuple(found)
+
+
+def _check_references(
+    nodes: Sequence[Node], field: str, number: int, before: Collection[int]
+) -> None:
+    """Make sure that a node refers only to those that must come before it.
+
+    Raises:
+        DataError: It refers to another one; the text names both, and those that it may name.
+    """
+    known = [nodes[position].name for position in sorted(before) if nodes[position].name]
+    for where, name in _references(nodes[number]):
+        if name not in known:
+            start = [_START] if where.endswith(".since") else []
+            expected = ", ".join(start + known) or "a node above"
+            raise DataError(
+                f"{place_of(nodes, field, number)}: {where}: the node {name!r} need not come "
+                f"before; expected one that must ({expected}), or name {name!r} in `after`"
+            )
+
+
+def _references(node: Node) -> Iterator[tuple[str, str]]:
+    """Yield the fields of a node that refer to others, each with the name that it holds."""
+    if node.take is not None:
+        yield "take.of", node.take.of
+    for table, change in node.state.items():
+        since = change.get("since", _START)
+        if since != _START:
+            yield f"state.{table}.since", str(since)
 
 
 def _places(nodes: Sequence[Node], field: str) -> dict[str, int]:
@@ -179,16 +224,19 @@ class _Reader:
 
     def _calls(self, calls: Any) -> Condition:
         wanted = [
-            {
-                "tool": self._tool(name, "calls"),
-                "arguments": timed(arguments, self._names.zone, "calls"),
-            }
+            self._call(name, arguments)
             for call in (calls if isinstance(calls, list) else [calls])
             for name, arguments in call.items()
         ]
         within = {name: _tolerance(v, f"within.{name}") for name, v in self._node.within.items()}
+        self._names.arguments.check_names([call["tool"] for call in wanted], within, "within")
         row = {"author": EXECUTOR, "recipient": AGENT, "calls": wanted}
         return self._message(row, {"calls": Column("calls", tolerances=within)}, "calls")
+
+    def _call(self, name: str, given: Mapping[str, JSON]) -> dict[str, Any]:
+        tool, arguments = self._tool(name, "calls"), timed(given, self._names.zone, "calls")
+        self._names.arguments.check(tool, arguments, "calls")
+        return {"tool": tool, "arguments": arguments}
 
     def _says(self, text: str) -> Condition:
         row = {"author": AGENT, "recipient": USER, "content": text}
@@ -228,6 +276,11 @@ class _Reader:
         rows = timed(change[kinds[0]], self._names.zone, place)
         if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
             raise DataError(f"{place}.{kinds[0]}: expected a list of rows, got {shortened(rows)}")
+        if not rows:
+            raise DataError(
+                f"{place}.{kinds[0]}: expected at least one row, got none; of a table that is to "
+                "be emptied write the rows that go as `removed`"
+            )
         measure: Any = _CHANGES[kinds[0]]
         since = None if measure == "snapshot" else FIRST
         if change.get("since", _START) != _START:
@@ -237,20 +290,27 @@ class _Reader:
         if not isinstance(by, dict):
             raise DataError(f"{place}.by: expected column to measure, got {shortened(by)}")
         columns |= {name: _column(how, f"{place}.by.{name}") for name, how in by.items()}
+        types = self._names.columns[table]
+        check_measured(columns, types, f"{place}.by")
+        for number, row in enumerate(rows):
+            check_wanted(row, types, columns, f"{place}.{kinds[0]}.{number}")
         return StateHas(table, tuple(rows), measure, since, columns)
 
 
 def _column(how: JSON, place: str) -> Column:
     if isinstance(how, dict) and how.keys() == {"close"}:
         return Column("close", _tolerance(how["close"], f"{place}.close"))
-    if how not in get_args(Measure):
-        known = ", ".join(get_args(Measure))
+    if how not in _MEASURES:
+        known = ", ".join(_MEASURES)
         raise DataError(f"{place}: expected {known} or {{'close': ...}}, got {shortened(how)}")
     measure: Any = how
     return Column(measure)
 
 
 def _tolerance(value: JSON, place: str) -> Any:
-    if value == "inf" or (isinstance(value, int | float) and not isinstance(value, bool)):
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    if value == "inf" or (number and 0 <= value < inf):
         return value
-    raise DataError(f"{place}: expected a number or 'inf', got {shortened(value)}")
+    raise DataError(
+        f"{place}: expected a number from 0 on, or 'inf' for any difference, got {shortened(value)}"
+    )
