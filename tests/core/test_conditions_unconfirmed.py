@@ -1,5 +1,6 @@
 """Calls that the user must have confirmed."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -57,6 +58,31 @@ def test_a_call_is_confirmed_where_the_answer_to_its_arguments_affirms():
 @pytest.mark.parametrize("answer", ["No", "Yes, but later", "Hm", "Yes?", "Yes, at 9"])
 def test_another_answer_confirms_nothing(answer):
     assert unconfirmed(chat("<Text Bo", ASK, f"<{answer}", SEND)) == [3]
+
+
+@pytest.mark.parametrize(
+    ("answer", "at"), [("Yes, Bo.", []), ("yes, bo", []), ("Yes, Cleo.", [3]), ("Yes, Bob.", [3])]
+)
+def test_a_name_in_the_answer_must_stand_for_what_was_asked_about(answer, at):
+    numbers = {"p1": "+46 70-02", "p2": "+46 70-03"}
+    rows = [{**row, "phone_number": numbers[row["person_id"]]} for row in TABLES["contacts"]]
+    told = [replace(s, state={"contacts": rows}) for s in chat("<Hi", ASK, f"<{answer}", SEND)]
+    assert unconfirmed(told) == at
+
+
+@pytest.mark.parametrize("answer", ["Yes, at 5 pm", "Yes, 17:00 please", "Yes, 5:00 p.m."])
+def test_a_moment_may_be_confirmed_by_another_spelling(answer):
+    at = {"content": "Dinner", "reminder_timestamp": FIVE_PM}
+    assert unconfirmed(chat("<Hi", "Dinner, at 17:00, right?", f"<{answer}", at)) == []
+    assert unconfirmed(chat("<Hi", "Dinner, at 17:00, right?", "<Yes, at 6 pm", at)) == [3]
+
+
+def test_a_choice_is_confirmed_for_what_was_chosen():
+    both = "Shall I send 'Dinner at 8' to +46 70 02 or to +46 70 03?"
+    assert unconfirmed(chat("<Hi", both, "<Yes", SEND)) == [3]
+    assert unconfirmed(chat("<Hi", both, "<Yes, the second", SEND)) == [3]
+    assert unconfirmed(chat("<Hi", both, "<Yes, +46 70 03", SEND)) == [3]
+    assert unconfirmed(chat("<Hi", both, "<Yes, +46 70 02", SEND)) == []
 
 
 def test_changed_arguments_need_another_confirmation():

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
+from functools import partial
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -14,6 +15,7 @@ Tables = Mapping[str, Sequence[Mapping[str, Any]]]
 _WORD = re.compile(r"\w+")
 _NUMBER = re.compile(r"(?<![\w.])-?\d+(?:,\d{3})*(?:\.\d+)?(?!\w)")
 _PHONE = re.compile(r"\+?[\d\s().-]{5,}")
+_NAME = re.compile(r"[^\W\d_]+(?:[ '.-]+[^\W\d_]+){0,2}\.?$")
 _ON = frozenset(["on", "true", "yes", "enable", "enabled", "activate", "activated"])
 _OFF = frozenset(["off", "false", "no", "disable", "disabled", "deactivate", "deactivated"])
 _MOMENTS = (315_529_200.0, 2_524_604_400.0)
@@ -44,6 +46,31 @@ def states(text: str, value: Any, tables: Tables, zone: str = "UTC") -> bool:
     return _has(text, value) or any(_has(text, other) for other in _others(value, tables))
 
 
+def standing_for(value: Any, tables: Tables, zone: str = "UTC") -> Iterator[str]:
+    """Yield the texts of a JSON value, and what stands for each in the world.
+
+    For a text the names (`names_in`) in the rows that hold it; for a moment its local time.
+    """
+    if isinstance(value, Mapping):
+        value = list(value.values())
+    if isinstance(value, (list, tuple)):
+        for item in value:
+            yield from standing_for(item, tables, zone)
+    elif isinstance(value, str):
+        yield value
+        rows = (row for rows in tables.values() for row in rows)
+        yield from names_in(row for row in rows if any(map(partial(_same, value), row.values())))
+    elif isinstance(value, (int, float)) and not isinstance(value, bool):
+        yield f"{value:,}"
+        yield from _times(value, zone)
+
+
+def names_in(rows: Iterable[Mapping[str, Any]]) -> Iterator[str]:
+    """Yield the cells that are names: one to three words of letters, the first one capitalised."""
+    for row in rows:
+        yield from (cell for cell in row.values() if _is_name(cell))
+
+
 def numbers(text: str) -> set[float]:
     """Return the numbers of a text; 40,000 is 40000."""
     return {float(found.replace(",", "")) for found in _NUMBER.findall(text)}
@@ -56,6 +83,14 @@ def _has(text: str, value: str) -> bool:
     if not value.isascii() and value.casefold() in text.casefold():
         return True  # some scripts set no blanks between words
     return any(said[n : n + len(wanted)] == wanted for n in range(len(said) - len(wanted) + 1))
+
+
+def _same(value: str, cell: Any) -> bool:
+    if not isinstance(cell, str):
+        return False
+    if cell == value:
+        return True
+    return all(map(_PHONE.fullmatch, (value, cell))) and _digits(value) == _digits(cell)
 
 
 def _words(text: str) -> list[str]:
@@ -75,20 +110,30 @@ def _others(name: str, tables: Tables) -> Iterator[str]:
             yield from (cell for cell in found.values() if _is_word(cell) and counts[cell] == 1)
 
 
+def _is_name(cell: Any) -> bool:
+    return isinstance(cell, str) and bool(_NAME.match(cell)) and not cell[0].islower()
+
+
 def _is_word(cell: Any) -> bool:
     return isinstance(cell, str) and bool(_WORD.search(cell))
 
 
 def _tells_time(text: str, moment: float, zone: str) -> bool:
+    spoken = "|".join(f"0?{time.replace(' ', '')}" for time in _times(moment, zone))
+    plain = re.sub(r"([ap])\.m\.?", r"\1m", text.casefold())
+    plain = re.sub(r"(?<=\d)\s+(?=[ap]m\b)", "", plain)
+    return bool(spoken) and re.search(rf"(?<![\w:])(?:{spoken})(?![\w:])", plain) is not None
+
+
+def _times(moment: float, zone: str) -> Iterator[str]:
+    """Yield how the local time of day of a moment is told; nothing for any other number."""
     low, high = _MOMENTS
     if not low <= moment <= high:
-        return False
+        return
     local = datetime.fromtimestamp(moment, ZoneInfo(zone))
     hour, half = local.hour % 12 or 12, "am" if local.hour < 12 else "pm"
-    minutes = f":{local.minute:02d}"
-    spoken = [rf"0?{local.hour}{minutes}(?! ?[ap]\.?m)", rf"0?{hour}{minutes} ?{half}"]
+    yield f"{local.hour}:{local.minute:02d}"
+    yield f"{hour}:{local.minute:02d} {half}"
     if not local.minute:
-        spoken += [rf"0?{hour} ?{half}"]
-        spoken += {0: ["midnight"], 12: ["noon", "midday"]}.get(local.hour, [])
-    plain = re.sub(r"([ap])\.m\.?", r"\1m", text.casefold())
-    return re.search(rf"(?<![\w:])(?:{'|'.join(spoken)})(?![\w:])", plain) is not None
+        yield f"{hour} {half}"
+        yield from {0: ("midnight",), 12: ("noon", "midday")}.get(local.hour, ())

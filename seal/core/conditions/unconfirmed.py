@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, NamedTuple
 from seal.core.canonical import canonical_json
 from seal.core.conditions.base import OfTheStepAlone
 from seal.core.conditions.parties import AGENT, EXECUTOR, USER, party
-from seal.core.conditions.stated import numbers, states
-from seal.core.consent import affirms, calls_off
+from seal.core.conditions.stated import names_in, standing_for, states
+from seal.core.confirmation import confirms
+from seal.core.consent import calls_off
 
 if TYPE_CHECKING:
     from seal.core.types import Step
@@ -21,10 +22,10 @@ class Unconfirmed(OfTheStepAlone):
     """A call of one of some tools whose arguments the user did not confirm: made for minefields.
 
     It is confirmed where the agent told the user every argument (`conditions.stated`), and the next
-    thing that the user said affirms (`seal.core.consent`) and names no number that the agent did
-    not tell. Other arguments need another confirmation, and so does the same call a second time,
-    unless the first one failed. What the user said to the last message with these arguments
-    decides; a later word of the user that calls things off ends every confirmation before it.
+    thing that the user said confirms that and nothing else (`seal.core.confirmation`).
+    Other arguments need another confirmation, and so does the same call a second time, unless the
+    first one failed. What the user said to the last message with these arguments decides; a later
+    word of the user that calls things off ends every confirmation before it.
     """
 
     tools: tuple[str, ...]
@@ -60,11 +61,14 @@ class Unconfirmed(OfTheStepAlone):
     def _confirmation(self, step: Step, before: Sequence[_Exchange]) -> int | None:
         """Return the place of the answer that confirms a call; None: it is not confirmed."""
         arguments = None if step.call is None else step.call.arguments
+        tables = step.state or {}
+        values = list(standing_for(arguments, tables, self.zone))
+        names = list(names_in(row for rows in tables.values() for row in rows))
         for exchange in reversed(before):
             told = exchange.told
-            if told and states(told, arguments, step.state or {}, self.zone):
-                affirmed = affirms(exchange.answer) and numbers(exchange.answer) <= numbers(told)
-                return exchange.answered if affirmed else None
+            if told and states(told, arguments, tables, self.zone):
+                confirmed = confirms(exchange.answer, told, values, names)
+                return exchange.answered if confirmed else None
             if calls_off(exchange.answer):
                 return None
         return None

@@ -1,0 +1,252 @@
+"""Whether a user's answer allows just what the agent asked leave for: by rule, without a model.
+
+An answer confirms a call where it affirms (`seal.core.consent`), and
+
+1. the question is no negative one: "Shall I not send it? - Yes" may mean either. Tags ("isn't it?",
+   "or not?", "n'est-ce pas ?") and proposals ("why don't I") are none.
+2. the question leaves no choice open: "to Bo or to Cleo? - Yes" names neither. Where it does, the
+   answer must name what is then done. "Or would you like to change anything?" is no choice.
+3. the answer makes no choice that the question does not spell out: "Yes, the second".
+4. the answer names nothing but what the agent named, or what stands in the world for the values
+   asked about: "Yes, Bob" to a question about a number is good only if the number is Bob's.
+
+What an answer names are its numbers, capitalised words but the first of a clause of five words and
+more, names of the world whatever their case, and in a clause of up to four words each word but such
+as only agree, thank or refer ("please send it now"). German capitals, and words of scripts without
+blanks between them, count only as names of the world. When in doubt nothing was confirmed.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
+
+from seal.core.consent import affirms, clauses, holds, plain, spoken_in
+from seal.core.text import CJK, HANGUL, sentences, words
+
+
+class _Question(NamedTuple):
+    """How one language asks; each field holds alternatives of a regex, whole phrases."""
+
+    harmless: str
+    """What looks like a negation or a choice and is neither."""
+    negation: str
+    either: str
+    """Joins the sides of a choice."""
+
+
+_QUESTIONS: Mapping[str, _Question] = {
+    "en": _Question(
+        r"why (?:not|don't)|(?:or|whether|if) not|not only|(?:if )?you (?:don't|do not) mind"
+        r"|, ?\w+n't (?:i|you|it|we|that|they|he|she|there)(?= ?\?)"
+        r"|or (?:so|would|do|does|did|should|shall|is|are|if|any|anything|something|change|changing"
+        r"|edit|modify|adjust|make|cancel|let|wait|no)",
+        r"not|never|cannot|\w+n't|refrain|skip|hold off|hold back",
+        "or",
+    ),
+    "de": _Question(
+        r"oder nicht|nicht wahr|ob nicht|oder (?:soll\w*|möchte\w*|willst|wollen|gibt|etwas|nein)"
+        r"|oder(?= ?\?)",
+        r"nicht|kein\w*|nie|niemals",
+        "oder",
+    ),
+    "fr": _Question(
+        r"n'est-ce pas|(?:ou|pourquoi) pas|ou non|pas de problème"
+        r"|ou (?:bien )?(?:voulez|veux|souhaitez|souhaites|préférez|préfères|dois|faut|quelque)",
+        r"ne|n'\w+|pas|jamais",
+        "ou",
+    ),
+    "es": _Question(
+        r"o no|por qué no|, ?¿?no(?= ?\?)|o (?:prefieres?|quieres?|deseas?|hay|algo)",
+        r"(?:debo|debería|puedo|que|prefieres?|quieres?) no|nunca|¿ ?no",
+        r"o(?!')|u",
+    ),
+    "it": _Question(
+        r"o no|perché non|(?:non è )?vero(?= ?\?)|o (?:preferisci|vuoi|desideri|c'è|qualcosa)",
+        "non|mai",
+        r"o(?!')|oppure",
+    ),
+    "pt": _Question(
+        r"ou não|por que não|, ?não(?:é)?(?: é)?(?= ?\?)|ou (?:prefere|quer|deseja|algo)",
+        "não|nao|nunca",
+        "ou",
+    ),
+    "ru": _Question(
+        "не так ли|или нет|не против|почему бы не|или (?:вы|ты|хотите|хочешь)",
+        "не|никогда",
+        "или",
+    ),
+    "zh": _Question(
+        r"(\w)不\1|是否|没问题|还是(?:要|需要|算了|不).*", r".*[不别没].*", ".*(?:还是|或).*"
+    ),
+    "ja": _Question(
+        "(?:ません|ない)(?:か|ですか|でしょうか)|問題ない|構わない",
+        ".*(?:ない|ません|ずに).*",
+        ".*(?:それとも|または|もしくは).*",
+    ),
+    "ko": _Question("지 않을까요|괜찮지 않", ".*지 (?:말|않|마).*|안", "또는|아니면|혹은"),
+}
+_CHOICE = re.compile(
+    r"(?<!\w)(?:first|second|third|fourth|fifth|last|latter|former|other|others|another|either"
+    r"|different|next|\d+(?:st|nd|rd|th)"
+    r"|(?:erste|zweite|dritte|vierte|letzte|andere|nächste)[nrs]?"
+    r"|premi(?:er|ère)|deuxième|troisième|seconde?|derni(?:er|ère)|autre"
+    r"|primer[oa]?|segund[oa]|tercer[oa]?|últim[oa]|otr[oa]|prim[oa]|second[oa]|ultim[oa]|altr[oa]"
+    r"|primeir[oa]|terceir[oa]|outr[oa]|(?:перв|втор|трет|последн|друг)\w+"
+    r"|(?:option|choice|letter|nummer|numéro|número|opzione|вариант) ?(?:\d+|[a-h]))(?!\w)"
+    r"|第.|[前后]者|另一|番目|最初の|次の|他の|別の|번째|다른"
+)
+_MARKER = re.compile(r"(?:^|(?<=\s))\(?(\d{1,2}|[a-h])[.):](?=\s)")
+"""What a list begins its items with."""
+_QUOTED = re.compile(r"(?<!\w)'[^\n]*?'(?!\w)|\"[^\"\n]*\"|[“„][^”“\n]*[”“]|«[^»\n]*»|「[^」\n]*」")
+_NUMBER = re.compile(r"\+?\d[\d\s().:,-]*\d|\d")
+_NAME = re.compile(r"[^\W\d_]+")
+_SHORT = 4
+"""Words of a short clause, at most: it agrees, or it names something."""
+_NO_BLANKS = re.compile(f"[{CJK}{HANGUL}]")
+_PLAIN = frozenset(
+    words(
+        # English
+        "a able about absolutely again ahead all alright also amazing and anytime anyway are as"
+        " asap at awesome away be because been best boy brilliant bro buddy by can certainly cheers"
+        " clear confirm confirmed contact cool correct could course d dear definitely delete do"
+        " does done dude enough entry everything exactly excellent exact fantastic fine fire for"
+        " from gladly go going good got great guys happy has have he hell her here hey him his hmm"
+        " hope i im in indeed is it its just kind kindly let like ll look looks lot lots love"
+        " lovely m make man mate matches me message mind much my need needed nice nothing now"
+        " number of oh ok okay on one only our out p perfect phone please pls plz pretty proceed"
+        " quick quickly re ready really remind reminder remove right s save saved say see send sent"
+        " set she sir so soon sounds splendid straight super sure t text thank thanks that the"
+        " their them then there these they thing this those thx to too totally true ty u up us ve"
+        " very want wanted was way we well what when will wish with wonderful works worries would"
+        " possible trust ship yea yeah yep yes you your yours yup add"
+        # German
+        " ab abschicken absenden alles als also an auf bestens bestätige bestätigt bitte danke"
+        " dankeschön das dass dein dem den denn der die dies diese dieser du ein eine einen er es"
+        " freut für ganz genau genauso gern gerne gut hinzufügen ich ihm ihn ihnen ihr ist ja"
+        " jawohl jetzt klar klasse kontakt leg los lösch lösche löschen mach machen mal mich mir"
+        " dir nachricht nummer nur okay passt prima richtig schick schicke schicken schnell schon"
+        " sehr sende senden setz sie sieht sind so sofort speicher speichern stimmt super tu tun"
+        " und uns unbedingt vielen dank war wie wir wunderbar zu"
+        # French
+        " ajoute ajoutez au aux beaucoup bien bon bonne c ce cela ces cet cette c'est confirme d"
+        " dac de des donc du elle en enregistre envoie envoies envoyer envoyez est et exact"
+        " exactement fais faites génial il ils j je l la le les leur lui là m ma maintenant me"
+        " merci message moi mon n oui ouais nous numéro parfait plaît pour qu que rappel s stp"
+        " suite supprime super svp t te tout toute très tu un une va vas vite volontiers vous y"
+        " allez bien sûr accord ça correct"
+        # Spanish, Italian, Portuguese
+        " a al adelante ahora bien buena bueno claro con de del el ella ellos en enviar envía"
+        " envíalo envíaselo eso esta está este esto excelente favor gracias hazlo la las le lo los"
+        " lugar me mensaje mi muchas muy número obrigada obrigado o os para perfecto por que se si"
+        " sí su todo un una va vale ya y"
+        " adesso bene certo che ci così dai e è fai favore fallo grazie gli ho il inoltra invia"
+        " invialo io le lei lui messaggio mille molto non perfetto piacere procedi pure questo"
+        " subito sì tutto va vai"
+        " agora as bem com da das do dos ela ele envia envie enviar essa esse está este isso faça"
+        " já mande manda mensagem muito no na perfeito pode sim tudo uma um você"
+        # Russian
+        " благодарю бы в вам все всё да давай давайте его ей ему её здорово именно и им их конечно"
+        " мне можно на так отлично отправь отправьте отправляй отправляйте пожалуйста правильно"
+        " подтверждаю прекрасно сделай сейчас спасибо сразу супер согласен тебе то точно что это я"
+        " большое хорошо"
+    )
+)
+"""Words that agree, thank, refer to what was said, or tell to go ahead; in short clauses."""
+
+
+def confirms(answer: str, told: str, values: Iterable[str] = (), names: Iterable[str] = ()) -> bool:
+    """Tell whether an answer allows just what was asked leave for, by the rules of this module.
+
+    >>> [confirms("Yes, Bob.", "Text +46 70 02?", ["+467002", one]) for one in ("Bob", "Bo")]
+    [True, False]
+
+    Args:
+        answer: Of the user.
+        told: What the agent said before it.
+        values: Texts that are asked about, and what stands for them in the world.
+        names: Other names in the world.
+    """
+    values = list(values)
+    if not affirms(answer):
+        return False
+    question = _question(told, values)
+    spoken = [_QUESTIONS[language] for language in spoken_in(answer)]
+    for language in spoken:
+        question = re.sub(rf"(?<!\w)(?:{language.harmless})", " ", question)
+    if any(holds(question, language.negation) for language in spoken):
+        return False
+    if _beyond(answer, told, values, names) or _chooses(answer, told):
+        return False
+    if any(holds(question, language.either) for language in spoken):
+        return any(_named(answer, value) for value in values)
+    return True
+
+
+def _question(told: str, values: Iterable[str]) -> str:
+    """Return the sentences that ask, without quotations and the values; all, where none asks."""
+    for value in sorted(values, key=len, reverse=True):
+        pattern = _spelled(value)
+        if pattern:
+            told = re.sub(pattern, " it ", told, flags=re.IGNORECASE)
+    said = sentences(_QUOTED.sub(" it ", told))
+    asked = [sentence for sentence in said if sentence.rstrip(" )*_").endswith(("?", "？"))]
+    return plain(" ".join(asked or said))
+
+
+def _spelled(value: str) -> str:
+    """Return a regex of a value's words, or of the digits of a number, however they are parted."""
+    digits = re.sub(r"\D", "", value)
+    if len(digits) > 4 and not _NAME.search(value):
+        return r"\+?" + r"[\s().-]*".join(digits)
+    spaced = r"\W+".join(map(re.escape, re.findall(r"\w+", value)))
+    return rf"(?<!\w){spaced}(?!\w)" if spaced else ""
+
+
+def _named(answer: str, value: str) -> bool:
+    """Tell whether an answer has a value, or its number."""
+    pattern = _spelled(value)
+    return bool(pattern) and re.search(pattern, answer, re.IGNORECASE) is not None
+
+
+def _chooses(answer: str, told: str) -> bool:
+    """Tell whether an answer chooses among things that the question does not tell apart by that."""
+    chosen, offered = (set(_CHOICE.findall(plain(text))) for text in (answer, told))
+    marks = set(_MARKER.findall(told.casefold()))
+    said = {word for clause in clauses(plain(answer)) for word in [clause.strip(" ()")]}
+    return bool(chosen and chosen != offered) or (len(marks) > 1 and bool(marks & said))
+
+
+def _beyond(answer: str, told: str, values: Iterable[str], names: Iterable[str]) -> bool:
+    """Tell whether an answer names something that was not asked about."""
+    known = {word for text in (told, *values) for word in words(text)}
+    digits = [re.sub(r"\D", "", n) for text in (told, *values) for n in _NUMBER.findall(text)]
+    for number in _NUMBER.findall(answer):
+        said = re.sub(r"\D", "", number)
+        if not any(said == other or (len(said) > 2 and said in other) for other in digits):
+            return True
+    others = {word for name in names for word in words(name)} - known - _PLAIN
+    german = "de" in spoken_in(answer)
+    return any(_adds(clause, known, others, german) for clause in clauses(_marked(answer)))
+
+
+def _adds(clause: str, known: set[str], others: set[str], german: bool) -> bool:
+    """Tell whether a clause has a word that names something else."""
+    if any(other in clause.casefold() for other in others if _NO_BLANKS.search(other)):
+        return True
+    said = [part for part in _NAME.findall(clause) if not _NO_BLANKS.search(part)]
+    new = [
+        (place, part)
+        for place, part in enumerate(said)
+        if not {*words(part)} <= known and not {*words(part)} <= _PLAIN
+    ]
+    if len(said) <= _SHORT:
+        return bool(new)
+    capitals = () if german else (part for place, part in new if place and part[0].isupper())
+    return any(capitals) or any(part.casefold() in others for _, part in new)
+
+
+def _marked(answer: str) -> str:
+    """Return an answer whose signs of assent stand apart; its capitals are kept."""
+    return re.sub(r"[\U0001f300-\U0001faff\u2600-\u27bf]", ",", answer.replace("\u2019", "'"))

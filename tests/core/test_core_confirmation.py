@@ -1,0 +1,171 @@
+"""Whether an answer allows just what was asked, in many words and languages."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from seal.core.confirmation import confirms
+
+ASK = "Shall I send 'Dinner at 8' to +46 70 02?"
+VALUES = ("Dinner at 8", "+467002", "Bo Ek")
+NAMES = ("Bo Ek", "Cleo Ek", "Ada", "小李")
+
+
+def confirmed(answer: str, told: str = ASK) -> bool:
+    return confirms(answer, told, VALUES, NAMES)
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "Yes.",
+        "yes please!",
+        "Yep, go for it",
+        "Yes, that's right, please send it.",
+        "Sure thing, thanks so much!",
+        "👍",
+        "👍🏽 thanks",
+        "✅",
+        "Sounds good 👍",
+        "Yes, send it to Bo.",
+        "Yes, Bo Ek",
+        "yes, to bo",
+        "Yes, to +46 70 02",
+        "Yes, +467002, at 8",
+        "Yes, please send 'Dinner at 8' now",
+        "Yes, I would like you to send that message right away please",
+        "Perfect, thank you. Please go ahead and send it to him.",
+        "ok, mach das",
+        "Ja, bitte.",
+        "Ja, die Nachricht passt so, schick sie ab",
+        "Ja, bitte an Bo schicken, danke",
+        "Genau, vielen Dank",
+        "Oui, merci beaucoup",
+        "Oui, vous pouvez l'envoyer à Bo",
+        "D'accord, envoyez le message s'il vous plaît",
+        "Sí, envíalo por favor",
+        "Sì, procedi pure, grazie",
+        "Sim, pode enviar, obrigado",
+        "Да, отправляй, спасибо",
+        "好的，请发送",
+        "はい、お願いします",
+        "네, 좋아요",
+    ],
+)
+def test_answers_that_allow_just_what_was_asked(answer):
+    assert confirmed(answer)
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "No",
+        "👎",
+        "ok 👎",
+        "Да 👎",
+        "Yes, Cleo.",
+        "yes, cleo",
+        "Yes, Zed.",
+        "yes, zed",
+        "Yes, please do send that one over to Zed right away",
+        "yes please do send that one over to ada right away",
+        "Yes, tomorrow",
+        "Yes, at noon",
+        "Yes, at 9",
+        "Yes, to +46 70 03",
+        "Yes, the second",
+        "Yes, the second one",
+        "yes, option b",
+        "Yes, the other number",
+        "Yes, 2nd",
+        "Ja, an Cleo",
+        "Ja, bitte an Zed",
+        "Ja, die zweite",
+        "Ja, morgen",
+        "Oui, à Cleo",
+        "Oui, le deuxième",
+        "Oui, demain",
+        "Sí, a Cleo",
+        "Sì, il secondo",
+        "Да, второй",
+        "好的，发给小李",
+        "好的，第二个",
+    ],
+)
+def test_answers_that_name_something_else_or_choose_do_not(answer):
+    assert not confirmed(answer)
+
+
+@pytest.mark.parametrize(
+    ("told", "answer"),
+    [
+        ("Shall I not send 'Dinner at 8' to +46 70 02?", "Yes"),
+        ("Should I refrain from sending 'Dinner at 8' to +46 70 02?", "👍"),
+        ("You don't want me to send 'Dinner at 8' to +46 70 02?", "Yes"),
+        ("'Dinner at 8', to +46 70 02. Shall I never send it?", "Yes"),
+        ("Soll ich 'Dinner at 8' nicht an +46 70 02 senden?", "Ja"),
+        ("Dois-je ne pas envoyer « Dinner at 8 » au +46 70 02 ?", "Oui"),
+        ("¿Prefieres no enviar 'Dinner at 8' a +46 70 02?", "Sí"),
+        ("Не отправлять 'Dinner at 8' на +46 70 02?", "Да"),
+        ("不要发送“Dinner at 8”到 +46 70 02 吗？", "好的"),
+    ],
+)
+def test_a_yes_to_a_negative_question_allows_nothing(told, answer):
+    assert not confirmed(answer, told)
+
+
+@pytest.mark.parametrize(
+    ("told", "answer"),
+    [
+        ("I could not find Bo. Shall I send 'Dinner at 8' to +46 70 02?", "Yes"),
+        ("Why don't I send 'Dinner at 8' to +46 70 02?", "Yes"),
+        ("I send 'Dinner at 8' to +46 70 02, don't I?", "Yes"),
+        ("Shall I send 'Dinner at 8' to +46 70 02 or not?", "Yes"),
+        ("Shall I send 'Dinner at 8' to +46 70 02, if you don't mind?", "ok"),
+        ("Shall I send 'Not Cleo or Ada' to +46 70 02?", "Yes"),
+        ("Ich sende 'Dinner at 8' an +46 70 02, nicht wahr?", "Ja"),
+        ("J'envoie « Dinner at 8 » au +46 70 02, n'est-ce pas ?", "Oui"),
+        ("要不要发送“Dinner at 8”到 +46 70 02？", "好的"),
+    ],
+)
+def test_tags_and_what_was_said_besides_make_no_question_negative(told, answer):
+    assert confirmed(answer, told)
+
+
+@pytest.mark.parametrize(
+    ("told", "choice"),
+    [
+        ("Shall I send 'Dinner at 8' to +46 70 02 or to +46 70 03?", "Yes"),
+        ("Soll ich 'Dinner at 8' an +46 70 02 oder an +46 70 03 senden?", "Ja"),
+        ("J'envoie « Dinner at 8 » au +46 70 02 ou au +46 70 03 ?", "Oui"),
+    ],
+)
+def test_a_choice_is_confirmed_by_naming_what_is_done(told, choice):
+    assert not confirmed(choice, told)
+    assert confirmed(f"{choice}, +46 70 02", told)
+    assert not confirmed(f"{choice}, +46 70 03", told)
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        f"{ASK[:-1]}, or would you like to change anything?",
+        "Soll ich 'Dinner at 8' an +46 70 02 senden oder möchten Sie etwas ändern?",
+        "J'envoie « Dinner at 8 » au +46 70 02, ou voulez-vous changer le texte ?",
+    ],
+)
+def test_an_offer_to_change_something_is_no_choice(told):
+    assert confirmed("Yes, ok, oui, ja", told)
+
+
+def test_an_item_of_a_list_is_a_choice_and_the_same_ordinal_is_none():
+    listed = "Send 'Dinner at 8'?\n1. Bo: +46 70 02\n2. Cleo: +46 70 03"
+    assert not confirmed("Yes, 2", listed)
+    assert confirmed("Yes, to the second number", "'Dinner at 8' to the second number, +467002?")
+
+
+@given(st.text(max_size=60), st.text(max_size=60))
+def test_any_text_is_read_and_nothing_but_assent_confirms(answer, told):
+    assert confirms(answer, told) in (True, False)
+    assert not confirms(f"No, {answer}", told)
+    assert not confirms(f"Yes, {answer}, but to Cleo", told)
