@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Literal, Protocol, runtime_checkable
 
 from seal.benchmarks.mmtb.dialogues import Mission, MissionType
 from seal.core.protocols import Chat
@@ -116,4 +116,20 @@ class Speakers(Protocol):
 
     def reply(self, scene: Scene, chat: Chat) -> str:
         """Return the agent's last text of the mission: a summary of results, or a chat's answer."""
+        ...
+
+
+@runtime_checkable
+class ChoosesTools(Protocol):
+    """Speakers who say which tools a dialogue offers; for others they are drawn."""
+
+    def choose_tools(
+        self, assignments: Sequence[Assignment], tools: Sequence[Tool]
+    ) -> Sequence[Tool]:
+        """Return the tools of a dialogue, of no two names alike.
+
+        Args:
+            assignments: The dialogue's missions.
+            tools: The pool.
+        """
         ...
