@@ -8,6 +8,9 @@ What it can tell, in this order. From the answer alone (stage 1):
 - unsolved: no answer; a give-up; no question where every plan asks; nothing but apology and
   refusal, unless no plan needs a tool, where a refusal may be right.
 
+Of a goal whose plans ask of a world it never says solved: words do not prove what was done there
+(`judge.milestones_verdict` says what does).
+
 With the trajectory (stage 2):
 
 - unsolved: every call failed; no call was made though every plan needs one; an expected number is
@@ -34,6 +37,7 @@ from seal.core.plain import leaves
 from seal.core.text import sentences
 from seal.core.types import Goal, Plan, Step, ToolCall, ToolResult, Verdict
 from seal.evaluation.goals import failed, made_calls
+from seal.evaluation.milestones.plans import asks_of_world
 from seal.evaluation.statements import normalise, numbers, read, same_words, statement
 
 _GIVE_UP = re.compile(r"give_up_and_restart|^\W*(?:i )?give up\W*$", re.IGNORECASE)
@@ -65,7 +69,7 @@ class RuleJudge:
     @property
     def identity(self) -> str:
         """Name and version, part of what a run measures."""
-        return "rule/1"
+        return "rule/2"
 
     def judge(self, goal: Goal, answer: str | None, steps: Sequence[Step]) -> Verdict:
         """Return the verdict on one goal.
@@ -75,10 +79,12 @@ class RuleJudge:
             answer: The final answer.
             steps: What was said and done for this goal.
         """
-        first = judge_answer(goal, answer)
-        if first.label != "unsure" or answer is None:
-            return first
-        return judge_trajectory(goal, answer, steps)
+        verdict = judge_answer(goal, answer)
+        if verdict.label == "unsure" and answer is not None:
+            verdict = judge_trajectory(goal, answer, steps)
+        if verdict.label == "solved" and any(map(asks_of_world, goal.plans or ())):
+            return Verdict("unsure", "words do not prove what was done in the world", 2)
+        return verdict
 
 
 def judge_answer(goal: Goal, answer: str | None) -> Verdict:

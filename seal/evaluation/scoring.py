@@ -31,7 +31,7 @@ def default_metrics(
 
     Args:
         ks: Cut-offs of the retrieval metrics.
-        judge: Of the pass rate; None: by rule, without a model.
+        judge: Of the pass rate where milestones do not say; None: by rule, without a model.
         match: Rules of milestones and missions (`rules`); None: each task's own.
 
     Raises:
@@ -42,8 +42,9 @@ def default_metrics(
         Retrieval(tuple(ks)),
         Calls(),
         Missions(rules.missions),
-        PassRate(judge or RuleJudge()),
-        Guarded(Milestones(rules.milestones), "milestones"),  # conditions may be a plug-in's
+        # The conditions of milestones may be a plug-in's.
+        Guarded(PassRate(judge or RuleJudge(), rules.milestones), "pass_rate"),
+        Guarded(Milestones(rules.milestones), "milestones"),
         UsageMetrics(),
         UserAudit(),
     )

@@ -13,7 +13,6 @@ DECISIVE = ("pass_rate", "success", "mission_accuracy", "similarity", "finished"
 """Metrics that can say whether a task is solved; the first that a chat was scored by counts."""
 
 ALMOST_ONE = 1 - 1e-9
-_MILESTONES = "similarity"
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,18 +51,9 @@ def outcome_label(failed: bool, scores: Iterable[Score]) -> str:
 
 
 def deciding_metric(scores: Iterable[Score]) -> str | None:
-    """Return the metric that says how a chat ended; None: it has no such score.
-
-    A judge who is unsure leaves it to the milestones, where there are any.
-    """
-    labels: dict[str, set[str]] = {}
-    for score in scores:
-        if score.value is not None:
-            labels.setdefault(score.metric, set()).add(goal_label(score))
-    found = next((metric for metric in DECISIVE if metric in labels), None)
-    if found is not None and _MILESTONES in labels and _worst(labels[found]) == "unsure":
-        return _MILESTONES
-    return found
+    """Return the metric that says how a chat ended; None: it has no such score."""
+    measured = {score.metric for score in scores if score.value is not None}
+    return next((metric for metric in DECISIVE if metric in measured), None)
 
 
 def goal_label(score: Score) -> str:

@@ -7,6 +7,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from seal.core.types import Score, Step, Tables, Task, Tool, ToolCall, ToolResult, Trajectory
+from seal.evaluation.judge import MILESTONES
 from seal.report.annotations import Annotations, annotate
 from seal.report.gold import gold_lines, json_text
 from seal.report.milestones import GoalOutcome, NodeOutcome, fault_text, node_kind, node_status
@@ -256,15 +257,19 @@ def _verdict_lines(trajectory: Trajectory, scores: Sequence[Score], judge: str) 
         yield f"{_who_says(label, scores, judge)}: {label}", COLOURS.get(label, "bold")
     for score in scores:
         if score.metric in DECISIVE and score.value is not None:
-            said = goal_label(score)
+            label = goal_label(score)
+            said = label if "label" in score.details else number(score.value)
             reason = f": {reason_of(score)}" if reason_of(score) else ""
-            yield f"goal {score.goal} {score.metric}: {said}{reason}", COLOURS[said]
+            yield f"goal {score.goal} {score.metric}: {said}{reason}", COLOURS[label]
 
 
 def _who_says(label: str, scores: Sequence[Score], judge: str) -> str:
     """Return who gives the outcome: a role of the chat, such as the checker, never does."""
-    if label == "error" or deciding_metric(scores) != DECISIVE[0]:
+    metric = deciding_metric(scores)
+    if label == "error" or metric != DECISIVE[0]:
         return "outcome"
+    if all(score.details.get("by") == MILESTONES for score in scores if score.metric == metric):
+        return MILESTONES
     return _JUDGES.get(judge.partition("/")[0], "judge, after the chat")
 
 

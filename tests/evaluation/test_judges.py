@@ -8,12 +8,13 @@ from typing import Any
 
 import pytest
 from chats import by_name, exchange, goal, gold, plan, task, trajectory
+from milestone_chats import A, asks, chat, does, reply, says
 
-from seal.core.conditions import Asked, Replied
+from seal.core.conditions import Asked, Replied, StateHas
 from seal.core.errors import ModelError
 from seal.core.protocols import Completion, Request
 from seal.core.records import read_records
-from seal.core.types import Goal, Plan, Step, Task, ToolResult, Verdict
+from seal.core.types import Goal, Milestone, Plan, Step, Task, ToolResult, Verdict
 from seal.evaluation.judge import LLMJudge, PassRate, RuleJudge
 from seal.evaluation.llm_judge import parse_verdict, prompts_digest
 
@@ -209,7 +210,7 @@ def test_verdicts_are_read_strictly(text: str, label: str | None) -> None:
 
 
 def test_judges_name_themselves_and_their_prompts() -> None:
-    assert RuleJudge().identity == "rule/1"
+    assert RuleJudge().identity == "rule/2"
     assert LLMJudge(Script()).identity == f"llm/{prompts_digest()[:12]}"
 
 
@@ -246,6 +247,63 @@ def test_failing_judge_leaves_no_value_but_a_reason() -> None:
 def test_goal_that_was_never_played_is_unsolved() -> None:
     rows = PassRate().score(task(VALUED, VALUED), trajectory(DONE, "21.5, partly cloudy"), {})
     assert [s.value for s in rows] == [1.0, 0.0]
+
+
+NOTED = StateHas("notes", ({"text": "milk"},), "addition", since=-1)
+WORLD = task(goal(plan(NOTED, reply("Noted: milk", "rouge_l")), reference=(says("Noted: milk"),)))
+WROTE = does("notes/add", notes=[A, {"id": 2, "text": "milk"}])
+
+
+def world_rate(*steps: Step, judge: Any = None, **found: Any) -> Any:
+    played = replace(chat(asks(), *steps), task_id=WORLD.id, **found)
+    return by_name(PassRate(judge or RuleJudge()), WORLD, played)["pass_rate"]
+
+
+def test_a_world_is_not_solved_by_the_reference_reply_alone() -> None:
+    score = world_rate(says("Noted: milk"), answers=("Noted: milk",))
+
+    assert (score.value, score.details["label"]) == (0.0, "unsolved")
+    assert score.details["reason"] == "not reached: milestone 0"
+    assert score.details["by"] == "milestones"
+
+
+def test_milestones_that_were_all_reached_solve_without_a_judge() -> None:
+    score = world_rate(*WROTE, says("Noted: milk"), judge=LLMJudge(Script(ModelError("no server"))))
+
+    assert (score.value, score.details["reason"]) == (1.0, "every milestone was reached")
+
+
+def test_a_minefield_is_no_solution_whatever_was_reached() -> None:
+    fenced = replace(WORLD.goals[0].plans[0], minefields=(Milestone(NOTED),))
+    told = task(goal(fenced))
+    played = replace(chat(asks(), *WROTE, says("Noted: milk")), task_id=told.id)
+
+    score = by_name(PassRate(), told, played)["pass_rate"]
+    assert (score.value, score.details["reason"]) == (0.0, "a minefield was hit")
+
+
+def test_where_milestones_leave_it_open_the_judge_is_asked() -> None:
+    wordy = (*WROTE, says("I wrote milk down, noted"))
+    given = {"answers": ("I wrote milk down, noted",)}
+    model = Script(said("solved"))
+
+    assert world_rate(*wordy, **given).details["label"] == "unsure"
+    assert world_rate(*wordy, judge=LLMJudge(model), **given).value == 1.0
+
+
+def test_words_never_prove_to_the_rule_judge_what_was_done_in_the_world() -> None:
+    verdict = RuleJudge().judge(WORLD.goals[0], "Noted: milk", [])
+
+    assert (verdict.label, verdict.reason[:5]) == ("unsure", "words")
+
+
+def test_milestones_that_cannot_be_measured_leave_the_pass_rate_without_value() -> None:
+    late = replace(plan(NOTED), milestones=(Milestone(NOTED, (1,)), Milestone(NOTED, (0,))))
+    told = task(goal(late))
+
+    score = by_name(PassRate(), told, replace(chat(asks()), task_id=told.id))["pass_rate"]
+    assert score.value is None
+    assert score.reason.startswith("the plan cannot be measured: ")
 
 
 def sample_goals() -> list[Goal]:

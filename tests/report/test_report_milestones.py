@@ -10,6 +10,7 @@ from report_runs import chat, failed_chat, metric, task
 
 from seal.core.conditions import Argument, Asked, Called, Column, DependsOn, StateHas, Told
 from seal.core.types import Goal, Milestone, Plan, Score, Step
+from seal.evaluation.judge import PassRate
 from seal.report.annotations import Annotator, Mark, annotate
 from seal.report.embedding import CUT_CELL, ROWS, chat_data, table_data
 from seal.report.gold import describe, gold_lines
@@ -216,13 +217,14 @@ def test_flags_of_another_form_are_left_out(flags):
     assert set(annotate(None, chat("own/phone"), [score]).marks) == set()
 
 
-def test_milestones_say_whether_a_chat_solved_its_task_where_the_judge_is_unsure():
-    unsure = Score("own/phone", 0, 0, "pass_rate", 0.0, details={"label": "unsure"})
-    scores = [unsure, *scores_of(TASK, phone_chat())]
+def test_who_says_that_a_chat_of_the_world_is_solved_are_its_milestones():
+    scores = [*PassRate().score(TASK, phone_chat(), {}), *scores_of(TASK, phone_chat())]
 
     assert outcome_label(False, scores) == "solved"
-    assert outcome_label(False, [unsure]) == "unsure"
-    assert "outcome: solved" in seen(phone_chat(), scores)
+    lines = seen(phone_chat(), scores)
+    assert "milestones: solved" in lines
+    assert "goal 0 pass_rate: solved: every milestone was reached" in lines
+    assert "goal 0 similarity: 1.000" in lines
 
 
 def test_following_shows_the_worlds_changes(make_run):

@@ -54,19 +54,46 @@ class Milestones:
         def measure(position: int, goal: Goal) -> dict[str, Value]:
             if not applies(task, goal):
                 return dict.fromkeys(NAMES, undefined("no milestones of the world"))
-            plans = goal.plans or ()
             try:
-                for plan in plans:
-                    check_plan(plan, measured=True)
+                best = measure_goal(task, trajectory, position, match)
             except DataError as error:
                 return dict.fromkeys(NAMES, undefined(f"the plan cannot be measured: {error}"))
-            steps = view(trajectory, position, task.initial_state, match)
-            results = [measure_plan(plan, steps, match) for plan in plans]
-            best = max(range(len(results)), key=lambda plan: results[plan].similarity)
-            turns = Value(float(turn_count(steps)))
-            return {**_values(results[best], best, match), "turn_count": turns}
+            turns = Value(float(best.turns))
+            return {**_values(best.result, best.plan, match), "turn_count": turns}
 
         return score_goals(task, trajectory, NAMES, measure)
+
+
+@dataclass(frozen=True, slots=True)
+class Best:
+    """The plan of a goal that was kept best."""
+
+    plan: int
+    """Its position among the goal's plans."""
+    result: PlanResult
+    turns: int
+    """Messages between user, agent and executor."""
+
+
+def measure_goal(task: Task, trajectory: Trajectory, position: int, match: Match) -> Best:
+    """Return how well the best of a goal's plans was kept, of equally good ones the first.
+
+    Args:
+        task: Whose goal it is.
+        trajectory: What was done.
+        position: Of a goal that is measured so (`applies`).
+        match: By which rules.
+
+    Raises:
+        DataError: A plan cannot be measured.
+    """
+    plans = task.goals[position].plans or ()
+    for plan in plans:
+        check_plan(plan, measured=True)
+    steps = view(trajectory, position, task.initial_state, match)
+    results = [measure_plan(plan, steps, match) for plan in plans]
+    best = max(range(len(results)), key=lambda plan: results[plan].similarity)
+    return Best(best, results[best], turn_count(steps))
 
 
 def match_of(task: Task) -> Match:
