@@ -31,6 +31,8 @@ CATEGORIES = {
     "insufficient_information": "II, insufficient information",
 }
 """Tag of a category to its row, in the order of the paper."""
+CATEGORY_GROUPS = {f"{tag}=true": row for tag, row in CATEGORIES.items()}
+"""Group of a category, as summary.json names it, to its row."""
 AUGMENTATIONS = {
     "no_distraction_tools": "0 DT, no distraction tools",
     "3_distraction_tools": "3 DT, distraction tools",
@@ -47,7 +49,7 @@ _TAG = "augmentation="
 _SCORE = "similarity"
 _TURNS = ("turn_count", "turns")
 _ROWS = {
-    **{f"{tag}=true": row for tag, row in CATEGORIES.items()},
+    **CATEGORY_GROUPS,
     **{f"{_TAG}{name}": row for name, row in AUGMENTATIONS.items()},
 }
 
@@ -99,8 +101,9 @@ def breakdown(lanes: Sequence[Lane]) -> Breakdown | None:
 
 
 def _chosen(lanes: Sequence[Lane]) -> tuple[str, str]:
-    names = {n for lane in lanes for n, entry in lane.metrics.items() if entry.get("n")}
-    main = [_SCORE] if _SCORE in names else main_metrics(names)
+    valued = [{n: e for n, e in lane.metrics.items() if e.get("n")} for lane in lanes]
+    names = {name for metrics in valued for name in metrics}
+    main = [_SCORE] if _SCORE in names else main_metrics(valued)
     return next(iter(main), ""), next((name for name in _TURNS if name in names), "")
 
 

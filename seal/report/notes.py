@@ -8,10 +8,10 @@ from typing import Any
 
 from seal.evaluation.goals import INFRASTRUCTURE
 from seal.pipeline.run_folder import RunFolder
-from seal.report.lanes import lanes_of
+from seal.report.lanes import Lane, lanes_of
 from seal.report.outcomes import scores_so_far, trajectories_so_far
 from seal.report.printable import one_line, printable
-from seal.report.tables import OF_SOME_BENCHMARKS, lacking_metrics, summary_rows
+from seal.report.tables import OF_SOME_BENCHMARKS, lacking_metrics, lane_rows, rare_metrics
 from seal.report.users import percent, user_rows
 
 ERRORS = 5
@@ -34,7 +34,7 @@ def summary_notes(run: RunFolder, metrics: Sequence[str] | None = None) -> list[
     lines = [
         _counts(summary),
         "mean [95 % interval], n: scores with a value",
-        *_gaps(summary, lacking_metrics(summary_rows(run, metrics))),
+        *gap_notes(lanes_of([run]), metrics),
         *_users(run),
         *_errors(run, summary.get("error_reasons") or {}),
     ]
@@ -55,16 +55,37 @@ def _counts(summary: Mapping[str, Any]) -> str:
     return ", ".join(parts) + (f"; goals ended by {ended}" if ended else "")
 
 
-def _gaps(summary: Mapping[str, Any], metrics: Sequence[str]) -> Iterator[str]:
-    """Yield a line for each reason that leaves metrics of all benchmarks without any value."""
+def gap_notes(lanes: Sequence[Lane], metrics: Sequence[str] | None = None) -> list[str]:
+    """Return which metrics of the short table no lane has a value of, and which few goals have.
+
+    Args:
+        lanes: Runs beside their baselines.
+        metrics: Those of the table; None: the main ones.
+    """
+    lacking = lacking_metrics(lane_rows(lanes, metrics))
     by_reason: dict[str, list[str]] = {}
-    for metric in metrics:
-        if metric in OF_SOME_BENCHMARKS:
-            continue
-        reasons = (summary.get("metrics", {}).get(metric) or {}).get("reasons") or {}
-        by_reason.setdefault(" / ".join(sorted(reasons)) or "not measured", []).append(metric)
-    for why, names in by_reason.items():
-        yield f"n/a ({why}): {', '.join(names)}"
+    for metric in lacking:
+        if metric not in OF_SOME_BENCHMARKS:
+            reasons = {
+                reason
+                for lane in lanes
+                for reason in (lane.metrics.get(metric) or {}).get("reasons") or ()
+            }
+            why = " / ".join(sorted(reasons)) or "not measured"
+            by_reason.setdefault(why, []).append(metric)
+    notes = [f"n/a ({why}): {', '.join(names)}" for why, names in by_reason.items()]
+    few = [] if metrics is not None else _few(lanes)
+    return [*notes, *([f"left out, for few goals have them: {', '.join(few)}"] if few else [])]
+
+
+def _few(lanes: Sequence[Lane]) -> list[str]:
+    """Return the metrics that the short table leaves out though a lane has a value of them."""
+    found = []
+    for metric in rare_metrics([lane.metrics for lane in lanes]):
+        most = max((lane.metrics.get(metric) or {}).get("n") or 0 for lane in lanes)
+        if most:
+            found.append(f"{metric} (n={most})")
+    return found
 
 
 def _users(run: RunFolder) -> Iterator[str]:

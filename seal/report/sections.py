@@ -9,9 +9,9 @@ security policy allows its own alone.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import groupby
+from itertools import groupby, islice
 from typing import Any, Protocol
 
 from markupsafe import Markup
@@ -19,21 +19,31 @@ from markupsafe import Markup
 from seal.core.registry import Registry
 from seal.evaluation.user_audit import HALLUCINATION, INSTRUCTION
 from seal.report.anchors import task_link
-from seal.report.breakdown import breakdown
+from seal.report.breakdown import CATEGORY_GROUPS, breakdown
 from seal.report.charts import Bar, BarGroup, bar_chart
 from seal.report.gold import json_text
 from seal.report.lanes import Lane
 from seal.report.missions import Share, mission_tables, pyramid, runs_of, switching
+from seal.report.notes import gap_notes
 from seal.report.outcomes import ALMOST_ONE, reason_of, scores_so_far
 from seal.report.pages import render
 from seal.report.printable import one_line
-from seal.report.tables import UNBOUNDED, Cell, all_metrics, lane_rows, main_metrics
+from seal.report.tables import (
+    UNBOUNDED,
+    Cell,
+    all_metrics,
+    lacking_metrics,
+    lane_rows,
+    main_metrics,
+)
 from seal.report.users import percent, user_rows
 
 GROUPED = 3
 """Metrics that are drawn by group."""
 GROUPS = 16
 """Most groups of one chart."""
+LEAST = 2
+"""Least goals of a group on average: where each task is a group of its own, none is drawn."""
 
 NOT_CEILED = UNBOUNDED | {"minefield_similarity", HALLUCINATION, INSTRUCTION}
 """Metrics whose best value is not 1."""
@@ -81,12 +91,15 @@ class SummarySection:
     title = "Summary"
 
     def render(self, lanes: Sequence[Lane]) -> Markup:
-        """Return the short table, and all metrics in a fold."""
+        """Return the short table, what it lacks and why, and all metrics in a fold."""
         every = all_metrics({name for lane in lanes for name in lane.metrics})
+        rows = lane_rows(lanes)
+        lacking = lacking_metrics(rows)
         return render(
             "summary.html",
             lanes=lanes,
-            main=lane_rows(lanes),
+            main=[row for row in rows if row.metric not in lacking],
+            notes=gap_notes(lanes),
             every=lane_rows(lanes, every),
         )
 
@@ -146,7 +159,7 @@ class ChartSection:
         """Return the figures; None where no run has a value."""
         names = [
             name
-            for name in main_metrics({name for lane in lanes for name in lane.metrics})
+            for name in main_metrics([lane.metrics for lane in lanes])
             if name not in UNBOUNDED and any(_entry(lane, name).get("n") for lane in lanes)
         ]
         drawn = [
@@ -167,28 +180,36 @@ class ChartSection:
         return bar_chart("Main metrics, mean with 95 % interval", groups)
 
     def _by_group(self, lanes: Sequence[Lane], metric: str) -> Markup | None:
-        """Draw the groups that the tag `group` names."""
-        names = [name for name in _groups(lanes, metric) if "=" not in name]
-        return self._grouped(lanes, metric, f"{metric} by group", names)
+        """Draw the categories of scenarios; where there are none, what the tag `group` names."""
+        found = _groups(lanes, metric)
+        categories = {group: CATEGORY_GROUPS[group] for group in CATEGORY_GROUPS if group in found}
+        if categories:
+            return self._grouped(lanes, metric, f"{metric} by category", categories)
+        named = {name: name for name in found if "=" not in name}
+        return self._grouped(lanes, metric, f"{metric} by group", named)
 
     def _by_tags(self, lanes: Sequence[Lane], metric: str) -> Iterator[Markup]:
         """Draw one chart for every other tag, whose groups are named TAG=VALUE."""
+        categories = {group.partition("=")[0] for group in CATEGORY_GROUPS}
         names = sorted(name for name in _groups(lanes, metric) if "=" in name)
         for tag, found in groupby(names, lambda name: name.partition("=")[0]):
-            chart = self._grouped(lanes, metric, f"{metric} by {tag}", list(found))
-            if chart is not None:
-                yield chart
+            if tag not in categories:
+                named = {name: name for name in found}
+                chart = self._grouped(lanes, metric, f"{metric} by {tag}", named)
+                if chart is not None:
+                    yield chart
 
     def _grouped(
-        self, lanes: Sequence[Lane], metric: str, title: str, names: Sequence[str]
+        self, lanes: Sequence[Lane], metric: str, title: str, headings: Mapping[str, str]
     ) -> Markup | None:
-        if len(names) < 2:
+        """Draw groups under their headings; None where a group is hardly more than one goal."""
+        if len(headings) < 2 or _goals_of(lanes, metric, headings) < LEAST * len(headings):
             return None
         groups = [
-            BarGroup(one_line(name, 60), tuple(_bar(lane, metric, name) for lane in lanes))
-            for name in names[:GROUPS]
+            BarGroup(one_line(heading, 60), tuple(_bar(lane, metric, name) for lane in lanes))
+            for name, heading in islice(headings.items(), GROUPS)
         ]
-        more = len(names) - GROUPS
+        more = len(headings) - GROUPS
         return bar_chart(f"{title}; {more} more in summary.json" if more > 0 else title, groups)
 
     def _stops(self, lanes: Sequence[Lane]) -> Markup | None:
@@ -268,6 +289,13 @@ def _groups(lanes: Sequence[Lane], metric: str) -> list[str]:
             if entry.get("mean") is not None
         )
     )
+
+
+def _goals_of(lanes: Sequence[Lane], metric: str, groups: Iterable[str]) -> int:
+    """Return how many scores the groups have together, in the lane that has most."""
+    names = list(groups)
+    entries = [_entry(lane, metric).get("by") or {} for lane in lanes]
+    return max(sum((by.get(name) or {}).get("n") or 0 for name in names) for by in entries)
 
 
 def _bar(lane: Lane, metric: str, group: str | None = None) -> Bar:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from seal.evaluation.goals import INFRASTRUCTURE
 from seal.pipeline.run_folder import RunFolder
 from seal.report.lanes import Lane, lanes_of, model_name
 from seal.report.printable import printable
@@ -14,18 +15,27 @@ if TYPE_CHECKING:
     from rich.table import Table
 
 MAIN = (
-    "pass_rate", "tooleval", "sopr", "fac", "success", "similarity", "mission_accuracy",
+    "similarity", "pass_rate", "tooleval", "sopr", "fac", "success", "mission_accuracy",
     "dialogue_accuracy", "goal_state", "progress", "optimal_path", "awareness", "selection",
     "execution", "creation", "recall", "mrr", "call_recall", "call_precision", "call_f1",
     "param_acc_gold", "param_acc_matched",
 )  # fmt: skip
-"""Metrics of the short table, in its order; of `recall@K` and its like the largest K."""
+"""Metrics of the short table, in its order; of `recall@K` and its like the largest K.
+
+Where gold asks of a world, the similarity to its milestones is what a benchmark reports: it leads.
+"""
 
 OF_SOME_BENCHMARKS = frozenset(
     {"similarity", "mission_accuracy", "dialogue_accuracy", "goal_state", "progress"}
     | {"optimal_path", "awareness", "selection", "execution", "creation"}
 )
 """Main metrics that need a gold of their own kind: of other benchmarks nobody misses them."""
+
+OF_MISSIONS = frozenset({"progress", "optimal_path"})
+"""Of these that few missions have, and that stand beside the accuracy of dialogues all the same."""
+
+ENOUGH = 0.25
+"""Least share of goals that a metric of some benchmarks applies to, to be in the short table."""
 
 UNBOUNDED = frozenset({"calls", "turns", "turn_count", "tokens_in", "tokens_out"})
 """Metrics that count instead of lying in [0, 1]."""
@@ -98,15 +108,52 @@ def number(value: float | None) -> str:
     return f"{value:.3f}" if abs(value) < 10 else f"{value:,.1f}"
 
 
-def main_metrics(names: Iterable[str]) -> list[str]:
-    """Return the metrics of the short table (`MAIN`); all where none of them is there."""
+def main_metrics(lanes: Sequence[Mapping[str, Mapping[str, Any]]]) -> list[str]:
+    """Return the metrics of the short table (`MAIN`); all where none of them is there.
+
+    One of some benchmarks (`OF_SOME_BENCHMARKS`) is there where it applies to enough goals of a
+    lane (`ENOUGH`).
+
+    Args:
+        lanes: Of each, metric to its entry in summary.json.
+    """
+    names = {name for metrics in lanes for name in metrics}
+    rare = set(rare_metrics(lanes))
     largest: dict[str, tuple[int, str]] = {}
-    for name in names:
+    for name in names - rare:
         base, _, cutoff = name.partition("@")
         rank = int(cutoff) if cutoff.isdecimal() else 0
         largest[base] = max(largest.get(base, (-1, "")), (rank, name))
     chosen = [largest[base][1] for base in MAIN if base in largest]
     return chosen or all_metrics(names)
+
+
+def rare_metrics(lanes: Sequence[Mapping[str, Mapping[str, Any]]]) -> list[str]:
+    """Return the metrics of some benchmarks that apply to too few goals for the short table.
+
+    Args:
+        lanes: Of each, metric to its entry in summary.json.
+    """
+
+    def share(name: str) -> float:
+        return max(_share(metrics.get(name) or {}) for metrics in lanes)
+
+    missions = bool(lanes) and share("dialogue_accuracy") >= ENOUGH
+    return [
+        name
+        for name in MAIN
+        if name in OF_SOME_BENCHMARKS
+        and any(name in metrics for metrics in lanes)
+        and share(name) < ENOUGH
+        and not (missions and name in OF_MISSIONS)
+    ]
+
+
+def _share(entry: Mapping[str, Any]) -> float:
+    """Return the share of goals that a metric applies to, those that failed among them."""
+    reasons = entry.get("reasons") or {}
+    applies = (entry.get("n") or 0) + (reasons.get(INFRASTRUCTURE) or 0)
+    return applies / max(1, (entry.get("n") or 0) + (entry.get("undefined") or 0))
 
 
 def all_metrics(names: Iterable[str]) -> list[str]:
@@ -129,7 +176,7 @@ def lane_rows(lanes: Sequence[Lane], metrics: Sequence[str] | None = None) -> li
         metrics: None: the main ones of all lanes.
     """
     if metrics is None:
-        metrics = main_metrics({name for lane in lanes for name in lane.metrics})
+        metrics = main_metrics([lane.metrics for lane in lanes])
     return [
         SummaryRow(metric, {lane.label: Cell.of(lane.metrics.get(metric)) for lane in lanes})
         for metric in metrics

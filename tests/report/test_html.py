@@ -193,6 +193,40 @@ def test_groups_are_drawn_and_other_tags_stand_in_a_fold(make_run, tmp_path):
     assert "one=1" not in folded.split("</section>")[0]
 
 
+def test_groups_of_one_task_each_are_not_drawn(make_run, tmp_path):
+    by = {name: metric(0.5, 1) for name in "abc"} | {"id=1": metric(0.5, 1), "id=2": metric(0, 1)}
+    run = make_run(metrics={"pass_rate": metric(0.5, 3, by=by)})
+
+    text = page([run], tmp_path)
+    assert "pass_rate by" not in text
+
+
+def test_categories_of_scenarios_are_drawn_in_place_of_their_groups(make_run, tmp_path):
+    by = {
+        "a": metric(0.5),
+        "b": metric(0.5),
+        "single_tool=true": metric(0.9),
+        "single_tool=false": metric(0.1),
+        "multiple_tool=true": metric(0.1),
+    }
+    run = make_run(metrics={"similarity": metric(0.5, 20, by=by)})
+
+    text = page([run], tmp_path)
+    assert "similarity by category" in text
+    assert "MTC, multiple tool calls, lexical: 0.100" in text
+    assert "by group" not in text
+    assert "by single_tool" not in text
+
+
+def test_what_no_run_has_a_value_of_is_a_note_and_no_row(make_run, tmp_path):
+    lacking = metric(None, 0, undefined=3, reasons={"nothing was retrieved": 3})
+    run = make_run(metrics={"pass_rate": metric(0.5, 3), "recall@5": lacking})
+
+    summary = page([run], tmp_path).partition("<details>")[0]
+    assert "n/a (nothing was retrieved): recall@5" in summary
+    assert '<th scope="row">recall@5</th>' not in summary
+
+
 def test_many_groups_are_cut_and_the_rest_counted(make_run, tmp_path):
     run = make_run(metrics={"pass_rate": metric(0.5, by={f"g{n}": metric(0.5) for n in range(20)})})
 

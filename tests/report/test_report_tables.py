@@ -5,7 +5,15 @@ from rich.console import Console
 
 from seal.core.errors import DataError
 from seal.report.notes import summary_notes
-from seal.report.tables import Cell, all_metrics, main_metrics, number, summary_rows, summary_table
+from seal.report.tables import (
+    Cell,
+    all_metrics,
+    main_metrics,
+    number,
+    rare_metrics,
+    summary_rows,
+    summary_table,
+)
 
 
 def printed(table, width=100):
@@ -40,7 +48,37 @@ def test_named_metrics_are_shown_as_asked_for(scored_run):
 
 
 def test_metrics_that_nobody_foresaw_are_main_where_no_other_is():
-    assert main_metrics({"own_metric", "calls"}) == ["own_metric", "calls"]
+    assert main_metrics([{"own_metric": {}, "calls": {}}]) == ["own_metric", "calls"]
+
+
+def test_the_similarity_leads_where_gold_asks_of_the_world():
+    lane = {"pass_rate": {"n": 4, "undefined": 0}, "similarity": {"n": 3, "undefined": 1}}
+
+    assert main_metrics([lane]) == ["similarity", "pass_rate"]
+
+
+@pytest.mark.parametrize(("n", "shown"), [(24, []), (25, ["progress"])])
+def test_metrics_of_some_benchmarks_are_shown_where_they_apply_to_enough_goals(n, shown):
+    lane = {"progress": {"n": n, "undefined": 100 - n}, "pass_rate": {"n": 100, "undefined": 0}}
+
+    assert main_metrics([lane]) == ["pass_rate", *shown]
+    assert rare_metrics([lane]) == ([] if shown else ["progress"])
+
+
+def test_what_the_infrastructure_failed_in_counts_as_applying():
+    failed = {"n": 0, "undefined": 4, "reasons": {"infrastructure": 3, "no milestones": 1}}
+
+    assert rare_metrics([{"similarity": failed}]) == []
+
+
+def test_missions_in_dialogues_keep_the_metrics_that_few_of_them_have():
+    few = {"progress": {"n": 1, "undefined": 9}, "pass_rate": {"n": 10, "undefined": 0}}
+
+    assert main_metrics([{**few, "dialogue_accuracy": {"n": 4, "undefined": 0}}]) == [
+        "pass_rate",
+        "dialogue_accuracy",
+        "progress",
+    ]
 
 
 def test_cutoffs_are_ordered_as_numbers_and_counts_come_last():
