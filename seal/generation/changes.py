@@ -1,7 +1,8 @@
 """What happened to a table, in the short notation of scenarios, with the columns that matter.
 
-Ids and moments of creation are left out, for they differ from chat to chat. Cells of positions and
-of moments that earlier calls brought have a tolerance.
+Rows are written whole, so that nothing else of them may change or be filled in: ids and moments of
+creation alone are left out, for they differ from chat to chat. Cells of positions and of moments
+that earlier calls brought have a tolerance.
 """
 
 from __future__ import annotations
@@ -61,39 +62,36 @@ def _rows(
     before: Sequence[Row], after: Sequence[Row], change: TableChange
 ) -> tuple[str, list[dict[str, JSON]]]:
     if change.added and not change.removed and not change.changed:
-        return "added", [_filled(row, change.added) for row in change.added]
+        return "added", [_cells(row) for row in change.added]
     if change.removed and not change.added and not change.changed:
         stay = [row for row in before if row not in change.removed]
         return "removed", [_told_apart(row, stay) for row in change.removed]
     if change.changed and not change.added and not change.removed:
         return "updated", _changed(after, change)
-    return "is", [_filled(row, after) for row in after]
+    return "is", [_cells(row) for row in after]
 
 
-def _filled(row: Row, rows: Sequence[Row]) -> dict[str, JSON]:
-    """Return the cells that are not empty, without ids; all but moments of creation if none is."""
-    kept = {name: v for name, v in row.items() if v is not None and not _is_own(name, row)}
-    return kept or {name: v for name, v in row.items() if not _is_creation(name)}
+def _cells(row: Row) -> dict[str, JSON]:
+    """Return the cells without ids; all but moments of creation if none is left."""
+    kept = {name: v for name, v in row.items() if not _is_own(name, row)}
+    if all(value is None for value in kept.values()):
+        return {name: v for name, v in row.items() if not _is_creation(name)}
+    return kept
 
 
 def _told_apart(row: Row, others: Sequence[Row]) -> dict[str, JSON]:
     """Return the cells of a row; with its first one where these are another row's too."""
-    kept = _filled(row, others)
+    kept = _cells(row)
     alike = any(all(equal(other.get(n), v) for n, v in kept.items()) for other in others)
     return {**dict(list(row.items())[:1]), **kept} if alike else kept
 
 
 def _changed(after: Sequence[Row], change: TableChange) -> list[dict[str, JSON]]:
-    """Return the changed cells, and the texts by which a row is known among others."""
-    found = []
-    for one in change.changed:
-        column, name = one.name
-        row = next(row for row in after if equal(row.get(column), name))
-        cells = {cell.column: cell.after for cell in one.cells if not _is_creation(cell.column)}
-        known = {n: v for n, v in _filled(row, after).items() if isinstance(v, str)}
-        others = known if len(after) > 1 or not cells else {}
-        found.append({**others, **cells} or _filled(row, after))
-    return found
+    """Return the changed rows whole: what stayed as it was is asked for too."""
+    names = [one.name for one in change.changed]
+    return [
+        _cells(next(row for row in after if equal(row.get(column), name))) for column, name in names
+    ]
 
 
 def _is_own(name: str, row: Mapping[str, JSON]) -> bool:

@@ -47,6 +47,29 @@ class Made:
     """What changed, by table; the mere order of rows is no change."""
 
 
+@dataclass(frozen=True, slots=True)
+class Flow:
+    """A sequence: what each call and event brought, and where it was used."""
+
+    steps: Sequence[Step]
+    made: Sequence[Made]
+    sources: Sequence[Mapping[str, int]]
+    """Of each call the arguments that come from earlier ones, with their positions."""
+    told: Mapping[int, Mapping[str, int]]
+    """Place of each message to the user, in order, to what it tells (`told`)."""
+
+
+def flow_of(steps: Sequence[Step]) -> Flow:
+    """Return the flow of a sequence.
+
+    Args:
+        steps: As `seal.evaluation.milestones.view` gives them, with all tables.
+    """
+    made = made_calls(steps)
+    tellings = {place: told(made, steps, place) for place in messages(steps)}
+    return Flow(steps, made, argument_sources(made, steps), tellings)
+
+
 def made_calls(steps: Sequence[Step]) -> list[Made]:
     """Return the agent's calls that succeeded, and events, in the order in which they came.
 

@@ -15,7 +15,8 @@ from seal.core.errors import DataError
 from seal.core.protocols import EnvironmentFactory, Timed
 from seal.core.types import Goal, Step, Stop, Tables, Task, Tool, ToolCall, Trajectory
 from seal.evaluation.milestones.view import view
-from seal.generation.milestones import Draft, Fails, draft_milestones
+from seal.generation.milestones import Draft, draft_milestones
+from seal.generation.order import Fails
 from seal.worlds.world import WorldSetup, build_worlds
 
 
