@@ -6,77 +6,18 @@ a torn last line is cut off; when the run ends the file is put in task order by 
 
 from __future__ import annotations
 
-import fcntl
-import os
 from collections.abc import Mapping
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 import orjson
 
-from seal.core.errors import DataError, UsageError
+from seal.core.errors import DataError
 from seal.core.records import SCHEMAS, AtomicFile, encode, repair_tail
 from seal.core.types import Trajectory
 
 Pair = tuple[str, int]
 """Task id and trial."""
-
-LOCK = ".lock"
-"""Name of the file that says who writes into a folder."""
-
-
-class Lock:
-    """The right to write into a run folder; held by one process at a time, freed when it dies.
-
-    Raises:
-        UsageError: Another process holds it.
-    """
-
-    def __init__(self, folder: Path) -> None:
-        self._path = folder / LOCK
-
-    def __enter__(self) -> Lock:
-        """Take the lock."""
-        self._file = self._path.open("a+")
-        try:
-            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError as error:
-            self._file.seek(0)
-            owner = self._file.read().strip() or "unknown"
-            self._file.close()
-            raise UsageError(
-                f"another process (pid {owner}) is writing into {self._path.parent}; "
-                f"wait for it, or give another --out"
-            ) from error
-        self._file.truncate(0)
-        self._file.write(str(os.getpid()))
-        self._file.flush()
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        """Free the lock; the file stays, for another may wait on it already."""
-        self._file.truncate(0)
-        self._file.close()
-
-
-def is_held(folder: Path) -> bool:
-    """Tell whether a process holds the lock of a run folder: it plays or scores the run."""
-    try:
-        file = (folder / LOCK).open("rb")
-    except FileNotFoundError:
-        return False
-    with file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
-        except BlockingIOError:
-            return True
-    return False
 
 
 class Journal:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from seal.core.errors import DataError
+from seal.core.locks import Lock
 from seal.core.protocols import Metric
 from seal.core.store import Store
 from seal.evaluation import REGISTRY as METRICS
@@ -15,7 +16,7 @@ from seal.evaluation.rules import rules_named
 from seal.evaluation.scoring import build_metrics
 from seal.pipeline.cast import Cast
 from seal.pipeline.identity import name_of, warnings_of
-from seal.pipeline.journal import Journal, Lock
+from seal.pipeline.journal import Journal
 from seal.pipeline.places import cache_folder
 from seal.pipeline.run_folder import RunFolder
 from seal.pipeline.score import score_run

@@ -14,12 +14,13 @@ from typing import Any
 
 from seal.agents.teams import USER
 from seal.core.errors import UsageError
+from seal.core.locks import Lock
 from seal.core.records import AtomicFile, encode
 from seal.evaluation import REGISTRY as METRICS
 from seal.evaluation.scoring import build_metrics
 from seal.pipeline.engine import Engine
 from seal.pipeline.identity import name_of
-from seal.pipeline.journal import Journal, Lock
+from seal.pipeline.journal import Journal
 from seal.pipeline.pools import open_pool
 from seal.pipeline.preparation import check_folder, clear_rests, prepare
 from seal.pipeline.processes import ProcessWorkers

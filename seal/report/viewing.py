@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from seal.core.errors import DataError, UnknownNameError, UsageError
+from seal.core.locks import is_held
 from seal.core.types import Score, Step, Task, Trajectory
-from seal.pipeline.journal import is_held
 from seal.pipeline.run_folder import RunFolder
 from seal.report.annotations import Annotations
 from seal.report.breakdown import breakdown_tables

@@ -10,9 +10,10 @@ import orjson
 import pytest
 
 from seal.core.errors import DataError, UsageError
+from seal.core.locks import Lock, is_held
 from seal.core.records import encode, read_records
 from seal.core.types import Stop, Trajectory
-from seal.pipeline.journal import Journal, Lock, is_held
+from seal.pipeline.journal import Journal
 from seal.pipeline.timings import Timings
 from seal.pipeline.workers import Outcome
 
@@ -104,7 +105,7 @@ def test_second_lock_names_the_process_that_holds_the_first(tmp_path: Path):
 
 def test_lock_is_free_when_its_holder_was_killed(tmp_path: Path):
     code = (
-        "import sys, time; from pathlib import Path; from seal.pipeline.journal import Lock\n"
+        "import sys, time; from pathlib import Path; from seal.core.locks import Lock\n"
         "with Lock(Path(sys.argv[1])): print('held', flush=True); time.sleep(60)"
     )
     holder = subprocess.Popen(

@@ -8,7 +8,7 @@ from small_pools import Weatherman, by_server, contents, many, play, write_pool
 
 import seal
 from seal.core.errors import DataError, UsageError
-from seal.pipeline.journal import Lock
+from seal.core.locks import Lock
 from seal.pipeline.rescore import rescore
 from seal.pipeline.run import run
 from seal.pipeline.run_folder import RunFolder

@@ -15,8 +15,8 @@ from small_pools import write_pool
 import seal
 from seal.cli.training_tables import tables
 from seal.core.errors import DataError, UnknownNameError, UsageError
+from seal.core.locks import Lock
 from seal.core.types import Goal, Task, Tool
-from seal.pipeline.journal import Lock
 from seal.pipeline.training.settings import TrainSettings
 from seal.pipeline.training.splits import asked_of, near_duplicates, split, without
 from seal.pipeline.training.train import train_retriever

@@ -27,11 +27,11 @@ from typing import Any
 import orjson
 
 from seal.core.errors import UsageError
+from seal.core.locks import LOCK, Lock
 from seal.core.records import AtomicFile, write_records
 from seal.core.secrets import without_keys
 from seal.core.types import Ranking
 from seal.evaluation.retrieval import qrels_of, query_id, write_trec_qrels, write_trec_run
-from seal.pipeline.journal import LOCK, Lock
 from seal.pipeline.retrieval.draws import Draw, Ranked, distinct
 
 RESULTS = "results.json"

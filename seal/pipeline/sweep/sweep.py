@@ -11,9 +11,9 @@ from typing import Any
 from seal.benchmarks.pool import StoredPool
 from seal.benchmarks.sampling import PoolSample
 from seal.core.errors import SealError, UsageError
+from seal.core.locks import Lock
 from seal.pipeline.engine import Engine
 from seal.pipeline.identity import check_resumable
-from seal.pipeline.journal import Lock
 from seal.pipeline.pools import open_pool
 from seal.pipeline.run import Progress, free_folder, run
 from seal.pipeline.run_folder import BASELINES, RunFolder

@@ -22,9 +22,9 @@ import orjson
 
 from seal.core.canonical import derive_seed, normalise
 from seal.core.errors import DataError, UsageError
+from seal.core.locks import Lock
 from seal.core.records import AtomicFile
 from seal.core.types import Task
-from seal.pipeline.journal import Lock
 from seal.pipeline.retrieval.contenders import TRAINING
 from seal.pipeline.retrieval.draws import Source, distinct, open_sources
 from seal.pipeline.retrieval.settings import RetrievalSettings
