@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import math
 import os
 import subprocess
 import sysconfig
@@ -253,7 +254,7 @@ def test_a_message_is_a_step_of_its_own_index(source: Source) -> None:
     assert [step.index for step in trajectory.steps] == [15, 16, 17, 18, 19, 20]
     assert [step.turn for step in trajectory.steps] == [0, 1, 1, 2, 2, 3]
     assert trajectory.answers == ("Wifi is on",)
-    assert trajectory.stops[0].reason == "max_turns"
+    assert trajectory.stops[0].reason == "max_messages"
 
 
 def test_code_that_is_no_call_stands_as_it_is(source: Source) -> None:
@@ -327,8 +328,27 @@ def test_what_one_step_cannot_hold_is_left_out_and_counted(source: Source) -> No
         ({"milestones": {**graph(constraint(), TOLD), "edges": []}}, "the nodes [0, 1] are in no"),
         ({"milestones": {**graph(constraint()), "edges": [[0, 5]]}}, "expected two node numbers"),
         ({"messages": []}, "expected the user's first one"),
-        ({"messages": [message(16, "USER", "AGENT", "x")]}, "index: expected 15, got 16"),
-        ({"messages": [message(15, "BOSS", "AGENT", "x")]}, "expected one of the roles"),
+        (
+            {"messages": [message(16, "USER", "AGENT", "x")], "snapshots": {}},
+        (
+            {"snapshots": {"SETTING": [{"index": 99, "rows": []}]}},
+            "record 'wifi#oracle.0': snapshots.SETTING.0: index: expected that of a message, 15 to",
+        ),
+        ({"snapshots": {"SETTING": [{"index": 2, "rows": []}]}}, "SETTING.0: index: expected"),
+        (
+            {"snapshots": {"SETTING": [{"index": 18, "rows": [{"latitude": math.nan}]}]}},
+            "record 'wifi#oracle.0': snapshots.SETTING.0.rows.0.latitude: expected a number, got",
+        ),
+        (
+            {"initial_state": {"SETTING": [{"latitude": -math.inf}]}},
+            "initial_state.SETTING.0.latitude: expected a number, got -inf; JSON has none such",
+        ),
+            "index: expected 15, got 16",
+        ),
+        (
+            {"messages": [message(15, "BOSS", "AGENT", "x")], "snapshots": {}},
+            "expected one of the roles",
+        ),
         ({"initial_state": {"NOTES": []}}, "initial_state: expected the tables"),
         ({"snapshots": {"NOTES": []}}, "snapshots: expected the tables"),
         ({"snapshots": {"SETTING": [{"index": 18, "rows": [1]}]}}, "expected a list of rows"),

@@ -3,12 +3,23 @@
 from __future__ import annotations
 
 import gzip
+import json
 import zlib
 from collections.abc import Iterator
+from math import isfinite
 from pathlib import Path
 from typing import Any
 
-from seal.benchmarks.upstream.records import Placed, Torn, field, parse_json, refuse_deep
+import orjson
+
+from seal.benchmarks.upstream.records import (
+    Placed,
+    Torn,
+    field,
+    json_values,
+    parse_json,
+    refuse_deep,
+)
 from seal.core.errors import DataError, shortened
 
 BENCHMARK = "toolsandbox"
@@ -45,7 +56,7 @@ def scenario_lines(path: Path, torn: Torn) -> Iterator[Placed]:
 
     Args:
         path: The file.
-        torn: Told a line that is no JSON, which is passed over.
+        torn: Told a line that is no JSON, or has a number that is none, which is passed over.
 
     Raises:
         DataError: The file is no whole gzip file, or empty.
@@ -53,16 +64,41 @@ def scenario_lines(path: Path, torn: Torn) -> Iterator[Placed]:
     lines = _content(path).splitlines()
     if not lines:
         raise DataError(f"{path} holds no scenario: is the file cut? Fetch it again")
-    for number, line in enumerate(lines, 1):
-        if not line.strip():
-            continue
-        place = f"{path}, line {number}"
-        try:
-            record = parse_json(line, place)
-        except DataError as error:
-            torn(error)
-        else:
-            yield Placed(place, record)
+    yield from json_values(lines, path, torn, _parse)
+
+
+def _parse(line: bytes, place: str) -> Any:
+    """Return the value of a line, as long as each number in it is one.
+
+    Infinity and NaN, which JSON has not and Python writes, would become null, and be measured as
+    values that are absent.
+    """
+    try:
+        return orjson.loads(line)
+    except orjson.JSONDecodeError:
+        for record, where, number in _no_numbers(line):
+            raise DataError(
+                f"{place}{record}: {where}: expected a number, got {number}; JSON has none such: "
+                "write a number, or null"
+            ) from None
+    return parse_json(line, place)
+
+
+def _no_numbers(line: bytes) -> Iterator[tuple[str, str, float]]:
+    """Yield the record, the place within it, and the number, of each that is not finite."""
+    try:
+        record = json.loads(line.decode("utf-8-sig"))
+    except (ValueError, RecursionError):
+        return
+    named = f", record {record['id']!r}" if isinstance(record, dict) and "id" in record else ""
+    waiting: list[tuple[str, Any]] = [("", record)]
+    while waiting:
+        where, value = waiting.pop()
+        if isinstance(value, dict | list):
+            items = value.items() if isinstance(value, dict) else enumerate(value)
+            waiting += [(f"{where}.{key}" if where else str(key), item) for key, item in items]
+        elif isinstance(value, float) and not isfinite(value):
+            yield named, where, value
 
 
 def _content(path: Path) -> bytes:

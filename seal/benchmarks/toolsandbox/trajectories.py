@@ -62,7 +62,10 @@ def import_trajectories(source: Path, notes: Notes) -> Iterator[Tool | Task | Re
         if field(record, "id", str) in seen:
             raise DataError(f"the id {record['id']!r} stood before; give each record its own")
         reason = _left_out(record)
-        played = None if reason else _played(record)
+        try:
+            played = None if reason else _played(record)
+        except SealError as error:
+            raise DataError(f"record {record['id']!r}: {error}") from error
         notes.dropped.update([reason] if reason else [])
         seen.add(record["id"])
         return played
@@ -103,7 +106,8 @@ def _played(record: dict[str, Any]) -> Played:
     )
     said = [s.content for s in steps if s.recipient == PARTIES["USER"] and s.result is None]
     ended = record["messages"][-1].get("conversation_active") is False
-    stop = Stop("user_ended" if ended else "max_turns")
+    # Upstream limits a chat by its messages.
+    stop = Stop("user_ended" if ended else "max_messages")
     offered = (goal.offered,) if goal.offered is not None else ()
     answer = said[-1] if said else None
     return task, Trajectory(
@@ -162,7 +166,8 @@ class _Steps:
     def __init__(self, record: dict[str, Any], state: Tables) -> None:
         self._messages = field(record, "messages", list)
         self._first = field(record, "first_user_index", int)
-        self._changes = _changes(field(record, "snapshots", dict))
+        places = range(self._first, self._first + len(self._messages))
+        self._changes = _changes(field(record, "snapshots", dict), places)
         self._state = state
         self._calls: dict[str, str] = {}
         self._unanswered: list[str] = []
@@ -236,14 +241,23 @@ class _Steps:
         return ToolResult(call_id, content, error, trace[0].get("result"), executed)
 
 
-def _changes(snapshots: Mapping[str, Any]) -> dict[tuple[int, str], list[dict[str, JSON]]]:
+def _changes(
+    snapshots: dict[str, Any], places: range
+) -> dict[tuple[int, str], list[dict[str, JSON]]]:
+    """Return the versions of tables by the index of their message, which is one of `places`."""
     found = {}
-    for name, versions in snapshots.items():
+    for name in snapshots:
         if name not in TABLES:
             raise DataError(f"snapshots: expected the tables {', '.join(TABLES)}, got {name}")
-        for version in versions:
-            rows = _rows(field(version, "rows", list), f"snapshots.{name}")
-            found[field(version, "index", int), TABLES[name]] = rows
+        for number, version in enumerate(field(snapshots, name, list)):
+            place = f"snapshots.{name}.{number}"
+            index = field(version, "index", int)
+            if places and index not in places:
+                raise DataError(
+                    f"{place}: index: expected that of a message, {places[0]} to {places[-1]}, "
+                    f"got {index}; mend it, or add the message"
+                )
+            found[index, TABLES[name]] = _rows(field(version, "rows", list), place)
     return found
 
 

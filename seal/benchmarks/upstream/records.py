@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
@@ -72,18 +72,39 @@ def json_lines(path: Path, torn: Torn | None = None) -> Iterator[Placed]:
         DataError: A line is not UTF-8 or no JSON; the text names file, line and repair.
     """
     with path.open("rb") as lines:
-        for number, line in enumerate(lines, 1):
-            if not line.strip():
-                continue
-            place = f"{path}, line {number}"
-            try:
-                value = parse_json(line, place)
-            except DataError as error:
-                if torn is None:
-                    raise
-                torn(error)
-            else:
-                yield Placed(place, value)
+        yield from json_values(lines, path, torn)
+
+
+def json_values(
+    lines: Iterable[bytes],
+    path: Path,
+    torn: Torn | None = None,
+    parse: Callable[[bytes, str], Any] | None = None,
+) -> Iterator[Placed]:
+    """Yield the values of lines of JSON one by one, blank lines left out.
+
+    Args:
+        lines: Of the file, as they are once it is unpacked.
+        path: The file, for messages.
+        torn: As of `json_lines`.
+        parse: (line, place) to its value; None: `parse_json`.
+
+    Raises:
+        DataError: A line is not what is parsed; the text names file, line and repair.
+    """
+    parse = parse or parse_json
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        place = f"{path}, line {number}"
+        try:
+            value = parse(line, place)
+        except DataError as error:
+            if torn is None:
+                raise
+            torn(error)
+        else:
+            yield Placed(place, value)
 
 
 def json_records(path: Path, torn: Torn | None = None) -> Iterator[Placed]:
