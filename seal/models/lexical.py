@@ -12,15 +12,13 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-import orjson
-
-from seal.core.plain import json_text
 from seal.core.protocols import Completion, Message, Request
 from seal.core.text import clauses, words
-from seal.core.types import FIND_TOOLS, JSON, Tool, ToolCall
+from seal.core.types import FIND_TOOLS, Tool, ToolCall
 from seal.models.fill import fill
 from seal.models.scene import offered_names, without_author
 from seal.models.settings import ModelSettings
+from seal.models.spoken import in_words
 
 _STOPWORDS = frozenset(
     words(
@@ -168,27 +166,6 @@ def _stem(word: str) -> str:
 
 def stated_results(messages: Sequence[Message]) -> str:
     """Return the values of all results in words."""
-    lines = [", ".join(_leaves(_parsed(m.content))) for m in messages if m.role == "tool"]
+    lines = [in_words(message.content) for message in messages if message.role == "tool"]
     text = "\n".join(line for line in lines if line)
     return text[:_LONGEST_REPLY] or "The tools answered nothing."
-
-
-def _parsed(content: str) -> JSON:
-    try:
-        value = orjson.loads(content)
-    except orjson.JSONDecodeError:
-        return content
-    if isinstance(value, dict) and value.keys() == {"error", "response"}:
-        return value["response"] if not value["error"] else value["error"]
-    return value
-
-
-def _leaves(value: JSON, name: str = "") -> list[str]:
-    if isinstance(value, dict):
-        return [leaf for key, inner in value.items() for leaf in _leaves(inner, key)]
-    if isinstance(value, list):
-        return [leaf for inner in value for leaf in _leaves(inner, name)]
-    if value is None or value == "":
-        return []
-    text = value if isinstance(value, str) else json_text(value)
-    return [f"{name.replace('_', ' ')}: {text}" if name else text]

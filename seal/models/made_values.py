@@ -5,12 +5,12 @@ A gold argument that comes from an earlier result must be what that result says 
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from seal.core.types import JSON, Step, ToolCall
 from seal.models.scene import Scene
+from seal.models.spoken import value_of
 
 
 def with_made_values(reference: Sequence[Step], scene: Scene) -> tuple[Step, ...]:
@@ -46,20 +46,12 @@ def _made_texts(reference: Sequence[Step], scene: Scene) -> dict[str, str]:
             continue
         waiting.remove(call)
         if step.call.id in gold and call.id in told:
-            found.update(_differing(_read(gold[step.call.id]), _read(told[call.id])))
+            found.update(_differing(value_of(gold[step.call.id]), value_of(told[call.id])))
     return found
 
 
 def _first(calls: Sequence[ToolCall], tool: str | None) -> ToolCall | None:
     return next((call for call in calls if call.tool == tool), None)
-
-
-def _read(content: str) -> JSON:
-    """Return the value that a world's result spells; the text itself where it spells none."""
-    try:
-        return ast.literal_eval(content)
-    except (ValueError, SyntaxError, MemoryError, RecursionError):
-        return content
 
 
 def _differing(gold: JSON, told: JSON) -> Iterator[tuple[str, str]]:

@@ -22,6 +22,7 @@ from seal.core.types import FIND_TOOLS, Goal, Plan, Step, Task, Tool, ToolCall
 from seal.models.made_values import with_made_values
 from seal.models.scene import Scene, find_scene, offered_names
 from seal.models.settings import ModelSettings
+from seal.models.spoken import DONE, in_words
 
 USER = "user_simulator"
 _LONGEST_REPLY = 4000
@@ -82,7 +83,12 @@ class OracleChat:
             return Completion("\n".join(clauses(goal.text)))
         if request.role == "orchestrator":
             return Completion(_final_word(goal, scene))
-        return _act(goal, scene, request.tools)
+        return _act(goal, scene, request.tools) or Completion(self._told(goal, scene))
+
+    def _told(self, goal: Goal, scene: Scene) -> str:
+        """Return the reply; where the gold has none, what came back: of a world in words."""
+        results = map(in_words, scene.results) if self._in_world else scene.results
+        return _reply(goal) or "\n".join(results)[:_LONGEST_REPLY] or DONE
 
     def _as_user(self, request: Request) -> Completion:
         """Answer a question once for each thing known; else end, or speak the next goal."""
@@ -107,8 +113,8 @@ def _is_playable(goal: Goal) -> bool:
     return any(isinstance(c, (Called, Asked, Replied)) for c in conditions)
 
 
-def _act(goal: Goal, scene: Scene, tools: Sequence[Tool]) -> Completion:
-    """Return the first move that has not been made; the reply once all are."""
+def _act(goal: Goal, scene: Scene, tools: Sequence[Tool]) -> Completion | None:
+    """Return the first move that has not been made; None once all are."""
     offered = offered_names(tools)
     made = [call for batch in scene.batches for call in batch]
     said = set(scene.said)
@@ -120,14 +126,14 @@ def _act(goal: Goal, scene: Scene, tools: Sequence[Tool]) -> Completion:
                 return Completion(calls=tuple(calls))
         elif move.words not in said:
             return Completion(move.words)
-    return Completion(_reply(goal) or "\n".join(scene.results)[:_LONGEST_REPLY] or "Done.")
+    return None
 
 
 def _final_word(goal: Goal, scene: Scene) -> str:
     questions = {move.words for move in moves(goal) if move.words}
     if scene.last_heard in questions:
         return scene.last_heard
-    return _reply(goal) or scene.last_heard or "Done."
+    return _reply(goal) or scene.last_heard or DONE
 
 
 def moves(goal: Goal) -> list[Move]:

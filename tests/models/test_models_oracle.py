@@ -33,8 +33,8 @@ DEPENDENT = Goal(
 )
 
 
-def oracle(*goals):
-    return open_model(build_model("oracle"), Task("t", "demo", goals), 0)
+def oracle(*goals, **fields):
+    return open_model(build_model("oracle"), Task("t", "demo", goals, **fields), 0)
 
 
 def play(model, said, tools, role="execution_manager", most=8):
@@ -124,6 +124,16 @@ def test_the_orchestrator_passes_questions_on_and_else_replies():
     assert play(model, report, [], "orchestrator") == ([], question)
     report = [*heard, Message("user", "[execution_manager] all done")]
     assert play(model, report, [], "orchestrator") == ([], "9")
+
+
+def test_what_a_world_answered_is_told_in_words():
+    goal = Goal("x", plan((called(GEO, a=1), ())))
+    call = ToolCall("", "locate_place", {"a": 1}, tool=GEO.id)
+    told = Message("tool", "{'city': 'Bern', 'hour': 2}", call_id="")
+    done = [*asked(goal), Message("assistant", "", (call,)), told]
+
+    assert play(oracle(goal), done, [GEO])[1] == told.content
+    assert play(oracle(goal, world="phone"), done, [GEO])[1] == "city: Bern, hour: 2"
 
 
 def test_without_gold_the_orchestrator_repeats_the_report():
