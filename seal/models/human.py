@@ -16,6 +16,8 @@ from seal.models.arguments import parse_object
 from seal.models.settings import ModelSettings
 
 _HELP = 'Type a text, or /call NAME {"argument": value}; an empty line sends the calls so far.'
+_NAMES_FOR_USER = {"assistant": "you", "user": "assistant", "system": "your part"}
+"""A user's model has the sides swapped: what the person said are the assistant's messages."""
 _HELP_OF_USER = "Type what you say to the assistant; /end ends the conversation."
 
 
@@ -89,7 +91,9 @@ def build(rest: str, settings: ModelSettings) -> Human:
 
 
 def _prompt(request: Request) -> str:
-    lines = [f"--- {request.role or 'model'} ---", *map(_line, request.messages)]
+    names = _NAMES_FOR_USER if _ending(request.tools) else {}
+    heard = (_line(message, names.get(message.role, message.role)) for message in request.messages)
+    lines = [f"--- {request.role or 'model'} ---", *heard]
     if request.tools:
         lines += ["Tools:", *(_tool_line(tool) for tool in request.tools)]
     return "\n".join([*lines, _HELP_OF_USER if _ending(request.tools) else _HELP])
@@ -100,9 +104,9 @@ def _ending(tools: Sequence[Tool]) -> Tool | None:
     return next((tool for tool in tools if tool.id == END_CONVERSATION), None)
 
 
-def _line(message: Message) -> str:
+def _line(message: Message, name: str) -> str:
     calls = [f"  /call {c.name} {_json(c.arguments) or c.raw}" for c in message.calls]
-    return "\n".join([f"[{message.role}] {message.content}".rstrip(), *calls])
+    return "\n".join([f"[{name}] {message.content}".rstrip(), *calls])
 
 
 def _tool_line(tool: Tool) -> str:

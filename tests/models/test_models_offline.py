@@ -8,7 +8,16 @@ from jsonschema import Draft202012Validator
 
 from seal.core.errors import DataError, ModelError, NotRecordedError, UnknownNameError, UsageError
 from seal.core.protocols import Completion, Message, Request
-from seal.core.types import Goal, Step, Task, Tool, ToolCall, Trajectory, Usage
+from seal.core.types import (
+    END_CONVERSATION,
+    Goal,
+    Step,
+    Task,
+    Tool,
+    ToolCall,
+    Trajectory,
+    Usage,
+)
 from seal.models import ModelSettings, build_model, is_cached, model_identity, open_model
 from seal.models.human import Human
 from seal.models.random_calls import random_value
@@ -253,6 +262,23 @@ def test_a_person_may_speak_or_call():
     shown = screen.getvalue()
     assert "[user] Weather?" in shown and "weather([city]): Weather" in shown
     assert "'[1]' is no JSON object" in shown and "no tool named 'unknown'" in shown
+
+
+def test_a_person_who_plays_the_user_reads_their_own_words_as_theirs():
+    screen = io.StringIO()
+    end = Tool(END_CONVERSATION, "end_conversation")
+    said = (
+        Message("system", "Your goal: a song"),
+        Message("assistant", "Play a song"),
+        Message("user", "Which one?"),
+    )
+
+    answer = Human(io.StringIO("Any\n"), screen).complete(Request(said, (end,), "user_simulator"))
+
+    assert answer == Completion("Any")
+    shown = screen.getvalue()
+    assert "[you] Play a song\n[assistant] Which one?\n" in shown
+    assert "[your part] Your goal: a song" in shown
 
 
 def test_the_end_of_the_input_is_told():
