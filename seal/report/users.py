@@ -36,6 +36,11 @@ class UserRow:
     """Share of conversations."""
 
     @property
+    def told(self) -> str:
+        """The brief in words, for chats that others recorded too."""
+        return self.brief or "not known: recorded elsewhere"
+
+    @property
     def conversations(self) -> int:
         """How many there were."""
         return self.instruction.n
@@ -80,7 +85,7 @@ def user_tables(runs: Sequence[RunFolder]) -> list[Table]:
     table.add_column("conversations", justify="right")
     for row in rows:
         figures = (percent(row.hallucination), percent(row.instruction), str(row.conversations))
-        table.add_row(Text(printable(row.brief)), Text(printable(row.label)), *figures)
+        table.add_row(Text(printable(row.told)), Text(printable(row.label)), *figures)
     return [table]
 
 

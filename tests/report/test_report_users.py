@@ -1,0 +1,39 @@
+"""Errors of simulated users by what they were told."""
+
+from io import StringIO
+
+from report_runs import metric, task
+from rich.console import Console
+
+from seal.evaluation.user_audit import HALLUCINATION, INSTRUCTION
+from seal.report.lanes import lanes_of
+from seal.report.users import user_rows, user_tables
+
+RATES = {HALLUCINATION: metric(0.25, 4), INSTRUCTION: metric(0.5, 4)}
+
+
+def runs_told(make_run, *briefs):
+    return [
+        make_run(
+            f"run-{number}",
+            [task("own/a")],
+            metrics=RATES,
+            measure={"user": {"brief": brief}} if brief else {},
+        )
+        for number, brief in enumerate(briefs)
+    ]
+
+
+def test_the_shortest_brief_comes_first(make_run):
+    runs = runs_told(make_run, "goal+boundary", "goal")
+
+    assert [row.brief for row in user_rows(lanes_of(runs))] == ["goal", "goal+boundary"]
+
+
+def test_what_users_of_recorded_chats_were_told_is_not_known(make_run):
+    (table,) = user_tables(runs_told(make_run, ""))
+    out = StringIO()
+    Console(file=out, width=120).print(table)
+
+    assert "not known: recorded elsewhere" in out.getvalue()
+    assert "25.0 %" in out.getvalue()
