@@ -47,15 +47,12 @@ class PassRate:
         A goal without a final answer, whatever limit was reached, is unsolved, unless milestones
         are what it is measured by. Where these cannot be measured, or the judge itself fails
         (server, cache under replay), the value is None with the reason.
-
-        Raises:
-            DataError: The task names rules that there are not.
         """
-        match = self.match or match_of(task)
 
         def measure(position: int, goal: Goal) -> dict[str, Value]:
             if applies(task, goal):
                 try:
+                    match = self.match or match_of(task)
                     best = measure_goal(task, trajectory, position, match)
                 except DataError as error:
                     return {NAME: undefined(f"the plan cannot be measured: {error}")}

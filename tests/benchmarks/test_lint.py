@@ -15,7 +15,7 @@ from seal.benchmarks.lint.lint import KINDS, Finding, LintReport, lint
 from seal.benchmarks.lint.tools import description_fault
 from seal.benchmarks.lint.twins import NEAREST, near_duplicates, pairs
 from seal.benchmarks.lint.values import Said, ungrounded_values
-from seal.core.conditions import Argument, Called
+from seal.core.conditions import Argument, Called, StateHas
 from seal.core.errors import DataError, UsageError
 from seal.core.records import encode, write_records
 from seal.core.types import Goal, Milestone, Plan, Step, Task, Tool, ToolCall
@@ -50,6 +50,55 @@ def found(tmp_path: Path, tasks=(), tools=(WEATHER, MAIL), **options) -> LintRep
     write_records(tmp_path / "tools.jsonl", tools)
     write_records(tmp_path / "tasks.jsonl", tasks)
     return lint(tmp_path, **options)
+
+
+STATE = {"settings": [{"cellular": True, "wifi": True, "location_service": True,
+                       "low_battery_mode": False}]}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("wanted", "fields", "says"),
+    [
+        (StateHas("boxes", ({"wifi": True},)), {}, "milestones.0: no table 'boxes'"),
+        (StateHas("settings", ({"wlan": True},)), {}, "no column 'wlan'"),
+        (StateHas("reminders", ({"when": 1},)), {}, "no column 'when'"),
+        (StateHas("settings", ({"wifi": True},), since=4), {}, "since: 4 is no milestone"),
+        (
+            StateHas("settings", ({"wifi": True},)),
+            {"metadata": {"match": "nice"}},
+            "metadata.match: expected one of clean, toolsandbox, got 'nice'",
+        ),
+    ],
+)
+def test_a_plan_that_cannot_be_measured_is_an_error(
+    tmp_path: Path, wanted: StateHas, fields: dict, says: str
+) -> None:
+    goal = Goal("Online?", (Plan((Milestone(wanted),)),))
+    played = Task("t", "b", (goal,), initial_state=STATE, world="phone", **fields)
+
+    finding = only(found(tmp_path, [played]), "unmeasurable_plan")
+
+    assert (finding.severity, finding.tasks) == ("error", ("t",))
+    assert says in finding.message
+
+
+@pytest.mark.parametrize("world", ["phone", "no_such_world"])
+def test_a_table_that_a_world_begins_with_by_itself_is_known(tmp_path: Path, world: str) -> None:
+    wanted = StateHas("reminders", ({"content": "Soup"},), "addition", -1)
+    goal = Goal("Remind me", (Plan((Milestone(wanted),)),))
+
+    report = found(tmp_path, [Task("t", "b", (goal,), initial_state=STATE, world=world)])
+
+    assert report.findings == ()
+
+
+def test_a_plan_that_runs_in_a_circle_is_an_error_without_a_world_too(tmp_path: Path) -> None:
+    goal = Goal("Weather", (Plan((replace(called(city="Rome"), after=(0,)),)),))
+
+    report = found(tmp_path, [Task("t", "b", (goal,))])
+
+    told = next(f.message for f in report.findings if f.kind == "unmeasurable_plan")
+    assert "cycle" in told
 
 
 def only(report: LintReport, kind: str) -> Finding:

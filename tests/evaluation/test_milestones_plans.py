@@ -7,7 +7,7 @@ import pytest
 from milestone_chats import START, A, B, asks, chat, does, reply, says
 
 from seal.core.conditions import AllOf, Called, Condition, Match, Replied, StateHas, StateUnchanged
-from seal.core.errors import DataError, UsageError
+from seal.core.errors import UsageError
 from seal.core.types import Goal, Milestone, Plan, Step, Stop, Task, Trajectory
 from seal.evaluation import default_metrics, score_trajectory
 from seal.evaluation.calls import Calls
@@ -213,12 +213,20 @@ def test_a_condition_that_fails_costs_its_task_the_milestones_alone() -> None:
     assert found["turns"].value is not None
 
 
-def test_unknown_rules_are_refused() -> None:
-    with pytest.raises(DataError, match=r"task 't': metadata\.match: expected one of clean, tool"):
-        Milestones().score(task(GUARDED, match="nice"), chat(asks()), {})
+def test_rules_that_there_are_not_cost_their_task_its_milestones_alone() -> None:
+    found = {
+        s.metric: s
+        for s in score_trajectory(task(GUARDED, match="nice"), chat(asks()), {}, default_metrics())
+    }
+
+    for name in (*NAMES, "pass_rate"):
+        assert found[name].value is None
+        assert "task 't': metadata.match: expected one of clean, toolsandbox" in found[name].reason
+    assert found["calls"].value == 0
+    asked = Milestones("clean").score(task(GUARDED, match="nice"), chat(asks()), {})
+    assert all(score.value is not None for score in asked)
     with pytest.raises(UsageError, match="expected one of clean, toolsandbox, got 'nice'"):
         check_match("nice")
-    assert check_match(None) is None
 
 
 def test_a_plan_of_the_world_says_nothing_of_calls() -> None:

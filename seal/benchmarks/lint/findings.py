@@ -15,6 +15,7 @@ KINDS: dict[str, tuple[Severity, str]] = {
     "no_goal": ("error", "a task without a goal"),
     "missing_tool": ("error", "a tool that a task names and the pool lacks"),
     "invalid_call": ("error", "a gold call that its tool's schema refuses"),
+    "unmeasurable_plan": ("error", "a plan by which nothing can be measured"),
     "ungrounded_value": ("warning", "a gold value that nothing said before holds"),
     "conflicting_labels": ("warning", "one query text with different relevant tools"),
     "repeated_query": ("info", "a query text that stands several times"),

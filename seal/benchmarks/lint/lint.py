@@ -9,6 +9,7 @@ from pathlib import Path
 
 from seal.benchmarks.gold_calls import GoldCheck
 from seal.benchmarks.lint.findings import KINDS, Finding, Severity
+from seal.benchmarks.lint.plans import PlanCheck
 from seal.benchmarks.lint.reading import ReadPool, read_leniently
 from seal.benchmarks.lint.tasks import invalid_calls, missing_tools, same_queries
 from seal.benchmarks.lint.tools import descriptions, duplicates
@@ -68,10 +69,11 @@ def lint(folder: Path, threshold: float = THRESHOLD) -> LintReport:
 
 def _findings(pool: ReadPool, threshold: float) -> Iterator[Finding]:
     yield from pool.findings
-    check = GoldCheck(pool.tools)
+    check, plans = GoldCheck(pool.tools), PlanCheck()
     for task in pool.tasks.values():
         yield from missing_tools(task, pool.tools)
         yield from invalid_calls(task, pool.tools, check)
+        yield from plans.findings(task)
         yield from ungrounded_values(task, pool.tools)
     yield from same_queries(pool.tasks.values())
     tools = list(pool.tools.values())

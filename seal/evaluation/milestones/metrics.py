@@ -31,8 +31,9 @@ class Milestones:
     - turn_count: messages between user, agent and executor (`view.turn_count`), unbounded above.
 
     A goal without plan has no value, and neither has one with a plan that cannot be measured
-    (`checks`), nor one whose plans only hold what the metrics of calls and answers measure,
-    `Called`, `Asked` and `Replied`, unless the task names its rules.
+    (`checks`), one whose task names rules that there are not, nor one whose plans only hold what
+    the metrics of calls and answers measure, `Called`, `Asked` and `Replied`, unless the task names
+    its rules.
 
     Source: ToolSandbox, section 4.
 
@@ -44,17 +45,13 @@ class Milestones:
     match: Match | None = None
 
     def score(self, task: Task, trajectory: Trajectory, tools: Mapping[str, Tool]) -> list[Score]:
-        """Return one score for each goal and name.
-
-        Raises:
-            DataError: The task names rules that there are not.
-        """
-        match = self.match or match_of(task)
+        """Return one score for each goal and name."""
 
         def measure(position: int, goal: Goal) -> dict[str, Value]:
             if not applies(task, goal):
                 return dict.fromkeys(NAMES, undefined("no milestones of the world"))
             try:
+                match = self.match or match_of(task)
                 best = measure_goal(task, trajectory, position, match)
             except DataError as error:
                 return dict.fromkeys(NAMES, undefined(f"the plan cannot be measured: {error}"))
