@@ -2,11 +2,10 @@
 
 import os
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from forked import run
 
 README = Path(__file__).resolve().parents[1] / "README.md"
 EXAMPLES = re.findall(r"```python\n(.*?)```", README.read_text(encoding="utf-8"), re.DOTALL)
@@ -20,9 +19,7 @@ def test_example_runs_as_a_program(example: str, tmp_path: Path) -> None:
     program.write_text(example, encoding="utf-8")
     environment = {**os.environ, "SEAL_CACHE_DIR": str(tmp_path / "cache")}
 
-    done = subprocess.run(
-        [sys.executable, program], cwd=tmp_path, env=environment, capture_output=True, text=True
-    )
+    done = run([program], cwd=tmp_path, env=environment)
 
     assert done.returncode == 0, done.stderr
 

@@ -4,13 +4,12 @@ import gzip
 import json
 import math
 import os
-import subprocess
-import sysconfig
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from forked import run
 from toolsandbox_sources import STATE, constraint, graph, traced
 
 from seal.api import import_benchmark, score
@@ -129,19 +128,11 @@ def test_guardrails_follow_from_the_declared_tables(seal_data: Path, name: str) 
 
 @pytest.fixture
 def seal(tmp_path: Path) -> Any:
-    """Run the installed `seal` command."""
-    script = Path(sysconfig.get_path("scripts")) / "seal"
+    """Run the `seal` command."""
     kept = {"SEAL_CACHE_DIR": str(tmp_path / "cache"), "COLUMNS": "100"}
 
     def call(*words: object) -> str:
-        done = subprocess.run(
-            [script, *map(str, words)],
-            cwd=tmp_path,
-            env={**os.environ, **kept},
-            capture_output=True,
-            text=True,
-            check=False,
-        )
+        done = run(["seal", *words], cwd=tmp_path, env={**os.environ, **kept})
         assert done.returncode == 0, done.stderr
         return done.stdout
 
@@ -330,6 +321,15 @@ def test_what_one_step_cannot_hold_is_left_out_and_counted(source: Source) -> No
         ({"messages": []}, "expected the user's first one"),
         (
             {"messages": [message(16, "USER", "AGENT", "x")], "snapshots": {}},
+            "index: expected 15, got 16",
+        ),
+        (
+            {"messages": [message(15, "BOSS", "AGENT", "x")], "snapshots": {}},
+            "expected one of the roles",
+        ),
+        ({"initial_state": {"NOTES": []}}, "initial_state: expected the tables"),
+        ({"snapshots": {"NOTES": []}}, "snapshots: expected the tables"),
+        ({"snapshots": {"SETTING": [{"index": 18, "rows": [1]}]}}, "expected a list of rows"),
         (
             {"snapshots": {"SETTING": [{"index": 99, "rows": []}]}},
             "record 'wifi#oracle.0': snapshots.SETTING.0: index: expected that of a message, 15 to",
@@ -343,15 +343,6 @@ def test_what_one_step_cannot_hold_is_left_out_and_counted(source: Source) -> No
             {"initial_state": {"SETTING": [{"latitude": -math.inf}]}},
             "initial_state.SETTING.0.latitude: expected a number, got -inf; JSON has none such",
         ),
-            "index: expected 15, got 16",
-        ),
-        (
-            {"messages": [message(15, "BOSS", "AGENT", "x")], "snapshots": {}},
-            "expected one of the roles",
-        ),
-        ({"initial_state": {"NOTES": []}}, "initial_state: expected the tables"),
-        ({"snapshots": {"NOTES": []}}, "snapshots: expected the tables"),
-        ({"snapshots": {"SETTING": [{"index": 18, "rows": [1]}]}}, "expected a list of rows"),
     ],
 )
 def test_a_record_that_cannot_be_read_says_where(

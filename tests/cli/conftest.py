@@ -1,4 +1,4 @@
-"""The installed `seal` command as a real process, and its function in this one."""
+"""The `seal` command as a real process, and its function in this one."""
 
 import os
 import subprocess
@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from forked import run as run_forked
 
 from seal.cli import main
 
@@ -29,18 +30,11 @@ def environment(tmp_path: Path) -> dict[str, str]:
 
 
 @pytest.fixture
-def seal(script: str, environment: dict[str, str], tmp_path: Path) -> Seal:
+def seal(environment: dict[str, str], tmp_path: Path) -> Seal:
     """Run `seal` in the test's folder; keywords are further variables."""
 
     def call(*words: object, **variables: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [script, *map(str, words)],
-            cwd=tmp_path,
-            env={**environment, **variables},
-            capture_output=True,
-            text=True,
-            timeout=600,  # a busy machine is no failure
-        )
+        return run_forked(["seal", *words], cwd=tmp_path, env={**environment, **variables})
 
     return call
 

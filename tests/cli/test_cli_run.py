@@ -3,11 +3,11 @@
 import json
 import shlex
 import signal
-import subprocess
 import time
 from pathlib import Path
 
 import pytest
+from forked import Forked
 from servers import ModelServer, text
 
 SHORT = ("--limit", "4", "--no-baselines")
@@ -151,16 +151,14 @@ def test_a_task_that_is_not_there_names_the_closest(called) -> None:
 
 @pytest.mark.slow
 def test_an_interrupted_run_says_how_to_go_on(
-    seal, script: str, environment: dict[str, str], tmp_path: Path
+    seal, environment: dict[str, str], tmp_path: Path
 ) -> None:
     (tmp_path / "slow.py").write_text(SLOW)
     words = ["run", "--limit", "30", "--no-baselines", "--workers", "1", "--planner", "slow:Slow"]
-    process = subprocess.Popen(
-        [script, *words], cwd=tmp_path, env=environment, stderr=subprocess.PIPE, text=True
-    )
+    process = Forked(["seal", *words], cwd=tmp_path, env=environment)
     folder = tmp_path / "runs"
     while not any(lines(path) for path in folder.glob("*/trajectories.jsonl")):
-        assert process.poll() is None
+        assert process.returncode is None
         time.sleep(0.05)
     process.send_signal(signal.SIGINT)
     _, told = process.communicate(timeout=300)

@@ -3,11 +3,11 @@
 import json
 import shlex
 import signal
-import subprocess
 import time
 from pathlib import Path
 
 import pytest
+from forked import Forked
 
 SHORT = ("--limit", "4", "--pool-sizes", "8,16", "--samples", "2")
 
@@ -94,15 +94,13 @@ def test_settings_of_other_verbs_in_the_file_are_no_hindrance(called, tmp_path: 
 
 @pytest.mark.slow
 def test_an_interrupted_sweep_says_how_to_go_on(
-    seal, script: str, environment: dict[str, str], tmp_path: Path
+    seal, environment: dict[str, str], tmp_path: Path
 ) -> None:
     (tmp_path / "slow.py").write_text(SLOW)
     words = ["run", "sample", *SHORT, "--workers", "1", "--planner", "slow:Slow"]
-    process = subprocess.Popen(
-        [script, *words], cwd=tmp_path, env=environment, stderr=subprocess.PIPE, text=True
-    )
+    process = Forked(["seal", *words], cwd=tmp_path, env=environment)
     while not list(tmp_path.glob("runs/*/size-*/sample-*/run/live/*")):
-        assert process.poll() is None
+        assert process.returncode is None
         time.sleep(0.02)
     process.send_signal(signal.SIGINT)
     _, told = process.communicate(timeout=300)

@@ -3,11 +3,11 @@
 import os
 import pty
 import re
-import subprocess
 import threading
 from pathlib import Path
 
 import pytest
+from forked import run
 
 COLOUR = re.compile(r"\x1b\[(?:\d+;)*(?:3[0-7]|9[0-7])(?:;\d+)*m")
 
@@ -17,6 +17,7 @@ class Terminal:
 
     def __init__(self) -> None:
         self._master, self.slave = pty.openpty()
+        self.name = os.ttyname(self.slave)
         self._chunks: list[bytes] = []
         self._reader = threading.Thread(target=self._read)
         self._reader.start()
@@ -45,39 +46,38 @@ def environment_of_terminal(environment: dict[str, str]) -> dict[str, str]:
 
 
 def test_progress_is_shown_on_a_terminal(
-    script: str, environment_of_terminal: dict[str, str], tmp_path: Path
+    environment_of_terminal: dict[str, str], tmp_path: Path
 ) -> None:
     terminal = Terminal()
-    done = subprocess.run(
-        [script, "run", "--limit", "4", "--no-baselines", "--json"],
+    done = run(
+        ["seal", "run", "--limit", "4", "--no-baselines", "--json"],
         cwd=tmp_path,
         env=environment_of_terminal,
-        stdout=subprocess.PIPE,
-        stderr=terminal.slave,
+        stderr=terminal.name,
     )
     shown = terminal.text()
     assert done.returncode == 0
-    assert done.stdout.startswith(b"{")
+    assert done.stdout.startswith("{")
     assert "play" in shown
     assert "4/4" in shown
 
 
 @pytest.mark.parametrize(("variables", "coloured"), [({}, True), ({"NO_COLOR": "1"}, False)])
 def test_no_color_is_honoured(
-    script: str,
     environment_of_terminal: dict[str, str],
     tmp_path: Path,
     variables: dict[str, str],
     coloured: bool,
 ) -> None:
-    run = [script, "run", "--limit", "2", "--no-baselines", "--model", "oracle", "--out", "r"]
-    subprocess.run(run, cwd=tmp_path, env=environment_of_terminal, check=True, capture_output=True)
+    words = ["run", "--limit", "2", "--no-baselines", "--model", "oracle", "--out", "r"]
+    played = run(["seal", *words], cwd=tmp_path, env=environment_of_terminal)
+    assert played.returncode == 0, played.stderr
     terminal = Terminal()
-    subprocess.run(
-        [script, "view", "r"],
+    viewed = run(
+        ["seal", "view", "r"],
         cwd=tmp_path,
         env={**environment_of_terminal, **variables},
-        stdout=terminal.slave,
-        check=True,
+        stdout=terminal.name,
     )
+    assert viewed.returncode == 0, viewed.stderr
     assert bool(COLOUR.search(terminal.text())) == coloured

@@ -4,14 +4,13 @@ import os
 import random
 import shutil
 import signal
-import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from forked import Forked
 from servers import ModelServer, Received, late
 from small_pools import by_server, contents, many, play, write_pool
 
@@ -52,7 +51,7 @@ def big_pool(tmp_path: Path) -> Path:
 def command(pool: Path, out: Path, server: ModelServer, *words: object) -> list[str]:
     fixed = ["run", pool, "--out", out, "--model", "openai/x", "--base-url", server.url]
     rest = ["--no-baselines", "--workers", "2", *words]
-    return [sys.executable, "-m", "seal", *map(str, [*fixed, *rest])]
+    return ["seal", *map(str, [*fixed, *rest])]
 
 
 def lines(out: Path) -> int:
@@ -61,20 +60,18 @@ def lines(out: Path) -> int:
 
 
 @contextmanager
-def playing(words: list[str], out: Path, until: int) -> Iterator[subprocess.Popen[str]]:
+def playing(words: list[str], out: Path, until: int) -> Iterator[Forked]:
     """Start a run and wait until so many chats are finished."""
     before = lines(out)
-    process = subprocess.Popen(
-        words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
-    )
+    process = Forked(words, cwd=out.parent, env=os.environ)
     try:
         while lines(out) < before + until:
-            assert process.poll() is None, process.communicate()
+            assert process.returncode is None, process.communicate()
             time.sleep(0.005)
         yield process
     finally:
-        if process.poll() is None:
-            process.kill()
+        if process.returncode is None:
+            process.send_signal(signal.SIGKILL)
         process.communicate()
 
 
@@ -164,7 +161,7 @@ def test_worker_processes_end_with_their_parent_however_it_ends(slow, server, tm
         crew = children(process.pid)
         assert sum(map(plays, crew)) == 2
         os.kill(process.pid, signal.SIGKILL)
-        process.wait()
+        process.communicate()
         wait_until(lambda: not any(map(alive, crew)))
 
     assert lines(out) >= finished + 2

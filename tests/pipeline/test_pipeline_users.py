@@ -3,12 +3,11 @@
 import os
 import pty
 import select
-import subprocess
-import sys
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from forked import Forked
 from servers import calls, text
 from small_pools import Weatherman, contents, play, weather_goal, weather_task, write_pool
 
@@ -185,19 +184,21 @@ def test_runs_without_users_have_no_such_table(pool, tmp_path):
 
 
 def command(talking: Path, out: Path) -> list[str]:
-    seal = Path(sys.executable).with_name("seal")
     return [
-        str(seal), "run", str(talking), "--model", "lexical", "--role-model",
+        "seal", "run", str(talking), "--model", "lexical", "--role-model",
         "user_simulator=human", "--workers", "1", "--out", str(out),
     ]  # fmt: skip
 
 
 def test_person_plays_the_user_through_a_pipe(talking, tmp_path):
-    done = subprocess.run(
-        command(talking, tmp_path / "run"), input="in Rome\n/end\n", text=True, capture_output=True
-    )
+    answers = tmp_path / "answers"
+    os.mkfifo(answers)
+    words = command(talking, tmp_path / "run")
+    process = Forked(words, cwd=tmp_path, env=os.environ, stdin=str(answers))
+    answers.write_text("in Rome\n/end\n")
+    _, told = process.communicate()
 
-    assert done.returncode == 0, done.stderr
+    assert process.returncode == 0, told
     lines = (tmp_path / "run" / "trajectories.jsonl").read_text()
     assert "in Rome" in lines and "end_conversation" in lines and '"user_ended"' in lines
     floor = (tmp_path / "run" / "floor" / "run.json").read_text()
@@ -207,24 +208,27 @@ def test_person_plays_the_user_through_a_pipe(talking, tmp_path):
 @pytest.mark.slow
 def test_person_plays_the_user_in_a_terminal(talking, tmp_path):
     parent, child = pty.openpty()
-    process = subprocess.Popen(
-        command(talking, tmp_path / "run"), stdin=child, stdout=child, stderr=child
+    name = os.ttyname(child)
+    process = Forked(
+        command(talking, tmp_path / "run"),
+        cwd=tmp_path,
+        env=os.environ,
+        stdin=name,
+        stdout=name,
+        stderr=name,
     )
-    os.close(child)
     answers = [b"in Rome\n", b"\n", b"/end\n"]
     shown = b""
-    while process.poll() is None or select.select([parent], [], [], 0)[0]:
-        if not select.select([parent], [], [], 60)[0]:
-            break
-        try:
+    while (readable := select.select([parent], [], [], 0.1)[0]) or process.returncode is None:
+        if readable:
             shown += os.read(parent, 4096)
-        except OSError:  # the other side is closed
-            break
         if answers and shown.count(b"user_simulator>") > 3 - len(answers):
             os.write(parent, answers.pop(0))
+    process.communicate(60)
+    os.close(child)
     os.close(parent)
 
-    assert process.wait(60) == 0, shown
+    assert process.returncode == 0, shown
     assert b"/end ends the conversation" in shown
     assert not answers
     assert '"user_ended"' in (tmp_path / "run" / "trajectories.jsonl").read_text()
