@@ -32,7 +32,7 @@ _OPEN = re.compile(r"<[^<>]+>|\{\{.*\}\}|\$\{.*\}|\[[A-Z_ ]{3,}\]|\.\.\.|TBD|待
 _NUMBER = r"(?:\d+|two|three|four|five|six|seven|eight|nine|ten|several)"
 _IN_TURN = re.compile(
     rf"serial(?:ly)?\W+(?:\w+\W+)?{_NUMBER}\s+times|{_NUMBER}\s+times\W+(?:\w+\W+)?serial"
-    r"|串行[^,,。.]{0,12}?[两二三四五六七八九十\d]+次",
+    r"|串行[^,，。.]{0,12}?[两二三四五六七八九十\d]+次",
     re.IGNORECASE,
 )
 
