@@ -1,4 +1,4 @@
-"""Draft milestones from what was done."""
+"""Write tools, and draft milestones from what was done."""
 
 from pathlib import Path
 from typing import Annotated
@@ -6,14 +6,74 @@ from typing import Annotated
 import typer
 
 from seal.cli.options import Json, new_app, typed_pairs
-from seal.cli.output import output
+from seal.cli.output import field_lines, output
 
-app = new_app("Draft milestones from what was done.")
+app = new_app("Write tools, and draft milestones from what was done.")
 
 
 @app.callback()
 def generate() -> None:
-    """Draft milestones from what was done."""
+    """Write tools, and draft milestones from what was done."""
+
+
+@app.command()
+def tools(
+    descriptions: Annotated[
+        Path,
+        typer.Argument(
+            metavar="DESCRIPTIONS",
+            help="Text, a tool a line (`name: sentence` or a sentence; `# category`), or JSON "
+            "objects of name, description and category.",
+        ),
+    ],
+    out: Annotated[
+        Path, typer.Option(help="Folder to make; one begun by the same command is gone on with.")
+    ],
+    model: Annotated[
+        str | None, typer.Option(help="PROVIDER/MODEL that writes.  [default: a grammar]")
+    ] = None,
+    model_option: Annotated[
+        list[str] | None,
+        typer.Option("--model-option", "-M", metavar="KEY=VALUE", help="Of the model."),
+    ] = None,
+    base_url: Annotated[
+        str | None, typer.Option(help="Address of an OpenAI-compatible server.")
+    ] = None,
+    form: Annotated[
+        str, typer.Option(help="seal: a pool; mmtb: tool lists, as `seal import mmtb` reads them.")
+    ] = "seal",
+    seed: Annotated[int, typer.Option(help="Another seed gives other tools.")] = 0,
+    json: Json = False,
+) -> int:
+    """Write tools from one-sentence descriptions, checked by rule."""
+    from seal.cli.progress import progress
+    from seal.core.errors import UsageError
+    from seal.generation.tools.generate import generate_tools
+    from seal.generation.tools.grammar import GrammarWriter
+    from seal.generation.tools.models import model_writer
+    from seal.generation.tools.writing import Writer
+    from seal.models import ModelSettings
+
+    options = typed_pairs("-M", model_option)
+    if model is None and (options or base_url):
+        raise UsageError("-M and --base-url are a model's: give --model too")
+    writer: Writer = GrammarWriter(seed)
+    if model is not None:
+        settings = ModelSettings.from_options(options, base_url=base_url)
+        writer = model_writer(model, settings, seed)
+    with output(json) as result, progress() as advance:
+        report = generate_tools(
+            descriptions,
+            out,
+            writer,
+            form=form,
+            seed=seed,
+            progress=lambda done, total: advance("tools", done, total),
+        )
+        result.result(report)
+        use = f"seal import mmtb {out} --out POOL" if form == "mmtb" else f"seal lint {out}"
+        result.show(*field_lines(report), f"written to {out}; next: {use}")
+    return 0
 
 
 @app.command()
@@ -45,6 +105,7 @@ def milestones(
     from seal.generation.drafts import check_form, draft_tasks
     from seal.pipeline.pools import open_pool
     from seal.pipeline.run_folder import RunFolder
+    from seal.worlds.world import WorldSetup
 
     written = check_form(form)
     options = typed_pairs("-T", world_option)
@@ -52,10 +113,13 @@ def milestones(
         if (Path(source) / "run.json").is_file():
             run = RunFolder.open(source)
             tasks, tools, chats = run.tasks(), run.tools(), run.trajectories()
+            web = None
         else:
             pool = open_pool(source)
             tasks, tools, chats = pool.tasks(), {tool.id: tool for tool in pool.tools()}, None
-        drafts = draft_tasks(tasks, tools, chats, task or (), options, seed)
+            web = pool.web
+        setup = WorldSetup(seed=seed, options=options, web=web)
+        drafts = draft_tasks(tasks, tools, chats, task or (), setup)
         plain = drafts.to_json(written)
         text = orjson.dumps(plain, option=orjson.OPT_INDENT_2)
         if out is not None:

@@ -1,0 +1,1 @@
+"""Tool lists written from one-sentence descriptions, by a grammar or a model, checked by rule."""
