@@ -54,12 +54,12 @@ def edges(scene: Scene) -> tuple[tuple[int, ...], ...]:
 
 def said_before(past: Sequence[Mission], request: str) -> list[str]:
     """Return every text that was said by the time a request is made, the request included."""
-    texts = [
-        text
-        for mission in past
-        for text in (*(said.text for said in mission.before), mission.text, *_said(mission))
-    ]
-    return [*texts, request]
+    return [*(text for mission in past for text in texts_of(mission)), request]
+
+
+def texts_of(mission: Mission) -> list[str]:
+    """Return every text of a mission, in order."""
+    return [*(said.text for said in mission.before), mission.text, *_said(mission)]
 
 
 def _said(mission: Mission) -> Iterator[str]:
