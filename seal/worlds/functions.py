@@ -10,6 +10,7 @@ import inspect
 import re
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import cache
 from types import NoneType, UnionType
 from typing import Any, Final, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
@@ -160,7 +161,7 @@ def world_tool(tool_id: str, function: Callable[..., Any], category: str = "") -
 
 def fits(value: JSON, annotation: Any) -> bool:
     """Tell whether a JSON value is of a type, as Python counts: 1 is a float, True an int."""
-    if annotation is Any:
+    if annotation is Any or type(value) in _plain_types(annotation):
         return True
     if annotation is None or annotation is NoneType:
         return value is None
@@ -178,6 +179,25 @@ def fits(value: JSON, annotation: Any) -> bool:
     return isinstance(value, annotation)
 
 
+@cache
+def _plain_types(annotation: Any) -> frozenset[type]:
+    """Return types of which every value is of a type that annotates, as far as that is plain."""
+    if get_origin(annotation) in (Union, UnionType):
+        kinds: set[type] = set()
+        for inner in get_args(annotation):
+            kinds |= _plain_types(inner)
+        return frozenset(kinds)
+    return _PLAIN_TYPES.get(annotation, frozenset())
+
+
+_PLAIN_TYPES: Mapping[Any, frozenset[type]] = {
+    None: frozenset({NoneType}),
+    NoneType: frozenset({NoneType}),
+    bool: frozenset({bool}),
+    float: frozenset({bool, float, int}),
+    int: frozenset({bool, int}),
+    str: frozenset({str}),
+}
 _WORDS = {str: "string", bool: "boolean", int: "integer", float: "number", dict: "object"}
 
 

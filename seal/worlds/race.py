@@ -5,7 +5,8 @@ which a call fails is played, else the given one. `exhaustive_order` tries them 
 finds the same order by what calls depend on: a call can fail in another order only where another
 call changes what it checks, so calls that do not depend on each other need not be tried in both
 orders. The two differ in nothing else, if tools declare their effects truly; but after `MAX_RUNS`
-runs `failing_order` gives up and lets the given order happen.
+runs, of more calls than `exhaustive_order` tries `MANY_RUNS`, `failing_order` gives up and lets the
+given order happen.
 """
 
 from __future__ import annotations
@@ -23,7 +24,11 @@ MOST_EXHAUSTIVE = 7
 """Calls of which all orders are tried, 5,040 at most; of more, those that dependency leaves."""
 
 MAX_RUNS = 20_000
-"""Runs of single calls that a search for a failing order may take."""
+"""Runs of single calls that a search for a failing order may take: enough for all orders of
+`MOST_EXHAUSTIVE` calls."""
+
+MANY_RUNS = 1_000
+"""Runs that it may take of more calls, of which no search could try all orders."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +57,11 @@ def exhaustive_order(count: int, start: State, run: Run[State]) -> tuple[int, ..
 
 
 def failing_order(
-    touches: Sequence[Touch], start: State, run: Run[State], max_runs: int = MAX_RUNS
+    touches: Sequence[Touch],
+    start: State,
+    run: Run[State],
+    max_runs: int | None = None,
+    version: Callable[[State], Hashable] = id,
 ) -> tuple[int, ...]:
     """Return the first order in which a call fails, else the given one; tries few orders.
 
@@ -60,9 +69,13 @@ def failing_order(
         touches: Of each call. The calls must not fail in the given order.
         start: The world before the calls.
         run: How a call is run.
-        max_runs: After so many runs the given order is returned.
+        max_runs: After so many runs the given order is returned; None: `MAX_RUNS`, or `MANY_RUNS`.
+        version: Of a world: where it is equal, every call does the same. It need only be good
+            while the worlds live.
     """
-    search = _Search(touches, run, max_runs)
+    if max_runs is None:
+        max_runs = MAX_RUNS if len(touches) <= MOST_EXHAUSTIVE else MANY_RUNS
+    search = _Search(touches, run, max_runs, version)
     calls = tuple(range(len(touches)))
     dependent = [call for part in search.parts(calls) if len(part) > 1 for call in part]
     try:
@@ -78,17 +91,27 @@ class _TooMany(Exception):
 
 
 class _Search(Generic[State]):
-    def __init__(self, touches: Sequence[Touch], run: Run[State], max_runs: int) -> None:
+    def __init__(
+        self,
+        touches: Sequence[Touch],
+        run: Run[State],
+        max_runs: int,
+        version: Callable[[State], Hashable],
+    ) -> None:
         self._run = run
         self._left = max_runs
-        self._linked = {
-            call: frozenset(
-                other
-                for other, theirs in enumerate(touches)
-                if other != call and (mine.hinders(theirs) or theirs.hinders(mine))
-            )
-            for call, mine in enumerate(touches)
+        self._version = version
+        calls = range(len(touches))
+        self._hindered = {
+            call: {other for other in calls if touches[call].hinders(touches[other])} - {call}
+            for call in calls
         }
+        self._linked = {
+            call: self._hindered[call] | {n for n in calls if call in self._hindered[n]}
+            for call in calls
+        }
+        self._known: dict[tuple[Hashable, tuple[int, ...]], bool] = {}
+        self._alive: list[State] = []
 
     def run(self, state: State, call: int) -> tuple[State, bool]:
         if not self._left:
@@ -111,12 +134,31 @@ class _Search(Generic[State]):
 
     def can_fail(self, state: State, calls: Sequence[int]) -> bool:
         """Tell whether a call fails in any order of these."""
-        for part in self.parts(calls):
-            for call in part:
-                after, failed = self.run(state, call)
-                if failed or self.can_fail(after, tuple(c for c in part if c != call)):
-                    return True
-        return False
+        return any(self._part_can_fail(state, part) for part in self.parts(calls))
+
+    def _part_can_fail(self, state: State, part: tuple[int, ...]) -> bool:
+        """Tell whether a call fails in any order of some that depend on each other.
+
+        One that leaves the world as it is, or hinders none of the others, need not come first: it
+        fails here, or the others fail without it. What follows from a world is searched once.
+        """
+        key = self._version(state), part
+        if key not in self._known:
+            self._alive.append(state)  # else its version might become another's
+            self._known[key] = self._searched(state, part)
+        return self._known[key]
+
+    def _searched(self, state: State, part: tuple[int, ...]) -> bool:
+        before, moved = self._version(state), []
+        for call in part:
+            after, failed = self.run(state, call)
+            if failed:
+                return True
+            if not self._hindered[call].isdisjoint(part) and self._version(after) != before:
+                moved.append((call, after))
+        return any(
+            self.can_fail(after, tuple(c for c in part if c != call)) for call, after in moved
+        )
 
     def first(self, state: State, calls: Sequence[int]) -> tuple[int, ...]:
         """Return the first failing order, given that there is one: the least call that leads on."""
@@ -130,4 +172,4 @@ class _Search(Generic[State]):
         return tuple(calls)
 
 
-__all__ = ["MAX_RUNS", "MOST_EXHAUSTIVE", "Touch", "exhaustive_order", "failing_order"]
+__all__ = ["MANY_RUNS", "MAX_RUNS", "MOST_EXHAUSTIVE", "Touch", "exhaustive_order", "failing_order"]

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import copy
+import json
 from collections.abc import Callable, Mapping, Sequence
+from itertools import chain, repeat
+from math import isfinite
 
 from seal.core.types import JSON
 
@@ -24,12 +27,55 @@ class DuplicateError(ValueError):
     """A tool's failure: a row exists already, or is not the only one."""
 
 
-def copied(rows: Sequence[Row]) -> list[Row]:
-    """Return rows that can be changed without changing these."""
+def copied(rows: Sequence[Row], before: Sequence[Row] = ()) -> list[Row]:
+    """Return rows that can be changed without changing these.
+
+    Args:
+        rows: JSON objects.
+        before: Rows that nobody changes: those of them that are among `rows`, or equal one in the
+            same place, stand in the result themselves.
+
+    Raises:
+        TypeError: A cell is no JSON, such as a set.
+        ValueError: A number is infinite or none, or a cell holds itself.
+    """
+    own = set(map(id, before))
+    places = chain(before, repeat(None))
     return [
-        dict(row) if _PLAIN.issuperset(map(type, row.values())) else copy.deepcopy(dict(row))
-        for row in rows
+        row if id(row) in own else was if was is not None and _same(row, was) else _copy(row)
+        for row, was in zip(rows, places, strict=False)
     ]
+
+
+def _same(row: Row, other: Row) -> bool:
+    """Tell whether two rows of plain cells are the same; 1 is neither True nor 1.0."""
+    if row != other:
+        return False
+    kinds = [*map(type, row.values())]
+    return kinds == [*map(type, other.values())] and _PLAIN.issuperset(kinds)
+
+
+def _copy(row: Row) -> Row:
+    """Return a copy of a row; a tuple becomes a list."""
+    for value in row.values():
+        kind = type(value)
+        if kind not in _PLAIN or (kind is float and not isfinite(value)):
+            return {column: _cell(column, cell) for column, cell in row.items()}
+    return dict(row)
+
+
+def _cell(column: str, value: JSON) -> JSON:
+    try:
+        return json.loads(json.dumps(value, allow_nan=False))
+    except (TypeError, ValueError) as error:
+        raise type(error)(f"the cell {column!r} of a table would be no JSON: {error}") from error
+
+
+def own_copy(values: Mapping[str, JSON]) -> dict[str, JSON]:
+    """Return a map, such as a row, of which nothing can be changed through this one."""
+    if _PLAIN.issuperset(map(type, values.values())):
+        return dict(values)
+    return copy.deepcopy(dict(values))
 
 
 def where(rows: Sequence[Row], column: str, value: JSON) -> list[Row]:
@@ -38,7 +84,7 @@ def where(rows: Sequence[Row], column: str, value: JSON) -> list[Row]:
     >>> where([{"a": 1}, {"a": None}], "a", None)
     []
     """
-    return [row for row in rows if row[column] is not None and row[column] == value]
+    return [] if value is None else [row for row in rows if row[column] == value]
 
 
 def between(
@@ -67,6 +113,8 @@ def like(rows: Sequence[Row], column: str, text: JSON, threshold: float = 90.0) 
     Raises:
         TypeError: `text` is no text.
     """
+    if not isinstance(text, str):
+        raise TypeError(f"{column}: expected a text, got {type(text).__name__}")
     from rapidfuzz import fuzz, process, utils
 
     texts = {place: row[column] for place, row in enumerate(rows)}
@@ -117,6 +165,7 @@ __all__ = [
     "copied",
     "like",
     "moved",
+    "own_copy",
     "where",
     "without",
 ]

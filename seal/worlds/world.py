@@ -17,6 +17,7 @@ import uuid
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import blake2b
+from pathlib import Path
 from typing import Any, Literal, Self, get_args
 
 import orjson
@@ -31,11 +32,15 @@ from seal.core.validation import CallError, CallValidator, error_result
 from seal.worlds.clock import Clock, clock_of
 from seal.worlds.functions import NOT_GIVEN, Tokens, WorldTool, fits, world_tool
 from seal.worlds.race import MOST_EXHAUSTIVE, Touch, exhaustive_order, failing_order
-from seal.worlds.tables import Row, copied
+from seal.worlds.tables import Row, copied, own_copy
 
 Race = Literal["dependency", "exhaustive", "none"]
 """How an order of simultaneous calls is found that fails: by what they depend on, by trying all
 (`seal.worlds.race`), or not at all."""
+
+
+_OF_THE_CALL = frozenset({"_call", "_ids", "_states", "_tables"})
+"""Attributes of a world that each call sets anew, and the tables, which count one by one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,6 +51,8 @@ class WorldSetup:
     """The run's; new ids derive from it."""
     options: Mapping[str, Any] = field(default_factory=dict)
     """`-T key=value` of the run."""
+    web: Path | None = None
+    """File of the web's answers that come with the pool; an option of that name is heard first."""
     simulator: Callable[[], Simulator] | None = None
     """Gives the run's simulator, for worlds that ask it."""
     keys_of_call: Callable[[Simulator, Tool, dict[str, JSON]], Iterable[str]] | None = None
@@ -101,15 +108,28 @@ class World:
         Raises:
             KeyError: There is no such table.
         """
-        return copied(self._tables[table])
+        return [own_copy(row) for row in self.table(table)]
+
+    def table(self, table: str) -> Sequence[Row]:
+        """Return the rows of a table themselves: to be read and put again, never to be changed.
+
+        Raises:
+            KeyError: There is no such table.
+        """
+        return self._tables[table]
 
     def put(self, table: str, rows: Sequence[Row]) -> None:
-        """Replace the rows of a table."""
-        self._tables = {**self._tables, table: copied(rows)}
+        """Replace the rows of a table.
+
+        Raises:
+            TypeError: A cell is no JSON.
+            ValueError: A number in a cell is infinite or none.
+        """
+        self._tables = {**self._tables, table: copied(rows, self._tables.get(table, ()))}
 
     def add(self, table: str, row: Row) -> None:
-        """Add a row at the end of a table."""
-        self.put(table, [*self._tables[table], row])
+        """Add a row at the end of a table; errors are those of `put`."""
+        self._tables = {**self._tables, table: [*self._tables[table], *copied([row])]}
 
     def new_id(self) -> str:
         """Return a new UUID that follows from the seed and the call's place in the chat."""
@@ -167,16 +187,27 @@ class World:
 
         if self._race == "exhaustive" and len(calls) <= MOST_EXHAUSTIVE:
             return exhaustive_order(len(calls), self, run)
-        return failing_order([self._touch(call) for call in calls], self, run)
+        touches = [self._touch(call) for call in calls]
+        return failing_order(touches, self, run, version=World._version)
 
     def _touch(self, call: ToolCall) -> Touch:
+        """Return what a call checks and changes; everything, where a tool cannot say it."""
         tool = self._tools[str(call.tool)]
         arguments = tool.bind(call.arguments or {})
 
         def tokens(what: Tokens | None) -> frozenset[Hashable] | None:
             return None if what is None else frozenset(what(arguments) if callable(what) else what)
 
-        return Touch(tokens(tool.effects.checks), tokens(tool.effects.changes))
+        try:
+            return Touch(tokens(tool.effects.checks), tokens(tool.effects.changes))
+        except Exception:  # what a tool declares may be as wrong as the tool
+            return Touch()
+
+    def _version(self) -> Hashable:
+        """Return what tells this world, as calls see it, from others that live."""
+        own = {name: id(v) for name, v in self.__dict__.items() if name not in _OF_THE_CALL}
+        tables = {name: id(rows) for name, rows in self._tables.items()}
+        return frozenset(own.items()), frozenset(tables.items())
 
     def _fork(self, place: int) -> World:
         """Return a world that goes on from this one, about to run the call at a place."""
@@ -197,9 +228,9 @@ class World:
         tool = self._tools[str(call.tool)]
         executed, before = None, dict(self.__dict__)
         try:
-            arguments = tool.bind(copy.deepcopy(call.arguments or {}))
+            arguments = tool.bind(own_copy(call.arguments or {}))
             passed = {name: v for name, v in arguments.items() if v is not NOT_GIVEN}
-            executed = Execution(tool.document.id, copy.deepcopy(passed))
+            executed = Execution(tool.document.id, own_copy(passed))
             value = orjson.loads(json_bytes(tool.function(self, **arguments)))
         except (SealError, KeyboardInterrupt):
             raise

@@ -1,6 +1,7 @@
 """Each tool of the phone: what it returns, changes and refuses, in this order."""
 
 import json
+from math import inf, nan
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,9 @@ needs("phonenumbers", "pint", "holidays", "geopy")
 
 BO = {"name": "Cy Dahl", "phone_number": "+4670000003"}
 LATER = START + 60.0
+UNITS = {"from_unit": "km", "to_unit": "mm"}
+CURRENCIES = {"from_currency_code": "EUR", "to_currency_code": "USD"}
+DAY = {"month": 1, "day": 1, "hour": 0, "minute": 0, "second": 0}
 
 
 def test_names_types_and_required_arguments_are_the_originals(seal_data: Path):
@@ -419,3 +423,29 @@ def test_holidays_need_wifi_after_types():
     assert phone.kind("search_holiday", holiday_name=5) == "TypeError"
     assert phone.kind("search_holiday", holiday_name="x", year=2025.0) == "TypeError"
     assert phone.kind("search_holiday", holiday_name="Christmas") == "ConnectionError"
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "kind", "told"),
+    [
+        ("search_contacts", {"phone_number": []}, "TypeError", "a phone number is a text"),
+        ("search_contacts", {"phone_number": 5}, "TypeError", "a phone number is a text"),
+        ("search_contacts", {"phone_number": None}, "NumberParseException", "None"),
+        ("search_contacts", {"name": 5}, "TypeError", "name: expected a text, got int"),
+        ("search_contacts", {"relationship": {}}, "TypeError", "expected a text, got dict"),
+        ("seconds_to_hours_minutes_seconds", {"seconds": inf}, "ValueError", "finite"),
+        ("seconds_to_hours_minutes_seconds", {"seconds": nan}, "ValueError", "finite"),
+        ("seconds_to_hours_minutes_seconds", {"seconds": 1e30}, "ValueError", "years"),
+        ("seconds_to_hours_minutes_seconds", {"seconds": 1e12}, "ValueError", "years"),
+        ("shift_timestamp", {"timestamp": START, "days": 10**12}, "OverflowError", "years"),
+        ("shift_timestamp", {"timestamp": START, "days": 10**8}, "OverflowError", "years"),
+        ("unit_conversion", {"amount": inf, **UNITS}, "ValueError", "amount must be a finite"),
+        ("unit_conversion", {"amount": 1e308, **UNITS}, "ValueError", "in the wanted unit"),
+        ("convert_currency", {"amount": nan, **CURRENCIES}, "ValueError", "finite"),
+        ("datetime_info_to_timestamp", {"year": 10**30, **DAY}, "ValueError", "calendar"),
+    ],
+)
+def test_arguments_beyond_all_bounds_are_failures_that_say_so(name, arguments, kind, told):
+    error = new_phone()(name, **arguments).error
+    assert error["kind"] == kind
+    assert told in error["message"]

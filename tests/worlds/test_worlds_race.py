@@ -1,6 +1,7 @@
 """Which order of simultaneous calls happens."""
 
 import itertools
+from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
@@ -8,9 +9,10 @@ from hypothesis import strategies as st
 from phones import FRIEND, OWNER, REMINDER, called, lamps, new_phone, task
 
 from seal.core.types import Task, ToolCall
+from seal.worlds.functions import effects
 from seal.worlds.phone.world import phone
-from seal.worlds.race import Touch, exhaustive_order, failing_order
-from seal.worlds.world import WorldSetup
+from seal.worlds.race import MANY_RUNS, Touch, exhaustive_order, failing_order
+from seal.worlds.world import WorldSetup, toolbox
 
 TOKENS = "abc"
 ANYTHING = st.none() | st.frozensets(st.sampled_from(TOKENS))
@@ -72,6 +74,77 @@ def test_one_switch_and_many_that_need_it_take_few_runs():
     touches = [Touch(frozenset(), frozenset({"wifi"})), *[needing] * 20]
     assert failing_order(touches, False, run)[:2] == (1, 0)
     assert len(runs) < 100
+
+
+def test_calls_that_change_nothing_take_a_run_each():
+    runs = []
+
+    def run(state, place):
+        runs.append(place)
+        return state, False
+
+    assert failing_order([Touch()] * 50, object(), run) == tuple(range(50))
+    assert sorted(runs) == list(range(50))
+
+
+def test_equal_worlds_are_searched_once():
+    """Switches of their own, in any order: 2 ** 6 worlds, not 6! orders."""
+    runs = []
+
+    def run(on, place):
+        runs.append(place)
+        return on | {place}, False
+
+    assert failing_order([Touch()] * 6, frozenset(), run, version=lambda on: on) == tuple(range(6))
+    assert len(runs) == sum(6 - size for on in range(64) for size in [bin(on).count("1")])
+
+
+def test_many_calls_that_hinder_each_other_in_a_large_world_are_given_up_soon():
+    pytest.importorskip("phonenumbers", reason="phonenumbers comes with the extra worlds")
+    friends = [{**FRIEND, "person_id": f"p{number}"} for number in range(1, 501)]
+    calls = [
+        called("modify_contact", n, person_id=f"p{n + 1}", is_self=False) for n in range(25)
+    ] + [
+        called("send_message_with_phone_number", n, phone_number="+4670000009", content="hi")
+        for n in range(25, 50)
+    ]
+    phone = new_phone(contacts=[OWNER, *friends]).world
+    runs = count_runs(phone)
+    assert [result.error for result in phone.call(calls)] == [None] * 50
+    assert len(runs) == MANY_RUNS + 50
+
+
+def count_runs(world):
+    """Return a list that grows with each call of a tool of this world and its forks."""
+    runs, tools = [], dict(world._tools)
+
+    def counted(function):
+        def tool(*given, **arguments):
+            runs.append(function)
+            return function(*given, **arguments)
+
+        return tool
+
+    world._tools = {n: replace(t, function=counted(t.function)) for n, t in tools.items()}
+    return runs
+
+
+def test_a_tool_that_cannot_say_what_it_touches_may_touch_everything():
+    def wrong(arguments):
+        raise RuntimeError("no such token")
+
+    @effects(checks=wrong, changes=lambda arguments: [["no", "token"]])
+    def read_on(lamp) -> None:
+        lamps.tools["lamps/read"].function(lamp)
+
+    kind = replace(lamps, tools={**lamps.tools, **toolbox("lamps", [read_on])})
+    batch = [
+        ToolCall("call_0", "switch", {"on": True}, tool="lamps/switch"),
+        ToolCall("call_1", "read_on", {}, tool="lamps/read_on"),
+    ]
+    for race in ("dependency", "exhaustive"):
+        world = kind.under(WorldSetup(options={"race": race})).open(Task("t", "b", ()), 0)
+        assert [r.call_id for r in world.call(batch)] == ["call_1", "call_0"]
 
 
 def test_after_too_many_runs_the_given_order_happens():

@@ -92,6 +92,48 @@ def test_a_result_that_is_no_json_is_a_failure_of_the_tool():
     assert use(world_of(odd), "odd").error["kind"] == "TypeError"
 
 
+@pytest.mark.parametrize(
+    ("cell", "kind"),
+    [
+        ({1, 2}, "TypeError"),
+        (b"bytes", "TypeError"),
+        ([object()], "TypeError"),
+        (float("nan"), "ValueError"),
+        ([float("inf")], "ValueError"),
+    ],
+)
+def test_a_tool_that_puts_no_json_into_a_table_fails_and_changes_nothing(cell, kind):
+    def put(world) -> None:
+        world.put("t", [{"a": 2}, {"a": cell}])
+
+    def add(world) -> None:
+        world.add("t", {"a": cell})
+
+    def fine(world) -> None:
+        world.add("t", {"a": (3, 4)})
+
+    world = world_of(put, add, fine, tables={"t": [{"a": 1}]})
+    for name in ("put", "add"):
+        error = use(world, name).error
+        assert error["kind"] == kind
+        assert "the cell 'a' of a table would be no JSON" in error["message"]
+        assert world.states() == [{"t": [{"a": 1}]}]
+    assert use(world, "fine").error is None
+    assert world.states() == [{"t": [{"a": 1}, {"a": [3, 4]}]}]
+
+
+def test_rows_that_stay_are_shared_and_equal_numbers_of_another_kind_are_not_the_same():
+    def put(world) -> None:
+        world.put("t", [dict(world.rows("t")[0]), {"a": True}, {"a": 1.0}])
+
+    world = world_of(put, tables={"t": [{"a": 1}, {"a": 1}, {"a": 1}]})
+    (before,) = world.states()
+    use(world, "put")
+    (after,) = world.states()
+    assert after["t"][0] is before["t"][0]
+    assert [type(row["a"]) for row in after["t"]] == [int, bool, float]
+
+
 def test_failures_of_the_infrastructure_are_no_results():
     def ask(world) -> str:
         raise SealError("the server is gone")

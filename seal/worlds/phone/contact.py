@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 
 from seal.core.types import JSON
 from seal.worlds.functions import NOT_GIVEN, NotGiven, effects, unchecked
@@ -57,7 +57,7 @@ def add_contact(
     """
     check_phone_number(phone_number)
     if is_self:
-        _refuse_second_self(phone.rows("contacts"))
+        _refuse_second_self(phone.table("contacts"))
     person_id = phone.new_id()
     phone.add(
         "contacts",
@@ -100,7 +100,7 @@ def modify_contact(
     changes = {field: value for field, value in fields.items() if value is not NOT_GIVEN}
     if not changes:
         raise ValueError(f"nothing to change; give at least one of {', '.join(fields)}")
-    rows = phone.rows("contacts")
+    rows = phone.table("contacts")
     if is_self is True:
         _refuse_second_self([row for row in rows if row["person_id"] != person_id])
     phone.put("contacts", moved(rows, "person_id", person_id, changes))
@@ -113,7 +113,7 @@ def remove_contact(phone: PhoneWorld, person_id: str) -> None:
     Args:
         person_id: Id of the person.
     """
-    rows = phone.rows("contacts")
+    rows = phone.table("contacts")
     phone.put("contacts", without(rows, lambda row: row["person_id"] == person_id))
 
 
@@ -141,7 +141,7 @@ def search_contacts(
     """
     check_phone_number(phone_number)
     return found(
-        phone.rows("contacts"),
+        phone.table("contacts"),
         Filter("person_id", person_id, where),
         Filter("name", name, like),
         Filter("phone_number", phone_number, where),
@@ -150,7 +150,7 @@ def search_contacts(
     )
 
 
-def _refuse_second_self(rows: list[Row]) -> None:
+def _refuse_second_self(rows: Sequence[Row]) -> None:
     if any(row["is_self"] for row in rows):
         raise DuplicateError("another entry is the phone's owner already; there can be only one")
 

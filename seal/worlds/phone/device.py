@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
+from math import isfinite
 from typing import TYPE_CHECKING, Any
 
-from seal.core.errors import MissingExtraError
+from seal.core.errors import MissingExtraError, shortened
 from seal.core.types import Tables
 from seal.worlds.functions import NotGiven, WorldTool
 from seal.worlds.tables import Row
@@ -101,7 +103,7 @@ class PhoneWorld(World):
     @property
     def settings(self) -> Row:
         """The settings; a copy."""
-        return self.rows("settings")[0]
+        return dict(self.table("settings")[0])
 
     def set(self, **changes: bool) -> None:
         """Change settings."""
@@ -146,6 +148,16 @@ def check_range(name: str, value: float | NotGiven | None, bounds: tuple[float, 
         raise ValueError(f"{name} must be between {low} and {high}, got {value}")
 
 
+def check_finite(name: str, value: float) -> None:
+    """Make sure that a number is one.
+
+    Raises:
+        ValueError: It is infinite or none.
+    """
+    if not isfinite(value):
+        raise ValueError(f"{name} must be a finite number, got {value}")
+
+
 def check_timestamp(name: str, value: float | NotGiven | None) -> None:
     """Make sure that a time, where there is one, lies between 1980 and 2050.
 
@@ -173,11 +185,20 @@ def check_phone_number(number: Any) -> None:
     Whether anybody has the number is not asked.
 
     Raises:
+        TypeError: It is no text.
         NumberParseException: It does not.
         MissingExtraError: phonenumbers is not installed.
     """
     if isinstance(number, NotGiven):
         return
+    if number is not None and not isinstance(number, str):
+        raise TypeError(f"a phone number is a text, got {shortened(number)}")
+    _parse(number)
+
+
+@lru_cache(1024)
+def _parse(number: Any) -> None:
+    """Parse a number; what raises is not kept."""
     try:
         import phonenumbers
     except ImportError as error:
@@ -190,6 +211,7 @@ __all__ = [
     "COLUMNS",
     "SERVICES",
     "PhoneWorld",
+    "check_finite",
     "check_phone_number",
     "check_place",
     "check_range",

@@ -21,7 +21,7 @@ def send_message_with_phone_number(phone: PhoneWorld, phone_number: str, content
     """
     check_phone_number(phone_number)
     phone.need_cellular()
-    contacts = phone.rows("contacts")
+    contacts = phone.table("contacts")
     owners = where(contacts, "is_self", True)
     if len(owners) != 1:
         raise DuplicateError(f"the address book has {len(owners)} owners of the phone, not one")
@@ -74,7 +74,7 @@ def search_messages(
     check_timestamp("creation_timestamp_lowerbound", creation_timestamp_lowerbound)
     check_timestamp("creation_timestamp_upperbound", creation_timestamp_upperbound)
     return found(
-        phone.rows("messages"),
+        phone.table("messages"),
         Filter("message_id", message_id, where),
         Filter("sender_person_id", sender_person_id, where),
         Filter("sender_phone_number", sender_phone_number, where),

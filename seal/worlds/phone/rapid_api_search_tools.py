@@ -12,7 +12,7 @@ from seal.core.types import JSON
 from seal.worlds.functions import effects
 from seal.worlds.phone.answers import Question
 from seal.worlds.phone.currencies import CURRENCIES
-from seal.worlds.phone.device import PhoneWorld, check_place
+from seal.worlds.phone.device import PhoneWorld, check_finite, check_place
 from seal.worlds.tables import Row
 
 _PRIVATE = ("business_id", "place_id", "place_link", "verified", "photos")
@@ -160,6 +160,7 @@ def convert_currency(
     Returns:
         The amount in the wanted currency.
     """
+    check_finite("amount", amount)
     codes = [from_currency_code.upper(), to_currency_code.upper()]
     for given, code in zip((from_currency_code, to_currency_code), codes, strict=True):
         if code not in CURRENCIES:

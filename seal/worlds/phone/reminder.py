@@ -81,7 +81,7 @@ def modify_reminder(
     if not changes:
         raise ValueError(f"nothing to change; give at least one of {', '.join(fields)}")
     changes["creation_timestamp"] = phone.now
-    phone.put("reminders", moved(phone.rows("reminders"), "reminder_id", reminder_id, changes))
+    phone.put("reminders", moved(phone.table("reminders"), "reminder_id", reminder_id, changes))
 
 
 @effects(checks=_one, changes=_one)
@@ -91,7 +91,7 @@ def remove_reminder(phone: PhoneWorld, reminder_id: str) -> None:
     Args:
         reminder_id: Id of the reminder.
     """
-    rows = phone.rows("reminders")
+    rows = phone.table("reminders")
     phone.put("reminders", without(rows, lambda row: row["reminder_id"] == reminder_id))
 
 
@@ -128,7 +128,7 @@ def search_reminder(
     check_timestamp("reminder_timestamp_upperbound", reminder_timestamp_upperbound)
     check_place(latitude, longitude)
     return found(
-        phone.rows("reminders"),
+        phone.table("reminders"),
         Filter("reminder_id", reminder_id, where),
         Filter("content", content, somewhat_like),
         Filter("creation_timestamp", creation_timestamp_lowerbound, at_least),

@@ -45,7 +45,7 @@ class PhoneWithTimers(PhoneWorld):
 
     def events(self) -> Sequence[str]:
         """Return the timers that have begun to ring, the earliest first, each one once."""
-        ringing = between(self.rows(TABLE), "timer_timestamp", high=self.now)
+        ringing = between(self.table(TABLE), "timer_timestamp", high=self.now)
         new = [row for row in ringing if row["timer_id"] not in self._told]
         self._told |= {row["timer_id"] for row in new}
         new.sort(key=lambda row: float(row["timer_timestamp"]))
@@ -110,7 +110,7 @@ def search_timers(phone: PhoneWithTimers, label: str | NotGiven = NOT_GIVEN) -> 
     Returns:
         The timers found, each with `rang`; an empty list where there are none.
     """
-    rows = phone.rows(TABLE)
+    rows = phone.table(TABLE)
     if not isinstance(label, NotGiven):
         rows = somewhat_like(rows, "label", label)
     rang = between(rows, "timer_timestamp", high=phone.now)
@@ -124,7 +124,7 @@ def cancel_timer(phone: PhoneWithTimers, timer_id: str) -> None:
     Args:
         timer_id: Id of the timer.
     """
-    rows = phone.rows(TABLE)
+    rows = phone.table(TABLE)
     found = where(rows, "timer_id", timer_id)
     if not found:
         raise NoDataError(f"there is no timer with the timer_id {timer_id!r}")

@@ -11,7 +11,7 @@ from zoneinfo import ZoneInfo
 
 from seal.core.errors import MissingExtraError
 from seal.worlds.functions import effects
-from seal.worlds.phone.device import PhoneWorld, check_place, check_timestamp
+from seal.worlds.phone.device import PhoneWorld, check_finite, check_place, check_timestamp
 
 _HOLIDAY_LIKENESS = 90.0
 """A holiday's name must be more like what is looked for, in [0, 100]."""
@@ -70,7 +70,10 @@ def datetime_info_to_timestamp(
         POSIX seconds.
     """
     zone = ZoneInfo(phone.clock.zone)
-    return datetime(year, month, day, hour, minute, second, tzinfo=zone).timestamp()
+    try:
+        return datetime(year, month, day, hour, minute, second, tzinfo=zone).timestamp()
+    except OverflowError as error:
+        raise ValueError("a part of the date is far beyond any calendar") from error
 
 
 @effects()
@@ -97,8 +100,11 @@ def shift_timestamp(
         POSIX seconds.
     """
     check_timestamp("timestamp", timestamp)
-    shift = timedelta(weeks=weeks, days=days, hours=hours, minutes=minutes, seconds=seconds)
-    return (phone.clock.local(timestamp) + shift).timestamp()
+    try:
+        shift = timedelta(weeks=weeks, days=days, hours=hours, minutes=minutes, seconds=seconds)
+        return (phone.clock.local(timestamp) + shift).timestamp()
+    except (OverflowError, ValueError) as error:
+        raise OverflowError("the shift leads beyond the years 1 to 9999") from error
 
 
 @effects()
@@ -130,7 +136,11 @@ def seconds_to_hours_minutes_seconds(phone: PhoneWorld, seconds: float) -> dict[
     """
     # As ToolSandbox: the local time of day of these POSIX seconds, which is the length of time
     # only in UTC and below 24 hours.
-    local = phone.clock.local(seconds)
+    check_finite("seconds", seconds)
+    try:
+        local = phone.clock.local(seconds)
+    except (ValueError, OverflowError, OSError) as error:
+        raise ValueError(f"seconds leads beyond the years 1 to 9999, got {seconds}") from error
     return {"hour": local.hour, "minute": local.minute, "second": local.second}
 
 
@@ -146,6 +156,7 @@ def unit_conversion(phone: PhoneWorld, amount: float, from_unit: str, to_unit: s
     Returns:
         The amount in the wanted unit.
     """
+    check_finite("amount", amount)
     for name, unit in (("from_unit", from_unit), ("to_unit", to_unit)):
         # Pint computes what stands in a unit's name: 9**9**9 would take for ever.
         if len(unit) > _LONGEST_UNIT or _RAISES.search(_POWER.sub("", unit)):
@@ -153,10 +164,12 @@ def unit_conversion(phone: PhoneWorld, amount: float, from_unit: str, to_unit: s
     registry, unknown = _units()
     with _UNITS:
         try:
-            return float(registry.Quantity(amount, from_unit).to(to_unit).magnitude)
+            converted = float(registry.Quantity(amount, from_unit).to(to_unit).magnitude)
         except unknown:
             lower = from_unit.lower(), to_unit.lower()
-            return float(registry.Quantity(amount, lower[0]).to(lower[1]).magnitude)
+            converted = float(registry.Quantity(amount, lower[0]).to(lower[1]).magnitude)
+    check_finite("the amount in the wanted unit", converted)
+    return converted
 
 
 @effects()

@@ -25,7 +25,8 @@ def phone(setup: WorldSetup) -> Phones:
 
     Args:
         setup: Of which the options are `race` (`seal.worlds.world.Race`) and `web`: a file of
-            recorded answers (`RecordedWeb`), or `simulator`; else the shipped answers serve.
+            recorded answers (`RecordedWeb`), or `simulator`; else those of the pool serve, or the
+            shipped ones.
 
     Raises:
         OptionError: An option is unknown or has a value that it cannot have.
@@ -103,7 +104,7 @@ def _web(setup: WorldSetup) -> Callable[[], WebAnswers]:
         return _simulated(setup.simulator())
     if option is not None and not isinstance(option, str):
         raise OptionError(f"-T web={option!r}: expected a file of recorded answers, or simulator")
-    recorded: RecordedWeb = recorded_web(None if option is None else Path(option))
+    recorded: RecordedWeb = recorded_web(setup.web if option is None else Path(option))
     return lambda: recorded
 
 
