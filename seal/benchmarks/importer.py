@@ -4,7 +4,7 @@ An importer is a function that yields records while it reads: tools, tasks, and 
 any order; the folder keeps their order, so an importer yields in an order that its source alone
 decides. Here the records become a pool folder, which appears whole or not at all:
 
-    tools.jsonl  tasks.jsonl  recorded/NAME/trajectories.jsonl  import.json
+    tools.jsonl  tasks.jsonl  recorded/NAME/trajectories.jsonl  web.json  import.json
 """
 
 from __future__ import annotations
@@ -58,6 +58,7 @@ TASKS = "tasks.jsonl"
 REPORT = "import.json"
 RECORDED = "recorded"
 TRAJECTORIES = "trajectories.jsonl"
+WEB = "web.json"
 _PLACES = 5
 """Malformed records that are told with their place."""
 
@@ -69,6 +70,17 @@ class Recorded:
     name: str
     """Of the recording, as in `--model recorded:NAME`; a folder name."""
     trajectory: Trajectory
+
+
+@dataclass(frozen=True, slots=True)
+class Web:
+    """Recorded answers of the web that the worlds of a pool are played with.
+
+    A run whose `-T web=` says otherwise does without them.
+    """
+
+    content: bytes
+    """JSON, as `-T web=FILE` takes it (`seal.worlds.phone.answers`)."""
 
 
 @dataclass(slots=True)
@@ -101,7 +113,7 @@ class Importer(Protocol):
 
     def __call__(
         self, source: Path, notes: Notes, **options: Any
-    ) -> Iterator[Tool | Task | Recorded]:
+    ) -> Iterator[Tool | Task | Recorded | Web]:
         """Yield the records of a file or folder; equal sources give equal records in equal order.
 
         Raises:
@@ -282,8 +294,10 @@ class _Writer:
         self._tasks = self._open(folder / TASKS)
         self._recorded: dict[str, IO[bytes]] = {}
 
-    def add(self, record: Tool | Task | Recorded) -> None:
-        if isinstance(record, Recorded):
+    def add(self, record: Tool | Task | Recorded | Web) -> None:
+        if isinstance(record, Web):
+            (self._folder / WEB).write_bytes(record.content)
+        elif isinstance(record, Recorded):
             self._recording(record.name).write(encode(record.trajectory))
             self.recordings[record.name] += 1
         elif isinstance(record, Task):

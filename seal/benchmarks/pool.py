@@ -15,6 +15,7 @@ from seal.benchmarks.importer import (
     TASKS,
     TOOLS,
     TRAJECTORIES,
+    WEB,
     pool_digest,
 )
 from seal.benchmarks.needs import named_tools
@@ -47,7 +48,8 @@ class StoredPool:
     """A pool folder: tools, tasks and recorded runs; tasks and runs are streamed.
 
     Args:
-        folder: With tools.jsonl and tasks.jsonl; `import.json` and `recorded/` where they exist.
+        folder: With tools.jsonl and tasks.jsonl; `import.json`, `recorded/` and `web.json` where
+            they exist.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -71,6 +73,12 @@ class StoredPool:
     def name(self) -> str:
         """The benchmark's name; the folder's where import.json names none."""
         return str(self.report.get("benchmark") or self.folder.resolve().name)
+
+    @property
+    def web(self) -> Path | None:
+        """Answers of the web for the worlds of its tasks; None: it has none of its own."""
+        path = self.folder / WEB
+        return path if path.is_file() else None
 
     @cached_property
     def digest(self) -> str:

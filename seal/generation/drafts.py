@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal, get_args
+from typing import Literal, get_args
 
 from seal.core.errors import DataError, UnknownNameError, UsageError
 from seal.core.records import to_plain
 from seal.core.types import JSON, Task, Tool, Trajectory
 from seal.generation.milestones import Draft
 from seal.generation.sequences import draft_task
+from seal.worlds.world import WorldSetup
 
 Form = Literal["authored", "plan"]
 """How a draft is written: in the notation of scenarios, or as the plan of a task."""
@@ -52,8 +53,7 @@ def draft_tasks(
     tools: Mapping[str, Tool],
     trajectories: Iterable[Trajectory] | None = None,
     wanted: Collection[str] = (),
-    options: Mapping[str, Any] | None = None,
-    seed: int = 0,
+    setup: WorldSetup | None = None,
 ) -> Drafts:
     """Return the drafted milestones of tasks.
 
@@ -63,8 +63,7 @@ def draft_tasks(
         trajectories: What was done; of each task the first one that did not fail counts. None: the
             references of the tasks.
         wanted: Ids of tasks; none: all.
-        options: Of the worlds.
-        seed: Of the worlds.
+        setup: Of the worlds; None: without options.
 
     Raises:
         UnknownNameError: A wanted task is none of the tasks.
@@ -83,7 +82,7 @@ def draft_tasks(
             found.left_out[task.id] = "it was not played to its end"
             continue
         try:
-            found.drafts += draft_task(task, tools, trajectory, options, seed)
+            found.drafts += draft_task(task, tools, trajectory, setup)
         except DataError as error:
             found.left_out[task.id] = str(error).removeprefix(f"task {task.id}: ")
     if not found.drafts:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby
-from typing import Any
 
 from seal.benchmarks.scenarios.files import Move
 from seal.benchmarks.scenarios.sequences import play_sequence
@@ -24,8 +23,7 @@ def draft_task(
     task: Task,
     tools: Mapping[str, Tool],
     trajectory: Trajectory | None = None,
-    options: Mapping[str, Any] | None = None,
-    seed: int = 0,
+    setup: WorldSetup | None = None,
 ) -> list[Draft]:
     """Return the drafted milestones of each goal of a task.
 
@@ -33,8 +31,7 @@ def draft_task(
         task: What was done, or is to be done as its references say.
         tools: By id.
         trajectory: What was done; None: the references are done anew in the task's world.
-        options: Of the world.
-        seed: Of the world, from which new ids follow.
+        setup: Of the world; None: without options.
 
     Raises:
         DataError: There is no sequence, or nothing in one of which a milestone could ask.
@@ -42,7 +39,7 @@ def draft_task(
     """
     world = None
     if task.world:
-        world = build_worlds(task.world, WorldSetup(seed=seed, options=dict(options or {})))
+        world = build_worlds(task.world, setup or WorldSetup())
     if trajectory is None:
         trajectory = referred(task, world)
     fails = None if world is None else _trial(task, world)

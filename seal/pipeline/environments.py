@@ -63,6 +63,7 @@ class EnvironmentSource:
         setup = WorldSetup(
             seed=settings.seed,
             options=settings.world_options,
+            web=pool.web,
             simulator=lambda: simulator_of(settings, known, pool, store, cast),
             keys_of_call=keys_of_call,
         )

@@ -12,7 +12,7 @@ from seal.benchmarks.augment.augmentations import UNCHANGED, Augmentation
 from seal.benchmarks.augment.distraction import Distractors
 from seal.benchmarks.augment.renaming import renamed
 from seal.benchmarks.augment.scrambling import Scrambler, is_scrambled
-from seal.benchmarks.importer import ImportReport, Notes, Recorded, write_pool
+from seal.benchmarks.importer import ImportReport, Notes, Recorded, Web, write_pool
 from seal.benchmarks.needs import named_tools
 from seal.benchmarks.pool import StoredPool, load_pool
 from seal.core.errors import DataError, UsageError
@@ -167,7 +167,7 @@ def augment_stored(
         DataError: The pool is malformed, or no task has an augmented form.
     """
 
-    def records(source: Path, notes: Notes, **_: Any) -> Iterator[Tool | Task | Recorded]:
+    def records(source: Path, notes: Notes, **_: Any) -> Iterator[Tool | Task | Recorded | Web]:
         stored = load_pool(source)
         made = augment_pool(stored.tools(), stored.tasks(), augmentations)
         if not made.tasks:
@@ -182,5 +182,7 @@ def augment_stored(
         }
         yield from made.tools
         yield from made.tasks
+        if stored.web is not None:
+            yield Web(stored.web.read_bytes())
 
     return write_pool(pool.name, records, pool.folder, out)

@@ -12,7 +12,7 @@ from zoneinfo import ZoneInfo
 
 from seal.benchmarks.augment.augmentations import UNCHANGED
 from seal.benchmarks.augment.pools import GIVEN, TAG
-from seal.benchmarks.importer import Notes, Recorded
+from seal.benchmarks.importer import Notes, Recorded, Web
 from seal.benchmarks.scenarios.beginnings import UTC, clock_fields, tables_of
 from seal.benchmarks.scenarios.files import (
     CATEGORIES,
@@ -25,6 +25,7 @@ from seal.benchmarks.scenarios.files import (
 from seal.benchmarks.scenarios.fitting import Arguments
 from seal.benchmarks.scenarios.notation import Names, place_of, plan_of
 from seal.benchmarks.scenarios.sequences import play_sequence
+from seal.benchmarks.upstream.web import web_answers
 from seal.core.errors import DataError, UnknownNameError, shortened
 from seal.core.types import END_CONVERSATION, Goal, Plan, Step, Stop, Task, Tool, Trajectory
 from seal.evaluation.milestones.faults import Fault, unmet
@@ -50,14 +51,15 @@ _OF_THE_USER = END_CONVERSATION.rpartition("/")[2]
 
 def import_scenarios(
     source: Path, notes: Notes, *, benchmark: str = BENCHMARK, web: str | None = None
-) -> Iterator[Tool | Task | Recorded]:
+) -> Iterator[Tool | Task | Recorded | Web]:
     """Yield the tools of the worlds, the scenarios as tasks, and their wrong sequences as recorded.
 
     Args:
         source: A file, or a folder of files, as `seal.benchmarks.scenarios` says.
         notes: Gets the counts.
         benchmark: Name of what the tasks are of.
-        web: File of what the web answers (`-T web=FILE` of a run too); None: what is shipped.
+        web: File of what the web answers, which comes along and is what a run is given too; None:
+            what is shipped.
 
     Raises:
         DataError: A file is malformed, a scenario cannot be, its gold sequence does not score 1, or
@@ -77,6 +79,8 @@ def import_scenarios(
         yield from (Recorded(WRONG, trajectory) for trajectory in wrong)
         counts.update(wrong=len(wrong), **{tag: int(task.tags[tag]) for tag in CATEGORIES})
     notes.facts["counts"] = dict(sorted(counts.items()))
+    if web is not None:
+        yield from web_answers(Path(web), notes)
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,13 +15,14 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 from seal.benchmarks.augment.augmentations import UNCHANGED
 from seal.benchmarks.augment.pools import GIVEN, TAG
 from seal.benchmarks.augment.scrambling import KEEPS, Scrambler
-from seal.benchmarks.importer import Notes
+from seal.benchmarks.importer import Notes, Web
 from seal.benchmarks.toolsandbox.clock import START, parse_clock, set_clock
 from seal.benchmarks.toolsandbox.milestones import TABLES, plan_of
 from seal.benchmarks.toolsandbox.references import references
@@ -34,6 +35,7 @@ from seal.benchmarks.toolsandbox.scenarios import (
 )
 from seal.benchmarks.upstream.records import field, find
 from seal.benchmarks.upstream.tolerance import usable
+from seal.benchmarks.upstream.web import web_answers
 from seal.core.errors import DataError, UnknownNameError, shortened
 from seal.core.types import JSON, Goal, Step, Task, Tool
 from seal.worlds.phone import TOOL_IDS, tools
@@ -54,6 +56,8 @@ _OF_OFFERS = frozenset(
     }
 )
 """Categories that repeat what `augmentation` says."""
+WEB = "web_fixtures.json"
+"""File of the web's answers, beside the scenarios."""
 _FIRST_SECONDS = 5
 _STEP_SECONDS = 1.25
 _KEPT = {"modify_reminder": ["argument-descriptions"]}
@@ -63,8 +67,10 @@ _LACKS = ("demonstrations", "knowledge_boundaries", "relevant", "user_goals")
 
 def import_toolsandbox(
     source: Path, notes: Notes, *, clock: str | None = None
-) -> Iterator[Tool | Task]:
+) -> Iterator[Tool | Task | Web]:
     """Yield the phone's tools, their scrambled forms, and the scenarios as tasks.
+
+    Where the web's answers lie beside the scenarios (`web_fixtures.json`), they come along.
 
     Args:
         source: The file of the scenarios, or a folder above it.
@@ -74,13 +80,13 @@ def import_toolsandbox(
 
     Raises:
         UsageError: `clock` is no such time.
-        DataError: The file is missing or torn, or no scenario of it can be used; malformed ones
-            among others are left out and counted.
+        DataError: The file is missing or torn, or no scenario of it can be used, or the web's
+            answers are none; malformed scenarios among others are left out and counted.
     """
     start = START if clock is None else parse_clock(clock)
     path = find(source, FILES, BENCHMARK)[0]
     gold = references(path.parent, notes) if start == START else {}
-    return _records(path, notes, start, gold)
+    return chain(_records(path, notes, start, gold), web_answers(path.parent / WEB, notes))
 
 
 def _records(
