@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import ast
 import re
 
 import orjson
 
+from seal.core.literals import literal_value
 from seal.core.plain import json_text
 from seal.core.types import JSON
 
@@ -43,8 +43,8 @@ def value_of(content: str) -> JSON:
 
 def _literal(content: str) -> JSON:
     try:
-        value: JSON = ast.literal_eval(content)
-    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        value: JSON = literal_value(content)
+    except ValueError:
         return content
     known = value is None or isinstance(value, (dict, list, tuple, str, bool))
     return value if known else content

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import json
 from collections import defaultdict
 from collections.abc import Mapping
@@ -13,6 +12,7 @@ import orjson
 
 from seal.core.canonical import normalise
 from seal.core.errors import DataError
+from seal.core.literals import literal_value
 from seal.core.protocols import Response
 from seal.core.store import Store
 from seal.core.text import words
@@ -176,8 +176,8 @@ def _literal(text: str) -> Any:
     except (ValueError, RecursionError):
         pass
     try:
-        return ast.literal_eval(text)
-    except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
+        return literal_value(text)
+    except ValueError:
         return None
 
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import orjson
 
+from seal.core.literals import literal_value
 from seal.core.store import Store
 from seal.core.types import JSON, Tool
 from seal.simulator_cache.cached import KIND, SHAPE, document_digest, entry_key, with_shape
@@ -148,6 +148,6 @@ def _held(text: str) -> JSON:
     except orjson.JSONDecodeError:
         pass
     try:
-        return ast.literal_eval(text)
-    except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
+        return literal_value(text)
+    except ValueError:
         return text

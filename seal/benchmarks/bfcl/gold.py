@@ -21,7 +21,6 @@ from __future__ import annotations
 
 import ast
 import math
-import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice, product
 from typing import Any
@@ -29,6 +28,7 @@ from typing import Any
 from seal.benchmarks.gold_calls import admits
 from seal.core.conditions import Argument, Called
 from seal.core.errors import DataError, shortened
+from seal.core.literals import literal_value, parse_expression
 from seal.core.types import JSON, Milestone, Plan, Tool
 
 MOST_VALUES = 4096
@@ -204,10 +204,8 @@ def _parsed(text: Any) -> ast.Call:
     if not isinstance(text, str):
         raise DataError(problem)
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of odd escapes within texts
-            parsed = ast.parse(text.strip(), mode="eval").body
-    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        parsed = parse_expression(text)
+    except ValueError as error:
         raise DataError(problem) from error
     if not isinstance(parsed, ast.Call) or not isinstance(parsed.func, (ast.Name, ast.Attribute)):
         raise DataError(problem)
@@ -216,8 +214,8 @@ def _parsed(text: Any) -> ast.Call:
 
 def _literal(node: ast.expr, text: str) -> JSON:
     try:
-        return _as_json(ast.literal_eval(node))
-    except (ValueError, TypeError, SyntaxError, RecursionError, MemoryError) as error:
+        return _as_json(literal_value(node))
+    except (ValueError, RecursionError) as error:
         raise DataError(
             f"{shortened(text)}: {shortened(ast.unparse(node))} is no literal that JSON can hold"
         ) from error

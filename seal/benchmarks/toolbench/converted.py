@@ -6,9 +6,7 @@ start of a Python literal, of which names, and often arguments, can still be rea
 
 from __future__ import annotations
 
-import ast
 import re
-import warnings
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -23,6 +21,7 @@ from seal.benchmarks.toolbench.answers import (
     text_of_query,
 )
 from seal.core.errors import DataError, shortened
+from seal.core.literals import literal_value
 
 _MESSAGE_LENGTH = 100
 """Upstream cuts the messages of its published results here."""
@@ -155,8 +154,6 @@ def _unescaped(escape: re.Match[str]) -> str:
 def _literal(text: str) -> Any:
     """Return the value of a Python literal, or None."""
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # a model's text may hold escapes that Python warns of
-            return ast.literal_eval(text)
-    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        return literal_value(text)
+    except ValueError:
         return None

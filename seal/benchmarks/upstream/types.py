@@ -14,9 +14,7 @@ does not fit the type: then the default is left out of the schema and counted.
 
 from __future__ import annotations
 
-import ast
 import re
-import warnings
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -25,6 +23,7 @@ from typing import TYPE_CHECKING, Any
 
 from seal.benchmarks.upstream.records import json_of_text
 from seal.core.errors import DataError, shortened
+from seal.core.literals import literal_value
 from seal.core.plain import MAX_DEPTH, json_text, nested_deeper
 from seal.core.schemas import schema_validator
 from seal.core.types import JSON
@@ -176,10 +175,8 @@ def literal(text: str) -> JSON:
     except ValueError:
         pass
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # "\d" in a text that upstream wrote
-            value = ast.literal_eval(text.strip())
-    except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
+        value = literal_value(text)
+    except ValueError:
         return None
     return _plain(value) if not nested_deeper(value, MAX_DEPTH) else None
 
