@@ -7,7 +7,8 @@ benchmark's folder; then a tab and the path upstream, where that is another.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
@@ -139,13 +140,14 @@ def _download(url: str, file: PinnedFile, out: Path) -> None:
     path = out / file.path
     pooch.get_logger().setLevel("ERROR")
     try:
-        pooch.retrieve(
-            url,
-            known_hash=f"sha256:{file.sha256}",
-            fname=path.name,
-            path=path.parent,
-            downloader=pooch.HTTPDownloader(timeout=TIMEOUT_S, chunk_size=1 << 16),
-        )
+        with _no_empty_folders(path.parent):
+            pooch.retrieve(
+                url,
+                known_hash=f"sha256:{file.sha256}",
+                fname=path.name,
+                path=path.parent,
+                downloader=pooch.HTTPDownloader(timeout=TIMEOUT_S, chunk_size=1 << 16),
+            )
     except RequestException as error:
         raise InfrastructureError(f"{url}: {_refused(error)}") from error
     except ValueError as error:
@@ -157,6 +159,18 @@ def _download(url: str, file: PinnedFile, out: Path) -> None:
         raise UsageError(
             f"{path} cannot be written: {error.strerror or error}; choose a folder with --out"
         ) from error
+
+
+@contextmanager
+def _no_empty_folders(folder: Path) -> Iterator[None]:
+    """Remove, of a folder and those above it, what was made meanwhile and stays empty."""
+    absent = [path for path in (folder, *folder.parents) if not path.exists()]
+    try:
+        yield
+    finally:
+        for path in absent:
+            if path.is_dir() and not any(path.iterdir()):
+                path.rmdir()
 
 
 def _refused(error: RequestException) -> str:

@@ -108,8 +108,17 @@ def test_a_server_that_is_not_there_is_told(tmp_path: Path) -> None:
         address = f"http://127.0.0.1:{free.getsockname()[1]}"
 
         with pytest.raises(InfrastructureError, match="ConnectionError"):
-            fetch("small", tmp_path, address)
-    assert left(tmp_path) == set()
+            fetch("small", tmp_path / "data" / "small", address)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_empty_folders_of_ones_own_stay(tmp_path: Path) -> None:
+    own = tmp_path / "own"
+    own.mkdir()
+
+    with ModelServer(lambda _: Answer(b"gone", 404)) as server, pytest.raises(InfrastructureError):
+        fetch("small", own, server.root)
+    assert list(tmp_path.iterdir()) == [own]
 
 
 def test_a_file_of_ones_own_is_never_replaced(tmp_path: Path) -> None:
