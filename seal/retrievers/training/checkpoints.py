@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import stat
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -49,6 +50,10 @@ def write_model(model: Any, folder: Path) -> None:
     shutil.rmtree(folder, ignore_errors=True)
     with without_progress():
         model.save_pretrained(str(folder), create_model_card=False)
+    mode = stat.S_IMODE((folder / _MODEL).stat().st_mode)
+    for path in folder.rglob("*"):
+        if path.is_file():
+            path.chmod(mode)  # safetensors lets nobody else read what it writes
 
 
 def place(model: Path, out: Path) -> None:

@@ -224,6 +224,7 @@ def test_a_placed_model_replaces_an_older_one(whole_static: Finished, tmp_path: 
         place(tmp_path / "part", out)
     assert weights(load_model(str(out), "cpu")) == weights(model)
     assert (out / "mine").exists()
+    assert {path.stat().st_mode for path in out.glob("model*")} == {(out / "mine").stat().st_mode}
     assert not (tmp_path / "part").exists()
 
 
