@@ -18,7 +18,7 @@ def tables(found: Mapping[str, Any]) -> Iterator[Any]:
     counts, near = found["counts"], found["near_duplicates"]
     yield (
         f"{found['pool']}, split by {found['split']['kind']}: {counts['train_tasks']} tasks to "
-        f"train on, {counts['test_tasks']} to test on, {counts['left_out_tasks']} left out"
+        f"train on, {counts['test_tasks']} to test on, {_left_out(found)}"
     )
     yield (
         f"{counts['pairs']} pairs of a query and one of {counts['tools_trained']} tools, "
@@ -42,6 +42,15 @@ def tables(found: Mapping[str, Any]) -> Iterator[Any]:
             f"{metric} in its source less foreign sources: "
             f"before {_figure(gap['before']['gap'])}, after {_figure(gap['after']['gap'])}"
         )
+
+
+def _left_out(found: Mapping[str, Any]) -> str:
+    """Return how many tasks are neither, and why."""
+    count = found["counts"]["left_out_tasks"]
+    if not count:
+        return "none left out"
+    unsplit = ", or that the benchmark puts in no split" * (found["split"]["kind"] == "given")
+    return f"{count} left out (without a text that needs a tool{unsplit})"
 
 
 def _overlaps(pools: Sequence[Mapping[str, Any]]) -> Table:

@@ -291,6 +291,24 @@ def test_the_tables_say_what_was_left_out(finished: Finished) -> None:
     assert max(map(len, said.splitlines())) <= 80
 
 
+@pytest.mark.parametrize(
+    ("count", "kind", "said"),
+    [
+        (0, "query", "none left out"),
+        (8, "query", "8 left out (without a text that needs a tool)"),
+        (8, "given", "needs a tool, or that the benchmark puts in no split)"),
+    ],
+)
+def test_the_first_line_says_why_tasks_are_left_out(
+    finished: Finished, count: int, kind: str, said: str
+) -> None:
+    record = finished.record
+    counts = {**record["counts"], "left_out_tasks": count}
+    split = {**record["split"], "kind": kind}
+
+    assert next(tables({**record, "counts": counts, "split": split})).endswith(said)
+
+
 def test_the_record_says_what_was_trained(finished: Finished, toy: Path) -> None:
     record = finished.record
     pool = seal.load_pool(toy)
