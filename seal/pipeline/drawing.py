@@ -121,6 +121,24 @@ def drawn_pools(
     return sorted(drawn, key=lambda pool: (pool.size, pool.sample))
 
 
+def without_distractors(distractors: Iterable[int | None], drawing: Drawing) -> list[str]:
+    """Return a sentence where pools are drawn and none of them holds a distractor.
+
+    Args:
+        distractors: Of each drawn pool, how many tools none of its queries needs.
+        drawing: How they were drawn.
+    """
+    counts = list(distractors)
+    if not counts or any(counts):
+        return []
+    return [
+        f"no drawn pool holds a distractor, so --distractors {drawing.distractors} has no effect: "
+        "queries were drawn until the tools that they need filled each pool; "
+        "--queries-in fixed with several --pool-sizes asks the queries of the smallest pool at "
+        "every size and fills the larger ones with distractors"
+    ]
+
+
 def _nearest_tools(
     tools: tuple[Tool, ...],
 ) -> Callable[[Sequence[str]], Mapping[str, Sequence[str]]]:

@@ -68,8 +68,7 @@ def _table_3(entries: Sequence[Mapping[str, Any]], several: bool) -> Table:
     table = _table("pool size", *(["K"] if several else []), "queries", *METRICS)
     for entry in entries:
         place = [str(entry["size"]), *([str(entry["top_k"])] if several else [])]
-        queries = _spread(entry["queries"], entry["queries_deviation"], ".1f")
-        table.add_row(*place, queries, *(_cell(entry, metric) for metric in METRICS))
+        table.add_row(*place, _queries(entry), *(_cell(entry, metric) for metric in METRICS))
     return table
 
 
@@ -97,12 +96,16 @@ def _cell(entry: Mapping[str, Any], metric: str) -> str:
     found = figure_of(entry, metric)
     if found["mean"] is None:
         return "n/a"
-    return _spread(found["mean"], found["deviation"], ".3f")
+    deviation = "NA" if found["deviation"] is None else f"{found['deviation']:.3f}"
+    return f"{found['mean']:.3f} ± {deviation}"
 
 
-def _spread(mean: float, deviation: float | None, form: str) -> str:
-    told = f"{mean:{form}}" if deviation is not None or form != ".1f" else f"{mean:g}"
-    return f"{told} ± {'NA' if deviation is None else format(deviation, form)}"
+def _queries(entry: Mapping[str, Any]) -> str:
+    """Return the number of queries; with its deviation where samples differ."""
+    deviation = entry["queries_deviation"]
+    if not deviation:
+        return f"{entry['queries']:g}"
+    return f"{entry['queries']:.1f} ± {deviation:.1f}"
 
 
 def lacking(

@@ -602,6 +602,13 @@ def test_pools_without_distractors_are_told(tmp_path: Path, distractors: str):
     assert "--queries-in fixed with several --pool-sizes" in note
 
 
+def test_a_retriever_that_was_given_twice_is_told(pool: Path):
+    given = ["tfidf", "hybrid,weight=0.2", "tfidf", "hybrid,weight=0.3"]
+
+    (note,) = seal.retrieve(pool, given)["notes"]
+    assert note == "retriever tfidf was given 2 times: it is compared with itself"
+
+
 def test_the_repair_of_pools_without_distractors_draws_them(tmp_path: Path):
     pool, out = large_pool(tmp_path / "pool"), tmp_path / "out"
     drawn = {"pool_sizes": (8, 20, "all"), "samples": 2, "queries_in": "fixed"}

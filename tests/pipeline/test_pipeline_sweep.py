@@ -224,6 +224,23 @@ def test_trials_and_drawn_queries_go_together(places: Path, tmp_path: Path) -> N
     assert all(row["metrics"]["pass_rate"]["n"] == 6 for row in found.content["rows"])
 
 
+def test_queries_are_told_as_whole_numbers_where_samples_agree(tmp_path: Path) -> None:
+    pool = write_pool(tmp_path / "places", TASKS, TOOLS)
+    found = swept(pool, tmp_path / "out", pool_sizes=(4,), queries=1, samples=2)
+
+    rows = [line.replace("│", " ").split() for line in shown(found.content).splitlines()]
+    assert ["4", "1"] in [row[:2] for row in rows]
+
+
+def test_pools_without_a_distractor_are_told(places: Path, tmp_path: Path) -> None:
+    full = swept(places, tmp_path / "full", pool_sizes=(2,))
+    filled = swept(places, tmp_path / "filled", pool_sizes=(2, 4), queries_in="fixed")
+
+    (note,) = full.content["notes"]
+    assert note.startswith("no drawn pool holds a distractor, so --distractors uniform has")
+    assert filled.content["notes"] == []
+
+
 def test_fixed_queries_are_the_same_at_every_size(places: Path, tmp_path: Path) -> None:
     found = swept(places, tmp_path / "out", queries_in="fixed", pool_sizes=(2, "all"), samples=2)
     asked = {

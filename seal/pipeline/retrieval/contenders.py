@@ -85,6 +85,23 @@ def contenders(retrievers: Sequence[Any], options: Mapping[str, Any]) -> list[Co
     return entered
 
 
+def repeated(entered: Sequence[Contender]) -> list[str]:
+    """Return a sentence for each retriever that was entered more than once with equal options."""
+    found: list[tuple[Contender, int]] = []
+    for one in entered:
+        equal = [other for other in entered if _same(one, other)]
+        if len(equal) > 1 and equal[0] is one:
+            found.append((one, len(equal)))
+    return [
+        f"retriever {one.label} was given {times} times: it is compared with itself"
+        for one, times in found
+    ]
+
+
+def _same(one: Contender, other: Contender) -> bool:
+    return spec_of(one.what).what == spec_of(other.what).what and one.options == other.options
+
+
 def _options_of(what: Any, retrievers: Sequence[Any], options: Mapping[str, Any]) -> dict[str, Any]:
     """Return the options of one retriever: without those that only others may take."""
     own = known_options(what)

@@ -11,7 +11,7 @@ from typing import Any
 from seal.benchmarks.pool import StoredPool
 from seal.core.errors import UsageError
 from seal.core.types import Task, Tool
-from seal.pipeline.drawing import Sampled, Size, drawn_pools, drawn_queries
+from seal.pipeline.drawing import Sampled, Size, drawn_pools, drawn_queries, without_distractors
 from seal.pipeline.pools import open_pool
 from seal.pipeline.retrieval.settings import RetrievalSettings
 
@@ -177,15 +177,7 @@ def draw(source: Source, settings: RetrievalSettings) -> list[Ranked]:
 
 def full_of_needs(parts: Sequence[Ranked], settings: RetrievalSettings) -> list[str]:
     """Return a sentence where pools are drawn and none of them holds a distractor."""
-    drawn = [part for part in parts if not part.whole]
-    if not drawn or any(part.distractors for part in drawn):
-        return []
-    return [
-        f"no drawn pool holds a distractor, so --distractors {settings.distractors} has no effect: "
-        "queries were drawn until the tools that they need filled each pool; "
-        "--queries-in fixed with several --pool-sizes asks the queries of the smallest pool at "
-        "every size and fills the larger ones with distractors"
-    ]
+    return without_distractors((part.distractors for part in parts if not part.whole), settings)
 
 
 def _drawn_pools(

@@ -13,7 +13,7 @@ from seal.core.protocols import Pool
 from seal.core.store import FILE_NAME, Store
 from seal.pipeline.identity import versions
 from seal.pipeline.places import cache_folder
-from seal.pipeline.retrieval.contenders import Contender, contenders, held_out
+from seal.pipeline.retrieval.contenders import Contender, contenders, held_out, repeated
 from seal.pipeline.retrieval.draws import Ranked, draw, full_of_needs, left_out, open_sources
 from seal.pipeline.retrieval.files import Folder, lists_tools
 from seal.pipeline.retrieval.measures import Measured, Unavailable, measure
@@ -60,7 +60,11 @@ def retrieve(
     if settings.held_out is not None:
         sources = held_out(sources, settings.held_out)
     parts = [part for source in sources for part in draw(source, settings)]
-    notes = [*left_out(sources, settings), *full_of_needs(parts, settings)]
+    notes = [
+        *repeated(entered),
+        *left_out(sources, settings),
+        *full_of_needs(parts, settings),
+    ]
     labels = [contender.label for contender in entered]
     folder = None
     if out is not None:

@@ -12,6 +12,7 @@ from seal.benchmarks.pool import StoredPool
 from seal.benchmarks.sampling import PoolSample
 from seal.core.errors import SealError, UsageError
 from seal.core.locks import Lock
+from seal.pipeline.drawing import without_distractors
 from seal.pipeline.engine import Engine
 from seal.pipeline.identity import check_resumable
 from seal.pipeline.pools import open_pool
@@ -120,10 +121,13 @@ class _Sweep:
             done.append(finished)
         self._report("runs", len(done), len(planned))
         missing = len(planned) - len(done)
-        notes = [
-            f"the budget of tokens is spent: {missing} of {len(planned)} runs are not finished"
-        ]
-        content = self._content(done, notes if missing else [])
+        smaller = [it for it in drawn if it.size < len(self._pool.tools())]
+        notes = without_distractors((it.distractors for it in smaller), self._varied)
+        if missing:
+            notes.append(
+                f"the budget of tokens is spent: {missing} of {len(planned)} runs are not finished"
+            )
+        content = self._content(done, notes)
         write(self._out, content)
         failed = any(row["errors"] for row in content["rows"])
         return SweepResult(self._out, content, 3 if missing else int(failed))
