@@ -11,6 +11,9 @@ import seal
 from offline_recall.pools import Pools
 from offline_recall.pytrec import gaps_to_pytrec
 from offline_recall.retrievers import RETRIEVERS, WANTED, K, Wanted
+from seal.cli.failure import tell
+from seal.cli.progress import progress
+from seal.cli.retrieval_tables import line_of
 
 
 class Figure(NamedTuple):
@@ -62,9 +65,16 @@ def measure_wanted(pools: Pools, cache: Path) -> Iterator[tuple[Wanted, Figure]]
         place = pools.place(wanted.pool)
         if place is None:
             continue
-        result = seal.retrieve(
-            place, wanted.retriever, K, pool_sizes=(wanted.size,), cache_dir=cache
-        )
+        stage = f"{wanted.pool} {wanted.size}"
+        with progress((stage,)) as advance:
+            result = seal.retrieve(
+                place,
+                wanted.retriever,
+                K,
+                pool_sizes=(wanted.size,),
+                cache_dir=cache,
+                progress=lambda _, done, total, stage=stage: advance(stage, done, total),
+            )
         yield wanted, next(figures(result, wanted.pool))
 
 
@@ -91,7 +101,14 @@ def measure_grid(
         seal.retrieve(list(places.values()), RETRIEVERS["MiniLM"], K, cache_dir=cache)
     wall, cpu = time.perf_counter(), time.process_time()
     results = {
-        name: seal.retrieve(place, retrievers, K, out=folder / name, cache_dir=cache)
+        name: seal.retrieve(
+            place,
+            retrievers,
+            K,
+            out=folder / name,
+            cache_dir=cache,
+            on_result=lambda entry: tell(line_of(entry)),
+        )
         for name, place in places.items()
     }
     wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
