@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from seal.benchmarks import import_benchmark, load_pool
+from seal.benchmarks import import_benchmark, load_pool, toolsandbox_sample
 from seal.core.errors import DataError
 from seal.core.types import Step
 from seal.pipeline.run import run
 from seal.pipeline.settings import RunSettings
 
-AUTHORED = Path(__file__).parent / "authored"
+AUTHORED = toolsandbox_sample.limits()
 
 pytest.importorskip("phonenumbers", reason="phonenumbers comes with the extra worlds")
 

@@ -202,7 +202,7 @@ def test_what_a_message_rounds_was_used(sample, tools):
 
 
 def test_an_event_becomes_a_milestone_between_its_cause_and_what_is_done_about_it(tmp_path):
-    authored = Path(__file__).parents[1] / "benchmarks" / "authored" / "timers.json"
+    authored = toolsandbox_sample.limits() / "timers.json"
     import_benchmark("scenarios", authored, tmp_path / "pool")
     pool = load_pool(tmp_path / "pool")
     task = the(pool, "leave_when_it_rings")

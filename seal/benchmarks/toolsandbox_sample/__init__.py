@@ -5,6 +5,11 @@ file a category; beside it lies the pool that they compile to:
 
     seal import scenarios authored --out POOL -T benchmark=toolsandbox-sample
 
+`limits/` holds what is not of that pool: three scenarios that ask for confirmation before a call,
+and three in which a timer rings (`confirmations.json`, `timers.json`). They are imported alike:
+
+    seal import scenarios limits/timers.json --out TIMERS
+
 Each scenario has a gold sequence, which the model `oracle` plays, and at least one wrong one, which
 `recorded:wrong` plays. Persons, companies, messages and the web's answers are invented.
 """
@@ -27,4 +32,9 @@ def authored() -> Path:
     return folder() / "authored"
 
 
-__all__ = ["NAME", "authored", "folder"]
+def limits() -> Path:
+    """Return the folder of the scenarios of what ToolSandbox's authors name as its limits."""
+    return folder() / "limits"
+
+
+__all__ = ["NAME", "authored", "folder", "limits"]
