@@ -10,6 +10,7 @@ from typing import Any
 from seal.core.errors import DataError, UsageError
 from seal.core.protocols import Chat
 from seal.core.types import JSON, Tool
+from seal.generation.missions.days import with_spoken_days
 from seal.generation.missions.decisions import final_answer, question, write_decision
 from seal.generation.missions.grammar.acts import Act, Slot, language
 from seal.generation.missions.grammar.scripts import FromCall, Planned, Script, scripts
@@ -19,7 +20,6 @@ from seal.generation.missions.grammar.wording import (
     filled,
     joined,
     told_value,
-    with_spoken_days,
 )
 from seal.generation.missions.scenes import Action, Assignment, Decision, Exchange, Round, Scene
 from seal.generation.missions.sequences import DATE

@@ -6,21 +6,16 @@ import random
 import re
 from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
-from datetime import date
+from datetime import date, timedelta
 from functools import lru_cache
 from typing import Any
 
 from seal.benchmarks.mmtb.dialogues import Mission, Node
 from seal.core.types import JSON
+from seal.generation.missions.days import day_forms, day_name, spoken_day
 from seal.generation.missions.dependencies import texts_of
 from seal.generation.missions.grammar.acts import Act, Slot, Sort, language
-from seal.generation.missions.grammar.wording import (
-    THERE,
-    day_after,
-    day_forms,
-    day_name,
-    spoken_day,
-)
+from seal.generation.missions.grammar.wording import THERE
 
 _ORDINALS = ("first", "second", "third", "fourth")
 _AHEAD = range(1, 45)
@@ -233,16 +228,16 @@ def _things(name: str, today: date) -> tuple[tuple[Thing, frozenset[str]], ...]:
 def _all(sort: Sort, made: Things, today: date) -> Iterator[Thing]:
     if sort.name == "day":
         for ahead in _AHEAD:
-            yield made.of_value(sort, day_after(today, ahead).isoformat())
+            yield made.of_value(sort, (today + timedelta(days=ahead)).isoformat())
     elif sort.name == "past_day":
         for back in _BEHIND:
-            yield made.of_value(sort, day_after(today, -back).isoformat())
+            yield made.of_value(sort, (today - timedelta(days=back)).isoformat())
     elif sort.name in _SPANS:
         behind = sort.name == "past_stay"
         for start in range(8, 40, 3):
             for nights in (14, 7) if behind else (2, 3, 5):
-                first = day_after(today, -start - nights if behind else start)
-                days = (first.isoformat(), day_after(first, nights).isoformat())
+                first = today + timedelta(days=-start - nights if behind else start)
+                days = (first.isoformat(), (first + timedelta(days=nights)).isoformat())
                 yield made.of_value(sort, days)
     else:
         for words, value in sort.values:
