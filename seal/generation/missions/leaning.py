@@ -1,16 +1,17 @@
 """What a mission leans on: values of its gold that only earlier missions say.
 
 A value is said where a text states it (`core.conditions.stated`), of a day also as `18 May` or by
-its weekday; truth values and whole numbers up to 31 are never evidence. Of what the agent replies, its
-names and numbers are, and in a chat without calls its rarer words.
+its weekday; truth values and whole numbers up to 31 are never evidence. Of what the agent replies,
+its names and numbers are, and in a chat without calls its rarer words.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
+from functools import cache
+from importlib.resources import files
 
 from seal.core.conditions import Asked, Called
 from seal.core.conditions.parties import AGENT, USER, party
@@ -20,121 +21,6 @@ from seal.generation.flows import Leaf, leaves
 from seal.generation.missions.days import day_forms, day_of
 
 _COUNTS = 31
-_COMMON = frozenset(
-    [
-        "about",
-        "after",
-        "again",
-        "always",
-        "anybody",
-        "anything",
-        "back",
-        "because",
-        "been",
-        "before",
-        "being",
-        "best",
-        "both",
-        "come",
-        "could",
-        "does",
-        "down",
-        "each",
-        "else",
-        "even",
-        "every",
-        "everybody",
-        "everything",
-        "find",
-        "first",
-        "from",
-        "give",
-        "goes",
-        "going",
-        "good",
-        "have",
-        "here",
-        "into",
-        "just",
-        "keep",
-        "know",
-        "last",
-        "least",
-        "less",
-        "like",
-        "line",
-        "little",
-        "long",
-        "look",
-        "made",
-        "make",
-        "many",
-        "mind",
-        "more",
-        "most",
-        "much",
-        "need",
-        "never",
-        "next",
-        "nobody",
-        "nothing",
-        "once",
-        "only",
-        "other",
-        "over",
-        "part",
-        "people",
-        "right",
-        "same",
-        "should",
-        "show",
-        "small",
-        "some",
-        "somebody",
-        "something",
-        "still",
-        "such",
-        "sure",
-        "take",
-        "than",
-        "that",
-        "their",
-        "them",
-        "then",
-        "there",
-        "these",
-        "they",
-        "thing",
-        "things",
-        "think",
-        "this",
-        "those",
-        "time",
-        "today",
-        "under",
-        "until",
-        "very",
-        "want",
-        "well",
-        "went",
-        "were",
-        "what",
-        "when",
-        "where",
-        "which",
-        "while",
-        "will",
-        "with",
-        "without",
-        "would",
-        "year",
-        "your",
-        "yours",
-    ]
-)
-"""Words that say nothing of what a text is about."""
-_NAME = re.compile(r"(?<=[\w,;:(\"'] )[A-Z][\w-]+|\b\w*\d[\w.,:-]*\b|\"[^\"]+\"")
-_WORD = re.compile(r"\w+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -277,5 +163,12 @@ def _names(reply: str) -> Iterator[str]:
 def _words(reply: str) -> Iterator[str]:
     """Yield what of a reply is no coincidence, in lower case: its rarer words."""
     for found in _WORD.findall(reply.casefold()):
-        if len(found) > 3 and found not in _COMMON:
+        if len(found) > 3 and found not in _common():
             yield found
+
+
+@cache
+def _common() -> frozenset[str]:
+    """Return words that say nothing of what a text is about."""
+    words = files(__package__).joinpath("common_words.txt").read_text(encoding="utf-8")
+    return frozenset(words.split())
