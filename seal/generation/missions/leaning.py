@@ -21,6 +21,8 @@ from seal.generation.flows import Leaf, leaves
 from seal.generation.missions.days import day_forms, day_of
 
 _COUNTS = 31
+_NAME = re.compile(r"(?<=[\w,;:(\"'] )[A-Z][\w-]+|\b\w*\d[\w.,:-]*\b|\"[^\"]+\"")
+_WORD = re.compile(r"\w+")
 
 
 @dataclass(frozen=True, slots=True)
