@@ -7,6 +7,7 @@ its names and numbers are, and in a chat without calls its rarer words.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
