@@ -120,7 +120,7 @@ def test_the_strict_scorer_compares_words_of_longer_texts_and_lists_in_order() -
     long = "please send the weekly report to Anna"
     assert accepted({"city": long.replace("the ", "")}, {"city": long})
     assert not accepted({"city": "send it"}, {"city": long})
-    assert accepted({"city": "Berlins"}, {"city": "Berlin"})
+    assert accepted({"city": "BER LIN"}, {"city": "Berlin"})
     assert not accepted({"tags": ["b", "a"]}, {"tags": ["a", "b"]})
     assert accepted({"place": {"lat": 1, "name": "Home"}}, {"place": {"lat": 1.0, "name": "home"}})
     assert not accepted({"place": {"lat": 1}}, {"place": {"lat": 1, "name": "home"}})

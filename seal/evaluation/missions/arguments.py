@@ -3,8 +3,9 @@
 - `mmtb`: Multi-Mission Tool Bench's. The mean over the predicted arguments; texts count by how many
   of their words they share; what the gold call leaves out is right where the description names it.
   A call is accepted from 0.7, so that one of four arguments may be wrong.
-- `strict`: its successor's. The call obeys the tool's schema and has the gold call's arguments, no
-  more and no fewer; lists are in order, texts nearly the same, all else is equal.
+- `strict`: its successor's (`strict`). The call obeys the tool's schema and has the gold call's
+  arguments, no more and no fewer; lists are in order, texts nearly the same, all else is equal. A
+  mission whose arguments fail is not optimal either.
 - `exact`: the gold call's arguments, no more and no fewer, equal as JSON.
 
 Source: Yu et al., Multi-Mission Tool Bench (2025), and WildToolBench, evaluation code.
@@ -15,41 +16,24 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from difflib import SequenceMatcher
 from typing import Any, Literal, get_args
 
 from seal.core.canonical import equal
-from seal.core.conditions.rouge import overlap
 from seal.core.errors import UnknownNameError
 from seal.core.plain import nested_deeper
-from seal.core.types import Tool, ToolCall
-from seal.core.validation import MAX_DEPTH, CallValidator, ErrorKind
+from seal.core.validation import MAX_DEPTH
+from seal.evaluation.missions.strict import difference, nearly, schema_error
 from seal.evaluation.missions.values import (
     ALIKE,
     ArgumentError,
     Incomparable,
     mean,
-    same_letters,
     score_default,
     score_value,
 )
-from seal.evaluation.missions.words import words
 
 Scorer = Literal["mmtb", "strict", "exact"]
 SCORERS: tuple[Scorer, ...] = get_args(Scorer)
-
-_SHORT = 10
-"""Characters of a gold text from which its words are compared, under `strict`."""
-_NEARLY = 0.8
-"""Similarity (Ratcliff and Obershelp) of a shorter text that is enough."""
-
-_OF_KIND: dict[ErrorKind, ArgumentError] = {
-    "unparsable_arguments": "malformed arguments",
-    "unknown_argument": "param hallucination",
-    "missing_argument": "miss required params",
-    "wrong_type": "type error",
-    "invalid_value": "param value error",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,10 +80,11 @@ def match_arguments(
     if scorer == "mmtb":
         return _mmtb(predicted, answer, properties)
     if scorer == "strict":
-        error = _against_schema(predicted, properties)
+        error = schema_error(predicted, properties)
         if error is not None:
             return ArgumentMatch(0.0, errors=(error,))
-    return _whole(predicted, answer, properties, _nearly if scorer == "strict" else equal)
+        return _whole(predicted, answer, properties, nearly, difference)
+    return _whole(predicted, answer, properties, equal)
 
 
 def parse_arguments(arguments: Any) -> dict[str, Any] | None:
@@ -156,22 +141,12 @@ def _mmtb(
     return ArgumentMatch(score, scores, tuple(errors), score >= ALIKE)
 
 
-def _against_schema(
-    predicted: dict[str, Any], properties: Mapping[str, Any]
-) -> ArgumentError | None:
-    """Return the first thing that a tool would refuse."""
-    schema = {"type": "object", "properties": dict(properties)}
-    error = CallValidator({"tool": Tool("tool", "tool", parameters=schema)}).check(
-        ToolCall("call_0", "tool", predicted, tool="tool")
-    )
-    return None if error is None else _OF_KIND[error.kind]
-
-
 def _whole(
     predicted: Mapping[str, Any],
     answer: Mapping[str, Any],
     properties: Mapping[str, Any],
     same: Callable[[Any, Any], bool],
+    difference: Callable[[Any, Any], ArgumentError] = lambda predicted, gold: "param value error",
 ) -> ArgumentMatch:
     """Return the match that is accepted where all names and values are the same."""
     scores: dict[str, float] = {}
@@ -187,25 +162,6 @@ def _whole(
         elif same(predicted[name], answer[name]):
             scores[name] = 1.0
         else:
-            errors.append("param value error")
+            errors.append(difference(predicted[name], answer[name]))
     score = mean(list(scores.values())) if scores else 1.0
     return ArgumentMatch(score, scores, tuple(errors), not errors)
-
-
-def _nearly(predicted: Any, gold: Any) -> bool:
-    """Tell whether two values are the same but for how texts are worded."""
-    if isinstance(predicted, Mapping) and isinstance(gold, Mapping):
-        return predicted.keys() == gold.keys() and all(
-            _nearly(value, gold[name]) for name, value in predicted.items()
-        )
-    if isinstance(predicted, list) and isinstance(gold, list):
-        return len(predicted) == len(gold) and all(map(_nearly, predicted, gold))
-    if isinstance(predicted, str) and isinstance(gold, str):
-        return same_letters(predicted, gold) or _worded_alike(predicted, gold)
-    return equal(predicted, gold)
-
-
-def _worded_alike(predicted: str, gold: str) -> bool:
-    if len(gold) < _SHORT:
-        return SequenceMatcher(None, predicted, gold).ratio() >= _NEARLY
-    return overlap(words(predicted), words(gold)) >= ALIKE

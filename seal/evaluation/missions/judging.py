@@ -141,9 +141,13 @@ def judge(
     graph = read_graph(nodes)
     turns = [*read_turns(steps), Turn()]
     if match == "mmtb":
-        return _judge_original(graph, turns, Pairing(graph, tools, scorer), tools)
-    graph = graph.closed()
-    return _judge_clean(graph, turns, Pairing(graph, tools, scorer), tools)
+        verdict = _judge_original(graph, turns, Pairing(graph, tools, scorer), tools)
+    else:
+        graph = graph.closed()
+        verdict = _judge_clean(graph, turns, Pairing(graph, tools, scorer), tools)
+    if scorer == "strict" and verdict.param_label == "error":
+        return replace(verdict, is_optimal=False)
+    return verdict
 
 
 def _judge_clean(
