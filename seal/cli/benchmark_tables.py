@@ -11,6 +11,7 @@ from rich.table import Table
 from seal.benchmarks.catalogue import STAGES, Entry, PaperCounts, stages
 from seal.benchmarks.counting import PoolCounts
 from seal.benchmarks.fetching import pinned_files
+from seal.benchmarks.pool import StoredPool
 from seal.cli.output import field_lines
 from seal.pipeline.counting import Figures, Measured, is_here
 
@@ -23,6 +24,14 @@ _COLUMNS = {
 }
 _GOLD = {"retrieval": "relevant", "conversation": "turns", "final answer": "answers"}
 """Stage to the kind of gold that it needs, where that has another name."""
+_MEANS = {
+    "tools": "tools offered, over all augmentations",
+    "tools_by_augmentation": "tools offered, by augmentation",
+    "gold_calls": "gold calls of a scenario",
+    "calls": "calls of a chat",
+    "turns": "turns of a chat",
+}
+"""Statistics that are means, in words."""
 
 
 def plain(entry: Entry, measured: Measured | None) -> dict[str, Any]:
@@ -77,21 +86,38 @@ def _files(entry: Entry) -> str:
     return f"by hand: seal benchmarks {entry.name}"
 
 
-def figure_tables(entry: Entry, figures: Figures) -> Iterator[Table | str]:
+def plain_pool(pool: StoredPool, counts: PoolCounts, figures: Figures) -> dict[str, Any]:
+    """Return what is known of a pool folder, for `--json`."""
+    return {
+        "pool": str(pool.folder),
+        "benchmark": pool.name,
+        "counts": asdict(counts),
+        "figures": figures.values,
+    }
+
+
+def pool_details(pool: StoredPool, counts: PoolCounts) -> list[str]:
+    """Return a pool folder in lines."""
+    known = {"pool": str(pool.folder), "benchmark": pool.name, **asdict(counts)}
+    return field_lines({key: value for key, value in known.items() if value})
+
+
+def figure_tables(figures: Figures) -> Iterator[Table | str]:
     """Yield a benchmark's own statistics: the single figures, then a table for each group."""
     if figures.values is None:
-        if entry.statistics is not None:
+        if figures.reason:
             yield f"no statistics: {figures.reason}"
         return
     groups = {name: value for name, value in figures.values.items() if isinstance(value, dict)}
     single = Table("statistics", "mean or number")
     for name, value in figures.values.items():
         if name not in groups:
-            single.add_row(name, "n/a: give --run RUN" if value is None else _figure(value))
+            shown = "n/a: give --run RUN" if value is None else _figure(value)
+            single.add_row(_MEANS.get(name, name), shown)
     yield single
     for name, counts in groups.items():
-        table = Table(name)
-        table.add_column("number", justify="right")
+        table = Table(_MEANS.get(name, name))
+        table.add_column("mean" if name in _MEANS else "number", justify="right")
         for key, count in counts.items():
             table.add_row(key, _figure(count))
         yield table

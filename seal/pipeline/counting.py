@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from seal.benchmarks.catalogue import Entry
+from seal.benchmarks.catalogue import Entry, by_any_name
 from seal.benchmarks.counting import PoolCounts, count_stored
+from seal.benchmarks.pool import StoredPool, load_pool
 from seal.core.errors import SealError, UsageError
 from seal.core.registry import load_dotted
 from seal.core.types import JSON
@@ -31,7 +33,7 @@ class Figures:
     values: dict[str, JSON] | None
     """None: there are none."""
     reason: str = ""
-    """Why there are none."""
+    """Why there are none, where the benchmark has any."""
 
 
 def figures_of(entry: Entry, run: Path | None = None) -> Figures:
@@ -45,18 +47,47 @@ def figures_of(entry: Entry, run: Path | None = None) -> Figures:
         UsageError: A run is given, and the benchmark has no statistics of its own.
         DataError: There is no run in the folder.
     """
-    if entry.statistics is None:
+    return _figures(entry.name, entry, lambda: _opened(entry), run)
+
+
+def figures_of_pool(pool: StoredPool, run: Path | None = None) -> Figures:
+    """Return the statistics of a pool folder, as its benchmark has them; errors as `figures_of`."""
+    return _figures(pool.name, by_any_name().get(pool.name), lambda: pool, run)
+
+
+def _figures(
+    name: str, entry: Entry | None, opened: Callable[[], StoredPool], run: Path | None
+) -> Figures:
+    if entry is None or entry.statistics is None:
         if run is not None:
-            raise UsageError(f"{entry.name} has no statistics of runs: leave out --run")
-        return Figures(None, "none of its own")
+            raise UsageError(f"{name} has no statistics of runs: leave out --run")
+        return Figures(None)
     trajectories = () if run is None else RunFolder.open(run).trajectories()
-    if not is_here(entry):
-        return Figures(None, "no files under SEAL_DATA")
     try:
-        tasks = open_pool(entry.name).tasks()
+        tasks = opened().tasks()
         return Figures(load_dotted(entry.statistics)(tasks, trajectories).to_json())
     except SealError as error:
         return Figures(None, str(error))
+
+
+def _opened(entry: Entry) -> StoredPool:
+    if not is_here(entry):
+        raise UsageError(
+            f"no files under SEAL_DATA; set it to the folder that holds {entry.folder}/, or import "
+            f"the files ({entry.command}) and name the pool: seal benchmarks POOL"
+        )
+    return open_pool(entry.name)
+
+
+def named_pool(name: str) -> StoredPool | None:
+    """Return the pool of a folder; None where the name is a benchmark's, or no folder's.
+
+    Raises:
+        DataError: The folder is no pool.
+    """
+    if name in by_any_name() or not Path(name).is_dir():
+        return None
+    return load_pool(Path(name))
 
 
 def is_here(entry: Entry) -> bool:

@@ -40,6 +40,7 @@ def test_means_are_over_all_scenarios_and_of_recorded_chats_only_where_given(
 ) -> None:
     found = scenario_statistics(tasks)
     assert (found.tools, found.gold_calls) == (1.0, 2.0)
+    assert found.tools_by_augmentation == {"no_distraction_tools": 1.0, "names": 1.0}
     assert (found.calls, found.turns) == (None, None)
     assert found.categories["single_tool"] == 2
     assert found.augmentations == {"no_distraction_tools": 1, "names": 1}
@@ -59,7 +60,7 @@ def test_turns_leave_out_the_first_message_the_agents_own_and_the_users_calls() 
     steps = tuple(Step(n, author, to, **fields) for n, (author, to, fields) in enumerate(said))
     found = scenario_statistics([], [Trajectory("t", 0, steps), Trajectory("u", 0, ())])
     assert (found.calls, found.turns) == (0.5, 1.5)
-    assert (found.scenarios, found.tools) == (0, None)
+    assert (found.scenarios, found.tools, found.tools_by_augmentation) == (0, None, {})
 
 
 @pytest.fixture(scope="module")
@@ -73,6 +74,8 @@ def test_real_milestones_are_as_many_as_upstreams(real: ScenarioStatistics) -> N
     assert (real.scenarios, real.bases) == (1032, 129)
     assert list(real.milestones.values()) == [26, 5, 33, 38, 12, 13, 2]
     assert real.minefields == {"0": 103, "1": 26}
+    assert real.tools == pytest.approx(9.87, abs=0.005)
+    assert list(real.tools_by_augmentation) == list(real.augmentations)
     assert real.measures == {
         "message snapshot": 232,
         "message depends_on": 52,

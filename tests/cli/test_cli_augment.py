@@ -61,8 +61,24 @@ def test_the_statistics_of_scenarios_stand_beside_the_benchmark(seal, seal_data:
     assert figures["turns"] > 0
 
 
+def test_the_statistics_of_a_pool_folder_need_no_upstream_files(seal, tmp_path: Path) -> None:
+    assert seal("augment", "toolsandbox-sample", "--augment", "toolsandbox", "--out", "pool")
+    told = json.loads(seal("benchmarks", "pool", "--json").stdout)
+    assert (told["benchmark"], told["counts"]["tasks"]) == ("toolsandbox-sample", 424)
+    tools = told["figures"]["tools_by_augmentation"]
+    assert tools["all_tools"] > tools["10_distraction_tools"] > tools["no_distraction_tools"]
+    shown = seal("benchmarks", "pool").stdout
+    assert "tools offered, over all augmentations" in shown
+    assert "tools offered, by augmentation" in shown
+    (tmp_path / "empty").mkdir()
+    failed = seal("benchmarks", "empty")
+    assert (failed.returncode, "is no pool" in failed.stderr) == (2, True)
+
+
 def test_without_files_there_are_no_statistics_and_it_says_so(seal) -> None:
-    assert "no statistics: no files under SEAL_DATA" in seal("benchmarks", "toolsandbox").stdout
+    shown = " ".join(seal("benchmarks", "toolsandbox").stdout.split())
+    assert "no statistics: no files under SEAL_DATA; set it to the folder that holds" in shown
+    assert "name the pool: seal benchmarks POOL" in shown
     assert json.loads(seal("benchmarks", "sgd", "--json").stdout)["figures"] is None
 
 

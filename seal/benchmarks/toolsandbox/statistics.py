@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
+from itertools import chain
 from statistics import fmean
 
 from seal.benchmarks.augment.augmentations import UNCHANGED
@@ -33,7 +34,9 @@ class ScenarioStatistics:
     """Tag that is true or false of a scenario to how many it is true of."""
     augmentations: dict[str, int]
     tools: float | None
-    """Offered tools of a scenario, mean."""
+    """Offered tools of a scenario, mean over all augmentations."""
+    tools_by_augmentation: dict[str, float]
+    """Augmentation to the offered tools of a scenario, mean."""
     gold_calls: float | None
     """Milestones of a scenario that ask for calls or for a change of the world, mean."""
     calls: float | None
@@ -96,7 +99,7 @@ class _Counter:
         self._scenarios = self._bases = 0
         self._tags: Counter[str] = Counter()
         self._augmentations: Counter[str] = Counter()
-        self._tools: list[int] = []
+        self._tools: dict[str, list[int]] = {}
         self._gold_calls: list[int] = []
         self._milestones: Counter[int] = Counter()
         self._minefields: Counter[int] = Counter()
@@ -110,7 +113,8 @@ class _Counter:
         self._augmentations[augmentation] += 1
         self._tags.update({tag: int(v) for tag, v in task.tags.items() if isinstance(v, bool)})
         plans = [goal.plans[0] for goal in task.goals if goal.plans]
-        self._tools += [len(goal.offered) for goal in task.goals if goal.offered is not None]
+        offered = [len(goal.offered) for goal in task.goals if goal.offered is not None]
+        self._tools.setdefault(augmentation, []).extend(offered)
         asking = (_asks_for_a_call(node) for plan in plans for node in plan.milestones)
         self._gold_calls.append(sum(asking))
         if augmentation == UNCHANGED:
@@ -134,7 +138,8 @@ class _Counter:
             self._bases,
             dict(self._tags),
             dict(self._augmentations),
-            _mean(self._tools),
+            _mean(chain.from_iterable(self._tools.values())),
+            {name: fmean(offered) for name, offered in self._tools.items() if offered},
             _mean(self._gold_calls),
             calls,
             turns,

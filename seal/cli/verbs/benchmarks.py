@@ -16,7 +16,8 @@ app = new_app()
 @app.command()
 def command(
     name: Annotated[
-        str | None, typer.Argument(metavar="[NAME]", help="One benchmark, in full.")
+        str | None,
+        typer.Argument(metavar="[NAME|POOL]", help="One benchmark, or a pool folder, in full."),
     ] = None,
     count: Annotated[
         bool,
@@ -31,15 +32,22 @@ def command(
     """List the benchmarks that ship and those that can be imported, with what they hold."""
     from seal.benchmarks import REGISTRY
     from seal.benchmarks.catalogue import catalogue, find_entry
+    from seal.benchmarks.counting import count_stored
     from seal.cli import benchmark_tables as tables
-    from seal.pipeline.counting import Measured, figures_of, measure
+    from seal.pipeline.counting import Measured, figures_of, figures_of_pool, measure, named_pool
     from seal.pipeline.pools import SHIPPED
 
     if run is not None and name is None:
         raise UsageError(
             "--run needs the benchmark that was played: seal benchmarks NAME --run RUN"
         )
+    pool = None if name is None else named_pool(name)
     with output(json) as result, progress() as advance:
+        if pool is not None:
+            counts, figures = count_stored(pool), figures_of_pool(pool, run)
+            result.result(tables.plain_pool(pool, counts, figures))
+            result.show(*tables.pool_details(pool, counts), *tables.figure_tables(figures))
+            return 0
         entries = list(catalogue().values()) if name is None else [find_entry(name)]
         measured: dict[str, Measured] = {}
         for done, entry in enumerate(entries if count else ()):
@@ -50,7 +58,7 @@ def command(
             figures = figures_of(entries[0], run)
             result.result({**described[0], "figures": figures.values})
             result.show(*tables.details(entries[0], measured.get(entries[0].name)))
-            result.show(*tables.figure_tables(entries[0], figures))
+            result.show(*tables.figure_tables(figures))
             return 0
         shipped, importers = sorted(SHIPPED), REGISTRY.names()
         result.result({"shipped": shipped, "importers": importers, "benchmarks": described})
