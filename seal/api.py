@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from seal.benchmarks.counting import PoolCounts
     from seal.benchmarks.fetching import FetchReport
     from seal.benchmarks.lint.lint import LintReport
+    from seal.generation.missions.generate import Generated
     from seal.pipeline.drawing import Size
     from seal.pipeline.run import Progress, RunResult
     from seal.pipeline.sweep.sweep import SweepResult
@@ -364,6 +365,52 @@ def augment(pool: str | Path, augmentations: str | Sequence[str], out: str | Pat
 
     texts = [augmentations] if isinstance(augmentations, str) else augmentations
     return augment_stored(open_pool(pool), Path(out), parse_augmentations(texts))
+
+
+def generate_missions(
+    pool: str | Path,
+    out: str | Path,
+    *,
+    review: str | Path | None = None,
+    cache_dir: str | Path | None = None,
+    progress: Callable[[int, int], None] | None = None,
+    **settings: Any,
+) -> Generated:
+    """Make dialogues of related missions over a pool's tools, and of them a pool to run.
+
+    Args:
+        pool: A shipped benchmark's name, or a folder that `import_benchmark` wrote.
+        out: Folder to make; one begun under the same settings is gone on with.
+        review: File that gets the candidates of every mission, and whose edited choices are taken.
+        cache_dir: Where answers of models and simulators are kept; None: as `seal.run` has it.
+        progress: Told how many dialogues are done, and how many there are.
+        **settings: Fields of `seal.generation.missions.settings.MissionSettings`; the model may be
+            a name, a model, or an object of `seal.generation.missions.scenes.Speakers`.
+
+    Returns:
+        What `import.json` says, and the dialogues that the infrastructure failed at.
+
+    Raises:
+        UnknownNameError: No such setting, pool or model; names the closest.
+        UsageError: A setting that cannot be, or `out` holds something else.
+        DataError: Not one dialogue could be made, or a file is malformed.
+    """
+    from seal.core.store import FILE_NAME, Store
+    from seal.generation.missions.generate import generate_missions as make
+    from seal.generation.missions.settings import MissionSettings
+    from seal.pipeline.places import cache_folder
+    from seal.pipeline.pools import open_pool
+
+    _check_settings(settings, MissionSettings)
+    with Store(cache_folder(cache_dir) / FILE_NAME) as store:
+        return make(
+            open_pool(pool),
+            Path(out),
+            MissionSettings(**settings),
+            store,
+            review=None if review is None else Path(review),
+            progress=progress or (lambda done, total: None),
+        )
 
 
 def fetch(name: str, out: str | Path, *, mirror: str | None = None) -> FetchReport:

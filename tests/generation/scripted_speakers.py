@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from seal.benchmarks import load_pool, sample
 from seal.core.protocols import Chat, Response
 from seal.core.types import JSON, Tool
+from seal.core.validation import CallValidator
 from seal.generation.missions.decisions import final_answer, question, write_decision
 from seal.generation.missions.dialogues import Studio
 from seal.generation.missions.scenes import Action, Assignment, Decision, Round, Scene
@@ -92,7 +93,8 @@ def no_model(role: str, assignment: Assignment):
 
 def studio(speakers, simulator=None) -> Studio:
     by_id = {tool.id: tool for tool in TOOLS.values()}
-    return Studio(speakers, SimulatedEnvironments(simulator or Template(), by_id), no_model)
+    environments = SimulatedEnvironments(simulator or Template(), by_id)
+    return Studio(speakers, environments, no_model, CallValidator(by_id))
 
 
 def first(scene: Scene, candidates: Sequence[str]) -> str:

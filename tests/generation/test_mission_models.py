@@ -8,6 +8,7 @@ from mission_models import prompts, said, weather_model
 from scripted_speakers import FORECAST, TOOLS, WEATHER, assignment, first
 from servers import Answer, ModelServer, Received, text
 
+from seal.core.validation import CallValidator
 from seal.generation.missions.dialogues import Made, Studio
 from seal.generation.missions.models import ModelSpeakers, begins_vaguely
 from seal.models import ModelSettings, build_model
@@ -32,6 +33,7 @@ def made_by(
             ModelSpeakers({"model": "any"}),
             SimulatedEnvironments(Template(), by_id),
             lambda role, mission: model,
+            CallValidator(by_id),
         )
         missions = [assignment(kind, number, **fields) for number, kind in enumerate(kinds)]
         made = studio.make(missions, [TOOLS[WEATHER], TOOLS[FORECAST]], first)

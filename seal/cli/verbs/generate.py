@@ -1,19 +1,23 @@
-"""Write tools, and draft milestones from what was done."""
+"""Write tools, make missions over them, and draft milestones from what was done."""
 
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from seal.cli.generating import missions
 from seal.cli.options import Json, new_app, typed_pairs
 from seal.cli.output import field_lines, output
 
-app = new_app("Write tools, and draft milestones from what was done.")
+app = new_app("Write tools, make missions over them, and draft milestones from what was done.")
 
 
 @app.callback()
 def generate() -> None:
-    """Write tools, and draft milestones from what was done."""
+    """Write tools, make missions over them, and draft milestones from what was done."""
+
+
+app.command()(missions)
 
 
 @app.command()

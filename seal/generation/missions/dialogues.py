@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 
 from seal.agents.autogen import play
 from seal.agents.conversation import (
@@ -91,7 +91,7 @@ class Studio:
         speakers: Say what user, planner and agent say.
         environments: Where the calls run.
         models: What the speakers ask.
-        temperature: Of the models.
+        validator: Over all tools that dialogues offer.
     """
 
     def __init__(
@@ -99,12 +99,12 @@ class Studio:
         speakers: Speakers,
         environments: EnvironmentFactory,
         models: Models,
-        temperature: float = 0.0,
+        validator: CallValidator,
     ) -> None:
         self._speakers = speakers
         self._environments = environments
         self._models = models
-        self._temperature = temperature
+        self._validator = validator
 
     def make(
         self,
@@ -174,9 +174,8 @@ class Studio:
         task = Task(assignment.dialogue, TEAM.name, (Goal(""),) * count)
         offers = Offers()
         offers.add(tools)
-        validator = CallValidator({tool.id: tool for tool in tools})
         services = Services(
-            model=lambda role: self._models(role, assignment),
+            model=cache(lambda role: self._models(role, assignment)),
             environment=self._environments.open(task, 0, offers.names),
             retrieve=lambda query, k: [],
             judge=lambda role, goal, answer, steps: Verdict("unsure"),
@@ -185,14 +184,11 @@ class Studio:
             task,
             0,
             TEAM,
-            seats(scene, self._speakers, choose, validator),
+            seats(scene, self._speakers, choose, self._validator),
             services,
             offers=offers,
             limits=Limits(max_turns=REPLIES // REPLIES_A_TURN - 1, repeats=None),
-            options=ChatOptions(
-                temperature=self._temperature,
-                seed=lambda role: derive_seed(assignment.seed, role),
-            ),
+            options=ChatOptions(seed=lambda role: derive_seed(assignment.seed, role)),
             goals=(assignment.number,),
             history=said,
         )

@@ -1,0 +1,113 @@
+"""`seal generate missions`: its options, and what it prints."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from seal.cli.failure import tell
+from seal.cli.options import Json, Simulator, pairs, typed_pairs
+from seal.cli.output import field_lines, output
+
+_LISTED = 3
+"""Failures that are told."""
+
+
+def missions(
+    out: Annotated[
+        Path, typer.Option(help="Folder to make; one begun by the same command is gone on with.")
+    ],
+    tools: Annotated[
+        str, typer.Option(metavar="NAME|DIR", help="Pool whose tools are called.")
+    ] = "sample",
+    missions: Annotated[int, typer.Option(help="Missions of a dialogue.")] = 4,
+    types: Annotated[
+        str,
+        typer.Option(
+            metavar="all|TYPE[,TYPE...]",
+            help="single, multi, chat, clarify. Up to four missions give every sequence of them.",
+        ),
+    ] = "all",
+    relations: Annotated[
+        str,
+        typer.Option(
+            metavar="all|RELATION[,RELATION...]",
+            help="How later missions lean on earlier ones: implicit, ellipsis, memory.",
+        ),
+    ] = "all",
+    cover: Annotated[
+        int, typer.Option(help="Of more than four missions: cover all runs of so many types.")
+    ] = 2,
+    model: Annotated[
+        str, typer.Option(help="PROVIDER/MODEL that plays user, planner and agent; or grammar.")
+    ] = "grammar",
+    role_model: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="ROLE=MODEL", help="Own model of user_simulator, planner, agent or simulator."
+        ),
+    ] = None,
+    model_option: Annotated[
+        list[str] | None,
+        typer.Option("--model-option", "-M", metavar="KEY=VALUE", help="Of the model."),
+    ] = None,
+    base_url: Annotated[
+        str | None, typer.Option(help="Address of an OpenAI-compatible server.")
+    ] = None,
+    simulator: Simulator = "template",
+    review: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Write every mission's candidates there; choices edited in it are taken.",
+        ),
+    ] = None,
+    language: Annotated[str, typer.Option(help="en or zh.")] = "en",
+    limit: Annotated[int | None, typer.Option(help="Dialogues at most; may grow.")] = None,
+    workers: Annotated[int, typer.Option(help="Dialogues at once.")] = 1,
+    seed: Annotated[int, typer.Option(help="Another seed gives other dialogues.")] = 0,
+    cache: Annotated[str, typer.Option(help="record, replay or off.")] = "record",
+    cache_dir: Annotated[Path | None, typer.Option(help="Where answers are kept.")] = None,
+    name: Annotated[str, typer.Option(help="Of the pool.  [default: its folder's]")] = "",
+    json: Json = False,
+) -> int:
+    """Make dialogues of related missions: user, planner, checker, agent and simulator talk."""
+    from seal.api import generate_missions
+    from seal.cli.progress import progress
+
+    with output(json) as result, progress(("dialogues",)) as advance:
+        made = generate_missions(
+            tools,
+            out,
+            review=review,
+            cache_dir=cache_dir,
+            progress=lambda done, total: advance("dialogues", done, total),
+            missions=missions,
+            **_chosen("types", types),
+            **_chosen("relations", relations),
+            cover=cover,
+            model=model,
+            role_models=pairs("--role-model", role_model),
+            model_options=typed_pairs("-M", model_option),
+            base_url=base_url,
+            simulator=simulator,
+            cache=cache,
+            language=language,
+            limit=limit,
+            workers=workers,
+            seed=seed,
+            name=name,
+        )
+        report = made.to_json()
+        result.result(report)
+        shown = {key: value for key, value in report.items() if key not in ("generation", "lacks")}
+        result.show(*field_lines(shown), f"written to {out}; play it: seal run {out}")
+    for failure in made.errors[:_LISTED]:
+        tell(failure)
+    return 1 if made.errors else 0
+
+
+def _chosen(setting: str, text: str) -> dict[str, tuple[str, ...]]:
+    """Return a setting from a list of names; none for `all`."""
+    names = tuple(dict.fromkeys(word.strip() for word in text.split(",") if word.strip()))
+    return {} if names == ("all",) else {setting: names}

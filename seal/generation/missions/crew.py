@@ -1,0 +1,138 @@
+"""The speakers, models and the simulator of a generation, from its settings."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from seal.core.canonical import canonical_json
+from seal.core.errors import UnknownNameError, UsageError
+from seal.core.protocols import ChatModel, Simulator
+from seal.core.store import Store
+from seal.core.types import JSON, Goal, Task, Tool
+from seal.generation.missions.scenes import Assignment, Speakers
+from seal.generation.missions.settings import GRAMMAR, ROLES, MissionSettings
+from seal.models import (
+    CachedModel,
+    ModelSettings,
+    build_model,
+    is_cached,
+    is_offline,
+    model_identity,
+    open_model,
+)
+from seal.simulator_cache.simulators import SimulatorSetup, build_simulator
+
+_PLAYERS = ("lexical", "oracle", "random", "recorded", "replay")
+
+
+class Crew:
+    """Who makes the dialogues. Built once; safe in threads.
+
+    Args:
+        settings: Of the generation.
+        tools: The pool by id.
+        store: Where answers are kept.
+
+    Raises:
+        UsageError: A model that plays tasks only, or none for the simulator `llm`.
+    """
+
+    def __init__(self, settings: MissionSettings, tools: Mapping[str, Tool], store: Store) -> None:
+        self._settings = settings
+        self._store = store
+        self._model_settings = ModelSettings.from_options(
+            settings.model_options, base_url=settings.base_url
+        )
+        self._built = {role: self._build(role) for role in self._roles()}
+        self._check_used()
+        self.speakers = self._speakers()
+        self.simulator = self._simulator(tools)
+
+    def model(self, role: str, assignment: Assignment) -> ChatModel:
+        """Return the model of a role in the chat about a mission."""
+        built = self._built[role]
+        task = Task(assignment.dialogue, self._settings.name, (Goal(""),))
+        model = open_model(built, task, 0)
+        if not is_cached(built):
+            return model
+        context = {
+            "seed": self._settings.seed,
+            "dialogue": assignment.dialogue,
+            "mission": assignment.number,
+            "role": role,
+        }
+        identity = self._identity(role)
+        return CachedModel(model, self._store, identity, self._settings.cache, context)
+
+    def identity(self) -> dict[str, JSON]:
+        """Return what shapes the words and the results of calls."""
+        return {
+            "speakers": dict(getattr(self.speakers, "identity", {})),
+            "simulator": self.simulator.identity,
+        }
+
+    def _roles(self) -> list[str]:
+        """Return the roles that have a model."""
+        by_model = isinstance(self._settings.model, str) and self._settings.model != GRAMMAR
+        simulated = "llm" in _parts(self._settings.simulator)
+        speaking = ROLES[:-1] if by_model or hasattr(self._settings.model, "complete") else ()
+        return [*speaking, *(ROLES[-1:] if simulated else ())]
+
+    def _check_used(self) -> None:
+        """Raise UsageError where something is said of models that nobody asks."""
+        for role in self._settings.role_models:
+            if role not in self._built:
+                raise UsageError(
+                    f"--role-model {role}: no model plays it here; name one with --model, "
+                    "or for the simulator --simulator llm"
+                )
+        if self._settings.model_options and not self._built:
+            option = next(iter(self._settings.model_options))
+            raise UnknownNameError(f"option -M of {self._settings.model}", option, ())
+
+    def _spec(self, role: str) -> Any:
+        return self._settings.role_models.get(role, self._settings.model)
+
+    def _build(self, role: str) -> Any:
+        spec = self._spec(role)
+        if isinstance(spec, str) and spec.partition(":")[0] in (*_PLAYERS, GRAMMAR):
+            raise UsageError(
+                f"{spec!r} cannot be the {role}, who writes: name a model that does with "
+                f"--model MODEL or --role-model {role}=MODEL"
+            )
+        settings = ModelSettings() if is_offline(spec) else self._model_settings
+        return build_model(spec, settings)
+
+    def _identity(self, role: str) -> dict[str, JSON]:
+        return model_identity(self._spec(role), self._model_settings, self._built[role])
+
+    def _speakers(self) -> Speakers:
+        if self._settings.model == GRAMMAR:
+            from seal.generation.missions.grammar import GrammarSpeakers
+
+            return GrammarSpeakers()
+        if hasattr(self._settings.model, "candidates"):
+            speakers: Speakers = self._settings.model
+            return speakers
+        from seal.generation.missions.models import ModelSpeakers
+
+        own = {role: self._identity(role) for role in ROLES[:-1]}
+        return ModelSpeakers({"models": own})
+
+    def _simulator(self, tools: Mapping[str, Tool]) -> Simulator:
+        settings, by_model = self._settings, "simulator" in self._built
+        identity = canonical_json(self._identity("simulator")).decode() if by_model else ""
+        setup = SimulatorSetup(
+            tools=tools,
+            store=None if settings.cache == "off" else self._store,
+            mode=settings.cache,
+            seed=settings.seed,
+            model=self._built["simulator"] if by_model else None,
+            model_name=identity,
+        )
+        return build_simulator(settings.simulator, setup)
+
+
+def _parts(simulator: Any) -> set[str]:
+    return set(simulator.split("+")) if isinstance(simulator, str) else set()
