@@ -29,6 +29,7 @@ from seal.core.canonical import canonical_json
 from seal.core.conditions.assignment import cheapest
 from seal.core.conditions.base import Match
 from seal.core.conditions.cells import Column, cell_similarity
+from seal.core.conditions.versions import Fill, Version
 
 Row = Mapping[str, Any]
 Table = Sequence[Row]
@@ -87,7 +88,10 @@ def unchanged(table: Table, before: Table, match: Match) -> bool:
         return True
     if match == "toolsandbox":
         return list(table) == list(before)
-    return len(table) == len(before) and _counted(table) == _counted(before)
+    if len(table) != len(before):
+        return False
+    table, before = Version.of(table), Version.of(before)
+    return _counted(table.apart(before)) == _counted(before.apart(table))
 
 
 def similarity(table: Table, target: Table, columns: Mapping[str, Column], match: Match) -> float:
@@ -166,14 +170,10 @@ def _name_of(row: Row) -> Row:
 
 def beyond(table: Table, other: Table) -> list[Row]:
     """Return the rows that a table has more often than another, in its order."""
-    # Versions of a table begin alike, and share the objects of equal rows (`milestones.view`).
-    begin = next(
-        (n for n, (one, two) in enumerate(zip(table, other, strict=False)) if one is not two),
-        min(len(table), len(other)),
-    )
-    rest = _counted(other[begin:])
-    found = []
-    for row in table[begin:]:
+    table, other = Version.of(table), Version.of(other)
+    rest = _counted(other.apart(table))
+    found: list[Row] = []
+    for row in table.apart(other):
         key = canonical_json(row)
         if rest[key]:
             rest[key] -= 1
@@ -183,47 +183,45 @@ def beyond(table: Table, other: Table) -> list[Row]:
 
 
 def _addition(table: Table, before: Table, target: Table) -> tuple[Table, Table] | None:
-    table, before, target = _filled(table, before, target)
-    known = Counter(map(_key, before))
-    pairs = sum(known[_key(row)] for row in table)
-    return None if pairs != len(before) else _new(table, known, target)
+    """Return what was added, if the pairs of equal rows are as many as there were rows before."""
+    table, before = Version.of(table), Version.of(before)
+    if len(table) > len(before) + len(target):  # each row was there, or was added
+        return None
+    if before.distinct and len(table) < len(before) + len(target):  # each row pairs at most once
+        return None
+    new, filled = _new(table, before, target)
+    if before.distinct:
+        pairs = len(table) - len(new)
+    else:
+        fill = _filling(table, before, target)
+        known = Counter(canonical_json(fill(row)) for row in before)
+        pairs = sum(known[canonical_json(fill(row))] for row in table)
+    return None if pairs != len(before) else (new, filled)
 
 
 def _update(table: Table, before: Table, target: Table) -> tuple[Table, Table] | None:
     if len(table) != len(before):
         return None
-    table, before, target = _filled(table, before, target)
-    return _new(table, Counter(map(_key, before)), target)
+    return _new(Version.of(table), Version.of(before), target)
 
 
-def _new(table: Table, known: Counter[Any], target: Table) -> tuple[Table, Table]:
-    return [row for row in table if _key(row) not in known], target
+def _new(table: Version, before: Version, target: Table) -> tuple[Table, Table]:
+    """Return the filled rows that were not there before, and the target filled alike."""
+    fill = _filling(table, before, target)
+    new = [fill(row) for row in table.apart(before) if not before.has(row, fill)]
+    return new, [fill(row) for row in target]
 
 
-def _filled(*tables: Table) -> tuple[Table, ...]:
-    """Return tables with "", 0 or False for None, by the type of the column over all of them."""
-    zeros: dict[str, Any] = {}
-    for row in (row for table in tables for row in table):
-        for name, value in row.items():
-            if value is not None and name not in zeros:
-                zeros[name] = _zero(value)
-    return tuple(
-        [
-            {name: zeros.get(name, "") if value is None else value for name, value in row.items()}
-            for row in table
-        ]
-        for table in tables
-    )
+def _filling(table: Version, before: Version, target: Table) -> Fill:
+    """Return what puts "", 0 or False for None, by the type of the column over all tables."""
+    zeros = Version.of(target).zeros | before.zeros | table.zeros
 
+    def fill(row: Row) -> Row:
+        return {
+            name: zeros.get(name, "") if value is None else value for name, value in row.items()
+        }
 
-def _zero(value: Any) -> Any:
-    if isinstance(value, bool):
-        return False
-    return 0.0 if isinstance(value, (int, float)) else ""
-
-
-def _key(row: Row) -> bytes:
-    return canonical_json(row)
+    return fill
 
 
 _CHANGES: Mapping[

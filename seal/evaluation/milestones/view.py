@@ -10,6 +10,7 @@ import orjson
 
 from seal.core.conditions import Match, party
 from seal.core.conditions.parties import AGENT, EXECUTOR, USER
+from seal.core.conditions.versions import Keys, Version
 from seal.core.types import Step, Tables, Trajectory
 
 
@@ -45,17 +46,19 @@ def turn_count(steps: Sequence[Step]) -> int:
 
 
 def _with_tables(steps: Iterable[Step], initial_state: Tables | None) -> Iterator[Step]:
-    versions: dict[tuple[str, bytes], list[dict[str, object]]] = {}
+    versions: dict[tuple[str, bytes], Version] = {}
     known: dict[bytes, dict[str, object]] = {}
+    keys: Keys = {}
 
-    def shared(name: str, rows: list[dict[str, object]]) -> list[dict[str, object]]:
+    def shared(name: str, rows: Sequence[dict[str, object]]) -> Version:
         spelled = [orjson.dumps(row) for row in rows]
         key = name, b"\n".join(spelled)
         if key not in versions:
-            versions[key] = [known.setdefault(s, row) for s, row in zip(spelled, rows, strict=True)]
+            shared_rows = (known.setdefault(s, r) for s, r in zip(spelled, rows, strict=True))
+            versions[key] = Version(shared_rows, keys)
         return versions[key]
 
-    tables = {name: shared(name, rows) for name, rows in (initial_state or {}).items()}
+    tables: Tables = {name: shared(name, rows) for name, rows in (initial_state or {}).items()}
     for step in steps:
         if step.state:
             tables = {**tables, **{name: shared(name, rows) for name, rows in step.state.items()}}
