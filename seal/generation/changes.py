@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 
 from seal.core.canonical import equal
+from seal.core.moments import is_moment
 from seal.core.types import JSON
 from seal.evaluation.milestones.changes import Row, TableChange
 
@@ -17,8 +18,6 @@ POSITION = 0.001
 """Degrees by which latitudes and longitudes may differ."""
 MOMENT = 60.0
 """Seconds by which moments may differ that follow from the time of the chat."""
-_MOMENTS = (315_529_200.0, 2_524_604_400.0)
-"""POSIX seconds between which a number is taken for a moment: 1980 to 2050."""
 
 
 def change_of(
@@ -50,12 +49,6 @@ def tolerance_of(name: str, value: JSON, moving: Collection[float]) -> float | N
     if "latitude" in name or "longitude" in name:
         return POSITION
     return MOMENT if is_moment(value) and float(value) in moving else None
-
-
-def is_moment(value: JSON) -> bool:
-    """Tell whether a value may be POSIX seconds."""
-    number = isinstance(value, (int, float)) and not isinstance(value, bool)
-    return number and _MOMENTS[0] <= value <= _MOMENTS[1]
 
 
 def _rows(

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 from seal.core.conditions import party
@@ -167,7 +168,8 @@ def leaves(value: JSON) -> Iterator[Leaf]:
             yield value
             yield from (code for code in _CODE.findall(value) if len(code) > 2 and code != value)
     elif isinstance(value, (int, float)) and value not in (0, 1):  # True and False are 1 and 0
-        yield float(value)
+        with suppress(OverflowError):  # what no float holds, nobody repeats
+            yield float(value)
 
 
 class _News:

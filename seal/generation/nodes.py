@@ -13,8 +13,9 @@ from seal.benchmarks.scenarios.files import Node, Take
 from seal.core.canonical import equal
 from seal.core.conditions import EXTRACTORS, Told
 from seal.core.conditions.extractors import UNFIT
+from seal.core.moments import is_moment
 from seal.core.types import JSON
-from seal.generation.changes import change_of, is_moment, tolerance_of
+from seal.generation.changes import change_of, tolerance_of
 from seal.generation.flows import Flow, Made, leaves
 from seal.generation.order import Order
 

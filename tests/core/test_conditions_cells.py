@@ -44,6 +44,10 @@ def like(
         ("close", None, None, 1, 0),
         ("close", "a", "a", 1, 1),
         ("close", True, 1.0, 0, 1),
+        ("close", 10**400, 1.5, 0, 0),
+        ("close", 1.5, 10**400, 0, 0),
+        ("close", 10**400, 10**400, 1, 1),
+        ("exact", 10**400, 1.5, 0, 0),
         ("contains", "a cat", "cat", 1, 1),
         ("contains", "a cat", "Cat", 0, 0),
         ("contains", None, "cat", 0, None),
@@ -91,6 +95,15 @@ def test_any_number_is_near_enough_under_an_infinite_tolerance(match: Match) -> 
     wanted = {"tool": "add", "arguments": {"x": -9e99}}
     assert cell_similarity([ADD], wanted, column, match) == 1
     assert cell_similarity([ADD], {**wanted, "arguments": {"x": "-9"}}, column, match) == 0
+
+
+@pytest.mark.parametrize("match", RULES)
+def test_a_number_that_no_float_holds_is_near_under_an_infinite_tolerance_alone(
+    match: Match,
+) -> None:
+    for tolerance, alike in (("inf", 1), (1e300, 0), (10**500, 0)):
+        column = Column("close", tolerance)  # type: ignore[arg-type]
+        assert cell_similarity(10**400, 0.5, column, match) == alike
 
 
 @pytest.mark.parametrize("match", RULES)

@@ -7,7 +7,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from seal.core.canonical import canonical_json
-from seal.core.conditions.tables import beyond, compared, similarity, table_similarity, unchanged
+from seal.core.conditions.tables import (
+    beyond,
+    compared,
+    rows_similarity,
+    table_similarity,
+    unchanged,
+)
 from seal.core.conditions.versions import Version, zero
 
 CELLS = st.sampled_from([None, "", "a", 0, 0.0, 1, 1.0, True, False])
@@ -57,7 +63,7 @@ def original(change: str, table: Any, before: Any, target: Any) -> float:
     elif sum(known[canonical_json(row)] for row in table) != rows[1]:
         return 0.0
     new = [row for row in table if canonical_json(row) not in known]
-    return similarity(new, target, {}, "toolsandbox")
+    return rows_similarity(new, target, {}, "toolsandbox")
 
 
 @given(versions(), st.sampled_from(["addition", "removal", "update"]))

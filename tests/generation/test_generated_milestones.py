@@ -13,7 +13,7 @@ from seal.benchmarks.toolsandbox.trajectories import import_trajectories
 from seal.core.errors import DataError
 from seal.core.types import Goal, Step, Task, Tool, ToolCall, Trajectory
 from seal.evaluation.milestones import check_plan, measure_plan, view
-from seal.generation.flows import Made, made_calls
+from seal.generation.flows import Made, leaves, made_calls
 from seal.generation.milestones import Draft
 from seal.generation.sequences import draft_task, referred
 from seal.worlds.world import WorldSetup, build_worlds
@@ -234,6 +234,11 @@ def test_words_without_results_are_compared_as_a_whole():
     draft = only(draft_task(Task("t", "b", (Goal("Hi"),)), {}, spoken("Hello there.")))
     assert draft.milestones() == [{"name": "reply", "after": [], "says": "Hello there."}]
     assert draft.similarity == WHOLLY
+
+
+def test_a_number_that_no_float_holds_is_no_evidence():
+    assert list(leaves([10**400, 7])) == [7.0]
+    assert list(leaves(-(10**400))) == []
 
 
 def only(drafts: list[Draft]) -> Draft:

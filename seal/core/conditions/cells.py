@@ -58,7 +58,14 @@ def cell_similarity(value: Any, wanted: Any, column: Column, match: Match) -> fl
 
 def limit(tolerance: Tolerance) -> float:
     """Return a tolerance as a number."""
-    return inf if tolerance == "inf" else float(tolerance)
+    return inf if tolerance == "inf" else tolerance
+
+
+def _near(value: float, wanted: float, tolerance: float) -> bool:
+    try:
+        return abs(value - wanted) <= tolerance
+    except OverflowError:  # an integer that no float holds, and a fraction
+        return tolerance == inf
 
 
 def _clean_exact(value: Any, wanted: Any, column: Column) -> float:
@@ -71,7 +78,7 @@ def _clean_close(value: Any, wanted: Any, column: Column) -> float:
 
 def _clean_same(value: Any, wanted: Any, tolerance: float) -> bool:
     if _is_number(value) and _is_number(wanted):
-        return bool(abs(value - wanted) <= tolerance)
+        return _near(value, wanted, tolerance)
     return equal(value, wanted)
 
 
@@ -109,7 +116,7 @@ def _close(value: Any, wanted: Any, column: Column) -> float:
 
 def _same(value: Any, wanted: Any, tolerance: float) -> bool:
     if isinstance(value, (int, float)) and isinstance(wanted, (int, float)):
-        return abs(value - wanted) <= tolerance
+        return _near(value, wanted, tolerance)
     return bool(value == wanted)
 
 

@@ -14,7 +14,7 @@ from typing import Any
 Values = dict[str, Any]
 Extractor = Callable[[Mapping[str, Any]], list[Values]]
 
-UNFIT = (KeyError, IndexError, TypeError, ValueError)
+UNFIT = (KeyError, IndexError, OverflowError, TypeError, ValueError)
 """How an extractor fails on a result of another shape."""
 _DECIMALS = range(4)
 

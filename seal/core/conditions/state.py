@@ -17,7 +17,7 @@ from seal.core.conditions.base import Condition, Match
 from seal.core.conditions.cells import Column
 from seal.core.conditions.extractors import EXTRACTORS, UNFIT
 from seal.core.conditions.parties import MESSAGE, calls_of, message_row
-from seal.core.conditions.tables import Change, Table, similarity, table_similarity, unchanged
+from seal.core.conditions.tables import Change, Table, rows_similarity, table_similarity, unchanged
 
 if TYPE_CHECKING:
     from seal.core.types import Step
@@ -56,7 +56,7 @@ class StateHas(Condition):
         if self.table == MESSAGE:
             columns = dict.fromkeys(name for row in self.rows for name in row)
             row = message_row(step, columns)
-            return similarity([row], self.rows, self.columns, self.match)
+            return rows_similarity([row], self.rows, self.columns, self.match)
         before = _NO_TABLE if self.since is None else table_after(reached[self.since], self.table)
         now = table_after(step, self.table)
         return table_similarity(self.measure, now, before, self.rows, self.columns, self.match)
@@ -142,7 +142,7 @@ class DependsOn(Condition):
             if target is None:
                 return 0.0
             row = message_row(step, dict.fromkeys(name for wanted in target for name in wanted))
-            best = max(best, similarity([row], target, self.columns, self.match))
+            best = max(best, rows_similarity([row], target, self.columns, self.match))
         return best
 
     def targets(self, earlier: Step) -> Iterator[list[dict[str, Any]] | None]:

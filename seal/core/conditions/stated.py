@@ -10,16 +10,22 @@ from functools import partial
 from typing import Any
 from zoneinfo import ZoneInfo
 
+from seal.core.moments import is_moment
+
 Tables = Mapping[str, Sequence[Mapping[str, Any]]]
 
 _WORD = re.compile(r"\w+")
 _NUMBER = re.compile(r"(?<![\w.])-?\d+(?:,\d{3})*(?:\.\d+)?(?!\w)")
 _PHONE = re.compile(r"\+?[\d\s().-]{5,}")
 _NAME = re.compile(r"[^\W\d_]+(?:[ '.-]+[^\W\d_]+){0,2}\.?$")
-_ON = frozenset(["on", "true", "yes", "enable", "enabled", "activate", "activated"])
-_OFF = frozenset(["off", "false", "no", "disable", "disabled", "deactivate", "deactivated"])
-_MOMENTS = (315_529_200.0, 2_524_604_400.0)
-"""POSIX seconds between which a number may be a moment: 1980 to 2050, as on the phone."""
+_SWITCHED = re.compile(
+    r"\b(?:turn|switch|flip|toggle)\w*(?:[ '\u2019-]+\w+){0,3}? +(?P<how>on|off)\b"
+    r"(?! +(?:(?:the +)?\d|(?:mon|tues|wednes|thurs|fri|satur|sun)day))"
+)
+_CLOSING = re.compile(r"\b(?P<how>on|off|yes|no)(?=\W*$| *[.,;:!?)\"\u201d]| +(?:and|or|but)\b)")
+_TRUTH = re.compile(r"\b(?P<how>true|false|(?:en|dis)abled?|(?:de)?activated?)\b")
+_FALSE = frozenset(["off", "no", "false", "disable", "disabled", "deactivate", "deactivated"])
+_NEGATED = re.compile(r"(?:\bnot|n['\u2019]t|\bnever) +$")
 
 
 def states(text: str, value: Any, tables: Tables, zone: str = "UTC") -> bool:
@@ -30,7 +36,9 @@ def states(text: str, value: Any, tables: Tables, zone: str = "UTC") -> bool:
       text of that row that no other row of the table has: an id by the name it stands for.
     - A number: the same number; a moment (POSIX seconds) also by its local time of day, "17:30" or
       "5:30 pm", whatever is said of the day.
-    - True and False: a word such as on and off. None, and what is empty: always.
+    - True and False: that something is turned on or off, and words such as enabled, false, yes;
+      "not" turns them round. In "on Monday" and "no idea" nothing is on or false: these words count
+      where they end a clause, or follow a verb such as turn. None, and what is empty: always.
     - A list or object: all that it holds.
     """
     if isinstance(value, Mapping):
@@ -38,9 +46,9 @@ def states(text: str, value: Any, tables: Tables, zone: str = "UTC") -> bool:
     if isinstance(value, (list, tuple)):
         return all(states(text, item, tables, zone) for item in value)
     if isinstance(value, bool):
-        return not (_ON if value else _OFF).isdisjoint(_words(text))
+        return value in _truths(text)
     if isinstance(value, (int, float)):
-        return float(value) in numbers(text) or _tells_time(text, value, zone)
+        return _has_number(text, value) or _tells_time(text, value, zone)
     if not isinstance(value, str):
         return True
     return _has(text, value) or any(_has(text, other) for other in _others(value, tables))
@@ -74,6 +82,22 @@ def names_in(rows: Iterable[Mapping[str, Any]]) -> Iterator[str]:
 def numbers(text: str) -> set[float]:
     """Return the numbers of a text; 40,000 is 40000."""
     return {float(found.replace(",", "")) for found in _NUMBER.findall(text)}
+
+
+def _truths(text: str) -> Iterator[bool]:
+    """Yield what a text says to be so, or not so."""
+    said = text.casefold()
+    for pattern in (_SWITCHED, _CLOSING, _TRUTH):
+        for found in pattern.finditer(said):
+            negated = _NEGATED.search(said[: found.start()]) is not None
+            yield (found["how"] in _FALSE) is negated
+
+
+def _has_number(text: str, value: float) -> bool:
+    try:
+        return float(value) in numbers(text)
+    except OverflowError:  # an integer that no float holds
+        return str(value) in text.replace(",", "")
 
 
 def _has(text: str, value: str) -> bool:
@@ -127,8 +151,7 @@ def _tells_time(text: str, moment: float, zone: str) -> bool:
 
 def _times(moment: float, zone: str) -> Iterator[str]:
     """Yield how the local time of day of a moment is told; nothing for any other number."""
-    low, high = _MOMENTS
-    if not low <= moment <= high:
+    if not is_moment(moment):
         return
     local = datetime.fromtimestamp(moment, ZoneInfo(zone))
     hour, half = local.hour % 12 or 12, "am" if local.hour < 12 else "pm"

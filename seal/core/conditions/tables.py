@@ -1,8 +1,8 @@
 """How alike a table, or what changed in it, is to the rows that it should have.
 
-Rows are JSON objects, a table is a list of rows. `similarity` is the geometric mean of the cells'
-similarities over columns and rows, under the one-to-one assignment of rows that makes it largest;
-one cell of similarity 0 forbids its pair.
+Rows are JSON objects, a table is a list of rows. `rows_similarity` is the geometric mean of the
+cells' similarities over columns and rows, under the one-to-one assignment of rows that makes it
+largest; one cell of similarity 0 forbids its pair.
 
 The measures, and where `toolsandbox` departs from `clean`:
 
@@ -57,7 +57,7 @@ def table_similarity(
         match: By which rules.
     """
     found = compared(change, table, before, target, match)
-    return 0.0 if found is None else similarity(*found, columns, match)
+    return 0.0 if found is None else rows_similarity(*found, columns, match)
 
 
 def compared(
@@ -94,7 +94,9 @@ def unchanged(table: Table, before: Table, match: Match) -> bool:
     return _counted(table.apart(before)) == _counted(before.apart(table))
 
 
-def similarity(table: Table, target: Table, columns: Mapping[str, Column], match: Match) -> float:
+def rows_similarity(
+    table: Table, target: Table, columns: Mapping[str, Column], match: Match
+) -> float:
     """Return how alike all rows are to the target rows, in [0, 1]; both empty: 1."""
     if len(table) != len(target):
         return 0.0

@@ -8,6 +8,7 @@ from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 from seal.core.errors import MissingExtraError, shortened
+from seal.core.moments import MOMENTS
 from seal.core.types import Tables
 from seal.worlds.functions import NotGiven, WorldTool
 from seal.worlds.tables import Row
@@ -78,7 +79,6 @@ SERVICES = ("cellular", "wifi", "location_service")
 """Settings that the low battery mode turns off and keeps off."""
 SPOKEN = {"cellular": "Cellular service", "wifi": "Wifi", "location_service": "Location service"}
 
-TIMESTAMPS = (315529200.0, 2524604400.0)
 LATITUDES = (-90.0, 90.0)
 LONGITUDES = (-180.0, 180.0)
 
@@ -164,7 +164,7 @@ def check_timestamp(name: str, value: float | NotGiven | None) -> None:
     Raises:
         ValueError: It does not.
     """
-    check_range(name, value, TIMESTAMPS)
+    check_range(name, value, MOMENTS)
 
 
 def check_place(
