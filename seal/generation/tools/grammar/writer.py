@@ -113,27 +113,40 @@ def _called(reading: Reading, around: Collection[str], rng: Random) -> tuple[lis
     """Return the bank's parameters that a description names, and those that its words hint at."""
     said = {*reading.words, *map(singular, reading.words)}
     given = {word for phrase in reading.given for word in phrase}
-    named, hinted = [], []
+    named, hinted, further = [], [], []
     for name, one in load_bank().parameters.items():
         calling = set(one.get("words", ()))
         if set(name.split("_")) <= said or calling & given:
             named.append(name)
-        elif calling & {*said, *reading.thing, *around}:
+        elif calling & {*said, *reading.thing}:
             hinted.append(name)
+        elif calling & {*around}:
+            further.append(name)
     rng.shuffle(hinted)
+    rng.shuffle(further)
     order = {word: place for place, word in reversed(list(enumerate(reading.words)))}
     named.sort(key=lambda name: _place(name, order))
-    exact = [name for name in named if set(name.split("_")) <= said]
+    kept = _needed(reading, named, [name for name in named if set(name.split("_")) <= said])
+    return kept, [*(name for name in named if name not in kept), *hinted, *further]
+
+
+def _needed(reading: Reading, named: Sequence[str], exact: Sequence[str]) -> list[str]:
+    """Return which of the parameters that a description names are required.
+
+    Args:
+        reading: The description.
+        named: The parameters that its words call for.
+        exact: Those of them that it calls by their names.
+    """
     if reading.action in _TELLING and len(exact) > 1:  # what is asked for is not given
         exact = [name for name in exact if name != reading.one]
-    # A phrase calls for one parameter; its further ones are optional.
-    kept = exact or named[:1]
-    for phrase in reading.given:
+    kept = list(exact or named[:1])
+    for phrase in reading.given:  # each calls for one; what else it calls for is optional
         if not any(_calls(name, phrase) for name in kept):
             kept += [name for name in named if _calls(name, phrase)][:1]
-    pair = {"start_date", "end_date"} if "dates" in given else set()
-    kept += [name for name in named if name in pair and name not in kept]
-    return kept, [*(name for name in named if name not in kept), *hinted]
+        if "dates" in phrase:
+            kept += [name for name in ("start_date", "end_date") if name not in kept]
+    return kept
 
 
 def _calls(name: str, phrase: Sequence[str]) -> bool:
