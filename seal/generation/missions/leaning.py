@@ -23,6 +23,7 @@ from seal.generation.missions.days import day_forms, day_of
 
 _COUNTS = 31
 _NAME = re.compile(r"(?<=[\w,;:(\"'] )[A-Z][\w-]+|\b\w*\d[\w.,:-]*\b|\"[^\"]+\"")
+_DAY = re.compile(r"\b\d{1,2} [A-Z][a-z]+\b")
 _WORD = re.compile(r"\w+")
 
 
@@ -81,7 +82,7 @@ def leans(goal: Goal, said: Said, far: bool = False) -> bool:
         return True
     known = "\n".join((*said.own, *last)).casefold()
     before = "\n".join(texts).casefold()
-    telling = _names(said.reply) if any(_calls(goal)) else _words(said.reply)
+    telling = [*_names(said.reply), *(() if any(_calls(goal)) else _words(said.reply))]
     return any(part not in known and part in before for part in telling)
 
 
@@ -98,7 +99,8 @@ def lacks(goal: Goal, said: Said, tools: Mapping[str, Tool]) -> bool:
         required = tools[called.tool].parameters.get("required", [])
         for name, argument in (called.arguments or {}).items():
             if name in required and not all(
-                _is_said(leaf, before, said.today) for leaf in _parts(argument.values[0])
+                not _is_count(leaf) and _is_said(leaf, before, said.today)
+                for leaf in _parts(argument.values[0])
             ):
                 return True
     return False
@@ -136,9 +138,12 @@ def _values(called: Called) -> Iterator[Leaf]:
     """Yield the values of a call that are evidence."""
     for argument in (called.arguments or {}).values():
         for leaf in _parts(argument.values[0]):
-            counts = isinstance(leaf, float) and leaf.is_integer() and abs(leaf) <= _COUNTS
-            if not counts:
+            if not _is_count(leaf):
                 yield leaf
+
+
+def _is_count(leaf: Leaf) -> bool:
+    return isinstance(leaf, float) and leaf.is_integer() and abs(leaf) <= _COUNTS
 
 
 def _parts(value: JSON) -> Iterator[Leaf]:
@@ -158,7 +163,7 @@ def _is_said(value: Leaf, texts: Sequence[str], today: date | None) -> bool:
 
 def _names(reply: str) -> Iterator[str]:
     """Yield the names and numbers of a reply in lower case."""
-    for found in _NAME.findall(reply):
+    for found in [*_NAME.findall(reply), *_DAY.findall(reply)]:
         if len(found) > 2:
             yield found.strip('"').casefold()
 

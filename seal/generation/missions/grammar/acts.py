@@ -17,6 +17,7 @@ from importlib.resources import files
 from typing import Any
 
 from seal.core.types import JSON
+from seal.generation.missions.grammar.wording import preposition_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +99,10 @@ class Act:
     gives: Gift | None = None
     needs: str = ""
     """Slot that is always filled though the tool does not require it."""
+
+    def can_drop(self, slot: Slot) -> bool:
+        """Tell whether the nouns for it stand without a slot: it is never all of them."""
+        return slot.sort.whole or all(preposition_of(noun, slot.name) for noun in self.it)
 
 
 @dataclass(frozen=True, slots=True)

@@ -167,7 +167,7 @@ class _Draft:
         return None if act is None else self._calls([act], [(0,)], "")
 
     def _multi(self) -> Script | None:
-        shapes = [self._parallel, self._alike, self._serial, self._mixed, self._parallel]
+        shapes = [self._parallel, self._alike, self._serial, self._mixed, self._serial, self._mixed]
         return self.rng.choice(shapes)()
 
     def _parallel(self) -> Script | None:
@@ -191,7 +191,8 @@ class _Draft:
         chain = self._chain()
         if chain is None:
             return None
-        third = [c for c in self._acts() if c not in chain and _feeds(chain[1], c)]
+        fresh = chain[1].tool not in self._used()
+        third = [c for c in self._acts() if fresh and c not in chain and _feeds(chain[1], c)]
         if third and self.rng.random() < 0.6:
             return self._calls([*chain, self.rng.choice(third)], [(0,), (1,), (2,)], "then")
         return self._calls(list(chain), [(0,), (1,)], "then")
@@ -247,14 +248,16 @@ class _Draft:
         talk = self._act([t for t in self.language.talks if self._is_near(t)])
         if talk is None:
             return self._repeat() if self._relation else None
-        brief = self._relation == "ellipsis" and bool(talk.brief)
         phrases: dict[str, str] = {}
         fills = self._fill(talk, phrases, {}, ())
         if fills is None or not self._leans_enough():
             return None
+        brief = self._relation == "ellipsis" and bool(talk.brief)
+        brief = brief and all(self._last in mention.said for mention in self.leaned)
         said = {
-            slot.name: self.things.told(fills[slot.key])  # type: ignore[arg-type]
+            slot.name: self.things.told(thing, spoken=True)
             for slot in talk.slots
+            if isinstance(thing := fills[slot.key], Thing)
         }
         text = self.rng.choice(talk.brief) if brief else filled(self.rng.choice(talk.asks), phrases)
         reply = filled(_capitals(self.rng.choice(talk.replies)), said)
@@ -408,7 +411,7 @@ class _Draft:
             elif mention is not None and (not self.leaned or self.rng.random() < 0.7):
                 self.leaned.append(mention)
                 fills[slot.key] = self.known[slot.sort.name] = mention.thing
-                phrases[slot.name] = self._referred(slot, mention)
+                phrases[slot.name] = self._referred(act, slot, mention)
             else:
                 thing = self.things.fresh(slot.sort, self.rng)
                 if thing is None:
@@ -426,10 +429,11 @@ class _Draft:
             found = self.things.recent(slot.sort) or found
         return self.rng.choice(found) if found else None
 
-    def _referred(self, slot: Slot, mention: Mention) -> str:
+    def _referred(self, act: Act | Talk, slot: Slot, mention: Mention) -> str:
         """Return a reference; of an ellipsis nothing, where one can do without."""
         far = self._last not in mention.said
-        if self._relation == "ellipsis" and not (slot.bare or mention.is_listed or far):
+        droppable = isinstance(act, Act) and act.can_drop(slot) and not slot.bare
+        if self._relation == "ellipsis" and droppable and not (mention.is_listed or far):
             return ""
         return self.things.reference(mention, self.rng, far)
 
@@ -514,10 +518,26 @@ class _Draft:
         rounds: Sequence[tuple[int, ...]],
         missing: tuple[tuple[Slot, Thing], ...],
         acts: Sequence[Act],
-    ) -> Script:
+    ) -> Script | None:
+        if len(planned) == 1 and not missing and self._was_done(planned[0]):
+            return None
         if self._relation is None:
             text = f"{self._opening(acts)} {text}".strip()
         return Script(tidy(text), tuple(planned), tuple(rounds), missing, "", self._leaves_more())
+
+    def _was_done(self, planned: Planned) -> bool:
+        """Tell whether an earlier mission made the very call."""
+        return any(
+            node.name == planned.act.tool
+            and all(
+                isinstance(fill := planned.fills.get(slot.key), Thing)
+                and fill.value in values_of(slot, node.arguments)
+                for slot in planned.act.slots
+                if all(name in node.arguments for name in slot.parameters)
+            )
+            for mission in self.scene.past
+            for node in mission.nodes
+        )
 
     # --- what there is to choose from ---
 
@@ -531,7 +551,7 @@ class _Draft:
 
     def _acts(self) -> list[Act]:
         """Return the acts of the theme whose tools are offered, those not used before first."""
-        used = {node.name for mission in self.scene.past for node in mission.nodes}
+        used = self._used()
         offered = [
             self.language.acts[name] for name in self.theme.tools if name in self.scene.tools
         ]
@@ -550,9 +570,13 @@ class _Draft:
         )
 
     def _chain(self) -> tuple[Act, Act] | None:
-        acts = self._acts()
-        pairs = [(a, b) for a in acts for b in acts if _feeds(a, b)]
+        """Return two acts of which the second takes what the first brings, and nobody knew."""
+        acts, used = self._acts(), self._used()
+        pairs = [(a, b) for a in acts for b in acts if _feeds(a, b) and a.tool not in used]
         return self.rng.choice(pairs) if pairs else None
+
+    def _used(self) -> set[str]:
+        return {node.name for mission in self.scene.past for node in mission.nodes}
 
     def _plurals(self, act: Act) -> list[Slot]:
         """Return the slots of which an act may be about several things at once."""
@@ -607,7 +631,9 @@ class _Draft:
         now = {str(mention.thing.value) for mention in self.leaned}
         now |= {str(thing.value) for thing in self.known.values()}
         return self.things.number == 0 or any(
-            str(mention.thing.value) not in now and self._is_useful(mention.thing.sort.name)
+            str(mention.thing.value) not in now
+            and self._is_useful(mention.thing.sort.name)
+            and self.things.is_clear(mention)
             for mention in self.things.mentions
         )
 

@@ -32,8 +32,8 @@ _VAGUE = 0.25
 _ASKING = (
     "Happy to. Could you tell me {}?",
     "Sure. I just need to know {}.",
-    "Gladly, but I still need {}.",
-    "Before I start: {}, please?",
+    "Gladly, but first I have to know {}.",
+    "Before I start, please tell me {}.",
 )
 _ASKING_AGAIN = (
     "I'm afraid I need it more exactly: {}?",

@@ -18,6 +18,14 @@ from seal.generation.missions.grammar.acts import Act, Slot, Sort, language
 from seal.generation.missions.grammar.wording import THERE
 
 _ORDINALS = ("first", "second", "third", "fourth")
+_FIRST_WHEN = ("at the very beginning", "in my first message", "right at the start")
+_LATER_WHEN = ("before my last question", "a little earlier")
+_FIRST_SAID = (
+    "the {noun} I mentioned {when}",
+    "the {noun} from my first message",
+    "that {noun} I told you about {when}",
+)
+_LATER_SAID = ("the {noun} I mentioned {when}", "the {noun} from two questions ago")
 _AHEAD = range(1, 45)
 _BEHIND = range(3, 60)
 _DAYS = ("day", "past_day")
@@ -105,9 +113,14 @@ class Things:
             return {thing.words}
         return {thing.value}
 
-    def told(self, thing: Thing) -> str:
-        """Return a thing as the agent names it."""
-        if thing.sort.name in _DAYS:
+    def told(self, thing: Thing, spoken: bool = False) -> str:
+        """Return a thing as the agent names it.
+
+        Args:
+            thing: The thing.
+            spoken: A day goes by its weekday where the user may have said so.
+        """
+        if thing.sort.name in _DAYS and not spoken:
             return day_name(date.fromisoformat(thing.value))
         return re.sub(r"^my ", "your ", thing.words)
 
@@ -123,15 +136,16 @@ class Things:
     def remote(self, sort: Sort) -> list[Mention]:
         """Return those that earlier missions name, and the last one does not."""
         ago = [m for m in self.mentions if m.said and max(m.said) < self.number - 1]
-        return [
-            m
-            for m in ago
-            if _is_of(m, sort)
-            and (
-                m.is_listed
-                or _alone(m, [o for o in ago if (o.origin, o.by_user) == (m.origin, m.by_user)])
-            )
+        return [m for m in ago if _is_of(m, sort) and self.is_clear(m)]
+
+    def is_clear(self, mention: Mention) -> bool:
+        """Tell whether one can mean a thing by its noun and by who brought it up when."""
+        beside = [
+            other
+            for other in self.mentions
+            if (other.origin, other.by_user) == (mention.origin, mention.by_user)
         ]
+        return mention.is_listed or _alone(mention, beside)
 
     def reference(self, mention: Mention, rng: random.Random, far: bool) -> str:
         """Return a phrase that refers to a thing without naming it."""
@@ -150,24 +164,19 @@ class Things:
         return rng.choice([f"that {noun}", f"the same {noun}"])
 
     def _far_reference(self, mention: Mention, rng: random.Random) -> str:
-        noun = mention.noun
-        if mention.origin == 0:
-            when = rng.choice(
-                ["at the very beginning", "in my first message", "right at the start"]
-            )
-            answer = "in your first answer"
-        else:
-            when, answer = "before my last question", "before my last question"
-        if mention.thing.sort.start and mention.by_user:
-            return rng.choice(mention.thing.sort.start).format(when=when)
+        noun, first = mention.noun, mention.origin == 0
         if mention.by_user:
-            return f"the {noun} I mentioned {when}"
+            when = rng.choice(_FIRST_WHEN if first else _LATER_WHEN)
+            references = mention.thing.sort.start or (_FIRST_SAID if first else _LATER_SAID)
+            return rng.choice(references).format(noun=noun, when=when)
+        answer = "in your first answer" if first else "before my last question"
         if mention.place is not None and mention.is_listed:
             return f"the {_ORDINALS[min(mention.place, 3)]} {noun} you listed {answer}"
         return f"the {noun} you mentioned {answer}"
 
     def _brought(self, number: int, mission: Mission) -> Iterator[Mention]:
-        request = mission.text.casefold()
+        answers = [node.user_input for node in mission.nodes]
+        request = "\n".join([mission.text, *answers]).casefold()
         for node in mission.nodes:
             act = self._language.acts.get(node.name)
             if act is not None:
