@@ -44,32 +44,70 @@ class Fault:
 
 
 def faults(task: Task, tools: Mapping[str, Tool], simulator: Simulator) -> list[Fault]:
-    """Return what is wrong with a generated dialogue; empty: it is valid.
+    """Return what is wrong with one generated dialogue (`Validation.faults`)."""
+    return Validation(tools, simulator).faults(task)
+
+
+class Validation:
+    """Checks dialogues. Safe in threads where the simulator is.
 
     Args:
-        task: As `seal.benchmarks.mmtb.tasks` makes it.
         tools: Of the pool, by id.
-        simulator: Answered its gold calls.
+        simulator: Answered the gold calls.
     """
-    found = [fault for n, goal in enumerate(task.goals) for fault in _of_gold(n, goal, tools)]
-    if found:
-        return found
-    environment = SimulatedEnvironments(simulator, tools).open(task, 0)
-    for number, goal in enumerate(task.goals):
+
+    def __init__(self, tools: Mapping[str, Tool], simulator: Simulator) -> None:
+        self._tools = tools
+        self._validator = CallValidator(tools)
+        self._environments = SimulatedEnvironments(simulator, tools)
+
+    def faults(self, task: Task) -> list[Fault]:
+        """Return what is wrong with a generated dialogue; empty: it is valid.
+
+        Args:
+            task: As `seal.benchmarks.mmtb.tasks` makes it.
+        """
+        found = [fault for n, goal in enumerate(task.goals) for fault in self._of_gold(n, goal)]
+        if found:
+            return found
+        for number, goal in enumerate(task.goals):
+            found += self._of_results(task, number, goal)
+            found += _of_words(task, number, self._tools)
+        return found or _unsolved(task, self._tools)
+
+    def _of_gold(self, number: int, goal: Goal) -> Iterator[Fault]:
+        """Yield what is wrong with the gold as it stands."""
+        milestones = _plan(goal).milestones
+        if not milestones:
+            yield Fault("empty_mission", "the mission has no gold step", number)
+        try:
+            levels([milestone.after for milestone in milestones])
+        except DataError as error:
+            yield Fault("cyclic_dependencies", str(error), number)
+        for called in _plan(goal).calls():
+            if called.tool not in self._tools or called.tool not in (goal.offered or ()):
+                yield Fault("unknown_tool", f"{called.tool} is not offered", number)
+        for position in range(len(milestones)):
+            call = _call(goal, position, self._tools)
+            wrong = None if call is None else self._validator.check(call)
+            if call is not None and wrong is not None:
+                yield Fault("invalid_call", f"{call.name}: {wrong.message}", number)
+
+    def _of_results(self, task: Task, number: int, goal: Goal) -> Iterator[Fault]:
+        """Yield the gold calls that the simulator answers otherwise."""
+        environment = self._environments.open(task, 0)
         for position, milestone in enumerate(_plan(goal).milestones):
-            call = _call(goal, position, tools)
+            call = _call(goal, position, self._tools)
             if call is None:
                 continue
             try:
                 (result,) = environment.call([call])
             except SealError as error:
-                found.append(Fault("another_observation", f"{call.name}: {error}", number))
+                yield Fault("another_observation", f"{call.name}: {error}", number)
                 continue
             if not equal(result.value, milestone.result):
                 text = f"{call.name} with {call.arguments} is answered otherwise"
-                found.append(Fault("another_observation", text, number))
-        found += _of_words(task, number, tools)
-    return found or _unsolved(task, tools)
+                yield Fault("another_observation", text, number)
 
 
 def played_by_oracle(task: Task, tools: Mapping[str, Tool]) -> Trajectory:
@@ -104,27 +142,6 @@ def played_by_oracle(task: Task, tools: Mapping[str, Tool]) -> Trajectory:
 
 def _plan(goal: Goal) -> Plan:
     return goal.plans[0] if goal.plans else Plan()
-
-
-def _of_gold(number: int, goal: Goal, tools: Mapping[str, Tool]) -> Iterator[Fault]:
-    """Yield what is wrong with the gold as it stands."""
-    milestones = _plan(goal).milestones
-    if not milestones:
-        yield Fault("empty_mission", "the mission has no gold step", number)
-    try:
-        levels([milestone.after for milestone in milestones])
-    except DataError as error:
-        yield Fault("cyclic_dependencies", str(error), number)
-    offered = goal.offered or ()
-    validator = CallValidator(tools)
-    for called in _plan(goal).calls():
-        if called.tool not in tools or called.tool not in offered:
-            yield Fault("unknown_tool", f"{called.tool} is not offered", number)
-    for position in range(len(milestones)):
-        call = _call(goal, position, tools)
-        wrong = None if call is None else validator.check(call)
-        if call is not None and wrong is not None:
-            yield Fault("invalid_call", f"{call.name}: {wrong.message}", number)
 
 
 def _call(goal: Goal, position: int, tools: Mapping[str, Tool]) -> ToolCall | None:

@@ -12,6 +12,7 @@ from seal.core.protocols import Chat
 from seal.core.types import JSON, Tool
 from seal.generation.missions.days import with_spoken_days
 from seal.generation.missions.decisions import final_answer, question, write_decision
+from seal.generation.missions.dependencies import texts_of
 from seal.generation.missions.grammar.acts import Act, Slot, language
 from seal.generation.missions.grammar.scripts import FromCall, Planned, Script, scripts
 from seal.generation.missions.grammar.things import Thing, Things, entries_of, values_of
@@ -29,6 +30,8 @@ _OFFERED = 11
 _BESIDE = 3
 """Tools of other themes besides."""
 _VAGUE = 0.25
+_KEPT = 64
+"""Missions whose scripts are kept, for the roles that speak after the user."""
 _ASKING = (
     "Happy to. Could you tell me {}?",
     "Sure. I just need to know {}.",
@@ -44,6 +47,9 @@ _ANSWERS = ("{}.", "{}, please.", "Oh, right: {}.", "Sorry, I forgot: {}.", "Let
 
 class GrammarSpeakers:
     """Those who think, by rule (`scenes.Speakers`). Equal scenes give equal words."""
+
+    def __init__(self) -> None:
+        self._made: dict[Any, list[Script]] = {}
 
     @property
     def identity(self) -> dict[str, JSON]:
@@ -83,7 +89,7 @@ class GrammarSpeakers:
         Raises:
             DataError: The offered tools allow no such mission.
         """
-        return [script.request for script in scripts(scene, language(), _today(scene))]
+        return [script.request for script in self._scripts(scene)]
 
     def decide(self, scene: Scene, chat: Chat) -> str:
         """Return the planner's decision.
@@ -91,7 +97,7 @@ class GrammarSpeakers:
         Raises:
             DataError: The request is none that the grammar can read.
         """
-        script = _script(scene)
+        script = self._script(scene)
         open_slots = _unanswered(scene, script)
         done = [event for event in scene.events if isinstance(event, Round)]
         if not script.calls:
@@ -113,7 +119,7 @@ class GrammarSpeakers:
 
     def ask(self, scene: Scene, action: Action, chat: Chat) -> str:
         """Return the agent's question for what is missing."""
-        script = _script(scene)
+        script = self._script(scene)
         wanted = [slot.which for slot, _ in _unanswered(scene, script)]
         rng = random.Random(f"{scene.assignment.seed}/ask")
         again = any(isinstance(event, Exchange) for event in scene.events)
@@ -121,7 +127,7 @@ class GrammarSpeakers:
 
     def answer(self, scene: Scene, question: str, chat: Chat) -> str:
         """Return the user's answer: all of it, or at first, one time in four, nothing of use."""
-        script = _script(scene)
+        script = self._script(scene)
         missing = _unanswered(scene, script)
         rng = random.Random(f"{scene.assignment.seed}/answer")
         before = sum(isinstance(event, Exchange) and bool(event.answer) for event in scene.events)
@@ -133,7 +139,7 @@ class GrammarSpeakers:
 
     def reply(self, scene: Scene, chat: Chat) -> str:
         """Return the agent's last text: each result told, with the ids of what was found."""
-        script = _script(scene)
+        script = self._script(scene)
         if not script.calls:
             return script.reply
         things = Things((), _today(scene))
@@ -143,6 +149,20 @@ class GrammarSpeakers:
             if isinstance(event, Round)
             for action, observation in zip(event.actions, event.observations, strict=True)
         )
+
+    def _script(self, scene: Scene) -> Script:
+        return _matching(scene, self._scripts(scene))
+
+    def _scripts(self, scene: Scene) -> list[Script]:
+        """Return the scripts of a mission; those of the last missions are kept."""
+        said = tuple(text for mission in scene.past for text in texts_of(mission))
+        key = (scene.assignment, tuple(scene.tools), said)
+        found = self._made.get(key)
+        if found is None:
+            found = self._made[key] = list(scripts(scene, language(), _today(scene)))
+            if len(self._made) > _KEPT:
+                self._made.pop(next(iter(self._made)), None)
+        return found
 
 
 def _connected(rng: random.Random, names: Sequence[str]) -> Sequence[str]:
@@ -178,29 +198,23 @@ def _today(scene: Scene) -> date:
         ) from error
 
 
-def _script(scene: Scene) -> Script:
+def _matching(scene: Scene, made: Sequence[Script]) -> Script:
     """Return the script whose words the request has, or at least whose things.
 
     Raises:
         DataError: There is none.
     """
-    held = None
-    for script in scripts(scene, language(), _today(scene)):
+    for script in made:
         if script.request == scene.request:
             return script
-        named = [
-            t.words for call in script.calls for t in call.fills.values() if isinstance(t, Thing)
-        ]
-        if held is None and all(
-            words in scene.request for words in named if words in script.request
-        ):
-            held = script
-    if held is None:
-        raise DataError(
-            f"the grammar reads requests that it worded, and such with the same values; got "
-            f"{scene.request!r}"
-        )
-    return held
+    for script in made:
+        things = [t for call in script.calls for t in call.fills.values() if isinstance(t, Thing)]
+        if all(t.words in scene.request for t in things if t.words in script.request):
+            return script
+    raise DataError(
+        f"the grammar reads requests that it worded, and such with the same values; got "
+        f"{scene.request!r}"
+    )
 
 
 def _unanswered(scene: Scene, script: Script) -> list[tuple[Slot, Thing]]:
