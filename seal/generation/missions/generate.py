@@ -207,7 +207,7 @@ class _Run:
         write_records(out / TOOLS, self._tools.values())
         write_records(out / TASKS, tasks)
         facts = {
-            "missions": tally.facts(),
+            "missions": {name: count for name, count in tally.facts().items() if count},
             "rejections": dict(sorted(rejected.items())),
             "generation": self._shape,
         }
