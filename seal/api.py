@@ -7,7 +7,7 @@ from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from seal.core.errors import UnknownNameError
+from seal.core.errors import UnknownNameError, UsageError
 from seal.core.registry import Registry, load_dotted
 from seal.pipeline.settings import RunSettings
 
@@ -329,18 +329,18 @@ def import_benchmark(
         out: Folder to make; an earlier pool there is replaced, a run is not.
         trajectories: Whether the source holds recorded chats: `out` becomes a run folder, which
             `seal.score` takes.
-        **options: Of the importer; recorded chats have none.
+        **options: Of the importer.
 
     Raises:
         UsageError: No such importer or source, or `out` may not be replaced.
-        UnknownNameError: An option of recorded chats.
+        UnknownNameError: The importer has no such option.
         DataError: The source is malformed or holds nothing; nothing is left behind.
     """
     from seal.benchmarks import import_benchmark as read
     from seal.pipeline.recorded_run import import_run
 
     if trajectories:
-        return import_run(name, Path(source), Path(out), **options)
+        return import_run(name, Path(source), Path(out), options)
     return read(name, Path(source), Path(out), **options)
 
 
@@ -411,6 +411,53 @@ def generate_missions(
             review=None if review is None else Path(review),
             progress=progress or (lambda done, total: None),
         )
+
+
+def generate_tools(
+    descriptions: str | Path,
+    out: str | Path,
+    *,
+    model: Any = None,
+    base_url: str | None = None,
+    model_options: Mapping[str, Any] | None = None,
+    form: str = "seal",
+    seed: int = 0,
+    progress: Callable[[int, int], None] | None = None,
+) -> dict[str, Any]:
+    """Write a tool for each one-sentence description, checked by rule.
+
+    Args:
+        descriptions: File of them (`seal.generation.tools.descriptions`).
+        out: Folder to make; one begun under the same settings is gone on with.
+        model: Name of a model, or a model, that writes; None: a grammar does.
+        base_url: Address of the model's server; None: the provider's own.
+        model_options: Of the model, as `seal run -M` takes them.
+        form: seal: a pool; mmtb: tool lists, as `seal.import_benchmark("mmtb", ...)` reads them.
+        seed: Another seed gives other tools.
+        progress: Told how many are done, and how many there are.
+
+    Returns:
+        Counts: tools, lists, what was dropped and why, how rich the parameters are.
+
+    Raises:
+        UnknownNameError: No such form.
+        UsageError: A setting that cannot be, or `out` holds something else.
+        DataError: The descriptions are malformed, or none of them became a tool.
+        ModelError: The model's server failed; what is done is kept.
+    """
+    from seal.generation.tools.generate import generate_tools as make
+    from seal.generation.tools.grammar import GrammarWriter
+    from seal.generation.tools.models import model_writer
+    from seal.generation.tools.writing import Writer
+    from seal.models import ModelSettings
+
+    options = dict(model_options or {})
+    if model is None and (options or base_url):
+        raise UsageError("options and an address are a model's: name the model too")
+    writer: Writer = GrammarWriter(seed)
+    if model is not None:
+        writer = model_writer(model, ModelSettings.from_options(options, base_url=base_url), seed)
+    return make(Path(descriptions), Path(out), writer, form=form, seed=seed, progress=progress)
 
 
 def fetch(name: str, out: str | Path, *, mirror: str | None = None) -> FetchReport:

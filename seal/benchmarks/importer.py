@@ -14,15 +14,16 @@ import hashlib
 import os
 import shutil
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
+from inspect import Parameter, signature
 from pathlib import Path
 from typing import IO, Any, Protocol
 
 import orjson
 
-from seal.core.errors import DataError, UsageError
+from seal.core.errors import DataError, UnknownNameError, UsageError
 from seal.core.records import encode
 from seal.core.registry import Registry
 from seal.core.types import JSON, Task, Tool, Trajectory
@@ -42,7 +43,7 @@ REGISTRY = Registry(
         "scenarios": "seal.benchmarks.scenarios.importer:import_scenarios",
         "toolbench": "seal.benchmarks.toolbench.importer:import_toolbench",
         "toolsandbox": "seal.benchmarks.toolsandbox.importer:import_toolsandbox",
-        "toolscan": "seal.benchmarks.toolscan:import_toolscan",
+        "toolscan": "seal.benchmarks.toolscan.importer:import_toolscan",
     },
 )
 
@@ -166,11 +167,34 @@ def import_benchmark(name: str, source: Path, out: Path, **options: Any) -> Impo
         options: Handed to the importer.
 
     Raises:
-        UsageError: No such importer or source, or `out` may not be replaced.
+        UnknownNameError: No such importer, or it has no such option.
+        UsageError: No such source, or `out` may not be replaced.
         DataError: A file is missing or malformed, or the source holds no usable record; nothing is
             left behind.
     """
-    return write_pool(name.rpartition(":")[2], REGISTRY.resolve(name), source, out, **options)
+    importer = REGISTRY.resolve(name)
+    check_options(importer, options, f"option -T of {name}")
+    return write_pool(name.rpartition(":")[2], importer, source, out, **options)
+
+
+def check_options(importer: Importer, options: Iterable[str], kind: str) -> None:
+    """Make sure that an importer takes options of these names.
+
+    Args:
+        importer: Its options are its keyword-only parameters, or any.
+        options: Names.
+        kind: What they are called in the message.
+
+    Raises:
+        UnknownNameError: It has none of a name; lists those that it has.
+    """
+    parameters = signature(importer).parameters.values()
+    if any(parameter.kind is Parameter.VAR_KEYWORD for parameter in parameters):
+        return
+    known = [p.name for p in parameters if p.kind is Parameter.KEYWORD_ONLY]
+    for name in options:
+        if name not in known:
+            raise UnknownNameError(kind, name, known)
 
 
 def write_pool(

@@ -3,18 +3,27 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
-from seal.benchmarks.importer import RECORDED, RECORDINGS, ImportReport, write_pool
-from seal.core.errors import UnknownNameError, UsageError
+from seal.benchmarks.importer import (
+    RECORDED,
+    RECORDINGS,
+    ImportReport,
+    check_options,
+    write_pool,
+)
+from seal.core.errors import UsageError
+from seal.core.types import JSON
 from seal.evaluation.rule_judge import RuleJudge
 from seal.pipeline.run_folder import RunFolder
 
 CUTOFFS = (1, 5, 10)
 
 
-def import_run(name: str, source: Path, out: Path, **options: Any) -> ImportReport:
+def import_run(
+    name: str, source: Path, out: Path, options: Mapping[str, JSON] | None = None
+) -> ImportReport:
     """Turn recorded trajectories into a run folder, of which `seal score` makes scores.
 
     The folder holds run.json, tasks.jsonl, tools.jsonl, trajectories.jsonl, and in import.json what
@@ -24,20 +33,20 @@ def import_run(name: str, source: Path, out: Path, **options: Any) -> ImportRepo
         name: Of the benchmark.
         source: Its file of trajectories.
         out: New folder.
-        **options: None that is known: recorded chats are read as they are.
+        options: Of the importer; ToolSandbox's has none: its chats are read as they are.
 
     Raises:
         UnknownNameError: No recorded trajectories of that benchmark can be read, or an option.
         UsageError: No such source, or the folder holds something.
         DataError: No record can be used; nothing is left behind.
     """
-    for option in options:
-        raise UnknownNameError("option of recorded trajectories", option, ())
     importer = RECORDINGS.resolve(name)
+    given = dict(options or {})
+    check_options(importer, given, "option of recorded trajectories")
     if (out / "run.json").exists():
         raise UsageError(f"{out} holds a run already; give --out another folder")
     benchmark = name.rpartition(":")[2]
-    report = write_pool(benchmark, importer, source, out)
+    report = write_pool(benchmark, importer, source, out, **given)
     folder = RunFolder(out)
     files = sorted((out / RECORDED).glob(f"*/{folder.trajectories_path.name}"))
     if len(files) != 1:

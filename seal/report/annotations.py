@@ -11,7 +11,7 @@ from seal.evaluation.goals import EXECUTOR, USER
 from seal.evaluation.user_audit import NAMES as AUDIT_METRICS
 from seal.evaluation.user_audit import ends_conversation
 from seal.pipeline.run_folder import RunFolder
-from seal.report.lookup import Lookup
+from seal.report.lookup import RecordLookup
 from seal.report.milestones import METRICS, GoalOutcome, NodeOutcome, goal_outcomes, node_kind
 from seal.report.worlds import WorldChange, beginning, times, world_changes
 
@@ -78,8 +78,8 @@ class Annotator:
     """
 
     def __init__(self, run: RunFolder) -> None:
-        self._tasks = Lookup(run.path / "tasks.jsonl", Task, lambda fields: fields.get("id"))
-        self._scores = Lookup(run.scores_path, Score, _chat_of)
+        self._tasks = RecordLookup(run.path / "tasks.jsonl", Task, lambda fields: fields.get("id"))
+        self._scores = RecordLookup(run.scores_path, Score, _chat_of)
 
     def annotate(self, trajectory: Trajectory) -> Annotations:
         """Return what is known of a chat."""

@@ -14,7 +14,7 @@ from seal.core.records import Record, decode
 Key = Callable[[Mapping[str, Any]], Hashable | None]
 
 
-class Lookup(Generic[Record]):
+class RecordLookup(Generic[Record]):
     """The records of a file of JSON lines; memory holds where they stand, not what they say.
 
     A last line without its newline is being written and left out; a file that does not exist has no

@@ -6,13 +6,12 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from seal.core.types import Score, Trajectory
+from seal.evaluation.milestones.plans import WHOLLY
 from seal.pipeline.run_folder import RunFolder
 from seal.report.tail import Tail
 
 DECISIVE = ("pass_rate", "success", "mission_accuracy", "similarity", "finished")
 """Metrics that can say whether a task is solved; the first that a chat was scored by counts."""
-
-ALMOST_ONE = 1 - 1e-9
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +60,7 @@ def goal_label(score: Score) -> str:
     label = score.details.get("label")
     if label in ("solved", "unsolved", "unsure"):
         return str(label)
-    return "solved" if score.value is not None and score.value >= ALMOST_ONE else "unsolved"
+    return "solved" if score.value is not None and score.value >= WHOLLY else "unsolved"
 
 
 def reason_of(score: Score) -> str:

@@ -17,6 +17,7 @@ from typing import Any, Protocol
 from markupsafe import Markup
 
 from seal.core.registry import Registry
+from seal.evaluation.milestones.plans import WHOLLY
 from seal.evaluation.user_audit import HALLUCINATION, INSTRUCTION
 from seal.report.anchors import task_link
 from seal.report.breakdown import CATEGORY_GROUPS, breakdown
@@ -25,7 +26,7 @@ from seal.report.gold import json_text
 from seal.report.lanes import Lane
 from seal.report.missions import Share, mission_tables, pyramid, runs_of, switching
 from seal.report.notes import gap_notes
-from seal.report.outcomes import ALMOST_ONE, reason_of, scores_so_far
+from seal.report.outcomes import reason_of, scores_so_far
 from seal.report.pages import render
 from seal.report.printable import one_line
 from seal.report.tables import (
@@ -264,7 +265,7 @@ def shortfalls(ceiling: Lane) -> list[Shortfall]:
     """Return what the ceiling does not reach, by metric, the most frequent reason first."""
     found: dict[tuple[str, str], list[tuple[str, str, float]]] = {}
     for score in scores_so_far(ceiling.run):
-        if score.value is None or score.value >= ALMOST_ONE or score.metric in NOT_CEILED:
+        if score.value is None or score.value >= WHOLLY or score.metric in NOT_CEILED:
             continue
         reason = reason_of(score) or one_line(json_text(score.details), 300)
         link = task_link(score.task_id)

@@ -16,11 +16,10 @@ from seal.api import import_benchmark, score
 from seal.benchmarks.importer import Notes, Recorded
 from seal.benchmarks.toolsandbox.milestones import TABLES, plan_of
 from seal.benchmarks.toolsandbox.trajectories import import_trajectories
-from seal.core.conditions import AllOf, StateUnchanged
 from seal.core.errors import DataError, UnknownNameError, UsageError
-from seal.core.types import Milestone, Plan, Task, Trajectory
-from seal.evaluation.milestones import turn_count, view, with_guardrails
-from seal.evaluation.milestones.guardrails import parts, under
+from seal.core.types import Plan, Task, Trajectory
+from seal.evaluation.milestones import turn_count, view
+from seal.evaluation.milestones.guardrails import under
 from seal.evaluation.milestones.plans import PlanResult, Reached, measure_plan
 from seal.evaluation.milestones.similarities import Similarities
 
@@ -97,33 +96,6 @@ def test_every_recorded_score_is_found_again(seal_data: Path, name: str, count: 
             differing.append(task.id)
         count -= 1
     assert (differing, expected, count) == ([], {}, 0)
-
-
-def guards(node: Milestone) -> list[tuple[str, int]]:
-    found = [part for part in parts(node.condition) if isinstance(part, StateUnchanged)]
-    return sorted((part.table, part.since) for part in found if part.since is not None)
-
-
-def without_guards(plan: Plan) -> Plan:
-    kept = [
-        AllOf(tuple(p for p in parts(node.condition) if not isinstance(p, StateUnchanged)))
-        for node in plan.milestones
-    ]
-    return Plan(tuple(Milestone(c, n.after) for c, n in zip(kept, plan.milestones, strict=True)))
-
-
-@pytest.mark.parametrize("name", ["scenarios_core.jsonl.gz", VECTORS, FUZZ])
-def test_guardrails_follow_from_the_declared_tables(seal_data: Path, name: str) -> None:
-    differing = []
-    for record in lines(seal_data / "toolsandbox" / name):
-        for kind in ("milestones", "minefields"):
-            nodes = record[kind]
-            plan = plan_of(nodes, {"nodes": [], "edges": []}, measured=True)
-            declared = [[TABLES[db] for db in node["guardrail_dbs"]] for node in nodes["nodes"]]
-            found = with_guardrails(without_guards(plan), declared, "toolsandbox")
-            if [guards(n) for n in found.milestones] != [guards(n) for n in plan.milestones]:
-                differing.append((record["id"], kind))
-    assert differing == []
 
 
 @pytest.fixture

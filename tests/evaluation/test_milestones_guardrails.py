@@ -6,7 +6,6 @@ from seal.evaluation.milestones.guardrails import (
     asked_tables,
     parts,
     under,
-    with_guardrails,
     with_outer_guardrails,
 )
 
@@ -18,31 +17,6 @@ NEW = StateHas("notes", ({"text": "b"},), "addition", since=FIRST)
 def guards(node: Milestone) -> set[tuple[str, int | None]]:
     found = [part for part in parts(node.condition) if isinstance(part, StateUnchanged)]
     return {(part.table, part.since) for part in found}
-
-
-def test_what_neither_node_nor_predecessor_asks_of_is_guarded() -> None:
-    plan = Plan((Milestone(Called("t")), Milestone(ON, (0,)), Milestone(Called("t"), (1,))))
-    first, second, third = with_guardrails(plan, [TABLES] * 3).milestones
-    assert guards(first) == {("mail", None), ("notes", None)}
-    assert guards(second) == {("notes", 0), ("mail", 0)}
-    assert guards(third) == {("notes", 1), ("mail", 1)}
-
-
-def test_the_first_step_is_referred_to_by_a_change_and_asks_nothing() -> None:
-    plan = Plan((Milestone(NEW), Milestone(ON, (0,))))
-    assert {("lamps", FIRST), ("mail", FIRST)} <= guards(
-        with_guardrails(plan, [TABLES] * 2).milestones[0]
-    )
-    original = with_guardrails(plan, [TABLES] * 2, "toolsandbox").milestones[0]
-    assert ("lamps", FIRST) not in guards(original)
-    assert ("mail", FIRST) in guards(original)
-
-
-def test_undeclared_tables_are_free() -> None:
-    plan = Plan((Milestone(Called("t")), Milestone(Called("u"), (0,))))
-    found = with_guardrails(plan, [(), ("notes",)]).milestones
-    assert guards(found[0]) == {("notes", None)}
-    assert guards(found[1]) == {("notes", 0)}
 
 
 def test_a_plan_without_milestones_has_none_to_guard() -> None:

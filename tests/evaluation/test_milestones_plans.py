@@ -6,17 +6,41 @@ from typing import Any
 import pytest
 from milestone_chats import START, A, B, asks, chat, does, reply, says
 
-from seal.core.conditions import AllOf, Called, Condition, Match, Replied, StateHas, StateUnchanged
+from seal.core.conditions import (
+    FIRST,
+    AllOf,
+    Called,
+    Condition,
+    Match,
+    Replied,
+    StateHas,
+    StateUnchanged,
+)
 from seal.core.errors import UsageError
 from seal.core.types import Goal, Milestone, Plan, Step, Stop, Task, Trajectory
 from seal.evaluation import default_metrics, score_trajectory
 from seal.evaluation.calls import Calls
-from seal.evaluation.milestones import Milestones, PlanResult, measure_plan, view, with_guardrails
+from seal.evaluation.milestones import (
+    Milestones,
+    PlanResult,
+    measure_plan,
+    view,
+    with_outer_guardrails,
+)
 from seal.evaluation.milestones.metrics import NAMES, check_match
 
 ADDED = StateHas("notes", ({"text": "b"},), "addition", since=-1)
 CHAIN = Plan((Milestone(ADDED), Milestone(reply("Done"), (0,))))
-GUARDED = with_guardrails(CHAIN, [("notes", "lamps")] * 2)
+LAMPS = [("lamps",)] * 2
+GUARDED = with_outer_guardrails(
+    Plan(
+        (
+            Milestone(AllOf((ADDED, StateUnchanged("lamps", FIRST)))),
+            Milestone(AllOf((reply("Done"), StateUnchanged("lamps", 0))), (0,)),
+        )
+    ),
+    LAMPS,
+)
 LIT = [{"id": 1, "on": True}]
 RULES: list[Match] = ["clean", "toolsandbox"]
 
@@ -62,7 +86,7 @@ def test_side_effects_around_the_milestones_are_free_for_the_original_alone(
     steps: list[Step],
 ) -> None:
     free = Plan((Milestone(StateHas("notes", (A, B))), Milestone(reply("Done"), (0,))))
-    plan = with_guardrails(free, [("notes", "lamps")] * 2)
+    plan = with_outer_guardrails(free, LAMPS)
     assert measured(plan, chat(asks(), *steps), "toolsandbox").similarity == 1
     assert measured(plan, chat(asks(), *steps)).similarity == 0.5
 

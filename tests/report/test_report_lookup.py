@@ -6,11 +6,11 @@ from report_runs import task
 from seal.core.errors import DataError
 from seal.core.records import encode, write_records
 from seal.core.types import Task
-from seal.report.lookup import Lookup
+from seal.report.lookup import RecordLookup
 
 
 def by_group(path):
-    return Lookup(path, Task, lambda fields: fields["tags"].get("group"))
+    return RecordLookup(path, Task, lambda fields: fields["tags"].get("group"))
 
 
 def test_records_are_found_by_key_in_their_order(tmp_path):

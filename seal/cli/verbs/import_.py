@@ -1,7 +1,6 @@
 """Turn a benchmark's upstream files into tools and tasks."""
 
 from collections.abc import Mapping
-from inspect import Parameter, signature
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -9,7 +8,6 @@ import typer
 
 from seal.cli.options import Json, new_app, typed_pairs
 from seal.cli.output import field_lines, output
-from seal.core.errors import UnknownNameError
 
 app = new_app()
 
@@ -36,10 +34,9 @@ def command(
     with output(json) as result:
         options = typed_pairs("--task-option", task_option)
         if trajectories:
-            report = import_run(name, source, out, **options).to_json()
+            report = import_run(name, source, out, options).to_json()
             next_step = f"score it: seal score {out}"
         else:
-            _check(name, options)
             report = import_benchmark(name, source, out, **options).to_json()
             next_step = _next(report, out)
         result.result(report)
@@ -56,16 +53,3 @@ def _next(report: Mapping[str, Any], out: Path) -> str:
     if report["recordings"]:
         return f"it has recorded runs and no tasks to play; look for faults: seal lint {out}"
     return f"it has tools and no tasks to play; look for faults: seal lint {out}"
-
-
-def _check(name: str, options: Mapping[str, Any]) -> None:
-    """Raise UnknownNameError where the importer takes no option of a name."""
-    from seal.benchmarks import REGISTRY
-
-    parameters = signature(REGISTRY.resolve(name)).parameters.values()
-    if any(parameter.kind is Parameter.VAR_KEYWORD for parameter in parameters):
-        return
-    known = [p.name for p in parameters if p.kind is Parameter.KEYWORD_ONLY]
-    for key in options:
-        if key not in known:
-            raise UnknownNameError(f"option -T of {name}", key, known)

@@ -6,7 +6,7 @@ and `checks` are for whoever writes plans.
 """
 
 from seal.evaluation.milestones.checks import check_plan
-from seal.evaluation.milestones.guardrails import with_guardrails, with_outer_guardrails
+from seal.evaluation.milestones.guardrails import with_outer_guardrails
 from seal.evaluation.milestones.metrics import Milestones
 from seal.evaluation.milestones.plans import PlanResult, Reached, measure_plan
 from seal.evaluation.milestones.view import turn_count, view
@@ -19,6 +19,5 @@ __all__ = [
     "measure_plan",
     "turn_count",
     "view",
-    "with_guardrails",
     "with_outer_guardrails",
 ]

@@ -1,7 +1,8 @@
 """Guardrails: what must not happen on the way from one milestone to the next.
 
-Whoever writes a plan declares for each milestone which tables it guards; from those follow the
-conditions `StateUnchanged`. Source: ToolSandbox, section 4, and its code.
+Whoever writes a plan puts `StateUnchanged` where a table must stay as it was since an earlier
+milestone; ToolSandbox's records and the notation of scenarios do. Around the milestones follows
+from the tables that are declared for each. Source: ToolSandbox, section 4, and its code.
 """
 
 from __future__ import annotations
@@ -28,37 +29,6 @@ def parts(condition: Condition) -> tuple[Condition, ...]:
     if not isinstance(condition, AllOf):
         return (condition,)
     return tuple(part for inner in condition.conditions for part in parts(inner))
-
-
-def with_guardrails(
-    plan: Plan, declared: Sequence[Collection[str]], match: Match = "clean"
-) -> Plan:
-    """Return a plan whose milestones also keep the declared tables as they are.
-
-    A milestone refers to those that come right before it and to those that its conditions refer to.
-    Since each of these, every declared table is unchanged that neither the milestone nor any of
-    them asks anything of. What comes before the first milestone and after the last one is guarded
-    by `with_outer_guardrails`.
-
-    Args:
-        plan: Without guardrails.
-        declared: Tables that each milestone guards, in their order.
-        match: `toolsandbox`: what the last milestone asks of counts as if it were asked at the
-            first step too, as in the original.
-    """
-    asked = [asked_tables(node) for node in plan.milestones]
-    guarded = []
-    for node, tables in zip(plan.milestones, declared, strict=True):
-        references = _references(node)
-        free = _asked_at(references, asked, match) | asked_tables(node)
-        added = [
-            StateUnchanged(table, since, match)
-            for since in sorted(references)
-            for table in tables
-            if table not in free
-        ]
-        guarded.append(_with(node, added))
-    return with_outer_guardrails(replace(plan, milestones=tuple(guarded)), declared)
 
 
 def with_outer_guardrails(plan: Plan, declared: Sequence[Collection[str]]) -> Plan:
@@ -107,19 +77,6 @@ def under(nodes: Iterable[Milestone], match: Match) -> list[Milestone]:
         measured = tuple(condition.under(match) for condition in conditions)
         found.append(replace(node, condition=AllOf(measured)))
     return found
-
-
-def _references(node: Milestone) -> set[int]:
-    asked = [p for p in parts(node.condition) if isinstance(p, (StateHas, DependsOn))]
-    return {*node.after, *(part.since for part in asked if part.since is not None)}
-
-
-def _asked_at(references: Iterable[int], asked: Sequence[set[str]], match: Match) -> set[str]:
-    """Return the tables of which the milestones that are referred to ask something."""
-    positions = set(references)
-    if match == "clean":
-        positions.discard(FIRST)
-    return set().union(*(asked[position] for position in positions))
 
 
 def _with(node: Milestone, added: Sequence[Condition]) -> Milestone:
