@@ -15,12 +15,12 @@ import orjson
 import pytest
 from servers import Answer, ModelServer, Received, failure, text
 
+from seal import generate_tools
 from seal.benchmarks import import_benchmark, load_pool
 from seal.benchmarks.lint.lint import lint
 from seal.cli import main
+from seal.core.protocols import Completion, Request
 from seal.core.types import Tool
-from seal.generation.tools.generate import generate_tools
-from seal.generation.tools.grammar import GrammarWriter
 
 LINES = """\
 # Travel
@@ -103,7 +103,7 @@ def test_a_written_pool_is_free_of_faults_and_played_by_the_oracle(
     report(seal("generate", "tools", "travel.txt", "--out", "pool", "--json"))
     assert [f.kind for f in lint(tmp_path / "pool").findings] == []
     found = report(seal("retrieve", "pool", "--json"))
-    assert found["queries"] == 5
+    assert found["pools"][0]["tasks"] == 5
     words = ["--model", "oracle", "--no-baselines", "--out", "run", "--json"]
     played = report(seal("run", "pool", *words))
     assert played["errors"] == 0
@@ -165,7 +165,7 @@ def test_a_person_is_shown_counts_and_what_to_do_next(seal: Seal) -> None:
         (["travel.txt", "--out", "full"], "full exists and holds no drafts.jsonl"),
         (["travel.txt", "--out", "fish.txt"], "fish.txt exists and holds no drafts.jsonl"),
         (["travel.txt", "--out", "pool", "--model", "oracle"], "writes no tools"),
-        (["travel.txt", "--out", "pool", "-M", "temperature=1"], "give --model too"),
+        (["travel.txt", "--out", "pool", "-M", "temperature=1"], "name the model too"),
         (["travel.txt", "--out", "done"], "seed is 0, asked was 1"),
         (["twice.txt", "--out", "pool"], "line 2: the name 'a' stands at"),
         (["travel.txt"], "Missing option '--out'"),
@@ -241,6 +241,18 @@ def test_a_model_writes_tools_and_is_asked_as_the_prompt_says(served: Any, tmp_p
     made = tools(tmp_path / "pool")[0].source["generated"]
     assert (made["by"]["writer"], made["by"]["model"]) == ("model/1", "openai/any")
     assert "127.0.0.1" not in (tmp_path / "pool" / "tools.jsonl").read_text()
+
+
+def test_a_model_may_be_an_object(seal: Seal, tmp_path: Path) -> None:
+    class Fisher:
+        identity = "fisher/1"
+
+        def complete(self, request: Request) -> Completion:
+            asked = json.loads(request.messages[1].content)
+            return Completion(json.dumps(cod(asked["name"])))
+
+    told = generate_tools("fish.txt", "pool", model=Fisher())
+    assert (told["tools"], told["by"]["model"]) == (2, "fisher/1")
 
 
 def test_a_rejected_draft_is_told_why_and_written_again(served: Any, tmp_path: Path) -> None:
@@ -360,6 +372,6 @@ def test_two_processes_do_not_write_into_one_folder(seal: Seal, tmp_path: Path) 
 def test_tools_that_do_the_same_have_names_of_their_own(tmp_path: Path) -> None:
     path = tmp_path / "many.txt"
     path.write_text("".join(f"Find cod of harbour {n}.\n" for n in range(150)))
-    told = generate_tools(path, tmp_path / "pool", GrammarWriter(1), seed=1)
+    told = generate_tools(path, tmp_path / "pool", seed=1)
     assert told["tools"] == 150
     assert len({tool.name for tool in tools(tmp_path / "pool")}) == 150

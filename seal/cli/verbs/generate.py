@@ -50,26 +50,17 @@ def tools(
     json: Json = False,
 ) -> int:
     """Write tools from one-sentence descriptions, checked by rule."""
+    from seal.api import generate_tools
     from seal.cli.progress import progress
-    from seal.core.errors import UsageError
-    from seal.generation.tools.generate import generate_tools
-    from seal.generation.tools.grammar import GrammarWriter
-    from seal.generation.tools.models import model_writer
-    from seal.generation.tools.writing import Writer
-    from seal.models import ModelSettings
 
     options = typed_pairs("-M", model_option)
-    if model is None and (options or base_url):
-        raise UsageError("-M and --base-url are a model's: give --model too")
-    writer: Writer = GrammarWriter(seed)
-    if model is not None:
-        settings = ModelSettings.from_options(options, base_url=base_url)
-        writer = model_writer(model, settings, seed)
     with output(json) as result, progress() as advance:
         report = generate_tools(
             descriptions,
             out,
-            writer,
+            model=model,
+            base_url=base_url,
+            model_options=options,
             form=form,
             seed=seed,
             progress=lambda done, total: advance("tools", done, total),
@@ -135,7 +126,9 @@ def milestones(
 
 
 def _summary(plain: dict[str, list[dict[str, object]]], out: Path) -> str:
+    from seal.evaluation.milestones.plans import WHOLLY
+
     drafts = plain["drafts"]
-    unfit = [str(draft["id"]) for draft in drafts if float(str(draft["similarity"])) < 1 - 1e-6]
+    unfit = [str(draft["id"]) for draft in drafts if float(str(draft["similarity"])) < WHOLLY]
     told = f"; below 1 on their own sequence: {', '.join(unfit)}" if unfit else ""
     return f"{len(drafts)} drafts, {len(plain['left_out'])} tasks left out{told}; written to {out}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Sequence
 from importlib.resources import files
+from typing import Any
 
 from seal.core.canonical import derive_seed, digest
 from seal.core.errors import UsageError
@@ -64,11 +65,11 @@ class ModelWriter:
         return completion.content
 
 
-def model_writer(spec: str, settings: ModelSettings, seed: int = 0) -> ModelWriter:
+def model_writer(spec: Any, settings: ModelSettings, seed: int = 0) -> ModelWriter:
     """Return the writer that asks a model.
 
     Args:
-        spec: The model's name, as `seal run --model` takes it.
+        spec: A model, or its name as `seal run --model` takes it.
         settings: Of the model.
         seed: Of the generation.
 
