@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -206,3 +207,40 @@ def test_the_real_pseudo_actions_are_34_finish_and_2_checks(
     pseudo = [t for t in load_pool(tmp_path / "pool").tools() if t.source["pseudo"]]
     assert sum(tool.source["api"] == "finish" for tool in pseudo) == 34
     assert len(pseudo) == 36
+
+
+ENVIRONMENTS = {
+    "data": (33, 4),
+    "entertainment": (7, 1),
+    "food": (7, 1),
+    "location": (5, 1),
+    "media": (18, 2),
+    "movie": (14, 1),
+    "movies": (18, 2),
+    "newsmedia": (8, 1),
+    "patent": (13, 1),
+    "payments": (7, 1),
+    "social": (10, 1),
+    "spaceflight": (12, 1),
+    "sports": (14, 2),
+    "tools": (39, 7),
+    "transportation": (3, 1),
+    "travel": (4, 1),
+    "videoimages": (27, 4),
+    "weather": (25, 2),
+}
+"""Environment to its APIs and toolsets."""
+
+
+def test_the_real_list_has_the_known_apis_and_toolsets_in_each_environment(
+    seal_data: Path, tmp_path: Path
+) -> None:
+    report = import_benchmark("toolscan", seal_data / "toolscan", tmp_path / "pool")
+    tools = load_pool(tmp_path / "pool").tools()
+
+    apis = Counter(tool.category for tool in tools)
+    toolsets = Counter(category for category, _ in {(t.category, t.source["tool"]) for t in tools})
+    assert {name: (apis[name], toolsets[name]) for name in apis} == ENVIRONMENTS
+    assert report.facts["counts"]["enums_without_values"] == 5
+    assert sum(map(len, report.facts["pseudo_actions"].values())) == 36
+    assert not any(tool.source["pseudo"] for tool in tools)
