@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import typer
@@ -11,6 +12,33 @@ import typer
 from seal.core.errors import UsageError
 from seal.core.secrets import refuse_secret
 
+Agent = Annotated[str | None, typer.Option(help="Agent: name or module:attribute.")]
+BaseUrl = Annotated[str | None, typer.Option(help="Address of an OpenAI-compatible server.")]
+CacheMode = Literal["record", "replay", "off"]
+CacheDir = Annotated[
+    Path | None,
+    typer.Option(help="Folder of the answer store.  [default: SEAL_CACHE_DIR or the user's]"),
+]
+Judge = Annotated[
+    str,
+    typer.Option(
+        help="rule, llm, or auto: llm where a judge's model is named. Milestones of a world go "
+        "before it."
+    ),
+]
+ModelOptions = Annotated[
+    list[str] | None,
+    typer.Option("--model-option", "-M", metavar="KEY=VALUE", help="Of the model."),
+]
+RetrieverOptions = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--retriever-option",
+        "-R",
+        metavar="KEY=VALUE",
+        help="Of each retriever that knows it; may be repeated.",
+    ),
+]
 Metrics = Annotated[
     list[str] | None,
     typer.Option(

@@ -6,17 +6,22 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from seal.cli.options import Json, Simulator, new_app, pairs, typed_pairs
+from seal.cli.options import (
+    BaseUrl,
+    CacheDir,
+    Json,
+    ModelOptions,
+    Simulator,
+    new_app,
+    pairs,
+    typed_pairs,
+)
 from seal.cli.output import field_lines, output
 
 if TYPE_CHECKING:
     from seal.core.store import Store
 
 app = new_app("Look at, fill, carry and check the store of simulated answers.")
-
-CacheDir = Annotated[
-    Path | None, typer.Option(help="Folder of the store.  [default: SEAL_CACHE_DIR or the user's]")
-]
 
 
 @app.command()
@@ -37,13 +42,8 @@ def fill(
     role_model: Annotated[
         list[str] | None, typer.Option(metavar="simulator=MODEL", help="Model of the simulator.")
     ] = None,
-    model_option: Annotated[
-        list[str] | None,
-        typer.Option("--model-option", "-M", metavar="KEY=VALUE", help="Of that model."),
-    ] = None,
-    base_url: Annotated[
-        str | None, typer.Option(help="Address of an OpenAI-compatible server.")
-    ] = None,
+    model_option: ModelOptions = None,
+    base_url: BaseUrl = None,
     seed: Annotated[int, typer.Option(help="Of the run that is to come.")] = 0,
     cache_dir: CacheDir = None,
     json: Json = False,

@@ -1,17 +1,19 @@
 """Rank tools for every task, of whole or drawn pools, and compare retrievers, without a chat."""
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated
 
 import typer
 
 from seal.cli.options import (
+    CacheMode,
     Cutoffs,
     Distractors,
     Json,
     Nested,
     Queries,
     QueriesIn,
+    RetrieverOptions,
     Samples,
     Select,
     new_app,
@@ -37,15 +39,7 @@ def command(
             help="Name or module:attribute; may be repeated.  [default: tfidf]",
         ),
     ] = None,
-    retriever_option: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--retriever-option",
-            "-R",
-            metavar="KEY=VALUE",
-            help="Of each retriever that knows it; may be repeated.",
-        ),
-    ] = None,
+    retriever_option: RetrieverOptions = None,
     cutoffs: Cutoffs = "1,5,10",
     pool_sizes: Annotated[
         str, typer.Option(help="Tools of drawn pools, and all: 50,100,200,500,1000,all.")
@@ -66,8 +60,7 @@ def command(
     ] = None,
     seed: Annotated[int, typer.Option(help="Of everything drawn.")] = 0,
     cache: Annotated[
-        Literal["record", "replay", "off"],
-        typer.Option(help="Embeddings: keep them, use kept ones only, or neither."),
+        CacheMode, typer.Option(help="Embeddings: keep them, use kept ones only, or neither.")
     ] = "record",
     cache_dir: Annotated[
         Path | None, typer.Option(help="Folder of kept embeddings and indexes.")

@@ -11,12 +11,19 @@ import typer
 
 from seal.cli.failure import INTERRUPTED, tell
 from seal.cli.options import (
+    Agent,
+    BaseUrl,
+    CacheDir,
+    CacheMode,
     Distractors,
     Json,
+    Judge,
     Metrics,
+    ModelOptions,
     Nested,
     Queries,
     QueriesIn,
+    RetrieverOptions,
     Samples,
     Select,
     Simulator,
@@ -83,16 +90,11 @@ def command(
         list[str] | None,
         typer.Option(metavar="ROLE=MODEL", help="Own model of a role, simulator or judge."),
     ] = None,
-    model_option: Annotated[
-        list[str] | None,
-        typer.Option("--model-option", "-M", metavar="KEY=VALUE", help="Of the model."),
-    ] = None,
-    base_url: Annotated[
-        str | None, typer.Option(help="Address of an OpenAI-compatible server.")
-    ] = None,
-    planner: Annotated[str | None, typer.Option(help="Agent: name or module:attribute.")] = None,
-    verifier: Annotated[str | None, typer.Option(help="Agent: name or module:attribute.")] = None,
-    checker: Annotated[str | None, typer.Option(help="Agent: name or module:attribute.")] = None,
+    model_option: ModelOptions = None,
+    base_url: BaseUrl = None,
+    planner: Agent = None,
+    verifier: Agent = None,
+    checker: Agent = None,
     user: Annotated[
         str | None,
         typer.Option(
@@ -114,10 +116,7 @@ def command(
         str | None,
         typer.Option(help="Name or module:attribute.  [default: given tools, else tfidf]"),
     ] = None,
-    retriever_option: Annotated[
-        list[str] | None,
-        typer.Option("--retriever-option", "-R", metavar="KEY=VALUE", help="Of the retriever."),
-    ] = None,
+    retriever_option: RetrieverOptions = None,
     top_k: Annotated[
         str,
         typer.Option(
@@ -148,13 +147,11 @@ def command(
         ),
     ] = None,
     cache: Annotated[
-        Literal["record", "replay", "off"],
+        CacheMode,
         typer.Option(help="Answers of simulator and models: keep, only reuse, or neither."),
     ] = _DEFAULT.cache,
-    cache_dir: Annotated[Path | None, typer.Option(help="Folder of the answer store.")] = None,
-    judge: Annotated[
-        str, typer.Option(help="rule, llm, or auto: llm where a judge's model is named.")
-    ] = _DEFAULT.judge,
+    cache_dir: CacheDir = None,
+    judge: Judge = _DEFAULT.judge,
     limit: Annotated[int | None, typer.Option(help="Play the first N tasks.")] = None,
     select: Select = None,
     trials: Annotated[int, typer.Option(help="Times to play each task.")] = _DEFAULT.trials,

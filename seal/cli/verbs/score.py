@@ -5,7 +5,16 @@ from typing import Annotated
 
 import typer
 
-from seal.cli.options import Json, Metrics, new_app, typed_pairs
+from seal.cli.options import (
+    BaseUrl,
+    CacheDir,
+    Json,
+    Judge,
+    Metrics,
+    ModelOptions,
+    new_app,
+    typed_pairs,
+)
 from seal.cli.output import output
 from seal.cli.progress import progress
 
@@ -15,26 +24,19 @@ app = new_app()
 @app.command()
 def command(
     run: Annotated[Path, typer.Argument(metavar="RUN", help="Run folder.")],
-    judge: Annotated[
-        str, typer.Option(help="rule, llm, or auto: llm where a judge's model is named.")
-    ] = "auto",
+    judge: Judge = "auto",
     judge_model: Annotated[
         str | None, typer.Option(help="PROVIDER/MODEL of the judge; `seal models`.")
     ] = None,
-    model_option: Annotated[
-        list[str] | None,
-        typer.Option("--model-option", "-M", metavar="KEY=VALUE", help="Of that model."),
-    ] = None,
-    base_url: Annotated[
-        str | None, typer.Option(help="Address of an OpenAI-compatible server.")
-    ] = None,
+    model_option: ModelOptions = None,
+    base_url: BaseUrl = None,
     match: Annotated[
         str | None,
         typer.Option(help="Rules of scores: clean, toolsandbox or mmtb; else each task's own."),
     ] = None,
     metric: Metrics = None,
     workers: Annotated[int, typer.Option(help="Answers judged at once.")] = 4,
-    cache_dir: Annotated[Path | None, typer.Option(help="Folder of the answer store.")] = None,
+    cache_dir: CacheDir = None,
     json: Json = False,
 ) -> int:
     """Score the trajectories of a run again; its scores and its summary are replaced."""

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 import typer
 
 from seal.cli.failure import INTERRUPTED, tell
-from seal.cli.options import Cutoffs, Json, Select, new_app, numbers, pairs
+from seal.cli.options import CacheMode, Cutoffs, Json, Select, new_app, numbers, pairs
 from seal.cli.output import output
 from seal.cli.progress import progress
 from seal.pipeline.training.settings import TrainSettings
@@ -75,7 +75,7 @@ def command(
     limit: Annotated[int | None, typer.Option(help="The first N tasks of the pool.")] = None,
     seed: Annotated[int, typer.Option(help="Of everything drawn.")] = _DEFAULT.seed,
     cache: Annotated[
-        Literal["record", "replay", "off"],
+        CacheMode,
         typer.Option(help="Embeddings of the base model: keep them, use kept ones only, or none."),
     ] = _DEFAULT.cache,
     cache_dir: Annotated[Path | None, typer.Option(help="Folder of kept embeddings.")] = None,
