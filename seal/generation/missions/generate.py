@@ -40,7 +40,7 @@ from seal.generation.missions.scenes import Assignment, ChoosesTools
 from seal.generation.missions.sequences import assignments
 from seal.generation.missions.settings import MissionSettings
 from seal.generation.missions.toolsets import draw_tools
-from seal.generation.missions.validation import faults
+from seal.generation.missions.validation import Validation
 from seal.simulator_cache.environments import SimulatedEnvironments
 
 WORK = "generation"
@@ -147,6 +147,7 @@ class _Run:
         self._journal = journal
         environments = SimulatedEnvironments(crew.simulator, tools)
         self._studio = Studio(crew.speakers, environments, crew.model, CallValidator(tools))
+        self._validation = Validation(tools, crew.simulator)
         self._wanted = {missions[0].dialogue: missions for missions in wanted}
 
     @property
@@ -245,7 +246,7 @@ class _Run:
         made = self._studio.make(missions, self._offered(missions), choose, kept)
         if made.dropped is not None:
             return made
-        found = faults(self._task(made), self._tools, self._crew.simulator)
+        found = self._validation.faults(self._task(made))
         if not found:
             return made
         told = "; ".join(fault.text for fault in found)
