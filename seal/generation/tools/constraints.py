@@ -31,8 +31,8 @@ _ABOVE = re.compile(rf"\b(?<!no )(?:more than|greater than|above)\s+{_NUMBER}", 
 _BELOW = re.compile(rf"\b(?<!no )(?:less than|below|under)\s+{_NUMBER}", re.I)
 _MULTIPLE = re.compile(rf"\bmultiple of\s+{_NUMBER}", re.I)
 _DEFAULT = re.compile(
-    r"\bdefaults?(?:\s+to|\s+is|\s+value\s+is|\s*[:=])\s*(?P<value>\"[^\"]*\"|'[^']*'|\[[^\]]*\]"
-    r"|.+?)(?=[,;)]|\.?\s*$|\.\s)",
+    r"\bdefaults?(?:\s+to|\s+is|\s+value\s+is|\s*[:=])\s*"
+    r"(?:(?P<exact>\"[^\"]*\"|'[^']*'|`[^`]*`|\[[^\]]*\])|(?P<value>.+?)(?=[,;)]|\.?\s*$|\.\s))",
     re.I,
 )
 _CHOICES = re.compile(
@@ -43,7 +43,11 @@ _EXAMPLE = re.compile(r"\b(?:such as|like|e\.g\.,?|for example,?)\s+(?P<value>[^
 
 _MARKS: dict[str, tuple[str, str]] = {
     "YYYY-MM-DD": ("2025-03-09", "09/03/2025"),
+    "YYYY-MM-DD HH:MM": ("2025-03-09 09:30", "2025-03-09"),
+    "YYYY-MM-DD HH:MM:SS": ("2025-03-09 09:30:00", "2025-03-09"),
+    "YYYY-MM-DDTHH:MM:SS": ("2025-03-09T09:30:00", "2025-03-09"),
     "HH:MM": ("09:30", "9.30 am"),
+    "HH:MM:SS": ("09:30:00", "9.30 am"),
     "ISO 4217": ("EUR", "Euro"),
     "ISO 3166": ("PT", "Portugal"),
 }
@@ -73,7 +77,7 @@ def stated(description: str, kind: str) -> dict[str, Any]:
     found: dict[str, Any] = {}
     default = _DEFAULT.search(description)
     if default:
-        found["default"] = default["value"].strip().strip("'\"`")
+        found["default"] = (default["exact"] or default["value"]).strip().strip("'\"`")
     text = _DEFAULT.sub(" ", description)
     choices = _CHOICES.search(text)
     if choices:
@@ -151,7 +155,7 @@ def disagreements(
                 yield f"the description does not name the choice {missing[0]!r}"
         elif told is None:
             yield f"the description does not state {name} {_written(held)}"
-        elif held is None and name == "default" and told.casefold() in _NOTHING:
+        elif held is None and name == "default" and _is_prose(told):
             continue
         elif held is None:
             yield f"the description states {name} {_written(told)}, the schema does not"
@@ -167,13 +171,14 @@ _COMPARED = (
     *("enum", "default", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"),
     *("multipleOf", "minLength", "maxLength", "minItems", "maxItems", "uniqueItems"),
 )
-_NOTHING = frozenset({"empty", "none", "null", "no", "nothing", "all"})
+_NOTHING = frozenset({"", "empty", "blank", "none", "null", "no", "nothing", "all", "unlimited"})
 """Words that stand for a default that is none."""
 
 
 def _shapes(description: str, schema: Mapping[str, Any]) -> Iterator[str]:
     pattern, form = schema.get("pattern"), schema.get("format")
     marks = [mark for mark in _MARKS if mark in description]
+    marks = [mark for mark in marks if not any(mark in m and mark != m for m in marks)]
     if form in _FORMATS and not any(_mentions(description, mark) for mark in _FORMATS[form]):
         yield f"the description does not state the format {form!r}"
     if pattern is None:
@@ -234,7 +239,8 @@ def _same(name: str, told: Any, held: Any) -> bool:
     if name == "enum":
         return _lists(told, [_written(value) for value in held])
     if name == "default":
-        return _plain(told) == _plain(_written(held)) or (held == "" and told in _NOTHING)
+        values = [told, told.split(" ")[0]]  # "10 results"
+        return _plain(_written(held)) in map(_plain, values) or (held == "" and _is_prose(told))
     return bool(told == held)
 
 
@@ -247,6 +253,11 @@ def _lists(text: str, values: Sequence[str]) -> bool:
             return False
         left = f"{left[: found.start()]},{left[found.end() :]}"
     return not set(words(left)) - {"and", "or"}
+
+
+def _is_prose(told: str) -> bool:
+    """Tell whether a default is described, not named, so that no schema can hold it."""
+    return " " in told or told.casefold() in _NOTHING
 
 
 def _plain(value: str) -> str:
