@@ -394,6 +394,7 @@ def generate_missions(
         UnknownNameError: No such setting, pool or model; names the closest.
         UsageError: A setting that cannot be, or `out` holds something else.
         DataError: Not one dialogue could be made, or a file is malformed.
+        InfrastructureError: Not one could be made yet: a model's server or a store failed.
     """
     from seal.core.store import FILE_NAME, Store
     from seal.generation.missions.generate import generate_missions as make

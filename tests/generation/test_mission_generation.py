@@ -16,7 +16,13 @@ from scripted_speakers import Script
 from weather_talk import WeatherTalk
 
 import seal
-from seal.core.errors import DataError, ModelError, UnknownNameError, UsageError
+from seal.core.errors import (
+    DataError,
+    InfrastructureError,
+    ModelError,
+    UnknownNameError,
+    UsageError,
+)
 from seal.generation.missions.generate import Generated
 
 TALK = WeatherTalk()
@@ -97,6 +103,15 @@ def test_what_the_infrastructure_fails_at_is_an_error_and_made_another_time(whol
     assert made.report.tasks == 15
     assert made.report.dropped == {}
     assert generate(out).errors == ()
+    assert contents(out) == contents(whole)
+
+
+def test_a_server_that_is_gone_altogether_fails_the_command(whole, tmp_path):
+    out = tmp_path / "pool"
+    with pytest.raises(InfrastructureError, match="no dialogue could be made: d0001: the server"):
+        generate(out, Forgetful(fail=lambda dialogue: True))
+    assert not (out / "tasks.jsonl").exists()
+    generate(out)
     assert contents(out) == contents(whole)
 
 
@@ -199,6 +214,7 @@ def test_a_damaged_line_is_named(tmp_path):
         ({"types": ("singel",)}, UnknownNameError, "Did you mean 'single'"),
         ({"relations": ("pronoun",)}, UnknownNameError, "ellipsis"),
         ({"language": "fr"}, UnknownNameError, "en, zh"),
+        ({"language": "zh"}, UsageError, "the grammar speaks en, not zh"),
         ({"workers": 0}, UsageError, "workers 0: expected at least 1"),
         ({"missions": 0}, UsageError, "missions"),
         ({"model": "oracle"}, UsageError, "cannot be the user_simulator"),

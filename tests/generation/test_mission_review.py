@@ -4,10 +4,16 @@ import json
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scripted_speakers import assignment
 from weather_talk import WeatherTalk
 
 import seal
 from seal.core.errors import DataError
+from seal.core.types import Trajectory
+from seal.generation.missions.dialogues import Made, Take
+from seal.generation.missions.review import Review, write_review
 
 
 class Counted(WeatherTalk):
@@ -174,3 +180,19 @@ def test_a_file_that_cannot_be_read_is_refused_and_left_as_it_is(generate, tmp_p
     with pytest.raises(DataError, match=told):
         generate()
     assert path.read_text() == content
+
+
+@given(st.lists(st.lists(st.text(max_size=6), max_size=3), min_size=1, max_size=3))
+def test_what_is_written_and_read_back_is_no_change(tmp_path_factory, wordings):
+    missions = [assignment(number=number) for number in range(len(wordings))]
+    chat = Trajectory("d0001", 0, ())
+    takes = tuple(
+        Take(tuple(candidates), Review().choice(mission, candidates), (), chat, None)
+        for candidates, mission in zip(wordings, missions, strict=True)
+    )
+    made = Made("d0001", (), takes)
+    path = tmp_path_factory.getbasetemp() / "written.json"
+    write_review(path, [(made, missions)])
+    review = Review.read(path)
+    review.check([missions])
+    assert review.unchanged(made, missions) == len(takes)

@@ -87,6 +87,7 @@ def generate_missions(
     Raises:
         UsageError: `out` holds something else, or dialogues of other settings.
         DataError: Not one dialogue could be made, or a file is malformed.
+        InfrastructureError: Not one could be made yet: a model's server or a store failed.
     """
     _check_folder(out)
     settings = replace(settings, name=settings.name or out.resolve().name)
@@ -113,7 +114,7 @@ def generate_missions(
             journal.put_in_order(run.order)
             if review is not None:
                 write_review(review, run.reviewed())
-        return Generated(run.write(out), tuple(errors))
+        return Generated(run.write(out, errors), tuple(errors))
 
 
 class _Run:
@@ -183,11 +184,16 @@ class _Run:
             if own in self._journal.made:
                 yield self._journal.made[own], missions
 
-    def write(self, out: Path) -> ImportReport:
+    def write(self, out: Path, errors: Sequence[str]) -> ImportReport:
         """Write the pool and return its report.
+
+        Args:
+            out: Its folder.
+            errors: What the infrastructure failed at.
 
         Raises:
             DataError: There is no dialogue.
+            InfrastructureError: There is none yet, for the infrastructure failed.
         """
         tally, dropped, rejected = Tally(), Counter[str](), Counter[str]()
         tasks = []
@@ -199,6 +205,8 @@ class _Run:
                 continue
             tasks.append(self._task(made))
             tally.add(Dialogue(made.id, made.missions, []), tasks[-1])
+        if not tasks and errors:
+            raise InfrastructureError(f"no dialogue could be made: {errors[0]}")
         if not tasks:
             told = ", ".join(f"{reason} {count}" for reason, count in sorted(dropped.items()))
             raise DataError(

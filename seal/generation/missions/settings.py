@@ -68,6 +68,8 @@ class MissionSettings:
                 if name not in known:
                     raise UnknownNameError(kind, str(name), known)
         check_language(self.language)
+        if self.model == GRAMMAR and self.language != "en":
+            raise UsageError(f"the grammar speaks en, not {self.language}: name a model that does")
         for name, least in (("workers", 1), ("limit", 1)):
             value = getattr(self, name)
             if value is not None and value < least:
