@@ -83,6 +83,7 @@ _SOUND: dict[str, Callable[[Any], bool]] = {
     "title": _is_text,
     "default": lambda value: True,
     "example": lambda value: True,
+    "examples": lambda value: isinstance(value, list),
     "enum": lambda value: isinstance(value, list) and bool(value),
     "required": _are_names,
     "properties": lambda value: isinstance(value, dict) and all(map(_is_sound, value.values())),

@@ -14,12 +14,13 @@ required without being declared takes any value. Broken parts of a schema accept
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from seal.core.errors import InfrastructureError, nearest, shortened
 from seal.core.plain import json_text, nested_deeper
+from seal.core.plain_schemas import MAX_DEPTH, PlainSchema, plain_schema
 from seal.core.protocols import Environment, Eventful, Staged, Timed
 from seal.core.schemas import schema_validator
 from seal.core.types import JSON, Execution, Tables, Tool, ToolCall, ToolResult
@@ -36,9 +37,6 @@ ErrorKind = Literal[
     "wrong_type",
     "invalid_value",
 ]
-
-MAX_DEPTH = 50
-"""Levels of lists and maps in arguments; deeper ones are rejected."""
 
 _NESTED: dict[str, ErrorKind] = {
     "required": "missing_argument",
@@ -72,6 +70,7 @@ class CallValidator:
     def __init__(self, tools: Mapping[str, Tool]) -> None:
         self._tools = tools
         self._schemas: dict[str, Validator] = {}
+        self._plain: dict[str, PlainSchema | None] = {}
 
     def check(self, call: ToolCall, offered: Sequence[str] = ()) -> CallError | None:
         """Return what is wrong with the call, or None.
@@ -80,39 +79,45 @@ class CallValidator:
             call: With `tool` resolved where its name is known.
             offered: Names of the offered tools, for the message.
         """
-        if call.arguments is None:
-            return CallError(
-                "unparsable_arguments",
-                call.name,
-                f"The arguments of {shortened(call.name)} are not a JSON object.",
-                "a JSON object",
-                call.raw[:1000],
-            )
-        if call.tool is None or call.tool not in self._tools:
-            close = nearest(call.name, offered)
-            hint = f" Did you mean {close}?" if close else ""
-            return CallError(
-                "unknown_tool",
-                call.name,
-                f"There is no tool named {shortened(call.name)}.{hint}",
-                list(offered),
-                call.name,
-                close,
-            )
-        schema = self._tools[call.tool].parameters
-        return _check_names(call, schema) or self._check_values(call, schema)
+        return next(self.faults(call, offered), None)
 
-    def _check_values(self, call: ToolCall, schema: dict[str, Any]) -> CallError | None:
+    def faults(self, call: ToolCall, offered: Sequence[str] = ()) -> Iterator[CallError]:
+        """Yield everything that is wrong with the call; the first is what `check` returns.
+
+        Arguments that are no map, and a tool that there is not, hide what else may be wrong.
+
+        Args:
+            call: With `tool` resolved where its name is known.
+            offered: Names of the offered tools, for the message.
+        """
+        if not isinstance(call.arguments, dict):
+            yield _unparsable(call)
+        elif call.tool is None or call.tool not in self._tools:
+            yield _unknown(call, offered)
+        elif not self._surely_right(call.tool, call.arguments):
+            schema = self._tools[call.tool].parameters
+            yield from _wrong_names(call, schema)
+            yield from self._wrong_values(call, schema)
+
+    def _surely_right(self, tool: str, arguments: Mapping[str, JSON]) -> bool:
+        if tool not in self._plain:
+            self._plain[tool] = plain_schema(self._tools[tool].parameters)
+        plain = self._plain[tool]
+        return plain is not None and plain.surely_accepts(arguments)
+
+    def _wrong_values(self, call: ToolCall, schema: dict[str, Any]) -> Iterator[CallError]:
         if nested_deeper(call.arguments, MAX_DEPTH):
-            return CallError(
+            yield CallError(
                 "invalid_value",
                 call.name,
                 f"The arguments of {call.name} are nested deeper than {MAX_DEPTH} levels.",
                 f"at most {MAX_DEPTH} levels",
             )
+            return
         failures = self._schema(str(call.tool), schema).iter_errors(call.arguments)
-        first = min(failures, key=_place, default=None)
-        return None if first is None else _finding(call, first)
+        for failure in sorted(failures, key=_place):
+            if not _told_by_names(failure, schema):
+                yield _finding(call, failure)
 
     def _schema(self, tool: str, schema: dict[str, Any]) -> Validator:
         if tool not in self._schemas:
@@ -130,7 +135,30 @@ class CallValidator:
         return {**defaults, **(call.arguments or {})}
 
 
-def _check_names(call: ToolCall, schema: dict[str, Any]) -> CallError | None:
+def _unparsable(call: ToolCall) -> CallError:
+    return CallError(
+        "unparsable_arguments",
+        call.name,
+        f"The arguments of {shortened(call.name)} are not a JSON object.",
+        "a JSON object",
+        call.raw[:1000] if call.arguments is None else shortened(call.arguments),
+    )
+
+
+def _unknown(call: ToolCall, offered: Sequence[str]) -> CallError:
+    close = nearest(call.name, offered)
+    hint = f" Did you mean {close}?" if close else ""
+    return CallError(
+        "unknown_tool",
+        call.name,
+        f"There is no tool named {shortened(call.name)}.{hint}",
+        list(offered),
+        call.name,
+        close,
+    )
+
+
+def _wrong_names(call: ToolCall, schema: dict[str, Any]) -> Iterator[CallError]:
     declared = _declared(schema)
     arguments = call.arguments or {}
     if not _is_open(schema):
@@ -138,7 +166,7 @@ def _check_names(call: ToolCall, schema: dict[str, Any]) -> CallError | None:
             if name not in declared:
                 close = nearest(name, declared)
                 hint = f" Did you mean {close!r}?" if close else ""
-                return CallError(
+                yield CallError(
                     "unknown_argument",
                     name,
                     f"{call.name} takes no argument {shortened(name)}; "
@@ -149,13 +177,12 @@ def _check_names(call: ToolCall, schema: dict[str, Any]) -> CallError | None:
                 )
     for name in _required(schema):
         if name not in arguments:
-            return CallError(
+            yield CallError(
                 "missing_argument",
                 name,
                 f"{call.name} needs the argument {name!r}, which is missing.",
                 declared[name],
             )
-    return None
 
 
 def _declared(schema: dict[str, Any]) -> dict[str, Any]:
@@ -176,6 +203,14 @@ def _is_open(schema: dict[str, Any]) -> bool:
     """Tell whether names are left to the schema: it admits more, or declares them elsewhere."""
     further = schema.get("additionalProperties")
     return further is True or isinstance(further, dict) or not _ELSEWHERE.isdisjoint(schema)
+
+
+def _told_by_names(failure: ValidationError, schema: dict[str, Any]) -> bool:
+    """Tell whether a failure is one of the call's own names, which `_wrong_names` has found."""
+    keyword = list(failure.absolute_schema_path)
+    if keyword == ["required"]:
+        return set(failure.validator_value) <= set(_required(schema))
+    return keyword == ["additionalProperties"] and not _is_open(schema)
 
 
 def _place(failure: ValidationError) -> tuple[list[str], str]:

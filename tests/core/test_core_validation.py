@@ -279,6 +279,9 @@ def test_schemas_are_built_once_a_tool(monkeypatch):
     assert built == []
     for name in "abab":
         assert validator.check(call({"city": "x"}, name)) is None
+    assert built == []  # right at a glance
+    for name in "abab":
+        assert validator.check(call({"city": "x", "days": 3}, name)) is None
     assert len(built) == 2
 
 
@@ -489,3 +492,33 @@ def test_time_is_told_to_a_world_that_has_a_clock():
     environment.call(MIXED)
     environment.tick()
     assert (world.ticks, len(environment.states())) == (1, 1)
+
+
+def test_faults_are_all_that_is_wrong_each_once() -> None:
+    tool = Tool(
+        "b/t/a",
+        "a",
+        parameters={
+            "type": "object",
+            "properties": {"x": {"type": "integer"}, "y": {"enum": ["u"]}, "z": {}},
+            "required": ["z", "w"],
+            "additionalProperties": False,
+        },
+    )
+    call = ToolCall("call_0", "a", {"p": 1, "q": 2, "x": "1", "y": "v"}, tool="b/t/a")
+    found = list(CallValidator({tool.id: tool}).faults(call))
+    assert [(f.kind, f.name) for f in found] == [
+        ("unknown_argument", "p"),
+        ("unknown_argument", "q"),
+        ("missing_argument", "z"),
+        ("missing_argument", "w"),
+        ("wrong_type", "x"),
+        ("invalid_value", "y"),
+    ]
+
+
+@pytest.mark.parametrize("given", [[1], "x", 3, [["x", 1]]])
+def test_arguments_that_are_no_map_are_unparsable(given) -> None:
+    validator = CallValidator({"b/t/a": Tool("b/t/a", "a")})
+    found = validator.check(ToolCall("call_0", "a", given, tool="b/t/a"))
+    assert found is not None and found.kind == "unparsable_arguments"
