@@ -40,7 +40,7 @@ A scenario has
   result of a `do`, and `{NAME.0.phone_number}` stands for a part of it in later texts and values.
 - `wrong`: at least one {"why": text, "steps": [...]} of the same form, that must not score 1.
 
-What no call and no cell could ever meet is refused when the file is read: an argument or column that
-there is not, a value of another type, a tolerance below 0, rows that are none, a node that need not
-come before, a key that stands twice.
+What no call and no cell could ever meet is refused when the file is read: an argument or column
+that there is not, a value of another type, a tolerance below 0, rows that are none, a node that
+need not come before, a key that stands twice.
 """
