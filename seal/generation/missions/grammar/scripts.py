@@ -127,8 +127,9 @@ def _best(
 ) -> Script | None:
     """Return the first script drawn that leaves something to recall; else the first at all."""
     spare = None
-    for _ in range(_TRIES):
-        script = _Draft(scene, language, theme, things, rng).script()
+    for attempt in range(_TRIES):
+        wide = attempt >= _TRIES // 2 and spare is None
+        script = _Draft(scene, language, theme, things, rng, wide).script()
         if script is not None and script.leaves_more:
             return script
         spare = spare or script
@@ -144,6 +145,8 @@ class _Draft:
     theme: Theme
     things: Things
     rng: random.Random
+    wide: bool = False
+    """Tools beside the theme are used too."""
     leaned: list[Mention] = field(default_factory=list)
     known: dict[str, Thing] = field(default_factory=dict)
     """Sort to the thing that this request has named."""
@@ -552,9 +555,9 @@ class _Draft:
     def _acts(self) -> list[Act]:
         """Return the acts of the theme whose tools are offered, those not used before first."""
         used = self._used()
-        offered = [
-            self.language.acts[name] for name in self.theme.tools if name in self.scene.tools
-        ]
+        names = self.scene.tools if self.wide else self.theme.tools
+        acts = self.language.acts
+        offered = [acts[name] for name in names if name in acts and name in self.scene.tools]
         new = [act for act in offered if act.tool not in used]
         return new if self.rng.random() < 0.85 and len(new) > 1 else offered
 

@@ -1,0 +1,71 @@
+"""Sequences of mission types: all of them, or covering arrays of the smallest size."""
+
+from collections import Counter
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from seal.core.errors import UsageError
+from seal.generation.missions.grammar.speakers import _today
+from seal.generation.missions.scenes import Scene
+from seal.generation.missions.sequences import assignments, coverage, type_sequences
+
+KINDS = ("single", "multi", "chat", "clarify")
+RELATIONS = ("implicit", "ellipsis", "memory")
+
+
+def made(missions: int = 4, relations=RELATIONS, **settings):
+    return assignments(missions, KINDS, relations, **{"language": "en", "seed": 0, **settings})
+
+
+@pytest.mark.parametrize(("missions", "count"), [(1, 4), (2, 16), (3, 64), (4, 256)])
+def test_up_to_four_missions_every_sequence_is_made_once(missions: int, count: int) -> None:
+    sequences = type_sequences(missions, KINDS)
+
+    assert len(sequences) == len(set(sequences)) == count
+
+
+@given(st.integers(5, 12), st.integers(1, 4), st.integers(1, 3))
+def test_more_missions_cover_every_run_of_types_at_every_place_once(missions, kinds, cover) -> None:
+    sequences = type_sequences(missions, KINDS[:kinds], cover)
+
+    assert len(sequences) == kinds**cover
+    assert coverage(sequences, KINDS[:kinds], cover) == 1.0
+
+
+def test_coverage_counts_runs_by_their_places() -> None:
+    assert coverage([("single", "chat", "single")], ("single", "chat"), 2) == 2 / 8
+    assert coverage([("single",)], KINDS, 2) == 1.0
+
+
+def test_relations_are_dealt_out_evenly_and_memory_from_the_third_mission_on() -> None:
+    counts = Counter((one.number, one.relation) for dialogue in made() for one in dialogue)
+
+    assert counts[0, None] == 256
+    assert counts[1, "memory"] == 0
+    assert {counts[1, relation] for relation in ("implicit", "ellipsis")} == {128}
+    assert all(80 <= counts[n, relation] <= 90 for n in (2, 3) for relation in RELATIONS)
+
+
+def test_seeds_and_dates_follow_from_the_seed_alone() -> None:
+    first, again, other = made(), made(), made(seed=1)
+
+    assert first == again
+    assert len({one.seed for dialogue in first for one in dialogue}) == 4 * 256
+    assert first[7][0].date != other[7][0].date
+    assert all(_today(Scene(dialogue[0], {}, ())).year == 2024 for dialogue in first)
+
+
+@pytest.mark.parametrize(
+    ("settings", "told"),
+    [
+        ({"missions": 0}, "at least 1"),
+        ({"cover": 0, "missions": 5}, "at least 1"),
+        ({"relations": ("memory",)}, "implicit or ellipsis"),
+        ({"relations": ("implicit", "implicit")}, "once"),
+    ],
+)
+def test_what_no_dialogue_can_have_is_refused(settings, told: str) -> None:
+    with pytest.raises(UsageError, match=told):
+        made(**settings)
