@@ -57,11 +57,10 @@ def _said(played: Played, step: Step) -> Played:
     if step.author == PLANNER:
         return replace(played, decision=_decision(step.content))
     if step.author == USER:
-        if not scene.request:
-            return replace(played, scene=replace(scene, request=step.content))
-        *before, asked = scene.events
-        assert isinstance(asked, Exchange)  # the user speaks again only when asked
-        return _happened(played, (*before, replace(asked, answer=step.content)))
+        asked = scene.events[-1] if scene.events else None
+        if isinstance(asked, Exchange):
+            return _happened(played, (*scene.events[:-1], replace(asked, answer=step.content)))
+        return replace(played, scene=replace(scene, request=step.content))
     action = played.decision.actions[0] if played.decision else None
     if action is not None and action.name == ASK:
         return _happened(played, (*scene.events, Exchange(action, step.content, "")))
