@@ -9,7 +9,13 @@ from pathlib import Path
 from typing import Any
 
 from seal import benchmarks, worlds
-from seal.benchmarks import REGISTRY, import_benchmark, sample, toolsandbox_sample
+from seal.benchmarks import (
+    REGISTRY,
+    import_benchmark,
+    mmtb_sample,
+    sample,
+    toolsandbox_sample,
+)
 from seal.benchmarks.catalogue import by_any_name
 from seal.benchmarks.importer import TOOLS
 from seal.benchmarks.pool import StoredPool, load_pool
@@ -20,6 +26,7 @@ from seal.pipeline.places import cache_folder
 SHIPPED: dict[str, Callable[[], Path]] = {
     "sample": sample.folder,
     toolsandbox_sample.NAME: toolsandbox_sample.folder,
+    mmtb_sample.NAME: mmtb_sample.folder,
 }
 """Name to the folder of a benchmark that ships."""
 

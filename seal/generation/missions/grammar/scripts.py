@@ -410,7 +410,7 @@ class _Draft:
             same = self.known.get(slot.sort.name)
             if same is not None:
                 fills[slot.key] = same
-                phrases[slot.name] = self._same_again(slot)
+                phrases[slot.name] = self._same_again(slot, same.words)
             elif mention is not None and (not self.leaned or self.rng.random() < 0.7):
                 self.leaned.append(mention)
                 fills[slot.key] = self.known[slot.sort.name] = mention.thing
@@ -440,12 +440,12 @@ class _Draft:
             return ""
         return self.things.reference(mention, self.rng, far)
 
-    def _same_again(self, slot: Slot) -> str:
+    def _same_again(self, slot: Slot, words: str) -> str:
         if slot.sort.adverbial:
             return THERE if slot.sort.name in ("city", "harbour", "room", "district") else ""
         if slot.sort.whole:
             return ""
-        return slot.bare and f"the same {slot.sort.noun}"
+        return f"the same {slot.sort.noun}" if slot.sort.noun else words
 
     def _leans_enough(self) -> bool:
         return self._relation is None or bool(self.leaned)
