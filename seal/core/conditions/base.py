@@ -80,6 +80,17 @@ class Condition:
         """
         return step.index, tuple(sorted((p, earlier.index) for p, earlier in reached.items()))
 
+    def reads(self, step: Step) -> Hashable:
+        """Return what the similarity depends on in the step itself; by default its position.
+
+        Where this and `recalls` are equal, so is the similarity. Good as long as `looks_at`.
+        """
+        return step.index
+
+    def recalls(self, reached: Mapping[int, Step]) -> Hashable:
+        """Return what the similarity depends on in earlier steps; by default all positions."""
+        return tuple(sorted((p, earlier.index) for p, earlier in reached.items()))
+
     @classmethod
     def __get_pydantic_core_schema__(cls, source: Any, handler: Any) -> Any:
         """Decode by `kind`, so that a plug-in's conditions are read like ours."""
@@ -122,3 +133,7 @@ class OfTheStepAlone(Condition, abstract=True):
     def looks_at(self, step: Step, reached: Mapping[int, Step]) -> Hashable:
         """Return the step's position."""
         return step.index
+
+    def recalls(self, reached: Mapping[int, Step]) -> Hashable:
+        """Return nothing."""
+        return None

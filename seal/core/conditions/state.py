@@ -71,12 +71,17 @@ class StateHas(Condition):
 
     def looks_at(self, step: Step, reached: Mapping[int, Step]) -> Hashable:
         """Return the versions of the table, or the step's position where it is the message."""
-        if self.table == MESSAGE:
-            return step.index
-        now = id(table_after(step, self.table))
-        if self.since is None:
-            return now
-        return now, id(table_after(reached[self.since], self.table))
+        return self.reads(step), self.recalls(reached)
+
+    def reads(self, step: Step) -> Hashable:
+        """Return the version of the table, or the step's position where it is the message."""
+        return step.index if self.table == MESSAGE else id(table_after(step, self.table))
+
+    def recalls(self, reached: Mapping[int, Step]) -> Hashable:
+        """Return the version of the table that is compared with."""
+        if self.since is None or self.table == MESSAGE:
+            return None
+        return id(table_after(reached[self.since], self.table))
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,10 +114,15 @@ class StateUnchanged(Condition):
 
     def looks_at(self, step: Step, reached: Mapping[int, Step]) -> Hashable:
         """Return the two versions of the table."""
-        if self.since is None:
-            return None
-        now = id(table_after(step, self.table))
-        return now, id(table_after(reached[self.since], self.table))
+        return self.reads(step), self.recalls(reached)
+
+    def reads(self, step: Step) -> Hashable:
+        """Return the version of the table."""
+        return None if self.since is None else id(table_after(step, self.table))
+
+    def recalls(self, reached: Mapping[int, Step]) -> Hashable:
+        """Return the version of the table that is compared with."""
+        return None if self.since is None else id(table_after(reached[self.since], self.table))
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,6 +200,10 @@ class DependsOn(Condition):
         """Return the positions of both steps."""
         return step.index, reached[self.since].index
 
+    def recalls(self, reached: Mapping[int, Step]) -> Hashable:
+        """Return the position of the step of the earlier call."""
+        return reached[self.since].index
+
 
 @dataclass(frozen=True, slots=True)
 class AllOf(Condition):
@@ -233,3 +247,11 @@ class AllOf(Condition):
     def looks_at(self, step: Step, reached: Mapping[int, Step]) -> Hashable:
         """Return what each of the conditions looks at."""
         return tuple(condition.looks_at(step, reached) for condition in self.conditions)
+
+    def reads(self, step: Step) -> Hashable:
+        """Return what each of the conditions reads in the step."""
+        return tuple(condition.reads(step) for condition in self.conditions)
+
+    def recalls(self, reached: Mapping[int, Step]) -> Hashable:
+        """Return what each of the conditions reads in earlier steps."""
+        return tuple(condition.recalls(reached) for condition in self.conditions)

@@ -22,6 +22,7 @@ from __future__ import annotations
 import struct
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import islice
 from math import e, exp, inf, log
 from typing import Any, Literal
 
@@ -91,7 +92,8 @@ def unchanged(table: Table, before: Table, match: Match) -> bool:
     if len(table) != len(before):
         return False
     table, before = Version.of(table), Version.of(before)
-    return _counted(table.apart(before)) == _counted(before.apart(table))
+    came, went = table.apart(before), before.apart(table)
+    return Counter(map(table.key, came)) == Counter(map(before.key, went))
 
 
 def rows_similarity(
@@ -155,11 +157,19 @@ def _counted(table: Iterable[Row]) -> Counter[bytes]:
 def _clean_addition(table: Table, before: Table, target: Table) -> tuple[Table, Table] | None:
     if len(table) - len(before) != len(target):  # whatever the rows are
         return None
+    table, before = Version.of(table), Version.of(before)
+    if table.differs_more(before, len(target)):
+        return None
     added = beyond(table, before)
     return (added, target) if len(added) == len(target) else None
 
 
 def _clean_update(table: Table, before: Table, target: Table) -> tuple[Table, Table] | None:
+    if len(table) != len(before):
+        return None
+    table, before = Version.of(table), Version.of(before)
+    if table.differs_more(before, len(target)):
+        return None
     changed, gone = beyond(table, before), beyond(before, table)
     named = _counted(map(_name_of, changed)) == _counted(map(_name_of, gone))
     return (changed, target) if named else None
@@ -173,10 +183,10 @@ def _name_of(row: Row) -> Row:
 def beyond(table: Table, other: Table) -> list[Row]:
     """Return the rows that a table has more often than another, in its order."""
     table, other = Version.of(table), Version.of(other)
-    rest = _counted(other.apart(table))
+    rest = Counter(map(other.key, other.apart(table)))
     found: list[Row] = []
     for row in table.apart(other):
-        key = canonical_json(row)
+        key = table.key(row)
         if rest[key]:
             rest[key] -= 1
         else:
@@ -191,7 +201,10 @@ def _addition(table: Table, before: Table, target: Table) -> tuple[Table, Table]
         return None
     if before.distinct and len(table) < len(before) + len(target):  # each row pairs at most once
         return None
-    new, filled = _new(table, before, target)
+    found = _new(table, before, target)
+    if found is None:
+        return None
+    new, filled = found
     if before.distinct:
         pairs = len(table) - len(new)
     else:
@@ -207,11 +220,15 @@ def _update(table: Table, before: Table, target: Table) -> tuple[Table, Table] |
     return _new(Version.of(table), Version.of(before), target)
 
 
-def _new(table: Version, before: Version, target: Table) -> tuple[Table, Table]:
-    """Return the filled rows that were not there before, and the target filled alike."""
+def _new(table: Version, before: Version, target: Table) -> tuple[Table, Table] | None:
+    """Return the filled rows that were not there before, and the target filled alike.
+
+    None where there are more of them than of the target's, with which nothing is alike.
+    """
     fill = _filling(table, before, target)
-    new = [fill(row) for row in table.apart(before) if not before.has(row, fill)]
-    return new, [fill(row) for row in target]
+    new = (fill(row) for row in table.apart(before) if not before.has(row, fill))
+    found = list(islice(new, len(target) + 1))
+    return None if len(found) > len(target) else (found, [fill(row) for row in target])
 
 
 def _filling(table: Version, before: Version, target: Table) -> Fill:

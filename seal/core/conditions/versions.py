@@ -8,8 +8,9 @@ again it keeps.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
+from itertools import islice
 from typing import Any
 
 from seal.core.canonical import canonical_json
@@ -17,8 +18,9 @@ from seal.core.canonical import canonical_json
 Row = Mapping[str, Any]
 Fill = Callable[[Row], Row]
 """Puts something in the place of absent values."""
-Keys = dict[int, tuple[Row, bytes]]
-"""The rows themselves keep their identities from becoming others'."""
+Keys = dict[int, tuple[Row, bytes, bytes]]
+"""Row, its canonical JSON, and that of what is not absent in it; the rows themselves are kept, else
+their identities might become others'."""
 
 
 class Version(list[dict[str, Any]]):
@@ -53,20 +55,25 @@ class Version(list[dict[str, Any]]):
         """True only where no two rows are the same, whatever stands for absent values."""
         return len(self._alike) == len(self)
 
-    def apart(self, other: Version) -> list[dict[str, Any]]:
-        """Return the rows that are not among the other's very objects, in order."""
-        apart = self._places.keys() - other._places.keys() if self._places else set()
-        if len(self._places) == len(self):
-            return [self[place] for place in sorted(map(self._places.__getitem__, apart))]
-        # The same object twice: it counts as often as it stands in more places than in the other.
+    def apart(self, other: Version) -> Iterator[dict[str, Any]]:
+        """Yield the rows that are not among the other's very objects, in order.
+
+        One that stands in several places comes as often as these are more than in the other.
+        """
+        if len(self._identities) == len(self):
+            yield from (row for row in self if id(row) not in other._identities)
+            return
         common = Counter(map(id, other))
-        found = []
         for row in self:
             if common[id(row)]:
                 common[id(row)] -= 1
             else:
-                found.append(row)
-        return found
+                yield row
+
+    def differs_more(self, other: Version, most: int) -> bool:
+        """Tell whether surely more rows than so many are not equal to any of the other's."""
+        new = (row for row in self.apart(other) if self.key(row) not in other._canonical)
+        return sum(1 for _ in islice(new, most + 1)) > most
 
     def has(self, row: Row, fill: Fill) -> bool:
         """Tell whether there is such a row, once both are filled."""
@@ -74,8 +81,12 @@ class Version(list[dict[str, Any]]):
         return any(canonical_json(fill(one)) == canonical_json(fill(row)) for one in alike)
 
     @cached_property
-    def _places(self) -> dict[int, int]:
-        return {id(row): place for place, row in enumerate(self)}
+    def _identities(self) -> frozenset[int]:
+        return frozenset(map(id, self))
+
+    @cached_property
+    def _canonical(self) -> frozenset[bytes]:
+        return frozenset(map(self.key, self))
 
     @cached_property
     def _alike(self) -> dict[bytes, list[Row]]:
@@ -85,12 +96,19 @@ class Version(list[dict[str, Any]]):
             found.setdefault(self._key(row), []).append(row)
         return found
 
+    def key(self, row: Row) -> bytes:
+        """Return the canonical JSON of one of the rows."""
+        return self._keys_of(row)[1]
+
     def _key(self, row: Row) -> bytes:
+        return self._keys_of(row)[2]
+
+    def _keys_of(self, row: Row) -> tuple[Row, bytes, bytes]:
         known = self._keys.get(id(row))
         if known is None:
             bare = {name: value or None for name, value in row.items()}
-            known = self._keys[id(row)] = row, canonical_json(bare)
-        return known[1]
+            known = self._keys[id(row)] = row, canonical_json(row), canonical_json(bare)
+        return known
 
 
 def zero(value: Any) -> Any:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from typing import NamedTuple, Protocol
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, Protocol
 
 
 class Assigned(NamedTuple):
@@ -77,10 +78,31 @@ def best_match(after: Sequence[Collection[int]], similarities: Rows) -> list[Ass
     return search.path() if similarities.places else []
 
 
-_State = tuple[frozenset[int], int, tuple[tuple[int, int], ...]]
-"""Remaining nodes, least place, and the places that remaining nodes refer to."""
 _CLOSE = 1e-9
 """Sums that differ by less are equal: what the order of adding leaves."""
+
+
+@dataclass(slots=True)
+class _Part:
+    """Remaining nodes that depend on each other."""
+
+    nodes: frozenset[int]
+    first: list[int]
+    """Nodes that none of the others must come before, in order."""
+    read: list[int] | None
+    """Nodes before them on whose places their similarities depend; None: all."""
+    bounds: list[float]
+    """For each place what all nodes together cannot exceed from there on."""
+    without: dict[int, list[_Part]] = field(default_factory=dict)
+    """One of the first nodes to the parts of the others."""
+    known: dict[tuple[Any, ...], float] = field(default_factory=dict)
+    """Least place, and the places that are read, to the largest sum."""
+
+    def state(self, least: int, mapped: Mapping[int, int]) -> tuple[Any, ...]:
+        """Return what the largest sum depends on."""
+        if self.read is None:
+            return least, *sorted(mapped.items())
+        return least, *[mapped.get(node) for node in self.read]
 
 
 class _Search:
@@ -93,9 +115,7 @@ class _Search:
             for before, reads in zip(self._after, self._references, strict=True)
         ]
         self._bounds = [similarities.bound(node) for node in range(len(after))]
-        self._sums: dict[frozenset[int], list[float]] = {}
-        self._parts: dict[frozenset[int], list[frozenset[int]]] = {}
-        self._known: dict[_State, float] = {}
+        self._parts: dict[frozenset[int], _Part] = {}
 
     def path(self) -> list[Assigned]:
         """Return the best match; what a cycle holds, which `checks` refuses, is left out."""
@@ -115,66 +135,87 @@ class _Search:
         self, remaining: frozenset[int], least: int, mapped: dict[int, int]
     ) -> Assigned | None:
         """Return the first assignment with which the remaining nodes reach their largest sum."""
-        largest = self._largest(remaining, least, mapped)
-        bounds = self._bound_sums(remaining)
-        for one in self._candidates(remaining, least, mapped):
-            most = one.similarity + bounds[one.place] - self._bounds[one.node][one.place]
-            if most >= largest - _CLOSE and self._given(one, remaining, mapped) >= largest - _CLOSE:
+        largest = self._largest(self._parts_of(remaining), least, mapped)
+        whole = self._part(remaining)
+        for one in self._candidates(whole, least, mapped):
+            most = one.similarity + whole.bounds[one.place] - self._bounds[one.node][one.place]
+            if most < largest - _CLOSE:
+                continue
+            mapped[one.node] = one.place
+            rest = self._largest(self._without(whole, one.node), one.place, mapped)
+            del mapped[one.node]
+            if one.similarity + rest >= largest - _CLOSE:
                 return one
         return None
 
-    def _largest(self, remaining: frozenset[int], least: int, mapped: dict[int, int]) -> float:
-        """Return the largest sum over the remaining nodes.
+    def _candidates(self, whole: _Part, least: int, mapped: dict[int, int]) -> list[Assigned]:
+        """Return all next assignments in the original's order."""
+        found = []
+        for node in whole.first:
+            row = self._similarities.row(node, mapped)
+            found += [(-row[place], node, place) for place in range(least, len(row))]
+        return [Assigned(node, place, -lost) for lost, node, place in sorted(found)]
+
+    def _largest(self, parts: Sequence[_Part], least: int, mapped: dict[int, int]) -> float:
+        """Return the largest sum over nodes.
 
         Args:
-            remaining: Nodes.
+            parts: The nodes.
             least: Place before which none may be.
             mapped: Places of the nodes before; changed and restored.
         """
-        return sum(self._largest_of(part, least, mapped) for part in self._parts_of(remaining))
+        total = 0.0
+        for part in parts:
+            state = part.state(least, mapped)
+            best = part.known.get(state)
+            if best is None:
+                best = part.known[state] = self._largest_of(part, least, mapped)
+            total += best
+        return total
 
-    def _largest_of(self, part: frozenset[int], least: int, mapped: dict[int, int]) -> float:
+    def _largest_of(self, part: _Part, least: int, mapped: dict[int, int]) -> float:
         """Return the largest sum over nodes that depend on each other."""
-        state = part, least, self._referred(part, mapped)
-        if state not in self._known:
-            bounds = self._bound_sums(part)
-            best = 0.0
-            for most, one in sorted(
-                (
-                    (bounds[one.place] - self._bounds[one.node][one.place] + one.similarity, one)
-                    for one in self._candidates(part, least, mapped)
-                ),
-                key=lambda bounded: -bounded[0],
-            ):
-                if most <= best:
-                    break
-                best = max(best, self._given(one, part, mapped))
-            self._known[state] = best
-        return self._known[state]
+        bounded: list[tuple[float, float, int, int]] = []
+        for node in part.first:
+            row, own = self._similarities.row(node, mapped), self._bounds[node]
+            bounded += [
+                (part.bounds[place] - own[place] + row[place], row[place], place, node)
+                for place in range(least, len(row))
+            ]
+        bounded.sort(reverse=True)
+        best = 0.0
+        for most, similarity, place, node in bounded:
+            if most <= best:
+                break
+            mapped[node] = place
+            rest = self._largest(self._without(part, node), place, mapped)
+            del mapped[node]
+            best = max(best, similarity + rest)
+        return best
 
-    def _given(self, one: Assigned, nodes: frozenset[int], mapped: dict[int, int]) -> float:
-        """Return the largest sum over nodes of which one is assigned next."""
-        mapped[one.node] = one.place
-        rest = self._largest(nodes - {one.node}, one.place, mapped)
-        del mapped[one.node]
-        return one.similarity + rest
+    def _without(self, part: _Part, node: int) -> list[_Part]:
+        """Return the parts of the other nodes."""
+        if node not in part.without:
+            part.without[node] = self._parts_of(part.nodes - {node})
+        return part.without[node]
 
-    def _candidates(
-        self, remaining: frozenset[int], least: int, mapped: Mapping[int, int]
-    ) -> list[Assigned]:
-        """Return all next assignments in the original's order."""
-        found = []
-        for node in remaining:
-            if not self._after[node] & remaining:
-                row = self._similarities.row(node, mapped)
-                found += [(-row[place], node, place) for place in range(least, len(row))]
-        return [Assigned(node, place, -lost) for lost, node, place in sorted(found)]
-
-    def _parts_of(self, remaining: frozenset[int]) -> list[frozenset[int]]:
+    def _parts_of(self, remaining: frozenset[int]) -> list[_Part]:
         """Return the nodes in groups that depend on each other."""
-        if remaining not in self._parts:
-            self._parts[remaining] = list(self._split(remaining))
-        return self._parts[remaining]
+        return [self._part(nodes) for nodes in self._split(remaining)]
+
+    def _part(self, nodes: frozenset[int]) -> _Part:
+        if nodes not in self._parts:
+            read: set[int] | None = set()
+            for node in nodes:
+                reads = self._references[node]
+                read = None if reads is None or read is None else read.union(reads)
+            self._parts[nodes] = _Part(
+                nodes,
+                sorted(node for node in nodes if not self._after[node] & nodes),
+                None if read is None else sorted(read - nodes),
+                [sum(column) for column in zip(*(self._bounds[n] for n in nodes), strict=True)],
+            )
+        return self._parts[nodes]
 
     def _split(self, remaining: frozenset[int]) -> Iterator[frozenset[int]]:
         if any(self._references[node] is None for node in remaining):
@@ -194,21 +235,3 @@ class _Search:
         """Tell whether one of two nodes precedes or refers to the other."""
         before, after = self._needed[one], self._needed[other]
         return other in before or one in after
-
-    def _bound_sums(self, remaining: frozenset[int]) -> list[float]:
-        """Return for each place what all remaining nodes cannot exceed from there on."""
-        if remaining not in self._sums:
-            bounds = [self._bounds[node] for node in remaining]
-            self._sums[remaining] = [sum(column) for column in zip(*bounds, strict=True)]
-        return self._sums[remaining]
-
-    def _referred(
-        self, remaining: frozenset[int], mapped: Mapping[int, int]
-    ) -> tuple[tuple[int, int], ...]:
-        wanted: set[int] = set()
-        for node in remaining:
-            reads = self._references[node]
-            if reads is None:
-                return tuple(sorted(mapped.items()))
-            wanted.update(reads)
-        return tuple((node, mapped[node]) for node in sorted(wanted) if node in mapped)

@@ -13,8 +13,9 @@ _ENDS = frozenset({FIRST, LAST})
 class Similarities:
     """How well each step meets each of some nodes.
 
-    A condition is measured once for everything that it looks at (`Condition.looks_at`): the same
-    versions of tables, not the same steps, so that what nothing happened to costs nothing.
+    A condition is measured once for everything that it looks at (`Condition.looks_at`), and a row
+    once for what it reads and recalls: the same versions of tables, not the same steps, so that
+    what nothing happened to costs nothing.
 
     Args:
         nodes: Milestones or minefields.
@@ -30,29 +31,41 @@ class Similarities:
         self._least = least
         self._ends = {FIRST: steps[0], LAST: steps[-1]}
         self._nodes = [_Node(node.condition) for node in nodes]
-        self._rows: list[dict[tuple[int, ...], list[float]]] = [{} for _ in nodes]
+        self._reads = [[node.reads(step) for step in steps] for node in self._nodes]
+        self._rows: list[dict[Hashable, tuple[int, list[float]]]] = [{} for _ in nodes]
 
     def references(self, node: int) -> Sequence[int] | None:
         """Return the nodes on whose places a node's similarities depend; None: all before it."""
         return self._nodes[node].references
 
     def row(self, node: int, mapped: Mapping[int, int]) -> Sequence[float]:
-        """Return a node's similarity at each step, 0 before those that it refers to.
+        """Return a node's similarity at each step; before those that it refers to, any number.
 
         Args:
             node: Position of the node.
             mapped: Positions of the steps of the nodes before it, of its references at least.
         """
         reads = self._nodes[node].references
-        read = sorted(mapped) if reads is None else reads
-        key = tuple(mapped[earlier] for earlier in read)
-        known = self._rows[node]
-        if key not in known:
-            reached = self._reached(mapped)
-            start = max(key, default=0)
-            found = [self._nodes[node].similarity(step, reached) for step in self._steps[start:]]
-            known[key] = [0.0] * start + [v if v >= self._least else 0.0 for v in found]
-        return known[key]
+        read = mapped if reads is None else {earlier: mapped[earlier] for earlier in reads}
+        start = max(read.values(), default=0)
+        reached = self._reached(read)
+        key = self._nodes[node].recalls(reached)
+        known = self._rows[node].get(key)
+        if known is None or known[0] > start:
+            known = self._rows[node][key] = start, self._measured(node, start, reached)
+        return known[1]
+
+    def _measured(self, node: int, start: int, reached: Mapping[int, Step]) -> list[float]:
+        """Return a node's similarity at each step from one on, 0 before it."""
+        values: dict[Hashable, float] = {}
+        found = [0.0] * start
+        for step, read in zip(self._steps[start:], self._reads[node][start:], strict=True):
+            value = values.get(read)
+            if value is None:
+                value = self._nodes[node].similarity(step, reached)
+                value = values[read] = value if value >= self._least else 0.0
+            found.append(value)
+        return found
 
     def bound(self, node: int) -> Sequence[float]:
         """Return for each step the largest similarity there and later, whatever is referred to."""
@@ -82,6 +95,12 @@ class _Node:
         self._known: list[dict[Hashable, float]] = [{} for _ in self._parts]
         reads = self._whole.references()
         self.references = None if reads is None else sorted(reads - _ENDS)
+
+    def reads(self, step: Step) -> Hashable:
+        return self._whole.reads(step)
+
+    def recalls(self, reached: Mapping[int, Step]) -> Hashable:
+        return self._whole.recalls(reached)
 
     def similarity(self, step: Step, reached: Mapping[int, Step]) -> float:
         return self._combined(self._order, step, reached)
