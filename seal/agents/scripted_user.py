@@ -28,11 +28,9 @@ from dataclasses import dataclass, field
 from seal.agents.briefs import facts_of, replies_of, requests_of
 from seal.agents.ending import leave
 from seal.core.protocols import Chat, Reply
-from seal.core.speech import asking, reading
+from seal.core.speech import FAILURES, asking, reading
 from seal.core.types import JSON
 
-FAILURES = 5
-"""Failures after which the user gives up."""
 UNKNOWN = (
     "I don't know.",
     "I don't have that information.",

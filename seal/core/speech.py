@@ -21,6 +21,9 @@ from seal.core.text import sentences
 
 Reading = Literal["asks", "refuses", "reports", "nothing"]
 
+FAILURES = 5
+"""Refusals, and questions that it cannot answer, after which a user may give up."""
+
 _QUOTED = re.compile(r"(?<!\w)'[^\n]*?'(?!\w)|\"[^\"\n]*\"|“[^”\n]*”|‘[^’\n]*’(?!\w)|「[^」\n]*」")
 _TOLD = re.compile(
     r"\b((?:says?|said|saying|reads?|reading|wrote|content|message|reminder|text)\b[^.?!:\n]*:)\s.*",

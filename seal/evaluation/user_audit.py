@@ -24,7 +24,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 
 from seal.core.plain import leaves
-from seal.core.speech import asking, reading
+from seal.core.speech import FAILURES, asking, reading
 from seal.core.types import END_CONVERSATION, Goal, Score, Step, Task, Tool, Trajectory
 from seal.evaluation.goals import USER, Value, goal_steps, score_goals, undefined
 from seal.evaluation.stated_facts import Knowledge
@@ -32,9 +32,18 @@ from seal.evaluation.stated_facts import Knowledge
 HALLUCINATION = "user_hallucination"
 INSTRUCTION = "user_instruction_error"
 NAMES = (HALLUCINATION, INSTRUCTION)
-FAILURES = 5
-"""Refusals and questions after which a user may give up."""
 
+_DONE = (
+    "(?:sent|set|set up|added|created|removed|deleted|updated|changed|saved|scheduled|cancelled"
+    "|canceled|found|turned (?:on|off)|enabled|disabled|switched (?:on|off)|completed)"
+)
+_KIND = "(?:new|next|first|last|latest|own|text|phone)"
+_OWNED = (
+    "messages?|texts?|reminders?|contacts?|contact list|requests?|timers?|bookings?|orders?"
+    "|address book|wi-?fi|cellular(?: service)?|location(?: services?)?|low battery mode|settings?"
+    "|phone|phone number"
+)
+"""What the assistant holds for its user, who would say "my" of it."""
 _AS_ASSISTANT = re.compile(
     r"\bhow (?:can|may) i (?:help|assist)\b"
     r"|\b(?:can|may|could) i (?:help|assist) (?:you )?(?:with|further)\b"
@@ -44,7 +53,11 @@ _AS_ASSISTANT = re.compile(
     r"|\bas an ai\b|\bi(?:'m| am) (?:an?|your) (?:ai|virtual|digital|language)\b"
     r"|\bi can (?:help|assist) you\b"
     r"|\bi(?:'ve|'ll| have| will| can| am going to|'m going to)(?: now| just| gone ahead and)?"
-    r" (?:\w+ ){1,8}(?:for you|on your behalf|to your contacts|in your contacts|your reminder)\b"
+    r" (?:\w+ ){1,8}(?:for you|on your behalf|to your contacts|in your contacts)\b"
+    rf"|\bi(?:'ve| have)? (?:also |now |just |already |successfully |gone ahead and )*{_DONE} your"
+    rf" (?:\w+ ){{0,3}}(?:{_OWNED})\b"
+    rf"|\bi(?:'ll| will|'m going to| am going to) (?:now |just )?(?:send|set|add|create|remove"
+    rf"|delete|update|turn on|turn off|enable|disable) your (?:{_KIND} )*(?:{_OWNED})\b"
     r"|\byour (?:reminder|message|contact|request|booking|order) (?:has been|was|is now|is) "
     r"(?:successfully |now )?(?:sent|set|added|created|removed|deleted|updated|booked|done)\b",
     re.IGNORECASE,
