@@ -208,8 +208,9 @@ def _is_open(schema: dict[str, Any]) -> bool:
 def _told_by_names(failure: ValidationError, schema: dict[str, Any]) -> bool:
     """Tell whether a failure is one of the call's own names, which `_wrong_names` has found."""
     keyword = list(failure.absolute_schema_path)
-    if keyword == ["required"]:
-        return set(failure.validator_value) <= set(_required(schema))
+    wanted = failure.validator_value
+    if keyword == ["required"] and isinstance(wanted, list):
+        return set(wanted) <= set(_required(schema))
     return keyword == ["additionalProperties"] and not _is_open(schema)
 
 

@@ -8,9 +8,12 @@ REGISTRY = Registry(
     "seal.metrics",
     {
         "calls": "seal.evaluation.calls:Calls",
+        "error_patterns": "seal.evaluation.error_patterns:ErrorPatterns",
+        "independent_minima": "seal.evaluation.error_patterns:IndependentMinima",
         "milestones": "seal.evaluation.milestones.metrics:Milestones",
         "missions": "seal.evaluation.mission_metrics:Missions",
         "pass_rate": "seal.evaluation.judge:PassRate",
+        "repeated_anyhow": "seal.evaluation.error_patterns:RepeatedAnyhow",
         "retrieval": "seal.evaluation.retrieval:Retrieval",
         "usage": "seal.evaluation.usage:UsageMetrics",
         "user_audit": "seal.evaluation.user_audit:UserAudit",

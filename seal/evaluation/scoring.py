@@ -12,6 +12,7 @@ from seal.core.registry import Registry
 from seal.core.secrets import without_keys
 from seal.core.types import Score, Task, Tool, Trajectory
 from seal.evaluation.calls import Calls
+from seal.evaluation.error_patterns import ErrorPatterns
 from seal.evaluation.goals import INFRASTRUCTURE
 from seal.evaluation.judge import PassRate, RuleJudge
 from seal.evaluation.milestones.metrics import Milestones
@@ -27,7 +28,7 @@ def default_metrics(
 ) -> tuple[Metric, ...]:
     """Return the metrics of every run.
 
-    They are: retrieval, calls, missions, pass rate, milestones, usage, user audit.
+    They are: retrieval, calls, missions, pass rate, milestones, error patterns, usage, user audit.
 
     Args:
         ks: Cut-offs of the retrieval metrics.
@@ -45,6 +46,7 @@ def default_metrics(
         # The conditions of milestones may be a plug-in's.
         Guarded(PassRate(judge or RuleJudge(), rules.milestones), "pass_rate"),
         Guarded(Milestones(rules.milestones), "milestones"),
+        ErrorPatterns(),
         UsageMetrics(),
         UserAudit(),
     )

@@ -1,0 +1,53 @@
+"""What an agent does wrong with tools, step by step and beside gold: ToolScan's seven patterns.
+
+`diagnose` gives a finding for each step of a chat (`findings`), `services` tells whose fault a
+failure is, `gold` compares calls with plans, `course` says what followed on errors, `metrics` makes
+scores of it all.
+"""
+
+from seal.evaluation.error_patterns.course import (
+    Repair,
+    events,
+    first_error,
+    repairs,
+    transitions,
+)
+from seal.evaluation.error_patterns.findings import Finding, Kind, Pattern, diagnose
+from seal.evaluation.error_patterns.gold import (
+    GoldComparison,
+    GoldFinding,
+    choose,
+    compare_plan,
+    maximum_matching,
+    no_gold,
+)
+from seal.evaluation.error_patterns.metrics import (
+    ErrorPatterns,
+    IndependentMinima,
+    RepeatedAnyhow,
+)
+from seal.evaluation.error_patterns.services import SERVICES, Service, service_failure
+
+__all__ = [
+    "SERVICES",
+    "ErrorPatterns",
+    "Finding",
+    "GoldComparison",
+    "GoldFinding",
+    "IndependentMinima",
+    "Kind",
+    "Pattern",
+    "Repair",
+    "RepeatedAnyhow",
+    "Service",
+    "choose",
+    "compare_plan",
+    "diagnose",
+    "events",
+    "first_error",
+    "maximum_matching",
+    "no_gold",
+    "repairs",
+    "service_failure",
+    "transitions",
+]

@@ -1,0 +1,236 @@
+"""One pass over a chat: what each step of the agent was, by ToolScan's decision rules.
+
+The first rule that applies says it, so that a step has one pattern at most:
+
+1. IFE, invalid format: no name, or arguments that are no JSON object; words to the executor.
+2. IFN, invalid function name: the tool is not offered. `finish` always is.
+3. IAN, invalid argument name: an argument is not declared, at any depth where the schema says so.
+4. IAT, invalid argument type: a value is of another type than declared, or none of an enum's.
+5. IAV, invalid argument value: a required argument is missing, or a value is outside of what else
+   the schema allows (a bound, a pattern, `MAX_DEPTH`).
+6. RAC, repeated call: a valid call with the tool and the canonical arguments of an earlier one of
+   the same goal. Where the task is played in a world, it is none once the world has changed since.
+
+What is declared, and what a type is, say the rules of `seal.core.validation`, which the chat itself
+checks calls by. They name a missing argument before a wrong type, as ToolScan's feedback does; the
+pattern of a call with both is IAT.
+
+A call that passes is `valid`, or tells of something that is not the agent's error: `service`, a
+service that gave no answer; `refused`, a tool that said no; `cut`, arguments that upstream cut.
+
+Source: Kokane et al., ToolScan (2024), section on error patterns. Its code counts missing arguments
+as IAN, and takes True for a number: the paper's text counts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal, get_args
+
+from seal.core.canonical import canonical_json
+from seal.core.types import CHAT_TOOLS, JSON, Step, Tool, ToolCall, ToolResult, Trajectory
+from seal.core.validation import CallError, CallValidator
+from seal.evaluation.error_patterns.services import Service, service_failure
+from seal.evaluation.goals import EXECUTOR, USER, cut_calls
+
+Pattern = Literal["IFE", "IFN", "IAN", "IAT", "IAV", "RAC"]
+"""What a step can be guilty of; IAC, and wrong values beside gold, belong to no step (`gold`)."""
+Kind = Literal[Pattern, "valid", "service", "refused", "cut", "finish", "message"]
+
+STEP_PATTERNS: tuple[Pattern, ...] = get_args(Pattern)
+REJECTED: frozenset[Kind] = frozenset({"IFE", "IFN", "IAN", "IAT", "IAV"})
+"""Kinds of steps that are no valid call."""
+FINISH = "finish"
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What one step of the agent was."""
+
+    step: int
+    """`Step.index`."""
+    goal: int
+    turn: int
+    kind: Kind
+    call: ToolCall | None = None
+    """None: words."""
+    faults: tuple[CallError, ...] = ()
+    """All that is wrong with a call, each with what was expected and received; not only what the
+    pattern is named after."""
+    service: Service | None = None
+    """Why the service gave no answer, also where the call was wrong."""
+    earlier: int | None = None
+    """`Step.index` of the first call that this one repeats, valid or not; None: it repeats none."""
+    answered: int | None = None
+    """`Step.index` of the result; None: there is none."""
+    told: bool = False
+    """The result says that something is wrong, and not with a service."""
+
+    @property
+    def pattern(self) -> Pattern | None:
+        """The error pattern; None where the step is no error of the agent."""
+        return next((pattern for pattern in STEP_PATTERNS if pattern == self.kind), None)
+
+    @property
+    def valid(self) -> bool:
+        """True for a call of an offered tool that its schema takes."""
+        return self.kind in ("valid", "service", "refused", "cut", "RAC")
+
+
+def diagnose(trajectory: Trajectory, tools: Mapping[str, Tool]) -> list[Finding]:
+    """Return a finding for each step of the agent, in their order.
+
+    The calls of the harness's own tools are left out, and so is what user and executor say.
+
+    Args:
+        trajectory: What was done.
+        tools: By id. A tool that the chat offered and that is not among them takes any arguments.
+    """
+    found = _Pass(trajectory, tools)
+    return [finding for step in trajectory.steps for finding in found.of(step)]
+
+
+@dataclass(slots=True)
+class _Made:
+    """A call that was made before."""
+
+    step: int
+    call_id: str
+    """Of the last one like it."""
+    version: int
+    """Of the world when that was made."""
+
+
+@dataclass(slots=True)
+class _Pass:
+    trajectory: Trajectory
+    tools: Mapping[str, Tool]
+    validator: CallValidator = field(init=False)
+    results: dict[str, Step] = field(init=False)
+    cut: set[str] = field(init=False)
+    made: dict[tuple[int, bytes], _Made] = field(default_factory=dict)
+    faults: dict[tuple[int, bytes], tuple[CallError, ...]] = field(default_factory=dict)
+    """Of a call that was made before, which has the same ones."""
+    version: int = 0
+    """Of the world: how often it has changed."""
+    versions: dict[str, int] = field(default_factory=dict)
+    """Id of a call to the version after its result."""
+
+    def __post_init__(self) -> None:
+        self.validator = CallValidator(self.tools)
+        steps = self.trajectory.steps
+        self.results = {s.result.call_id: s for s in steps if s.result is not None}
+        goals = {s.goal for s in steps if s.call is not None and s.call.arguments is None}
+        self.cut = {call for goal in goals for call in cut_calls(self.trajectory, goal)}
+
+    def of(self, step: Step) -> list[Finding]:
+        """Return the finding of a step; none where it is not the agent's."""
+        self.version += step.state is not None
+        if step.result is not None:
+            self.versions[step.result.call_id] = self.version
+        if step.author in (USER, EXECUTOR) or step.result is not None:
+            return []
+        if step.call is None:
+            kind: Kind = "IFE" if step.recipient == EXECUTOR else "message"
+            return [Finding(step.index, step.goal, step.turn, kind)]
+        if (step.call.tool or "").startswith(CHAT_TOOLS):
+            return []
+        return [self._of_call(step, step.call)]
+
+    def _of_call(self, step: Step, call: ToolCall) -> Finding:
+        answer = self.results.get(call.id)
+        result = None if answer is None else answer.result
+        key = (step.goal, _identity(call))
+        faults = self._faults(step.goal, key, call)
+        service = service_failure(result)
+        if faults and service == "broken":  # the program that calls the API refused the arguments
+            service = None
+        earlier = None if _is_finish(call) else self._earlier(step, call, key)
+        kind = _kind(call, faults, call.id in self.cut, earlier is not None)
+        if kind == "valid":
+            kind = _answered(result, service)
+        return Finding(
+            step.index,
+            step.goal,
+            step.turn,
+            kind,
+            call,
+            faults,
+            service,
+            earlier,
+            None if answer is None else answer.index,
+            result is not None and result.error is not None and service is None,
+        )
+
+    def _faults(self, goal: int, key: tuple[int, bytes], call: ToolCall) -> tuple[CallError, ...]:
+        if key not in self.faults:
+            self.faults[key] = tuple(self._found(goal, call))
+        return self.faults[key]
+
+    def _found(self, goal: int, call: ToolCall) -> Sequence[CallError]:
+        offered = self.trajectory.offered
+        ids = offered[goal] if goal < len(offered) else ()
+        if call.tool in ids and call.tool not in self.tools and isinstance(call.arguments, dict):
+            return ()
+        names = [self.tools[name].name for name in ids if name in self.tools]
+        return list(self.validator.faults(call, names))
+
+    def _earlier(self, step: Step, call: ToolCall, key: tuple[int, bytes]) -> int | None:
+        """Return the step that a call repeats, and take note of the call."""
+        before = self.made.get(key)
+        if before is None:
+            self.made[key] = _Made(step.index, call.id, self.version)
+            return None
+        then = self.versions.get(before.call_id, before.version)
+        before.call_id, before.version = call.id, self.version
+        return before.step if then == self.version else None
+
+
+def _kind(call: ToolCall, faults: Sequence[CallError], cut: bool, repeated: bool) -> Kind:
+    """Return which rule applies to a call; `valid` where none does."""
+    if cut:
+        return "IFN" if call.tool is None else "cut"
+    kinds = {fault.kind for fault in faults}
+    if "unparsable_arguments" in kinds or not call.name.strip():
+        return "IFE"
+    if "unknown_tool" in kinds:
+        return "finish" if _is_finish(call) else "IFN"
+    if "unknown_argument" in kinds:
+        return "IAN"
+    if any(map(_is_of_type, faults)):
+        return "IAT"
+    if faults:
+        return "IAV"
+    if _is_finish(call):
+        return "finish"
+    return "RAC" if repeated else "valid"
+
+
+def _is_of_type(fault: CallError) -> bool:
+    """Tell whether a value is of a wrong type; the values of an enum, or a choice, are a type."""
+    choice = fault.kind == "invalid_value" and isinstance(fault.expected, list)
+    return fault.kind == "wrong_type" or choice
+
+
+def _is_finish(call: ToolCall) -> bool:
+    return FINISH in (call.name.casefold(), (call.tool or "").rpartition("/")[2].casefold())
+
+
+def _answered(result: ToolResult | None, service: Service | None) -> Kind:
+    if service is not None:
+        return "service"
+    error = None if result is None else result.error
+    if error is None or (error.get("kind") == "truncated" and not error.get("upstream")):
+        return "valid"
+    return "refused"
+
+
+def _identity(call: ToolCall) -> bytes:
+    """Return what two calls have in common where one is the other again."""
+    given: JSON = call.raw if call.arguments is None else call.arguments
+    try:
+        written = canonical_json(given)
+    except (ValueError, TypeError):  # what is no JSON, such as a number that is infinite
+        written = repr(given).encode("utf-8", "surrogatepass")
+    return (call.tool or call.name).encode("utf-8", "surrogatepass") + b"\0" + written

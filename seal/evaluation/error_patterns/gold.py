@@ -1,0 +1,244 @@
+"""Calls against gold: those that were not made (IAC), and those with wrong values (IAV).
+
+For one plan g, with m the valid calls that the agent made for the goal, by tools a:
+
+- IAC(g) = sum over a of max(0, |g[a]| - |m[a]|)
+- IAV(g) = sum over a of min(|g[a]|, |m[a]|) - matches[a]
+
+so that a second call that is missing is IAC alone. matches[a] is the size of a maximum one-to-one
+matching: no call serves two gold calls. A call matches where the gold call accepts its arguments
+(`Called.accepts`): every argument that is not optional is there with an accepted value, optional
+ones may be absent, and there is none besides.
+
+Of several plans ToolScan's paper takes the least IAC and the least IAV, each for itself
+(`independent`); its code, and we, take one plan, with the least (IAC, IAV), so that there is one
+explanation (`joint`). Of equal ones the first counts.
+
+Source: Kokane et al., ToolScan (2024), section on error patterns, and evaluation code, which has no
+one-to-one matching and counts calls that use an optional argument as wrong.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from seal.core.conditions import Called
+from seal.core.types import CHAT_TOOLS, Goal, Plan
+from seal.evaluation.error_patterns.findings import Finding
+from seal.evaluation.matching import ArgumentFinding, best_pairs, compare
+from seal.evaluation.milestones.plans import asks_of_world
+
+Choice = Literal["joint", "independent"]
+"""How one of several plans is taken."""
+Cause = Literal["not_called", "rejected", "wrong_value"]
+"""Why a gold call was not made as it should be: nobody called the tool again; calls of it were
+invalid; a valid call has other arguments."""
+
+EXPLAINED = 50
+"""Calls of one tool of which wrong ones are paired by likeness; further ones in their order."""
+
+
+@dataclass(frozen=True, slots=True)
+class GoldFinding:
+    """A gold call that was not made as it should be."""
+
+    pattern: Literal["IAC", "IAV"]
+    milestone: int
+    """Its position in the plan."""
+    tool: str
+    cause: Cause
+    step: int | None = None
+    """Of the call with wrong arguments, or of the last one that was rejected; None: neither."""
+    faults: tuple[ArgumentFinding, ...] = ()
+    """Arguments of that call that differ, each with what was expected and received."""
+
+
+@dataclass(frozen=True, slots=True)
+class GoldComparison:
+    """What the agent did beside one plan."""
+
+    plan: int
+    """Position of the plan in the goal."""
+    gold: int
+    """Gold calls of the plan."""
+    findings: tuple[GoldFinding, ...]
+
+    @property
+    def missing(self) -> int:
+        """IAC(g)."""
+        return sum(finding.pattern == "IAC" for finding in self.findings)
+
+    @property
+    def wrong(self) -> int:
+        """IAV(g)."""
+        return sum(finding.pattern == "IAV" for finding in self.findings)
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """The plans that count: one, or one for each pattern."""
+
+    missing: GoldComparison
+    """For IAC."""
+    wrong: GoldComparison
+    """For IAV."""
+
+
+def no_gold(goal: Goal) -> str:
+    """Return why a goal has no gold calls; empty where it has."""
+    if goal.plans is None:
+        return "no gold calls annotated"
+    if not goal.plans:
+        return "the goal has no plan"
+    if any(_gold_calls(plan) for plan in goal.plans):
+        return ""
+    if any(map(asks_of_world, goal.plans)):
+        return "the plan asks of the world, not of calls"
+    return "no call was needed"
+
+
+def choose(plans: Sequence[Plan], findings: Sequence[Finding], choice: Choice = "joint") -> Chosen:
+    """Return the comparison with the plan, or plans, that count.
+
+    Args:
+        plans: Of a goal with gold calls (`no_gold`). Those that ask of a world and of no call are
+            passed over; one that asks for nothing is met.
+        findings: Of the goal.
+        choice: Which plan counts.
+    """
+    found = [
+        compare_plan(plan, position, findings)
+        for position, plan in enumerate(plans)
+        if _gold_calls(plan) or not asks_of_world(plan)
+    ]
+    if choice == "independent":
+        fewest = min(found, key=lambda g: (g.missing, g.wrong))
+        return Chosen(fewest, min(found, key=lambda g: (g.wrong, g.missing)))
+    best = min(found, key=lambda g: (g.missing, g.wrong))
+    return Chosen(best, best)
+
+
+def compare_plan(plan: Plan, position: int, findings: Sequence[Finding]) -> GoldComparison:
+    """Return what the agent did beside one plan.
+
+    Args:
+        plan: The plan; of its milestones those count that are calls.
+        position: Its position in the goal.
+        findings: Of the goal.
+    """
+    gold = _gold_calls(plan)
+    by_tool: dict[str, list[int]] = {}
+    for place, called in gold.items():
+        by_tool.setdefault(called.tool, []).append(place)
+    found = [
+        finding
+        for tool, places in by_tool.items()
+        for finding in _of_tool({place: gold[place] for place in places}, tool, findings)
+    ]
+    found.sort(key=lambda finding: finding.milestone)
+    return GoldComparison(position, len(gold), tuple(found))
+
+
+def _gold_calls(plan: Plan) -> dict[int, Called]:
+    """Return the gold calls by the position of their milestone."""
+    return {
+        place: milestone.condition
+        for place, milestone in enumerate(plan.milestones)
+        if isinstance(milestone.condition, Called)
+        and not milestone.condition.tool.startswith(CHAT_TOOLS)
+    }
+
+
+def _of_tool(
+    gold: Mapping[int, Called], tool: str, findings: Sequence[Finding]
+) -> list[GoldFinding]:
+    own = [f for f in findings if f.call is not None and f.call.tool == tool]
+    made = [finding for finding in own if finding.valid]
+    edges = {place: _accepted(called, made) for place, called in gold.items()}
+    matched = maximum_matching(edges)
+    left = [place for place in gold if place not in matched]
+    free = sorted(set(range(len(made))) - set(matched.values()))
+    paired = _paired([gold[place] for place in left], [made[column] for column in free])
+    rejected = next((f.step for f in reversed(own) if not f.valid), None)
+    cause: Cause = "not_called" if rejected is None else "rejected"
+    found = []
+    for row, place in enumerate(left):
+        if row in paired:
+            call = paired[row]
+            arguments = None if call.call is None else call.call.arguments
+            faults = compare(gold[place], arguments).findings
+            found.append(GoldFinding("IAV", place, tool, "wrong_value", call.step, faults))
+        else:
+            found.append(GoldFinding("IAC", place, tool, cause, rejected))
+    return found
+
+
+def _accepted(gold: Called, made: Sequence[Finding]) -> list[int]:
+    """Return the calls that a gold call accepts, each distinct one looked at once.
+
+    A call whose arguments upstream cut may be any, so that it is taken for right.
+    """
+    known: dict[int, bool] = {}
+    accepted = []
+    for column, finding in enumerate(made):
+        first = finding.step if finding.earlier is None else finding.earlier
+        if first not in known:
+            arguments = None if finding.call is None else finding.call.arguments
+            known[first] = finding.kind == "cut" or gold.accepts(arguments)
+        if known[first]:
+            accepted.append(column)
+    return accepted
+
+
+def _paired(gold: Sequence[Called], made: Sequence[Finding]) -> dict[int, Finding]:
+    """Return position of a gold call to the wrong call that is most like it, one to one."""
+    if not gold or not made:
+        return {}
+    given = [None if f.call is None else f.call.arguments for f in made[:EXPLAINED]]
+    table = [[compare(called, arguments) for arguments in given] for called in gold[:EXPLAINED]]
+    paired = {row: made[column] for row, column in best_pairs(table)}
+    others = [f for f in made if all(f is not taken for taken in paired.values())]
+    rows = [row for row in range(len(gold)) if row not in paired]
+    return paired | dict(zip(rows, others, strict=False))
+
+
+def maximum_matching(edges: Mapping[int, Sequence[int]]) -> dict[int, int]:
+    """Return row to column, one to one, for as many rows as can be.
+
+    Args:
+        edges: Row to the columns that it may have.
+
+    Source: augmenting paths (Berge 1957), breadth first; the first columns are taken first.
+    """
+    owner: dict[int, int] = {}
+    for start in edges:
+        came_from: dict[int, int] = {}
+        rows = deque([start])
+        while rows:
+            row = rows.popleft()
+            free = next((c for c in edges[row] if c not in owner), None)
+            if free is not None:
+                came_from[free] = row
+                _augment(start, free, came_from, owner)
+                break
+            for column in edges[row]:
+                if column not in came_from:
+                    came_from[column] = row
+                    rows.append(owner[column])
+    return {row: column for column, row in owner.items()}
+
+
+def _augment(start: int, end: int, came_from: Mapping[int, int], owner: dict[int, int]) -> None:
+    """Give every row on the path to a free column the column after it."""
+    held = {row: column for column, row in owner.items()}
+    column = end
+    while True:
+        row = came_from[column]
+        before = held.get(row)
+        owner[column] = row
+        if row == start or before is None:
+            return
+        column = before

@@ -1,0 +1,323 @@
+"""ToolScan's seven error patterns as scores of every goal, and what the agent made of errors.
+
+For a goal with e errors of a pattern and the step budget N:
+
+    score = 1 - min(e, N) / N, in [0, 1], 1 where the agent is free of the pattern
+
+- ife, ifn, ian, iat: steps of the pattern (`findings`); N = the budget, 10 as in all of ToolScan's
+  runs.
+- rac: valid calls that were made before; N = the budget. Its details count the repetitions of
+  invalid calls too (`rac_scope="all"` scores by both).
+- iav: calls that lack a required argument or have a value outside of the schema, and gold calls
+  answered with wrong values; N = the budget. Its details have 1 - e / |g| too.
+- iac: gold calls that were not made; N = |g|, the gold calls of the plan that counts, as in
+  ToolScan's code, for no other pattern is bounded by them. Its details have the score by the
+  paper's denominator, the budget, too.
+
+Both of gold have no value where there is none, iav neither where gold has no arguments or upstream
+cut those of a gold tool. A goal without any call is scored by the same rules: it has no bad call,
+and lacks what gold asks for (ToolScan's code gives it 0 everywhere).
+
+`details` of each has `errors`, e; `calls`, the steps that could have one: calls, and words where a
+call was due; and the first of the findings, each with its step. A report makes of them the rate by
+call, 1 - sum(e) / sum(calls), and the share of goals free of the pattern.
+
+Beside them stand:
+
+- recovery: share of errors repaired of those that the agent was told of (`course.repairs`); its
+  details have the calls that it took, the first error, and how errors followed on each other.
+- service_answers: share of valid calls that a service answered, rightly or not; its details count
+  the failures by their cause (`services`). What a dead service brings is no error of the agent.
+- finished: 1 where the agent ended the chat with an answer. Whether that was accepted, ToolScan's
+  success, is `pass_rate`.
+- all_gold_calls: 1 where every gold call was made and is right (IAC = IAV(g) = 0).
+
+Source: Kokane et al., ToolScan (2024), section on metrics, which prints a sum over queries and
+calls it a percentage; its tables lie in 0..1, so that means over queries are meant.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Literal
+
+from seal.core.errors import UsageError, shortened
+from seal.core.types import JSON, Goal, Score, Task, Tool, Trajectory
+from seal.core.validation import CallError
+from seal.evaluation.error_patterns.course import events, first_error, repairs, transitions
+from seal.evaluation.error_patterns.findings import Finding, diagnose
+from seal.evaluation.error_patterns.gold import (
+    Choice,
+    Chosen,
+    GoldComparison,
+    GoldFinding,
+    choose,
+    no_gold,
+)
+from seal.evaluation.goals import Value, failure_reason, score_goals, undefined
+from seal.evaluation.matching import ArgumentFinding
+
+BUDGET = 10
+"""Steps that ToolScan gives an agent."""
+PATTERNS = ("iac", "rac", "iav", "ife", "iat", "ian", "ifn")
+"""The seven, in the order of ToolScan's table of results."""
+NAMES = (*PATTERNS, "recovery", "service_answers", "finished", "all_gold_calls")
+LISTED = 20
+"""Most findings that details list."""
+
+_BY_STEP = ("ife", "iat", "ian", "ifn")
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorPatterns:
+    """The seven error patterns and what stands beside them (`NAMES`).
+
+    Args:
+        budget: Steps of a goal, N; more than 0.
+        rac_scope: `all`: repetitions of invalid calls count too, and the score is `rac_all`.
+        choice: `independent`: the least IAC and the least IAV over plans, each for itself; their
+            scores are `iac_independent` and `iav_independent`.
+
+    Raises:
+        UsageError: The budget is none.
+    """
+
+    budget: int = BUDGET
+    rac_scope: Literal["valid", "all"] = "valid"
+    choice: Choice = "joint"
+
+    def __post_init__(self) -> None:
+        """Check the budget."""
+        if isinstance(self.budget, bool) or not isinstance(self.budget, int) or self.budget < 1:
+            raise UsageError(f"step budget {self.budget!r}: expected a whole number above 0")
+
+    def score(self, task: Task, trajectory: Trajectory, tools: Mapping[str, Tool]) -> list[Score]:
+        """Return one score for each goal and name."""
+        by_goal: dict[int, list[Finding]] = {}
+        if not failure_reason(trajectory):
+            for finding in diagnose(trajectory, tools):
+                by_goal.setdefault(finding.goal, []).append(finding)
+        named = {name: self._name(name) for name in NAMES}
+
+        def measure(position: int, goal: Goal) -> dict[str, Value]:
+            found = by_goal.get(position, [])
+            values = self._values(goal, found)
+            values["finished"] = _finished(trajectory, position)
+            return {named[name]: value for name, value in values.items()}
+
+        return score_goals(task, trajectory, tuple(named.values()), measure)
+
+    def _name(self, name: str) -> str:
+        if name == "rac" and self.rac_scope == "all":
+            return "rac_all"
+        return f"{name}_independent" if name in ("iac", "iav") and self._apart else name
+
+    @property
+    def _apart(self) -> bool:
+        return self.choice == "independent"
+
+    def _values(self, goal: Goal, findings: Sequence[Finding]) -> dict[str, Value]:
+        acts = [f for f in findings if f.kind not in ("message", "cut")]
+        reason = no_gold(goal)
+        chosen = None if reason else choose(goal.plans or (), findings, self.choice)
+        gold = chosen.missing if chosen is not None and not self._apart else None
+        by_step = {
+            name: self._of_steps([f for f in acts if f.kind == name.upper()], len(acts))
+            for name in _BY_STEP
+        }
+        return {
+            "iac": undefined(reason) if chosen is None else self._missing(chosen.missing),
+            "rac": self._repeated(acts),
+            "iav": self._wrong(goal, acts, findings, reason, chosen),
+            **by_step,
+            "recovery": _recovery(findings, gold),
+            "service_answers": _services(findings),
+            "all_gold_calls": undefined(reason) if chosen is None else _all_gold(chosen),
+        }
+
+    def _share(self, errors: int, of: int | None = None) -> float:
+        whole = self.budget if of is None else of
+        return 1.0 - min(errors, whole) / whole if whole else 1.0
+
+    def _of_steps(self, found: Sequence[Finding], calls: int) -> Value:
+        return Value(self._share(len(found)), details=_details(len(found), calls, found))
+
+    def _repeated(self, acts: Sequence[Finding]) -> Value:
+        anyhow = [finding for finding in acts if finding.earlier is not None]
+        valid = [finding for finding in anyhow if finding.kind == "RAC"]
+        counted = anyhow if self.rac_scope == "all" else valid
+        details = _details(len(counted), len(acts), counted)
+        details["repeated"] = {"valid": len(valid), "all": len(anyhow)}
+        return Value(self._share(len(counted)), details=details)
+
+    def _missing(self, compared: GoldComparison) -> Value:
+        errors = compared.missing
+        missing = [finding for finding in compared.findings if finding.pattern == "IAC"]
+        details: dict[str, JSON] = {
+            **_gold_details(errors, compared, missing),
+            "of_budget": self._share(errors),
+        }
+        return Value(self._share(errors, compared.gold), compared.gold, details=details)
+
+    def _wrong(
+        self,
+        goal: Goal,
+        acts: Sequence[Finding],
+        findings: Sequence[Finding],
+        reason: str,
+        chosen: Chosen | None,
+    ) -> Value:
+        own = [finding for finding in acts if finding.kind == "IAV"]
+        reason = reason or _no_arguments(goal, findings)
+        if chosen is None or reason:
+            details = _details(len(own), len(acts), own) if own else {}
+            return Value(None, 0.0, reason, details)
+        compared = chosen.wrong
+        errors = len(own) + compared.wrong
+        wrong = [finding for finding in compared.findings if finding.pattern == "IAV"]
+        listed = _details(len(own), len(acts), own)["findings"]
+        details = _gold_details(errors, compared, wrong)
+        details |= {
+            "calls": len(acts),
+            "of_gold": self._share(errors, compared.gold),
+            "findings": [*listed, *details["findings"]][:LISTED],
+        }
+        return Value(self._share(errors), details=details)
+
+
+class RepeatedAnyhow:
+    """`rac_all`: repetitions of valid and of invalid calls."""
+
+    def score(self, task: Task, trajectory: Trajectory, tools: Mapping[str, Tool]) -> list[Score]:
+        """Return one score for each goal."""
+        scores = ErrorPatterns(rac_scope="all").score(task, trajectory, tools)
+        return [score for score in scores if score.metric == "rac_all"]
+
+
+class IndependentMinima:
+    """`iac_independent` and `iav_independent`: the paper's minima, each over all plans."""
+
+    def score(self, task: Task, trajectory: Trajectory, tools: Mapping[str, Tool]) -> list[Score]:
+        """Return two scores for each goal."""
+        scores = ErrorPatterns(choice="independent").score(task, trajectory, tools)
+        return [score for score in scores if score.metric.endswith("_independent")]
+
+
+def _details(errors: int, calls: int, found: Iterable[Finding]) -> dict[str, JSON]:
+    listed = [_told(finding) for _, finding in zip(range(LISTED), found, strict=False)]
+    return {"errors": errors, "calls": calls, "findings": listed}
+
+
+def _told(finding: Finding) -> dict[str, JSON]:
+    """Return a finding for a report: where it is, and what is wrong."""
+    told: dict[str, JSON] = {"step": finding.step, "pattern": finding.kind}
+    if finding.call is not None:
+        told |= {"call": finding.call.id, "name": shortened_name(finding.call.name)}
+    if finding.faults:
+        told["faults"] = [_fault(fault) for fault in finding.faults[:LISTED]]
+    if finding.earlier is not None:
+        told["earlier"] = finding.earlier
+    if finding.service is not None:
+        told["service"] = finding.service
+    return told
+
+
+def _fault(fault: CallError) -> dict[str, JSON]:
+    return {
+        "kind": fault.kind,
+        "name": shortened_name(fault.name),
+        "expected": shortened(fault.expected),
+        "received": shortened(fault.received),
+    }
+
+
+def shortened_name(name: str) -> str:
+    """Return a name as it is; one that a model made a text of, at most 200 characters."""
+    return name if len(name) <= 200 else f"{name[:197]}..."
+
+
+def _gold_details(
+    errors: int, compared: GoldComparison, found: Iterable[GoldFinding]
+) -> dict[str, JSON]:
+    listed = [_gold_told(finding) for _, finding in zip(range(LISTED), found, strict=False)]
+    return {
+        "errors": errors,
+        "gold": compared.gold,
+        "plan": compared.plan,
+        "findings": listed,
+    }
+
+
+def _gold_told(finding: GoldFinding) -> dict[str, JSON]:
+    told: dict[str, JSON] = {
+        "pattern": finding.pattern,
+        "gold": finding.milestone,
+        "name": finding.tool,
+        "cause": finding.cause,
+    }
+    if finding.step is not None:
+        told["step"] = finding.step
+    if finding.faults:
+        told["faults"] = [_argument_fault(fault) for fault in finding.faults[:LISTED]]
+    return told
+
+
+def _argument_fault(fault: ArgumentFinding) -> dict[str, JSON]:
+    told = {name: shortened(value) for name, value in asdict(fault).items()}
+    return told | {"name": shortened_name(fault.name), "kind": fault.problem}
+
+
+def _no_arguments(goal: Goal, findings: Sequence[Finding]) -> str:
+    """Return why nothing can be said of values; empty where it can."""
+    gold = [called for plan in goal.plans or () for called in plan.calls()]
+    if all(called.arguments is None for called in gold):
+        return "no gold arguments annotated"
+    tools = {called.tool for called in gold}
+    if any(f.kind == "cut" and f.call is not None and f.call.tool in tools for f in findings):
+        return "arguments were cut upstream"
+    return ""
+
+
+def _recovery(findings: Sequence[Finding], gold: GoldComparison | None) -> Value:
+    found = repairs(findings)
+    repaired = [repair for repair in found if repair.step is not None]
+    happened = events(findings, gold)
+    details: dict[str, JSON] = {
+        "told": len(found),
+        "repaired": len(repaired),
+        "calls": [repair.calls for repair in repaired[:LISTED]],
+    }
+    first = first_error(findings)
+    if first is not None:
+        details["first"] = {"pattern": first.kind, "step": first.step}
+    if happened:
+        details["transitions"] = transitions(happened)
+    if not found:
+        return Value(None, 0.0, "the agent was told of no error", details if happened else {})
+    return Value(len(repaired) / len(found), len(found), details=details)
+
+
+def _services(findings: Sequence[Finding]) -> Value:
+    asked = [f for f in findings if f.valid and f.answered is not None]
+    if not asked:
+        return undefined("no valid call was answered")
+    failures = Counter(f.service for f in asked if f.service is not None)
+    failed = [finding for finding in asked if finding.service is not None]
+    details = _details(len(failed), len(asked), failed)
+    details["causes"] = dict(sorted(failures.items()))
+    return Value(1 - len(failed) / len(asked), len(asked), details=details)
+
+
+def _finished(trajectory: Trajectory, position: int) -> Value:
+    stops, answers = trajectory.stops, trajectory.answers
+    stop = stops[position].reason if position < len(stops) else "not played"
+    answer = answers[position] if position < len(answers) else None
+    if stop not in ("done", "user_ended"):
+        return Value(0.0, reason=stop)
+    return Value(1.0) if answer else Value(0.0, reason="no answer")
+
+
+def _all_gold(chosen: Chosen) -> Value:
+    return Value(float(not chosen.missing.missing and not chosen.wrong.wrong))
