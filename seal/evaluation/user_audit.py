@@ -55,7 +55,7 @@ _AS_ASSISTANT = re.compile(
     r"|\bi(?:'ve|'ll| have| will| can| am going to|'m going to)(?: now| just| gone ahead and)?"
     r" (?:\w+ ){1,8}(?:for you|on your behalf|to your contacts|in your contacts)\b"
     rf"|\bi(?:'ve| have)? (?:also |now |just |already |successfully |gone ahead and )*{_DONE} your"
-    rf" (?:\w+ ){{0,3}}(?:{_OWNED})\b"
+    rf" (?:{_KIND} )*(?:{_OWNED})\b"
     rf"|\bi(?:'ll| will|'m going to| am going to) (?:now |just )?(?:send|set|add|create|remove"
     rf"|delete|update|turn on|turn off|enable|disable) your (?:{_KIND} )*(?:{_OWNED})\b"
     r"|\byour (?:reminder|message|contact|request|booking|order) (?:has been|was|is now|is) "

@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from seal.core.canonical import canonical_json
 from seal.core.conditions.tables import (
     beyond,
-    compared,
     rows_similarity,
     table_similarity,
     unchanged,
