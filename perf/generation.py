@@ -48,7 +48,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     print(f"{'':22}{'CPU s':>8}{'wall s':>8}{'ratio':>7}")
     print(f"{'oracle plays the pool':22}{play_cpu:8.1f}{play_wall:8.1f}{1:7.2f}")
     print(f"{'generate missions':22}{cpu:8.1f}{wall:8.1f}{cpu / play_cpu:7.2f}")
-    print(f"{made['tasks']} of {count} dialogues; budget for {ALL}: {BUDGET_S:.0f} s")
+    print(f"{made.to_json()['tasks']} of {count} dialogues; budget for {ALL}: {BUDGET_S:.0f} s")
     return 0
 
 
