@@ -8,13 +8,14 @@ The goal's text comes first. After that the user reads each text of the agent
 3. It asks in general what is wanted: the brief's goal in full, once, where it has one.
 4. It asks anything else: "I don't know."
 5. It refuses, or says nothing: "Please try again."
-6. It reports: the goal is done. The next request of the brief's `then`, or the end.
+6. It announces that it will do something: "OK, please go on."
+7. It reports: the goal is done. The next request of the brief's `then`, or the end.
 
 A brief that has `replies` says word by word what the user answers: to each text of the agent, be it
 a question or not, the next of them; after the last one the goal is done.
 
-Rules 4 and 5, and rule 1 where every fact had been told before, count as a failure; at the fifth
-about one request the user ends the conversation. Rules 4 and 5 have other words each time, for an
+Rules 4 to 6, and rule 1 where every fact had been told before, count as a failure; at the fifth
+about one request the user ends the conversation. Rules 4 to 6 have other words each time, for an
 agent that answers equal words equally would be stopped before (`Limits.repeats`). Equal chats get
 equal answers; nothing is drawn and nothing is kept between replies.
 """
@@ -46,6 +47,13 @@ RETRIES = (
     "One last try, please.",
 )
 """What is said to the failures before the last, in order."""
+WAITING = (
+    "OK, please go on.",
+    "Please go on.",
+    "Yes, go on.",
+    "OK, go on.",
+)
+"""What is said to announcements, in order of the failures."""
 
 _MAY = r"(?:may|shall|should|can|could|must) (?:i|we)\b"
 _PERMISSION = re.compile(
@@ -108,7 +116,7 @@ class _Script:
             return self._next_request()
         if kind == "asks":
             return self._answer_questions(asking(text))
-        return self._failed(RETRIES)
+        return self._failed(WAITING if kind == "announces" else RETRIES)
 
     def _failed(self, words: Sequence[str]) -> str | None:
         """Count a failure and return what the user says to it; None: it gives up."""

@@ -9,7 +9,10 @@ scripted user answers by these readings, and the audit of users judges by the sa
    which", "I need the").
 4. A text refuses where no sentence asks and one says that something cannot be done, failed, or that
    no tool is there for it.
-5. Any other text reports: the goal counts as said to be done.
+5. A text announces where each sentence does ("One moment.", "Let me check.").
+6. Any other text reports: the goal counts as said to be done.
+
+The items of a list belong to the sentence that they follow on ("Please provide: 1. the time").
 """
 
 from __future__ import annotations
@@ -19,7 +22,7 @@ from typing import Literal
 
 from seal.core.text import sentences
 
-Reading = Literal["asks", "refuses", "reports", "nothing"]
+Reading = Literal["asks", "refuses", "announces", "reports", "nothing"]
 
 FAILURES = 5
 """Refusals, and questions that it cannot answer, after which a user may give up."""
@@ -54,6 +57,23 @@ _REFUSAL = re.compile(
 )
 
 
+_COURTESY = (
+    r"(?:(?:ok|okay|sure|sure thing|alright|all right|great|of course|certainly|absolutely|got it"
+    r"|no problem|thanks|thank you)\b[,.!: –—-]*)*"
+)
+_ANNOUNCEMENT = re.compile(
+    rf"^{_COURTESY}(?:please )?(?:(?:just )?(?:one|a|give me a|wait a) (?:moment|second|sec|minute)"
+    r"|hold on|hang on|bear with me|please wait|still working|working on (?:it|that|this)"
+    r"|let me (?:check|see|look|find|search|try|get|do|take a look|take care)"
+    r"|i(?:'m| am) (?:now |still |just )?(?:checking|looking|searching|working|trying|setting"
+    r"|sending|adding|getting|on it)"
+    r"|i(?:'ll| will) (?:now |just |first )?(?:check|look|search|try|get back|be right back))\b",
+    re.IGNORECASE,
+)
+_LIST = re.compile(r":[ ]*(?:\n\s*(?:\(?\d{1,2}[.):]|[-*•–])[ ][^\n]*)+")
+_ITEM = re.compile(r"(?:^|(?<=\s))(?:\(?\d{1,2}[.):]|[-*•–])(?=\s)\s*")
+
+
 def asking(text: str) -> list[str]:
     """Return the sentences of a text that ask the user for something, in order."""
     return [sentence for sentence in _own_sentences(text) if _asks(sentence)]
@@ -66,7 +86,10 @@ def reading(text: str) -> Reading:
         return "nothing"
     if any(map(_asks, own)):
         return "asks"
-    return "refuses" if any(map(_REFUSAL.search, own)) else "reports"
+    if any(map(_REFUSAL.search, own)):
+        return "refuses"
+    said = [s for s in own if not offers_help(s) and not _is_courtesy(s)]
+    return "announces" if said and all(map(_announces, said)) else "reports"
 
 
 def offers_help(sentence: str) -> bool:
@@ -76,7 +99,16 @@ def offers_help(sentence: str) -> bool:
 
 def _own_sentences(text: str) -> list[str]:
     unquoted = "\n".join(_TOLD.sub(r"\1", line) for line in _QUOTED.sub("''", text).splitlines())
-    return sentences(unquoted)
+    joined = _LIST.sub(lambda items: items[0].replace("\n", " "), unquoted)
+    return sentences(_ITEM.sub("", joined))
+
+
+def _is_courtesy(sentence: str) -> bool:
+    return re.fullmatch(_COURTESY, sentence, re.IGNORECASE) is not None
+
+
+def _announces(sentence: str) -> bool:
+    return _ANNOUNCEMENT.match(sentence.replace("’", "'")) is not None
 
 
 def _asks(sentence: str) -> bool:

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from talks import REQUEST, call, talk
 
 from seal.agents.briefs import facts_of
-from seal.agents.scripted_user import ALLOWED, FAILURES, RETRIES, UNKNOWN
+from seal.agents.scripted_user import ALLOWED, FAILURES, RETRIES, UNKNOWN, WAITING
 from seal.agents.teams import FULL
 
 SHOPPING = {
@@ -175,3 +175,25 @@ def test_ten_turns_without_a_model_take_milliseconds():
 
     assert len(said.heard) == 10
     assert min(times) < 0.03
+
+
+def test_user_waits_for_an_agent_that_answers_in_several_messages():
+    said = talk(["Let me check that.", "One moment please.", "It is set."], SHOPPING)
+
+    assert said.heard == [REQUEST, *WAITING[:2]]
+    assert said.chat.answers == ["It is set."]
+
+
+def test_user_gives_up_on_an_agent_that_only_announces():
+    said = talk(lambda request: f"Working on it, {len(request.messages)}...", SHOPPING)
+
+    assert said.stop == "user_ended"
+    assert len(said.agent.seen) == FAILURES
+
+
+def test_user_answers_all_items_of_a_list_at_once():
+    listed = "Please provide: 1. the content 2. the time 3. the phone number"
+    answer = "content: buy milk; time: tomorrow 5 PM; phone_number: +15550100"
+
+    assert talk([listed, "Done."], SHOPPING).heard == [REQUEST, answer]
+    assert talk(["- ".join(listed.split("1. ")), "Done."], SHOPPING).heard == [REQUEST, answer]

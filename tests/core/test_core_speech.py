@@ -67,3 +67,35 @@ def test_every_text_has_a_reading(text):
 
     assert kind in ("asks", "refuses", "reports", "nothing")
     assert (kind == "asks") == bool(asking(text))
+
+
+@pytest.mark.parametrize(
+    ("text", "read"),
+    [
+        ("One moment please.", "announces"),
+        ("Sure! Let me check that for you.", "announces"),
+        ("I’m setting the reminder now…", "announces"),
+        ("Working on it. I'll get back to you. Feel free to ask.", "announces"),
+        ("Let me check. The reminder is set.", "reports"),
+        ("I will remind you tomorrow.", "reports"),
+        ("Sure.", "reports"),
+        ("Let me check. At what time?", "asks"),
+        ("Hold on, I cannot do that.", "refuses"),
+    ],
+)
+def test_what_only_announces_is_no_report(text, read):
+    assert reading(text) == read
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Please provide: 1. the content 2. the time",
+        "Please provide:\n- the content\n- the time",
+        "I need the following details:\n1) the content\n2) the time",
+    ],
+)
+def test_the_items_of_a_list_belong_to_the_question(text):
+    asked = " ".join(asking(text))
+    assert "content" in asked
+    assert "time" in asked

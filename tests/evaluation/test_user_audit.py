@@ -10,7 +10,7 @@ from chats import task, trajectory
 from hypothesis import given
 from hypothesis import strategies as st
 
-from seal.agents.scripted_user import ALLOWED, RETRIES, UNKNOWN
+from seal.agents.scripted_user import ALLOWED, RETRIES, UNKNOWN, WAITING
 from seal.core.types import Goal, Score, Step, ToolCall, ToolResult
 from seal.evaluation.stated_facts import Knowledge
 from seal.evaluation.user_audit import UserAudit
@@ -204,7 +204,7 @@ def test_nobody_is_flagged_for_repeating_what_is_known(text, other):
     assert Knowledge((other, text)).unknown(text, answers=True) == []
 
 
-@pytest.mark.parametrize("words", [ALLOWED, *UNKNOWN, *RETRIES])
+@pytest.mark.parametrize("words", [ALLOWED, *UNKNOWN, *RETRIES, *WAITING])
 def test_the_fixed_words_of_the_scripted_user_state_no_fact(words):
     assert flags("May I go on?", words, "Done.", END) == []
 
