@@ -32,7 +32,7 @@ from seal.core.canonical import canonical_json
 from seal.core.types import CHAT_TOOLS, JSON, Step, Tool, ToolCall, ToolResult, Trajectory
 from seal.core.validation import CallError, CallValidator
 from seal.evaluation.error_patterns.services import Service, service_failure
-from seal.evaluation.goals import EXECUTOR, USER, cut_calls
+from seal.evaluation.goals import EXECUTOR, USER, cut_calls, failed
 
 Pattern = Literal["IFE", "IFN", "IAN", "IAT", "IAV", "RAC"]
 """What a step can be guilty of; IAC, and wrong values beside gold, belong to no step (`gold`)."""
@@ -160,7 +160,7 @@ class _Pass:
             service,
             earlier,
             None if answer is None else answer.index,
-            result is not None and result.error is not None and service is None,
+            result is not None and failed(result) and service is None,
         )
 
     def _faults(self, goal: int, key: tuple[int, bytes], call: ToolCall) -> tuple[CallError, ...]:
@@ -220,10 +220,7 @@ def _is_finish(call: ToolCall) -> bool:
 def _answered(result: ToolResult | None, service: Service | None) -> Kind:
     if service is not None:
         return "service"
-    error = None if result is None else result.error
-    if error is None or (error.get("kind") == "truncated" and not error.get("upstream")):
-        return "valid"
-    return "refused"
+    return "refused" if result is not None and failed(result) else "valid"
 
 
 def _identity(call: ToolCall) -> bytes:
