@@ -44,6 +44,7 @@ REGISTRY = Registry(
         "toolbench": "seal.benchmarks.toolbench.importer:import_toolbench",
         "toolsandbox": "seal.benchmarks.toolsandbox.importer:import_toolsandbox",
         "toolscan": "seal.benchmarks.toolscan.importer:import_toolscan",
+        "toolscan-sample": "seal.benchmarks.toolscan_sample.importer:import_sample",
     },
 )
 

@@ -14,6 +14,7 @@ from seal.benchmarks.fetching import pinned_files
 from seal.benchmarks.pool import StoredPool
 from seal.cli.output import field_lines
 from seal.pipeline.counting import Figures, Measured, is_here
+from seal.pipeline.pools import SHIPPED
 
 _COLUMNS = {
     "queries": "queries",
@@ -73,7 +74,7 @@ def overview(entries: Sequence[Entry]) -> Table:
 
 def _takes_any_folder(entry: Entry) -> bool:
     """Tell whether an entry stands for a layout, of which anybody may have folders."""
-    return entry.folder is None and entry.importer is not None
+    return entry.folder is None and entry.importer is not None and entry.name not in SHIPPED
 
 
 def _files(entry: Entry) -> str:

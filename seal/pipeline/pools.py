@@ -15,6 +15,7 @@ from seal.benchmarks import (
     mmtb_sample,
     sample,
     toolsandbox_sample,
+    toolscan_sample,
 )
 from seal.benchmarks.catalogue import by_any_name
 from seal.benchmarks.importer import TOOLS
@@ -26,6 +27,7 @@ from seal.pipeline.places import cache_folder
 SHIPPED: dict[str, Callable[[], Path]] = {
     "sample": sample.folder,
     toolsandbox_sample.NAME: toolsandbox_sample.folder,
+    toolscan_sample.NAME: toolscan_sample.folder,
     mmtb_sample.NAME: mmtb_sample.folder,
 }
 """Name to the folder of a benchmark that ships."""

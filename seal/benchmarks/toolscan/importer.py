@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+from seal.benchmarks.environments import PSEUDO_ACTIONS
 from seal.benchmarks.importer import Notes
 from seal.benchmarks.toolscan.queries import Queries
 from seal.benchmarks.toolscan.tools import ApiLists
@@ -21,8 +22,6 @@ from seal.core.errors import UsageError
 from seal.core.types import Task, Tool
 
 BENCHMARK = "toolscan"
-PSEUDO_ACTIONS = "pseudo_actions"
-"""Field of import.json: environment to the names of its pseudo actions."""
 
 
 def import_toolscan(source: Path, notes: Notes, *, pseudo: bool = False) -> Iterator[Tool | Task]:
