@@ -63,7 +63,7 @@ class Entry:
     statistics: str | None = None
     """Function of tasks and trajectories, as `module:attribute`, whose figures are told besides the
     counts; None: there is none."""
-    environments: bool = False
+    has_environments: bool = False
     """Its categories are environments of their own, each of which is told
     (`seal.benchmarks.environments`)."""
     status: str = ""

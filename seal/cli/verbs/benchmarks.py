@@ -82,7 +82,7 @@ def command(
         if name is not None:
             figures = figures_of(entries[0], run)
             told = []
-            if environments or (entries[0].environments and is_here(entries[0])):
+            if environments or (entries[0].has_environments and is_here(entries[0])):
                 told = environments_of(open_pool(entries[0].name))
             result.result(
                 {
