@@ -10,7 +10,7 @@ from seal.evaluation.milestones.plans import WHOLLY
 from seal.pipeline.run_folder import RunFolder
 from seal.report.tail import Tail
 
-DECISIVE = ("pass_rate", "success", "mission_accuracy", "similarity", "finished")
+DECISIVE = ("pass_rate", "success", "mission_accuracy", "similarity")
 """Metrics that can say whether a task is solved; the first that a chat was scored by counts."""
 
 

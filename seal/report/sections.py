@@ -71,13 +71,14 @@ SECTIONS = Registry(
         "summary": "seal.report.sections:SummarySection",
         "breakdown": "seal.report.sections:BreakdownSection",
         "missions": "seal.report.sections:MissionSection",
+        "error_patterns": "seal.report.error_patterns:PatternSection",
         "users": "seal.report.sections:UserSection",
         "charts": "seal.report.sections:ChartSection",
         "ceiling": "seal.report.sections:CeilingSection",
     },
 )
 
-OURS = ("summary", "breakdown", "missions", "users", "charts", "ceiling")
+OURS = ("summary", "breakdown", "missions", "error_patterns", "users", "charts", "ceiling")
 
 
 def default_sections() -> list[Section]:

@@ -2,7 +2,7 @@
 
 import math
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -305,11 +305,14 @@ def test_words_of_the_agent_are_findings_and_others_are_none() -> None:
 
 
 def test_a_tool_that_was_offered_but_is_not_in_the_pool_takes_anything() -> None:
-    call = ToolCall("call_0", "gone", {"x": 1}, tool="b/t/gone")
-    played = Trajectory("t", 0, (Step(0, MANAGER, "executor", call=call),))
-    offered = replace(played, offered=(("b/t/gone",),))
-    assert [f.kind for f in diagnose(offered, TOOLS)] == ["valid"]
-    assert [f.kind for f in diagnose(played, TOOLS)] == ["IFN"]
+    calls = [
+        ToolCall("call_0", "gone", {"x": 1}, tool="b/t/gone"),
+        ToolCall("call_1", "gone", None, "{", tool="b/t/gone"),
+        ToolCall("call_2", "gone", {"x": 1}),
+    ]
+    steps = tuple(Step(n, MANAGER, "executor", call=call) for n, call in enumerate(calls))
+    found = diagnose(Trajectory("t", 0, steps), TOOLS)
+    assert [f.kind for f in found] == ["valid", "IFE", "IFN"]
 
 
 def failing(kind: str, message: str, content: str = "", **more: Any) -> ToolResult:
@@ -486,11 +489,3 @@ def test_a_valid_call_is_repeated_each_time_but_the_first(calls: list[Made]) -> 
     found = diagnose(chat(*calls), TOOLS)
     expected = sum(max(0, calls.count(call) - 1) for call in (BERN, LIMA))
     assert sum(f.kind == "RAC" for f in found) == expected
-
-
-def tools_of(*tools: Tool) -> Mapping[str, Tool]:
-    return {tool.id: tool for tool in tools}
-
-
-def test_no_tools_at_all_make_every_name_unknown() -> None:
-    assert [f.kind for f in diagnose(chat(BERN), tools_of())] == ["IFN"]

@@ -27,6 +27,7 @@ def test_perfect_trajectory_scores_one_wherever_a_metric_applies() -> None:
         "progress",
         "dialogue_accuracy",
         *milestones.metrics.NAMES,
+        "recovery",
         "tokens_in",
         "tokens_out",
     ]
@@ -55,12 +56,24 @@ def test_trajectory_of_another_task_is_refused() -> None:
 
 
 def test_registry_makes_every_metric_without_arguments() -> None:
-    names = ["calls", "milestones", "missions", "pass_rate", "retrieval", "usage", "user_audit"]
+    names = [
+        "calls",
+        "error_patterns",
+        "independent_minima",
+        "milestones",
+        "missions",
+        "pass_rate",
+        "repeated_anyhow",
+        "retrieval",
+        "usage",
+        "user_audit",
+    ]
     assert REGISTRY.names() == names
     scores = score_trajectory(
         WANTED, PERFECT, {}, [REGISTRY.resolve(name)() for name in REGISTRY.names()]
     )
-    assert {s.metric for s in scores} == {
+    variants = {"rac_all", "iac_independent", "iav_independent"}
+    assert {s.metric for s in scores} - variants == {
         s.metric for s in score_trajectory(WANTED, PERFECT, {}, default_metrics())
     }
 

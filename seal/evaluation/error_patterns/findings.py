@@ -3,7 +3,8 @@
 The first rule that applies says it, so that a step has one pattern at most:
 
 1. IFE, invalid format: no name, or arguments that are no JSON object; words to the executor.
-2. IFN, invalid function name: the tool is not offered. `finish` always is.
+2. IFN, invalid function name: the chat offered no tool of this name (`ToolCall.tool` is None).
+   `finish` is always allowed.
 3. IAN, invalid argument name: an argument is not declared, at any depth where the schema says so.
 4. IAT, invalid argument type: a value is of another type than declared, or none of an enum's.
 5. IAV, invalid argument value: a required argument is missing, or a value is outside of what else
@@ -85,7 +86,8 @@ def diagnose(trajectory: Trajectory, tools: Mapping[str, Tool]) -> list[Finding]
 
     Args:
         trajectory: What was done.
-        tools: By id. A tool that the chat offered and that is not among them takes any arguments.
+        tools: By id. One that a call means (`ToolCall.tool`) and that is not among them takes any
+            arguments.
     """
     found = _Pass(trajectory, tools)
     return [finding for step in trajectory.steps for finding in found.of(step)]
@@ -171,7 +173,8 @@ class _Pass:
     def _found(self, goal: int, call: ToolCall) -> Sequence[CallError]:
         offered = self.trajectory.offered
         ids = offered[goal] if goal < len(offered) else ()
-        if call.tool in ids and call.tool not in self.tools and isinstance(call.arguments, dict):
+        unseen = call.tool is not None and call.tool not in self.tools
+        if unseen and isinstance(call.arguments, dict):
             return ()
         names = [self.tools[name].name for name in ids if name in self.tools]
         return list(self.validator.faults(call, names))

@@ -1,0 +1,229 @@
+"""ToolScan's tables of a run: the error patterns, the environments, and where each error stands.
+
+Source: Kokane et al., ToolScan (2024): Table 4 (success and the seven patterns, each a share in
+which more is better) and Table 3 (queries, turns and APIs by environment). SR is the pass rate.
+What a score is of, and its denominators, says `seal.evaluation.error_patterns.metrics`.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from seal.core.types import Score, Task, Tool, Trajectory
+from seal.evaluation.error_patterns.metrics import PATTERNS
+from seal.report.anchors import task_link
+from seal.report.lanes import Lane
+from seal.report.outcomes import scores_so_far, trajectories_so_far
+from seal.report.pages import render
+from seal.report.tables import Cell, number
+
+if TYPE_CHECKING:
+    from markupsafe import Markup
+
+COLUMNS = ("SR", *(name.upper() for name in PATTERNS))
+LINKED = 12
+"""Most findings of one pattern and run that are linked to."""
+
+_OF_STEPS = ("rac", "ife", "iat", "ian", "ifn")
+_READ = frozenset({*PATTERNS, "recovery", "service_answers"})
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """A finding and where it stands."""
+
+    text: str
+    address: str
+
+
+@dataclass(slots=True)
+class PatternRun:
+    """What the scores of one run say of errors."""
+
+    label: str
+    cells: dict[str, Cell]
+    """Column of Table 4 to its mean and interval."""
+    errors: Counter[str] = field(default_factory=Counter)
+    """Pattern to the number of errors."""
+    calls: int = 0
+    """Steps that could have one."""
+    free: Counter[str] = field(default_factory=Counter)
+    """Pattern to the number of goals without it."""
+    goals: Counter[str] = field(default_factory=Counter)
+    """Pattern to the number of goals that it was looked for in."""
+    told: int = 0
+    repaired: int = 0
+    repair_calls: list[int] = field(default_factory=list)
+    first: Counter[str] = field(default_factory=Counter)
+    transitions: Counter[str] = field(default_factory=Counter)
+    causes: Counter[str] = field(default_factory=Counter)
+    """Why services failed."""
+    links: dict[str, list[Link]] = field(default_factory=dict)
+
+    def by_call(self, name: str) -> str:
+        """Return the share of calls free of a pattern; `-` of those that belong to no call."""
+        if name not in _OF_STEPS:
+            return "-"
+        return number(1 - self.errors[name] / self.calls if self.calls else None)
+
+    def clean(self, name: str) -> str:
+        """Return the share of goals free of a pattern."""
+        return number(self.free[name] / self.goals[name] if self.goals[name] else None)
+
+    @property
+    def recovery(self) -> str:
+        """Errors repaired of those told, and the mean of the calls that it took."""
+        if not self.told:
+            return "-"
+        taken = self.repair_calls
+        mean = f", {sum(taken) / len(taken):.1f} calls each" if taken else ""
+        return f"{self.repaired} of {self.told}{mean}"
+
+
+@dataclass(slots=True)
+class Environment:
+    """The goals of one environment as they were played."""
+
+    queries: int = 0
+    turns: int = 0
+    calls: int = 0
+    called: int = 0
+    """Different APIs called, summed over goals."""
+    offered: int = 0
+    """APIs offered, summed over goals."""
+
+    def mean(self, name: str) -> str:
+        """Return the mean of a count a query, with one decimal."""
+        return f"{getattr(self, name) / self.queries:.1f}" if self.queries else "-"
+
+
+class PatternSection:
+    """Error patterns of the runs, and the environments that they were played in."""
+
+    title = "Error patterns"
+
+    def render(self, lanes: Sequence[Lane]) -> Markup | None:
+        """Return the tables; None where no pattern was measured."""
+        if not any("ife" in lane.metrics for lane in lanes):
+            return None
+        runs = [pattern_run(lane, place) for place, lane in enumerate(lanes)]
+        played = next(lane for lane in lanes if lane.kind == "run")
+        return render(
+            "error_patterns.html",
+            columns=COLUMNS,
+            names=PATTERNS,
+            runs=runs,
+            environments=environments(played),
+            played=played.label,
+        )
+
+
+def pattern_run(lane: Lane, place: int) -> PatternRun:
+    """Return what a run's scores say of errors.
+
+    Args:
+        lane: The run.
+        place: Its position among the report's lanes, for links.
+    """
+    names = {"SR": "pass_rate", **{name.upper(): name for name in PATTERNS}}
+    found = PatternRun(lane.label, {c: Cell.of(lane.metrics.get(n)) for c, n in names.items()})
+    for score in scores_so_far(lane.run):
+        if score.metric in _READ:
+            _add(found, score, place)
+    return found
+
+
+def _add(run: PatternRun, score: Score, place: int) -> None:
+    details = score.details
+    if score.metric == "recovery":
+        run.told += _count(details, "told")
+        run.repaired += _count(details, "repaired")
+        run.repair_calls += details.get("calls") or []
+        first = details.get("first")
+        if first:
+            run.first[str(first.get("pattern"))] += 1
+        run.transitions.update(details.get("transitions") or {})
+    elif score.metric == "service_answers":
+        run.causes.update(details.get("causes") or {})
+    elif score.value is not None:
+        _add_pattern(run, score, place)
+
+
+def _add_pattern(run: PatternRun, score: Score, place: int) -> None:
+    name, errors = score.metric, _count(score.details, "errors")
+    run.errors[name] += errors
+    run.goals[name] += 1
+    run.free[name] += not errors
+    run.calls += _count(score.details, "calls") if name == "ife" else 0
+    links = run.links.setdefault(name, [])
+    for finding in score.details.get("findings") or ():
+        if len(links) < LINKED:
+            links.append(_link(score, finding, place))
+
+
+def _link(score: Score, finding: Mapping[str, Any], place: int) -> Link:
+    step = finding.get("step")
+    where = "" if step is None else f", step {step}"
+    cause = f", {finding['cause']}" if "cause" in finding else ""
+    text = f"{score.task_id}{where}: {str(finding.get('name') or 'words')[:60]}{cause}"
+    return Link(text, task_link(score.task_id, place, score.trial, step))
+
+
+def _count(details: Mapping[str, Any], name: str) -> int:
+    found = details.get(name)
+    return found if type(found) is int else 0
+
+
+def environments(lane: Lane) -> dict[str, Environment]:
+    """Return Table 3 of a run: environment to what its goals had, by name."""
+    tools = lane.run.tools()
+    tasks = {task.id: task for task in lane.run.tasks()}
+    found: dict[str, Environment] = {}
+    for trajectory in trajectories_so_far(lane.run):
+        task = tasks.get(trajectory.task_id)
+        if task is not None:
+            for position in range(len(task.goals)):
+                name = environment_of(task, position, tools, trajectory)
+                _played(found.setdefault(name, Environment()), trajectory, position)
+    return dict(sorted(found.items()))
+
+
+def environment_of(
+    task: Task, goal: int, tools: Mapping[str, Tool], trajectory: Trajectory | None = None
+) -> str:
+    """Return the environment of a goal.
+
+    It is the task's tag `environment`, else the most frequent category of the tools that the goal
+    needs, else of those that it was offered, else the world, else `-`.
+    """
+    named = task.tags.get("environment")
+    if isinstance(named, str) and named:
+        return named
+    asked = task.goals[goal]
+    gold = [called.tool for plan in asked.plans or () for called in plan.calls()]
+    offered = trajectory.offered if trajectory is not None else ()
+    given = asked.offered or (offered[goal] if goal < len(offered) else ())
+    for ids in (gold, asked.relevant, given):
+        category = _most_frequent(tools[tool].category for tool in ids if tool in tools)
+        if category:
+            return category
+    return task.world or "-"
+
+
+def _most_frequent(names: Iterable[str]) -> str:
+    counts = Counter(name for name in names if name)
+    return min(counts, key=lambda name: (-counts[name], name), default="")
+
+
+def _played(environment: Environment, trajectory: Trajectory, goal: int) -> None:
+    calls = [step.call for step, _ in trajectory.calls(goal) if step.call is not None]
+    said = {s.turn for s in trajectory.steps if s.goal == goal and s.call is not None}
+    offered = trajectory.offered[goal] if goal < len(trajectory.offered) else ()
+    environment.queries += 1
+    environment.turns += len(said)
+    environment.calls += len(calls)
+    environment.called += len({call.tool for call in calls if call.tool is not None})
+    environment.offered += len(offered)
