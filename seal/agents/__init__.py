@@ -21,6 +21,7 @@ REGISTRY = Registry(
         "execution_manager": "seal.agents.execution_manager:ExecutionManager",
         "executor": "seal.agents.executor:Executor",
         "orchestrator": "seal.agents.orchestrator:Orchestrator",
+        "react": "seal.agents.react:ReAct",
         "rule_verifier": "seal.agents.verifier:RuleVerifier",
         "scripted": "seal.agents.scripted_user:ScriptedUser",
         "user_simulator": "seal.agents.user_simulator:UserSimulator",

@@ -58,7 +58,7 @@ class Limits:
     """Budgets of one chat; None: no limit."""
 
     max_turns: int = 10
-    """Replies of the execution manager, for each goal."""
+    """Replies of the execution manager, for each goal; thoughts, said to itself, are none."""
     max_calls: int = 50
     """Calls, for each goal."""
     max_tokens: int | None = None
@@ -195,9 +195,10 @@ class Conversation:
         view = View(self, role)
         reply = self._ask(role, view)
         self._replies += 1
-        self._turns += role == MANAGER
         calls = tuple(self._renumber(role, call) for call in reply.calls)
         follower = self._follower(role, reply)
+        thought = follower == role
+        self._turns += role == MANAGER and not thought
         said = self._record(role, follower or self._listener(role), reply, calls, view.usage)
         if calls:
             self._caller = role
@@ -239,7 +240,7 @@ class Conversation:
         )
 
     def _follower(self, role: str, reply: Reply) -> str | None:
-        if self.team.one_reply and role == self.team.lead:
+        if self.team.one_reply and role == self.team.lead and reply.next != role:
             return None
         if self._answered(reply) == USER:
             left = any(result.error is None for result in reply.results)

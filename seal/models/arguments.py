@@ -6,11 +6,9 @@ from typing import Any
 
 import orjson
 
+from seal.core.formats.objects import parse_object
 from seal.core.plain import well_formed
-from seal.core.types import JSON, ToolCall
-
-MAX_DEPTH = 100
-"""Nesting beyond which arguments count as unparsable: records could not hold them."""
+from seal.core.types import ToolCall
 
 
 def parse_call(name: str, arguments: Any) -> ToolCall:
@@ -35,23 +33,4 @@ def parse_call(name: str, arguments: Any) -> ToolCall:
     return ToolCall("", name, parsed, "" if parsed is not None else text)
 
 
-def parse_object(text: str) -> dict[str, JSON] | None:
-    """Return the JSON object that a text is; None for any other text, NaN or deep nesting."""
-    try:
-        value = orjson.loads(text)
-    except orjson.JSONDecodeError:
-        return None
-    if not isinstance(value, dict) or _deep(value, text):
-        return None
-    return value
-
-
-def _deep(value: JSON, text: str) -> bool:
-    if text.count("[") + text.count("{") <= MAX_DEPTH:
-        return False
-    level, depth = [value], 0
-    while level and depth <= MAX_DEPTH:
-        depth += 1
-        inner = [item for item in level if isinstance(item, (dict, list))]
-        level = [x for item in inner for x in (item.values() if isinstance(item, dict) else item)]
-    return depth > MAX_DEPTH
+__all__ = ["parse_call", "parse_object"]

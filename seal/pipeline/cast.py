@@ -9,6 +9,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from seal.agents.teams import USER
 from seal.benchmarks.pool import StoredPool
 from seal.core.canonical import derive_seed
 from seal.core.errors import UnknownNameError, UsageError
@@ -25,6 +26,12 @@ from seal.models import (
     is_offline,
     model_identity,
     open_model,
+)
+from seal.models.presentation import (
+    Example,
+    Presentation,
+    presentation_identity,
+    presented,
 )
 from seal.pipeline.run_folder import RunFolder
 from seal.pipeline.settings import RunSettings
@@ -44,6 +51,7 @@ class Cast:
         self._store = store
         self._pool = pool
         self._built: dict[str | int, tuple[Any, Any]] = {}
+        self._how = Presentation(settings.format, settings.tool_messages)
         self._spec_of = dict(settings.role_models)
         specs = (settings.model, *self._spec_of.values())
         if settings.model_options and all(map(is_offline, specs)):
@@ -61,21 +69,36 @@ class Cast:
         spec = self.spec(role)
         return model_identity(spec, self._model_settings, self._build(spec))
 
-    def open(self, task: Task, trial: int) -> Callable[[str], ChatModel]:
+    def open(
+        self, task: Task, trial: int, example: Example | None = None
+    ) -> Callable[[str], ChatModel]:
         """Return the models of one chat, by role.
+
+        Args:
+            task: What is played.
+            trial: Which time.
+            example: What the execution manager is shown.
 
         Raises:
             NotRecordedError: The main model has nothing to play for this task.
         """
         opened: dict[str, ChatModel] = {}
+        how = replace(self._how, example=example)
 
         def model(role: str) -> ChatModel:
             if role not in opened:
-                opened[role] = self._opened(role, task, trial)
+                asked = self._opened(role, task, trial)
+                own_user = role == USER and role in self._spec_of
+                opened[role] = asked if own_user else presented(asked, self.spec(role), how)
             return opened[role]
 
         model("execution_manager")
         return model
+
+    @property
+    def presentation(self) -> dict[str, JSON]:
+        """What a run's record says about how models were asked; a named user's is left alone."""
+        return presentation_identity(self._how, self._settings.one_shot)
 
     def standing(self, role: str) -> ChatModel:
         """Return a model that serves no chat, such as the simulator's.

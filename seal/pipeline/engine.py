@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -11,7 +12,7 @@ from typing import Any
 
 from seal.agents import build_agent
 from seal.agents.autogen import play
-from seal.agents.conversation import ChatOptions, Conversation, Limits, Services
+from seal.agents.conversation import MANAGER, ChatOptions, Conversation, Limits, Services
 from seal.agents.dialogue import prompt, prompts_digest
 from seal.agents.offers import Offers
 from seal.agents.teams import ORCHESTRATOR, USER, Team, build_team
@@ -23,6 +24,7 @@ from seal.core.store import Store
 from seal.core.types import JSON, Goal, Query, Ranking, Step, Task, Tool, Trajectory, Verdict
 from seal.pipeline.cast import Cast, is_player
 from seal.pipeline.environments import EnvironmentSource
+from seal.pipeline.examples import Examples
 from seal.pipeline.golden import history_of
 from seal.pipeline.identity import name_of, versions
 from seal.pipeline.live import LiveFile
@@ -34,6 +36,7 @@ from seal.pipeline.searching import search_pool
 from seal.pipeline.settings import RunSettings
 from seal.retrievers import build_retriever, rank
 
+_LOG = logging.getLogger(__name__)
 _BESIDE_THE_CHAT = ("judge", "simulator")
 """What a model may be besides a role of the team."""
 _PLAY_AGENTS = ("lexical", "oracle", "random", "scripted")
@@ -61,7 +64,7 @@ class Engine:
         self._pool = pool
         self._tools: dict[str, Tool] = {tool.id: tool for tool in pool.tools()}
         team = build_team(settings.team, settings.roles)
-        self._team = _with_user(team, settings, pool)
+        self._team = _with_style(_with_user(team, settings, pool), settings)
         _check_roles(settings, self._team)
         self._store = Store(cache_folder(settings.cache_dir) / "answers.sqlite")
         self._cast = Cast(settings, self._store, pool)
@@ -70,6 +73,9 @@ class Engine:
             role: agent if isinstance(agent, type) else build_agent(agent)
             for role, agent in self._team.roles.items()
         }
+        self._examples = (
+            Examples(pool.tasks(), self._tools, settings.seed) if settings.one_shot else None
+        )
         self._stopping = False
         self._built_retriever: Retriever | None = None
         self._building = threading.Lock()
@@ -97,6 +103,7 @@ class Engine:
         """
         next(self._tasks())
         self.measure()
+        self._check_examples()
         if self._settings.retrieve == "per-step" and ORCHESTRATOR not in self._team.roles:
             raise UsageError(
                 f"--retrieve per-step needs the role {ORCHESTRATOR}, which hands on the steps; "
@@ -104,6 +111,20 @@ class Engine:
             )
         if self._settings.retriever is not None:
             self._retriever()
+
+    def _check_examples(self) -> None:
+        """Raise UsageError where no task has an example; log how many have none."""
+        if self._examples is None:
+            return
+        tasks = list(self._tasks())
+        lacking = sum(self._examples.of(task) is None for task in tasks)
+        if lacking == len(tasks):
+            raise UsageError(
+                "--one-shot: no task has another one of its environment whose gold has calls; "
+                "leave the option out"
+            )
+        if lacking:
+            _LOG.warning("--one-shot: %d of %d tasks have no example", lacking, len(tasks))
 
     def rank(self, tasks: Sequence[Task]) -> Retrieved:
         """Return what is retrieved for the goals of tasks before the chat.
@@ -162,6 +183,7 @@ class Engine:
             "limit": s.limit,
             "trials": s.trials,
             "simulator": self._environments.identity(),
+            "feedback": s.feedback,
             "user": self._user(),
             "judge": self._cast.judge_identity(),
             "max_turns": s.max_turns,
@@ -185,6 +207,8 @@ class Engine:
         user: dict[str, JSON] = {"agent": name_of(agent), "brief": s.user_brief}
         if agent == USER:
             user["prompt"] = digest(prompt("user_simulator"))
+            if s.format != "native" and USER not in s.role_models:
+                user["format"] = s.format
         return user if agent == SCRIPTED_USER else {**user, **self._cast.identity(USER)}
 
     def system(self) -> dict[str, JSON]:
@@ -199,6 +223,8 @@ class Engine:
             "retrieve": s.retrieve,
             "top_k": s.top_k,
             "temperature": s.temperature,
+            **self._cast.presentation,
+            "style": s.style,
             "team": self._team.name,
             "roles": {role: name_of(agent) for role, agent in sorted(self._team.roles.items())},
             "prompts": prompts_digest(),
@@ -216,7 +242,8 @@ class Engine:
         goals: Sequence[int],
         rankings: Sequence[Ranking],
     ) -> Trajectory:
-        models = self._cast.open(task, trial)
+        example = self._examples.of(task) if self._examples is not None else None
+        models = self._cast.open(task, trial, example)
         offers = Offers()
         environment = self._environments.open(task, trial, offers.names)
 
@@ -341,6 +368,22 @@ def _with_user(team: Team, settings: RunSettings, pool: StoredPool) -> Team:
     if is_player(settings.model, _PLAY_AGENTS) or _has_replies(pool):
         return team.seat(USER, SCRIPTED_USER)
     return team
+
+
+def _with_style(team: Team, settings: RunSettings) -> Team:
+    """Return the team with an execution manager of the style that is asked for.
+
+    Raises:
+        UsageError: The role is played by an agent of the user's own.
+    """
+    if settings.style == "plain":
+        return team
+    if MANAGER in settings.roles:
+        raise UsageError(
+            f"--style {settings.style}: {name_of(settings.roles[MANAGER])} plays the role "
+            f"{MANAGER} and has a style of its own; leave one of both out"
+        )
+    return team.seat(MANAGER, settings.style)
 
 
 def _has_replies(pool: StoredPool) -> bool:

@@ -12,6 +12,7 @@ from seal.benchmarks.augment import originals, renamed
 from seal.benchmarks.pool import StoredPool
 from seal.core.canonical import canonical_json
 from seal.core.errors import UsageError
+from seal.core.feedback import FeedbackSwitch
 from seal.core.protocols import Environment, EnvironmentFactory, Lookup, Simulator
 from seal.core.store import Store, digest_of_entries
 from seal.core.types import JSON, Task, Tool, Trajectory
@@ -38,7 +39,8 @@ class EnvironmentSource:
 
     Raises:
         UnknownNameError: A task names a world that there is not.
-        UsageError: Options are given that no world takes, or values that they cannot have.
+        UsageError: Options are given that no world takes, or values that they cannot have; or
+            feedback is switched for a recording.
         DataError: A task's world cannot begin as the task says.
     """
 
@@ -54,6 +56,12 @@ class EnvironmentSource:
         self._originals = originals(tools.values())
         known = {**tools, **{tool.id: tool for tool in self._originals.values()}}
         self._environments = _build(settings, known, pool, store, cast)
+        if settings.feedback != "auto" and isinstance(self._environments, RecordedEnvironments):
+            raise UsageError(
+                f"--feedback {settings.feedback}: a recording answers as it was answered then; "
+                "leave the option out, or play with another --simulator"
+            )
+        self._feedback = FeedbackSwitch(settings.feedback, known)
         self._world_of = {task.id: task.world for task in pool.tasks() if task.world}
         if settings.world_options and not self._world_of:
             raise UsageError(
@@ -76,7 +84,8 @@ class EnvironmentSource:
 
     def open(self, task: Task, trial: int, offered: Sequence[str]) -> Environment:
         """Return the environment of one chat; `offered` may grow while the chat goes on."""
-        environment = self._place(task.id).open(task, trial, offered)
+        opened = self._place(task.id).open(task, trial, offered)
+        environment = self._feedback.around(opened, offered)
         return Unscrambled(environment, self._originals) if self._originals else environment
 
     def identity(self) -> dict[str, JSON]:

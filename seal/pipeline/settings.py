@@ -10,6 +10,8 @@ from typing import Any, Literal
 
 from seal.agents.briefs import WHOLE, Brief, check_brief
 from seal.core.errors import UsageError
+from seal.core.feedback import Feedback, check_feedback
+from seal.core.formats import Format, ToolMessages, check_presentation
 from seal.core.secrets import refuse_secret
 
 
@@ -43,6 +45,16 @@ class RunSettings:
     simulator: Any = "template"
     world_options: Mapping[str, Any] = field(default_factory=dict)
     """`-T key=value`, of the worlds that tasks are played in."""
+    feedback: Feedback = "auto"
+    """What an invalid call brings (`seal.core.feedback`)."""
+    format: Format = "native"
+    """How models call tools: by the server's tool calling, or in their text."""
+    tool_messages: ToolMessages = "auto"
+    """How results reach models."""
+    style: Literal["plain", "react"] = "plain"
+    """`react`: the execution manager may think before it acts."""
+    one_shot: bool = False
+    """Show the execution manager how another task of the same environment was carried out."""
     cache: Literal["record", "replay", "off"] = "record"
     cache_dir: str | Path | None = None
     """None: SEAL_CACHE_DIR, else the user's cache folder."""
@@ -88,6 +100,10 @@ class RunSettings:
         refuse_secret("", self.retriever_options, "retriever_options")
         refuse_secret("", self.world_options, "world_options")
         check_brief(self.user_brief)
+        check_feedback(self.feedback)
+        check_presentation(self.format, self.tool_messages)
+        if self.style not in ("plain", "react"):
+            raise UsageError(f"--style {self.style}: expected plain or react")
         positive = {
             "top-k": self.top_k,
             "trials": self.trials,

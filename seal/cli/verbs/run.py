@@ -146,6 +146,31 @@ def command(
             "--world-option", "-T", metavar="KEY=VALUE", help="Of the world that tasks name."
         ),
     ] = None,
+    feedback: Annotated[
+        Literal["auto", "on", "off"],
+        typer.Option(
+            help="What an invalid call brings: on, an explanation; off, it is run as it is; auto, "
+            "a sentence of simulated APIs, of a world what it says."
+        ),
+    ] = _DEFAULT.feedback,
+    format: Annotated[
+        Literal["native", "action", "json"],
+        typer.Option(help="How models call tools: by their server, or in their text."),
+    ] = _DEFAULT.format,
+    tool_messages: Annotated[
+        Literal["auto", "native", "text"],
+        typer.Option(help="How results reach models: as the server's tool messages, or as text."),
+    ] = _DEFAULT.tool_messages,
+    style: Annotated[
+        Literal["plain", "react"],
+        typer.Option(help="react: up to three thoughts before each act."),
+    ] = _DEFAULT.style,
+    one_shot: Annotated[
+        bool,
+        typer.Option(
+            "--one-shot/--zero-shot", help="Show how another task of the environment was done."
+        ),
+    ] = _DEFAULT.one_shot,
     cache: Annotated[
         CacheMode,
         typer.Option(help="Answers of simulator and models: keep, only reuse, or neither."),

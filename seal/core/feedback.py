@@ -1,0 +1,198 @@
+"""What a wrong call brings: feedback, or what the environment itself makes of it.
+
+- `on`: an invalid call is not run. The model reads a sentence and the same as data: kind, name,
+  expected, received, nearest valid name.
+- `off`: as ToolScan is published without feedback, every call is run as it stands: an unknown
+  argument reaches the tool, a missing one does not. What cannot be run, for there is no such tool
+  or there are no arguments, fails in two words, as behind an HTTP API. Where a tool breaks over an
+  invalid call, that is its answer.
+- `auto`: simulated APIs reject invalid calls with the sentence alone; a world lets its functions
+  say what they take, as ToolSandbox does.
+
+Native calls and calls in text go the same way, for both are a `ToolCall` by then.
+
+Source: Kokane et al., ToolScan (2024), section on feedback.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Literal, get_args
+
+from seal.core.errors import OptionError, SealError, SimulatorError
+from seal.core.plain import json_text
+from seal.core.protocols import Environment, Eventful, Staged, Timed
+from seal.core.types import JSON, Execution, Tables, Tool, ToolCall, ToolResult
+from seal.core.validation import CallError, CallValidator, ErrorKind, Validated
+
+Feedback = Literal["auto", "on", "off"]
+
+_REJECTIONS = frozenset(get_args(ErrorKind))
+_FIELDS = ("kind", "name", "expected", "received", "nearest")
+_LONGEST = 2000
+"""Characters of a field of the feedback: an argument may be a book."""
+_NEVER_RUN = frozenset({"unknown_tool", "unparsable_arguments"})
+_BROKEN = "Internal error."
+
+
+class _Around:
+    """Hands on whatever is not about calls."""
+
+    def __init__(self, inner: Environment) -> None:
+        self.inner = inner
+
+    def states(self) -> Sequence[Tables]:
+        """Return the world after each result of the last call."""
+        return self.inner.states()
+
+    def tick(self) -> None:
+        """Hand on that time moves, where the environment has a clock."""
+        if isinstance(self.inner, Timed):
+            self.inner.tick()
+
+    def begin(self, goal: int) -> None:
+        """Hand on which goal is played, where the environment must know."""
+        if isinstance(self.inner, Staged):
+            self.inner.begin(goal)
+
+    def events(self) -> Sequence[str]:
+        """Hand on what has happened, where something can."""
+        return self.inner.events() if isinstance(self.inner, Eventful) else ()
+
+
+class Retold(_Around):
+    """An environment whose results are told in another way.
+
+    Args:
+        inner: Where calls run.
+        tell: A result to the same in other words.
+    """
+
+    def __init__(self, inner: Environment, tell: Callable[[ToolResult], ToolResult]) -> None:
+        super().__init__(inner)
+        self._tell = tell
+
+    def call(self, calls: Sequence[ToolCall]) -> list[ToolResult]:
+        """Return the results of all calls of one reply, in execution order."""
+        return [self._tell(result) for result in self.inner.call(calls)]
+
+
+def explained(result: ToolResult) -> ToolResult:
+    """Return a rejection with its feedback as data in the text; any other result as it is."""
+    error = result.error
+    if error is None or not is_rejection(result):
+        return result
+    given = {name: _short(error.get(name)) for name in _FIELDS}
+    told = {name: value for name, value in given.items() if value is not None}
+    content = json_text({"error": error.get("message", ""), "feedback": told, "response": ""})
+    return replace(result, content=content)
+
+
+def is_rejection(result: ToolResult) -> bool:
+    """Tell whether the rules rejected a call before it ran."""
+    error = result.error
+    return result.executed is None and error is not None and error.get("kind") in _REJECTIONS
+
+
+def _short(value: JSON) -> JSON:
+    text = json_text(value)
+    return value if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."
+
+
+def silenced(result: ToolResult) -> ToolResult:
+    """Return a rejection without what it explains; any other result as it is."""
+    error = result.error
+    if error is None or not is_rejection(result):
+        return result
+    message = "Not found." if error["kind"] == "unknown_tool" else "Bad request."
+    told = {"kind": error["kind"], "name": error.get("name"), "message": message}
+    return replace(result, content=_content(message), error=told)
+
+
+class Runnable(CallValidator):
+    """Lets every call pass that can be run: there is such a tool, and the arguments are a map."""
+
+    def faults(self, call: ToolCall, offered: Sequence[str] = ()) -> Iterator[CallError]:
+        """Yield why the call cannot be run, if it cannot."""
+        return (f for f in super().faults(call, offered) if f.kind in _NEVER_RUN)
+
+
+class Unbroken(_Around):
+    """An environment without a state in which what breaks over an invalid call is its answer.
+
+    Args:
+        inner: Where calls run.
+        validator: Tells which calls are invalid: what breaks over a valid one is our fault.
+    """
+
+    def __init__(self, inner: Environment, validator: CallValidator) -> None:
+        super().__init__(inner)
+        self._validator = validator
+
+    def call(self, calls: Sequence[ToolCall]) -> list[ToolResult]:
+        """Return the results of all calls of one reply, in execution order.
+
+        A world runs them together, and catches what its functions raise.
+        """
+        wrong = {call.id for call in calls if self._validator.check(call) is not None}
+        if not wrong or self.inner.states():
+            return self.inner.call(calls)
+        results: list[ToolResult] = []
+        for call in calls:
+            results += self._tried(call) if call.id in wrong else self.inner.call([call])
+        return results
+
+    def _tried(self, call: ToolCall) -> list[ToolResult]:
+        try:
+            return self.inner.call([call])
+        except Exception as error:
+            if isinstance(error, SealError) and not isinstance(error, SimulatorError):
+                raise
+            failure = {"kind": "api", "message": _BROKEN, "cause": type(error).__name__}
+            executed = Execution(str(call.tool), dict(call.arguments or {}))
+            return [ToolResult(call.id, _content(_BROKEN), failure, executed=executed)]
+
+
+class FeedbackSwitch:
+    """Puts environments under one setting. Safe in threads.
+
+    Args:
+        feedback: The setting.
+        tools: All that may be called, by id.
+
+    Raises:
+        OptionError: There is no such setting.
+    """
+
+    def __init__(self, feedback: Feedback, tools: Mapping[str, Tool]) -> None:
+        check_feedback(feedback)
+        self.feedback = feedback
+        self._validator = CallValidator(tools)
+        self._runnable = Runnable(tools)
+
+    def around(self, environment: Environment, offered: Sequence[str] = ()) -> Environment:
+        """Return an environment as the setting wants it.
+
+        Args:
+            environment: As its factory opened it.
+            offered: Names of the offered tools, for messages.
+        """
+        if self.feedback == "on":
+            return Retold(Validated(environment, self._validator, offered), explained)
+        if self.feedback == "auto":
+            return environment
+        if isinstance(environment, Validated):
+            unbroken = Unbroken(environment.inner, self._validator)
+            environment = Validated(unbroken, self._runnable)
+        return Retold(environment, silenced)
+
+
+def check_feedback(feedback: str) -> None:
+    """Raise OptionError where there is no such setting."""
+    if feedback not in get_args(Feedback):
+        raise OptionError(f"--feedback {feedback}: expected one of {', '.join(get_args(Feedback))}")
+
+
+def _content(message: str) -> str:
+    return json_text({"error": message, "response": ""})

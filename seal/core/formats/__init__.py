@@ -1,0 +1,64 @@
+"""How models without tool calling write calls, and how that is read.
+
+A text is parsed as JSON, else as a Python literal, and never evaluated. What could not be read is a
+call whose arguments are None; what had to be repaired keeps its text beside its arguments, in
+`ToolCall.raw`, out of which `repairs_of` tells the repairs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Literal, get_args
+
+from seal.core.errors import OptionError
+from seal.core.formats.action import ActionForm, is_action, repairs_of_action
+from seal.core.formats.forms import Reading, TextForm
+from seal.core.formats.json_calls import JsonForm, repairs_of_json
+from seal.core.formats.objects import Repair, Written, parse_object, read_object
+from seal.core.types import ToolCall
+
+Format = Literal["native", "action", "json"]
+"""How a model calls tools: by the server's tool calling, or in its text."""
+FORMS: Mapping[str, TextForm] = {"action": ActionForm(), "json": JsonForm()}
+"""Format to its text protocol; `native` has none."""
+ToolMessages = Literal["auto", "native", "text"]
+"""How results reach a model; auto: by the server's tool messages beside native calls, else as text.
+"""
+
+
+def check_presentation(format: str, tool_messages: str) -> None:
+    """Raise OptionError where calls or results cannot come in the way that is asked for."""
+    for flag, value, known in (
+        ("format", format, get_args(Format)),
+        ("tool-messages", tool_messages, get_args(ToolMessages)),
+    ):
+        if value not in known:
+            raise OptionError(f"--{flag} {value}: expected one of {', '.join(known)}")
+    if format != "native" and tool_messages == "native":
+        raise OptionError(
+            f"--tool-messages native with --format {format}: servers take native results only "
+            "after native calls; leave --tool-messages out"
+        )
+
+
+def repairs_of(call: ToolCall) -> tuple[Repair, ...]:
+    """Return what was forgiven to read a call; empty for a right one, and for one not read."""
+    if call.arguments is None or not call.raw:
+        return ()
+    read = repairs_of_action if is_action(call.raw) else repairs_of_json
+    return read(call.raw)
+
+
+__all__ = [
+    "FORMS",
+    "Format",
+    "Reading",
+    "Repair",
+    "TextForm",
+    "ToolMessages",
+    "Written",
+    "check_presentation",
+    "parse_object",
+    "read_object",
+    "repairs_of",
+]

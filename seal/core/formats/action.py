@@ -1,0 +1,172 @@
+"""`Action: NAME`, `Action Input: {...}`: the text protocol of ReAct, as ToolScan asks it.
+
+A marker stands at the beginning of a line. Several actions in one reply are several calls; what
+follows on an `Observation:` that the model writes itself is cut off. A reply without an action is
+words; `Final Answer:` says where they begin. An action without an input, an input without an
+action, and an input that is no map are calls that cannot be read (`arguments` None).
+
+Also read are `Action: NAME with Action Input: {...}` and the same without its first word, which
+are ToolScan's own. Source: Yao et al., ReAct (2023); Kokane et al., ToolScan (2024), prompts.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass, replace
+
+from seal.core.formats.forms import MOST_CALLS, Reading, says_something, settled, without_thinking
+from seal.core.formats.objects import Repair, read_object
+from seal.core.plain import json_text, well_formed
+from seal.core.types import ToolCall
+
+_MARKER = re.compile(
+    r"^[ \t]*(?P<open>[*_`#]{0,4})[ \t]*"
+    r"(?:(?P<kind>Thought|Action Input|Action|Observation|Final Answer)(?P<of> of [^\n:]{1,200})?"
+    r"[*_`]{0,3}[ \t]*:[*_`]{0,3}"
+    r"|(?P<bare>[\w./-]{1,200})[ \t]+with Action Input:)[ \t]*",
+    re.MULTILINE,
+)
+_INLINE = re.compile(r"[ \t]+(?:with[ \t]+)?Action Input:")
+_AROUND = " \t\r\n*`\"'"
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """The text from one marker to the next."""
+
+    kind: str
+    """What the marker says; empty before the first, `bare` for a name without its marker."""
+    marker: str
+    body: str
+    name: str = ""
+
+    @property
+    def written(self) -> str:
+        """Marker and body."""
+        return self.marker + self.body
+
+    @property
+    def marked_up(self) -> bool:
+        """True where the marker is set in markdown."""
+        return any(character in self.marker for character in "*`#")
+
+
+class ActionForm:
+    """The protocol of actions."""
+
+    name = "action"
+
+    def write(self, call: ToolCall) -> str:
+        """Return the two lines of a call; an unparsable one as it was written."""
+        if call.arguments is None:
+            if _MARKER.match(call.raw):
+                return call.raw
+            return f"Action: {call.name}\nAction Input: {call.raw}"
+        return f"Action: {call.name}\nAction Input: {json_text(call.arguments)}"
+
+    def observed(self, content: str, of: str = "") -> str:
+        """Return a result after its marker."""
+        return f"Observation{f' of {of}' if of else ''}: {content}"
+
+    def answered(self, text: str) -> str:
+        """Return an answer after its marker."""
+        return f"Final Answer: {text}"
+
+    def read(self, text: str, offered: Collection[str] = (), cut: bool = False) -> Reading:
+        """Return the calls, or the words, of a reply; see `TextForm.read`."""
+        parts = list(_parts(without_thinking(well_formed(text))))
+        calls: list[ToolCall] = []
+        words: list[str] = []
+        answer = ""
+        position = 0
+        while position < len(parts) and len(calls) < MOST_CALLS:
+            part = parts[position]
+            position += 1
+            if part.kind == "Observation" and calls:
+                rest = "".join(other.written for other in parts[position - 1 :])
+                calls[-1] = _with_rest(calls[-1], rest)
+                break
+            if part.kind in ("Action", "bare"):
+                following = parts[position : position + 1]
+                taken = part.kind == "Action" and _takes_input(part, following)
+                position += taken
+                calls.append(_read(part, following[0] if taken else None, cut).call)
+            elif part.kind == "Action Input":
+                calls.append(ToolCall("", "", None, part.written.strip()))
+            elif part.kind == "Final Answer":
+                answer = part.body.strip()
+            elif says_something(part.written):
+                words.append(part.written.strip())
+        return settled("\n".join(words) if calls else answer or "\n".join(words), calls, offered)
+
+
+def repairs_of_action(raw: str) -> tuple[Repair, ...]:
+    """Return what was forgiven in an action as it was written."""
+    parts = list(_parts(raw))
+    if not parts or parts[0].kind not in ("Action", "bare"):
+        return ()
+    taken = parts[0].kind == "Action" and _takes_input(parts[0], parts[1:2])
+    found = list(_read(parts[0], parts[1] if taken else None, False).repairs)
+    if any(part.kind == "Observation" for part in parts):
+        found.append("invented_observation")
+    return tuple(dict.fromkeys(found))
+
+
+def is_action(raw: str) -> bool:
+    """Tell whether a text begins with a marker of this protocol."""
+    return _MARKER.match(raw) is not None
+
+
+def _parts(text: str) -> Iterator[_Part]:
+    marks = list(_MARKER.finditer(text))
+    first = marks[0].start() if marks else len(text)
+    if first:
+        yield _Part("", "", text[:first])
+    ends = [*(mark.start() for mark in marks[1:]), len(text)]
+    for mark, end in zip(marks, ends, strict=False):
+        kind = mark["kind"] or "bare"
+        yield _Part(kind, mark[0], text[mark.end() : end], mark["bare"] or "")
+
+
+def _takes_input(action: _Part, following: list[_Part]) -> bool:
+    """Tell whether the input of an action is the next part."""
+    inline = _INLINE.search(action.body)
+    return inline is None and bool(following) and following[0].kind == "Action Input"
+
+
+@dataclass(frozen=True, slots=True)
+class _Read:
+    call: ToolCall
+    repairs: tuple[Repair, ...]
+
+
+def _read(action: _Part, given: _Part | None, cut: bool) -> _Read:
+    """Return the call that an action and its input make, if they make one."""
+    written = (action.written + (given.written if given else "")).strip()
+    name, text = action.name or action.body, given.body if given else None
+    inline = None if action.name else _INLINE.search(action.body)
+    if action.name:
+        text = action.body
+    elif inline is not None:
+        name, text = action.body[: inline.start()], action.body[inline.end() :]
+    plain = name.strip(_AROUND)
+    if text is None:
+        return _Read(ToolCall("", plain.partition("\n")[0], None, written), ())
+    found = read_object(text, cut)
+    repairs: list[Repair] = ["no_marker"] if action.name else []
+    if plain != name.strip() or action.marked_up or (given is not None and given.marked_up):
+        repairs.append("markup")
+    repairs += found.repairs
+    unread = found.value is None or not plain or "\n" in plain
+    if unread:
+        return _Read(ToolCall("", plain.partition("\n")[0], None, written), ())
+    return _Read(ToolCall("", plain, found.value, written if repairs else ""), tuple(repairs))
+
+
+def _with_rest(call: ToolCall, rest: str) -> ToolCall:
+    """Return a call whose text keeps what the model made up after it."""
+    if call.arguments is None:
+        return call
+    written = call.raw or ActionForm().write(call)
+    return replace(call, raw=f"{written}\n{rest.strip()}")

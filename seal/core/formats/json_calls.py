@@ -1,0 +1,156 @@
+"""`{"name": ..., "arguments": {...}}`: calls as JSON objects, one, several, or a list of them.
+
+Words may stand beside them, and are what is left where there is no call. An object is meant as a
+call where it has a name and arguments, or a name alone, or nothing but members that speak of a call
+(`_OF_CALLS`); any other object is an answer that happens to be JSON.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
+from itertools import islice
+from typing import Any
+
+from seal.core.formats.forms import (
+    MOST_CALLS,
+    Reading,
+    says_something,
+    settled,
+    without_thinking,
+)
+from seal.core.formats.objects import Repair, Written, parse_object, read_object, span_of
+from seal.core.plain import json_text, well_formed
+from seal.core.types import JSON, ToolCall
+
+_START = re.compile(r"\{\s*[\"'](?:name|arguments|parameters)[\"']\s*:")
+_NAME = re.compile(r"[\"']name[\"']\s*:\s*[\"']([^\"'\n]{1,200})[\"']")
+_FENCE = re.compile(r"```[\w+-]*")
+_MOST_TRIES = 2 * MOST_CALLS
+"""Beginnings of calls that are looked at, so that a hostile text costs no more than its length
+times this."""
+_OF_CALLS = frozenset(
+    {"name", "arguments", "parameters", "tool", "tool_name", "function", "action", "args", "input"}
+)
+
+
+class JsonForm:
+    """The protocol of JSON objects."""
+
+    name = "json"
+
+    def write(self, call: ToolCall) -> str:
+        """Return the object of a call; an unparsable one as it was written."""
+        if call.arguments is None:
+            if _START.search(call.raw):
+                return call.raw
+            return f'{{"name":{json_text(call.name)},"arguments":{call.raw}}}'
+        return json_text({"name": call.name, "arguments": call.arguments})
+
+    def observed(self, content: str, of: str = "") -> str:
+        """Return a result after a word that says what it is."""
+        return f"Result{f' of {of}' if of else ''}: {content}"
+
+    def answered(self, text: str) -> str:
+        """Return the words as they are."""
+        return text
+
+    def read(self, text: str, offered: Collection[str] = (), cut: bool = False) -> Reading:
+        """Return the calls, or the words, of a reply; see `TextForm.read`."""
+        text = without_thinking(well_formed(text)).strip()
+        found = _calls(text, cut)
+        if not found.calls:
+            return Reading(text)
+        return settled(found.words, list(map(_tool_call, found.calls)), offered)
+
+
+def repairs_of_json(raw: str) -> tuple[Repair, ...]:
+    """Return what was forgiven in a JSON call as it was written."""
+    found = _calls(raw, False).calls
+    return tuple(dict.fromkeys(found[0].repairs)) if found else ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """A call in a text."""
+
+    name: str
+    arguments: dict[str, JSON] | None
+    written: str
+    repairs: tuple[Repair, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Text:
+    calls: list[_Found]
+    words: str
+
+
+def _tool_call(found: _Found) -> ToolCall:
+    raw = found.written if found.arguments is None or found.repairs else ""
+    return ToolCall("", found.name, found.arguments, raw)
+
+
+def _calls(text: str, cut: bool) -> _Text:
+    """Return the calls of a text, and the words around them."""
+    whole = parse_object(text)
+    if whole is not None:
+        return _Text([_of_object(whole, text)] if _is_call(whole) else [], "")
+    found: list[_Found] = []
+    words: list[str] = []
+    end = 0
+    for start in islice((match.start() for match in _START.finditer(text)), _MOST_TRIES):
+        if start < end or len(found) == MOST_CALLS:
+            continue
+        span = span_of(text[start:])
+        stop = len(text) if span.end is None else start + span.end
+        call = _of_text(text[start:stop], cut)
+        if call is not None:
+            words.append(text[end:start])
+            found.append(call)
+            end = stop
+    words.append(text[end:])
+    said = "\n".join(_FENCE.sub("", word).strip() for word in words if says_something(word))
+    said = said if says_something(_FENCE.sub("", said)) else ""
+    if len(found) == 1 and not said and text.startswith("```"):
+        found = [replace(found[0], written=text, repairs=("code_fence", *found[0].repairs))]
+    return _Text(found, said)
+
+
+def _of_text(written: str, cut: bool) -> _Found | None:
+    """Return the call that a part of a text writes, maybe an unreadable one; None: it is none."""
+    read = read_object(written, cut)
+    if read.value is not None:
+        call = _of_object(read.value, written)
+        return (
+            replace(call, repairs=(*read.repairs, *call.repairs)) if _is_call(read.value) else None
+        )
+    named = _NAME.search(written)
+    return _Found(named[1] if named else "", None, written)
+
+
+def _is_call(value: Mapping[str, Any]) -> bool:
+    named = isinstance(value.get("name"), str)
+    if named and not value.keys().isdisjoint({"arguments", "parameters"}):
+        return True
+    return bool(value) and value.keys() <= _OF_CALLS
+
+
+def _of_object(value: Mapping[str, Any], written: str) -> _Found:
+    name = value.get("name")
+    if not isinstance(name, str) or not name.strip():
+        return _Found("", None, written)
+    key = "arguments" if "arguments" in value else "parameters"
+    renamed: tuple[Repair, ...] = ("other_key",) if key in value and key != "arguments" else ()
+    given = _given(value[key]) if key in value else Written({}, ("no_input",))
+    return _Found(name.strip(), given.value, written, (*renamed, *given.repairs))
+
+
+def _given(arguments: JSON) -> Written:
+    if isinstance(arguments, dict):
+        return Written(arguments)
+    if isinstance(arguments, str):
+        read = read_object(arguments)
+        return replace(read, repairs=("arguments_as_text", *read.repairs))
+    return Written(None)

@@ -1,0 +1,162 @@
+"""A map of arguments as a model wrote it: JSON, else a Python literal, never evaluated.
+
+What had to be done besides is told by name (`Repair`), so that a score can tell a model that keeps
+a form from one that is forgiven.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import orjson
+
+from seal.core.literals import literal_value
+from seal.core.plain import json_bytes, nested_deeper, well_formed
+from seal.core.types import JSON
+
+MAX_DEPTH = 100
+"""Nesting beyond which arguments count as unparsable: records could not hold them."""
+
+Repair = Literal[
+    "arguments_as_text",
+    "closed",
+    "code_fence",
+    "invented_observation",
+    "markup",
+    "no_input",
+    "no_marker",
+    "other_key",
+    "python_literal",
+    "trailing_text",
+]
+"""What was forgiven, in a map or in the form around it.
+
+arguments_as_text: the map was written as a JSON text; closed: quotes or brackets were missing at
+the end; code_fence: it stood between backticks; invented_observation: the model went on with a
+result of its own making, which was cut off; markup: a marker or name was set in bold, quotes or
+backticks; no_input: no arguments were written, and are taken as none; no_marker: the name came
+without `Action:`; other_key: `parameters` instead of `arguments`; python_literal: it is no JSON but
+a Python literal; trailing_text: something followed on the map.
+"""
+
+_FENCE = re.compile(r"```[\w+-]*[ \t]*\n?(.*?)\s*(?:```)?\s*", re.DOTALL)
+_CLOSERS = {"{": "}", "[": "]", "(": ")"}
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """What a text says."""
+
+    value: dict[str, JSON] | None
+    """None: no map."""
+    repairs: tuple[Repair, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """Where a value in brackets ends."""
+
+    end: int | None
+    """Position after it; None: it does not end."""
+    missing: str = ""
+    """What would close it; empty where brackets cross."""
+
+
+def parse_object(text: str) -> dict[str, JSON] | None:
+    """Return the JSON object that a text is; None for any other text, NaN or deep nesting."""
+    try:
+        value = orjson.loads(text)
+    except orjson.JSONDecodeError:
+        return None
+    return value if isinstance(value, dict) and not _deep(value, text) else None
+
+
+def read_object(text: str, cut: bool = False) -> Written:
+    """Return the map that a text writes, and what was repaired to read it.
+
+    Args:
+        text: Empty: no arguments, which is a map without members.
+        cut: True: the text may have been cut off, so that closing it would invent a value.
+    """
+    text = well_formed(text).strip()
+    if not text:
+        return Written({}, ("no_input",))
+    fenced = _FENCE.fullmatch(text)
+    inner = fenced[1].strip() if fenced else text
+    before: tuple[Repair, ...] = ("code_fence",) if fenced else ()
+    for candidate, repairs in _candidates(inner, cut):
+        value = parse_object(candidate)
+        if value is not None:
+            return Written(value, (*before, *repairs))
+        value = _literal(candidate)
+        if value is not None:
+            return Written(value, (*before, "python_literal", *repairs))
+    return Written(None)
+
+
+def _candidates(text: str, cut: bool) -> Iterator[tuple[str, tuple[Repair, ...]]]:
+    """Yield the texts that may be the map, with what was done to get them."""
+    yield text, ()
+    if not text.startswith("{"):
+        return
+    span = span_of(text)
+    if span.end is not None:
+        if span.end < len(text):
+            yield text[: span.end], ("trailing_text",)
+    elif span.missing and not cut:
+        yield text + span.missing, ("closed",)
+
+
+def span_of(text: str) -> Span:
+    """Return where the value ends that begins with the text's first character, a bracket."""
+    open_: list[str] = []
+    quote, escaped = "", False
+    for index, character in enumerate(text):
+        if quote:
+            if escaped:
+                escaped = False
+            elif character == "\\":
+                escaped = True
+            elif character == quote:
+                quote = ""
+        elif character in "\"'":
+            quote = character
+        elif character in _CLOSERS:
+            open_.append(_CLOSERS[character])
+        elif character in "}])":
+            if not open_ or open_.pop() != character:
+                return Span(None)
+            if not open_:
+                return Span(index + 1)
+    return Span(None, quote + "".join(reversed(open_)))
+
+
+def _literal(text: str) -> dict[str, JSON] | None:
+    try:
+        value = literal_value(text)
+    except ValueError:
+        return None
+    if not isinstance(value, dict) or nested_deeper(value, MAX_DEPTH) or not _is_plain(value):
+        return None
+    plain: dict[str, JSON] = orjson.loads(json_bytes(value))
+    return plain
+
+
+def _is_plain(value: Any) -> bool:
+    """Tell whether JSON has such a value: no set, bytes, complex or infinite number or key."""
+    if isinstance(value, dict):
+        return all(isinstance(key, str) for key in value) and all(map(_is_plain, value.values()))
+    if isinstance(value, (list, tuple)):
+        return all(map(_is_plain, value))
+    if isinstance(value, float):
+        return math.isfinite(value)
+    return value is None or isinstance(value, (str, int))
+
+
+def _deep(value: JSON, text: str) -> bool:
+    few = text.count("[") + text.count("{") <= MAX_DEPTH
+    return not few and nested_deeper(value, MAX_DEPTH)

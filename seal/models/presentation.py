@@ -1,0 +1,262 @@
+"""A model that is shown tools, calls and results in the way that a run asks for.
+
+The roles of a chat know nothing of it: they ask with tools and get calls, whether the model's
+server has tool calling or the calls stand in its text. What wraps a model lies above the cache of
+its answers, so that a key holds the very prompt that the model was sent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+from seal.core.canonical import digest
+from seal.core.formats import FORMS, Format, TextForm, ToolMessages, check_presentation
+from seal.core.plain import json_text
+from seal.core.protocols import ChatModel, Completion, Message, Request
+from seal.core.types import JSON, Tool, ToolCall
+from seal.models.build import is_offline, split_name
+
+MANAGER = "execution_manager"
+"""The role that is shown an example."""
+
+_PLAYED = frozenset({"recorded", "replay"})
+"""Models that play what was said before, in whatever form that was."""
+_TYPED = frozenset({"human", "scripted"})
+"""Offline models whose texts may hold calls in the form of the run."""
+
+
+@dataclass(frozen=True, slots=True)
+class Exchange:
+    """Calls of one reply in an example, and what each brought."""
+
+    calls: tuple[ToolCall, ...]
+    results: tuple[str, ...]
+    """One text a call; empty where nothing was recorded."""
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """How another request was carried out."""
+
+    request: str
+    exchanges: tuple[Exchange, ...]
+    answer: str
+
+
+@dataclass(frozen=True, slots=True)
+class Presentation:
+    """How a model is shown what it is to use.
+
+    Raises:
+        OptionError: Results as native messages, where calls are text.
+    """
+
+    format: Format = "native"
+    tool_messages: ToolMessages = "auto"
+    example: Example | None = None
+    """Shown to the execution manager."""
+
+    def __post_init__(self) -> None:
+        check_presentation(self.format, self.tool_messages)
+
+    @property
+    def plain(self) -> bool:
+        """True where models are asked as they are."""
+        return self.format == "native" and not self.results_as_text and self.example is None
+
+    @property
+    def results_as_text(self) -> bool:
+        """True where results are messages of the user."""
+        return self.format != "native" or self.tool_messages == "text"
+
+
+def presented(model: ChatModel, spec: Any, how: Presentation) -> ChatModel:
+    """Return a model that is asked as a run's settings say.
+
+    Models that play by rule know tools and calls as data. They are shown nothing as text: their
+    calls are written in the form and read again, so that floor and ceiling go the same way as a
+    model. What `recorded` and `replay` play stays as it was said.
+
+    Args:
+        model: Opened for the chat, its answers cached.
+        spec: What it was asked for by.
+        how: Form, results, example.
+    """
+    name = split_name(spec)[0] if isinstance(spec, str) else ""
+    if how.plain or (is_offline(spec) and name in _PLAYED):
+        return model
+    if not is_offline(spec):
+        return PresentedModel(model, how)
+    if how.format == "native":
+        return model
+    return RehearsedModel(model, FORMS[how.format], name in _TYPED)
+
+
+class PresentedModel:
+    """A model whose prompt and answers pass through a form. Safe in threads as the model is.
+
+    Args:
+        inner: The model.
+        how: Form, results, example.
+    """
+
+    def __init__(self, inner: ChatModel, how: Presentation) -> None:
+        self.inner = inner
+        self.how = how
+
+    def complete(self, request: Request) -> Completion:
+        """Return the model's answer, calls in its text being calls.
+
+        Raises:
+            ModelError: The model failed.
+        """
+        form = FORMS.get(self.how.format)
+        answer = self.inner.complete(self._asked(request, form))
+        if form is None or not request.tools:
+            return answer
+        offered = [tool.name for tool in request.tools]
+        read = form.read(answer.content, offered, answer.truncated)
+        return replace(answer, content=read.content, calls=(*answer.calls, *read.calls))
+
+    def _asked(self, request: Request, form: TextForm | None) -> Request:
+        messages = request.messages
+        if self.how.results_as_text and any(m.calls or m.role == "tool" for m in messages):
+            messages = tuple(as_text(messages, form or _NATIVE))
+        parts = []
+        if form is not None and request.tools:
+            parts = [_prompt(form.name) + "\n" + "\n".join(map(_document, request.tools))]
+        if self.how.example is not None and request.role == MANAGER and request.tools:
+            parts.append(_told(self.how.example, form or _NATIVE))
+        if parts:
+            messages = with_instructions(messages, "\n\n".join(parts))
+        if form is not None:
+            messages = tuple(_merged(messages))
+        tools = () if form is not None else request.tools
+        return replace(request, messages=messages, tools=tools)
+
+
+class RehearsedModel:
+    """A model that plays by rule, whose calls are written in a form and read again.
+
+    Args:
+        inner: The model; it is asked with tools.
+        form: The form.
+        typed: True: its texts may hold calls too.
+    """
+
+    def __init__(self, inner: ChatModel, form: TextForm, typed: bool = False) -> None:
+        self.inner = inner
+        self.form = form
+        self.typed = typed
+
+    def complete(self, request: Request) -> Completion:
+        """Return the model's answer, its calls as they are after writing and reading."""
+        answer = self.inner.complete(request)
+        if not request.tools or not (answer.calls or self.typed):
+            return answer
+        offered = [tool.name for tool in request.tools]
+        written = "\n".join(map(self.form.write, answer.calls))
+        read = self.form.read(written or answer.content, offered)
+        content = answer.content if written else read.content
+        return replace(answer, content=content, calls=read.calls)
+
+
+class _Native:
+    """How calls and results of a server's own tool calling are told in words."""
+
+    name = "native"
+
+    def write(self, call: ToolCall) -> str:
+        given = call.raw if call.arguments is None else json_text(call.arguments)
+        return f"{call.name}({given})"
+
+    def observed(self, content: str, of: str = "") -> str:
+        return f"Result{f' of {of}' if of else ''}: {content}"
+
+    def answered(self, text: str) -> str:
+        return text
+
+
+_NATIVE = _Native()
+
+
+def as_text(messages: Sequence[Message], form: TextForm | _Native) -> Iterator[Message]:
+    """Yield messages in which calls are the assistant's words and results the user's.
+
+    Args:
+        messages: As a role made them.
+        form: How calls and results are written.
+    """
+    names: dict[str, str] = {}
+    several = False
+    for message in messages:
+        if message.calls:
+            names.update({call.id: call.name for call in message.calls})
+            several = len(message.calls) > 1
+            lines = [message.content, *map(form.write, message.calls)]
+            yield Message("assistant", "\n".join(line for line in lines if line))
+        elif message.role == "tool":
+            of = names.get(message.call_id, "") if several or form is _NATIVE else ""
+            yield Message("user", form.observed(message.content, of))
+        else:
+            yield message
+
+
+def _merged(messages: Sequence[Message]) -> Iterator[Message]:
+    """Yield messages with those of one side in a row as one: many chat templates take no other."""
+    last: Message | None = None
+    for message in messages:
+        if last is not None and last.role == message.role:
+            last = replace(last, content=f"{last.content}\n\n{message.content}")
+            continue
+        if last is not None:
+            yield last
+        last = message
+    if last is not None:
+        yield last
+
+
+def with_instructions(messages: Sequence[Message], text: str) -> tuple[Message, ...]:
+    """Return messages whose first system message ends with a text; one is made where none is."""
+    for place, message in enumerate(messages):
+        if message.role == "system":
+            told = replace(message, content=f"{message.content}\n\n{text}")
+            return (*messages[:place], told, *messages[place + 1 :])
+    return (Message("system", text), *messages)
+
+
+def _document(tool: Tool) -> str:
+    return json_text(
+        {"name": tool.name, "description": tool.description, "parameters": tool.parameters}
+    )
+
+
+def _told(example: Example, form: TextForm | _Native) -> str:
+    """Return an example in a form."""
+    lines = [_prompt("example"), "", f"Request: {example.request}"]
+    for exchange in example.exchanges:
+        lines += map(form.write, exchange.calls)
+        several = len(exchange.calls) > 1 or form is _NATIVE
+        for call, result in zip(exchange.calls, exchange.results, strict=True):
+            if result:
+                lines.append(form.observed(result, call.name if several else ""))
+    return "\n".join([*lines, form.answered(example.answer)])
+
+
+@cache
+def _prompt(name: str) -> str:
+    return (files(__package__) / "prompts" / f"{name}.txt").read_text(encoding="utf-8").strip()
+
+
+def presentation_identity(how: Presentation, one_shot: bool) -> dict[str, JSON]:
+    """Return what a run's record says about how models were asked."""
+    identity: dict[str, JSON] = {"format": how.format, "one_shot": one_shot}
+    identity["tool_messages"] = "text" if how.results_as_text else "native"
+    used = ([how.format] if how.format in FORMS else []) + (["example"] if one_shot else [])
+    if used:
+        identity["prompts"] = digest({name: _prompt(name) for name in used})
+    return identity
