@@ -1,12 +1,14 @@
 """Machine checks of dialogues: the sample passes, and each fault is found and named."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import pytest
 
 from seal.benchmarks import load_pool, mmtb_sample
 from seal.core.conditions import Argument, Called
-from seal.core.types import Goal, Plan, Task
+from seal.core.errors import CacheMissError, ModelError, SealError, SimulatorError
+from seal.core.protocols import Response
+from seal.core.types import JSON, Goal, Plan, Task, Tool
 from seal.generation.missions.leaning import leans, said_of
 from seal.generation.missions.validation import Validation, faults
 from seal.simulator_cache.template import Template
@@ -91,6 +93,27 @@ def test_another_seed_of_the_simulator_is_another_simulator() -> None:
     assert {fault.kind for fault in faults(task, TOOLS, Template(seed=1))} == {
         "another_observation"
     }
+
+
+def test_a_simulator_without_an_answer_is_a_fault_and_one_whose_server_failed_an_error() -> None:
+    task, _ = first(type="single")
+
+    found = faults(task, TOOLS, Failing(SimulatorError("no answer fits")))
+    assert {fault.kind for fault in found} == {"another_observation"}
+    for failure in (ModelError("the server is gone"), CacheMissError("nothing stored")):
+        with pytest.raises(type(failure)):
+            faults(task, TOOLS, Failing(failure))
+
+
+@dataclass
+class Failing:
+    """A simulator that answers nothing."""
+
+    error: SealError
+    identity: str = "failing/1"
+
+    def respond(self, tool: Tool, arguments: dict[str, JSON]) -> Response:
+        raise self.error
 
 
 def test_a_mission_that_the_oracle_does_not_solve_is_found() -> None:

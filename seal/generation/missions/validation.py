@@ -20,7 +20,7 @@ from seal.agents.conversation import Conversation, Services
 from seal.agents.teams import DIRECT, USER
 from seal.core.canonical import equal
 from seal.core.conditions import Asked
-from seal.core.errors import DataError, SealError
+from seal.core.errors import DataError, SimulatorError
 from seal.core.order import levels
 from seal.core.protocols import Simulator
 from seal.core.types import Goal, Plan, Task, Tool, ToolCall, Trajectory, Verdict
@@ -66,6 +66,9 @@ class Validation:
 
         Args:
             task: As `seal.benchmarks.mmtb.tasks` makes it.
+
+        Raises:
+            InfrastructureError: The simulator's server or store failed, so that nothing is known.
         """
         found = [fault for n, goal in enumerate(task.goals) for fault in self._of_gold(n, goal)]
         if found:
@@ -102,7 +105,7 @@ class Validation:
                 continue
             try:
                 (result,) = environment.call([call])
-            except SealError as error:
+            except SimulatorError as error:
                 yield Fault("another_observation", f"{call.name}: {error}", number)
                 continue
             if not equal(result.value, milestone.result):
