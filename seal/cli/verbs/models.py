@@ -1,7 +1,15 @@
-"""List the models that can play a role."""
+"""List the models that can play a role, or probe what one can do."""
 
-from seal.cli.options import Json, new_app
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from seal.cli.options import BaseUrl, Json, ModelOptions, new_app, typed_pairs
 from seal.cli.output import output
+
+if TYPE_CHECKING:
+    from seal.models.probe import Way
 
 app = new_app()
 
@@ -18,9 +26,11 @@ _MEANING = {
 }
 
 
-@app.command()
-def command(json: Json = False) -> int:
+@app.callback(invoke_without_command=True)
+def command(context: typer.Context, json: Json = False) -> int:
     """List the models that can play a role: providers and offline ones."""
+    if context.invoked_subcommand is not None:
+        return 0
     from seal.models import REGISTRY
 
     with output(json) as result:
@@ -28,3 +38,66 @@ def command(json: Json = False) -> int:
         result.result({"models": meaning})
         result.show(*(f"{name:10}{text}" for name, text in meaning.items()))
     return 0
+
+
+@app.command()
+def probe(
+    model: Annotated[str, typer.Argument(metavar="MODEL", help="PROVIDER/MODEL; `seal models`.")],
+    model_option: ModelOptions = None,
+    base_url: BaseUrl = None,
+    json: Json = False,
+) -> int:
+    """Ask whether a model makes calls, several at once, and uses results, in each format.
+
+    Ten small requests, none of them kept. Exits with 1 where it can be played in no format.
+    """
+    from seal.models import ModelSettings, build_model
+    from seal.models.probe import best
+    from seal.models.probe import probe as ask
+
+    options = typed_pairs("--model-option", model_option)
+    settings = ModelSettings.from_options(options, base_url=base_url)
+    with output(json) as result:
+        ways = ask(build_model(model, settings), model)
+        found = best(ways)
+        flags = None if found is None else _flags(found)
+        result.result({"model": model, "ways": list(map(asdict, ways)), "use": flags})
+        result.show(_table(ways), *_notes(ways), _advice(model, flags))
+    return int(found is None)
+
+
+def _table(ways: "list[Way]") -> Any:
+    from rich.table import Table
+
+    table = Table("format", "results as", "calls", "several at once", "uses results")
+    for way in ways:
+        answers = (ability.answer for ability in (way.calls, way.parallel, way.results))
+        table.add_row(way.format, way.tool_messages, *answers)
+    return table
+
+
+def _notes(ways: "list[Way]") -> list[str]:
+    """Return what was said where the answer is no plain yes, each thing once."""
+    lines: dict[str, None] = {}
+    for way in ways:
+        for name, ability in (
+            ("calls", way.calls),
+            ("several at once", way.parallel),
+            (f"uses results as {way.tool_messages}", way.results),
+        ):
+            if ability.said:
+                lines[f"{way.format}, {name}: {ability.answer}, {ability.said}"] = None
+    return list(lines)
+
+
+def _flags(way: "Way") -> list[str]:
+    """Return the options of `seal run` that play a model in a way."""
+    if way.format != "native":
+        return ["--format", way.format]
+    return ["--tool-messages", "text"] if way.tool_messages == "text" else []
+
+
+def _advice(model: str, flags: list[str] | None) -> str:
+    if flags is None:
+        return f"{model} can be played in no format."
+    return f"play it with: {' '.join(['seal run --model', model, *flags])}"

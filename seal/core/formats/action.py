@@ -78,20 +78,23 @@ class ActionForm:
         parts = list(_parts(without_thinking(well_formed(text))))
         calls: list[ToolCall] = []
         words: list[str] = []
-        answer = ""
+        answer = written = ""
         position = 0
         while position < len(parts) and len(calls) < MOST_CALLS:
             part = parts[position]
             position += 1
             if part.kind == "Observation" and calls:
-                rest = "".join(other.written for other in parts[position - 1 :])
-                calls[-1] = _with_rest(calls[-1], rest)
+                invented = "".join(other.written for other in parts[position - 1 :])
+                if calls[-1].arguments is not None:
+                    calls[-1] = replace(calls[-1], raw=f"{written}\n{invented.strip()}")
                 break
             if part.kind in ("Action", "bare"):
                 following = parts[position : position + 1]
                 taken = part.kind == "Action" and _takes_input(part, following)
                 position += taken
-                calls.append(_read(part, following[0] if taken else None, cut).call)
+                made = _read(part, following[0] if taken else None, cut)
+                calls.append(made.call)
+                written = made.written
             elif part.kind == "Action Input":
                 calls.append(ToolCall("", "", None, part.written.strip()))
             elif part.kind == "Final Answer":
@@ -138,7 +141,8 @@ def _takes_input(action: _Part, following: list[_Part]) -> bool:
 @dataclass(frozen=True, slots=True)
 class _Read:
     call: ToolCall
-    repairs: tuple[Repair, ...]
+    written: str
+    repairs: tuple[Repair, ...] = ()
 
 
 def _read(action: _Part, given: _Part | None, cut: bool) -> _Read:
@@ -152,7 +156,7 @@ def _read(action: _Part, given: _Part | None, cut: bool) -> _Read:
         name, text = action.body[: inline.start()], action.body[inline.end() :]
     plain = name.strip(_AROUND)
     if text is None:
-        return _Read(ToolCall("", plain.partition("\n")[0], None, written), ())
+        return _Read(ToolCall("", plain.partition("\n")[0], None, written), written)
     found = read_object(text, cut)
     repairs: list[Repair] = ["no_marker"] if action.name else []
     if plain != name.strip() or action.marked_up or (given is not None and given.marked_up):
@@ -160,13 +164,6 @@ def _read(action: _Part, given: _Part | None, cut: bool) -> _Read:
     repairs += found.repairs
     unread = found.value is None or not plain or "\n" in plain
     if unread:
-        return _Read(ToolCall("", plain.partition("\n")[0], None, written), ())
-    return _Read(ToolCall("", plain, found.value, written if repairs else ""), tuple(repairs))
-
-
-def _with_rest(call: ToolCall, rest: str) -> ToolCall:
-    """Return a call whose text keeps what the model made up after it."""
-    if call.arguments is None:
-        return call
-    written = call.raw or ActionForm().write(call)
-    return replace(call, raw=f"{written}\n{rest.strip()}")
+        return _Read(ToolCall("", plain.partition("\n")[0], None, written), written)
+    call = ToolCall("", plain, found.value, written if repairs else "")
+    return _Read(call, written, tuple(repairs))
