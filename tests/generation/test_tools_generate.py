@@ -4,7 +4,6 @@ import json
 import os
 import signal
 import subprocess
-import sys
 import sysconfig
 import time
 from collections.abc import Callable, Iterator
@@ -19,6 +18,7 @@ from seal import generate_tools
 from seal.benchmarks import import_benchmark, load_pool
 from seal.benchmarks.lint.lint import lint
 from seal.cli import main
+from seal.core.locks import Lock
 from seal.core.protocols import Completion, Request
 from seal.core.types import Tool
 
@@ -61,11 +61,12 @@ def report(done: tuple[int, str, str]) -> dict[str, Any]:
 
 
 def files(folder: Path) -> dict[str, bytes]:
-    return {path.name: path.read_bytes() for path in sorted(folder.iterdir())}
+    return {path.name: path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
 
 
 def drafts(folder: Path) -> list[dict[str, Any]]:
-    return [orjson.loads(line) for line in (folder / "drafts.jsonl").read_bytes().splitlines()][1:]
+    lines = (folder / "generation" / "drafts.jsonl").read_bytes().splitlines()
+    return [orjson.loads(line) for line in lines]
 
 
 def tools(folder: Path) -> list[Tool]:
@@ -162,11 +163,11 @@ def test_a_person_is_shown_counts_and_what_to_do_next(seal: Seal) -> None:
         (["nowhere.txt", "--out", "pool"], "no file nowhere.txt"),
         (["travel.txt", "--out", "pool", "--form", "seall"], "Did you mean 'seal'?"),
         (["travel.txt", "--out", "."], "lies inside ."),
-        (["travel.txt", "--out", "full"], "full exists and holds no drafts.jsonl"),
-        (["travel.txt", "--out", "fish.txt"], "fish.txt exists and holds no drafts.jsonl"),
+        (["travel.txt", "--out", "full"], "full exists and holds something else"),
+        (["travel.txt", "--out", "fish.txt"], "fish.txt exists and holds something else"),
         (["travel.txt", "--out", "pool", "--model", "oracle"], "writes no tools"),
         (["travel.txt", "--out", "pool", "-M", "temperature=1"], "name the model too"),
-        (["travel.txt", "--out", "done"], "seed is 0, asked was 1"),
+        (["travel.txt", "--out", "done"], "was made with another seed: 0, now 1"),
         (["twice.txt", "--out", "pool"], "line 2: the name 'a' stands at"),
         (["travel.txt"], "Missing option '--out'"),
     ],
@@ -187,10 +188,10 @@ def test_what_cannot_be_written_is_one_clear_line(
 
 def test_a_damaged_line_of_drafts_is_named(seal: Seal, tmp_path: Path) -> None:
     seal("generate", "tools", "fish.txt", "--out", "pool")
-    path = tmp_path / "pool" / "drafts.jsonl"
-    path.write_bytes(path.read_bytes() + b'{"key": 1}\n')
+    path = tmp_path / "pool" / "generation" / "drafts.jsonl"
+    path.write_bytes(path.read_bytes() + b'{"schema":"draft/1","id":1}\n')
     code, _, err = seal("generate", "tools", "fish.txt", "--out", "pool")
-    assert (code, "drafts.jsonl, line 4: no draft" in err) == (2, True)
+    assert (code, "drafts.jsonl, line 3: id" in err) == (2, True)
 
 
 # -- by a model
@@ -323,6 +324,18 @@ def test_when_the_server_fails_what_is_done_is_kept_and_gone_on_with(
     assert files(tmp_path / "pool") == files(tmp_path / "whole")
 
 
+def test_what_a_server_repeats_of_a_key_and_what_json_cannot_hold_is_in_no_file(
+    served: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sesame-open-thyself")
+    told = cod("find_cod", description="Find cod, says sesame-open-thyself.")
+    code, _, err, _ = served(text("Half \ud83c a pair."), says(told), says(cod("fry_cod")))
+    assert code == 0, err
+    written = files(tmp_path / "pool")
+    assert not [name for name, content in written.items() if b"sesame" in content]
+    assert tools(tmp_path / "pool")[0].description == "Find cod, says ***."
+
+
 # -- killed
 
 
@@ -337,7 +350,7 @@ def test_a_killed_generation_goes_on_where_it_was(seal: Seal, tmp_path: Path) ->
             time.sleep(0.01)
         os.kill(process.pid, signal.SIGKILL)
         process.wait()
-        path = tmp_path / "pool" / "drafts.jsonl"
+        path = tmp_path / "pool" / "generation" / "drafts.jsonl"
         kept = len(drafts(tmp_path / "pool"))
         with path.open("ab") as file:
             file.write(b'{"key": "torn')
@@ -353,20 +366,11 @@ def slow_cod(request: Received) -> Answer:
 
 
 def test_two_processes_do_not_write_into_one_folder(seal: Seal, tmp_path: Path) -> None:
-    program = (
-        "import fcntl, sys, time; f = open('pool/drafts.jsonl', 'ab');"
-        "fcntl.flock(f, fcntl.LOCK_EX); print('held', flush=True); time.sleep(60)"
-    )
     seal("generate", "tools", "fish.txt", "--out", "pool")
-    other = subprocess.Popen(
-        [sys.executable, "-c", program], cwd=tmp_path, stdout=subprocess.PIPE, text=True
-    )
-    with other:
-        assert other.stdout is not None
-        assert other.stdout.readline() == "held\n"
+    with Lock(tmp_path / "pool" / "generation"):
         code, _, err = seal("generate", "tools", "fish.txt", "--out", "pool")
-        other.kill()
-    assert (code, "another process is writing into pool" in err) == (2, True)
+    assert code == 2
+    assert f"another process (pid {os.getpid()}) is writing into pool" in err
 
 
 def test_tools_that_do_the_same_have_names_of_their_own(tmp_path: Path) -> None:

@@ -14,7 +14,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
-from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -25,16 +24,15 @@ from seal.benchmarks.importer import REPORT, TASKS, TOOLS, ImportReport, pool_di
 from seal.benchmarks.mmtb.dialogues import Dialogue
 from seal.benchmarks.mmtb.tasks import Tally
 from seal.benchmarks.pool import StoredPool
-from seal.core.canonical import derive_seed, equal
-from seal.core.errors import DataError, InfrastructureError, UsageError
-from seal.core.locks import Lock
-from seal.core.records import AtomicFile, to_plain, write_records
+from seal.core.canonical import derive_seed
+from seal.core.errors import DataError, InfrastructureError
+from seal.core.records import AtomicFile, write_records
 from seal.core.store import Store
 from seal.core.types import JSON, Task, Tool
 from seal.core.validation import CallValidator
+from seal.generation.journal import Journal, check_folder, open_journal
 from seal.generation.missions.crew import Crew
 from seal.generation.missions.dialogues import Drop, Made, Studio, Take, task_of
-from seal.generation.missions.journal import Journal
 from seal.generation.missions.review import Review, write_review
 from seal.generation.missions.scenes import Assignment, ChoosesTools
 from seal.generation.missions.sequences import assignments
@@ -43,10 +41,8 @@ from seal.generation.missions.toolsets import draw_tools
 from seal.generation.missions.validation import Validation
 from seal.simulator_cache.environments import SimulatedEnvironments
 
-WORK = "generation"
-"""Folder of what the pool was made of."""
 DIALOGUES = "dialogues.jsonl"
-SETTINGS = "settings.json"
+SCHEMA = "dialogue/1"
 
 Progress = Callable[[int, int], None]
 """Told how many dialogues are done, and how many there are."""
@@ -89,9 +85,8 @@ def generate_missions(
         DataError: Not one dialogue could be made, or a file is malformed.
         InfrastructureError: Not one could be made yet: a model's server or a store failed.
     """
-    _check_folder(out)
+    check_folder(out)
     settings = replace(settings, name=settings.name or out.resolve().name)
-    made_before = (out / WORK / SETTINGS).is_file()
     tools = {tool.id: tool for tool in pool.tools()}
     wanted = assignments(
         settings.missions,
@@ -105,15 +100,12 @@ def generate_missions(
     choices.check(wanted)
     crew = Crew(settings, tools, store)
     shape = {"pool": pool.digest, **settings.shape(), **crew.identity()}
-    (out / WORK).mkdir(parents=True, exist_ok=True)
-    with Lock(out / WORK):
-        _check_settings(out / WORK / SETTINGS, shape, made_before)
-        with closing(Journal(out / WORK / DIALOGUES)) as journal:
-            run = _Run(settings, wanted, crew, tools, shape, choices, journal)
-            errors = run.play(progress)
-            journal.put_in_order(run.order)
-            if review is not None:
-                write_review(review, run.reviewed())
+    with open_journal(out, shape, DIALOGUES, Made, SCHEMA) as journal:
+        run = _Run(settings, wanted, crew, tools, shape, choices, journal)
+        errors = run.play(progress)
+        journal.put_in_order(run.order)
+        if review is not None:
+            write_review(review, run.reviewed())
         return Generated(run.write(out, errors), tuple(errors))
 
 
@@ -138,7 +130,7 @@ class _Run:
         tools: Mapping[str, Tool],
         shape: dict[str, JSON],
         review: Review,
-        journal: Journal,
+        journal: Journal[Made],
     ) -> None:
         self._settings = settings
         self._crew = crew
@@ -211,7 +203,7 @@ class _Run:
             told = ", ".join(f"{reason} {count}" for reason, count in sorted(dropped.items()))
             raise DataError(
                 f"no dialogue could be made (dropped: {told or 'none'}): see "
-                f"{out / WORK / DIALOGUES}, or let another model make them"
+                f"{self._journal.path}, or let another model make them"
             )
         write_records(out / TOOLS, self._tools.values())
         write_records(out / TASKS, tasks)
@@ -292,30 +284,3 @@ def _provenance(take: Take, assignment: Assignment) -> dict[str, JSON]:
         "edited": take.choice not in [text.strip() for text in take.candidates],
         "rejections": [text.partition(":")[0] for text in take.rejections],
     }
-
-
-def _check_folder(out: Path) -> None:
-    """Raise UsageError where a folder may not be written."""
-    taken = out.exists() and (not out.is_dir() or any(out.iterdir()))
-    if taken and not (out / WORK).is_dir():
-        raise UsageError(f"{out} exists and holds something else: choose a new folder")
-
-
-def _check_settings(path: Path, shape: dict[str, JSON], made_before: bool) -> None:
-    """Make sure that a folder's dialogues are made as these would be; else write down how."""
-    plain = to_plain(shape)
-    if not made_before:
-        with AtomicFile(path) as file:
-            file.write(orjson.dumps(plain, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE))
-        return
-    try:
-        before = orjson.loads(path.read_bytes())
-    except orjson.JSONDecodeError as error:
-        raise DataError(f"{path}: not JSON: {error}; choose another --out") from error
-    differing = [name for name in plain if not equal(plain[name], before.get(name))]
-    if differing:
-        name = differing[0]
-        raise UsageError(
-            f"{path.parent.parent} was made with another {name}: {before.get(name)!r}, now "
-            f"{plain[name]!r}; choose another --out"
-        )

@@ -2,24 +2,22 @@
 
 The folder that is made holds
 
-    drafts.jsonl       a line for each description: the tool, or why there is none, and every try
-    generation.json    counts
+    generation/drafts.jsonl    for each description the tool, or why there is none, and every try
+    generation.json            counts
     tools.jsonl, tasks.jsonl, import.json      form `seal`: a pool, with a task for each tool
     mmtb_tools_en.jsonl                        form `mmtb`: a tool list a line, as upstream has them
 
-A line of drafts.jsonl is written when its tool is done, so that a killed generation loses what was
-in flight, and goes on by the same command. Descriptions of one category make one list.
+A killed generation loses what was in flight, and goes on by the same command
+(`seal.generation.journal`). Descriptions of one category make one list.
 """
 
 from __future__ import annotations
 
-import fcntl
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import IO, Any, Literal, get_args
+from typing import Any, Literal, get_args
 
 import orjson
 
@@ -27,8 +25,9 @@ from seal.benchmarks.importer import REPORT, TASKS, TOOLS, ImportReport, pool_di
 from seal.benchmarks.upstream.records import tool_id
 from seal.core.canonical import digest
 from seal.core.errors import DataError, RequestError, UnknownNameError, UsageError
-from seal.core.records import AtomicFile, repair_tail, write_records
+from seal.core.records import AtomicFile, write_records
 from seal.core.types import JSON, Tool
+from seal.generation.journal import WORK, Journal, open_journal
 from seal.generation.tools.descriptions import Description, read_descriptions
 from seal.generation.tools.rules import Draft, Fault, faults, read_draft
 from seal.generation.tools.trials import make_task
@@ -40,6 +39,7 @@ FORMS: tuple[Form, ...] = get_args(Form)
 BENCHMARK = "generated"
 TRIES = 3
 DRAFTS = "drafts.jsonl"
+SCHEMA = "draft/1"
 GENERATION = "generation.json"
 LISTS = "mmtb_tools_en.jsonl"
 
@@ -51,7 +51,7 @@ _KEPT = 4000
 class Made:
     """What became of one description: a line of drafts.jsonl."""
 
-    key: str
+    id: str
     """Digest of the description."""
     place: str
     """File and line."""
@@ -104,23 +104,31 @@ def generate_tools(
     if descriptions.resolve().is_relative_to(out.resolve()):
         raise UsageError(f"{descriptions} lies inside {out}: choose another output folder")
     settings: dict[str, JSON] = {"by": writer.identity, "seed": seed, "form": form}
-    with _journal(out, settings) as (file, known):
-        made: list[Made] = []
-        for number, one in enumerate(asked):
-            key = _key(one)
-            if key not in known:
-                names = _names([*made, *known.values()])
-                names |= {other.name for other in asked if other.name and other is not one}
-                known[key] = _make(one, key, writer, names)
-                file.write(orjson.dumps(known[key], option=orjson.OPT_APPEND_NEWLINE))
-                file.flush()
-            made.append(known[key])
-            if progress is not None:
-                progress(number + 1, len(asked))
+    with open_journal(out, settings, DRAFTS, Made, SCHEMA) as journal:
+        made = list(_drafts(asked, writer, journal, progress or (lambda done, total: None)))
         return _write(out, made, settings)
 
 
-def _make(asked: Description, key: str, writer: Writer, names: set[str]) -> Made:
+def _drafts(
+    asked: Sequence[Description],
+    writer: Writer,
+    journal: Journal[Made],
+    progress: Callable[[int, int], None],
+) -> Iterator[Made]:
+    """Yield what became of each description; what is not written yet is."""
+    wanted = {one.name for one in asked if one.name}
+    names = {str(one.draft["name"]) for one in journal.made.values() if one.draft is not None}
+    for number, one in enumerate(asked, 1):
+        made = journal.made.get(_id(one))
+        if made is None:
+            made = journal.add(_make(one, writer, names | (wanted - {one.name})))
+            if made.draft is not None:
+                names.add(str(made.draft["name"]))
+        progress(number, len(asked))
+        yield made
+
+
+def _make(asked: Description, writer: Writer, names: set[str]) -> Made:
     """Return a tool that meets the rules, after at most `TRIES` drafts, or why there is none."""
     rejected: list[Rejected] = []
     while len(rejected) < TRIES:
@@ -135,14 +143,13 @@ def _make(asked: Description, key: str, writer: Writer, names: set[str]) -> Made
             read = read_draft(text)
             found = [read] if isinstance(read, Fault) else faults(read, asked, names)
             if isinstance(read, Draft) and not found:
-                return _made(asked, key, asdict(read), "", rejected)
+                return _made(asked, asdict(read), "", rejected)
         rejected.append(Rejected(text, tuple(found)))
-    return _made(asked, key, None, rejected[-1].faults[0].rule, rejected)
+    return _made(asked, None, rejected[-1].faults[0].rule, rejected)
 
 
 def _made(
     asked: Description,
-    key: str,
     draft: dict[str, JSON] | None,
     dropped: str,
     rejected: Sequence[Rejected],
@@ -152,76 +159,11 @@ def _made(
         for one in rejected
     ]
     place = Path(asked.place).name  # folders are no one's business
-    return Made(key, place, asked.text, asked.category, draft, dropped, told)
+    return Made(_id(asked), place, asked.text, asked.category, draft, dropped, told)
 
 
-def _key(asked: Description) -> str:
+def _id(asked: Description) -> str:
     return digest([asked.text, asked.name, asked.category])[:16]
-
-
-def _names(made: Sequence[Made]) -> set[str]:
-    return {str(one.draft["name"]) for one in made if one.draft is not None}
-
-
-@contextmanager
-def _journal(
-    out: Path, settings: Mapping[str, JSON]
-) -> Iterator[tuple[IO[bytes], dict[str, Made]]]:
-    """Yield the file of drafts, open for one process, and what it holds by key.
-
-    Raises:
-        UsageError: The folder holds something else, or another process writes into it.
-        DataError: A line is none of ours.
-    """
-    path = out / DRAFTS
-    if out.exists() and not path.is_file() and (not out.is_dir() or any(out.iterdir())):
-        raise UsageError(
-            f"{out} exists and holds no {DRAFTS}: choose a new folder, or one that "
-            "`seal generate tools` began"
-        )
-    out.mkdir(parents=True, exist_ok=True)
-    with path.open("ab") as file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError as error:
-            raise UsageError(
-                f"another process is writing into {out}; wait for it, or give another --out"
-            ) from error
-        repair_tail(path)
-        lines = path.read_bytes().splitlines()
-        if not lines:
-            file.write(orjson.dumps(settings, option=orjson.OPT_APPEND_NEWLINE))
-            file.flush()
-        yield file, _read(path, lines, settings)
-
-
-def _read(path: Path, lines: Sequence[bytes], settings: Mapping[str, JSON]) -> dict[str, Made]:
-    known: dict[str, Made] = {}
-    for number, line in enumerate(lines, 1):
-        try:
-            value = orjson.loads(line)
-            if number > 1:
-                one = Made(**value)
-                known[one.key] = one
-        except (orjson.JSONDecodeError, TypeError) as error:
-            raise DataError(
-                f"{path}, line {number}: no draft ({error}); choose a new folder"
-            ) from error
-        if number == 1 and value != settings:
-            raise UsageError(
-                f"{path.parent} was begun with other settings: {_differing(value, settings)}; "
-                "give the same ones to go on, or another --out"
-            )
-    return known
-
-
-def _differing(there: Any, asked: Mapping[str, JSON]) -> str:
-    held = there if isinstance(there, dict) else {}
-    return ", ".join(
-        f"{name} is {held.get(name)!r}, asked was {value!r}"
-        for name, value in asked.items()
-        if held.get(name) != value
-    )
 
 
 def _write(out: Path, made: Sequence[Made], settings: Mapping[str, JSON]) -> dict[str, JSON]:
@@ -231,8 +173,8 @@ def _write(out: Path, made: Sequence[Made], settings: Mapping[str, JSON]) -> dic
     if not found:
         told = ", ".join(f"{count} {rule}" for rule, count in sorted(dropped.items()))
         raise DataError(
-            f"none of {len(made)} descriptions became a tool ({told}): {out / DRAFTS} says what "
-            "was wrong with each draft"
+            f"none of {len(made)} descriptions became a tool ({told}): {out / WORK / DRAFTS} says "
+            "what was wrong with each draft"
         )
     lists: dict[str, list[Made]] = {}
     for one in found:

@@ -1,0 +1,192 @@
+"""The folder in which a generation works: a killed one goes on where it was.
+
+    generation/settings.json   what its records are made by
+    generation/NAME.jsonl      each record as it was made, a line each
+
+A line is written when its record is done. Of several lines about one record the last one counts; a
+torn last line is cut off.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
+
+import orjson
+
+from seal.core.canonical import equal
+from seal.core.errors import DataError, UsageError, first_fault
+from seal.core.locks import Lock
+from seal.core.plain import json_bytes
+from seal.core.records import AtomicFile, repair_tail, to_plain
+from seal.core.secrets import without_keys
+from seal.core.types import JSON
+
+if TYPE_CHECKING:
+    from pydantic import TypeAdapter
+
+WORK = "generation"
+"""Folder, inside of what is made, of what it was made of."""
+SETTINGS = "settings.json"
+
+
+class Identified(Protocol):
+    """A record of a generation, a dataclass."""
+
+    @property
+    def id(self) -> str:
+        """What tells it from the others."""
+        ...
+
+
+Made = TypeVar("Made", bound=Identified)
+
+
+class Journal(Generic[Made]):
+    """Records as they are made. For one thread.
+
+    Args:
+        path: The file; it may exist from an earlier run.
+        kind: Of the records.
+        schema: Name and version of their form.
+
+    Raises:
+        DataError: A line is no such record.
+    """
+
+    def __init__(self, path: Path, kind: type[Made], schema: str) -> None:
+        self.path = path
+        self._kind = kind
+        self._schema = schema
+        repair_tail(path)
+        self.made: dict[str, Made] = self._read() if path.is_file() else {}
+        """By id, as the file has them."""
+        self._file = path.open("ab")
+
+    def add(self, made: Made) -> Made:
+        """Write a record; it is in the file when this returns.
+
+        Returns:
+            What the file has of it: keys of services, and what JSON cannot hold, are replaced. Who
+            goes on with this makes what one makes who reads the file.
+        """
+        line = self._encode(made)
+        held = self._decode(line)
+        self._file.write(line)
+        self._file.flush()
+        self.made[held.id] = held
+        return held
+
+    def close(self) -> None:
+        """Close the file, as it is."""
+        self._file.close()
+
+    def put_in_order(self, ids: Sequence[str]) -> None:
+        """Rewrite the file with one line a record, in this order; others follow."""
+        self._file.close()
+        order = {own: position for position, own in enumerate(ids)}
+        self.made = dict(sorted(self.made.items(), key=lambda item: order.get(item[0], len(order))))
+        with AtomicFile(self.path) as file:
+            for made in self.made.values():
+                file.write(self._encode(made))
+
+    def _encode(self, made: Made) -> bytes:
+        return without_keys(b'{"schema":"%s",%s\n' % (self._schema.encode(), json_bytes(made)[1:]))
+
+    def _decode(self, line: bytes) -> Made:
+        from pydantic import ValidationError
+
+        try:
+            fields = orjson.loads(line)
+        except orjson.JSONDecodeError as error:
+            raise DataError(f"not JSON: {error}") from error
+        if not isinstance(fields, dict) or fields.pop("schema", None) != self._schema:
+            raise DataError(f"no record of schema {self._schema!r}")
+        try:
+            made: Made = _adapter(self._kind).validate_python(fields)
+        except ValidationError as error:
+            raise DataError(first_fault(error)) from error
+        return made
+
+    def _read(self) -> dict[str, Made]:
+        found = {}
+        with self.path.open("rb") as lines:
+            for number, line in enumerate(lines, 1):
+                try:
+                    made = self._decode(line)
+                except DataError as error:
+                    raise DataError(
+                        f"{self.path}, line {number}: {error}; delete the line, so that what it "
+                        "was of is made again"
+                    ) from error
+                found[made.id] = made
+        return found
+
+
+def check_folder(out: Path) -> None:
+    """Make sure that a generation may write into a folder.
+
+    Raises:
+        UsageError: It holds something that no generation made.
+    """
+    taken = out.exists() and (not out.is_dir() or any(out.iterdir()))
+    if taken and not (out / WORK).is_dir():
+        raise UsageError(f"{out} exists and holds something else: choose a new folder")
+
+
+@contextmanager
+def open_journal(
+    out: Path, settings: Mapping[str, JSON], name: str, kind: type[Made], schema: str
+) -> Iterator[Journal[Made]]:
+    """Give the journal of a generation, for one process at a time.
+
+    Args:
+        out: Folder of what is made; it is made too.
+        settings: What shapes the records.
+        name: Of the journal.
+        kind: Of the records.
+        schema: Name and version of their form.
+
+    Raises:
+        UsageError: The folder holds something else, or records of other settings, or another
+            process is at work there.
+        DataError: A file is malformed.
+    """
+    check_folder(out)
+    work = out / WORK
+    work.mkdir(parents=True, exist_ok=True)
+    with Lock(work):
+        _check_settings(work / SETTINGS, to_plain(settings))
+        with closing(Journal(work / name, kind, schema)) as journal:
+            yield journal
+
+
+def _check_settings(path: Path, settings: Mapping[str, JSON]) -> None:
+    """Make sure that a folder's records are made as these would be; else write down how."""
+    if not path.is_file():
+        with AtomicFile(path) as file:
+            file.write(
+                orjson.dumps(settings, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
+            )
+        return
+    try:
+        before = orjson.loads(path.read_bytes())
+    except orjson.JSONDecodeError as error:
+        raise DataError(f"{path}: not JSON: {error}; choose another --out") from error
+    held = before if isinstance(before, dict) else {}
+    for name, value in settings.items():
+        if not equal(value, held.get(name)):
+            raise UsageError(
+                f"{path.parent.parent} was made with another {name}: {held.get(name)!r}, now "
+                f"{value!r}; choose another --out"
+            )
+
+
+@cache
+def _adapter(kind: type) -> TypeAdapter[Any]:
+    from pydantic import TypeAdapter
+
+    return TypeAdapter(kind)
