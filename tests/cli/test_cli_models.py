@@ -1,0 +1,63 @@
+"""`seal models`: the list, and the probe of one model."""
+
+import json
+
+import pytest
+from servers import Answer, ModelServer, Received, failure, text
+
+
+def listening(request: Received) -> Answer:
+    """Answer as a server without tool calling whose model writes actions."""
+    if "tools" in request.body:
+        return failure(400, "no tools here")
+    if "QUILL-83" in request.body["messages"][-1]["content"]:
+        return text("17.4 by QUILL-83")
+    return text('Action: get_temperature\nAction Input: {"city": "Bern"}')
+
+
+@pytest.fixture
+def url():
+    with ModelServer(listening) as server:
+        yield server.url
+
+
+def test_the_list_is_what_it_was(called):
+    done = called("models", "--json")
+    assert done.returncode == 0
+    assert {"lexical", "openai", "oracle"} <= json.loads(done.stdout)["models"].keys()
+
+
+def test_a_probe_says_what_a_model_can_do_and_how_to_play_it(called, url):
+    done = called("models", "probe", "openai/x", "--base-url", url)
+    assert done.returncode == 0, done.stderr
+    rows = [line.split("│")[1:-1] for line in done.stdout.splitlines() if line.startswith("│")]
+    assert [[cell.strip() for cell in row] for row in rows] == [
+        ["native", "native", "refused", "refused", "refused"],
+        ["native", "text", "refused", "refused", "refused"],
+        ["action", "text", "yes", "no", "yes"],
+        ["json", "text", "no", "no", "yes"],
+    ]
+    assert "no tools here" in done.stdout
+    assert done.stdout.rstrip().endswith("seal run --model openai/x --format action")
+
+
+def test_a_probe_as_json_is_one_object(called, url):
+    done = called("models", "probe", "openai/x", "--base-url", url, "--json")
+    found = json.loads(done.stdout)
+    assert found["use"] == ["--format", "action"]
+    assert found["ways"][2]["parallel"]["answer"] == "no"
+
+
+def test_a_model_that_can_nothing_exits_with_one(called):
+    with ModelServer(lambda request: text("Hello.")) as server:
+        done = called("models", "probe", "openai/x", "--base-url", server.url)
+    assert done.returncode == 1
+    assert "can be played in no format" in done.stdout
+
+
+def test_a_server_that_is_gone_is_told(called):
+    done = called(
+        "models", "probe", "openai/x", "--base-url", "http://127.0.0.1:9/v1", "-M", "max_tries=1"
+    )
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "could not be reached" in done.stderr

@@ -1,0 +1,113 @@
+"""What a probe finds out about a server's model, in each format."""
+
+import json
+
+import pytest
+from servers import Answer, Received, calls, failure, text
+
+from seal.core.errors import ModelError, UsageError
+from seal.models import ModelSettings, build_model
+from seal.models.probe import best, probe
+
+KNOWN = "17.4 degrees, measured by QUILL-83."
+
+
+def able(request: Received) -> Answer:
+    """Answer as a model that can do everything natively."""
+    messages = request.body["messages"]
+    if any(message["role"] == "tool" or "QUILL" in message["content"] for message in messages):
+        return text(KNOWN)
+    cities = ["Bern", "Oslo"] if "Oslo" in messages[-1]["content"] else ["Bern"]
+    if "tools" in request.body:
+        return calls(*(("get_temperature", {"city": city}) for city in cities))
+    return text("\n".join(written(request, city) for city in cities))
+
+
+def written(request: Received, city: str) -> str:
+    """Return a call in the form that the prompt asks for."""
+    given = json.dumps({"city": city})
+    if "Action Input" in request.body["messages"][0]["content"]:
+        return f"Action: get_temperature\nAction Input: {given}"
+    return f'{{"name": "get_temperature", "arguments": {given}}}'
+
+
+def toolless(request: Received) -> Answer:
+    """Answer as a server that refuses tools, with a model that calls one thing at a time."""
+    if "tools" in request.body or any(m["role"] == "tool" for m in request.body["messages"]):
+        return failure(400, "no tool support")
+    if "QUILL" in request.body["messages"][-1]["content"]:
+        return text(KNOWN)
+    return text(written(request, "Bern")[:-1])
+
+
+def deaf(request: Received) -> Answer:
+    """Answer as a model that calls, and never looks at what came back."""
+    return calls(("get_temperature", {"city": "Bern"}))
+
+
+@pytest.fixture
+def probed(model_server):
+    def ask(script):
+        server = model_server(script)
+        settings = ModelSettings(base_url=server.url, max_tries=1)
+        ways = probe(build_model("openai/x", settings), "openai/x")
+        return (
+            server,
+            {f"{w.format}/{w.tool_messages}": [w.calls, w.parallel, w.results] for w in ways},
+            best(ways),
+        )
+
+    return ask
+
+
+def answers(ways):
+    return {name: [ability.answer for ability in found] for name, found in ways.items()}
+
+
+def test_an_able_model_can_be_played_in_every_way(probed):
+    server, ways, found = probed(able)
+    assert set(map(tuple, answers(ways).values())) == {("yes", "yes", "yes")}
+    assert (found.format, found.tool_messages) == ("native", "native")
+    assert len(server.received) == 10
+
+
+def test_a_server_without_tools_is_told_from_a_model_that_cannot(probed):
+    _, ways, found = probed(toolless)
+    assert answers(ways) == {
+        "native/native": ["refused", "refused", "refused"],
+        "native/text": ["refused", "refused", "refused"],
+        "action/text": ["yes", "no", "yes"],
+        "json/text": ["yes", "no", "yes"],
+    }
+    assert "no tool support" in ways["native/native"][0].said
+    assert ways["action/text"][0].said == "repaired: closed"
+    assert (found.format, found.tool_messages) == ("action", "text")
+
+
+def test_a_model_that_ignores_results_can_be_played_in_no_way(probed):
+    _, ways, found = probed(deaf)
+    assert answers(ways)["native/native"] == ["yes", "no", "no"]
+    assert ways["native/native"][2].said == 'called get_temperature({"city":"Bern"})'
+    assert found is None
+
+
+def test_a_model_that_only_talks_is_told_what_it_said(probed):
+    _, ways, found = probed(lambda request: text("I cannot help."))
+    assert {ability.answer for abilities in ways.values() for ability in abilities} == {"no"}
+    assert ways["json/text"][0].said == "said 'I cannot help.'"
+    assert found is None
+
+
+def test_a_server_that_is_gone_is_an_error_and_no_answer():
+    model = build_model("openai/x", ModelSettings(base_url="http://127.0.0.1:9/v1", max_tries=1))
+    with pytest.raises(ModelError, match="could not be reached"):
+        probe(model, "openai/x")
+
+
+def test_a_model_that_plays_tasks_cannot_be_probed():
+    with pytest.raises(UsageError, match="'oracle' plays tasks"):
+        probe(build_model("oracle"), "oracle")
+
+
+def test_the_floor_can_be_probed_too():
+    assert [way.works for way in probe(build_model("lexical"), "lexical")] == [True] * 4

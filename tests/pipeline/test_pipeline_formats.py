@@ -1,0 +1,222 @@
+"""Whole runs under each format, style and feedback, offline and against a server."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from servers import Answer, Received, failure, text
+from small_pools import IDENTICAL, asked_city, contents, many, play, weather_task, write_pool
+
+from seal.core.errors import UsageError
+from seal.pipeline.settings import RunSettings
+
+FORMATS = ("native", "action", "json")
+CALLS = {
+    "action": 'Action: weather\nAction Input: {{"city": "{}"}}',
+    "json": '{{"name": "weather", "arguments": {{"city": "{}"}}}}',
+}
+RESULTS = {"action": "Observation:", "json": "Result:"}
+
+
+def toolless(format: str):
+    """Answer as a server without tool calling: tools and tool messages are refused."""
+
+    def answer_to(request: Received) -> Answer:
+        body = request.body
+        roles = {message["role"] for message in body["messages"]}
+        if "tools" in body or "tool" in roles:
+            return failure(400, "this model does not support tools")
+        city = asked_city([message["content"] for message in body["messages"]])
+        called = "You call tools in writing" in body["messages"][0]["content"]
+        if called and not body["messages"][-1]["content"].startswith(RESULTS[format]):
+            return text(CALLS[format].format(city))
+        return text(f"It is sunny in {city}.")
+
+    return answer_to
+
+
+def means(summary: dict[str, Any]) -> dict[str, float | None]:
+    return {name: metric["mean"] for name, metric in summary["metrics"].items()}
+
+
+@pytest.mark.parametrize("format", ["action", "json"])
+def test_a_server_without_tool_calling_plays_in_text(format, pool: Path, tmp_path, model_server):
+    server = model_server(toolless(format))
+    played = play(
+        pool, tmp_path / "run", model="openai/x", base_url=server.url, format=format, top_k=2
+    )
+    found = means(played.summary)
+    assert (played.exit_code, found["call_recall"], found["pass_rate"]) == (0, 1.0, 1.0)
+    system = played.folder.manifest()["system"]
+    assert (system["format"], system["tool_messages"]) == (format, "text")
+    (first, *_) = played.folder.trajectories()
+    call = next(step.call for step in first.steps if step.call)
+    assert (call.tool, call.raw) == ("small/weather/get", "")
+
+
+def test_natively_such_a_server_is_an_error_and_no_score(pool, tmp_path, model_server):
+    server = model_server(toolless("action"))
+    played = play(pool, tmp_path / "run", model="openai/x", base_url=server.url, limit=1)
+    assert (played.exit_code, played.summary["errors"]) == (1, 1)
+
+
+def test_answers_are_kept_for_each_format(pool, tmp_path, model_server):
+    servers = {format: model_server(toolless(format)) for format in ("action", "json")}
+    settings = {"model": "openai/x", "top_k": 2}
+    for format, server in servers.items():
+        play(pool, tmp_path / format, base_url=server.url, format=format, **settings)
+    asked = {format: len(server.received) for format, server in servers.items()}
+    assert min(asked.values()) > 0
+    for format, server in servers.items():
+        again = play(
+            pool,
+            tmp_path / f"{format}-again",
+            base_url=server.url,
+            format=format,
+            cache="replay",
+            **settings,
+        )
+        assert again.exit_code == 0
+        assert contents(again.folder.path) == contents(tmp_path / format)
+    assert {format: len(server.received) for format, server in servers.items()} == asked
+
+
+@pytest.mark.parametrize("model", ["lexical", "random", "oracle"])
+def test_offline_models_do_the_same_in_every_format(model, pool, tmp_path):
+    retriever = {"retriever": "oracle"} if model == "oracle" else {}
+    runs = {
+        format: play(pool, tmp_path / format, model=model, format=format, **retriever)
+        for format in FORMATS
+    }
+    first = contents(runs["native"].folder.path)
+    for played in runs.values():
+        found = contents(played.folder.path)
+        assert [found[name] == first[name] for name in IDENTICAL] == [True] * len(IDENTICAL)
+
+
+def test_a_run_is_resumed_only_in_its_format_and_feedback(pool, tmp_path):
+    play(pool, tmp_path / "run", format="action")
+    with pytest.raises(UsageError, match=r"system\.format: was 'action', is 'json'"):
+        play(pool, tmp_path / "run", resume=True, format="json")
+    with pytest.raises(UsageError, match=r"measure\.feedback: was 'auto', is 'off'"):
+        play(pool, tmp_path / "run", resume=True, format="action", feedback="off")
+
+
+def wrong_type(tmp_path: Path) -> str:
+    """Return a scripted model that errs once in every way, then gives up."""
+    wrong = [
+        {"name": "wether", "arguments": {"city": "Rome"}},
+        {"name": "weather", "arguments": {"town": "Rome"}},
+        {"name": "weather", "arguments": {"city": 7}},
+        {"name": "weather", "arguments": "Rome"},
+    ]
+    answers = [*({"calls": [call]} for call in wrong), "I give up."]
+    script = tmp_path / "script.json"
+    script.write_text(json.dumps({"execution_manager": answers, "*": ["Well."] * 9}))
+    return f"scripted:{script}"
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_feedback_is_the_same_for_native_calls_and_calls_in_text(format, tmp_path):
+    pool = write_pool(tmp_path / "pool", many(1))
+    kinds = {}
+    for feedback in ("on", "off"):
+        played = play(
+            pool,
+            tmp_path / feedback,
+            model=wrong_type(tmp_path),
+            format=format,
+            feedback=feedback,
+            retriever="tfidf",
+            top_k=3,
+        )
+        assert played.exit_code == 0
+        (trajectory,) = played.folder.trajectories()
+        results = [step.result for step in trajectory.steps if step.result]
+        kinds[feedback] = [result.error and result.error["kind"] for result in results]
+        explained = ["feedback" in json.loads(result.content) for result in results]
+        assert explained == [feedback == "on"] * 4
+    assert kinds["on"] == ["unknown_tool", "unknown_argument", "wrong_type", "unparsable_arguments"]
+    assert kinds["off"] == ["unknown_tool", None, None, "unparsable_arguments"]
+    assert played.folder.manifest()["measure"]["feedback"] == "off"
+
+
+@pytest.mark.parametrize("feedback", ["auto", "on", "off"])
+def test_the_phone_is_played_under_every_feedback(feedback, tmp_path):
+    played = play("toolsandbox-sample", tmp_path / "run", limit=3, feedback=feedback)
+    assert (played.exit_code, played.summary["errors"]) == (0, 0)
+
+
+def test_a_thinking_server_is_heard_in_text(tmp_path, model_server):
+    pool = write_pool(tmp_path / "pool", many(1))
+
+    def answer_to(request: Received) -> Answer:
+        last = request.body["messages"][-1]["content"]
+        if last.startswith("Observation"):
+            return text("Thought: I have it.\nFinal Answer: It is sunny in Rome.")
+        if last == "Go on.":
+            return text(CALLS["action"].format("Rome"))
+        return text("Thought: I need the weather.")
+
+    server = model_server(answer_to)
+    played = play(
+        pool,
+        tmp_path / "run",
+        model="openai/x",
+        base_url=server.url,
+        format="action",
+        style="react",
+        team="direct",
+    )
+    (trajectory,) = played.folder.trajectories()
+    said = [(step.author, step.recipient, step.content) for step in trajectory.steps]
+    assert said[1] == ("execution_manager", "execution_manager", "Thought: I need the weather.")
+    assert trajectory.answers == ("It is sunny in Rome.",)
+    assert means(played.summary)["pass_rate"] == 1.0
+    assert played.folder.manifest()["system"]["roles"]["execution_manager"] == "react"
+
+
+def test_style_and_an_agent_of_ones_own_exclude_each_other(pool, tmp_path):
+    with pytest.raises(UsageError, match="--style react"):
+        play(pool, tmp_path / "run", style="react", roles={"execution_manager": "decompose"})
+
+
+def test_an_example_reaches_the_server_and_is_of_another_task(tmp_path, model_server):
+    pool = write_pool(tmp_path / "pool", [weather_task("Rome"), weather_task("Oslo")])
+    server = model_server(toolless("json"))
+    played = play(
+        pool,
+        tmp_path / "run",
+        model="openai/x",
+        base_url=server.url,
+        format="json",
+        one_shot=True,
+        team="direct",
+    )
+    assert played.exit_code == 0
+    for received in server.received:
+        system, asked = (message["content"] for message in received.body["messages"][:2])
+        shown = system.partition("Request: ")[2].splitlines()[0]
+        assert {asked, shown} == {"What is the weather in Rome?", "What is the weather in Oslo?"}
+    assert played.folder.manifest()["system"]["one_shot"] is True
+
+
+def test_one_shot_needs_another_task_with_gold_calls(tmp_path):
+    pool = write_pool(tmp_path / "pool", many(1))
+    with pytest.raises(UsageError, match="--one-shot: no task has another one"):
+        play(pool, tmp_path / "run", one_shot=True)
+
+
+@pytest.mark.parametrize(
+    ("settings", "told"),
+    [
+        ({"format": "xml"}, "--format xml: expected one of native, action, json"),
+        ({"format": "json", "tool_messages": "native"}, "leave --tool-messages out"),
+        ({"feedback": "maybe"}, "--feedback maybe: expected one of auto, on, off"),
+        ({"style": "fast"}, "--style fast: expected plain or react"),
+    ],
+)
+def test_settings_that_cannot_be_are_refused(settings, told):
+    with pytest.raises(UsageError, match=told):
+        RunSettings(**settings)
