@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from seal.generation.tools.constraints import disagreements, stated, worded
 from seal.generation.tools.descriptions import Description
+from seal.generation.tools.patterns import is_pattern
 from seal.generation.tools.rules import Draft, Fault, faults, read_draft
 
 ASKED = Description("Search hotels in a city.", "search_hotels")
@@ -107,6 +108,7 @@ def nested(levels: int) -> dict[str, Any]:
         (of({**NIGHTS, "minimum": 40}), "schema", "minimum 40 is above maximum 30"),
         (of({**NIGHTS, "minimum": True}), "schema", "minimum cannot be True"),
         (of({**CITY, "pattern": "("}), "schema", "pattern cannot be '('"),
+        (of({**CITY, "pattern": "^(a+)+$"}), "schema", "pattern cannot be '^(a+)+$'"),
         (of({**CITY, "minLength": -1}), "schema", "minLength cannot be -1"),
         (draft(returns={"type": "object"}), "schema", "returns: an object needs properties"),
         (of({**NIGHTS, "maximum": 31}), "constraints", "states maximum 30, the schema has 31"),
@@ -121,6 +123,43 @@ def test_each_rule_is_broken_with_its_reason(text: str, rule: str, told: str) ->
     first = found(text)[0]
     assert first.rule == rule
     assert told in first.text
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        r"^\d{4}-\d{2}-\d{2}$",
+        r"^[A-Z]{2}(-\d{3})*$",
+        r"^(foo|bar)$",
+        r"^(\d{1,3}\.){3}\d{1,3}$",
+        r"^\+?\d+(\.\d+)?$",
+        r"\(a+\)+",
+        r"([+|)]a)*",
+    ],
+)
+def test_a_pattern_that_is_matched_at_once_may_stand(pattern: str) -> None:
+    assert is_pattern(pattern)
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    [r"^(a+)+$", r"(a|a)*", r"((a+))*x", r"((a*)b?){12}", r"(?:a*){2,}", r"((a{2,3}){2})*", "("],
+)
+def test_a_pattern_that_could_hold_up_a_run_is_refused(pattern: str) -> None:
+    assert not is_pattern(pattern)
+
+
+@pytest.mark.parametrize("value", ["NaN", "1e999", '"\\ud800"'])
+def test_numbers_and_texts_that_no_file_holds_are_no_json(value: str) -> None:
+    text = draft(examples=["PLACE"]).replace('"PLACE"', value)
+    assert [fault.rule for fault in found(text)] == ["invalid_json"]
+
+
+def test_foreign_keywords_are_told_in_order() -> None:
+    wrong = {**CITY, **dict.fromkeys(("minimum", "title", "anyOf", "items", "const"), 1)}
+    assert [fault.text.split("'")[1] for fault in found(of(wrong))] == [
+        *("anyOf", "const", "items", "minimum", "title"),
+    ]
 
 
 def test_a_name_is_given_once_whatever_its_case() -> None:

@@ -12,6 +12,8 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+import orjson
+
 from seal.benchmarks.lint.tools import PLACEHOLDERS, description_fault
 from seal.core.canonical import digest, equal
 from seal.core.errors import shortened
@@ -22,6 +24,7 @@ from seal.core.types import JSON, Tool, ToolCall
 from seal.core.validation import CallValidator
 from seal.generation.tools.constraints import disagreements
 from seal.generation.tools.descriptions import NAME, Description
+from seal.generation.tools.patterns import is_pattern
 
 DEEPEST = 5
 """Levels of a parameter: it is the first, its members or items are the second."""
@@ -87,8 +90,8 @@ def read_draft(text: str) -> Draft | Fault:
     """
     fenced = _FENCE.fullmatch(text)
     try:
-        value = json.loads(fenced[1] if fenced else text)
-    except (ValueError, RecursionError) as error:
+        value = orjson.loads(fenced[1] if fenced else text)
+    except orjson.JSONDecodeError as error:
         return Fault("invalid_json", f"the answer is not JSON: {error}")
     if not isinstance(value, dict):
         return Fault("invalid_json", f"expected one JSON object, got {shortened(value)}")
@@ -197,7 +200,7 @@ def _schema(schema: Any, path: str, depth: int, told: bool) -> Iterator[str]:
     if depth > DEEPEST:
         yield f"{path}: level {depth}; at most {DEEPEST}"
         return
-    for name in schema.keys() - _ANY - _KEYWORDS[kind]:
+    for name in sorted(schema.keys() - _ANY - _KEYWORDS[kind]):
         yield f"{path}: {name!r} means nothing for the type {kind}"
     if told or "description" in schema:
         yield from _says(schema.get("description"), path)
@@ -248,7 +251,7 @@ def _values(schema: dict[str, Any], path: str) -> Iterator[str]:
         *((n, _is_number) for n in ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum")),
         ("multipleOf", lambda value: _is_number(value) and value > 0),
         ("uniqueItems", lambda value: isinstance(value, bool)),
-        ("pattern", _is_pattern),
+        ("pattern", is_pattern),
         ("format", lambda value: isinstance(value, str)),
         ("enum", _is_choice),
         ("examples", lambda value: isinstance(value, list)),
@@ -293,13 +296,6 @@ def _is_count(value: Any) -> bool:
 
 def _is_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
-
-
-def _is_pattern(value: Any) -> bool:
-    try:
-        return isinstance(value, str) and bool(re.compile(value))
-    except re.error:
-        return False
 
 
 def _is_choice(value: Any) -> bool:
