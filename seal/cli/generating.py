@@ -6,7 +6,16 @@ from typing import Annotated
 import typer
 
 from seal.cli.failure import tell
-from seal.cli.options import Json, Simulator, pairs, typed_pairs
+from seal.cli.options import (
+    BaseUrl,
+    CacheDir,
+    CacheMode,
+    Json,
+    ModelOptions,
+    Simulator,
+    pairs,
+    typed_pairs,
+)
 from seal.cli.output import field_lines, output
 
 _LISTED = 3
@@ -47,13 +56,8 @@ def missions(
             metavar="ROLE=MODEL", help="Own model of user_simulator, planner, agent or simulator."
         ),
     ] = None,
-    model_option: Annotated[
-        list[str] | None,
-        typer.Option("--model-option", "-M", metavar="KEY=VALUE", help="Of the model."),
-    ] = None,
-    base_url: Annotated[
-        str | None, typer.Option(help="Address of an OpenAI-compatible server.")
-    ] = None,
+    model_option: ModelOptions = None,
+    base_url: BaseUrl = None,
     simulator: Simulator = "template",
     review: Annotated[
         Path | None,
@@ -66,8 +70,8 @@ def missions(
     limit: Annotated[int | None, typer.Option(help="Dialogues at most; may grow.")] = None,
     workers: Annotated[int, typer.Option(help="Dialogues at once.")] = 1,
     seed: Annotated[int, typer.Option(help="Another seed gives other dialogues.")] = 0,
-    cache: Annotated[str, typer.Option(help="record, replay or off.")] = "record",
-    cache_dir: Annotated[Path | None, typer.Option(help="Where answers are kept.")] = None,
+    cache: Annotated[CacheMode, typer.Option(help="Answers of models and simulators.")] = "record",
+    cache_dir: CacheDir = None,
     name: Annotated[str, typer.Option(help="Of the pool.  [default: its folder's]")] = "",
     json: Json = False,
 ) -> int:

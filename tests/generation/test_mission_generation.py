@@ -215,6 +215,7 @@ def test_a_damaged_line_is_named(tmp_path):
         ({"relations": ("pronoun",)}, UnknownNameError, "ellipsis"),
         ({"language": "fr"}, UnknownNameError, "en, zh"),
         ({"language": "zh"}, UsageError, "the grammar speaks en, not zh"),
+        ({"cache": "of"}, UnknownNameError, "Did you mean 'off'"),
         ({"workers": 0}, UsageError, "workers 0: expected at least 1"),
         ({"missions": 0}, UsageError, "missions"),
         ({"model": "oracle"}, UsageError, "cannot be the user_simulator"),

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from seal.cli.generating import missions
-from seal.cli.options import Json, new_app, typed_pairs
+from seal.cli.options import BaseUrl, Json, ModelOptions, new_app, typed_pairs
 from seal.cli.output import field_lines, output
 
 app = new_app("Write tools, make missions over them, and draft milestones from what was done.")
@@ -36,13 +36,8 @@ def tools(
     model: Annotated[
         str | None, typer.Option(help="PROVIDER/MODEL that writes.  [default: a grammar]")
     ] = None,
-    model_option: Annotated[
-        list[str] | None,
-        typer.Option("--model-option", "-M", metavar="KEY=VALUE", help="Of the model."),
-    ] = None,
-    base_url: Annotated[
-        str | None, typer.Option(help="Address of an OpenAI-compatible server.")
-    ] = None,
+    model_option: ModelOptions = None,
+    base_url: BaseUrl = None,
     form: Annotated[
         str, typer.Option(help="seal: a pool; mmtb: tool lists, as `seal import mmtb` reads them.")
     ] = "seal",

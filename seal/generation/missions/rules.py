@@ -215,4 +215,3 @@ def required(tool: Tool) -> list[str]:
     """Return the names of the arguments that a tool requires."""
     found = tool.parameters.get("required")
     return [name for name in found if isinstance(name, str)] if isinstance(found, list) else []
-

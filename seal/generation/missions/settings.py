@@ -25,7 +25,7 @@ class MissionSettings:
     """Settings of one generation.
 
     Raises:
-        UnknownNameError: A type, relation, role or language that there is not.
+        UnknownNameError: A type, relation, role, cache mode or language that there is not.
         UsageError: A number that cannot be.
     """
 
@@ -63,6 +63,7 @@ class MissionSettings:
             ("mission type", self.types, TYPES),
             ("relation", self.relations, RELATIONS),
             ("role", tuple(self.role_models), ROLES),
+            ("cache mode", (self.cache,), get_args(CacheMode)),
         ):
             for name in given:
                 if name not in known:
