@@ -168,6 +168,14 @@ def test_a_gold_call_says_why_it_was_not_made() -> None:
     assert (fault.name, fault.expected, fault.received) == ("y", (2,), 3)
 
 
+def test_a_fault_is_told_alike_whether_the_schema_or_gold_tells_of_it() -> None:
+    wanted = goal(plan(a(), gold("b/t/c", {"x": 1, "y": 2})))
+    found = scores(wanted, chat(BAD["iat"], ("c", {"x": 1, "y": 3})))
+    schema, beside = (found[name].details["findings"][0]["faults"][0] for name in ("iat", "iav"))
+    assert schema.keys() == beside.keys() == {"kind", "name", "expected", "received"}
+    assert beside == {"kind": "value", "name": "y", "expected": "(2,)", "received": "3"}
+
+
 WHY: list[tuple[Goal, str]] = [
     (Goal("x"), "no gold calls annotated"),
     (Goal("x", ()), "the goal has no plan"),

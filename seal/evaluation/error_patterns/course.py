@@ -34,7 +34,8 @@ def repairs(findings: Sequence[Finding]) -> list[Repair]:
     """Return what became of each error that the agent was told of, in their order.
 
     Told it is by a result with an error that is no failure of a service. An error is repaired by
-    the first valid call of the same tool after the feedback; where the tool is not known, of any.
+    the first valid call of the same tool after the feedback that repeats no earlier one; where the
+    tool is not known, of any.
 
     Args:
         findings: Of one goal.

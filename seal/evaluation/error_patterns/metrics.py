@@ -40,7 +40,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Literal
 
 from seal.core.errors import UsageError, shortened
@@ -216,7 +216,7 @@ def _told(finding: Finding) -> dict[str, JSON]:
     if finding.call is not None:
         told |= {"call": finding.call.id, "name": shortened_name(finding.call.name)}
     if finding.faults:
-        told["faults"] = [_fault(fault) for fault in finding.faults[:LISTED]]
+        told["faults"] = [_fault(fault.kind, fault) for fault in finding.faults[:LISTED]]
     if finding.earlier is not None:
         told["earlier"] = finding.earlier
     if finding.service is not None:
@@ -224,9 +224,9 @@ def _told(finding: Finding) -> dict[str, JSON]:
     return told
 
 
-def _fault(fault: CallError) -> dict[str, JSON]:
+def _fault(kind: str, fault: CallError | ArgumentFinding) -> dict[str, JSON]:
     return {
-        "kind": fault.kind,
+        "kind": kind,
         "name": shortened_name(fault.name),
         "expected": shortened(fault.expected),
         "received": shortened(fault.received),
@@ -260,13 +260,8 @@ def _gold_told(finding: GoldFinding) -> dict[str, JSON]:
     if finding.step is not None:
         told["step"] = finding.step
     if finding.faults:
-        told["faults"] = [_argument_fault(fault) for fault in finding.faults[:LISTED]]
+        told["faults"] = [_fault(fault.problem, fault) for fault in finding.faults[:LISTED]]
     return told
-
-
-def _argument_fault(fault: ArgumentFinding) -> dict[str, JSON]:
-    told = {name: shortened(value) for name, value in asdict(fault).items()}
-    return told | {"name": shortened_name(fault.name), "kind": fault.problem}
 
 
 def _no_arguments(goal: Goal, findings: Sequence[Finding]) -> str:
