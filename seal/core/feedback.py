@@ -1,7 +1,7 @@
 """What a wrong call brings: feedback, or what the environment itself makes of it.
 
-- `on`: an invalid call is not run. The model reads a sentence and the same as data: kind, name,
-  expected, received, nearest valid name.
+- `on`: an invalid call is not run. The model reads a sentence on each fault, and the same as data:
+  kind, name, expected, received, nearest valid name.
 - `off`: as ToolScan is published without feedback, every call is run as it stands: an unknown
   argument reaches the tool, a missing one does not. What cannot be run, for there is no such tool
   or there are no arguments, fails in two words, as behind an HTTP API. Where a tool breaks over an
@@ -16,7 +16,7 @@ Source: Kokane et al., ToolScan (2024), section on feedback.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Literal, get_args
 
@@ -30,6 +30,8 @@ Feedback = Literal["auto", "on", "off"]
 
 _REJECTIONS = frozenset(get_args(ErrorKind))
 _FIELDS = ("kind", "name", "expected", "received", "nearest")
+_MOST_TOLD = 10
+"""Faults of one call that are told."""
 _LONGEST = 2000
 """Characters of a field of the feedback: an argument may be a book."""
 _NEVER_RUN = frozenset({"unknown_tool", "unparsable_arguments"})
@@ -61,32 +63,46 @@ class _Around:
         return self.inner.events() if isinstance(self.inner, Eventful) else ()
 
 
-class Retold(_Around):
-    """An environment whose results are told in another way.
+class Explained(_Around):
+    """An environment whose rejections tell the model everything, in words and as data.
+
+    What is told is all that breaks the first rule which applies: each unknown argument, each value
+    of a wrong type.
 
     Args:
-        inner: Where calls run.
-        tell: A result to the same in other words.
+        inner: Rejects invalid calls by the rules.
+        validator: The rules.
+        offered: Names of the offered tools.
     """
 
-    def __init__(self, inner: Environment, tell: Callable[[ToolResult], ToolResult]) -> None:
+    def __init__(
+        self, inner: Environment, validator: CallValidator, offered: Sequence[str] = ()
+    ) -> None:
         super().__init__(inner)
-        self._tell = tell
+        self._validator = validator
+        self._offered = offered
 
     def call(self, calls: Sequence[ToolCall]) -> list[ToolResult]:
         """Return the results of all calls of one reply, in execution order."""
-        return [self._tell(result) for result in self.inner.call(calls)]
+        made = {call.id: call for call in calls}
+        return [
+            self._explained(result, made[result.call_id]) if is_rejection(result) else result
+            for result in self.inner.call(calls)
+        ]
+
+    def _explained(self, result: ToolResult, call: ToolCall) -> ToolResult:
+        found = list(self._validator.faults(call, self._offered))
+        if not found:  # the environment has rules of its own
+            return result
+        alike = [fault for fault in found if fault.kind == found[0].kind][:_MOST_TOLD]
+        sentences = " ".join(fault.message for fault in alike)
+        told = {"error": sentences, "feedback": list(map(_as_data, alike)), "response": ""}
+        return replace(result, content=json_text(told))
 
 
-def explained(result: ToolResult) -> ToolResult:
-    """Return a rejection with its feedback as data in the text; any other result as it is."""
-    error = result.error
-    if error is None or not is_rejection(result):
-        return result
-    given = {name: _short(error.get(name)) for name in _FIELDS}
-    told = {name: value for name, value in given.items() if value is not None}
-    content = json_text({"error": error.get("message", ""), "feedback": told, "response": ""})
-    return replace(result, content=content)
+def _as_data(fault: CallError) -> dict[str, JSON]:
+    given = {name: _short(getattr(fault, name)) for name in _FIELDS}
+    return {name: value for name, value in given.items() if value is not None}
 
 
 def is_rejection(result: ToolResult) -> bool:
@@ -98,6 +114,14 @@ def is_rejection(result: ToolResult) -> bool:
 def _short(value: JSON) -> JSON:
     text = json_text(value)
     return value if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."
+
+
+class Silenced(_Around):
+    """An environment whose rejections explain nothing."""
+
+    def call(self, calls: Sequence[ToolCall]) -> list[ToolResult]:
+        """Return the results of all calls of one reply, in execution order."""
+        return [silenced(result) for result in self.inner.call(calls)]
 
 
 def silenced(result: ToolResult) -> ToolResult:
@@ -179,13 +203,14 @@ class FeedbackSwitch:
             offered: Names of the offered tools, for messages.
         """
         if self.feedback == "on":
-            return Retold(Validated(environment, self._validator, offered), explained)
+            checked = Validated(environment, self._validator, offered)
+            return Explained(checked, self._validator, offered)
         if self.feedback == "auto":
             return environment
         if isinstance(environment, Validated):
             unbroken = Unbroken(environment.inner, self._validator)
             environment = Validated(unbroken, self._runnable)
-        return Retold(environment, silenced)
+        return Silenced(environment)
 
 
 def check_feedback(feedback: str) -> None:

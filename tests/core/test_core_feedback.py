@@ -95,22 +95,43 @@ def test_on_an_invalid_call_is_not_run_and_told_in_a_sentence_and_as_data(wrong,
     (result,) = environment.call([wrong])
     told = json.loads(result.content)
     assert inner.ran == [] and result.executed is None
-    assert told["feedback"]["kind"] == kind == result.error["kind"]
+    assert [fault["kind"] for fault in told["feedback"]] == [kind] == [result.error["kind"]]
     assert told["error"] == result.error["message"] and told["error"].endswith((".", "?"))
 
 
 def test_on_the_model_reads_expected_received_and_nearest():
     _, environment = api("on")
-    told = [json.loads(r.content)["feedback"] for r in environment.call([INVALID["wrong type"][0]])]
-    assert told == [{"kind": "wrong_type", "name": "days", "expected": "integer", "received": True}]
+    (result,) = environment.call([INVALID["wrong type"][0]])
+    assert json.loads(result.content)["feedback"] == [
+        {"kind": "wrong_type", "name": "days", "expected": "integer", "received": True}
+    ]
     (result,) = environment.call([INVALID["unknown tool"][0]])
-    assert json.loads(result.content)["feedback"] == {
-        "kind": "unknown_tool",
-        "name": "wether",
-        "expected": ["weather"],
-        "received": "wether",
-        "nearest": "weather",
-    }
+    assert json.loads(result.content)["feedback"] == [
+        {
+            "kind": "unknown_tool",
+            "name": "wether",
+            "expected": ["weather"],
+            "received": "wether",
+            "nearest": "weather",
+        }
+    ]
+
+
+def test_on_every_fault_of_the_first_kind_is_told_and_no_other():
+    _, environment = api("on")
+    (result,) = environment.call([call(0, {"town": "Bern", "day": 1, "days": "two"})])
+    told = json.loads(result.content)
+    assert [(fault["kind"], fault["name"]) for fault in told["feedback"]] == [
+        ("unknown_argument", "town"),
+        ("unknown_argument", "day"),
+    ]
+    assert told["error"].count("takes no argument") == 2
+
+
+def test_on_a_call_with_a_thousand_faults_is_told_ten():
+    _, environment = api("on")
+    (result,) = environment.call([call(0, {f"a{n}": n for n in range(1000)})])
+    assert len(json.loads(result.content)["feedback"]) == 10
 
 
 def test_on_a_received_value_as_long_as_a_book_is_cut():
