@@ -23,6 +23,7 @@ from seal.core.errors import (
     UnknownNameError,
     UsageError,
 )
+from seal.core.protocols import Response
 from seal.generation.missions.generate import Generated
 
 TALK = WeatherTalk()
@@ -147,6 +148,19 @@ def test_missions_that_the_machine_finds_wrong_are_dropped(tmp_path):
 
     with pytest.raises(DataError, match="dropped: nothing_missing 1"):
         generate(tmp_path / "pool", Unsound(), missions=1, types=("clarify",))
+
+
+def test_results_that_lack_what_a_later_call_takes_drop_the_dialogue(tmp_path):
+    class Silent:
+        identity = "silent/1"
+
+        def respond(self, tool, arguments):
+            return Response({})
+
+    made = generate(
+        tmp_path / "pool", "grammar", simulator=Silent(), limit=4, types=("multi", "single")
+    )
+    assert (made.errors, made.report.dropped) == ((), {"unusable_words": 3})
 
 
 def test_another_command_does_not_go_on_with_a_folder(whole, tmp_path):

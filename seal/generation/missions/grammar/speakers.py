@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Mapping, Sequence
 from datetime import date, datetime
+from threading import Lock
 from typing import Any
 
 from seal.core.errors import DataError, UsageError
@@ -50,6 +51,7 @@ class GrammarSpeakers:
 
     def __init__(self) -> None:
         self._made: dict[Any, list[Script]] = {}
+        self._keeping = Lock()
 
     @property
     def identity(self) -> dict[str, JSON]:
@@ -159,9 +161,11 @@ class GrammarSpeakers:
         key = (scene.assignment, tuple(scene.tools), said)
         found = self._made.get(key)
         if found is None:
-            found = self._made[key] = list(scripts(scene, language(), _today(scene)))
-            if len(self._made) > _KEPT:
-                self._made.pop(next(iter(self._made)), None)
+            found = list(scripts(scene, language(), _today(scene)))
+            with self._keeping:
+                self._made[key] = found
+                if len(self._made) > _KEPT:
+                    del self._made[next(iter(self._made))]
         return found
 
 
@@ -277,8 +281,9 @@ def _brought(scene: Scene, script: Script, place: int, pick: str) -> JSON:
     order = [n for group in script.rounds for n in group]
     results = [o for event in scene.events if isinstance(event, Round) for o in event.observations]
     act = script.calls[place].act
-    entries = entries_of(act, results[order.index(place)])
     gift = act.gives
+    given = entries_of(act, results[order.index(place)])
+    entries = [entry for entry in given if gift is not None and gift.id in entry]
     if gift is None or not entries:
         raise DataError(f"{act.tool}: its result holds nothing that a later call could take")
     how, by = gift.best.get(pick, ("first", ""))
