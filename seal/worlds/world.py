@@ -236,7 +236,7 @@ class World:
             raise
         except BaseException as error:  # a tool's failure is data: the chat goes on
             self.__dict__ = before
-            kind, message = type(error).__name__, str(error)
+            kind, message = type(error).__name__, _words_of(error)
             failure = {"kind": kind, "message": message}
             return ToolResult(call.id, f"{kind}: {message}", failure, executed=executed)
         return ToolResult(call.id, repr(value), value=value, executed=executed)
@@ -245,6 +245,16 @@ class World:
         if call.tool in self._tools and call.arguments is not None:
             return None
         return self._validator.check(call, self._offered)
+
+
+def _words_of(error: BaseException) -> str:
+    """Return what an exception says; one that cannot say it says so."""
+    try:
+        return str(error)
+    except KeyboardInterrupt:
+        raise
+    except BaseException:  # its own code, or the repr of what it holds, is as wrong as the tool
+        return "(its message cannot be read)"
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -85,6 +85,38 @@ def test_what_is_no_common_exception_is_a_failure_of_the_tool_too(kind):
     assert use(world_of(panic), "panic").error == {"kind": kind.__name__, "message": "odd"}
 
 
+class Mute(Exception):
+    """An exception that cannot say what it is about."""
+
+    def __str__(self) -> str:
+        raise RuntimeError("no str")
+
+
+class Unspeakable:
+    """A key whose repr, of which the text of a KeyError is made, raises."""
+
+    def __repr__(self) -> str:
+        raise SystemExit("no repr")
+
+
+@pytest.mark.parametrize(
+    ("failure", "kind"), [(Mute("m"), "Mute"), (KeyError(Unspeakable()), "KeyError")]
+)
+def test_an_exception_without_readable_text_is_a_failure_and_the_chat_goes_on(failure, kind):
+    def fail(world) -> None:
+        raise failure
+
+    def fine(world) -> str:
+        return "fine"
+
+    world = world_of(fail, fine)
+    result = use(world, "fail")
+
+    assert result.error == {"kind": kind, "message": "(its message cannot be read)"}
+    assert result.content == f"{kind}: (its message cannot be read)"
+    assert use(world, "fine").value == "fine"
+
+
 def test_a_result_that_is_no_json_is_a_failure_of_the_tool():
     def odd(world) -> str:
         return {1, 2}  # type: ignore[return-value]
