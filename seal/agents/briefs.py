@@ -4,7 +4,8 @@ A persona is a map; every part is optional:
 
 - `goal`: what the user wants in the end, in full. Missing: the request itself.
 - `boundary`: what the user knows besides, and what not, in words.
-- `facts`: {slot: value} or {slot: {"value": value, "ask": [words that ask for it]}}.
+- `facts`: {slot: value} or {slot: {"value": value, "ask": [words that ask for it]}}; authored
+  scenarios are refused where a fact could not be said (`check_facts`).
 - `then`: requests that the user makes one by one, each after the one before is said to be done.
 - `replies`: for each goal what the user answers to the agent's texts, one after the other.
 - `demonstration`: example messages {"role": "user" | "assistant" | "end", "content": text}; `end`
@@ -20,7 +21,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
 
-from seal.core.errors import UsageError
+from seal.core.errors import DataError, UsageError, shortened
 from seal.core.plain import json_text
 from seal.core.text import words
 from seal.core.types import JSON
@@ -28,6 +29,7 @@ from seal.core.types import JSON
 Brief = Literal["goal", "goal+boundary", "goal+boundary+demonstration"]
 WHOLE: Brief = "goal+boundary+demonstration"
 _NO_FACTS = ("goal", "boundary", "facts", "then", "replies", "demonstration")
+_FACT = 'expected a value, or {"value": value, "ask": [words that ask for it]}'
 
 
 def check_brief(brief: str) -> None:
@@ -83,6 +85,38 @@ def facts_of(persona: Mapping[str, JSON]) -> list[Fact]:
     entries |= {name: value for name, value in persona.items() if name not in _NO_FACTS}
     found = [_fact(slot, value) for slot, value in entries.items()]
     return [fact for fact in found if fact.value.strip()]
+
+
+def check_facts(persona: Mapping[str, JSON]) -> None:
+    """Make sure that the user can say each of `facts` in words, and knows when it is asked.
+
+    Raises:
+        DataError: A fact has no value, or one that is no text, number, truth value or list of such,
+            or a part that facts have not; the text names it.
+    """
+    given = persona.get("facts")
+    for slot, entry in given.items() if isinstance(given, Mapping) else ():
+        place = f"facts.{slot}"
+        parts = entry if isinstance(entry, Mapping) else {"value": entry}
+        if "value" not in parts or not parts.keys() <= {"value", "ask"}:
+            raise DataError(f"{place}: {_FACT}; got {shortened(entry)}")
+        if not _sayable(parts["value"]):
+            raise DataError(
+                f"{place}: expected a value to say, a text, a number, true or false, or a list of "
+                f"such; got {shortened(parts['value'])}"
+            )
+        ask = parts.get("ask", "")
+        words_of = ask if isinstance(ask, list) else [ask]
+        if not all(isinstance(word, str) for word in words_of):
+            raise DataError(
+                f"{place}.ask: expected a text or a list of texts, got {shortened(ask)}"
+            )
+
+
+def _sayable(value: JSON) -> bool:
+    if isinstance(value, list):
+        return bool(value) and all(map(_sayable, value))
+    return isinstance(value, bool | int | float) or (isinstance(value, str) and bool(value.strip()))
 
 
 def requests_of(persona: Mapping[str, JSON]) -> list[str]:

@@ -78,18 +78,38 @@ class ScriptedUser:
     def reply(self, chat: Chat) -> Reply:
         """Return the goal, an answer, or a call of `end_conversation`."""
         said = [s for s in chat.steps if s.goal == chat.goal and s.call is None]
-        if not any(step.author == chat.role for step in said):
+        own = sum(step.author == chat.role for step in said)
+        if not own:
             return Reply(chat.request)
-        replies = replies_of(chat.persona or {}, chat.goal)
-        if replies is not None:
-            answered = sum(step.author == chat.role for step in said) - 1
-            return Reply(replies[answered]) if answered < len(replies) else leave(chat)
-        script = _Script(chat.persona or {}, chat.request)
-        answer: str | None = None
-        for step in said:
-            if step.author != chat.role and step.recipient == chat.role and step.result is None:
-                answer = script.answer(step.content)
+        texts = [
+            step.content
+            for step in said
+            if step.author != chat.role and step.recipient == chat.role and step.result is None
+        ]
+        answer = scripted_answer(chat.persona or {}, chat.request, texts, own - 1, chat.goal)
         return leave(chat) if answer is None else Reply(answer)
+
+
+def scripted_answer(
+    persona: Mapping[str, JSON], request: str, texts: Sequence[str], answered: int, goal: int = 0
+) -> str | None:
+    """Return what the user says to the last of the agent's texts; None: it ends the conversation.
+
+    Args:
+        persona: The brief.
+        request: What the user said first.
+        texts: Of the agent to the user about the goal, in order.
+        answered: How often the user has answered before.
+        goal: Position of the goal.
+    """
+    replies = replies_of(persona, goal)
+    if replies is not None:
+        return replies[answered] if answered < len(replies) else None
+    script = _Script(persona, request)
+    answer: str | None = None
+    for text in texts:
+        answer = script.answer(text)
+    return answer
 
 
 @dataclass(slots=True)

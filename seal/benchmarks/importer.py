@@ -98,6 +98,9 @@ class Notes:
     malformed: list[str] = field(default_factory=list)
     """Place and fault of the first malformed records that were left out, at most `_PLACES`."""
 
+    remarks: list[str] = field(default_factory=list)
+    """Place of what was taken and may be meant otherwise, and why."""
+
     def leave_out(self, reason: str, fault: str) -> None:
         """Count a malformed record that is left out.
 
@@ -142,6 +145,8 @@ class ImportReport:
     """Counts of this benchmark's own."""
     malformed: tuple[str, ...] = ()
     """Place and fault of the first malformed records that were left out."""
+    remarks: tuple[str, ...] = ()
+    """Place of what was taken and may be meant otherwise, and why."""
 
     def to_json(self) -> dict[str, JSON]:
         """Return the content of `import.json`."""
@@ -154,6 +159,7 @@ class ImportReport:
             "digest": self.digest,
             "recordings": self.recordings,
             **({"malformed": list(self.malformed)} if self.malformed else {}),
+            **({"remarks": list(self.remarks)} if self.remarks else {}),
             **self.facts,
         }
 
@@ -261,7 +267,7 @@ def _write(
             for record in importer(source, notes, **options):
                 writer.add(record)
         except DataError as error:
-            raise DataError(f"{str(error).rstrip('.')}. Nothing was imported") from error
+            raise DataError(f"{_sentence(str(error))} Nothing was imported") from error
     if not writer.counts[TOOLS] + writer.counts[TASKS]:
         raise DataError(_nothing(name, source, notes))
     report = ImportReport(
@@ -274,10 +280,16 @@ def _write(
         dict(sorted(writer.recordings.items())),
         notes.facts,
         tuple(notes.malformed),
+        tuple(notes.remarks),
     )
     text = orjson.dumps(report.to_json(), option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
     (folder / REPORT).write_bytes(text)
     return report
+
+
+def _sentence(text: str) -> str:
+    """Return a text with the point that ends it, where no other mark does."""
+    return text if text.endswith(("?", "!", ".")) else f"{text}."
 
 
 def _nothing(name: str, source: Path, notes: Notes) -> str:

@@ -405,6 +405,85 @@ def test_a_fault_names_file_scenario_and_field(tmp_path: Path, scenario: Any, fa
     assert "scenarios.json, scenario 'tell_bo': " in told
 
 
+@pytest.mark.parametrize(
+    ("fact", "fault"),
+    [
+        ({"ask": ["which"]}, "persona.facts.service: expected a value, or "),
+        ({"value": "wifi", "aks": ["which"]}, "persona.facts.service: expected a value, or "),
+        ({"value": {"name": "wifi"}}, "persona.facts.service: expected a value to say"),
+        ({"value": "wifi", "ask": [1]}, "persona.facts.service.ask: expected a text or a list"),
+        (" ", "persona.facts.service: expected a value to say"),
+        (None, "persona.facts.service: expected a value to say"),
+    ],
+)
+def test_a_fact_that_no_user_could_say_is_refused(tmp_path: Path, fact: Any, fault: str) -> None:
+    told = refusal(tmp_path, changed("persona", "facts", to={"service": fact}))
+
+    assert f"scenario 'tell_bo': {fault}" in told
+
+
+@pytest.mark.parametrize("replies", [[], ["Yes."], [["Yes."], ["No."]], [["Yes.", 1]]])
+def test_replies_are_of_the_one_goal_of_a_scenario(tmp_path: Path, replies: Any) -> None:
+    told = refusal(tmp_path, changed("persona", "replies", to=replies))
+
+    assert "scenario 'tell_bo': persona.replies: expected [[TEXT, ...]]" in told
+
+
+def asked(persona: Any, heard: str) -> dict[str, Any]:
+    """Return the scenario with a question before its gold, to which the user answers."""
+    scenario = changed("persona", to=persona)
+    scenario["gold"][:0] = [{"say": "Which Bo do you mean?"}, {"hear": heard}]
+    return scenario
+
+
+def remarks(tmp_path: Path, scenario: Any) -> tuple[str, ...]:
+    source = write(tmp_path / "authored", scenario)
+    return import_benchmark("scenarios", source, tmp_path / "pool").remarks
+
+
+@pytest.mark.parametrize(
+    "persona",
+    [
+        {"facts": {"person": {"value": "Bo from work", "ask": "which Bo"}}},
+        {"replies": [["Bo from work"]]},
+    ],
+)
+def test_what_the_scripted_user_says_is_heard_without_a_remark(
+    tmp_path: Path, persona: Any
+) -> None:
+    assert remarks(tmp_path, asked(persona, "Bo from work")) == ()
+    assert "remarks" not in json.loads((tmp_path / "pool" / "import.json").read_text())
+
+
+@pytest.mark.parametrize(
+    ("persona", "said"),
+    [
+        ({"facts": {"Bo": "my brother"}}, "says 'my brother'"),
+        ({}, 'says "I don\'t know."'),
+        ({"replies": [[]]}, "ends the conversation"),
+    ],
+)
+def test_what_the_scripted_user_does_not_say_is_remarked_on(
+    tmp_path: Path, persona: Any, said: str
+) -> None:
+    (remark,) = remarks(tmp_path, asked(persona, "Bo from work"))
+
+    assert (
+        f"scenario 'tell_bo': gold.1.hear: hears 'Bo from work' where the scripted user {said};"
+        in remark
+    )
+    assert json.loads((tmp_path / "pool" / "import.json").read_text())["remarks"] == [remark]
+
+
+def test_a_user_that_was_not_spoken_to_says_nothing(tmp_path: Path) -> None:
+    scenario = deepcopy(SCENARIO)
+    scenario["gold"].insert(0, {"hear": "Bo from work"})
+
+    (remark,) = remarks(tmp_path, scenario)
+
+    assert "gold.0.hear: hears 'Bo from work' where the scripted user waits to be spoken" in remark
+
+
 def test_the_ids_of_scenarios_and_names_of_worlds_are_unique(tmp_path: Path) -> None:
     assert "scenario 'tell_bo': stands in" in refusal(tmp_path, SCENARIO, SCENARIO)
 

@@ -17,7 +17,8 @@ A scenario has
   {first column's value: {column: value}}, or to null, which removes the row; `settings`, or any
   table of one row, takes {column: value} at once. `clock` likewise.
 - `tools`: names of those that the agent is offered. `withheld`: those that no augmentation may add.
-- `persona`: what the simulated user knows (`seal.agents.briefs`). `request`: its first message.
+- `persona`: what the simulated user knows (`seal.agents.briefs`); `replies` is a list of one list.
+  `request`: its first message.
 - `milestones`, `minefields`: nodes (`notation`), each a map with an optional `name`, `after` (names
   of the nodes that come before it; left out: the one above it), `guards` (tables that must not
   change since then, or since the start, and after the last node, unless the node itself asks
@@ -38,6 +39,8 @@ A scenario has
 - `gold`: what is to be done, after the request: {"do": {TOOL: {argument: value}}}, or a list of
   such for calls at once; {"say": text} to the user; {"hear": text} from the user. `keep` names the
   result of a `do`, and `{NAME.0.phone_number}` stands for a part of it in later texts and values.
+  What it hears and the scripted user would not say there is a remark of the import: who plays the
+  gold to that user has another conversation.
 - `wrong`: at least one {"why": text, "steps": [...]} of the same form, that must not score 1.
 
 What no call and no cell could ever meet is refused when the file is read: an argument or column

@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo
 
+from seal.agents.briefs import check_facts
+from seal.agents.scripted_user import scripted_answer
 from seal.benchmarks.augment.augmentations import UNCHANGED
 from seal.benchmarks.augment.pools import GIVEN, TAG
 from seal.benchmarks.importer import Notes, Recorded, Web
@@ -26,8 +28,9 @@ from seal.benchmarks.scenarios.fitting import Arguments
 from seal.benchmarks.scenarios.notation import Names, place_of, plan_of
 from seal.benchmarks.scenarios.sequences import play_sequence
 from seal.benchmarks.upstream.web import web_answers
+from seal.core.conditions.parties import USER
 from seal.core.errors import DataError, UnknownNameError, shortened
-from seal.core.types import END_CONVERSATION, Goal, Plan, Step, Stop, Task, Tool, Trajectory
+from seal.core.types import END_CONVERSATION, JSON, Goal, Plan, Step, Stop, Task, Tool, Trajectory
 from seal.evaluation.milestones.faults import Fault, unmet
 from seal.evaluation.milestones.guardrails import parts, under
 from seal.evaluation.milestones.plans import WHOLLY, PlanResult, measure_plan
@@ -44,6 +47,7 @@ _PERSONA: Mapping[str, type | tuple[type, ...]] = {
     "boundary": str,
     "facts": dict,
     "then": (str, list),
+    "replies": list,
     "demonstration": list,
 }
 _OF_THE_USER = END_CONVERSATION.rpartition("/")[2]
@@ -74,7 +78,8 @@ def import_scenarios(
     documents = {tool.id: tool for kind in kinds for tool in worlds(kind).worlds.documents()}
     yield from (tool for tool in documents.values() if tool.name != _OF_THE_USER)
     counts: Counter[str] = Counter()
-    for task, wrong in compiled:
+    for scenario, (task, wrong) in zip(authored.scenarios, compiled, strict=True):
+        notes.remarks += (f"{scenario.place}: {text}" for text in _unheard(scenario, task))
         yield task
         yield from (Recorded(WRONG, trajectory) for trajectory in wrong)
         counts.update(wrong=len(wrong), **{tag: int(task.tags[tag]) for tag in CATEGORIES})
@@ -227,8 +232,51 @@ def _persona(scenario: Scenario, base: BaseWorld) -> dict[str, Any]:
             raise DataError(f"persona: {UnknownNameError('part of a persona', name, _PERSONA)}")
         if not isinstance(value, _PERSONA[name]):
             raise DataError(f"persona.{name}: got {shortened(value)}; see seal.agents.briefs")
+    try:
+        check_facts(scenario.persona)
+    except DataError as error:
+        raise DataError(f"persona.{error}") from error
+    _check_replies(scenario.persona.get("replies"))
     examples = {"demonstration": base.demonstration} if base.demonstration else {}
     return {**examples, **scenario.persona}
+
+
+def _unheard(scenario: Scenario, task: Task) -> Iterator[str]:
+    """Yield where the gold sequence hears of the user what the scripted one does not say."""
+    moves = (number for number, move in enumerate(scenario.gold) if move.hear is not None)
+    texts: list[str] = []
+    for step in (task.goals[0].reference or ())[1:]:
+        if step.recipient == USER:
+            texts.append(step.content)
+        if step.author != USER:
+            continue
+        place = f"gold.{next(moves)}.hear"
+        persona = task.persona or {}
+        said = scripted_answer(persona, scenario.request, texts, len(texts) - 1) if texts else ""
+        if said == step.content:
+            continue
+        instead = "ends the conversation" if said is None else f"says {shortened(said)}"
+        yield (
+            f"{place}: hears {shortened(step.content)} where the scripted user "
+            f"{instead if texts else 'waits to be spoken to'}; give the persona facts, then or "
+            "replies by which it says so, or hear what it says"
+        )
+
+
+def _check_replies(replies: JSON) -> None:
+    """Make sure that replies are given for the one goal of a scenario.
+
+    Raises:
+        DataError: They are not.
+    """
+    if replies is None:
+        return
+    (own,) = replies if isinstance(replies, list) and len(replies) == 1 else (None,)
+    if not isinstance(own, list) or not all(isinstance(text, str) and text.strip() for text in own):
+        raise DataError(
+            f"persona.replies: expected [[TEXT, ...]], the texts of the one goal in order; got "
+            f"{shortened(replies)}"
+        )
 
 
 def _trajectory(

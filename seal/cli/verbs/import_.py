@@ -40,8 +40,11 @@ def command(
             report = import_benchmark(name, source, out, **options).to_json()
             next_step = _next(report, out)
         result.result(report)
-        told = {name: value for name, value in report.items() if name != "malformed"}
+        told = {
+            name: value for name, value in report.items() if name not in ("malformed", "remarks")
+        }
         places = [f"left out: {fault}" for fault in report.get("malformed", ())]
+        places += [f"note: {remark}" for remark in report.get("remarks", ())]
         result.show(*field_lines(told), *places, f"written to {out}; {next_step}")
     return 0
 
