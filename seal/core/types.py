@@ -70,7 +70,8 @@ class ToolCall:
     arguments: dict[str, JSON] | None
     """None where `raw` is no JSON object."""
     raw: str = ""
-    """The model's text of the arguments; empty where `arguments` says it all."""
+    """The model's text of the arguments; empty where `arguments` says it all. Beside arguments: the
+    text that was repaired to read them (`seal.core.formats.repairs_of`)."""
     tool: str | None = None
     """Id of the offered tool that `name` means; None for an unknown name."""
 

@@ -136,11 +136,15 @@ class CallValidator:
 
 
 def _unparsable(call: ToolCall) -> CallError:
+    if call.name.strip():
+        message, expected = f"The arguments of {shortened(call.name)} are not", "a JSON object"
+    else:
+        message, expected = "This is no call: it needs", "a tool's name and a JSON object"
     return CallError(
         "unparsable_arguments",
         call.name,
-        f"The arguments of {shortened(call.name)} are not a JSON object.",
-        "a JSON object",
+        f"{message} {expected}.",
+        expected,
         call.raw[:1000] if call.arguments is None else shortened(call.arguments),
     )
 

@@ -128,6 +128,14 @@ def test_on_every_fault_of_the_first_kind_is_told_and_no_other():
     assert told["error"].count("takes no argument") == 2
 
 
+def test_on_what_is_no_call_at_all_is_told_what_a_call_needs():
+    _, environment = api("on")
+    (result,) = environment.call([call(0, None, "", "Thought: hm")])
+    told = json.loads(result.content)
+    assert told["error"] == "This is no call: it needs a tool's name and a JSON object."
+    assert told["feedback"][0]["received"] == "Thought: hm"
+
+
 def test_on_a_call_with_a_thousand_faults_is_told_ten():
     _, environment = api("on")
     (result,) = environment.call([call(0, {f"a{n}": n for n in range(1000)})])

@@ -77,17 +77,18 @@ def _table(ways: "list[Way]") -> Any:
 
 
 def _notes(ways: "list[Way]") -> list[str]:
-    """Return what was said where the answer is no plain yes, each thing once."""
-    lines: dict[str, None] = {}
+    """Return what was said where the answer is no plain yes, equal things in one line."""
+    said: dict[str, dict[str, None]] = {}
     for way in ways:
         for name, ability in (
             ("calls", way.calls),
             ("several at once", way.parallel),
-            (f"uses results as {way.tool_messages}", way.results),
+            (f"results as {way.tool_messages}", way.results),
         ):
             if ability.said:
-                lines[f"{way.format}, {name}: {ability.answer}, {ability.said}"] = None
-    return list(lines)
+                words = f"{ability.answer}, {ability.said}"
+                said.setdefault(words, {})[f"{way.format} {name}"] = None
+    return [f"{', '.join(names)}: {words}" for words, names in said.items()]
 
 
 def _flags(way: "Way") -> list[str]:
