@@ -240,3 +240,64 @@ def recorded_step(message: dict) -> Step:
         result = ToolResult("", message["content"])
     content = "" if call else message["content"]
     return Step(index, author, recipient, content, call, result, index)
+
+
+SPACES = st.sampled_from(["", " ", "-", ".", "\u00a0"])
+
+
+@pytest.mark.parametrize(
+    ("told", "said", "known"),
+    [
+        ("US number is 720 555 0128", "+17205550128", True),
+        ("US number is 720 555 0128", "+1 720 555 0128", True),
+        ("US number is 720 555 0128", "It is +1 (720) 555-0128, at 5", False),  # 5 is new
+        ("US number is 720 555 0128, 5 copies", "It is +1 (720) 555-0128, 5 copies", True),
+        ("US number is 720 555 0128", "1-720-555-0128", True),
+        ("US number is 720 555 0128", "001 720 555 0128", True),
+        ("US number is 720 555 0128", "+1 720 555 0129", False),
+        ("US number is 720 555 0128", "+17205550182", False),
+        ("US number is 720 555 0128", "+17720 555 0128", False),  # 177 is no country
+        ("number 070-123 45 67", "+46 70 123 45 67", True),
+        ("number 070-123 45 67", "+46 (0)70 123 45 67", True),
+        ("number +46701234567", "070-123 45 67", True),
+        ("number +46701234567", "+47701234567", False),
+        ("number 0612345678", "+39 06 12345678", True),
+        ("order 2345678", "order 12345678", False),
+    ],
+)
+def test_a_phone_number_is_known_with_and_without_its_countrys_code(told, said, known):
+    assert (not Knowledge((told,)).unknown(said)) is known
+
+
+@given(
+    st.integers(2 * 10**9, 10**10 - 1).map(str),
+    st.sampled_from(["", "1", "+1", "001", "+46", "+358"]),
+    st.booleans(),
+    st.lists(SPACES, min_size=3, max_size=3),
+    st.integers(0, 9),
+)
+def test_only_another_digit_makes_a_phone_number_another(digits, code, brackets, parts, place):
+    def written(number: str) -> str:
+        area = f"({number[:3]})" if brackets else number[:3]
+        return parts[0].join([code, area]) + parts[1] + number[3:6] + parts[2] + number[6:]
+
+    changed = str((int(digits[place]) + 1) % 10)
+    other = digits[:place] + changed + digits[place + 1 :]
+    known = Knowledge((f"The number is {digits}.",))
+
+    assert known.unknown(f"It is{' ' + written(digits).lstrip('-. ')}") == []
+    assert known.unknown(f"It is {written(other).lstrip('-. ')}") != []
+
+
+@pytest.mark.parametrize(
+    ("said", "facts"),
+    [
+        ("The code is X1234567.", ["X1234567"]),
+        ("Take AB-1234 and 4F7K2P", ["AB-1234", "4F7K2P"]),
+        ("It lands at 1030AM", ["1030"]),
+        ("It is due 2024-03-22", ["2024-03-22"]),
+    ],
+)
+def test_a_code_is_one_fact_and_a_moment_is_none(said, facts):
+    assert [fact.text for fact in Knowledge().unknown(said)] == facts
+    assert Knowledge((said.replace("-", " ").casefold(),)).unknown(said) == []
