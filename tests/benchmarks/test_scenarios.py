@@ -241,7 +241,40 @@ def test_columns_are_measured_as_the_notation_says(tmp_path: Path) -> None:
 BO = {"name": "Bo"}
 ON = {"is": [{"wifi": "on"}]}
 CLOSE, NEAR = {"close": 1}, {"close": -1}
+UNNAMED = [{"calls": {"search_contacts": BO}}, {"after": ["x"], "tells": ["Bo"]}]
 FAULTS = [
+    (changed("id", to="a\x00b\n../x"), "id: 'a\\x00b\\n../x' holds a line break or another"),
+    (
+        changed("tools", ..., to="search_contacts"),
+        "tools: 'search_contacts' stands 2 times; name it once",
+    ),
+    (changed("with", to={"settings": {"wlan": True}}), "with.settings: no column 'wlan'; known: "),
+    (
+        changed("with", to={"contacts": {"name": "Bo"}}),
+        "with.contacts: the base world has 2 rows of it, and cells alone change a table of one",
+    ),
+    (
+        changed("milestones", to=UNNAMED),
+        "milestones.1: after: no node 'x', for none has a name yet; give the one that is meant",
+    ),
+    (
+        changed("milestones", 2, "happens", to="rings"),
+        "milestones.2 (told): happens: the world 'phone' has no events; play in one that has, "
+        "such as phone_with_timers",
+    ),
+    (
+        changed("with", to={"contacts": {"x": {"person_id": "bo"}}}),
+        "contacts.2: person_id 'bo' stands twice",
+    ),
+    (
+        changed("with", to={"settings": {"low_battery_mode": True, "wifi": False}}),
+        "settings.0: low_battery_mode is true, which keeps cellular, wifi, location_service off, "
+        "and cellular, location_service is true",
+    ),
+    (
+        changed("with", to={"settings": {"latitude": 999}}),
+        "settings.0: latitude must be between -90.0 and 90.0, got 999",
+    ),
     (changed("categories", to=["single_call"]), "categories: no category 'single_call'"),
     (changed("categories", to=[]), "categories: expected at least one of"),
     (changed("world", to="hoem"), "world: no world 'hoem'; known: home. Did you mean 'home'?"),
@@ -402,7 +435,34 @@ def test_a_fault_names_file_scenario_and_field(tmp_path: Path, scenario: Any, fa
     told = refusal(tmp_path, scenario)
 
     assert fault in told
-    assert "scenarios.json, scenario 'tell_bo': " in told
+    assert f"scenarios.json, scenario {scenario['id']!r}: " in told
+    assert "?." not in told
+
+
+@pytest.mark.parametrize("number", ["NaN", "Infinity", "-Infinity", "1e999"])
+def test_a_number_that_is_none_is_refused_with_its_place(tmp_path: Path, number: str) -> None:
+    source = write(tmp_path / "authored", changed("with", to={"settings": {"latitude": 12.5}}))
+    file = source / "scenarios.json"
+    file.write_text(file.read_text().replace("12.5", number))
+
+    with pytest.raises(DataError) as caught:
+        import_benchmark("scenarios", source, tmp_path / "pool")
+
+    assert "scenarios.json" in str(caught.value)
+    if number != "1e999":
+        place = "scenarios.json, scenarios.0.with.settings.latitude: expected a number, got "
+        assert place in str(caught.value)
+
+
+def test_a_world_of_two_rows_of_settings_is_refused(tmp_path: Path) -> None:
+    worlds = deepcopy(WORLDS)
+    worlds["home"]["tables"]["settings"] *= 2
+
+    assert "settings has 2 rows; expected one row only" in refusal(
+        tmp_path, SCENARIO, worlds=worlds
+    )
+    told = refusal(tmp_path, changed("with", to={"settings": {"wifi": False}}), worlds=worlds)
+    assert "with.settings: the base world has 2 rows of it" in told
 
 
 @pytest.mark.parametrize(

@@ -91,7 +91,14 @@ def tables_of(
 def _changed(
     rows: Sequence[Mapping[str, JSON]], change: Mapping[str, JSON], types: Types, place: str
 ) -> list[dict[str, JSON]]:
-    if len(rows) == 1 and change.keys() <= {*rows[0], *types}:
+    at_once = any(not isinstance(c, Mapping) and c is not None for c in change.values())
+    if len(rows) > 1 and types and at_once and change.keys() <= types.keys():
+        raise DataError(
+            f"{place}: the base world has {len(rows)} rows of it, and cells alone change a table "
+            "of one row; keep one row only, or name a row by its first column: {ROW: {column: "
+            "value}}"
+        )
+    if len(rows) == 1 and (change.keys() <= {*rows[0], *types} or (types and at_once)):
         check_cells(change, types, place)
         return [{**rows[0], **change}]
     if not rows:

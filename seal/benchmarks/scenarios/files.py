@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
+from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -159,15 +160,15 @@ def _content(path: Path) -> dict[str, Any]:
     if not isinstance(content, dict) or not content.keys() <= set(_KEYS) or not content:
         raise DataError(f"{path}: expected {_EXPECTED}, got {shortened(content)}")
     refuse_deep(content)
-    _refuse_twice(path)
+    _refuse_unheld(path)
     return content
 
 
-def _refuse_twice(path: Path) -> None:
-    """Refuse keys that stand twice in one object, of which JSON would keep the last.
+def _refuse_unheld(path: Path) -> None:
+    """Refuse what is written and not kept: all but the last of equal keys, numbers that are none.
 
     Raises:
-        DataError: Names the file, the way to the object, and the key.
+        DataError: Names the file, the way to the object and the key, or to the number.
     """
 
     def marked(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -184,6 +185,20 @@ def _refuse_twice(path: Path) -> None:
         way = ".".join(_way(content, holder) or [])
         place = f"{path}, {way}" if way else str(path)
         raise DataError(f"{place}: the key {key!r} stands twice; remove or rename one")
+    for keys, number in _no_numbers(content):
+        raise DataError(
+            f"{path}, {'.'.join(keys)}: expected a number, got {number}; JSON has none such: write "
+            "a number, or null"
+        )
+
+
+def _no_numbers(value: Any) -> Iterator[tuple[list[str], float]]:
+    """Yield each number that is infinite or none, with the names and positions that lead to it."""
+    if isinstance(value, float) and not isfinite(value):
+        yield [], value
+    if isinstance(value, (dict, list)):
+        for key, item in value.items() if isinstance(value, dict) else enumerate(value):
+            yield from (([str(key), *way], number) for way, number in _no_numbers(item))
 
 
 def _way(value: Any, holder: Any) -> list[str] | None:
@@ -258,6 +273,11 @@ def _faults(scenario: Scenario) -> Iterator[str]:
     for name in ("id", "request"):
         if not getattr(scenario, name).strip():
             yield f"{name}: expected a text, got an empty one"
+    if not scenario.id.isprintable():
+        yield (
+            f"id: {scenario.id!r} holds a line break or another character that is not printed; "
+            "rename it"
+        )
     if not scenario.milestones and not scenario.minefields:
         yield "milestones: expected milestones or minefields, by which it is scored, got none"
     if not scenario.wrong:

@@ -30,6 +30,7 @@ from seal.benchmarks.scenarios.sequences import play_sequence
 from seal.benchmarks.upstream.web import web_answers
 from seal.core.conditions.parties import USER
 from seal.core.errors import DataError, UnknownNameError, shortened
+from seal.core.protocols import Eventful
 from seal.core.types import END_CONVERSATION, JSON, Goal, Plan, Step, Stop, Task, Tool, Trajectory
 from seal.evaluation.milestones.faults import Fault, unmet
 from seal.evaluation.milestones.guardrails import parts, under
@@ -145,6 +146,7 @@ class _Compiler:
             DataError: The text begins with the field.
         """
         task = self._task()
+        self._check_events(task)
         self._check_gold()
         gold = self._played(task, self.scenario.gold, "gold")
         result = _measured(task, gold)
@@ -193,6 +195,19 @@ class _Compiler:
         )
         return replace(task, initial_state=self.world.beginning(task))
 
+    def _check_events(self, task: Task) -> None:
+        """Make sure that something can happen by itself where a node waits for it."""
+        if isinstance(self.world.open(task, 0), Eventful):
+            return
+        fields = {"milestones": self.scenario.milestones, "minefields": self.scenario.minefields}
+        for name, nodes in fields.items():
+            for number, node in enumerate(nodes):
+                if node.happens is not None:
+                    raise DataError(
+                        f"{place_of(nodes, name, number)}: happens: the world {self.base.kind!r} "
+                        "has no events; play in one that has, such as phone_with_timers"
+                    )
+
     def _check_gold(self) -> None:
         """Make sure that the gold calls name no argument that there is not.
 
@@ -215,6 +230,8 @@ class _Compiler:
         for name in names:
             if name not in known:
                 raise DataError(f"{field}: {UnknownNameError('tool of the world', name, known)}")
+            if names.count(name) > 1:
+                raise DataError(f"{field}: {name!r} stands {names.count(name)} times; name it once")
         return [known[name] for name in names]
 
     def _played(self, task: Task, moves: Sequence[Move], field: str) -> tuple[Step, ...]:

@@ -38,6 +38,7 @@ _ALIKE = ("content",)
 """Columns that are compared by ROUGE-L where nothing else is said."""
 _MEASURES = tuple(measure for measure in get_args(Measure) if measure != "calls")
 """Measures of a column of a table; calls are of messages."""
+_NODE = "node"
 _START = "start"
 """Name of the first step, which no node may have."""
 
@@ -119,7 +120,7 @@ def _nodes(nodes: Sequence[Node], field: str, names: Names) -> tuple[Milestone, 
         after = (
             above
             if node.after is None
-            else [_known(name, places, "node", f"{place}: after") for name in node.after]
+            else [_known(name, places, _NODE, f"{place}: after") for name in node.after]
         )
         try:
             conditions = tuple(_Reader(node, names, places).conditions())
@@ -174,6 +175,11 @@ def _places(nodes: Sequence[Node], field: str) -> dict[str, int]:
 
 
 def _known(name: str, known: Mapping[str, Any], kind: str, place: str) -> Any:
+    if kind == _NODE and not known:
+        raise DataError(
+            f"{place}: no node {name!r}, for none has a name yet; give the one that is meant a "
+            f"`name`: {name!r}"
+        )
     if name not in known:
         raise DataError(f"{place}: {UnknownNameError(kind, name, known)}")
     return known[name]
@@ -246,7 +252,7 @@ class _Reader:
         take = self._node.take
         if take is None:
             return StateHas(MESSAGE, (row,), columns=columns)
-        since = _known(take.of, self._places, "node", "take.of")
+        since = _known(take.of, self._places, _NODE, "take.of")
         return DependsOn(since, (row,), take.value, fill, columns)
 
     def _unconfirmed(self, tools: str | list[str]) -> Condition:
@@ -284,7 +290,7 @@ class _Reader:
         measure: Any = _CHANGES[kinds[0]]
         since = None if measure == "snapshot" else FIRST
         if change.get("since", _START) != _START:
-            since = _known(str(change["since"]), self._places, "node", f"{place}.since")
+            since = _known(str(change["since"]), self._places, _NODE, f"{place}.since")
         columns = {name: Column("rouge_l") for row in rows for name in row if name in _ALIKE}
         by = change.get("by", {})
         if not isinstance(by, dict):

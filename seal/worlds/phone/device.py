@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from seal.core.errors import MissingExtraError, shortened
 from seal.core.moments import MOMENTS
-from seal.core.types import Tables
+from seal.core.types import JSON, Tables
 from seal.worlds.functions import NotGiven, WorldTool
 from seal.worlds.tables import Row
 from seal.worlds.world import Circumstances, World
@@ -179,6 +179,36 @@ def check_place(
     check_range(f"longitude{suffix}", longitude, LONGITUDES)
 
 
+def check_beginning(tables: Tables) -> None:
+    """Make sure that a phone can be as its tables say.
+
+    Args:
+        tables: Of which the first column names the rows.
+
+    Raises:
+        ValueError: Two rows have one name (but for messages, of which ToolSandbox has two of one
+            name), a service is on in low battery mode, or a place is none on earth; the text names
+            table, row and column.
+    """
+    for table, rows in tables.items():
+        named: set[JSON] = set()
+        for number, row in enumerate(rows):
+            column = next(iter(row))
+            if table != "messages" and row[column] is not None and row[column] in named:
+                raise ValueError(f"{table}.{number}: {column} {row[column]!r} stands twice")
+            named.add(row[column])
+            try:
+                check_place(row.get("latitude"), row.get("longitude"))
+            except ValueError as error:
+                raise ValueError(f"{table}.{number}: {error}") from error
+            on = [service for service in SERVICES if row.get(service)]
+            if row.get("low_battery_mode") and on:
+                raise ValueError(
+                    f"{table}.{number}: low_battery_mode is true, which keeps "
+                    f"{', '.join(SERVICES)} off, and {', '.join(on)} is true; turn one of them off"
+                )
+
+
 def check_phone_number(number: Any) -> None:
     """Make sure that a text, where there is one, reads as an international phone number.
 
@@ -211,6 +241,7 @@ __all__ = [
     "COLUMNS",
     "SERVICES",
     "PhoneWorld",
+    "check_beginning",
     "check_finite",
     "check_phone_number",
     "check_place",

@@ -11,7 +11,7 @@ from seal.core.protocols import Simulator
 from seal.core.types import JSON, Tables, Task, Trajectory
 from seal.worlds.phone import TOOLS
 from seal.worlds.phone.answers import RecordedWeb, SimulatedWeb, WebAnswers, recorded_web
-from seal.worlds.phone.device import BEGINNING, COLUMNS, PhoneWorld
+from seal.worlds.phone.device import BEGINNING, COLUMNS, PhoneWorld, check_beginning
 from seal.worlds.world import Worlds, WorldSetup, check_options
 
 ASKING = "phone/rapid_api_search_tools/"
@@ -58,13 +58,19 @@ class Phones(Worlds):
         """Return the tables that a task's phone begins with.
 
         Raises:
-            DataError: As of any world; or there is not one row of settings.
+            DataError: As of any world; or there is not one row of settings, or a row that no call
+                could bring about (`check_beginning`).
         """
         tables = super().beginning(task)
         if len(tables["settings"]) != 1:
             raise DataError(
-                f"task {task.id}: settings has {len(tables['settings'])} rows; expected one"
+                f"task {task.id}: settings has {len(tables['settings'])} rows; expected one row "
+                "only"
             )
+        try:
+            check_beginning(tables)
+        except ValueError as error:
+            raise DataError(f"task {task.id}: {error}") from error
         return tables
 
     def identity(self) -> dict[str, JSON]:
