@@ -15,7 +15,8 @@ from seal.generation.missions.days import with_spoken_days
 from seal.generation.missions.decisions import final_answer, question, write_decision
 from seal.generation.missions.dependencies import texts_of
 from seal.generation.missions.grammar.acts import Act, Slot, language
-from seal.generation.missions.grammar.scripts import FromCall, Planned, Script, scripts
+from seal.generation.missions.grammar.script import FromCall, Planned, Script
+from seal.generation.missions.grammar.scripts import scripts
 from seal.generation.missions.grammar.things import Thing, Things, entries_of, values_of
 from seal.generation.missions.grammar.wording import (
     capital,
