@@ -7,13 +7,20 @@ An answer confirms a call where it affirms (`seal.core.consent`), and
 2. the question leaves no choice open: "to Bo or to Cleo? - Yes" names neither. Where it does, the
    answer must name what is then done. "Or would you like to change anything?" is no choice.
 3. the answer makes no choice that the question does not spell out: "Yes, the second".
-4. the answer names nothing but what the agent named, or what stands in the world for the values
+4. the sentence that asks last is about what is confirmed: 'About "Dinner at 8" to Bo: is the
+   weather nice?' is not. Where the values stand outside it, or before a colon in it, it must refer
+   to them ("shall I do that?"), repeat a word that stands beside them ("cancel the booking?"), or
+   say nothing else ("ok?", "shall I go ahead?"). Not read in scripts without blanks.
+5. the answer names nothing but what the agent named, or what stands in the world for the values
    asked about: "Yes, Bob" to a question about a number is good only if the number is Bob's.
 
 What an answer names are its numbers, capitalised words but the first of a clause of five words and
 more, names of the world whatever their case, and in a clause of up to four words each word but such
 as only agree, thank or refer ("please send it now"). German capitals, and words of scripts without
 blanks between them, count only as names of the world. When in doubt nothing was confirmed.
+
+Values are the same whatever their case: who asks about "dinner is at 8" has asked about "Dinner is
+at 8", for a value begins with a capital or not by where it stands in a sentence.
 """
 
 from __future__ import annotations
@@ -102,6 +109,16 @@ _MARKER = re.compile(r"(?:^|(?<=\s))\(?(\d{1,2}|[a-h])[.):](?=\s)")
 _QUOTED = re.compile(r"(?<!\w)'[^\n]*?'(?!\w)|\"[^\"\n]*\"|[“„][^”“\n]*[”“]|«[^»\n]*»|「[^」\n]*」")
 _NUMBER = re.compile(r"\+?\d[\d\s().:,-]*\d|\d")
 _NAME = re.compile(r"[^\W\d_]+")
+_VALUE = "\ue000"
+"""Stands for a value in what the agent told; a character of private use."""
+_PART = re.compile(r"[:;](?=\s|$)|\s[-–—]+\s|—")
+"""Parts what is asked from what it is said to be about."""
+_REFERRING = re.compile(
+    r"(?<!\w)(?:that|this|these|those|them|him|her|so|(?<!is )(?<!was )(?<!will )it(?! is\b|'s)"
+    r"|das|dies\w*|ihn|ihm|ihr|(?<!ist )(?<!wird )es|ça|cela|ceci|lui|eso|esto|así|lo|questo|ciò"
+    r"|così|isso|isto|assim|это|его|её|ее|их|так)(?!\w)"
+)
+"""Words that stand for what was said before; "is it raining" has none."""
 _SHORT = 4
 """Words of a short clause, at most: it agrees, or it names something."""
 _NO_BLANKS = re.compile(f"[{CJK}{HANGUL}]")
@@ -154,6 +171,21 @@ _PLAIN = frozenset(
     )
 )
 """Words that agree, thank, refer to what was said, or tell to go ahead; in short clauses."""
+_ASKING = _PLAIN | frozenset(
+    words(
+        "shall should may might will would we you does not no or continue carry agree agreed"
+        " approve allow following follows sound look sending deleting removing saving setting adding create"
+        " creating cancel cancelling"
+        " soll sollen darf dürfen kann können möchten möchtest willst wollen recht fortfahren"
+        " weitermachen einverstanden oder nicht wahr ordnung"
+        " dois puis peux faut voulez veux souhaitez je que convient continuer procéder non pas"
+        " debo puedo quiere quieres desea envíe envío procedo hago"
+        " devo posso vuoi vuole invii invio procedere giusto corretto mando"
+        " quer eu envio certo correto prosseguir confirma"
+        " отправить отправлять могу ли ты вы хотите продолжить верно нет или не"
+    )
+)
+"""Words of a question that only asks for leave."""
 
 
 def confirms(answer: str, told: str, values: Iterable[str] = (), names: Iterable[str] = ()) -> bool:
@@ -171,7 +203,10 @@ def confirms(answer: str, told: str, values: Iterable[str] = (), names: Iterable
     values = list(values)
     if not affirms(answer):
         return False
-    question = _question(told, values)
+    marked = _with_marks(told, values)
+    if not _asks_about_values(marked):
+        return False
+    question = _question(marked)
     spoken = [_QUESTIONS[language] for language in spoken_in(answer)]
     for language in spoken:
         question = re.sub(rf"(?<!\w)(?:{language.harmless})", " ", question)
@@ -184,15 +219,39 @@ def confirms(answer: str, told: str, values: Iterable[str] = (), names: Iterable
     return True
 
 
-def _question(told: str, values: Iterable[str]) -> str:
-    """Return the sentences that ask, without quotations and the values; all, where none asks."""
+def _with_marks(told: str, values: Iterable[str]) -> str:
+    """Return what was told with `_VALUE` for each value, and without other quotations."""
     for value in sorted(values, key=len, reverse=True):
         pattern = _spelled(value)
         if pattern:
-            told = re.sub(pattern, " it ", told, flags=re.IGNORECASE)
-    said = sentences(_QUOTED.sub(" it ", told))
-    asked = [sentence for sentence in said if sentence.rstrip(" )*_").endswith(("?", "？"))]
-    return plain(" ".join(asked or said))
+            told = re.sub(pattern, f" {_VALUE} ", told, flags=re.IGNORECASE)
+    return _QUOTED.sub(lambda quoted: f" {_VALUE if _VALUE in quoted[0] else 'it'} ", told)
+
+
+def _asking(said: Iterable[str]) -> list[str]:
+    """Return the sentences that ask."""
+    return [sentence for sentence in said if sentence.rstrip(" )*_").endswith(("?", "？"))]
+
+
+def _question(marked: str) -> str:
+    """Return the sentences that ask, all where none asks, without the values."""
+    said = sentences(marked.replace(_VALUE, "it"))
+    return plain(" ".join(_asking(said) or said))
+
+
+def _asks_about_values(marked: str) -> bool:
+    """Tell whether the last question is about the values, by rule 4."""
+    asked = _asking(sentences(marked))
+    if not asked:
+        return True
+    parts = [part for part in _PART.split(asked[-1]) if _VALUE in part or words(part)]
+    part = parts[-1] if parts else asked[-1]
+    before, _, after = marked.rpartition(part)
+    rest = before + after
+    if _VALUE in part or _VALUE not in rest or _NO_BLANKS.search(part):
+        return True
+    new = {*words(part)} - _ASKING
+    return not new or bool(new & {*words(rest)}) or _REFERRING.search(plain(part)) is not None
 
 
 def _spelled(value: str) -> str:

@@ -26,7 +26,7 @@ class Language(NamedTuple):
 _ANYWHERE = "ok|okay|okey|okej"
 LANGUAGES: Mapping[str, Language] = {
     "en": Language(
-        "yes|yeah|yep|yup|yea|aye|sure|sure thing|certainly|absolutely|definitely|of course"
+        "yes|yeah|yep|yup|yea|y$|aye|sure|sure thing|certainly|absolutely|definitely|of course"
         "|go ahead|go for it|(?:send|save|remove|delete|cancel|set|add|do) (?:it|that|them|so)"
         "|do$|proceed|correct"
         "|right|exactly|confirmed|i confirm|confirm|agreed|i agree|fine|perfect|alright|all right"

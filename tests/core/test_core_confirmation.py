@@ -20,6 +20,8 @@ def confirmed(answer: str, told: str = ASK) -> bool:
     [
         "Yes.",
         "yes please!",
+        "y",
+        "Y.",
         "Yep, go for it",
         "Yes, that's right, please send it.",
         "Sure thing, thanks so much!",
@@ -162,6 +164,54 @@ def test_an_item_of_a_list_is_a_choice_and_the_same_ordinal_is_none():
     listed = "Send 'Dinner at 8'?\n1. Bo: +46 70 02\n2. Cleo: +46 70 03"
     assert not confirmed("Yes, 2", listed)
     assert confirmed("Yes, to the second number", "'Dinner at 8' to the second number, +467002?")
+
+
+ABOUT = "I have a question about 'Dinner at 8' to +46 70 02"
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        f"{ABOUT}: is the weather nice?",
+        f"{ABOUT} - is the weather nice?",
+        f"{ABOUT}: is it raining?",
+        f"{ABOUT}. Is the weather nice?",
+        f"{ASK} Is the weather nice?",
+        "I would send 'Dinner at 8' to +46 70 02. Should I turn on the light?",
+        "Zu 'Dinner at 8' an +46 70 02: scheint die Sonne?",
+        "Une question sur « Dinner at 8 » au +46 70 02 : fait-il beau à Paris ?",
+    ],
+)
+def test_a_yes_to_a_question_about_something_else_allows_nothing(told):
+    assert not any(confirmed(answer, told) for answer in ("Yes", "ok", "Ja", "Oui", "y"))
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        "'Dinner at 8', to +46 70 02: shall I send it?",
+        "'Dinner at 8', to +46 70 02: is that right?",
+        "'Dinner at 8', to +46 70 02: ok?",
+        "'Dinner at 8', to +46 70 02: yes?",
+        "I would send 'Dinner at 8' to +46 70 02. Shall I go ahead?",
+        "I would send 'Dinner at 8' to +46 70 02. Is it correct?",
+        "There is an invitation 'Dinner at 8' to +46 70 02. Post the invitation?",
+        "Is the weather nice? Shall I send 'Dinner at 8' to +46 70 02?",
+        "Just to be sure: 'Dinner at 8' to +46 70 02?",
+        "Shall I send the following?\n- to +46 70 02\n- 'Dinner at 8'",
+        "Sending to +46 70 02: 'Dinner at 8'?",
+        "shall i send 'dinner AT 8' to +46 70 02?",
+        "'Dinner at 8' an +46 70 02: soll ich das senden?",
+        "« Dinner at 8 » au +46 70 02 : je l'envoie ?",
+        "'Dinner at 8' a +46 70 02: ¿lo envío?",
+        "'Dinner at 8' a +46 70 02: procedo?",
+        "'Dinner at 8' para +46 70 02: posso enviar?",
+        "'Dinner at 8' на +46 70 02: отправить?",
+        "“Dinner at 8” +46 70 02：可以吗？",
+    ],
+)
+def test_a_question_that_refers_to_what_was_told_is_about_it(told):
+    assert confirmed("ok", told)
 
 
 @given(st.text(max_size=60), st.text(max_size=60))
