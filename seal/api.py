@@ -352,7 +352,7 @@ def augment(pool: str | Path, augmentations: str | Sequence[str], out: str | Pat
         augmentations: Each gives every task once more: `distraction=N`, `distraction=all`,
             `names`, `descriptions`, `argument-descriptions`, `argument-types`, several of these
             joined by commas, or `toolsandbox`, which are the eight of ToolSandbox.
-        out: Folder to make; an earlier pool there is replaced.
+        out: Folder to make; the same augmentation there is replaced.
 
     Raises:
         UnknownNameError: No such augmentation or pool.

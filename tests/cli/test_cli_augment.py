@@ -30,6 +30,20 @@ def test_a_run_of_augmented_tasks_is_shown_by_augmentation_everywhere(seal) -> N
         assert "TNS, tool names scrambled" in shown.stdout
 
 
+def test_only_the_same_augmentation_is_replaced(seal, tmp_path: Path) -> None:
+    words = ["augment", "sample", "--out", "pool", "--augment"]
+    assert [seal(*words, "distraction=3").returncode for _ in range(2)] == [0, 0]
+    before = (tmp_path / "pool" / "import.json").read_bytes()
+
+    other = seal(*words, "distraction=4")
+    another = seal("augment", "toolsandbox-sample", *words[2:], "distraction=3")
+
+    for failed in (other, another):
+        assert (failed.returncode, failed.stdout) == (2, "")
+        assert "augmented by 3_distraction_tools: choose a new folder" in failed.stderr
+    assert (tmp_path / "pool" / "import.json").read_bytes() == before
+
+
 @pytest.mark.parametrize(
     ("words", "told"),
     [

@@ -52,6 +52,30 @@ def test_chats_of_a_run_are_drafted_as_plans_that_a_task_takes(seal, tmp_path):
         assert to_plain(read_plan(draft["plan"])) == draft["plan"]
 
 
+def test_a_draft_of_a_chat_that_is_not_solved_says_so(seal):
+    for model, out in (("recorded:wrong", "failed"), ("oracle", "solved")):
+        seal(
+            *("run", "toolsandbox-sample", "--model", model, "--limit", "1", "--no-baselines"),
+            *("--out", out, "--json"),
+        )
+    code, out, err = seal("generate", "milestones", "failed", "--json")
+    assert code == 0
+    ((task, label),) = json.loads(out)["unsolved"].items()
+    assert label == "unsolved"
+    assert f"note: task {task} is drafted from a chat that is unsolved" in err
+    code, out, err = seal("generate", "milestones", "solved", "--json")
+    assert (code, json.loads(out)["unsolved"], "note:" in err) == (0, {}, False)
+
+
+def test_rules_of_missions_say_where_there_is_none(seal):
+    for pool, told in (("toolsandbox-sample", True), ("mmtb-sample", False)):
+        words = ("--model", "oracle", "--limit", "1", "--no-baselines", "--out", pool)
+        seal("run", pool, *words)
+        code, out, _ = seal("score", pool, "--match", "mmtb")
+        assert code == 0
+        assert ("--match mmtb changes nothing" in out) is told
+
+
 def read_plan(fields: dict) -> Plan:
     from pydantic import TypeAdapter
 

@@ -12,7 +12,7 @@ from seal.benchmarks.augment.augmentations import UNCHANGED, Augmentation
 from seal.benchmarks.augment.distraction import Distractors
 from seal.benchmarks.augment.renaming import renamed
 from seal.benchmarks.augment.scrambling import Scrambler, is_scrambled
-from seal.benchmarks.importer import ImportReport, Notes, Recorded, Web, write_pool
+from seal.benchmarks.importer import REPORT, ImportReport, Notes, Recorded, Web, write_pool
 from seal.benchmarks.needs import named_tools
 from seal.benchmarks.pool import StoredPool, load_pool
 from seal.core.errors import DataError, UsageError
@@ -159,13 +159,15 @@ def augment_stored(
     Args:
         pool: Stays as it is. Its recorded runs are left out and counted: they were played with the
             tools as they were.
-        out: Folder to make; an earlier pool there is replaced.
+        out: Folder to make; an earlier pool there is replaced where it is the same augmentation,
+            of the same name and by the same augmentations.
         augmentations: What is done.
 
     Raises:
         UsageError: As `augment_pool`, or `out` may not be replaced.
         DataError: The pool is malformed, or no task has an augmented form.
     """
+    _check_out(pool.name, out, [augmentation.name for augmentation in augmentations])
 
     def records(source: Path, notes: Notes, **_: Any) -> Iterator[Tool | Task | Recorded | Web]:
         stored = load_pool(source)
@@ -186,3 +188,21 @@ def augment_stored(
             yield Web(stored.web.read_bytes())
 
     return write_pool(pool.name, records, pool.folder, out)
+
+
+def _check_out(name: str, out: Path, augmentations: Sequence[str]) -> None:
+    """Make sure that an earlier pool in a folder is what is about to be made.
+
+    Raises:
+        UsageError: It is another one; the text says which.
+    """
+    if not (out / REPORT).is_file():
+        return
+    report = load_pool(out).report
+    made = report.get("augmentations") or {}
+    if report.get("benchmark") != name or sorted(made) != sorted(augmentations):
+        by = f", augmented by {', '.join(made)}" if made else ""
+        raise UsageError(
+            f"{out} holds another pool, {report.get('benchmark')!r}{by}: choose a new folder or "
+            "remove it"
+        )

@@ -1,13 +1,17 @@
 """Write tools, make missions over them, and draft milestones from what was done."""
 
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from seal.cli.generating import missions
 from seal.cli.options import BaseUrl, Json, ModelOptions, new_app, typed_pairs
 from seal.cli.output import field_lines, output
+
+if TYPE_CHECKING:
+    from seal.report.outcomes import Outcome
 
 app = new_app("Write tools, make missions over them, and draft milestones from what was done.")
 
@@ -95,6 +99,7 @@ def milestones(
     from seal.generation.drafts import check_form, draft_tasks
     from seal.pipeline.pools import open_pool
     from seal.pipeline.run_folder import RunFolder
+    from seal.report.outcomes import outcomes
     from seal.worlds.world import WorldSetup
 
     written = check_form(form)
@@ -103,21 +108,38 @@ def milestones(
         if (Path(source) / "run.json").is_file():
             run = RunFolder.open(source)
             tasks, tools, chats = run.tasks(), run.tools(), run.trajectories()
-            web = None
+            web, unsolved = None, _unsolved(outcomes(run))
         else:
             pool = open_pool(source)
             tasks, tools, chats = pool.tasks(), {tool.id: tool for tool in pool.tools()}, None
-            web = pool.web
+            web, unsolved = pool.web, {}
         setup = WorldSetup(seed=seed, options=options, web=web)
         drafts = draft_tasks(tasks, tools, chats, task or (), setup)
         plain = drafts.to_json(written)
+        drafted = {draft.task_id: unsolved.get(draft.task_id) for draft in drafts.drafts}
+        plain |= {"unsolved": {task: label for task, label in drafted.items() if label}}
         text = orjson.dumps(plain, option=orjson.OPT_INDENT_2)
         if out is not None:
             with AtomicFile(out) as file:
                 file.write(text + b"\n")
         result.result(plain)
         result.show(text.decode() if out is None else _summary(plain, out))
+    for name, label in plain["unsolved"].items():
+        typer.echo(
+            f"note: task {name} is drafted from a chat that is {label}: its milestones ask for "
+            "what was done there, right or not",
+            err=True,
+        )
     return 0
+
+
+def _unsolved(chats: "Iterable[Outcome]") -> dict[str, str]:
+    """Return the tasks whose first chat without an error is not solved, and what it is."""
+    labels: dict[str, str] = {}
+    for chat in chats:
+        if chat.label != "error":
+            labels.setdefault(chat.task_id, chat.label)
+    return {task: label for task, label in labels.items() if label != "solved"}
 
 
 def _summary(plain: dict[str, list[dict[str, object]]], out: Path) -> str:

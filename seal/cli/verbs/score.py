@@ -40,6 +40,8 @@ def command(
     json: Json = False,
 ) -> int:
     """Score the trajectories of a run again; its scores and its summary are replaced."""
+    from seal.evaluation.mission_metrics import no_missions
+    from seal.evaluation.rules import MMTB
     from seal.pipeline.rescore import rescore
     from seal.pipeline.run_folder import RunFolder
     from seal.report.breakdown import breakdown_tables
@@ -64,5 +66,9 @@ def command(
         result.result({"run": str(run), **summary})
         folder = RunFolder.open(run)
         tables = (*breakdown_tables(folder), *mission_breakdown(folder))
-        result.show(summary_table(folder), *tables, *summary_notes(folder))
+        notes = summary_notes(folder)
+        goals = (goal for task in folder.tasks() for goal in task.goals)
+        if match == MMTB and all(map(no_missions, goals)):
+            notes.append(f"--match {MMTB} changes nothing: no plan of this run is a mission's")
+        result.show(summary_table(folder), *tables, *notes)
     return int(summary["errors"] > 0)
