@@ -174,8 +174,8 @@ _PLAIN = frozenset(
 _ASKING = _PLAIN | frozenset(
     words(
         "shall should may might will would we you does not no or continue carry agree agreed"
-        " approve allow following follows sound look sending deleting removing saving setting adding"
-        " create creating cancel cancelling"
+        " approve allow following follows sound look sending deleting removing saving setting"
+        " adding create creating cancel cancelling"
         " soll sollen darf dürfen kann können möchten möchtest willst wollen recht fortfahren"
         " weitermachen einverstanden oder nicht wahr ordnung"
         " dois puis peux faut voulez veux souhaitez je que convient continuer procéder non pas"

@@ -12,8 +12,9 @@ What a JSON line cannot hold is written as the nearest thing that it can:
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import fields, is_dataclass
+from math import isfinite
 from typing import Any
 
 import orjson
@@ -58,6 +59,22 @@ def nested_deeper(value: Any, levels: int) -> bool:
             return False
         layer = [x for item in inner for x in (item.values() if isinstance(item, dict) else item)]
     return True
+
+
+def loses_number(value: Any, levels: int = MAX_DEPTH) -> bool:
+    """Tell whether a number in JSON values, or dataclasses of such, can be written as null only."""
+    if isinstance(value, float):
+        return not isfinite(value)
+    if isinstance(value, int):
+        return _nearest_float(value) is None
+    inner: Iterable[Any] = ()
+    if isinstance(value, dict):
+        inner = value.values()
+    elif isinstance(value, (list, tuple)):
+        inner = value
+    elif is_dataclass(value) and not isinstance(value, type):
+        inner = (getattr(value, field.name) for field in fields(value))
+    return levels > 0 and any(loses_number(item, levels - 1) for item in inner)
 
 
 def _holdable(value: Any, depth: int) -> Any:

@@ -6,8 +6,8 @@ import copy
 import json
 from collections.abc import Callable, Mapping, Sequence
 from itertools import chain, repeat
-from math import isfinite
 
+from seal.core.plain import loses_number
 from seal.core.types import JSON
 
 Row = dict[str, JSON]
@@ -15,8 +15,21 @@ Row = dict[str, JSON]
 _PLAIN = frozenset({bool, float, int, str, type(None)})
 """Types of cells that need no copy, of which nearly all rows are."""
 
+_NUMBERS = frozenset({float, int})
+
 FUZZY_LIMIT = 5
 """Rows that a fuzzy search finds at most."""
+
+
+class UnknownTableError(KeyError):
+    """A tool's failure: the world has no such table."""
+
+    def __str__(self) -> str:
+        return str(self.args[0])
+
+
+class UnknownColumnError(ValueError):
+    """A tool's failure: a table has no such column."""
 
 
 class NoDataError(LookupError):
@@ -37,7 +50,7 @@ def copied(rows: Sequence[Row], before: Sequence[Row] = ()) -> list[Row]:
 
     Raises:
         TypeError: A cell is no JSON, such as a set.
-        ValueError: A number is infinite or none, or a cell holds itself.
+        ValueError: A number is infinite, none or beyond a float, or a cell holds itself.
     """
     own = set(map(id, before))
     places = chain(before, repeat(None))
@@ -59,14 +72,17 @@ def _copy(row: Row) -> Row:
     """Return a copy of a row; a tuple becomes a list."""
     for value in row.values():
         kind = type(value)
-        if kind not in _PLAIN or (kind is float and not isfinite(value)):
+        if kind not in _PLAIN or (kind in _NUMBERS and loses_number(value)):
             return {column: _cell(column, cell) for column, cell in row.items()}
     return dict(row)
 
 
 def _cell(column: str, value: JSON) -> JSON:
     try:
-        return json.loads(json.dumps(value, allow_nan=False))
+        cell = json.loads(json.dumps(value, allow_nan=False))
+        if loses_number(cell):
+            raise ValueError("a number is too large")
+        return cell
     except (TypeError, ValueError) as error:
         raise type(error)(f"the cell {column!r} of a table would be no JSON: {error}") from error
 
@@ -161,6 +177,8 @@ __all__ = [
     "DuplicateError",
     "NoDataError",
     "Row",
+    "UnknownColumnError",
+    "UnknownTableError",
     "between",
     "copied",
     "like",

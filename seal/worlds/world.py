@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import copy
 import uuid
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 from pathlib import Path
@@ -24,7 +24,7 @@ import orjson
 
 from seal.core.canonical import canonical_json, digest
 from seal.core.errors import DataError, OptionError, SealError, UsageError, nearest, shortened
-from seal.core.plain import json_bytes
+from seal.core.plain import json_bytes, loses_number
 from seal.core.protocols import Environment, EnvironmentFactory, Simulator
 from seal.core.records import to_plain
 from seal.core.types import JSON, Execution, Tables, Task, Tool, ToolCall, ToolResult, Trajectory
@@ -32,7 +32,7 @@ from seal.core.validation import CallError, CallValidator, error_result
 from seal.worlds.clock import Clock, clock_of
 from seal.worlds.functions import NOT_GIVEN, Tokens, WorldTool, fits, world_tool
 from seal.worlds.race import MOST_EXHAUSTIVE, Touch, exhaustive_order, failing_order
-from seal.worlds.tables import Row, copied, own_copy
+from seal.worlds.tables import Row, UnknownColumnError, UnknownTableError, copied, own_copy
 
 Race = Literal["dependency", "exhaustive", "none"]
 """How an order of simultaneous calls is found that fails: by what they depend on, by trying all
@@ -67,6 +67,8 @@ class Circumstances:
     clock: Clock = field(default_factory=Clock)
     seed: str = ""
     """Equal seeds give equal ids."""
+    columns: Mapping[str, Collection[str]] = field(default_factory=dict)
+    """Table to the columns that its rows may have; any where a table has none here."""
     race: Race = "dependency"
     offered: Sequence[str] = ()
     """Names of the offered tools, for messages; a list may grow during the chat."""
@@ -90,6 +92,7 @@ class World:
         self._offered = given.offered
         self._race = given.race
         self._seed = given.seed
+        self._columns = given.columns
         self._tables = {name: copied(rows) for name, rows in given.tables.items()}
         self._states: list[Tables] = []
         self._turn = -1
@@ -106,7 +109,7 @@ class World:
         """Return the rows of a table; they are copies.
 
         Raises:
-            KeyError: There is no such table.
+            UnknownTableError: There is no such table; a KeyError.
         """
         return [own_copy(row) for row in self.table(table)]
 
@@ -114,22 +117,43 @@ class World:
         """Return the rows of a table themselves: to be read and put again, never to be changed.
 
         Raises:
-            KeyError: There is no such table.
+            UnknownTableError: There is no such table; a KeyError.
         """
+        if table not in self._tables:
+            known = ", ".join(self._tables) or "none"
+            raise UnknownTableError(f"the world has no table {table!r}; it has: {known}")
         return self._tables[table]
 
     def put(self, table: str, rows: Sequence[Row]) -> None:
         """Replace the rows of a table.
 
         Raises:
+            UnknownTableError: There is no such table; a KeyError.
+            UnknownColumnError: A row has a column that the table has not (`Worlds.columns`).
             TypeError: A cell is no JSON.
-            ValueError: A number in a cell is infinite or none.
+            ValueError: A number in a cell is infinite, none or beyond a float.
         """
-        self._tables = {**self._tables, table: copied(rows, self._tables.get(table, ()))}
+        before, rows = self.table(table), list(rows)
+        self._check_columns(table, rows)
+        self._tables = {**self._tables, table: copied(rows, before)}
 
     def add(self, table: str, row: Row) -> None:
         """Add a row at the end of a table; errors are those of `put`."""
-        self._tables = {**self._tables, table: [*self._tables[table], *copied([row])]}
+        before = self.table(table)
+        self._check_columns(table, [row])
+        self._tables = {**self._tables, table: [*before, *copied([row])]}
+
+    def _check_columns(self, table: str, rows: Iterable[Row]) -> None:
+        columns = self._columns.get(table)
+        if not columns:
+            return
+        for row in rows:
+            for column in row:
+                if column not in columns:
+                    known = ", ".join(columns)
+                    raise UnknownColumnError(
+                        f"the table {table!r} has no column {column!r}; it has: {known}"
+                    )
 
     def new_id(self) -> str:
         """Return a new UUID that follows from the seed and the call's place in the chat."""
@@ -231,7 +255,7 @@ class World:
             arguments = tool.bind(own_copy(call.arguments or {}))
             passed = {name: v for name, v in arguments.items() if v is not NOT_GIVEN}
             executed = Execution(tool.document.id, own_copy(passed))
-            value = orjson.loads(json_bytes(tool.function(self, **arguments)))
+            value = _plain_result(tool.function(self, **arguments))
         except (SealError, KeyboardInterrupt):
             raise
         except BaseException as error:  # a tool's failure is data: the chat goes on
@@ -245,6 +269,22 @@ class World:
         if call.tool in self._tools and call.arguments is not None:
             return None
         return self._validator.check(call, self._offered)
+
+
+def _plain_result(value: Any) -> JSON:
+    """Return what a tool returned as a record holds it.
+
+    Raises:
+        TypeError: It is no JSON.
+        ValueError: A number in it is infinite, none or beyond a float, which JSON has no word for.
+    """
+    written = json_bytes(value)
+    if b"null" in written and loses_number(value):
+        raise ValueError(
+            "the tool returned a number that is infinite, none (NaN) or beyond a float; "
+            "JSON has no word for it"
+        )
+    return orjson.loads(written)
 
 
 def _words_of(error: BaseException) -> str:
@@ -270,7 +310,8 @@ class Worlds:
     tables: Tables = field(default_factory=dict)
     """How a world begins, where a task's `initial_state` does not say otherwise."""
     columns: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    """Table to column to its type; a table that is left out may hold any rows."""
+    """Table to column to its type. Rows of a table that is left out have the columns that it begins
+    with; any, if it begins empty, or if its map here is."""
     make: Callable[[Mapping[str, WorldTool], Circumstances], World] = World
     setup: WorldSetup = field(default_factory=WorldSetup)
 
@@ -303,16 +344,25 @@ class Worlds:
         Raises:
             DataError: The task's `initial_state` or clock cannot be.
         """
+        tables = self.beginning(task)
         return self.make(
             self.tools,
             Circumstances(
-                tables=self.beginning(task),
+                tables=tables,
+                columns={table: self._columns_of(table, rows) for table, rows in tables.items()},
                 clock=clock_of(task),
                 seed=canonical_json([self.setup.seed, task.id, trial]).decode(),
                 race=self.race,
                 offered=offered,
             ),
         )
+
+    def _columns_of(self, table: str, begun: Sequence[Row]) -> Collection[str]:
+        """Return the columns of a table, those declared or else of its first rows; none: any."""
+        if table in self.columns:
+            return tuple(self.columns[table])
+        rows = [*self.tables.get(table, ()), *begun]
+        return tuple(dict.fromkeys(column for row in rows for column in row))
 
     def check(self, task: Task) -> None:
         """Make sure that a task's world can be opened.
@@ -345,7 +395,7 @@ class Worlds:
 
     def _row(self, task: Task, table: str, row: Row) -> Row:
         columns = self.columns.get(table)
-        if columns is None:
+        if not columns:
             return row
         place = f"task {task.id}: a row of {table}"
         for column in row:

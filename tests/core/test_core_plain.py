@@ -11,7 +11,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from seal.core.canonical import equal
-from seal.core.plain import MAX_DEPTH, TOO_DEEP, json_bytes, json_text, nested_deeper, well_formed
+from seal.core.plain import (
+    MAX_DEPTH,
+    TOO_DEEP,
+    json_bytes,
+    json_text,
+    loses_number,
+    nested_deeper,
+    well_formed,
+)
 
 
 @dataclass(frozen=True)
@@ -115,3 +123,17 @@ def maps(levels):
     for _ in range(levels):
         value = {"a": value}
     return value
+
+
+@pytest.mark.parametrize(
+    ("value", "lost"),
+    [
+        (float("nan"), True),
+        (Pair((1, {"a": float("inf")})), True),
+        (-(10**400), True),
+        (2**70, False),
+        ([None, True, "nan", Pair(1.5)], False),
+    ],
+)
+def test_a_number_that_is_written_as_null_is_found(value, lost):
+    assert loses_number(value) is lost

@@ -132,6 +132,8 @@ def test_a_result_that_is_no_json_is_a_failure_of_the_tool():
         ([object()], "TypeError"),
         (float("nan"), "ValueError"),
         ([float("inf")], "ValueError"),
+        (10**400, "ValueError"),
+        ([10**400], "ValueError"),
     ],
 )
 def test_a_tool_that_puts_no_json_into_a_table_fails_and_changes_nothing(cell, kind):
@@ -152,6 +154,81 @@ def test_a_tool_that_puts_no_json_into_a_table_fails_and_changes_nothing(cell, k
         assert world.states() == [{"t": [{"a": 1}]}]
     assert use(world, "fine").error is None
     assert world.states() == [{"t": [{"a": 1}, {"a": [3, 4]}]}]
+
+
+def test_a_table_that_is_not_there_is_named_with_those_that_are():
+    def put(world) -> None:
+        world.put("nope", [])
+
+    def add(world) -> None:
+        world.add("nope", {})
+
+    def read(world) -> list:
+        return world.rows("nope")
+
+    world = world_of(put, add, read, tables={"lamps": [{"on": False}], "keys": []})
+    for name in ("put", "add", "read"):
+        assert use(world, name).error == {
+            "kind": "UnknownTableError",
+            "message": "the world has no table 'nope'; it has: lamps, keys",
+        }
+    assert world.states() == [{"lamps": [{"on": False}], "keys": []}]
+
+
+def spell(world, table: str, column: str) -> None:
+    world.put(table, [*world.rows(table), {column: 1}])
+
+
+def extend(world, table: str, column: str) -> None:
+    world.add(table, {column: 1})
+
+
+@pytest.mark.parametrize("name", ["spell", "extend"])
+@pytest.mark.parametrize(
+    ("columns", "known"),
+    [
+        ({}, "on, room"),
+        ({"lamps": {"on": int, "hue": int | None}}, "on, hue"),
+        ({"lamps": {}}, None),
+    ],
+)
+def test_a_column_that_is_not_there_is_named_with_those_that_are(name, columns, known):
+    tables = {"lamps": [{"on": 0}], "open": []}
+    kind = Worlds(name="w", tools=toolbox("w", [spell, extend]), tables=tables, columns=columns)
+    rows = {"lamps": [{"on": 1}] if columns else [{"on": 1, "room": 2}]}
+    world = kind.open(Task("t", "b", (), initial_state=rows), 0)
+    wrong = use(world, name, table="lamps", column="onn").error
+
+    message = f"the table 'lamps' has no column 'onn'; it has: {known}"
+    assert wrong == (known and {"kind": "UnknownColumnError", "message": message})
+    assert use(world, name, table="lamps", column="on").error is None
+    assert use(world, name, table="open", column="any").error is None
+
+
+@pytest.mark.parametrize(
+    "value", [float("nan"), float("-inf"), 10**400, [None, {"a": float("nan")}], (10**400,)]
+)
+def test_a_result_with_a_number_that_json_lacks_is_a_failure_of_the_tool(value):
+    def number(world) -> float:
+        return value
+
+    result = use(world_of(number), "number")
+
+    assert result.error["kind"] == "ValueError"
+    assert "infinite, none (NaN) or beyond a float" in result.error["message"]
+    assert result.value is None
+
+
+@pytest.mark.parametrize(
+    ("value", "held"), [(None, None), ([None, 2**70], [None, float(2**70)]), ("null", "null")]
+)
+def test_results_that_json_has_a_word_for_are_kept(value, held):
+    def give(world) -> object:
+        return value
+
+    result = use(world_of(give), "give")
+
+    assert (result.value, result.error) == (held, None)
 
 
 def test_rows_that_stay_are_shared_and_equal_numbers_of_another_kind_are_not_the_same():
