@@ -15,6 +15,7 @@ from seal.generation.missions.days import with_spoken_days
 from seal.generation.missions.decisions import final_answer, question, write_decision
 from seal.generation.missions.dependencies import texts_of
 from seal.generation.missions.grammar.acts import Act, Slot, language
+from seal.generation.missions.grammar.rewording import faults
 from seal.generation.missions.grammar.script import FromCall, Planned, Script
 from seal.generation.missions.grammar.scripts import scripts
 from seal.generation.missions.grammar.things import Thing, Things, entries_of, values_of
@@ -204,21 +205,25 @@ def _today(scene: Scene) -> date:
 
 
 def _matching(scene: Scene, made: Sequence[Script]) -> Script:
-    """Return the script whose words the request has, or at least whose things.
+    """Return the script whose words the request has, or at least asks for the same with others.
 
     Raises:
         DataError: There is none.
     """
+    things = Things(scene.past, _today(scene))
+    least: list[str] | None = None
     for script in made:
         if script.request == scene.request:
             return script
     for script in made:
-        things = [t for call in script.calls for t in call.fills.values() if isinstance(t, Thing)]
-        if all(t.words in scene.request for t in things if t.words in script.request):
+        found = faults(script, scene.request, things)
+        if not found:
             return script
+        least = found if least is None or len(found) < len(least) else least
     raise DataError(
-        f"the grammar reads requests that it worded, and such with the same values; got "
-        f"{scene.request!r}"
+        f"the grammar takes its own wordings, and such as say the same values and key words; "
+        f"{scene.request!r} does not: {'; '.join(least or ())}. Mend it, or let a model "
+        "make the missions (--model), which takes any words"
     )
 
 

@@ -87,7 +87,7 @@ class Things:
 
     def fresh(self, sort: Sort, rng: random.Random) -> Thing | None:
         """Return a thing that was not spoken of; None: there is none."""
-        things = list(self._known(sort))
+        things = list(self.known(sort))
         rng.shuffle(things)
         return next((thing for thing, forms in things if not self._names(forms)), None)
 
@@ -185,7 +185,7 @@ class Things:
                     yield Mention(thing, frozenset(), number, by_user, thing.sort.noun)
                 yield from self._results(act, node, number)
         for sort in self._language.sorts.values():
-            for thing, forms in self._known(sort) if sort.noun else ():
+            for thing, forms in self.known(sort) if sort.noun else ():
                 if _is_in(forms, self._texts[number]):
                     by_user = _is_in(forms, request)
                     yield Mention(thing, frozenset(), number, by_user, sort.noun)
@@ -222,7 +222,8 @@ class Things:
     def _names(self, forms: Set[str]) -> bool:
         return any(_is_in(forms, text) for text in self._texts)
 
-    def _known(self, sort: Sort) -> tuple[tuple[Thing, frozenset[str]], ...]:
+    def known(self, sort: Sort) -> tuple[tuple[Thing, frozenset[str]], ...]:
+        """Return the things that the language has of a sort, each with the words that name it."""
         return _things(sort.name, self._today)
 
 
@@ -286,6 +287,11 @@ def entries_of(act: Act, observation: JSON) -> list[dict[str, JSON]]:
         return []
     found = observation.get(act.listed, []) if act.listed else [observation]
     return [entry for entry in found if isinstance(entry, dict)] if isinstance(found, list) else []
+
+
+def is_named(forms: Set[str], text: str) -> bool:
+    """Tell whether one of the forms stands as words in a text, in whatever case."""
+    return _is_in(forms, text.casefold())
 
 
 def _is_in(forms: Set[str], text: str) -> bool:
