@@ -175,7 +175,9 @@ _ASKING = _PLAIN | frozenset(
     words(
         "shall should may might will would we you does not no or continue carry agree agreed"
         " approve allow following follows sound look sending deleting removing saving setting"
-        " adding create creating cancel cancelling"
+        " adding create creating cancel cancelling accept accurate action apply approval call"
+        " command complete details execute finalise finalize info information ahead operation out"
+        " perform permission request run start step submit task update consent valid satisfied"
         " soll sollen darf dürfen kann können möchten möchtest willst wollen recht fortfahren"
         " weitermachen einverstanden oder nicht wahr ordnung"
         " dois puis peux faut voulez veux souhaitez je que convient continuer procéder non pas"
