@@ -193,6 +193,7 @@ class _Compiler:
             },
             world=self.base.kind,
         )
+        self.world.check(task)
         return replace(task, initial_state=self.world.beginning(task))
 
     def _check_events(self, task: Task) -> None:

@@ -58,8 +58,7 @@ class Phones(Worlds):
         """Return the tables that a task's phone begins with.
 
         Raises:
-            DataError: As of any world; or there is not one row of settings, or a row that no call
-                could bring about (`check_beginning`).
+            DataError: As of any world; or there is not one row of settings.
         """
         tables = super().beginning(task)
         if len(tables["settings"]) != 1:
@@ -67,11 +66,20 @@ class Phones(Worlds):
                 f"task {task.id}: settings has {len(tables['settings'])} rows; expected one row "
                 "only"
             )
+        return tables
+
+    def check(self, task: Task) -> None:
+        """Make sure that a task's phone can be opened, and that there can be such a phone.
+
+        Raises:
+            DataError: As of `beginning` and any clock; or a row is there that no call could bring
+                about (`check_beginning`).
+        """
+        super().check(task)
         try:
-            check_beginning(tables)
+            check_beginning(self.beginning(task))
         except ValueError as error:
             raise DataError(f"task {task.id}: {error}") from error
-        return tables
 
     def identity(self) -> dict[str, JSON]:
         """Return what shapes the answers."""
