@@ -27,9 +27,18 @@ def missions(
         Path, typer.Option(help="Folder to make; one begun by the same command is gone on with.")
     ],
     tools: Annotated[
-        str, typer.Option(metavar="NAME|DIR", help="Pool whose tools are called.")
+        str,
+        typer.Option(
+            metavar="NAME|DIR",
+            help="Pool whose tools are called; without --model the pool sample alone.",
+        ),
     ] = "sample",
-    missions: Annotated[int, typer.Option(help="Missions of a dialogue.")] = 4,
+    missions: Annotated[
+        int,
+        typer.Option(
+            help="Missions of a dialogue; beyond some 20 the grammar runs out of things to say."
+        ),
+    ] = 4,
     types: Annotated[
         str,
         typer.Option(

@@ -83,9 +83,12 @@ class Crew:
         """Raise UsageError where something is said of models that nobody asks."""
         for role in self._settings.role_models:
             if role not in self._built:
+                if role not in ROLES:
+                    raise UnknownNameError("role of a generation", role, ROLES)
+                repair = "--simulator llm" if role == ROLES[-1] else "--model MODEL for the others"
                 raise UsageError(
-                    f"--role-model {role}: no model plays it here; name one with --model, "
-                    "or for the simulator --simulator llm"
+                    f"--role-model {role}: no model plays it here, for without --model a grammar "
+                    f"speaks for all roles, and --simulator answers; give {repair} too"
                 )
         if self._settings.model_options and not self._built:
             option = next(iter(self._settings.model_options))

@@ -202,8 +202,9 @@ class _Run:
         if not tasks:
             told = ", ".join(f"{reason} {count}" for reason, count in sorted(dropped.items()))
             raise DataError(
-                f"no dialogue could be made (dropped: {told or 'none'}): see "
-                f"{self._journal.path}, or let another model make them"
+                f"no dialogue could be made (dropped: {told or 'none'}): see {self._journal.path}; "
+                "make others with another --seed, fewer --missions or a greater --limit, or "
+                "let another --model make them"
             )
         write_records(out / TOOLS, self._tools.values())
         write_records(out / TASKS, tasks)
