@@ -60,9 +60,12 @@ from seal.evaluation.missions.outcomes import MissionKind
 
 NAMES = ("mission_accuracy", "name_accuracy", "optimal_path", "progress")
 DIALOGUE = "dialogue_accuracy"
+UNDECIDED = "undecided: the search for a right way ended early"
+"""Reason of values that are neither right nor wrong, since `Verdict.undecided` says so."""
 LEAVES: Mapping[MissionKind, str] = {"combine": "parallel", "serial": "serial", "cs": "mixed"}
 """How the calls of a mission hang together, in the paper's words."""
 
+_OF_ARGUMENTS = ("mission_accuracy", "optimal_path", "progress")
 _CLOSING: Mapping[str, JSON] = {"content": "(end)"}
 _HEARERS = (USER, "checker")
 
@@ -127,9 +130,13 @@ class Missions:
             **_labels(goal),
         }
         values = _of_verdict(verdicts[best], details)
+        if verdicts[best].undecided:
+            open_values = NAMES if verdicts[best].undecided == "label" else _OF_ARGUMENTS
+            undecided = Value(None, 0.0, UNDECIDED, details=details)
+            values |= dict.fromkeys(open_values, undecided)
         if verdicts[best].label == "correct" and cut_calls(trajectory, position):
             cut = undefined("arguments were cut upstream")
-            values |= dict.fromkeys(("mission_accuracy", "optimal_path", "progress"), cut)
+            values |= dict.fromkeys(_OF_ARGUMENTS, cut)
         return values
 
 
@@ -272,6 +279,8 @@ def _told(verdict: Verdict, tools: Mapping[str, Tool]) -> dict[str, JSON]:
         told["legal_next"] = [tools[n].name if n in tools else n for n in verdict.legal_next]
     if verdict.cut:
         told["cut"] = True
+    if verdict.undecided:
+        told["undecided"] = verdict.undecided
     return told
 
 
@@ -282,5 +291,5 @@ def _dialogue(task: Task, trajectory: Trajectory, right: Sequence[float | None])
     if len(task.goals) < 2:
         return undefined("the task has one goal")
     if None in right:
-        return undefined("a goal of the task is no mission")
+        return undefined("a goal of the task is no mission, or its mission is not decided")
     return Value(float(all(right)), details={"missions": [int(value or 0) for value in right]})

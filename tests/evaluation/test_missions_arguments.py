@@ -79,7 +79,6 @@ def test_what_is_no_object_is_not_accepted(prediction: Any, scorer: Any) -> None
     [
         ({"odd": 1}, {"odd": 2}),
         ({"odd": [1]}, {"odd": [2]}),
-        ({"days": 10**400}, {"days": 1}),
         ({"city": True}, {"city": False}),
         ({"tags": "a"}, {"tags": "b"}),
     ],

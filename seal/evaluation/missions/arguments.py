@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
 
 from seal.core.canonical import equal
-from seal.core.errors import UnknownNameError
+from seal.core.errors import DataError, UnknownNameError, shortened
 from seal.core.plain import nested_deeper
 from seal.core.plain_schemas import MAX_DEPTH
 from seal.evaluation.missions.strict import difference, nearly, schema_error
@@ -66,10 +66,13 @@ def match_arguments(
 
     Raises:
         UnknownNameError: No such scorer.
+        DataError: Gold arguments, schema or required names are not of that form, or the gold ones
+            nest more than 50 levels deep.
         MissingExtraError: Two texts differ and jieba, which cuts them into words, is absent.
     """
     if scorer not in SCORERS:
         raise UnknownNameError("scorer", str(scorer), SCORERS)
+    _check(answer, schema, required)
     predicted = parse_arguments(prediction)
     if predicted is None:
         return ArgumentMatch(0.0, errors=("malformed arguments",))
@@ -97,6 +100,24 @@ def parse_arguments(arguments: Any) -> dict[str, Any] | None:
     if not isinstance(arguments, Mapping) or nested_deeper(arguments, MAX_DEPTH):
         return None
     return dict(arguments)
+
+
+def _check(answer: Any, schema: Any, required: Any) -> None:
+    """Refuse what a benchmark, not a model, got wrong."""
+    if not isinstance(answer, Mapping):
+        raise DataError(f"answer: expected the gold arguments, an object; got {shortened(answer)}")
+    if nested_deeper(answer, MAX_DEPTH):
+        raise DataError(f"answer: nested more than {MAX_DEPTH} levels deep; make it flatter")
+    if not isinstance(schema, Mapping):
+        raise DataError(
+            f"schema: expected a JSON Schema, got {shortened(schema)}; {{}} declares no argument"
+        )
+    names = isinstance(required, Sequence) and not isinstance(required, str)
+    if not names or not all(isinstance(name, str) for name in required):
+        raise DataError(
+            f"required: expected a list of names, got {shortened(required)}; "
+            "write one name as a list of one"
+        )
 
 
 def _declared(

@@ -8,6 +8,8 @@ from typing import Any
 
 from seal.core.errors import DataError, shortened
 from seal.core.order import levels
+from seal.core.plain import nested_deeper
+from seal.core.plain_schemas import MAX_DEPTH
 
 ASK = "ask_user_for_required_parameters"
 """Name of the node that stands for a question to the user."""
@@ -139,10 +141,17 @@ def read_graph(nodes: Sequence[Mapping[str, Any]]) -> Graph:
     Raises:
         DataError: A record is not of that form, or as of `Graph`.
     """
+    if not isinstance(nodes, Sequence) or isinstance(nodes, str):
+        raise DataError(f"nodes: expected a list of gold calls, got {shortened(nodes)}")
     names, arguments, deps = [], [], []
     for position, node in enumerate(nodes):
         names.append(_field(node, position, "name", str, "a text"))
         arguments.append(_field(node, position, "arguments", Mapping, "an object", {}))
+        if nested_deeper(arguments[-1], MAX_DEPTH):
+            raise DataError(
+                f"node {position}: arguments: nested more than {MAX_DEPTH} levels deep, "
+                "which no call can be compared with"
+            )
         deps.append(_field(node, position, "deps", Sequence, "a list", ()))
         _check_deps(position, deps[-1], len(nodes))
     return Graph(names, arguments, deps)

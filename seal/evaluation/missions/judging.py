@@ -21,7 +21,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import Any, Literal, get_args
 
-from seal.core.errors import UnknownNameError
+from seal.core.errors import DataError, UnknownNameError, shortened
 from seal.evaluation.missions.arguments import SCORERS, Scorer
 from seal.evaluation.missions.counting import PathCounts, count_moves, count_paths
 from seal.evaluation.missions.graph import Graph, read_graph
@@ -37,9 +37,12 @@ from seal.evaluation.missions.pairing import Pair, Pairing, best_pairs, greedy_p
 from seal.evaluation.missions.turns import Turn, read_turns
 from seal.evaluation.missions.values import ArgumentError
 from seal.evaluation.missions.walking import Walk
+from seal.evaluation.missions.ways import Ways
 
 Match = Literal["clean", "mmtb"]
 MATCHES: tuple[Match, ...] = get_args(Match)
+
+Undecided = Literal["", "label", "param_label"]
 
 Label = Literal["correct", "error", "exception"]
 """`exception`: the original raises; under `mmtb` alone."""
@@ -74,7 +77,13 @@ class Verdict:
     pairs: tuple[Pair, ...]
     """Calls and the gold calls they stand for, where the label is correct."""
     cut: bool
-    """There were more ways to take the turns than are followed; a right turn may count as wrong."""
+    """There were more ways to take the turns than are followed. Where it is not correct, there may
+    be others with more `completed`, another `error_type` and further `legal_next`; whether it is
+    correct is found apart, and known but for `undecided`."""
+    undecided: Undecided
+    """What could be otherwise, since the search for a right way ended without one and without the
+    proof that there is none: it counts as an error, and nobody knows. Empty: all is certain. Calls
+    with exactly the gold calls' arguments hardly ever come to that."""
     exception: str
     """What the original raises; empty: nothing."""
     graph: Graph = field(repr=False, compare=False)
@@ -117,6 +126,10 @@ def judge(
 ) -> Verdict:
     """Return how a mission went.
 
+    Where gold calls share a name, there are many ways to tell which a call stands for. A right one
+    is sought with all turns in view; the search ends, and where it ended too soon to tell, the
+    verdict says so (`Verdict.undecided`).
+
     Args:
         nodes: Gold calls `{name, deps, arguments}`; `deps` are positions. A question to the user
             and the final answer are nodes named `ask_user_for_required_parameters` and
@@ -130,7 +143,8 @@ def judge(
         scorer: The rules of `match_arguments`.
 
     Raises:
-        DataError: Nodes or steps are not of that form, or their dependencies have a cycle.
+        DataError: Nodes, steps or tools are not of that form, gold arguments nest more than 50
+            levels deep, or the dependencies have a cycle.
         UnknownNameError: No such rules.
         MissingExtraError: Two texts differ and jieba, which cuts them into words, is absent.
     """
@@ -138,6 +152,7 @@ def judge(
         raise UnknownNameError("match", str(match), MATCHES)
     if scorer not in SCORERS:
         raise UnknownNameError("scorer", str(scorer), SCORERS)
+    _check_tools(tools)
     graph = read_graph(nodes)
     turns = [*read_turns(steps), Turn()]
     if match == "mmtb":
@@ -150,17 +165,45 @@ def judge(
     return verdict
 
 
+def _check_tools(tools: Any) -> None:
+    if tools is None:
+        return
+    if not isinstance(tools, Mapping):
+        raise DataError(f"tools: expected JSON Schemas by name, got {shortened(tools)}")
+    for name, schema in tools.items():
+        if not isinstance(schema, Mapping):
+            raise DataError(f"tools: {name}: expected a JSON Schema, got {shortened(schema)}")
+
+
 def _judge_clean(
     graph: Graph, turns: Sequence[Turn], pairing: Pairing, offered: Collection[str] | None
 ) -> Verdict:
-    walk = Walk(graph, pairing)
+    ways = Ways(graph, pairing, turns)
+    meant = ways.meant()
+    if meant.nodes:
+        walk = Walk(graph, pairing, meant.nodes, alone=True)
+        seen = _taken(walk, turns)
+        pairs = best_pairs(graph, pairing, seen, walk.nodes) if walk.finished else []
+        if walk.finished and all(pair.match.accepted for pair in pairs):
+            right = _correct(_failed(graph, walk, seen, offered))
+            return replace(right, completed=len(graph), pairs=tuple(pairs))
+    named = ways.named()
+    walk = Walk(graph, pairing, named.nodes)
     seen = _taken(walk, turns)
     failed = _failed(graph, walk, seen, offered)
     if not walk.finished:
-        return replace(failed, completed=walk.completed)
+        undecided: Undecided = "label" if walk.cut and not named.decided else ""
+        return replace(failed, completed=walk.completed, undecided=undecided)
     pairs = best_pairs(graph, pairing, seen, walk.nodes)
+    verdict = replace(_correct(failed), undecided="")
+    if not all(pair.match.accepted for pair in pairs):
+        accepted = ways.accepted()
+        if accepted.nodes:
+            pairs = best_pairs(graph, pairing, seen, accepted.nodes)
+        elif not accepted.decided:
+            verdict = replace(verdict, undecided="param_label")
     bad = [pair for pair in pairs if not pair.match.accepted]
-    verdict = replace(_correct(failed), completed=len(graph) - len(bad), pairs=tuple(pairs))
+    verdict = replace(verdict, completed=len(graph) - len(bad), pairs=tuple(pairs))
     if not bad:
         return verdict
     errors = min(bad, key=lambda pair: (pair.turn, pair.call)).match.errors
@@ -236,6 +279,7 @@ def _failed(
         multi_kind=mission_kind(graph),
         pairs=(),
         cut=walk.cut,
+        undecided="label" if walk.cut else "",
         exception="",
         graph=graph,
     )
@@ -251,4 +295,5 @@ def _correct(failed: Verdict) -> Verdict:
         divergence=None,
         param_label="correct",
         error_type=None,
+        undecided="",
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from seal.core.canonical import equal
 from seal.evaluation.matching import maximum_assignment
@@ -42,6 +42,13 @@ class Pair:
     match: ArgumentMatch
 
 
+class _Kept(NamedTuple):
+    """A call, and the gold calls with the same arguments."""
+
+    call: Call
+    meant: frozenset[int]
+
+
 class Pairing:
     """Compares calls with gold calls of the same name, each two once.
 
@@ -62,16 +69,29 @@ class Pairing:
             self._nodes.setdefault(name, []).append(node)
         self._schemas = dict(tools or {})
         self._matches: dict[tuple[int, int], ArgumentMatch] = {}
-        self._meant: dict[int, tuple[Call, frozenset[int]]] = {}
+        self._calls: list[Call] = []
+        """Those that are known, so that their ids stay."""
+        self._kept: dict[int, _Kept] = {}
+        self._of_text: dict[tuple[str, str], _Kept] = {}
+        firsts: dict[tuple[str, str], int] = {}
+        self._like = [
+            firsts.setdefault((name, _text(graph.arguments[node]) or str(node)), node)
+            for node, name in enumerate(graph.names)
+        ]
+        """For each node the first of the same name and arguments."""
 
     def nodes(self, name: str) -> Sequence[int]:
         """Return the gold calls of a name."""
         return self._nodes.get(name, ())
 
+    def meant(self, call: Call) -> Sequence[int]:
+        """Return the gold calls of its name with exactly its arguments."""
+        return sorted(self._keep(call).meant)
+
     def match(self, call: Call, node: int) -> ArgumentMatch:
         """Return how well a call fits a gold call."""
-        key = id(call), node
-        self._keep(call)
+        node = self._like[node]
+        key = id(self._keep(call).call), node
         if key not in self._matches:
             self._matches[key] = match_arguments(
                 call.arguments,
@@ -94,24 +114,41 @@ class Pairing:
         """
         if len(self.nodes(call.name)) < 2:
             return 0
-        meant = self._keep(call)
+        meant = self._keep(call).meant
         if meant:
             return _ACCEPTED + _SCORE if node in meant else 0
         return self.worth(call, node)
 
-    def _keep(self, call: Call) -> frozenset[int]:
-        """Return the gold calls with the same arguments; keeps the call, so that its id stays."""
-        if id(call) not in self._meant:
+    def _keep(self, call: Call) -> _Kept:
+        """Return what is known of a call; of calls that say the same the first is kept."""
+        if id(call) not in self._kept:
             arguments = parse_arguments(call.arguments)
-            same = (n for n in self.nodes(call.name) if equal(arguments, self._graph.arguments[n]))
-            self._meant[id(call)] = call, frozenset(same)
-        return self._meant[id(call)][1]
+            text = None if arguments is None else _text(arguments)
+            kept = self._of_text.get((call.name, text)) if text is not None else None
+            if kept is None:
+                gold = {n for n in self.nodes(call.name) if self._like[n] == n}
+                same = {n for n in gold if equal(arguments, dict(self._graph.arguments[n]))}
+                alike = (n for n in self.nodes(call.name) if self._like[n] in same)
+                kept = _Kept(call, frozenset(alike))
+            if text is not None:
+                self._of_text[call.name, text] = kept
+            self._kept[id(call)] = kept
+            self._calls.append(call)
+        return self._kept[id(call)]
 
     def _schema(self, name: str) -> Mapping[str, Any]:
         if name not in self._schemas:
             gold = [self._graph.arguments[node] for node in self.nodes(name)]
             self._schemas[name] = _schema_of(gold)
         return self._schemas[name]
+
+
+def _text(arguments: Mapping[str, Any]) -> str | None:
+    """Return a text that only the same arguments have; None: a number in them is too long."""
+    try:
+        return repr(arguments)
+    except ValueError:
+        return None
 
 
 def assign(rows: Sequence[Sequence[int]]) -> list[int]:

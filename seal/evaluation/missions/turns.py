@@ -41,8 +41,13 @@ def read_turns(steps: Sequence[Mapping[str, Any]]) -> list[Turn]:
     error: calls that are no list of named ones make the turn malformed.
 
     Raises:
-        DataError: A record is no object.
+        DataError: A record is no object, or there is no list of them.
     """
+    if not isinstance(steps, Sequence) or isinstance(steps, str):
+        raise DataError(
+            f"steps: expected a list of the model's outputs, got {shortened(steps)}; "
+            "of a model that did nothing it is empty"
+        )
     return [_turn(step, position) for position, step in enumerate(steps)]
 
 

@@ -59,8 +59,7 @@ def score_value(predicted: Any, gold: Any, schema: Any) -> Scored:
     Raises:
         Incomparable: No rule applies.
     """
-    predicted, gold = _as_float(predicted), _as_float(gold)
-    if type(predicted) is not type(gold):
+    if _kind(predicted) is not _kind(gold):
         return Scored(0, ["type error"])
     if predicted == gold or (isinstance(predicted, str) and same_letters(predicted, gold)):
         return Scored(1, [])
@@ -87,7 +86,10 @@ def score_default(value: Any, schema: Any) -> Scored:
     description = schema.get("description", "") if isinstance(schema, Mapping) else None
     if not isinstance(description, str):
         raise Incomparable(f"no description in {schema!r}")
-    told, text = description.lower(), str(value).lower()
+    try:
+        told, text = description.lower(), str(value).lower()
+    except ValueError as error:
+        raise Incomparable("a number too long to be written") from error
     if text in told or (text == "none" and "null" in told):
         return Scored(1, [])
     return Scored(0, ["param value hallucination"])
@@ -103,11 +105,9 @@ def same_letters(left: str, right: str) -> bool:
     return "".join(left.split()).lower() == "".join(right.split()).lower()
 
 
-def _as_float(value: Any) -> Any:
-    try:
-        return float(value) if type(value) is int else value
-    except OverflowError as error:
-        raise Incomparable("an integer that is no float") from error
+def _kind(value: Any) -> type:
+    """Return the type of a value; whole numbers and others are of one."""
+    return float if type(value) is int else type(value)
 
 
 def _score_object(
@@ -159,7 +159,10 @@ def _score_array(predicted: list[Any], gold: list[Any], schema: Mapping[str, Any
     items = schema.get("items", {"type": "string"})
     if isinstance(items, Mapping) and "properties" in items:
         items = items["properties"]
-    pairs = zip(sorted(predicted, key=_text), sorted(gold, key=_text), strict=True)
+    try:
+        pairs = zip(sorted(predicted, key=_text), sorted(gold, key=_text), strict=True)
+    except ValueError as error:
+        raise Incomparable("a number too long to be written") from error
     scored = [score_value(ours, theirs, items) for ours, theirs in pairs]
     return Scored(mean([s.score for s in scored]), [e for s in scored for e in s.errors])
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from itertools import product
 from typing import NamedTuple
 
@@ -23,7 +23,7 @@ from seal.evaluation.missions.turns import Call, Turn
 
 SMALL = 12
 """Nodes of a mission in which all sets are followed."""
-MOST_BRANCHES = 20
+MOST_BRANCHES = 6
 """Sets that are followed at once in a larger one. Of more, those whose arguments fit best."""
 
 
@@ -62,14 +62,24 @@ class Walk:
     Args:
         graph: The gold calls, as of `Graph.closed`.
         pairing: Of calls with the gold calls.
+        known: For each of the first turns the nodes that its calls can stand for, where that is
+            known beforehand. This way is followed whatever else is.
+        alone: Nothing else is.
     """
 
-    def __init__(self, graph: Graph, pairing: Pairing) -> None:
+    def __init__(
+        self,
+        graph: Graph,
+        pairing: Pairing,
+        known: Sequence[tuple[int, ...]] = (),
+        alone: bool = False,
+    ) -> None:
         self._graph = graph
         self._pairing = pairing
         self._branches = [_Branch(0, graph.ready(0))]
+        self._known, self._alone = known, alone
+        self._lead = self._branches[0]
         self._most = 1 << SMALL if len(graph) <= SMALL else MOST_BRANCHES
-        self._kinds, self._better = _compared(graph)
         self.finished = False
         """The mission is over, and all was right."""
         self.taken = 0
@@ -83,15 +93,16 @@ class Walk:
             self.finished = True
             return True
         following: dict[tuple[int, int], _Branch] = {}
-        for branch in self._branches:
+        for branch in [] if self._alone else self._branches:
             for nodes, worth in self._choices(branch, turn):
                 after = self._after(branch, nodes, worth)
                 key = self._key(after)
                 if key not in following or after.worth > following[key].worth:
                     following[key] = after
-        if not following:
+        lead = self._led(turn)
+        if not following and not lead:
             return False
-        self._branches = self._kept(list(following.values()))
+        self._branches = self._kept(list(following.values())) + lead
         self.taken += 1
         self.finished = self.complete and not turn.calls
         return True
@@ -126,6 +137,28 @@ class Walk:
             found.append(branch.nodes)
             branch = branch.before
         return found[::-1]
+
+    def _led(self, turn: Turn) -> list[_Branch]:
+        """Return where the known way leads, if it is known so far."""
+        if self.taken >= len(self._known):
+            return []
+        nodes = self._known[self.taken]
+        pairs = zip(turn.calls, nodes, strict=False)  # a text is no call and has a node
+        worth = sum(self._pairing.likely_worth(call, node) for call, node in pairs)
+        self._lead = self._after(self._lead, nodes, worth)
+        return [self._lead]
+
+    @cached_property
+    def _compared(self) -> tuple[list[int], list[int]]:
+        return _compared(self._graph)
+
+    @property
+    def _kinds(self) -> list[int]:
+        return self._compared[0]
+
+    @property
+    def _better(self) -> list[int]:
+        return self._compared[1]
 
     def _best(self) -> _Branch:
         complete = [b for b in self._branches if b.done == self._graph.everything]
