@@ -357,3 +357,32 @@ def test_nodes_that_are_read_have_an_order(after: list[list[int]]) -> None:
     except DataError:
         return
     assert all(set(one.after) <= set(range(len(found))) - {n} for n, one in enumerate(found))
+
+
+def test_gold_arguments_outside_the_schema_are_told_and_kept(records: Records) -> None:
+    given = record(SINGLE)
+    given["english_answer_list"][0][0]["action"]["arguments"]["zzz"] = 1
+    report = records.imported(given)
+    assert report.tasks == 1
+    assert report.to_json()["missions"]["gold_arguments_outside_schema"] == 1
+
+
+@pytest.mark.parametrize("other", ["Another wording?", "half a pair \ud800"])
+def test_a_request_worded_otherwise_among_the_messages_is_told(records: Records, other) -> None:
+    given = record(SINGLE)
+    given["english_task"][0] = other
+    report = records.imported(given)
+    assert report.to_json()["missions"]["requests_worded_otherwise"] == 1
+
+
+def test_a_record_of_the_other_language_names_the_option(records: Records) -> None:
+    given = record(SINGLE)
+    mine = {key: value for key, value in given.items() if not key.startswith("english_")}
+    twins = {
+        key.removeprefix("english_"): value
+        for key, value in given.items()
+        if key.startswith("english_")
+    }
+    with pytest.raises(DataError, match=r"'english_task' is missing, .*--language zh"):
+        records.imported({**mine, **twins})
+    assert records.imported({**mine, **twins}, language="zh").tasks == 1

@@ -183,8 +183,19 @@ class _Reader:
         return str(given) if isinstance(given, int) else field(self._record, "id", str)
 
     def _twin(self, name: str) -> list[Any]:
-        """Return a list that there is in both languages."""
-        return field(self._record, self._prefix + name, list)
+        """Return a list that there is in both languages.
+
+        Raises:
+            DataError: It is none, or stands there in the other language alone.
+        """
+        own = self._prefix + name
+        language, other = ("zh", name) if self._prefix else ("en", f"english_{name}")
+        if own not in self._record and isinstance(self._record.get(other), list):
+            raise DataError(
+                f"the field {own!r} is missing, while there is {other!r}: the record is in "
+                f"{language}; import it with --language {language}"
+            )
+        return field(self._record, own, list)
 
     def _either(self, name: str) -> Any:
         """Return what the language has of its own, else what both share; None: nothing."""

@@ -20,7 +20,7 @@ from typing import Any
 
 from seal.benchmarks.importer import Notes
 from seal.benchmarks.mmtb.dialogues import Dialogue, check_language, read_dialogue
-from seal.benchmarks.mmtb.tasks import Tally, make_task
+from seal.benchmarks.mmtb.tasks import Tally, make_task, unknown_arguments
 from seal.benchmarks.mmtb.tools import BENCHMARK, ToolLists, read_tool
 from seal.benchmarks.upstream.records import TaskIds, ToolTable, find, wrong_source
 from seal.benchmarks.upstream.tolerance import usable
@@ -97,18 +97,18 @@ class _Import:
             self._notes.lacks.add("tasks")
 
     def _tasks(self, path: Path) -> Iterator[Task]:
-        def read(record: Any) -> tuple[Dialogue, Task]:
+        def read(record: Any) -> tuple[Dialogue, Task, int]:
             dialogue = read_dialogue(record, self._language)
             tools = self._tools_of(dialogue, path.name)
             task = make_task(dialogue, tools, self._language)
-            return dialogue, task
+            return dialogue, task, unknown_arguments(dialogue, tools)
 
-        for dialogue, task in usable(path, read, self._notes):
+        for dialogue, task, unknown in usable(path, read, self._notes):
             own = self._ids.add(task.id, "\n".join(goal.text for goal in task.goals))
             if own is None:
                 self._notes.dropped["duplicates"] += 1
                 continue
-            self._tally.add(dialogue, task)
+            self._tally.add(dialogue, task, unknown)
             yield replace(task, id=own)
 
     def _tools_of(self, dialogue: Dialogue, file: str) -> dict[str, Tool]:

@@ -257,6 +257,21 @@ def _tags(goals: Sequence[Goal]) -> dict[str, JSON]:
     }
 
 
+def unknown_arguments(dialogue: Dialogue, tools: Mapping[str, Tool]) -> int:
+    """Return how many gold arguments the schemas of their tools do not have.
+
+    Args:
+        dialogue: What upstream's record holds.
+        tools: The dialogue's tools by upstream's names.
+    """
+    nodes = [node for mission in dialogue.missions for node in mission.nodes if node.name in tools]
+    return sum(
+        name not in tools[node.name].parameters["properties"]
+        for node in nodes
+        for name in node.arguments
+    )
+
+
 class Tally:
     """Counts of the missions of an import, for its report."""
 
@@ -264,9 +279,10 @@ class Tally:
         self._counts: Counter[str] = Counter()
         self._groups: dict[str, Counter[str]] = {}
 
-    def add(self, dialogue: Dialogue, task: Task) -> None:
-        """Count a dialogue that became a task."""
+    def add(self, dialogue: Dialogue, task: Task, unknown: int = 0) -> None:
+        """Count a dialogue that became a task, with its `unknown_arguments`."""
         self._counts["dialogues"] += 1
+        self._counts["gold_arguments_outside_schema"] += unknown
         dates = {mission.date for mission in dialogue.missions}
         self._counts["dialogues_of_several_dates"] += len(dates) > 1
         for mission, goal in zip(dialogue.missions, task.goals, strict=True):

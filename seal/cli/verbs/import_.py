@@ -8,6 +8,7 @@ import typer
 
 from seal.cli.options import Json, new_app, typed_pairs
 from seal.cli.output import field_lines, output
+from seal.core.errors import UsageError
 
 app = new_app()
 
@@ -25,6 +26,10 @@ def command(
         list[str] | None,
         typer.Option("--task-option", "-T", metavar="KEY=VALUE", help="Of this benchmark."),
     ] = None,
+    language: Annotated[
+        str | None,
+        typer.Option(help="Same as -T language=..., where a benchmark comes in several."),
+    ] = None,
     json: Json = False,
 ) -> int:
     """Turn a benchmark's upstream files into tools.jsonl, tasks.jsonl and import.json."""
@@ -33,6 +38,10 @@ def command(
 
     with output(json) as result:
         options = typed_pairs("--task-option", task_option)
+        if language is not None and options.setdefault("language", language) != language:
+            raise UsageError(
+                f"--language {language} and -T language={options['language']}: give one"
+            )
         if trajectories:
             report = import_run(name, source, out, options).to_json()
             next_step = f"score it: seal score {out}"
