@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from seal.core.errors import UnknownNameError
+from seal.core.errors import DataError, UnknownNameError
 from seal.evaluation.missions import match_arguments
 from seal.evaluation.missions.arguments import SCORERS
 
@@ -174,3 +174,56 @@ def test_without_jieba_the_extra_is_named() -> None:
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
     assert "MissingExtraError" in done.stdout
     assert "seal-api-llms[missions]" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("predicted", "gold", "score"),
+    [
+        (10**400, 10**400, 1),
+        (10**400, 1, 0),
+        (10**400, 1.5, 0),
+        (2**53 + 1, 2**53, 0),
+        (2**53 + 1, float(2**53), 0),
+        (2**53, float(2**53), 1),
+        (3, 3.0, 1),
+    ],
+)
+def test_numbers_of_any_size_are_compared_as_they_are(
+    predicted: Any, gold: Any, score: float
+) -> None:
+    match = match_arguments({"days": predicted}, {"days": gold}, {"days": {"type": "integer"}})
+    assert (match.score, match.accepted) == (score, score == 1)
+    assert match.errors == (() if score else ("param value error",))
+
+
+def test_a_number_too_long_to_be_written_is_an_outcome() -> None:
+    schema = {"days": {"type": "integer", "description": "7"}, "all": {"type": "array"}}
+    match = match_arguments({"days": 10**5000}, {}, schema)
+    assert match.errors == ("incomparable arguments",)
+    match = match_arguments({"all": [10**5000]}, {"all": [1]}, schema)
+    assert match.errors == ("incomparable arguments",)
+
+
+def nested(levels: int) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for _ in range(levels):
+        found = {"in": found}
+    return found
+
+
+@pytest.mark.parametrize("scorer", ["mmtb", "strict", "exact"])
+@pytest.mark.parametrize(
+    ("answer", "schema", "required", "message"),
+    [
+        (None, {}, (), "answer: expected the gold arguments, an object; got None"),
+        (nested(3000), {}, (), "answer: nested more than 50 levels deep"),
+        ({}, None, (), "schema: expected a JSON Schema, got None"),
+        ({}, {}, "city", "required: expected a list of names, got 'city'"),
+        ({}, {}, [1], "required: expected a list of names"),
+    ],
+)
+def test_what_a_benchmark_gets_wrong_is_refused(
+    answer: Any, schema: Any, required: Any, message: str, scorer: Any
+) -> None:
+    with pytest.raises(DataError, match=message):
+        match_arguments(nested(3000), answer, schema, required, scorer)

@@ -4,6 +4,7 @@ import json
 import random
 import time
 from collections import Counter
+from itertools import permutations
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from mission_plays import (
     ASK,
     SAID,
     answer,
+    changed,
     listed_paths,
     missions,
     names_of,
@@ -30,6 +32,7 @@ from seal.core.errors import DataError, UnknownNameError
 from seal.evaluation.missions import judge
 from seal.evaluation.missions.graph import read_graph
 from seal.evaluation.missions.original import groups
+from seal.evaluation.missions.placing import Placed, place_all, place_most
 
 TOY = [
     node("a", x=0),
@@ -335,6 +338,146 @@ def test_unknown_rules_and_steps_that_are_none_are_refused() -> None:
         judge(TOY, ["a"])  # type: ignore[list-item]
 
 
+@pytest.mark.parametrize(
+    ("nodes", "steps", "tools", "message"),
+    [
+        (TOY, None, None, "steps: expected a list of the model's outputs, got None"),
+        (TOY, "stop", None, "steps: expected a list"),
+        (None, [], None, "nodes: expected a list of gold calls, got None"),
+        (TOY, [], ["a"], "tools: expected JSON Schemas by name"),
+        (TOY, [], {"a": None}, "tools: a: expected a JSON Schema, got None"),
+    ],
+)
+def test_what_is_no_mission_at_all_is_refused(
+    nodes: Any, steps: Any, tools: Any, message: str
+) -> None:
+    with pytest.raises(DataError, match=message):
+        judge(nodes, steps, tools=tools)
+
+
+@pytest.mark.parametrize("match", ["clean", "mmtb"])
+def test_arguments_nested_beyond_all_bounds_are_refused_in_gold_and_wrong_in_a_call(
+    match: Any,
+) -> None:
+    deep: dict[str, Any] = {}
+    for _ in range(3000):
+        deep = {"x": deep}
+    with pytest.raises(DataError, match="node 0: arguments: nested more than 50 levels deep"):
+        judge([node("a", **deep)], [turn(node("a", **deep))], match)
+    verdict = judge([node("a", x=1), answer(0)], [turn(node("a", **deep)), SAID])
+    assert (verdict.label, verdict.error_type) == ("correct", "malformed arguments")
+
+
+# -- names that repeat
+
+
+def repeated(drawn: random.Random, count: int, density: float, values: int, names: int) -> Any:
+    """Return nodes whose names and arguments repeat, and turns that take them by drawn groups."""
+    nodes = [
+        node(
+            "tuv"[i % names],
+            *(before for before in range(i) if drawn.random() < density),
+            x=i % values,
+        )
+        for i in range(count)
+    ]
+    left, turns = set(range(count)), []
+    while left:
+        ready = [i for i in sorted(left) if not left & {*nodes[i]["deps"]}]
+        taken = drawn.sample(ready, drawn.randint(1, min(3, len(ready))))
+        left -= {*taken}
+        turns.append(turn(*(nodes[i] for i in taken)))
+    return nodes, turns
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    st.randoms(use_true_random=False),
+    st.integers(1, 12),
+    st.sampled_from([0.03, 0.1, 0.2, 0.5]),
+    st.integers(1, 10),
+    st.integers(1, 3),
+)
+def test_gold_calls_in_any_legal_order_and_groups_are_right(
+    drawn: random.Random, count: int, density: float, values: int, names: int
+) -> None:
+    nodes, turns = repeated(drawn, count, density, values, names)
+    verdict = judge(nodes, turns)
+    assert (verdict.label, verdict.param_label, verdict.undecided) == ("correct", "correct", "")
+    assert (verdict.completed, verdict.cut) == (count, False)
+
+
+@pytest.mark.parametrize("count", [20, 30, 40])
+def test_gold_calls_are_right_in_missions_too_large_to_follow_every_way(count: int) -> None:
+    for seed in range(20):
+        drawn = random.Random(seed * 100 + count)
+        values, names = drawn.choice([3, 5, 10]), drawn.choice([1, 2])
+        nodes, turns = repeated(drawn, count, drawn.choice([0.05, 0.1, 0.2]), values, names)
+        verdict = judge(nodes, turns)
+        assert (verdict.label, verdict.param_label) == ("correct", "correct"), (seed, count)
+
+
+def best_by_listing(nodes: Any, turns: Any) -> tuple[int, int | None]:
+    """Return the turns that can be right, and the most exact calls of a way to the end."""
+    states: dict[frozenset[int], int] = {frozenset(): 0}
+    for number, done in enumerate(turns):
+        following: dict[frozenset[int], int] = {}
+        calls = done["tool_calls"]
+        for state, exact in states.items():
+            ready = [
+                n for n in range(len(nodes)) if n not in state and {*nodes[n]["deps"]} <= state
+            ]
+            for chosen in permutations(ready, len(calls)):
+                pairs = [(nodes[n], call) for n, call in zip(chosen, calls, strict=True)]
+                if all(gold["name"] == call["name"] for gold, call in pairs):
+                    more = sum(gold["arguments"] == call["arguments"] for gold, call in pairs)
+                    after = state | {*chosen}
+                    following[after] = max(following.get(after, 0), exact + more)
+        if not following:
+            return number, None
+        states = following
+    return len(turns), states.get(frozenset(range(len(nodes))))
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    st.randoms(use_true_random=False),
+    st.integers(1, 6),
+    st.sampled_from([0.1, 0.2, 0.4]),
+    st.lists(
+        st.sampled_from(["swap", "repeat", "drop", "merge", "split", "other", "x"]), max_size=3
+    ),
+)
+def test_no_verdict_differs_from_that_of_all_ways_listed(
+    drawn: random.Random, count: int, density: float, changes: list[str]
+) -> None:
+    nodes, turns = repeated(drawn, count, density, 3, 2)
+    for change in changes:
+        at = drawn.randrange(len(turns))
+        if change == "x":
+            call = drawn.choice(turns[at]["tool_calls"])
+            turns[at] = {"tool_calls": [{**call, "arguments": {"x": drawn.randrange(3)}}]}
+        else:
+            turns = changed(turns, at, change) or turns
+    steps, exact = best_by_listing(nodes, turns)
+    verdict = judge(nodes, turns, scorer="exact")
+    assert (verdict.steps, verdict.undecided) == (steps, "")
+    assert (verdict.label == "correct") == (exact is not None)
+    assert (verdict.param_label == "correct") == (exact == count)
+    if exact is not None:
+        assert verdict.completed == exact
+
+
+def test_a_search_that_ends_early_says_so() -> None:
+    nodes = [*(node("a", x=i) for i in range(4)), *(node("b", i, x=i) for i in range(4))]
+    graph = read_graph(nodes)
+    turns = [[0b1111], [0b1111, 0b1111], [0b1111], [0b11110000] * 4]
+    assert place_all(graph, turns).nodes == [(0,), (1, 2), (3,), (4, 5, 6, 7)]
+    assert place_all(graph, turns, most=5) == Placed([], False)
+    assert place_most(graph, turns, most=3) == Placed([(0,), (1, 2)], False)
+    assert place_most(graph, [[0b1111], [0b11110000] * 2]) == Placed([(0,)], True)
+
+
 # -- sizes
 
 
@@ -365,6 +508,18 @@ def test_too_many_sets_have_no_number_but_a_reason() -> None:
 def test_the_original_s_paths_are_counted_to_a_bound_too() -> None:
     verdict = judge(independent(24), [], "mmtb")
     assert (verdict.n_paths, "steps" in verdict.no_counts) == (None, True)
+
+
+@pytest.mark.parametrize("same", [False, True])
+@pytest.mark.parametrize("density", [0.0, 0.03, 0.08])
+def test_forty_nodes_of_one_name_are_judged_in_a_tenth_of_a_second(
+    density: float, same: bool
+) -> None:
+    nodes, turns = repeated(random.Random(1), 40, density, 1 if same else 3, 1)
+    start = time.process_time()
+    verdict = judge(nodes, turns)
+    assert time.process_time() - start < 0.1
+    assert (verdict.label, verdict.param_label) == ("correct", "correct")
 
 
 @pytest.mark.parametrize("names", [40, 8])

@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 from seal.evaluation.missions.graph import Graph, bits
 
-MOST_TRIED = 4000
+MOST_TRIED = 2000
 """Choices of a gold call for a call that a search tries."""
 
 
