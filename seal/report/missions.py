@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import groupby
+from itertools import groupby, product
 from typing import TYPE_CHECKING, Any, get_args
 
 from seal.core.conditions import Asked
@@ -102,6 +102,12 @@ class Layer:
     def variance(self) -> float:
         """Variance of the sequences' accuracies (population): the less, the more robust."""
         return sum((value - self.mean) ** 2 for value in self._values) / len(self._values)
+
+    @property
+    def cells(self) -> list[tuple[tuple[str, ...], Share]]:
+        """All sequences of the types of this length, so that four stand below their beginning."""
+        found = product(TYPES, repeat=self.length)
+        return [(route, self.routes.get(route, Share())) for route in found]
 
     @property
     def _values(self) -> list[float]:

@@ -117,6 +117,10 @@ class BreakdownSection:
         return None if found is None else render("breakdown.html", lanes=lanes, found=found)
 
 
+_WIDEST = 4
+"""Length of the longest type sequences of which each gets a cell: 256 of them."""
+
+
 class MissionSection:
     """Missions by type, place and relation, errors, and the pyramid of type sequences."""
 
@@ -135,6 +139,7 @@ class MissionSection:
             "missions.html",
             tables=tables,
             pyramids={label: pyramid(missions) for label, missions in runs.items()},
+            widest=_WIDEST,
             letters={"single": "S", "multi": "M", "chat": "C", "clarify": "Q"},
             data=data,
             related=Share(data.related, data.missions),

@@ -190,3 +190,12 @@ def test_other_runs_have_no_such_part(tmp_path: Path) -> None:
     folder = run(settings, tmp_path / "run").folder
     assert mission_breakdown(folder) == []
     assert ">Missions</h2>" not in write_report([folder], tmp_path / "r.html").read_text("utf-8")
+
+
+def test_each_sequence_of_a_layer_has_a_cell_below_its_beginning() -> None:
+    one, two = pyramid(missions_of(SCORES))
+    assert [len(one.cells), len(two.cells)] == [4, 16]
+    for place, (route, share) in enumerate(two.cells):
+        assert route[:1] == one.cells[place // 4][0]
+        assert share == two.routes.get(route, Share())
+        assert (share.value is None) == (route not in two.routes)
