@@ -3,7 +3,9 @@
     python perf/missions.py [--short] [FILE]
 
 Missions of 40 nodes under random dependencies, played right and with a part left out: with names of
-their own, with eight names, with three. Independent tools, whose paths are counted. Where SEAL_DATA
+their own, with eight names, with three; of one name and three arguments, which are also exchanged
+between turns. Independent tools, whose paths are counted.
+Where SEAL_DATA
 or a FILE has them, the missions of the differential vectors. Budget: 100 ms a mission of 40 nodes,
 50 ms to count the paths of eight tools, on one core. Reading jieba's words, which happens once a
 process and only where texts are compared, is told apart.
@@ -45,6 +47,12 @@ def main(argv: Sequence[str] | None = None) -> int:
         wrong = [ms(lambda m=m: judge(m[0], m[1][:15] + m[1][20:])) for m in drawn]
         row(f"{NODES} nodes, {names} names, right", right)
         row(f"{NODES} nodes, {names} names, wrong", wrong)
+    for density in (0.0, 0.03, 0.08):
+        alike = [repeated_mission(seed, density) for seed in range(10 if asked.short else 100)]
+        name = f"one name, density {density}"
+        row(f"{name}, right", [ms(lambda m=m: judge(*m)) for m in alike])
+        row(f"{name}, wrong", [ms(lambda m=m: judge(m[0], m[1][:15] + m[1][18:])) for m in alike])
+        row(f"{name}, exchanged", [ms(lambda m=m: judge(m[0], exchanged(m[1]))) for m in alike])
     if asked.file.is_file():
         records = [json.loads(line) for line in asked.file.read_text().splitlines()]
         for match in ("clean", "mmtb"):
@@ -77,6 +85,37 @@ def drawn_mission(seed: int, names: int) -> tuple[list[dict[str, Any]], list[dic
         turns.append({"tool_calls": [nodes[taken]]})
     nodes.append({"name": ANSWER, "deps": list(range(NODES - 1)), "arguments": {}})
     return nodes, [*turns, {"content": "Done."}]
+
+
+def repeated_mission(
+    seed: int, density: float
+) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """Return nodes of one name and three arguments, and turns that take one or two at once."""
+    drawn = random.Random(seed)
+    nodes = [
+        {
+            "name": "tool",
+            "deps": [before for before in range(i) if drawn.random() < density],
+            "arguments": {"x": i % 3},
+        }
+        for i in range(NODES)
+    ]
+    turns: list[dict[str, Any]] = []
+    left = set(range(NODES))
+    while left:
+        ready = [i for i in sorted(left) if not left & set(nodes[i]["deps"])]
+        taken = drawn.sample(ready, min(len(ready), drawn.randint(1, 2)))
+        left -= set(taken)
+        turns.append({"tool_calls": [nodes[i] for i in taken]})
+    return nodes, turns
+
+
+def exchanged(turns: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the turns with the first calls of three pairs of them exchanged."""
+    calls = [list(turn["tool_calls"]) for turn in turns]
+    for one, other in ((0, 9), (3, 12), (6, 15)):
+        calls[one][0], calls[other][0] = calls[other][0], calls[one][0]
+    return [{"tool_calls": each} for each in calls]
 
 
 def independent(count: int) -> list[dict[str, Any]]:

@@ -1,5 +1,6 @@
 """Small missions, and their paths by listing them all."""
 
+import random
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import combinations
@@ -117,3 +118,34 @@ def next_names(nodes: Sequence[Node], turns: Sequence[tuple[str, ...]]) -> Count
         if names[: len(turns)] == list(turns) and len(names) > len(turns):
             most |= Counter(names[len(turns)])
     return most
+
+
+def repeated(
+    drawn: random.Random, count: int, density: float, values: int, names: int
+) -> tuple[list[Node], list[dict[str, Any]]]:
+    """Return nodes whose names and arguments repeat, and turns that take them by drawn groups."""
+    nodes = [
+        node(
+            "tuv"[i % names],
+            *(before for before in range(i) if drawn.random() < density),
+            x=i % values,
+        )
+        for i in range(count)
+    ]
+    left, turns = set(range(count)), []
+    while left:
+        ready = [i for i in sorted(left) if not left & {*nodes[i]["deps"]}]
+        taken = drawn.sample(ready, drawn.randint(1, min(3, len(ready))))
+        left -= {*taken}
+        turns.append(turn(*(nodes[i] for i in taken)))
+    return nodes, turns
+
+
+def undecided() -> tuple[list[Node], list[dict[str, Any]]]:
+    """Return a mission, and turns with wrong arguments of which that takes too long to prove."""
+    drawn = random.Random(30)
+    nodes, turns = repeated(drawn, 40, 0.15, 2, 1)
+    for _ in range(4):
+        one, other = (turns[at]["tool_calls"] for at in drawn.sample(range(len(turns)), 2))
+        one[0], other[0] = other[0], one[0]
+    return nodes, turns

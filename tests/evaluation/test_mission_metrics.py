@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from chats import MANAGER, goal, gold, plan, task
+from mission_plays import undecided
 from mmtb_sources import CHAT, CLARIFY, MIXED, PARALLEL, SERIAL, SINGLE, TOOLS, record
 
 from seal.benchmarks.mmtb.dialogues import read_dialogue
@@ -13,8 +14,19 @@ from seal.benchmarks.mmtb.tasks import make_task
 from seal.benchmarks.mmtb.tools import read_tool
 from seal.core.conditions import Argument, StateUnchanged
 from seal.core.errors import UsageError
-from seal.core.types import Goal, Plan, Score, Step, Stop, Task, Tool, ToolCall, Trajectory
-from seal.evaluation.mission_metrics import DIALOGUE, NAMES, Missions
+from seal.core.types import (
+    Goal,
+    Milestone,
+    Plan,
+    Score,
+    Step,
+    Stop,
+    Task,
+    Tool,
+    ToolCall,
+    Trajectory,
+)
+from seal.evaluation.mission_metrics import DIALOGUE, NAMES, UNDECIDED, Missions
 from seal.evaluation.rules import Rules, rules_named
 from seal.pipeline.golden import history_of
 
@@ -241,6 +253,20 @@ def test_what_is_no_mission_has_no_value(plans: Any, reason: str) -> None:
     assert [s.reason for s in found if s.metric == DIALOGUE] == [
         "a goal of the task is no mission, or its mission is not decided"
     ]
+
+
+def test_what_is_not_decided_has_no_value_but_a_reason() -> None:
+    nodes, turns = undecided()
+    asked = [
+        Milestone(gold(FLY.id, {"to": node["arguments"]["x"]}), tuple(node["deps"]))
+        for node in nodes
+    ]
+    of = task(goal(Plan(tuple(asked))))
+    said = [[("fly", {"to": c["arguments"]["x"]}) for c in t["tool_calls"]] for t in turns]
+    found = {s.metric: s for s in scores(of, chat(of, *said), tools={FLY.id: FLY})}
+    assert (found["mission_accuracy"].value, found["name_accuracy"].value) == (None, 1.0)
+    assert found["mission_accuracy"].reason == UNDECIDED
+    assert found["mission_accuracy"].details["undecided"] == "param_label"
 
 
 def test_rules_have_one_name() -> None:

@@ -25,7 +25,9 @@ from mission_plays import (
     node,
     played,
     plays,
+    repeated,
     turn,
+    undecided,
 )
 
 from seal.core.errors import DataError, UnknownNameError
@@ -371,25 +373,6 @@ def test_arguments_nested_beyond_all_bounds_are_refused_in_gold_and_wrong_in_a_c
 # -- names that repeat
 
 
-def repeated(drawn: random.Random, count: int, density: float, values: int, names: int) -> Any:
-    """Return nodes whose names and arguments repeat, and turns that take them by drawn groups."""
-    nodes = [
-        node(
-            "tuv"[i % names],
-            *(before for before in range(i) if drawn.random() < density),
-            x=i % values,
-        )
-        for i in range(count)
-    ]
-    left, turns = set(range(count)), []
-    while left:
-        ready = [i for i in sorted(left) if not left & {*nodes[i]["deps"]}]
-        taken = drawn.sample(ready, drawn.randint(1, min(3, len(ready))))
-        left -= {*taken}
-        turns.append(turn(*(nodes[i] for i in taken)))
-    return nodes, turns
-
-
 @settings(max_examples=150, deadline=None)
 @given(
     st.randoms(use_true_random=False),
@@ -466,6 +449,12 @@ def test_no_verdict_differs_from_that_of_all_ways_listed(
     assert (verdict.param_label == "correct") == (exact == count)
     if exact is not None:
         assert verdict.completed == exact
+
+
+def test_a_verdict_that_could_be_otherwise_says_so() -> None:
+    verdict = judge(*undecided(), scorer="exact")
+    assert (verdict.label, verdict.param_label) == ("correct", "error")
+    assert (verdict.undecided, verdict.cut) == ("param_label", True)
 
 
 def test_a_search_that_ends_early_says_so() -> None:
