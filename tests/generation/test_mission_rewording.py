@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 import seal
+from seal.core.errors import UsageError
 
 
 @pytest.fixture
@@ -76,3 +77,16 @@ def test_a_value_that_is_left_out_drops_the_dialogue(reworded):
     _, after, told = reworded("single", lambda words: words.replace("sports", "gardening"))
     assert after is None
     assert "it does not say 'sports'" in told
+
+
+@pytest.mark.parametrize(
+    ("role", "told"),
+    [
+        ("planner", "give --model MODEL"),
+        ("simulator", "give --simulator llm"),
+        ("plannr", "Did you mean 'planner'"),
+    ],
+)
+def test_a_role_without_a_model_beside_the_grammar_is_refused(tmp_path: Path, role, told):
+    with pytest.raises(UsageError, match=told):
+        seal.generate_missions("sample", tmp_path / "pool", role_models={role: "openai/x"})
