@@ -78,8 +78,8 @@ class Verdict:
     """Calls and the gold calls they stand for, where the label is correct."""
     cut: bool
     """There were more ways to take the turns than are followed. Where it is not correct, there may
-    be others with more `completed`, another `error_type` and further `legal_next`; whether it is
-    correct is found apart, and known but for `undecided`."""
+    be others with more `steps` and `completed`, another `error_type` and further `legal_next`;
+    whether it is correct is found apart, and known but for `undecided`."""
     undecided: Undecided
     """What could be otherwise, since the search for a right way ended without one and without the
     proof that there is none: it counts as an error, and nobody knows. Empty: all is certain. Calls
@@ -192,7 +192,8 @@ def _judge_clean(
     seen = _taken(walk, turns)
     failed = _failed(graph, walk, seen, offered)
     if not walk.finished:
-        undecided: Undecided = "label" if walk.cut and not named.decided else ""
+        sure = not walk.cut or named.decided or ways.named_all().decided
+        undecided: Undecided = "" if sure else "label"
         return replace(failed, completed=walk.completed, undecided=undecided)
     pairs = best_pairs(graph, pairing, seen, walk.nodes)
     verdict = replace(_correct(failed), undecided="")

@@ -49,9 +49,14 @@ class Ways:
 
     def named(self) -> Placed:
         """Return the longest way in which each call has the gold call's name."""
-        if not self._several:
-            return _ONE
-        return place_most(self._graph, self._masks(lambda call: self._pairing.nodes(call.name)))
+        return place_most(self._graph, self._masks(self._named)) if self._several else _ONE
+
+    def named_all(self) -> Placed:
+        """Return a way to the end in which each call has the gold call's name."""
+        return self._all(self._named)
+
+    def _named(self, call: Call) -> Sequence[int]:
+        return self._pairing.nodes(call.name)
 
     def _all(self, nodes: Callable[[Call], Sequence[int]]) -> Placed:
         return place_all(self._graph, self._masks(nodes)) if self._several else _ONE
