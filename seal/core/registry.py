@@ -35,9 +35,15 @@ class Registry:
         Raises:
             UsageError: The name is taken.
         """
-        if name in self.names():
+        if name in self:
             raise UsageError(f"the {self.kind} {name!r} exists already; choose another name")
         self._registered[name] = plugin
+
+    def __contains__(self, name: str) -> bool:
+        """Tell whether a name is known; plug-ins are looked for where it is none of ours."""
+        if name in self._ours or name in self._registered:
+            return True
+        return any(point.name == name for point in entry_points(group=self.group))
 
     def names(self) -> list[str]:
         """Return all names, sorted, without importing any plug-in."""

@@ -74,7 +74,7 @@ def split_name(spec: str) -> tuple[str, str]:
     positions = [spec.find(mark) for mark in "/:" if mark in spec]
     if positions:
         cut = min(positions)
-        if spec[:cut] in REGISTRY.names():
+        if spec[:cut] in REGISTRY:
             return spec[:cut], spec[cut + 1 :]
         if spec[cut] == "/":
             return spec[:cut], spec[cut + 1 :]

@@ -86,8 +86,10 @@ def presented(model: ChatModel, spec: Any, how: Presentation) -> ChatModel:
         spec: What it was asked for by.
         how: Form, results, example.
     """
+    if how.plain:
+        return model
     name = split_name(spec)[0] if isinstance(spec, str) else ""
-    if how.plain or (is_offline(spec) and name in _PLAYED):
+    if is_offline(spec) and name in _PLAYED:
         return model
     if not is_offline(spec):
         return PresentedModel(model, how)

@@ -86,6 +86,14 @@ def test_an_entry_point_is_found_by_name(registry, site):
     assert registry.resolve("theirs").size == 3
 
 
+def test_every_name_is_known_and_no_other(registry, site):
+    site.distribution("gadgets-more", {"theirs": "json:loads"})
+    registry.register("mine", object())
+    assert all(name in registry for name in registry.names())
+    assert {"json", "mine", "theirs"} <= set(registry.names())
+    assert "nobody" not in registry
+
+
 def test_our_names_come_before_entry_points(registry, site):
     site.distribution("gadgets-shadow", {"json": "gadgets_never:X"})
     assert registry.resolve("json")([]) == "[]"
