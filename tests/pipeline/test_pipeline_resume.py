@@ -165,6 +165,7 @@ def test_worker_processes_end_with_their_parent_however_it_ends(slow, server, tm
         wait_until(lambda: not any(map(alive, crew)))
 
     assert lines(out) >= finished + 2
+    slow.wait_s = 0.0
     go_on(big_pool, server, out, cache="off")
     assert contents(out) == uninterrupted(big_pool, server, tmp_path / "whole")
 

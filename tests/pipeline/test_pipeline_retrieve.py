@@ -603,7 +603,7 @@ def test_pools_without_distractors_are_told(tmp_path: Path, distractors: str):
 
 
 def test_a_retriever_that_was_given_twice_is_told(pool: Path):
-    given = ["tfidf", "hybrid,weight=0.2", "tfidf", "hybrid,weight=0.3"]
+    given = ["tfidf", "bm25,k1=1.2", "tfidf", "bm25,k1=1.6"]
 
     (note,) = seal.retrieve(pool, given)["notes"]
     assert note == "retriever tfidf was given 2 times: it is compared with itself"
