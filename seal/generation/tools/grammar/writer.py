@@ -185,7 +185,7 @@ def _phrase(phrase: Sequence[str]) -> Entry:
 def _number(reading: Reading) -> Entry:
     """Return an entry for the number by which the thing is named."""
     thing = reading.one.replace("_", " ")
-    head = f"{re.sub('[^A-Z]', '', thing.upper())}XXX"[:3]
+    head = re.sub("[^A-Z]", "", thing.upper())[:3].ljust(3, "X")
     return {
         "type": "string",
         "says": [
