@@ -9,7 +9,8 @@
 - `auto`: simulated APIs reject invalid calls with the sentence alone; a world lets its functions
   say what they take, as ToolSandbox does.
 
-Native calls and calls in text go the same way, for both are a `ToolCall` by then.
+Native calls and calls in text go the same way, for both are a `ToolCall` by then. Who writes calls
+as text and wrote one that cannot be read is told how they are written, unless feedback is off.
 
 Source: Kokane et al., ToolScan (2024), section on feedback.
 """
@@ -21,6 +22,7 @@ from dataclasses import replace
 from typing import Literal, get_args
 
 from seal.core.errors import OptionError, SealError, SimulatorError
+from seal.core.formats import FORMS, Format
 from seal.core.plain import json_text
 from seal.core.protocols import Environment, Eventful, Staged, Timed
 from seal.core.types import JSON, Execution, Tables, Tool, ToolCall, ToolResult
@@ -142,6 +144,35 @@ class Runnable(CallValidator):
         return (f for f in super().faults(call, offered) if f.kind in _NEVER_RUN)
 
 
+class Reminding(CallValidator):
+    """The rules, which say of a call that cannot be read how one is written.
+
+    Args:
+        tools: Tools by id.
+        shape: How a call is written.
+    """
+
+    def __init__(self, tools: Mapping[str, Tool], shape: str) -> None:
+        super().__init__(tools)
+        self._shape = shape
+
+    def faults(self, call: ToolCall, offered: Sequence[str] = ()) -> Iterator[CallError]:
+        """Yield everything that is wrong with the call."""
+        for fault in super().faults(call, offered):
+            if fault.kind == "unparsable_arguments":
+                message = f"{fault.message} Write a call as:\n{self._shape}"
+                fault = replace(fault, message=message, expected=self._shape)
+            yield fault
+
+
+class Readable(Reminding):
+    """Lets every call pass that can be read."""
+
+    def faults(self, call: ToolCall, offered: Sequence[str] = ()) -> Iterator[CallError]:
+        """Yield that the call cannot be read, if it cannot."""
+        return (f for f in super().faults(call, offered) if f.kind == "unparsable_arguments")
+
+
 class Unbroken(_Around):
     """An environment without a state in which what breaks over an invalid call is its answer.
 
@@ -184,16 +215,21 @@ class FeedbackSwitch:
     Args:
         feedback: The setting.
         tools: All that may be called, by id.
+        format: How calls are written; `native` where nobody is to be told.
 
     Raises:
         OptionError: There is no such setting.
     """
 
-    def __init__(self, feedback: Feedback, tools: Mapping[str, Tool]) -> None:
+    def __init__(
+        self, feedback: Feedback, tools: Mapping[str, Tool], format: Format = "native"
+    ) -> None:
         check_feedback(feedback)
         self.feedback = feedback
-        self._validator = CallValidator(tools)
+        form = FORMS.get(format)
+        self._validator = CallValidator(tools) if form is None else Reminding(tools, form.shape)
         self._runnable = Runnable(tools)
+        self._readable = None if form is None else Readable(tools, form.shape)
 
     def around(self, environment: Environment, offered: Sequence[str] = ()) -> Environment:
         """Return an environment as the setting wants it.
@@ -206,7 +242,8 @@ class FeedbackSwitch:
             checked = Validated(environment, self._validator, offered)
             return Explained(checked, self._validator, offered)
         if self.feedback == "auto":
-            return environment
+            readable = self._readable
+            return environment if readable is None else Validated(environment, readable, offered)
         if isinstance(environment, Validated):
             unbroken = Unbroken(environment.inner, self._validator)
             environment = Validated(unbroken, self._runnable)

@@ -56,12 +56,14 @@ class EnvironmentSource:
         self._originals = originals(tools.values())
         known = {**tools, **{tool.id: tool for tool in self._originals.values()}}
         self._environments = _build(settings, known, pool, store, cast)
-        if settings.feedback != "auto" and isinstance(self._environments, RecordedEnvironments):
+        recorded = isinstance(self._environments, RecordedEnvironments)
+        if settings.feedback != "auto" and recorded:
             raise UsageError(
                 f"--feedback {settings.feedback}: a recording answers as it was answered then; "
                 "leave the option out, or play with another --simulator"
             )
-        self._feedback = FeedbackSwitch(settings.feedback, known)
+        written = "native" if recorded else settings.format
+        self._feedback = FeedbackSwitch(settings.feedback, known, written)
         self._world_of = {task.id: task.world for task in pool.tasks() if task.world}
         if settings.world_options and not self._world_of:
             raise UsageError(

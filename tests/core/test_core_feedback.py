@@ -7,6 +7,7 @@ import pytest
 
 from seal.core.errors import CacheMissError, OptionError
 from seal.core.feedback import FeedbackSwitch
+from seal.core.formats import FORMS
 from seal.core.protocols import Environment, Timed
 from seal.core.types import Execution, Tables, Tool, ToolCall, ToolResult
 from seal.core.validation import CallValidator, Validated
@@ -134,6 +135,32 @@ def test_on_what_is_no_call_at_all_is_told_what_a_call_needs():
     told = json.loads(result.content)
     assert told["error"] == "This is no call: it needs a tool's name and a JSON object."
     assert told["feedback"][0]["received"] == "Thought: hm"
+
+
+@pytest.mark.parametrize("feedback", ["auto", "on"])
+@pytest.mark.parametrize("format", ["action", "json"])
+def test_what_cannot_be_read_brings_the_form_of_a_call_in_text(feedback, format):
+    inner = Api()
+    validated = Validated(inner, CallValidator(TOOLS), ["weather"])
+    environment = FeedbackSwitch(feedback, TOOLS, format).around(validated, ["weather"])
+    unread, other = environment.call([call(0, None, raw="{city"), call(1, {"town": "Bern"})])
+    told = json.loads(unread.content)
+    shape = FORMS[format].shape
+    assert (
+        told["error"]
+        == f"The arguments of weather are not a JSON object. Write a call as:\n{shape}"
+    )
+    assert unread.error["expected"] == shape and inner.ran == []
+    assert FORMS[format].read(shape, ["NAME"]).calls[0].arguments == {"argument": "value"}
+    assert shape not in other.content and other.error["kind"] == "unknown_argument"
+
+
+def test_without_feedback_and_to_native_calls_no_form_is_told():
+    for feedback, format in (("off", "action"), ("auto", "native"), ("on", "native")):
+        validated = Validated(Api(), CallValidator(TOOLS), ["weather"])
+        environment = FeedbackSwitch(feedback, TOOLS, format).around(validated, ["weather"])
+        (unread,) = environment.call([call(0, None, raw="{city")])
+        assert "Write a call" not in unread.content
 
 
 def test_on_a_call_with_a_thousand_faults_is_told_ten():

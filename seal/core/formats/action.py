@@ -56,6 +56,7 @@ class ActionForm:
     """The protocol of actions."""
 
     name = "action"
+    shape = 'Action: NAME\nAction Input: {"argument": "value"}'
 
     def write(self, call: ToolCall) -> str:
         """Return the two lines of a call; an unparsable one as it was written."""

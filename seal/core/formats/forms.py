@@ -31,6 +31,8 @@ class TextForm(Protocol):
     """A text protocol for models without tool calling."""
 
     name: str
+    shape: str
+    """How a call is written, for who wrote one that cannot be read."""
 
     def write(self, call: ToolCall) -> str:
         """Return a call as a model should write it; an unparsable one as it was written."""

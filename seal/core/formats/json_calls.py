@@ -39,6 +39,7 @@ class JsonForm:
     """The protocol of JSON objects."""
 
     name = "json"
+    shape = '{"name": "NAME", "arguments": {"argument": "value"}}'
 
     def write(self, call: ToolCall) -> str:
         """Return the object of a call; an unparsable one as it was written."""
