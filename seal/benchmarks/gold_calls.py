@@ -86,7 +86,7 @@ def _variants(call: Called) -> Iterator[dict[str, JSON]]:
     base = call.canonical_arguments()
     yield base
     for name, argument in call.arguments.items():
-        for value in argument.values[0 if argument.optional else 1 :]:
+        for value in argument.listed[0 if argument.optional else 1 :]:
             yield {**base, name: value}
 
 

@@ -144,7 +144,9 @@ def json_text(value: Any, indent: int | None = None) -> str:
 
 
 def _values(gold: Argument) -> str:
-    values = " | ".join(json_text(value) for value in gold.values) or "any"
+    if gold.values == ():
+        return "[left out]"
+    values = " | ".join(map(json_text, gold.listed)) or "any"
     return f"[{values}]" if gold.optional else values
 
 

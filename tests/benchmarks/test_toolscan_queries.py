@@ -153,21 +153,23 @@ def test_the_category_of_the_additional_info_comes_first(source: Source) -> None
     assert task.tags["environment"] == "seaside"
 
 
-def test_optional_takes_what_the_schema_names_and_may_be_left_out(source: Source) -> None:
-    truth = [{"get_tide_table": [{"harbour": "Doon", "unit": "optional"}]}]
-    (plan,) = source.plans(truth) or ()
-    assert called(plan)[0][1]["unit"] == Argument(("m", "f"), optional=True)
-    (gusts,) = source.plans(
-        [{"get_wind": [{"place": "Doon", "gusts": "optional"}]}], tool="weather"
-    )
-    assert called(gusts)[0][1]["gusts"] == Argument((True, False), optional=True)
-
-
-def test_optional_without_known_values_can_only_be_left_out(source: Source) -> None:
-    (plan,) = source.plans([{"get_tide": [{"harbour": "Doon", "day": "optional"}]}]) or ()
+@pytest.mark.parametrize(
+    ("api", "own", "given"),
+    [
+        ("get_tide_table", {"harbour": "Doon", "unit": "optional"}, {"unit": "f"}),
+        ("get_tide", {"harbour": "Doon", "day": "optional"}, {"day": "2026-05-02"}),
+        ("get_tide", {"harbour": "Doon", "day": "optional"}, {}),
+    ],
+)
+def test_optional_may_be_left_out_and_have_any_value(
+    source: Source, api: str, own: dict[str, str], given: dict[str, str]
+) -> None:
+    (plan,) = source.plans([{api: [own]}]) or ()
     (call,) = plan.calls()
-    assert call.accepts({"harbour": "Doon"})
-    assert not call.accepts({"harbour": "Doon", "day": "2026-05-02"})
+    assert call.canonical_arguments() == {"harbour": "Doon"}
+    assert call.accepts({"harbour": "Doon", **given})
+    assert not call.accepts({"harbour": "Elsewhere", **given})
+    assert Argument(None, optional=True) in (call.arguments or {}).values()
 
 
 def test_pseudo_actions_are_no_gold_calls_and_no_tools(source: Source) -> None:

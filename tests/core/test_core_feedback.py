@@ -146,10 +146,7 @@ def test_what_cannot_be_read_brings_the_form_of_a_call_in_text(feedback, format)
     unread, other = environment.call([call(0, None, raw="{city"), call(1, {"town": "Bern"})])
     told = json.loads(unread.content)
     shape = FORMS[format].shape
-    assert (
-        told["error"]
-        == f"The arguments of weather are not a JSON object. Write a call as:\n{shape}"
-    )
+    assert told["error"].endswith(f"are not a JSON object. Write a call as:\n{shape}")
     assert unread.error["expected"] == shape and inner.ran == []
     assert FORMS[format].read(shape, ["NAME"]).calls[0].arguments == {"argument": "value"}
     assert shape not in other.content and other.error["kind"] == "unknown_argument"

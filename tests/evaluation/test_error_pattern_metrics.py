@@ -69,6 +69,8 @@ def b(x: Any = 1) -> Called:
 
 
 OPTIONAL = Argument((2,), optional=True)
+ANYTHING = Argument(None, optional=True)
+LEFT_OUT = Argument((), optional=True)
 EITHER = Argument((1, 5))
 
 COUNTS: list[tuple[list[Called], list[Spec], int, int]] = [
@@ -106,6 +108,11 @@ COUNTS: list[tuple[list[Called], list[Spec], int, int]] = [
     ([a(y=OPTIONAL)], [("a", {"x": 1, "y": 2})], 0, 0),
     ([a(y=OPTIONAL)], [("a", {"x": 1, "y": 3})], 0, 1),
     ([a(x=OPTIONAL)], [("a", {})], 0, 0),
+    ([a(y=ANYTHING)], [("a", {"x": 1})], 0, 0),
+    ([a(y=ANYTHING)], [("a", {"x": 1, "y": 3})], 0, 0),
+    ([a(y=ANYTHING)], [("a", {"x": 2, "y": 3})], 0, 1),
+    ([a(y=LEFT_OUT)], [("a", {"x": 1})], 0, 0),
+    ([a(y=LEFT_OUT)], [("a", {"x": 1, "y": 3})], 0, 1),
     ([gold("b/t/a")], [("a", {"y": 7})], 0, 0),
     ([gold("b/t/a", {})], [("a", {"y": 7})], 0, 1),
     # what is no valid call was not made

@@ -163,14 +163,14 @@ def _ungrounded(
 ) -> Iterator[Finding]:
     for name, argument in (call.arguments or {}).items():
         schema = _schema(tool, name)
-        if argument.optional or _chosen(argument, schema) or any(map(said.holds, argument.values)):
+        if argument.optional or _chosen(argument, schema) or any(map(said.holds, argument.listed)):
             continue
         value = argument.values[0] if argument.values else None
         message = (
             f"task {task.id!r}, goal {goal}: {name} = {shortened(value)} of {call.tool!r} was "
             "not said before"
         )
-        evidence = {"goal": goal, "argument": name, "values": list(argument.values)}
+        evidence = {"goal": goal, "argument": name, "values": list(argument.listed)}
         yield Finding("ungrounded_value", message, (task.id,), (call.tool,), evidence)
 
 

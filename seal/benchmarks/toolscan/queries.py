@@ -15,9 +15,8 @@ A file is concatenated JSON objects (`seal.benchmarks.toolscan.concatenated`):
   Pseudo actions are left out of it. A trajectory with an API that is not offered, or malformed, is
   left out and counted, and never the query; a query without a usable one has no gold. `[{}]`, the
   one trajectory without a call, says that no API serves: the agent should abstain.
-- The value "optional" marks an argument that may be left out. If it is given it has one of the
-  values that the API's schema names: choices, true or false, a default or example. Where the schema
-  names none only leaving it out is right, as upstream's code counts it.
+- The value "optional" marks an argument that may be left out, and says of no value that it is the
+  right one: any that the schema takes is. Upstream's code counts a call that gives it as wrong.
 - `answer`: each text or number within is what a right answer states.
 
 What upstream's records lack may stand in `additional_info` of one's own: `id` (else the position),
@@ -236,11 +235,7 @@ class Queries:
                 "malformed_trajectory",
                 f"ground_truth of {api}: expected a map of arguments, got {shortened(arguments)}",
             )
-        properties = tool.parameters["properties"]
-        called = Called(
-            tool.id,
-            {name: _argument(value, properties.get(name)) for name, value in arguments.items()},
-        )
+        called = Called(tool.id, {name: _argument(value) for name, value in arguments.items()})
         refused = self._check.refused(called)
         if refused is not None:
             self._violations[refused.error.kind] += 1
@@ -251,20 +246,8 @@ def _offer(environment: str, toolset: str, tools: Sequence[Tool]) -> Offer:
     return Offer(environment, toolset, {str(tool.source["api"]): tool for tool in tools})
 
 
-def _argument(value: JSON, schema: Any) -> Argument:
-    if value != OPTIONAL:
-        return Argument((value,))
-    return Argument(tuple(_named_values(schema if isinstance(schema, dict) else {})), True)
-
-
-def _named_values(schema: Mapping[str, JSON]) -> list[JSON]:
-    """Return the values that a schema names, each once."""
-    found = [*schema.get("enum", ()), *schema.get("examples", ())]
-    if "default" in schema:
-        found.insert(0, schema["default"])
-    if schema.get("type") == "boolean":
-        found += [True, False]
-    return [value for place, value in enumerate(found) if value not in found[:place]]
+def _argument(value: JSON) -> Argument:
+    return Argument(None, optional=True) if value == OPTIONAL else Argument((value,))
 
 
 def _called(plans: Sequence[Plan] | None) -> tuple[str, ...]:

@@ -17,14 +17,20 @@ if TYPE_CHECKING:
 class Argument:
     """Values that a gold argument accepts."""
 
-    values: tuple[Any, ...]
-    """JSON values, any of them right; the first is the one that the oracle gives."""
+    values: tuple[Any, ...] | None
+    """JSON values, any of them right; the first is the one that the oracle gives. None: whatever is
+    given is right."""
     optional: bool = False
-    """True: may be left out."""
+    """True: may be left out. An optional one without values can only be left out."""
+
+    @property
+    def listed(self) -> tuple[Any, ...]:
+        """The values; none where any is right."""
+        return self.values or ()
 
     def accepts(self, value: Any) -> bool:
         """Tell whether the value equals one of the accepted ones (`seal.core.canonical.equal`)."""
-        return any(equal(value, accepted) for accepted in self.values)
+        return self.values is None or any(equal(value, accepted) for accepted in self.values)
 
 
 @dataclass(frozen=True, slots=True)

@@ -100,7 +100,7 @@ def lacks(goal: Goal, said: Said, tools: Mapping[str, Tool]) -> bool:
         for name, argument in (called.arguments or {}).items():
             if name in required and not all(
                 not _is_count(leaf) and _is_said(leaf, before, said.today)
-                for leaf in _parts(argument.values[0])
+                for leaf in _parts(argument.listed[0])
             ):
                 return True
     return False
@@ -137,7 +137,7 @@ def _calls(goal: Goal) -> Iterator[Called]:
 def _values(called: Called) -> Iterator[Leaf]:
     """Yield the values of a call that are evidence."""
     for argument in (called.arguments or {}).values():
-        for leaf in _parts(argument.values[0]):
+        for leaf in _parts(argument.listed[0]):
             if not _is_count(leaf):
                 yield leaf
 
