@@ -21,6 +21,7 @@ from seal.core.conditions.parties import takes_turn
 from seal.core.errors import SealError, UsageError
 from seal.core.protocols import (
     Agent,
+    Attentive,
     ChatModel,
     Environment,
     Eventful,
@@ -162,6 +163,7 @@ class Conversation:
         self.steps = list(self.history)
         self._turn = 1 + max((step.turn for step in self.steps), default=-1)
         self._call_count = sum(step.call is not None for step in self.steps)
+        self._let_hear(self.steps)
         self._begin()
 
     @property
@@ -271,6 +273,13 @@ class Conversation:
         if takes_turn(role, recipient) and isinstance(environment, Timed):
             environment.tick()
 
+    def _let_hear(self, said: Sequence[Step]) -> None:
+        """Tell the environment what was said, where it must know."""
+        environment = self.services.environment
+        if isinstance(environment, Attentive):
+            for step in said:
+                environment.hear(step)
+
     def _tell_events(self, role: str) -> None:
         """Tell the lead, before it speaks, what has happened in the world by itself."""
         environment = self.services.environment
@@ -303,6 +312,7 @@ class Conversation:
             self._messages += len(self.steps) - first
         self._stamp(first, usage)
         self._turn += 1
+        self._let_hear(self.steps[first:])
         if self.on_step is not None:
             for step in self.steps[first:]:
                 self.on_step(step)

@@ -61,6 +61,7 @@ REPORT = "import.json"
 RECORDED = "recorded"
 TRAJECTORIES = "trajectories.jsonl"
 WEB = "web.json"
+MOBILE = "mobile.json"
 _PLACES = 5
 """Malformed records that are told with their place."""
 

@@ -10,6 +10,7 @@ from pathlib import Path
 import orjson
 
 from seal.benchmarks.importer import (
+    MOBILE,
     RECORDED,
     REPORT,
     TASKS,
@@ -78,6 +79,12 @@ class StoredPool:
     def web(self) -> Path | None:
         """Answers of the web for the worlds of its tasks; None: it has none of its own."""
         path = self.folder / WEB
+        return path if path.is_file() else None
+
+    @property
+    def mobile(self) -> Path | None:
+        """Recorded calls for the virtual mobile; None: it has none."""
+        path = self.folder / MOBILE
         return path if path.is_file() else None
 
     @cached_property

@@ -21,11 +21,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Literal, get_args
 
+from seal.core.around import Around
 from seal.core.errors import OptionError, SealError, SimulatorError
 from seal.core.formats import FORMS, Format
 from seal.core.plain import json_text
-from seal.core.protocols import Environment, Eventful, Staged, Timed
-from seal.core.types import JSON, Execution, Tables, Tool, ToolCall, ToolResult
+from seal.core.protocols import Environment
+from seal.core.types import JSON, Execution, Tool, ToolCall, ToolResult
 from seal.core.validation import CallError, CallValidator, ErrorKind, Validated
 
 Feedback = Literal["auto", "on", "off"]
@@ -40,32 +41,7 @@ _NEVER_RUN = frozenset({"unknown_tool", "unparsable_arguments"})
 _BROKEN = "Internal error."
 
 
-class _Around:
-    """Hands on whatever is not about calls."""
-
-    def __init__(self, inner: Environment) -> None:
-        self.inner = inner
-
-    def states(self) -> Sequence[Tables]:
-        """Return the world after each result of the last call."""
-        return self.inner.states()
-
-    def tick(self) -> None:
-        """Hand on that time moves, where the environment has a clock."""
-        if isinstance(self.inner, Timed):
-            self.inner.tick()
-
-    def begin(self, goal: int) -> None:
-        """Hand on which goal is played, where the environment must know."""
-        if isinstance(self.inner, Staged):
-            self.inner.begin(goal)
-
-    def events(self) -> Sequence[str]:
-        """Hand on what has happened, where something can."""
-        return self.inner.events() if isinstance(self.inner, Eventful) else ()
-
-
-class Explained(_Around):
+class Explained(Around):
     """An environment whose rejections tell the model everything, in words and as data.
 
     What is told is all that breaks the first rule which applies: each unknown argument, each value
@@ -118,7 +94,7 @@ def _short(value: JSON) -> JSON:
     return value if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."
 
 
-class Silenced(_Around):
+class Silenced(Around):
     """An environment whose rejections explain nothing."""
 
     def call(self, calls: Sequence[ToolCall]) -> list[ToolResult]:
@@ -173,7 +149,7 @@ class Readable(Reminding):
         return (f for f in super().faults(call, offered) if f.kind == "unparsable_arguments")
 
 
-class Unbroken(_Around):
+class Unbroken(Around):
     """An environment without a state in which what breaks over an invalid call is its answer.
 
     Args:

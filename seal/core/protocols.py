@@ -203,6 +203,15 @@ class Staged(Protocol):
         ...
 
 
+@runtime_checkable
+class Attentive(Protocol):
+    """An environment that must know what was said, such as what a user has confirmed."""
+
+    def hear(self, step: Step) -> None:
+        """Take note of a message of the chat; its history, if it has one, comes first."""
+        ...
+
+
 class EnvironmentFactory(Protocol):
     """Opens one environment for each chat. Safe in threads."""
 
@@ -336,6 +345,7 @@ class Metric(Protocol):
 
 __all__ = [
     "Agent",
+    "Attentive",
     "CacheMode",
     "Chat",
     "ChatModel",

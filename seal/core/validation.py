@@ -18,10 +18,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, Literal
 
+from seal.core.around import Around
 from seal.core.errors import InfrastructureError, nearest, shortened
 from seal.core.plain import json_text, nested_deeper
 from seal.core.plain_schemas import MAX_DEPTH, PlainSchema, plain_schema
-from seal.core.protocols import Environment, Eventful, Staged, Timed
+from seal.core.protocols import Environment, Timed
 from seal.core.schemas import schema_validator
 from seal.core.types import JSON, Execution, Tables, Tool, ToolCall, ToolResult
 
@@ -255,7 +256,7 @@ def error_result(call: ToolCall, error: CallError) -> ToolResult:
     return ToolResult(call.id, content, error=details)
 
 
-class Validated:
+class Validated(Around):
     """An environment that rejects invalid calls and passes the others on, defaults not filled in.
 
     Args:
@@ -267,7 +268,7 @@ class Validated:
     def __init__(
         self, inner: Environment, validator: CallValidator, names: Sequence[str] = ()
     ) -> None:
-        self.inner = inner
+        super().__init__(inner)
         self.validator = validator
         self.names = names
         self._states: Sequence[Tables] | None = None
@@ -297,18 +298,13 @@ class Validated:
 
     def tick(self) -> None:
         """Tell the inner environment, where it has a clock."""
+        super().tick()
         if isinstance(self.inner, Timed):
-            self.inner.tick()
             self._states = None
-
-    def begin(self, goal: int) -> None:
-        """Tell the inner environment, where it must know."""
-        if isinstance(self.inner, Staged):
-            self.inner.begin(goal)
 
     def events(self) -> Sequence[str]:
         """Return what has happened in the inner environment, where something can."""
-        found = self.inner.events() if isinstance(self.inner, Eventful) else ()
+        found = super().events()
         if found:
             self._states = None
         return found

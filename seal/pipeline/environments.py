@@ -74,6 +74,8 @@ class EnvironmentSource:
             seed=settings.seed,
             options=settings.world_options,
             web=pool.web,
+            tools=known,
+            mobile=pool.mobile,
             simulator=lambda: simulator_of(settings, known, pool, store, cast),
             keys_of_call=keys_of_call,
         )

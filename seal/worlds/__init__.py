@@ -8,6 +8,7 @@ REGISTRY = Registry(
     {
         "phone": "seal.worlds.phone.world:phone",
         "phone_with_timers": "seal.worlds.phone.timers:phone_with_timers",
+        "mobile": "seal.worlds.mobile.world:mobile",
         "replay": "seal.worlds.replay:replay",
     },
 )

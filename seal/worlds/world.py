@@ -53,6 +53,10 @@ class WorldSetup:
     """`-T key=value` of the run."""
     web: Path | None = None
     """File of the web's answers that come with the pool; an option of that name is heard first."""
+    tools: Mapping[str, Tool] = field(default_factory=dict)
+    """The pool, by id, for worlds whose tools are not their own."""
+    mobile: Path | None = None
+    """File of the calls recorded in dialogues that comes with the pool."""
     simulator: Callable[[], Simulator] | None = None
     """Gives the run's simulator, for worlds that ask it."""
     keys_of_call: Callable[[Simulator, Tool, dict[str, JSON]], Iterable[str]] | None = None

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import orjson
 
-from seal.benchmarks.importer import REPORT, TASKS, TOOLS, WEB, ImportReport, pool_digest
+from seal.benchmarks.importer import REPORT, TASKS, TOOLS, ImportReport, pool_digest
 from seal.benchmarks.pool import StoredPool
 from seal.benchmarks.sampling import PoolSample
 from seal.core.records import AtomicFile, write_records
@@ -66,16 +66,17 @@ def write_pool(drawn: PoolSample, folder: Path, origin: StoredPool, seed: int) -
 
     Args:
         drawn: The tools and tasks.
-        folder: Where to; `tools.jsonl`, `tasks.jsonl`, `import.json`, and `web.json` where the
-            large pool has one.
+        folder: Where to; `tools.jsonl`, `tasks.jsonl`, `import.json`, and `web.json` and
+            `mobile.json` where the large pool has them.
         origin: The large pool.
         seed: Of the drawing.
     """
     write_records(folder / TOOLS, drawn.tools)
     write_records(folder / TASKS, drawn.tasks)
-    if origin.web is not None:
-        with AtomicFile(folder / WEB) as out:
-            out.write(origin.web.read_bytes())
+    for beside in (origin.web, origin.mobile):
+        if beside is not None:
+            with AtomicFile(folder / beside.name) as out:
+                out.write(beside.read_bytes())
     lacks = origin.report.get("lacks")
     facts: dict[str, JSON] = {
         "drawn_from": origin.digest,

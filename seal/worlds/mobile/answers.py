@@ -1,0 +1,175 @@
+"""How the answer to a call is found: the one that was recorded, or rows of the app's table."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple, Protocol
+
+from seal.core.canonical import canonical_json
+from seal.core.types import JSON, Tool
+from seal.worlds.mobile.effects import app_of, is_transactional, shown, slots_of
+from seal.worlds.mobile.recordings import (
+    DONT_CARE,
+    Api,
+    Call,
+    Recordings,
+    Row,
+    base_required,
+    fold,
+    key_of,
+    login_of,
+)
+
+MOST = 10
+"""Rows that a look-up brings at most, as in the recorded dialogues."""
+
+
+class Refusal(NamedTuple):
+    """Why there is no answer."""
+
+    kind: str
+    message: str
+
+
+class Answering(Protocol):
+    """Finds answers."""
+
+    def begin(self, goal: int) -> None:
+        """Take note that the chat about a goal begins."""
+        ...
+
+    def answer(
+        self, tool: Tool, arguments: Mapping[str, JSON], bookings: Sequence[Row]
+    ) -> list[Row] | Refusal:
+        """Return the rows that a right call brings, best first; empty: it found or did nothing."""
+        ...
+
+
+class Exact:
+    """The recorded answer: same input, same output.
+
+    The dialogue's own calls come first: of equal ones that of the goal that is played, else the
+    n-th in the dialogue for the n-th time that the call is made, the last one for any further time.
+    Then what other dialogues recorded. What was never recorded is refused, unless a booking shows
+    in it.
+
+    Args:
+        own: Recorded calls of the dialogue, in their order.
+        recordings: Of the pool.
+        tools: By id.
+    """
+
+    def __init__(
+        self, own: Iterable[Call], recordings: Recordings, tools: Mapping[str, Tool]
+    ) -> None:
+        self._own: defaultdict[tuple[str, bytes], list[Call]] = defaultdict(list)
+        for call in own:
+            self._own[call.tool, call.key].append(call)
+        self._recordings = recordings
+        self._tools = tools
+        self._goal = 0
+        self._begun: int | None = None
+        self._made: Counter[tuple[str, bytes]] = Counter()
+
+    def begin(self, goal: int) -> None:
+        """Take note of the goal; what gold did before the first one counts as made."""
+        if self._begun is None:
+            self._begun = goal
+            for key, calls in self._own.items():
+                self._made[key] = sum(call.goal < goal for call in calls)
+        self._goal = goal
+
+    def answer(
+        self, tool: Tool, arguments: Mapping[str, JSON], bookings: Sequence[Row]
+    ) -> list[Row] | Refusal:
+        """Return the recorded rows."""
+        key = tool.id, key_of(tool, arguments)
+        calls = self._own.get(key)
+        if calls:
+            nth = min(self._made[key], len(calls) - 1)
+            self._made[key] += 1
+            here = [call for call in calls if call.goal == self._goal]
+            rows: list[Row] = json.loads((here or calls[nth:])[0].content)
+            return rows
+        seen = list(shown(tool, bookings, self._tools))
+        recorded = self._stored(key)
+        if recorded is None and not seen:
+            return Refusal("not_recorded", f"No answer of {tool.name} to this was recorded.")
+        return [*(recorded or ()), *_fitting(tool, arguments, seen)]
+
+    def _stored(self, key: tuple[str, bytes]) -> list[Row] | None:
+        api = self._recordings.apis.get(key[0])
+        stored = None if api is None else api.calls.get(key[1])
+        return None if api is None or stored is None else [dict(api.table[n]) for n in stored.rows]
+
+
+class Filtered:
+    """Rows of the app's table: those with the required arguments, and the optional ones given.
+
+    Arguments that are no column of the table, such as the number of seats, choose nothing. A
+    booking brings the rows that it was recorded to bring for such arguments, else what a look-up of
+    its app has of them, with the arguments; where its app looks nothing up, the arguments alone. An
+    app that asks for a login takes those that were recorded.
+
+    Args:
+        recordings: Of the pool.
+        tools: By id.
+    """
+
+    def __init__(self, recordings: Recordings, tools: Mapping[str, Tool]) -> None:
+        self._recordings = recordings
+        self._tools = tools
+
+    def begin(self, goal: int) -> None:
+        """Do nothing: the table is the same in every dialogue."""
+
+    def answer(
+        self, tool: Tool, arguments: Mapping[str, JSON], bookings: Sequence[Row]
+    ) -> list[Row] | Refusal:
+        """Return at most `MOST` rows in the order of the table."""
+        api = self._recordings.apis.get(tool.id)
+        if api is None:
+            return Refusal("not_recorded", f"No answer of {tool.name} was recorded.")
+        if base_required(tool) and login_of(tool, arguments) not in api.logins:
+            names = ", ".join(base_required(tool))
+            return Refusal("unauthorised", f"{tool.name}: there is no account with this {names}.")
+        own = {name: v for name, v in arguments.items() if name not in base_required(tool)}
+        table = [*api.table, *shown(tool, bookings, self._tools)]
+        found = _fitting(tool, own, table)
+        if not found and is_transactional(tool):
+            found = list(self._made(tool, own))
+        return found[:MOST]
+
+    def _made(self, tool: Tool, arguments: Mapping[str, JSON]) -> Iterator[Row]:
+        """Yield the row of a booking that nobody recorded."""
+        slots = slots_of(tool)
+        given = {name: value for name, value in arguments.items() if name in slots}
+        looked_up = False
+        for other_id, api in self._recordings.apis.items():
+            other = self._tools[other_id]
+            if app_of(other) != app_of(tool) or is_transactional(other):
+                continue
+            shared = {name: v for name, v in arguments.items() if name in slots_of(other)}
+            if not shared or not api.table:
+                continue
+            looked_up = True
+            for row in _fitting(other, shared, api.table)[:1]:
+                yield {name: v for name, v in {**row, **given}.items() if name in slots}
+                return
+        if not looked_up and given:
+            yield given
+
+
+def _fitting(tool: Tool, arguments: Mapping[str, JSON], table: Sequence[Row]) -> list[Row]:
+    """Return the rows whose columns are as the arguments say, each once."""
+    wanted = {n: fold(v) for n, v in arguments.items() if fold(v) != DONT_CARE}
+    found: dict[bytes, Row] = {}
+    for row in table:
+        if all(name not in row or fold(row[name]) == value for name, value in wanted.items()):
+            found.setdefault(canonical_json(row), dict(row))
+    return list(found.values())
+
+
+__all__ = ["MOST", "Answering", "Api", "Exact", "Filtered", "Refusal"]
