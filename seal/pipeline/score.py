@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Any
 
@@ -12,6 +12,7 @@ from seal.core.errors import DataError
 from seal.core.protocols import Judge, Metric
 from seal.core.records import AtomicFile, encode
 from seal.core.types import Score, Task, Trajectory, Usage
+from seal.evaluation.error_patterns.metrics import MAX_TURNS
 from seal.evaluation.goals import INFRASTRUCTURE, USER
 from seal.evaluation.scoring import default_metrics, score_trajectory
 from seal.evaluation.statistics import Summariser, groups_of
@@ -121,7 +122,12 @@ def _mapped(
 
 
 def _pairs(folder: RunFolder) -> Iterator[tuple[Task, Trajectory]]:
-    """Yield each trajectory with its task; both files are read once, side by side."""
+    """Yield each trajectory with its task; both files are read once, side by side.
+
+    The trajectory's provenance tells the run's limit of turns.
+    """
+    measured = folder.manifest().get("measure") or {}
+    limits = {MAX_TURNS: measured[MAX_TURNS]} if MAX_TURNS in measured else {}
     tasks = folder.tasks()
     task: Task | None = None
     for trajectory in folder.trajectories():
@@ -132,7 +138,7 @@ def _pairs(folder: RunFolder) -> Iterator[tuple[Task, Trajectory]]:
                     f"{folder.trajectories_path}: task {trajectory.task_id!r} is not in "
                     f"tasks.jsonl, or stands out of order; play the run again"
                 )
-        yield task, trajectory
+        yield task, replace(trajectory, provenance={**limits, **trajectory.provenance})
 
 
 def _summary(

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from seal.core.conditions import Argument, Asked, Called, Replied, StateHas
 from seal.core.errors import UsageError
+from seal.core.formats import FORMS
 from seal.core.types import Goal, Score, Step, Stop, Tool, ToolCall, ToolResult, Trajectory
 from seal.evaluation import REGISTRY
 from seal.evaluation.error_patterns import (
@@ -273,6 +274,29 @@ def test_a_smaller_budget_weighs_each_error_more() -> None:
     for budget in (0, -1, 2.5, True):
         with pytest.raises(UsageError, match="step budget"):
             ErrorPatterns(budget=budget)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("told", "expected"), [({"max_turns": 2}, 0.5), ({}, 0.9), ({"max_turns": "2"}, 0.9)]
+)
+def test_the_budget_is_what_the_trajectory_tells_unless_one_is_given(
+    told: dict[str, Any], expected: float
+) -> None:
+    played = replace(chat(BAD["ifn"]), provenance=told)
+    assert scores(goal(plan()), played)["ifn"].value == expected
+    assert scores(goal(plan()), played, ErrorPatterns(budget=4))["ifn"].value == 0.75
+
+
+def test_calls_that_were_repaired_to_be_read_are_counted_and_no_errors() -> None:
+    (plain,) = FORMS["action"].read('Action: a\nAction Input: {"x": 1}').calls
+    (mended,) = FORMS["action"].read("Action: a\nAction Input: {'x': 1").calls
+    calls = [replace(made, id=f"call_{n}", tool="b/t/a") for n, made in enumerate((plain, mended))]
+    steps = [Step(n, MANAGER, "executor", call=made) for n, made in enumerate(calls)]
+    played = Trajectory("t", 0, tuple(steps), stops=(Stop("done"),), answers=("ok",))
+    found = scores(goal(plan(a())), played)["ife"]
+    assert (found.value, found.details["errors"]) == (1.0, 0)
+    assert found.details["repaired"] == {"calls": 1, "closed": 1, "python_literal": 1}
+    assert "repaired" not in scores(goal(plan(a())), chat(("a", {"x": 1})))["ife"].details
 
 
 def test_missing_calls_are_shared_by_gold_and_by_the_budget_in_the_details() -> None:

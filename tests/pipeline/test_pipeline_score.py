@@ -9,7 +9,7 @@ from small_pools import TOOLS, many, recording
 
 from seal.core.errors import DataError, ModelError
 from seal.core.records import write_records
-from seal.core.types import Score, Stop, Trajectory, Usage, Verdict
+from seal.core.types import Score, Step, Stop, ToolCall, Trajectory, Usage, Verdict
 from seal.pipeline.run_folder import RunFolder
 from seal.pipeline.score import score_run
 
@@ -129,6 +129,16 @@ def test_nothing_played_is_scored_as_nothing(tmp_path: Path):
     assert summary["tasks"] == 3
     assert summary["metrics"] == {}
     assert summary["stop_reasons"] == {}
+
+
+@pytest.mark.parametrize(("measure", "expected"), [({"max_turns": 4}, 0.75), ({}, 0.9)])
+def test_errors_are_shared_by_the_runs_limit_of_turns(tmp_path: Path, measure, expected):
+    wrong = Step(9, "execution_manager", "executor", call=ToolCall("call_9", "no_such_tool", {}))
+    played = replace(chats()[0], steps=(*chats()[0].steps, wrong))
+    folder = folder_of(tmp_path, [played])
+    folder.write_json("run.json", {"measure": measure, "system": {}})
+    score_run(folder, lambda task, trial: Says())
+    assert [s.value for s in folder.scores() if s.metric == "ifn"] == [expected]
 
 
 def test_progress_counts_to_the_number_of_trajectories(tmp_path: Path):

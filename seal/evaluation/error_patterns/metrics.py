@@ -4,8 +4,9 @@ For a goal with e errors of a pattern and the step budget N:
 
     score = 1 - min(e, N) / N, in [0, 1], 1 where the agent is free of the pattern
 
-- ife, ifn, ian, iat: steps of the pattern (`findings`); N = the budget, 10 as in all of ToolScan's
-  runs.
+N is `--max-turns` of the run, 10 where nobody says it, which is what all of ToolScan's runs have.
+
+- ife, ifn, ian, iat: steps of the pattern (`findings`); N = the budget.
 - rac: valid calls that were made before; N = the budget. Its details count the repetitions of
   invalid calls too (`rac_scope="all"` scores by both).
 - iav: calls that lack a required argument or have a value outside of the schema, and gold calls
@@ -20,7 +21,9 @@ and lacks what gold asks for (ToolScan's code gives it 0 everywhere).
 
 `details` of each has `errors`, e; `calls`, the steps that could have one: calls, and words where a
 call was due; and the first of the findings, each with its step. A report makes of them the rate by
-call, 1 - sum(e) / sum(calls), and the share of goals free of the pattern.
+call, 1 - sum(e) / sum(calls), and the share of goals free of the pattern. Where calls had to be
+repaired to be read, those of ife have `repaired`: how many, and how often for which cause
+(`seal.core.formats.Repair`). Such calls are no errors of format.
 
 Beside them stand:
 
@@ -40,10 +43,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Literal
+from dataclasses import dataclass, replace
+from typing import Literal, TypeGuard
 
 from seal.core.errors import UsageError, shortened
+from seal.core.formats import repairs_of
 from seal.core.types import JSON, Goal, Score, Task, Tool, Trajectory
 from seal.core.validation import CallError
 from seal.evaluation.error_patterns.course import events, first_error, repairs, transitions
@@ -61,6 +65,8 @@ from seal.evaluation.matching import ArgumentFinding
 
 BUDGET = 10
 """Steps that ToolScan gives an agent."""
+MAX_TURNS = "max_turns"
+"""Where a trajectory's provenance tells the turns that a goal was given."""
 PATTERNS = ("iac", "rac", "iav", "ife", "iat", "ian", "ifn")
 """The seven, in the order of ToolScan's table of results."""
 NAMES = (*PATTERNS, "recovery", "service_answers", "finished", "all_gold_calls")
@@ -75,7 +81,8 @@ class ErrorPatterns:
     """The seven error patterns and what stands beside them (`NAMES`).
 
     Args:
-        budget: Steps of a goal, N; more than 0.
+        budget: Steps of a goal, N; more than 0. None: what the trajectory's provenance tells
+            (`MAX_TURNS`), else `BUDGET`.
         rac_scope: `all`: repetitions of invalid calls count too, and the score is `rac_all`.
         choice: `independent`: the least IAC and the least IAV over plans, each for itself; their
             scores are `iac_independent` and `iav_independent`.
@@ -84,13 +91,13 @@ class ErrorPatterns:
         UsageError: The budget is none.
     """
 
-    budget: int = BUDGET
+    budget: int | None = None
     rac_scope: Literal["valid", "all"] = "valid"
     choice: Choice = "joint"
 
     def __post_init__(self) -> None:
         """Check the budget."""
-        if isinstance(self.budget, bool) or not isinstance(self.budget, int) or self.budget < 1:
+        if self.budget is not None and not _is_budget(self.budget):
             raise UsageError(f"step budget {self.budget!r}: expected a whole number above 0")
 
     def score(self, task: Task, trajectory: Trajectory, tools: Mapping[str, Tool]) -> list[Score]:
@@ -101,9 +108,10 @@ class ErrorPatterns:
                 by_goal.setdefault(finding.goal, []).append(finding)
         named = {name: self._name(name) for name in NAMES}
 
+        apart = replace(self, budget=self._budget(trajectory))
+
         def measure(position: int, goal: Goal) -> dict[str, Value]:
-            found = by_goal.get(position, [])
-            values = self._values(goal, found)
+            values = apart._values(goal, by_goal.get(position, []))
             values["finished"] = _finished(trajectory, position)
             return {named[name]: value for name, value in values.items()}
 
@@ -113,6 +121,10 @@ class ErrorPatterns:
         if name == "rac" and self.rac_scope == "all":
             return "rac_all"
         return f"{name}_independent" if name in ("iac", "iav") and self._apart else name
+
+    def _budget(self, trajectory: Trajectory) -> int:
+        told = trajectory.provenance.get(MAX_TURNS)
+        return self.budget or (told if _is_budget(told) else BUDGET)
 
     @property
     def _apart(self) -> bool:
@@ -132,13 +144,14 @@ class ErrorPatterns:
             "rac": self._repeated(acts),
             "iav": self._wrong(goal, acts, findings, reason, chosen),
             **by_step,
+            "ife": replace(by_step["ife"], details=by_step["ife"].details | _repaired(acts)),
             "recovery": _recovery(findings, gold),
             "service_answers": _services(findings),
             "all_gold_calls": undefined(reason) if chosen is None else _all_gold(chosen),
         }
 
     def _share(self, errors: int, of: int | None = None) -> float:
-        whole = self.budget if of is None else of
+        whole = (self.budget or BUDGET) if of is None else of
         return 1.0 - min(errors, whole) / whole if whole else 1.0
 
     def _of_steps(self, found: Sequence[Finding], calls: int) -> Value:
@@ -203,6 +216,19 @@ class IndependentMinima:
         """Return two scores for each goal."""
         scores = ErrorPatterns(choice="independent").score(task, trajectory, tools)
         return [score for score in scores if score.metric.endswith("_independent")]
+
+
+def _is_budget(value: JSON) -> TypeGuard[int]:
+    return type(value) is int and value > 0
+
+
+def _repaired(acts: Iterable[Finding]) -> dict[str, JSON]:
+    """Return how many calls had to be repaired to be read, and what for; empty where none had."""
+    found = [repairs_of(finding.call) for finding in acts if finding.call is not None]
+    causes = Counter(cause for repairs in found for cause in repairs)
+    if not causes:
+        return {}
+    return {"repaired": {"calls": sum(map(bool, found)), **dict(sorted(causes.items()))}}
 
 
 def _details(errors: int, calls: int, found: Iterable[Finding]) -> dict[str, JSON]:
