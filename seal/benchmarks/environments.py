@@ -79,7 +79,7 @@ def count_environments(
     goals: defaultdict[str, list[Goal]] = defaultdict(list)
     for task in tasks:
         for goal in task.goals:
-            home = _home(goal, category_of)
+            home = home_of(goal, category_of)
             if home is not None:
                 goals[home].append(goal)
     return [
@@ -88,8 +88,13 @@ def count_environments(
     ]
 
 
-def _home(goal: Goal, category_of: Mapping[str, str]) -> str | None:
-    """Return the one category that a goal belongs to; None where there are several, or none."""
+def home_of(goal: Goal, category_of: Mapping[str, str]) -> str | None:
+    """Return the one category that a goal belongs to; None where there are several, or none.
+
+    Args:
+        goal: The goal.
+        category_of: Id of a tool to its category.
+    """
     named = gold_tools(goal) or goal.offered or ()
     categories = {category_of[tool] for tool in named if tool in category_of}
     return categories.pop() if len(categories) == 1 else None

@@ -7,6 +7,7 @@ REGISTRY = Registry(
     "metric",
     "seal.metrics",
     {
+        "abstention": "seal.evaluation.abstention:Abstention",
         "calls": "seal.evaluation.calls:Calls",
         "error_patterns": "seal.evaluation.error_patterns:ErrorPatterns",
         "independent_minima": "seal.evaluation.error_patterns:IndependentMinima",
@@ -15,6 +16,7 @@ REGISTRY = Registry(
         "pass_rate": "seal.evaluation.judge:PassRate",
         "repeated_anyhow": "seal.evaluation.error_patterns:RepeatedAnyhow",
         "retrieval": "seal.evaluation.retrieval:Retrieval",
+        "tokens_per_call": "seal.evaluation.usage:TokensPerCall",
         "usage": "seal.evaluation.usage:UsageMetrics",
         "user_audit": "seal.evaluation.user_audit:UserAudit",
     },

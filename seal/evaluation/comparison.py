@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-_EXACT = 12
+EXACT = 12
 """Up to so many clusters all 2**n signs are tried."""
 _CHUNK = 1_000_000
 """Table look-ups held in memory at once: 16 MB."""
@@ -99,7 +99,7 @@ def paired_difference(
     if clusters is not None:
         _, index = np.unique(np.asarray(clusters), return_inverse=True)
         sums = np.bincount(index, weights=sums).astype(np.float64)
-    p = _sign_test(sums, resamples, derive_seed(seed, "signs"))
+    p = sign_test(sums, resamples, derive_seed(seed, "signs"))
     return Difference(mean, *interval, p, len(differences))
 
 
@@ -118,8 +118,14 @@ def _differences(a: Sequence[float] | Floats, b: Sequence[float] | Floats) -> Fl
     return differences
 
 
-def _sign_test(sums: Floats, resamples: int, seed: int) -> float:
-    """Return the two-sided p of the sum under random signs."""
+def sign_test(sums: Floats, resamples: int, seed: int) -> float:
+    """Return the two-sided p of the sum under random signs, of at most `EXACT` sums by all signs.
+
+    Args:
+        sums: Of each cluster; finite.
+        resamples: Signs drawn where there are more.
+        seed: The same seed and values give the same p.
+    """
     import numpy as np
 
     # A difference of 0 is the same under both signs: without it fewer signs are left to try.
@@ -128,7 +134,7 @@ def _sign_test(sums: Floats, resamples: int, seed: int) -> float:
         return 1.0
     # Signs that give the same sum on paper may differ in the last bits.
     least = abs(sums.sum()) - 1e-12 * np.abs(sums).sum()
-    if len(sums) <= _EXACT:
+    if len(sums) <= EXACT:
         patterns = np.arange(2 ** len(sums))[:, None] >> np.arange(len(sums)) & 1
         return float(np.mean(np.abs((1 - 2 * patterns) @ sums) >= least))
     hits = _count_as_large(sums, least, resamples, np.random.default_rng(seed))

@@ -61,3 +61,33 @@ def _tokens(agent: list[Step]) -> dict[str, Value]:
         "tokens_in": Value(float(sum(u.tokens_in for u in counted)), details=details),
         "tokens_out": Value(float(sum(u.tokens_out for u in counted)), details=details),
     }
+
+
+@dataclass(frozen=True, slots=True)
+class TokensPerCall:
+    """What a call cost: `tokens_in_per_call` and `tokens_out_per_call`.
+
+    Tokens of the agent's model calls for a goal over its API calls (`goals.made_calls`), so words
+    around calls and the final answer are counted too. None where no call was made or no token was
+    counted.
+    """
+
+    def score(self, task: Task, trajectory: Trajectory, tools: Mapping[str, Tool]) -> list[Score]:
+        """Return one score for each goal and name."""
+
+        def measure(position: int, goal: Goal) -> dict[str, Value]:
+            steps = goal_steps(trajectory, position)
+            calls = len(made_calls(steps))
+            spent = _tokens([s for s in steps if s.author not in (USER, EXECUTOR)])
+            return {f"{name}_per_call": _over(value, calls) for name, value in spent.items()}
+
+        names = ("tokens_in_per_call", "tokens_out_per_call")
+        return score_goals(task, trajectory, names, measure)
+
+
+def _over(tokens: Value, calls: int) -> Value:
+    if tokens.value is None:
+        return tokens
+    if not calls:
+        return undefined("no call was made")
+    return Value(tokens.value / calls, float(calls), details=tokens.details)

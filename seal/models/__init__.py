@@ -6,6 +6,7 @@ from seal.models.build import (
     is_cached,
     is_offline,
     model_identity,
+    offline_options,
     open_model,
 )
 from seal.models.cached import CachedModel, ModelStore
@@ -20,5 +21,6 @@ __all__ = [
     "is_cached",
     "is_offline",
     "model_identity",
+    "offline_options",
     "open_model",
 ]

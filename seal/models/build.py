@@ -30,6 +30,8 @@ REGISTRY = Registry(
 
 _OFFLINE = frozenset({"lexical", "oracle", "random", "scripted", "recorded", "replay", "human"})
 """Ours that send no request, so that no field of one can be meant for them."""
+_OPTIONS = {"lexical": frozenset({"slips"})}
+"""Offline models that have options of their own (`-M key=value`)."""
 
 
 def build_model(spec: Any, settings: ModelSettings | None = None) -> ChatModel | OpenedPerChat:
@@ -52,7 +54,8 @@ def build_model(spec: Any, settings: ModelSettings | None = None) -> ChatModel |
     name, rest = split_name(spec)
     if is_offline(spec):
         for option in settings.options:
-            raise UnknownNameError(f"option -M of {name}", option, ())
+            if option not in offline_options(spec):
+                raise UnknownNameError(f"option -M of {name}", option, offline_options(spec))
     found = REGISTRY.resolve(name)
     if isinstance(found, type):
         found = found()
@@ -64,6 +67,11 @@ def build_model(spec: Any, settings: ModelSettings | None = None) -> ChatModel |
 def is_offline(spec: Any) -> bool:
     """Tell whether a model is one of ours that sends no request, and so takes no fields of one."""
     return isinstance(spec, str) and split_name(spec)[0] in _OFFLINE
+
+
+def offline_options(spec: Any) -> frozenset[str]:
+    """Return the options of one of ours that sends no request; of any other none."""
+    return _OPTIONS.get(split_name(spec)[0], frozenset()) if is_offline(spec) else frozenset()
 
 
 def split_name(spec: str) -> tuple[str, str]:

@@ -3,6 +3,9 @@
 It matches the words of each clause with the names and descriptions of the offered tools, fills the
 arguments from the text (`seal.models.fill`), calls once, and states the values that came back.
 Where a required argument cannot be filled it asks for it. Same request, same answer.
+
+`-M slips=RATE` makes it err: so many of its calls, in [0, 1], have a fault (`seal.models.slips`).
+Once an answer names the fault, it makes the call again and right; else it goes on with what it got.
 """
 
 from __future__ import annotations
@@ -10,14 +13,17 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from seal.core.canonical import canonical_json
+from seal.core.errors import OptionError
 from seal.core.protocols import Completion, Message, Request
 from seal.core.text import clauses, words
 from seal.core.types import FIND_TOOLS, Tool, ToolCall
 from seal.models.fill import fill
 from seal.models.scene import offered_names, without_author
 from seal.models.settings import ModelSettings
+from seal.models.slips import is_told, slipped
 from seal.models.spoken import in_words
 
 _STOPWORDS = frozenset(
@@ -32,8 +38,22 @@ _LONGEST_REPLY = 2000
 _JUDGING = ("[verifier]", "[checker]")
 
 
+@dataclass(frozen=True, slots=True)
 class Lexical:
-    """Chooses tools and arguments by words alone. Safe in threads: it holds nothing."""
+    """Chooses tools and arguments by words alone. Safe in threads: it holds nothing.
+
+    Raises:
+        OptionError: The rate is no number in [0, 1].
+    """
+
+    slips: float = 0.0
+    """Share of calls that are made wrong, in [0, 1]."""
+
+    def __post_init__(self) -> None:
+        """Check the rate."""
+        rate = self.slips
+        if isinstance(rate, bool) or not isinstance(rate, (int, float)) or not 0 <= rate <= 1:
+            raise OptionError(f"-M slips={rate}: expected a number from 0 to 1, such as 0.3")
 
     def complete(self, request: Request) -> Completion:
         """Return calls, a question, or the values that came back; uses no tokens."""
@@ -44,16 +64,50 @@ class Lexical:
         text = request_text(scene)
         names = offered_names(request.tools)
         made = [call for message in scene for call in message.calls]
+        tools = [tool for tool in request.tools if tool.id != FIND_TOOLS]
         if any(call.name != names.get(FIND_TOOLS) for call in made):
-            return Completion(stated_results(scene))
+            again = self._repaired(scene, text, tools) if self.slips else ()
+            return Completion(calls=again) if again else Completion(stated_results(scene))
         if FIND_TOOLS in names and not made:
             return Completion(calls=(ToolCall("", names[FIND_TOOLS], {"query": text}),))
-        return _first_reply(text, [tool for tool in request.tools if tool.id != FIND_TOOLS])
+        reply = _first_reply(text, tools)
+        if not self.slips:
+            return reply
+        position = len(request.messages)
+        return replace(reply, calls=slipped(reply.calls, tools, self.slips, request.seed, position))
+
+    def _repaired(
+        self, scene: Sequence[Message], text: str, tools: Sequence[Tool]
+    ) -> tuple[ToolCall, ...]:
+        """Return the right calls in the place of those whose fault an answer names, once each.
+
+        What was meant follows from the request, as the calls did.
+        """
+        answers = {m.call_id: m.content for m in scene if m.role == "tool"}
+        meant = _first_reply(text, tools).calls
+        batches = [m.calls for m in scene if len(m.calls) == len(meant)]
+        made = {_act(call) for message in scene for call in message.calls}
+        if not batches or not meant:
+            return ()
+        return tuple(
+            right
+            for call, right in zip(batches[0], meant, strict=True)
+            if _act(right) not in made and is_told(call, right, answers.get(call.id, ""))
+        )
 
 
 def build(rest: str, settings: ModelSettings) -> Lexical:
-    """Return the model `lexical`."""
-    return Lexical()
+    """Return the model `lexical`.
+
+    Raises:
+        OptionError: `slips` is no number in [0, 1].
+    """
+    return Lexical(**settings.options)
+
+
+def _act(call: ToolCall) -> bytes:
+    """Return what a call does, whatever its id."""
+    return canonical_json([call.name, call.arguments])
 
 
 def speak_plainly(request: Request) -> Completion | None:

@@ -25,6 +25,7 @@ from seal.models import (
     is_cached,
     is_offline,
     model_identity,
+    offline_options,
     open_model,
 )
 from seal.models.presentation import (
@@ -54,9 +55,10 @@ class Cast:
         self._how = Presentation(settings.format, settings.tool_messages)
         self._spec_of = dict(settings.role_models)
         specs = (settings.model, *self._spec_of.values())
-        if settings.model_options and all(map(is_offline, specs)):
-            option = next(iter(settings.model_options))
-            raise UnknownNameError(f"option -M of {settings.model}", option, ())
+        known = frozenset[str]().union(*map(offline_options, specs))
+        unknown = [option for option in settings.model_options if option not in known]
+        if unknown and all(map(is_offline, specs)):
+            raise UnknownNameError(f"option -M of {settings.model}", unknown[0], known)
         for spec in specs:
             self._build(spec)
 
@@ -177,7 +179,9 @@ class Cast:
         if key not in self._built:
             settings = self._model_settings
             if is_offline(spec):  # the options are those of the models that have any
-                settings = replace(settings, options={})
+                own = offline_options(spec)
+                options = {k: v for k, v in settings.options.items() if k in own}
+                settings = replace(settings, options=options)
             # The spec is kept beside its model, so that its id is not given to another object.
             self._built[key] = (spec, build_model(spec, settings))
         return self._built[key][1]

@@ -64,6 +64,7 @@ def run(
     out: Path | None = None,
     resume: bool = False,
     progress: Reporter | None = None,
+    only: Collection[str] | None = None,
 ) -> RunResult:
     """Play and score tasks.
 
@@ -72,6 +73,7 @@ def run(
         out: Run folder; None: `runs/POOL-MODEL`, with a number where that is taken.
         resume: Go on with a run that `out` holds: finished tasks stay, errors are played again.
         progress: Called as chats end.
+        only: Ids of the tasks to play, of those that the settings select; None: all of these.
 
     Raises:
         UsageError: Settings that cannot be, a folder in use, or other settings than the run's.
@@ -82,7 +84,7 @@ def run(
         raise UsageError("--resume needs --out RUN: the folder of the run to go on with")
     folder = RunFolder(out or free_folder(settings))
     report = progress or (lambda state: None)
-    stopped, summary = _run(settings, folder, resume, report)
+    stopped, summary = _run(settings, folder, resume, report, only)
     if settings.baselines and not stopped:
         _play_baselines(settings, folder, report)
     code = 3 if stopped else int(summary["errors"] > 0)

@@ -1,0 +1,199 @@
+"""Two tables of scores, paired: the differences of every metric, and why pairs were left out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from seal.core.canonical import derive_seed
+from seal.evaluation.comparison import Difference, holm
+from seal.evaluation.paired import paired_differences
+from seal.pipeline.comparison.scores import ScoreTable
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+DIGITS = 6
+"""Decimals of every number of a comparison."""
+RESAMPLES = 10_000
+"""Of every interval and test."""
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """One run in a comparison."""
+
+    name: str
+    scores: ScoreTable
+    clusters: Mapping[str, str]
+    """Task id to the cluster of its pairs (`scores.clusters_of`)."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Pairs:
+    rows: NDArray[np.int64]
+    """Row of the one side in each pair; -1 where it has none."""
+    others: NDArray[np.int64]
+    """Likewise of the other side."""
+    clusters: NDArray[np.int64]
+    tasks: NDArray[np.int64]
+    """Number of the task of each pair."""
+
+
+def compare(
+    one: Side,
+    other: Side,
+    seed: int,
+    resamples: int = RESAMPLES,
+    metrics: Sequence[str] | None = None,
+    partner: Mapping[str, str] | None = None,
+) -> list[dict[str, Any]]:
+    """Return the paired difference of two runs in every metric.
+
+    Scores are paired by task, trial and goal. A pair counts in a metric where both have a value;
+    the others are excluded, and counted by their reason.
+
+    Args:
+        one: The run that is compared.
+        other: What it is compared with.
+        seed: Of the intervals and tests.
+        resamples: Of each of them.
+        metrics: Those to compare; None: all that either run has.
+        partner: Task id of the one run to that of the other which it is paired with; only these are
+            compared. None: tasks are paired with themselves.
+
+    Returns:
+        For each metric {run, other, metric, mean, other_mean, difference, low, high, p, p_holm, n,
+        tasks, excluded}. The means are over the pairs, `difference` is that of the one less the
+        other with its 95 % bootstrap interval over clusters of tasks, `p` that of a randomisation
+        test and `p_holm` corrected by Holm over all metrics of these two runs. `n` counts pairs and
+        `tasks` their tasks. `excluded`: reason to the number of pairs, a reason being that of the
+        run named before its colon, or of `both`. Without a pair, the figures are None.
+    """
+    import numpy as np
+
+    names = list({**one.scores.metrics, **other.scores.metrics})
+    if metrics is not None:
+        names = [name for name in metrics if name in names]
+    pairs = _paired(one, other, partner)
+    left = _columns(one.scores, pairs.rows, names)
+    right = _columns(other.scores, pairs.others, names)
+    both = ~(np.isnan(left) | np.isnan(right))
+    found = paired_differences(
+        np.where(both, left - right, np.nan),
+        pairs.clusters,
+        derive_seed(seed, "pairs"),
+        resamples,
+    )
+    tested = [place for place, difference in enumerate(found) if difference.p is not None]
+    adjusted = dict(zip(tested, holm([found[place].p or 0.0 for place in tested]), strict=True))
+    excluded = _excluded(one, other, pairs, names)
+    return [
+        {
+            "run": one.name,
+            "other": other.name,
+            "metric": name,
+            "mean": _mean(left[both[:, column], column]),
+            "other_mean": _mean(right[both[:, column], column]),
+            **_figures(found[column], adjusted.get(column)),
+            "tasks": len(np.unique(pairs.tasks[both[:, column]])),
+            "excluded": excluded[column],
+        }
+        for column, name in enumerate(names)
+    ]
+
+
+def _paired(one: Side, other: Side, partner: Mapping[str, str] | None) -> _Pairs:
+    import numpy as np
+
+    theirs = other.scores.rows
+    rows: dict[tuple[str, int, int], list[int]] = {}
+    for (task, trial, goal), row in one.scores.rows.items():
+        if partner is None or task in partner:
+            meets = (task if partner is None else partner[task], trial, goal)
+            rows[task, trial, goal] = [row, theirs.get(meets, -1)]
+    if partner is None:
+        for key, row in theirs.items():
+            rows.setdefault(key, [-1, row])
+    tasks = [task for task, _, _ in rows]
+    clusters = [one.clusters.get(task) or other.clusters.get(task, task) for task in tasks]
+    places = np.asarray(list(rows.values()), dtype=np.int64).reshape(-1, 2)
+    return _Pairs(places[:, 0], places[:, 1], _numbered(clusters), _numbered(tasks))
+
+
+def _numbered(names: Sequence[str]) -> NDArray[np.int64]:
+    """Return equal numbers for equal names, in the order of their first."""
+    import numpy as np
+
+    number = {name: place for place, name in enumerate(dict.fromkeys(names))}
+    return np.asarray([number[name] for name in names], dtype=np.int64)
+
+
+def _columns(
+    table: ScoreTable, rows: NDArray[np.int64], names: Sequence[str]
+) -> NDArray[np.float64]:
+    """Return (pairs, metrics); NaN where the run has no value."""
+    import numpy as np
+
+    found = np.full((len(rows), len(names)), np.nan)
+    held = rows >= 0
+    for column, name in enumerate(names):
+        if name in table.metrics:
+            found[held, column] = table.values[rows[held], table.metrics[name]]
+    return found
+
+
+def _excluded(one: Side, other: Side, pairs: _Pairs, names: Sequence[str]) -> list[dict[str, int]]:
+    """Return for each metric the number of pairs without a difference, by reason."""
+    import numpy as np
+
+    found = []
+    wide = len(other.scores.reasons) + 1
+    for name in names:
+        left, right = _whys(one.scores, pairs.rows, name), _whys(other.scores, pairs.others, name)
+        counts = np.bincount((left + 1) * wide + right + 1)
+        reasons = {
+            _reason(one, other, place // wide - 1, place % wide - 1): int(counts[place])
+            for place in (np.flatnonzero(counts[1:]) + 1).tolist()
+        }
+        found.append(dict(sorted(reasons.items())))
+    return found
+
+
+def _whys(table: ScoreTable, rows: NDArray[np.int64], name: str) -> NDArray[np.int32]:
+    """Return the place of the reason why a run has no value, pair by pair; -1: it has one."""
+    import numpy as np
+
+    if name not in table.metrics or not len(table.why):
+        return np.zeros(len(rows), dtype=np.int32)
+    return np.where(rows >= 0, table.why[rows, table.metrics[name]], 0).astype(np.int32)
+
+
+def _reason(one: Side, other: Side, left: int, right: int) -> str:
+    why = one.scores.reasons[left] if left >= 0 else None
+    theirs = other.scores.reasons[right] if right >= 0 else None
+    if why == theirs:
+        return f"both: {why}"
+    parts = ((one.name, why), (other.name, theirs))
+    return "; ".join(f"{side}: {reason}" for side, reason in parts if reason is not None)
+
+
+def _mean(values: NDArray[np.float64]) -> float | None:
+    return round(float(values.mean()), DIGITS) if len(values) else None
+
+
+def _figures(difference: Difference, p_holm: float | None) -> dict[str, Any]:
+    return {
+        "difference": _rounded(difference.mean),
+        "low": _rounded(difference.low),
+        "high": _rounded(difference.high),
+        "p": _rounded(difference.p),
+        "p_holm": _rounded(p_holm),
+        "n": difference.n,
+    }
+
+
+def _rounded(value: float | None) -> float | None:
+    return None if value is None else round(value, DIGITS)

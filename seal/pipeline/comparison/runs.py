@@ -1,0 +1,74 @@
+"""Run folders compared: every two of them, in every metric."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import combinations
+from typing import Any
+
+from seal.core.errors import UsageError
+from seal.pipeline.comparison.pairs import RESAMPLES, Side, compare
+from seal.pipeline.comparison.scores import clusters_of, read_scores
+from seal.pipeline.identity import GROWING
+from seal.pipeline.run_folder import RunFolder
+
+
+def side_of(name: str, run: RunFolder) -> Side:
+    """Return a run as one side of a comparison.
+
+    Raises:
+        DataError: The run is not scored, or a file is damaged.
+    """
+    return Side(name, read_scores(run.scores_path), clusters_of(run.path / "tasks.jsonl"))
+
+
+def compare_runs(
+    runs: Mapping[str, RunFolder],
+    seed: int = 0,
+    resamples: int = RESAMPLES,
+    metrics: Sequence[str] | None = None,
+) -> list[dict[str, Any]]:
+    """Return the paired differences of every two runs, of the one named first less the other.
+
+    Args:
+        runs: Name to run; two or more.
+        seed: Of the intervals and tests.
+        resamples: Of each of them.
+        metrics: Those to compare; None: all that the runs have.
+
+    Returns:
+        Entries as of `pairs.compare`.
+
+    Raises:
+        UsageError: Fewer than two runs, or two of them have no task in common.
+        DataError: A run is not scored, or a file is damaged.
+    """
+    if len(runs) < 2:
+        named = ", ".join(runs) or "none"
+        raise UsageError(f"a comparison needs at least two runs, got {named}: name another one")
+    sides = [side_of(name, run) for name, run in runs.items()]
+    found = []
+    for one, other in combinations(sides, 2):
+        if not one.scores.rows.keys() & other.scores.rows.keys():
+            raise UsageError(
+                f"{one.name} and {other.name} have no task and trial in common: "
+                "compare runs of one benchmark"
+            )
+        found += compare(one, other, seed, resamples, metrics)
+    return found
+
+
+def differing(runs: Mapping[str, RunFolder], expected: Sequence[str] = ()) -> Iterator[str]:
+    """Yield a sentence for each part of what is measured in which a run differs from the first.
+
+    Args:
+        runs: Name to run.
+        expected: Parts that are meant to differ.
+    """
+    measures = {name: run.manifest()["measure"] for name, run in runs.items()}
+    first = next(iter(measures))
+    for name, measure in measures.items():
+        for part in sorted({*measures[first], *measure} - {*GROWING, *expected}):
+            was, now = measures[first].get(part), measure.get(part)
+            if was != now:
+                yield f"{first} and {name} measure otherwise: {part} is {was!r} and {now!r}"

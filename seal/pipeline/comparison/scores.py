@@ -1,0 +1,167 @@
+"""The scores of one run as a table of numbers: a row a task, trial and goal, a column a metric."""
+
+from __future__ import annotations
+
+import math
+from array import array
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import count
+from operator import itemgetter
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import orjson
+
+from seal.core.errors import DataError
+from seal.core.records import SCHEMAS, decode
+from seal.core.types import Score
+from seal.evaluation.goals import INFRASTRUCTURE
+from seal.evaluation.statistics import kind_of_reason
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+Key = tuple[str, int, int]
+"""Task id, trial, goal."""
+ERROR = "error"
+"""Why a score has no value whose task the infrastructure failed."""
+MISSING = "not scored"
+"""Why there is no score."""
+
+_AT_ONCE = 100_000
+"""Bytes of lines parsed at once; more of them leave the processor's cache."""
+_SCHEMA = SCHEMAS[Score]
+_FIELDS = itemgetter("schema", "task_id", "trial", "goal", "metric", "value", "reason")
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreTable:
+    """What a run's scores.jsonl says."""
+
+    rows: Mapping[Key, int]
+    metrics: Mapping[str, int]
+    """Name to column."""
+    values: NDArray[np.float64]
+    """(rows, metrics); NaN where there is no value."""
+    why: NDArray[np.int32]
+    """(rows, metrics): place in `reasons`; -1 where there is a value."""
+    reasons: tuple[str, ...]
+    """Kinds of reason why scores have no value."""
+
+
+def read_scores(path: Path) -> ScoreTable:
+    """Return the scores of a file, which is read once, some lines at a time.
+
+    Raises:
+        DataError: There is no such file, or a line of it is no score; names the line.
+    """
+    if not path.is_file():
+        raise DataError(f"no file {path}: score the run with `seal score {path.parent}`")
+    cells = _Cells()
+    read = 0
+    with path.open("rb") as file:
+        while lines := file.readlines(_AT_ONCE):
+            try:
+                cells.add(lines)
+            except (ValueError, KeyError, TypeError) as error:
+                _name_bad(lines, path, read)
+                raise DataError(f"{path}: no scores: {error}; score the run again") from error
+            read += len(lines)
+    return cells.finished()
+
+
+def _name_bad(lines: Sequence[bytes], path: Path, before: int) -> None:
+    """Raise DataError where a line is no score; names the first that is none.
+
+    Args:
+        lines: Of the file.
+        path: The file.
+        before: How many lines stand before them.
+    """
+    for number, line in enumerate(lines, before + 1):
+        try:
+            decode(line, Score)
+        except DataError as error:
+            raise DataError(f"{path}, line {number}: {error}") from error
+
+
+class _Reasons(dict[str, int]):
+    """Reason to the place of its kind; kinds are numbered as they come."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.kinds = {MISSING: 0}
+
+    def __missing__(self, reason: str) -> int:
+        kind = ERROR if reason.startswith(INFRASTRUCTURE) else kind_of_reason(reason)
+        self[reason] = place = self.kinds.setdefault(kind, len(self.kinds))
+        return place
+
+
+class _Cells:
+    """Collects scores as numbers."""
+
+    def __init__(self) -> None:
+        self._rows: defaultdict[Key, int] = defaultdict(count().__next__)
+        self._metrics: defaultdict[str, int] = defaultdict(count().__next__)
+        self._reasons = _Reasons()
+        self._row, self._column = array("q"), array("q")
+        self._value, self._why = array("d"), array("q")
+
+    def add(self, lines: Sequence[bytes]) -> None:
+        """Add scores; loops run in C, for a run has hundreds of thousands.
+
+        Raises:
+            KeyError: A field is missing.
+            TypeError: A field is of another type.
+            ValueError: A line is no JSON, or a record of another kind.
+        """
+        scores = map(_FIELDS, map(orjson.loads, lines))
+        schemas, tasks, trials, goals, metrics, values, reasons = zip(*scores, strict=True)
+        if set(schemas) != {_SCHEMA}:
+            raise ValueError(f"expected records of schema {_SCHEMA!r}")
+        self._row.extend(map(self._rows.__getitem__, zip(tasks, trials, goals, strict=True)))
+        self._column.extend(map(self._metrics.__getitem__, metrics))
+        self._value.extend([math.nan if value is None else value for value in values])
+        self._why.extend(map(self._reasons.__getitem__, reasons))
+
+    def finished(self) -> ScoreTable:
+        """Return the table; what was never scored has the reason `MISSING`."""
+        import numpy as np
+
+        shape = (len(self._rows), len(self._metrics))
+        values, why = np.full(shape, np.nan), np.zeros(shape, dtype=np.int32)
+        places = np.asarray(self._row), np.asarray(self._column)
+        found = np.asarray(self._value)
+        values[places] = found
+        why[places] = np.where(np.isnan(found), np.asarray(self._why), -1)
+        return ScoreTable(
+            dict(self._rows), dict(self._metrics), values, why, tuple(self._reasons.kinds)
+        )
+
+
+def clusters_of(path: Path) -> dict[str, str]:
+    """Return task id to the cluster of its pairs, from a run's tasks.jsonl.
+
+    Variants of one task belong together: those of a scenario (`metadata["base"]`) and those that
+    were made of a query (`metadata["seed"]`, where that is a task's id). Any other task is its own.
+
+    Raises:
+        DataError: There is no such file, or a line of it is no task; names the line.
+    """
+    if not path.is_file():
+        raise DataError(f"no file {path}: the folder holds no whole run")
+    found = {}
+    with path.open("rb") as lines:
+        for number, line in enumerate(lines, 1):
+            try:
+                task = orjson.loads(line)
+                metadata = task["metadata"]
+                made_of = metadata.get("base", metadata.get("seed"))
+                found[task["id"]] = made_of if isinstance(made_of, str) else task["id"]
+            except (ValueError, KeyError, TypeError, AttributeError) as error:
+                raise DataError(f"{path}, line {number}: no task: {error}") from error
+    return found
