@@ -117,6 +117,7 @@ class PresentedModel:
             ModelError: The model failed.
         """
         form = FORMS.get(self.how.format)
+        form = form.among(request.tools) if form is not None else None
         answer = self.inner.complete(self._asked(request, form))
         if form is None or not request.tools:
             return answer
@@ -130,7 +131,7 @@ class PresentedModel:
             messages = tuple(as_text(messages, form or _NATIVE))
         parts = []
         if form is not None and request.tools:
-            parts = [_prompt(form.name) + "\n" + "\n".join(map(_document, request.tools))]
+            parts = [_prompt(form.name) + "\n" + "\n".join(_documents(request.tools, form))]
         if self.how.example is not None and request.role == MANAGER and request.tools:
             parts.append(_told(self.how.example, form or _NATIVE))
         if parts:
@@ -161,8 +162,9 @@ class RehearsedModel:
         if not request.tools or not (answer.calls or self.typed):
             return answer
         offered = [tool.name for tool in request.tools]
-        written = "\n".join(map(self.form.write, answer.calls))
-        read = self.form.read(written or answer.content, offered)
+        form = self.form.among(request.tools)
+        written = "\n".join(map(form.write, answer.calls))
+        read = form.read(written or answer.content, offered)
         content = answer.content if written else read.content
         return replace(answer, content=content, calls=read.calls)
 
@@ -231,10 +233,11 @@ def with_instructions(messages: Sequence[Message], text: str) -> tuple[Message, 
     return (Message("system", text), *messages)
 
 
-def _document(tool: Tool) -> str:
-    return json_text(
-        {"name": tool.name, "description": tool.description, "parameters": tool.parameters}
-    )
+def _documents(tools: Sequence[Tool], form: TextForm) -> Iterator[str]:
+    for tool in tools:
+        name = form.called(tool)
+        about = {"description": tool.description, "parameters": tool.parameters}
+        yield json_text({"name": name, **about})
 
 
 def _told(example: Example, form: TextForm | _Native) -> str:

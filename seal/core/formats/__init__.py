@@ -12,14 +12,19 @@ from typing import Literal, get_args
 
 from seal.core.errors import OptionError
 from seal.core.formats.action import ActionForm, is_action, repairs_of_action
+from seal.core.formats.bracket import BracketForm, is_bracket, repairs_of_bracket
 from seal.core.formats.forms import Reading, TextForm
 from seal.core.formats.json_calls import JsonForm, repairs_of_json
 from seal.core.formats.objects import Repair, Written, parse_object, read_object
 from seal.core.types import ToolCall
 
-Format = Literal["native", "action", "json"]
+Format = Literal["native", "action", "json", "bracket"]
 """How a model calls tools: by the server's tool calling, or in its text."""
-FORMS: Mapping[str, TextForm] = {"action": ActionForm(), "json": JsonForm()}
+FORMS: Mapping[str, TextForm] = {
+    "action": ActionForm(),
+    "json": JsonForm(),
+    "bracket": BracketForm(),
+}
 """Format to its text protocol; `native` has none."""
 ToolMessages = Literal["auto", "native", "text"]
 """How results reach a model; auto: by the server's tool messages beside native calls, else as text.
@@ -45,8 +50,9 @@ def repairs_of(call: ToolCall) -> tuple[Repair, ...]:
     """Return what was forgiven to read a call; empty for a right one, and for one not read."""
     if call.arguments is None or not call.raw:
         return ()
-    read = repairs_of_action if is_action(call.raw) else repairs_of_json
-    return read(call.raw)
+    if is_action(call.raw):
+        return repairs_of_action(call.raw)
+    return repairs_of_bracket(call.raw) if is_bracket(call.raw) else repairs_of_json(call.raw)
 
 
 __all__ = [

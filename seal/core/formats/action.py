@@ -12,13 +12,14 @@ are ToolScan's own. Source: Yao et al., ReAct (2023); Kokane et al., ToolScan (2
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import Self
 
 from seal.core.formats.forms import MOST_CALLS, Reading, says_something, settled, without_thinking
 from seal.core.formats.objects import Repair, read_object
 from seal.core.plain import json_text, well_formed
-from seal.core.types import ToolCall
+from seal.core.types import Tool, ToolCall
 
 _MARKER = re.compile(
     r"^[ \t]*(?P<open>[*_`#]{0,4})[ \t]*"
@@ -57,6 +58,14 @@ class ActionForm:
 
     name = "action"
     shape = 'Action: NAME\nAction Input: {"argument": "value"}'
+
+    def among(self, tools: Sequence[Tool]) -> Self:
+        """Return the form itself: names and values are written as they are."""
+        return self
+
+    def called(self, tool: Tool) -> str:
+        """Return the tool's name."""
+        return tool.name
 
     def write(self, call: ToolCall) -> str:
         """Return the two lines of a call; an unparsable one as it was written."""

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
 from seal.core.plain import leaves
-from seal.core.types import ToolCall
+from seal.core.types import Tool, ToolCall
 
 FINISHES = frozenset({"finish", "final_answer"})
 """Names of calls by which models trained on other protocols give their answer."""
@@ -33,6 +33,14 @@ class TextForm(Protocol):
     name: str
     shape: str
     """How a call is written, for who wrote one that cannot be read."""
+
+    def among(self, tools: Sequence[Tool]) -> TextForm:
+        """Return the form in which names and values of calls are those of these tools."""
+        ...
+
+    def called(self, tool: Tool) -> str:
+        """Return the name by which calls and documents name a tool."""
+        ...
 
     def write(self, call: ToolCall) -> str:
         """Return a call as a model should write it; an unparsable one as it was written."""

@@ -8,10 +8,10 @@ call where it has a name and arguments, or a name alone, or nothing but members 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
-from typing import Any
+from typing import Any, Self
 
 from seal.core.formats.forms import (
     MOST_CALLS,
@@ -22,7 +22,7 @@ from seal.core.formats.forms import (
 )
 from seal.core.formats.objects import Repair, Written, parse_object, read_object, span_of
 from seal.core.plain import json_text, well_formed
-from seal.core.types import JSON, ToolCall
+from seal.core.types import JSON, Tool, ToolCall
 
 _START = re.compile(r"\{\s*[\"'](?:name|arguments|parameters)[\"']\s*:")
 _NAME = re.compile(r"[\"']name[\"']\s*:\s*[\"']([^\"'\n]{1,200})[\"']")
@@ -40,6 +40,14 @@ class JsonForm:
 
     name = "json"
     shape = '{"name": "NAME", "arguments": {"argument": "value"}}'
+
+    def among(self, tools: Sequence[Tool]) -> Self:
+        """Return the form itself: names and values are written as they are."""
+        return self
+
+    def called(self, tool: Tool) -> str:
+        """Return the tool's name."""
+        return tool.name
 
     def write(self, call: ToolCall) -> str:
         """Return the object of a call; an unparsable one as it was written."""

@@ -25,22 +25,30 @@ Repair = Literal[
     "arguments_as_text",
     "closed",
     "code_fence",
+    "inner_quote",
     "invented_observation",
     "markup",
+    "missing_mark",
     "no_input",
     "no_marker",
+    "no_quotes",
     "other_key",
     "python_literal",
+    "repeated_argument",
     "trailing_text",
+    "typographic_quotes",
 ]
 """What was forgiven, in a map or in the form around it.
 
 arguments_as_text: the map was written as a JSON text; closed: quotes or brackets were missing at
-the end; code_fence: it stood between backticks; invented_observation: the model went on with a
-result of its own making, which was cut off; markup: a marker or name was set in bold, quotes or
-backticks; no_input: no arguments were written, and are taken as none; no_marker: the name came
-without `Action:`; other_key: `parameters` instead of `arguments`; python_literal: it is no JSON but
-a Python literal; trailing_text: something followed on the map.
+the end; code_fence: it stood between backticks; inner_quote: a value has quotes of its own kind
+without a backslash; invented_observation: the model went on with a result of its own making, which
+was cut off; markup: a marker or name was set in bold, quotes or backticks; missing_mark: an
+argument came without `#`; no_input: no arguments were written, and are taken as none; no_marker:
+the name came without `Action:`; no_quotes: a value came without quotes; other_key: `parameters`
+instead of `arguments`; python_literal: it is no JSON but a Python literal; repeated_argument: the
+last value of an argument counts; trailing_text: something followed on the map; typographic_quotes:
+quotes came as a word processor sets them.
 """
 
 _FENCE = re.compile(r"```[\w+-]*[ \t]*\n?(.*?)\s*(?:```)?\s*", re.DOTALL)
