@@ -7,18 +7,16 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple, Protocol
 
+from seal.core.call_keys import DONT_CARE, call_key, fold
 from seal.core.canonical import canonical_json
 from seal.core.types import JSON, Tool
 from seal.worlds.mobile.effects import app_of, is_transactional, shown, slots_of
 from seal.worlds.mobile.recordings import (
-    DONT_CARE,
     Api,
     Call,
     Recordings,
     Row,
     base_required,
-    fold,
-    key_of,
     login_of,
 )
 
@@ -85,7 +83,7 @@ class Exact:
         self, tool: Tool, arguments: Mapping[str, JSON], bookings: Sequence[Row]
     ) -> list[Row] | Refusal:
         """Return the recorded rows."""
-        key = tool.id, key_of(tool, arguments)
+        key = tool.id, call_key(tool, arguments)
         calls = self._own.get(key)
         if calls:
             nth = min(self._made[key], len(calls) - 1)

@@ -10,14 +10,12 @@ from typing import Any, NamedTuple
 
 import orjson
 
+from seal.core.call_keys import call_key
 from seal.core.canonical import canonical_json
 from seal.core.errors import DataError, shortened
 from seal.core.types import JSON, Task, Tool
 
 VERSION = 1
-DONT_CARE = "dontcare"
-"""Value of an argument by which nothing is filtered."""
-
 Row = dict[str, JSON]
 
 
@@ -37,7 +35,7 @@ class Api:
     table: Sequence[Row]
     """Every row that it ever brought, each once."""
     calls: Mapping[bytes, Stored]
-    """`key_of` its arguments to the answer."""
+    """`call_key` of its arguments to the answer."""
     logins: frozenset[bytes]
     """Values of the arguments that its app asks of every call, each map in canonical JSON."""
 
@@ -50,26 +48,6 @@ class Recordings:
     """By tool id."""
     digest: str = ""
     """SHA-256 of the file; empty where a pool has none."""
-
-
-def key_of(tool: Tool, arguments: Mapping[str, JSON]) -> bytes:
-    """Return what calls have in common that must bring the same.
-
-    Texts count whatever their case and blanks; an argument that is left out counts as its default,
-    and one that is `dontcare` as left out.
-    """
-    properties = tool.parameters.get("properties", {})
-    defaults = {
-        name: schema["default"] for name, schema in properties.items() if "default" in schema
-    }
-    given = defaults | dict(arguments)
-    folded = {name: fold(value) for name, value in given.items()}
-    return canonical_json({name: value for name, value in folded.items() if value != DONT_CARE})
-
-
-def fold(value: JSON) -> JSON:
-    """Return a value as it is compared: a text without case, and with single blanks."""
-    return " ".join(value.casefold().split()) if isinstance(value, str) else value
 
 
 def base_required(tool: Tool) -> list[str]:
@@ -124,7 +102,7 @@ def _api(path: Path, tool: Tool, content: Any) -> Api:
         for arguments, places, conflict in content["calls"]:
             if any(not 0 <= place < len(table) for place in places):
                 raise ValueError(f"a call names the rows {places} of {len(table)}")
-            calls.setdefault(key_of(tool, arguments), Stored(tuple(places), bool(conflict)))
+            calls.setdefault(call_key(tool, arguments), Stored(tuple(places), bool(conflict)))
             logins.add(login_of(tool, arguments))
     except (KeyError, TypeError, ValueError) as error:
         raise DataError(f"{path}: {tool.id}: {error!r}; import the pool again") from error
@@ -149,5 +127,5 @@ def calls_of(task: Task, tools: Mapping[str, Tool]) -> Iterator[Call]:
             call = step.call
             tool = None if call is None else tools.get(call.tool or "")
             if call is not None and tool is not None and call.id in contents:
-                key = key_of(tool, call.arguments or {})
+                key = call_key(tool, call.arguments or {})
                 yield Call(position, tool.id, key, contents[call.id])

@@ -14,6 +14,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, get_args
 
+from seal.core.call_keys import call_key
 from seal.core.errors import OptionError
 from seal.core.plain import json_text
 from seal.core.protocols import Environment
@@ -31,7 +32,7 @@ from seal.core.types import (
 from seal.core.validation import CallValidator, error_result
 from seal.worlds.mobile.answers import Answering, Exact, Filtered, Refusal
 from seal.worlds.mobile.effects import BOOKINGS, is_transactional
-from seal.worlds.mobile.recordings import Recordings, Row, calls_of, key_of, read_recordings
+from seal.worlds.mobile.recordings import Recordings, Row, calls_of, read_recordings
 from seal.worlds.mobile.spoken import confirmed
 from seal.worlds.world import WorldSetup, check_options
 
@@ -189,7 +190,7 @@ class Mobile:
 
     def _confirmed(self, tool: Tool, arguments: Mapping[str, JSON]) -> bool:
         label = self._task.goals[self._goal].labels.get("confirmed")
-        if isinstance(label, dict) and key_of(tool, label) == key_of(tool, arguments):
+        if isinstance(label, dict) and call_key(tool, label) == call_key(tool, arguments):
             return True
         return confirmed(self._heard, arguments)
 

@@ -1,0 +1,79 @@
+"""Whether a dialogue left the world as it should: what was booked, and nothing else.
+
+- goal_state: 1 where the calls that changed something are those of the gold, as a multiset of tools
+  and arguments (`core.call_keys`), whatever their order; else 0. One score a task, over the goals
+  that were played. Its details count what was due, made, missing and beyond.
+
+It applies to tasks of the world `mobile` whose calls were run. A recorded booking that brought
+nothing changed nothing, and is not due.
+
+Source: ours; the authors of DialogTool (2025) name state checks as future work.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator, Mapping
+
+from seal.core.call_keys import call_key
+from seal.core.types import Score, Task, Tool, Trajectory
+from seal.evaluation.goals import Value, failure_reason, undefined
+
+NAME = "goal_state"
+WORLD = "mobile"
+_NOT_RUN = "its calls were not run: play it with decisions of the model's own"
+
+Booking = tuple[str, bytes]
+"""Tool id and what equal calls have in common."""
+
+
+class GoalState:
+    """The metric `goal_state`."""
+
+    def score(self, task: Task, trajectory: Trajectory, tools: Mapping[str, Tool]) -> list[Score]:
+        """Return one score; none where the task has another world."""
+        if task.world != WORLD:
+            return []
+        return [self._value(task, trajectory, tools).score(task.id, trajectory.trial, 0, NAME)]
+
+    def _value(self, task: Task, trajectory: Trajectory, tools: Mapping[str, Tool]) -> Value:
+        failure = failure_reason(trajectory)
+        if failure:
+            return undefined(failure)
+        calls = list(trajectory.calls())
+        if calls and all(result is None for _, result in calls):
+            return undefined(_NOT_RUN)
+        due = Counter(_due(task, len(trajectory.stops), tools))
+        made = Counter(_made(trajectory, tools))
+        missing, beyond = (due - made).total(), (made - due).total()
+        counts = {"due": due.total(), "made": made.total(), "missing": missing, "beyond": beyond}
+        return Value(float(not missing and not beyond), details=counts)
+
+
+def _due(task: Task, played: int, tools: Mapping[str, Tool]) -> Iterator[Booking]:
+    """Yield the bookings of the gold: of a plan for the whole task, else of the references."""
+    for goal in task.goals[:played]:
+        for booked in goal.labels.get("bookings", ()):
+            yield from _booking(booked["tool"], booked["arguments"], tools)
+        brought = {s.result.call_id: s.content for s in goal.reference if s.result is not None}
+        for step in goal.reference:
+            call = step.call
+            if call is not None and json.loads(brought.get(call.id, "[]")):
+                yield from _booking(call.tool, call.arguments, tools)
+
+
+def _made(trajectory: Trajectory, tools: Mapping[str, Tool]) -> Iterator[Booking]:
+    for step in trajectory.steps:
+        result = step.result
+        if result is not None and result.executed and not result.error and result.value:
+            yield from _booking(result.executed.tool, result.executed.arguments, tools)
+
+
+def _booking(
+    name: str | None, arguments: Mapping[str, object] | None, tools: Mapping[str, Tool]
+) -> Iterator[Booking]:
+    """Yield what a call booked; nothing where its tool changes nothing."""
+    tool = tools.get(name or "")
+    if tool is not None and tool.source.get("transactional") is True:
+        yield tool.id, call_key(tool, arguments or {})
