@@ -154,7 +154,7 @@ def command(
         ),
     ] = _DEFAULT.feedback,
     format: Annotated[
-        Literal["native", "action", "json"],
+        Literal["native", "action", "json", "bracket"],
         typer.Option(help="How models call tools: by their server, or in their text."),
     ] = _DEFAULT.format,
     tool_messages: Annotated[
@@ -218,7 +218,8 @@ def command(
     swept = pool_sizes is not None or len(_whole(top_k)) > 1
     if not swept:
         _refuse_alone(context)
-    settings = _settings(context, swept)
+    baselines = baselines and not (swept and _source(context, "baselines") == "DEFAULT")
+    settings = settings_of(context.params, baselines)
     varied = _varied(context.params) if swept else None
     with output(json) as result:
         from seal.pipeline.run import free_folder
@@ -234,17 +235,15 @@ def command(
             return INTERRUPTED
 
 
-def _settings(context: typer.Context, swept: bool) -> RunSettings:
+def settings_of(options: Mapping[str, Any], baselines: bool) -> RunSettings:
     """Return the settings of every run; an option has the name of its field where it can.
 
     Args:
-        context: Of the command: its options as they were parsed.
-        swept: True: several pools or K, whose baselines are played only where asked for.
+        options: Of the command, as they were parsed; of several K the first counts.
+        baselines: Whether floor and ceiling are played.
     """
-    options = context.params
     names = {field.name for field in fields(RunSettings)}
     alike = {name: value for name, value in options.items() if name in names}
-    baselines = not (swept and _source(context, "baselines") == "DEFAULT")
     return RunSettings(
         **alike
         | {
@@ -257,7 +256,7 @@ def _settings(context: typer.Context, swept: bool) -> RunSettings:
             "select": pairs("--select", options["select"]),
             "cutoffs": numbers("--cutoffs", options["cutoffs"]),
             "metrics": tuple(options["metric"] or ()),
-            "baselines": options["baselines"] and baselines,
+            "baselines": baselines,
         }
     )
 
