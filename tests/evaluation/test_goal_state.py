@@ -1,0 +1,127 @@
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from worlds.mobiles import ADD, ALARMS, RESERVE, TOOLS, called_goal, dialogue
+
+from seal.benchmarks.dialogtool.on_policy import on_policy
+from seal.core.conditions import StateHas
+from seal.core.errors import UsageError
+from seal.core.records import decode, encode
+from seal.core.types import (
+    Execution,
+    Goal,
+    Score,
+    Step,
+    Stop,
+    Task,
+    ToolCall,
+    ToolResult,
+    Trajectory,
+)
+from seal.evaluation.goal_state import GoalState
+
+BOOK = {"restaurant_name": "Lark", "city": "Oakville", "time": "19:30"}
+ALARM = {"new_alarm_time": "06:15", "new_alarm_name": "Train"}
+TASK = dialogue(
+    called_goal("Which alarms are there?", ALARMS, {}, []),
+    called_goal("Book it", RESERVE, BOOK, []),
+    called_goal("Try again", RESERVE, BOOK, [BOOK]),
+    called_goal("Set it", ADD, ALARM, [ALARM]),
+)
+
+
+def played(
+    *calls: tuple[str, dict[str, Any], list[Any] | None], stops: int = 4, reason: Any = "done"
+) -> Trajectory:
+    """Return a trajectory of calls; rows None: an error."""
+    steps = []
+    for number, (tool, arguments, rows) in enumerate(calls):
+        call = ToolCall(f"call_{number}", TOOLS[tool].name, arguments, tool=tool)
+        done = Execution(tool, arguments) if rows is not None else None
+        error = None if rows is not None else {"kind": "not_confirmed", "message": "no"}
+        result = ToolResult(call.id, json.dumps(rows), error, rows, done)
+        steps += [
+            Step(2 * number, "requester", "executor", call=call),
+            Step(2 * number + 1, "executor", "responder", result=result),
+        ]
+    stop = Stop(reason, "server down" if reason == "error" else None)
+    return Trajectory(TASK.id, 0, tuple(steps), stops=(stop,) * stops)
+
+
+def scored(trajectory: Trajectory, task: Task = TASK) -> Score:
+    return GoalState().score(task, trajectory, TOOLS)[0]
+
+
+@pytest.mark.parametrize(
+    ("calls", "value", "counts"),
+    [
+        ([(RESERVE, BOOK, [BOOK]), (ADD, ALARM, [ALARM])], 1.0, (2, 2, 0, 0)),
+        ([(ADD, ALARM, [ALARM]), (RESERVE, BOOK, [BOOK])], 1.0, (2, 2, 0, 0)),
+        ([(RESERVE, {**BOOK, "party_size": 2}, [BOOK]), (ADD, ALARM, [ALARM])], 1.0, (2, 2, 0, 0)),
+        ([(RESERVE, {**BOOK, "city": " oakville"}, [BOOK]), (ADD, ALARM, [1])], 1.0, (2, 2, 0, 0)),
+        ([(RESERVE, BOOK, [BOOK])], 0.0, (2, 1, 1, 0)),
+        ([(RESERVE, BOOK, [BOOK]), (ADD, ALARM, None)], 0.0, (2, 1, 1, 0)),
+        ([(RESERVE, BOOK, []), (ADD, ALARM, [ALARM])], 0.0, (2, 1, 1, 0)),
+        ([(RESERVE, BOOK, [BOOK])] * 2 + [(ADD, ALARM, [ALARM])], 0.0, (2, 3, 0, 1)),
+        ([(RESERVE, {**BOOK, "time": "20:00"}, [BOOK])], 0.0, (2, 1, 2, 1)),
+        ([(ALARMS, {}, [])], 0.0, (2, 0, 2, 0)),
+        ([], 0.0, (2, 0, 2, 0)),
+    ],
+)
+def test_it_counts_what_was_booked_and_nothing_else(
+    calls: list[Any], value: float, counts: tuple[int, ...]
+) -> None:
+    score = scored(played(*calls))
+    assert score.value == value
+    assert tuple(score.details.values()) == counts
+    assert score.metric == "goal_state"
+
+
+def test_goals_that_were_not_played_owe_nothing() -> None:
+    assert scored(played((RESERVE, BOOK, [BOOK]), stops=3)).value == 1.0
+    assert scored(played(stops=2)).value == 1.0
+
+
+def test_without_a_run_call_or_with_a_failed_server_there_is_no_value() -> None:
+    whole = played((RESERVE, BOOK, [BOOK]))
+    unrun = replace(whole, steps=whole.steps[:1])
+    assert (scored(unrun).value, scored(unrun).weight) == (None, 0.0)
+    assert "not run" in scored(unrun).reason
+    assert "server down" in scored(played(stops=1, reason="error")).reason
+
+
+def test_tasks_of_other_worlds_have_no_score() -> None:
+    assert GoalState().score(replace(TASK, world=""), played(), TOOLS) == []
+
+
+def test_a_recorded_dialogue_becomes_one_for_a_briefed_user() -> None:
+    state = {"active_intent": "ReserveRestaurant", "slot_values": {"city": ["oak ville"]}}
+    labels = {"state": state}
+    goals = [replace(goal, labels={**goal.labels, **labels}) for goal in TASK.goals[1:3]]
+    alarm = {"active_intent": "AddAlarm", "slot_values": {"new_alarm_time": ["6:15"], "other": []}}
+    last = replace(TASK.goals[3], labels={**TASK.goals[3].labels, "state": alarm})
+    thanks = Goal("Bye", labels={"service": "Alarm_1", "state": {"active_intent": "NONE"}})
+    task = on_policy(replace(TASK, goals=(*goals, last, thanks)), TOOLS)
+    assert decode(encode(task), Task) == task
+    (goal,) = task.goals
+    assert goal.text == "Book it"
+    assert task.persona is not None
+    assert task.persona["facts"] == {"city": "Oakville", "new alarm time": "06:15"}
+    assert task.persona["then"] == ["Set it"]
+    assert "Restaurants" in task.persona["goal"] and "06:15" in task.persona["goal"]
+    assert goal.plans is not None
+    condition = goal.plans[0].milestones[0].condition
+    assert isinstance(condition, StateHas)
+    assert [row["arguments"] for row in condition.rows] == [BOOK, ALARM]
+    right = played((RESERVE, BOOK, [BOOK]), (ADD, ALARM, [ALARM]), stops=1)
+    assert scored(right, task).value == 1.0
+    assert scored(played((RESERVE, BOOK, [BOOK]), stops=1), task).value == 0.0
+
+
+def test_tasks_of_other_worlds_have_no_briefed_user() -> None:
+    with pytest.raises(UsageError, match="--select"):
+        on_policy(replace(TASK, world=""), TOOLS)
