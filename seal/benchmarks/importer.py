@@ -4,7 +4,8 @@ An importer is a function that yields records while it reads: tools, tasks, and 
 any order; the folder keeps their order, so an importer yields in an order that its source alone
 decides. Here the records become a pool folder, which appears whole or not at all:
 
-    tools.jsonl  tasks.jsonl  recorded/NAME/trajectories.jsonl  web.json  import.json
+    tools.jsonl  tasks.jsonl  recorded/NAME/trajectories.jsonl  web.json  mobile.json
+    import.json
 """
 
 from __future__ import annotations
@@ -86,6 +87,14 @@ class Web:
     """JSON, as `-T web=FILE` takes it (`seal.worlds.phone.answers`)."""
 
 
+@dataclass(frozen=True, slots=True)
+class Mobile:
+    """Recorded calls that the virtual mobile of a pool answers with."""
+
+    content: bytes
+    """JSON, as `seal.worlds.mobile.recordings.read_recordings` takes it."""
+
+
 @dataclass(slots=True)
 class Notes:
     """What an importer has to say besides its records; written to `import.json`."""
@@ -119,7 +128,7 @@ class Importer(Protocol):
 
     def __call__(
         self, source: Path, notes: Notes, **options: Any
-    ) -> Iterator[Tool | Task | Recorded | Web]:
+    ) -> Iterator[Tool | Task | Recorded | Web | Mobile]:
         """Yield the records of a file or folder; equal sources give equal records in equal order.
 
         Raises:
@@ -332,9 +341,10 @@ class _Writer:
         self._tasks = self._open(folder / TASKS)
         self._recorded: dict[str, IO[bytes]] = {}
 
-    def add(self, record: Tool | Task | Recorded | Web) -> None:
-        if isinstance(record, Web):
-            (self._folder / WEB).write_bytes(record.content)
+    def add(self, record: Tool | Task | Recorded | Web | Mobile) -> None:
+        if isinstance(record, Web | Mobile):
+            name = WEB if isinstance(record, Web) else MOBILE
+            (self._folder / name).write_bytes(record.content)
         elif isinstance(record, Recorded):
             self._recording(record.name).write(encode(record.trajectory))
             self.recordings[record.name] += 1

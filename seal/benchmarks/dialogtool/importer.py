@@ -2,69 +2,176 @@
 
 | view | a task is |
 |---|---|
+| dialogue | a whole dialogue, one goal for each turn of the user; the function of an API |
 | retrieval | the first user turn of a dialogue; relevant is the intent that it opens |
 
 A tool is an intent of a service, for instance Restaurants_1 FindRestaurants. The pool are those of
 all schemas that the source has, whatever the split: services of other splits are what a retriever
-may confuse. Of a turn with several frames the first one counts: SGD puts the service that the turn
-is about first, and each first turn of the released dialogues has but one frame. Paraphrased schemas
-(`sgd_x`) are not read.
+may confuse.
+
+A dialogue with a fault is left out whole and counted by the kind of fault: `unknown_service`,
+`unknown_intent`, `undeclared_argument`, `missing_argument` (a call lacks a required one),
+`undeclared_result`, else `malformed_record`. Of what upstream does not publish in whole the missing
+files are named, and the others imported.
 
 Source: Rastogi et al., "Towards Scalable Multi-domain Conversational Agents" (AAAI 2020), and the
-files of google-research-datasets/dstc8-schema-guided-dialogue.
+files of google-research-datasets/dstc8-schema-guided-dialogue; Lee et al., "SGD-X" (AAAI 2022).
 """
 
 from __future__ import annotations
 
-from collections import Counter
+import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
-from seal.benchmarks.dialogtool.tools import BENCHMARK, domain_of, tools_of_service
-from seal.benchmarks.importer import Notes
-from seal.benchmarks.upstream.records import TaskIds, ToolTable, field, json_file, wrong_source
+from seal.benchmarks.dialogtool.counts import FILES, schema_counts
+from seal.benchmarks.dialogtool.openings import Openings
+from seal.benchmarks.dialogtool.sample import Drawing
+from seal.benchmarks.dialogtool.schemas import ORIGINAL, SCHEMA, Schemas
+from seal.benchmarks.dialogtool.tasks import Dialogues
+from seal.benchmarks.dialogtool.tools import BENCHMARK
+from seal.benchmarks.importer import Mobile, Notes
+from seal.benchmarks.upstream.records import ToolTable, json_file, wrong_source
 from seal.benchmarks.upstream.tolerance import listed, usable
-from seal.core.errors import DataError, UnknownNameError, shortened
-from seal.core.types import Goal, Task, Tool
+from seal.core.errors import DataError, UnknownNameError, UsageError, shortened
+from seal.core.types import Task, Tool
 
 SPLITS = ("test", "dev", "train")
-VIEWS = ("retrieval",)
+VIEWS = ("dialogue", "retrieval")
+PLAY = {"team": "tool_life", "history": "gold", "format": "bracket"}
+"""How a run plays the dialogues where its user does not say."""
 
-_SCHEMA = "schema.json"
 _DIALOGUES = "dialogues_*.json"
+_NUMBER = re.compile(r"dialogues_0*(\d+)\.json")
 
 
 def import_dialogtool(
-    source: Path, notes: Notes, *, view: str = "retrieval", split: str = "test"
-) -> Iterator[Tool | Task]:
+    source: Path,
+    notes: Notes,
+    *,
+    view: str = "dialogue",
+    split: str = "test",
+    schema: str = ORIGINAL,
+    sample: int | None = None,
+    seed: int = 0,
+) -> Iterator[Tool | Task | Mobile]:
     """Yield the service intents and dialogues of SGD's files, one file in memory at a time.
 
     Args:
         source: Upstream's folder with `train`, `dev` and `test`, or one of these.
         notes: Gets the counts.
-        view: What a task is; "retrieval".
+        view: What a task is; "dialogue" or "retrieval".
         split: Of the dialogues: "test", "dev", "train" or "all".
+        schema: Wording of the schemas: "original", or "v1" to "v5" of SGD-X.
+        sample: Dialogues to draw, three in five of one app: 900 as in the paper; None: all.
+        seed: Of the drawing.
 
     Raises:
-        UnknownNameError: No such view or split.
+        UnknownNameError: No such view, split or schema.
+        UsageError: The sample cannot be drawn, or is asked of another view.
         DataError: A file is missing or malformed; the text names file and place.
     """
     if view not in VIEWS:
         raise UnknownNameError("view of dialogtool", str(view), VIEWS)
     if split not in (*SPLITS, "all"):
         raise UnknownNameError("split of dialogtool", str(split), (*SPLITS, "all"))
+    if sample is not None and view != "dialogue":
+        raise UsageError(f"sample draws dialogues: use it with -T view=dialogue, not {view}")
+    drawing = Drawing(sample, seed)
     folders = _folders(source)
-    return _Import(folders, _wanted(folders, split, source), notes).records()
+    files = _wanted(folders, split, source)
+    table = ToolTable()
+    schemas = Schemas(table, notes, schema)
+    if view == "retrieval":
+        return _openings(folders, files, schemas, table, notes)
+    return _dialogues(folders, files, schemas, table, notes, Dialogues(schemas, drawing), split)
+
+
+def _openings(
+    folders: Mapping[str, Path],
+    files: Mapping[str, list[Path]],
+    schemas: Schemas,
+    table: ToolTable,
+    notes: Notes,
+) -> Iterator[Tool | Task]:
+    for split, folder in folders.items():
+        schemas.read(split, folder)
+    yield from schemas.tools()
+    openings = Openings(schemas, notes)
+    for split, paths in files.items():
+        for path in paths:
+            for task in _records(path, lambda d, split=split: openings.task(split, d), notes):
+                if task is not None:
+                    yield task
+    notes.facts["files"] = {split: len(paths) for split, paths in files.items()}
+    notes.facts["schemas"] = list(folders)
+    counts = openings.facts() | {
+        "repeated_tools": table.duplicates,
+        "tool_variants": table.variants,
+    }
+    notes.facts["counts"] = dict(sorted(counts.items()))
+    notes.lacks.add("gold_calls")
+
+
+def _dialogues(
+    folders: Mapping[str, Path],
+    files: Mapping[str, list[Path]],
+    schemas: Schemas,
+    table: ToolTable,
+    notes: Notes,
+    dialogues: Dialogues,
+    split: str,
+) -> Iterator[Tool | Task | Mobile]:
+    for name, folder in folders.items():
+        schemas.read(name, folder)
+    yield from schemas.tools()
+    for name, paths in files.items():
+        for path in paths:
+            for task in _records(path, lambda d, name=name: dialogues.task(name, d), notes):
+                if task is not None:
+                    yield task
+    yield from dialogues.drawn()
+    yield from dialogues.recorded.creation_tasks(table.by_id(), split)
+    yield Mobile(dialogues.recorded.mobile())
+    notes.facts.update(
+        files={name: len(paths) for name, paths in files.items()},
+        missing_files={name: _missing(name, paths) for name, paths in files.items()},
+        counts=dialogues.facts(),
+        schemas=_schema_facts(schemas, table),
+        play=PLAY,
+    )
+
+
+def _schema_facts(schemas: Schemas, table: ToolTable) -> dict[str, Any]:
+    """Return the counts of each split's schemas, and of all."""
+    facts = {
+        split: schema_counts(table[api.tool] for s in services.values() for api in s.apis.values())
+        for split, services in schemas.splits.items()
+    }
+    return {**facts, "all": schema_counts(table)}
+
+
+def _records(path: Path, read: Any, notes: Notes) -> Iterator[Any]:
+    content = json_file(path)
+    if not isinstance(content, list):
+        raise DataError(f"{path}: expected a list of dialogues, got {shortened(content)}")
+    return usable(path, read, notes, listed(content))
+
+
+def _missing(split: str, paths: list[Path]) -> list[int]:
+    """Return the numbers of the dialogue files that upstream has and the source has not."""
+    found = {int(match[1]) for path in paths if (match := _NUMBER.fullmatch(path.name))}
+    return [number for number in range(1, FILES.get(split, 0) + 1) if number not in found]
 
 
 def _folders(source: Path) -> dict[str, Path]:
     """Return the split folders of a source."""
-    if (source / _SCHEMA).is_file():
+    if (source / SCHEMA).is_file():
         return {source.resolve().name: source}
-    found = {name: source / name for name in SPLITS if (source / name / _SCHEMA).is_file()}
+    found = {name: source / name for name in SPLITS if (source / name / SCHEMA).is_file()}
     if not found:
-        expected = f"a folder test, dev or train with {_SCHEMA} and {_DIALOGUES}"
+        expected = f"a folder test, dev or train with {SCHEMA} and {_DIALOGUES}"
         raise wrong_source(source, expected, BENCHMARK)
     return found
 
@@ -79,120 +186,3 @@ def _wanted(folders: Mapping[str, Path], split: str, source: Path) -> dict[str, 
             f"{', '.join(folders)}: choose one with -T split=NAME, or fetch the files"
         )
     return files
-
-
-class _Opening(NamedTuple):
-    """What the first user turn of a dialogue says."""
-
-    text: str
-    service: str
-    intent: str | None
-    """None: the user only informs."""
-
-
-class _Import:
-    """One import: what was met so far."""
-
-    def __init__(
-        self, folders: Mapping[str, Path], files: Mapping[str, list[Path]], notes: Notes
-    ) -> None:
-        self._folders = folders
-        self._files = files
-        self._notes = notes
-        self._table = ToolTable()
-        self._intents: dict[tuple[str, str, str], str] = {}
-        self._ids = TaskIds()
-        self._counts: Counter[str] = Counter()
-        self._called: Counter[str] = Counter()
-
-    def records(self) -> Iterator[Tool | Task]:
-        for split, folder in self._folders.items():
-            self._read_schema(split, folder / _SCHEMA)
-        yield from self._table
-        for split, paths in self._files.items():
-            for path in paths:
-                yield from self._tasks(split, path)
-        self._report()
-
-    def _read_schema(self, split: str, path: Path) -> None:
-        content = json_file(path)
-        if not isinstance(content, list) or not content:
-            raise DataError(f"{path}: expected a list of services, got {shortened(content)}")
-
-        def read(service: Any) -> dict[str, Tool]:
-            return tools_of_service(service, f"{split}/{path.name}")
-
-        for tools in usable(path, read, self._notes, listed(content), "malformed_service"):
-            for intent, tool in tools.items():
-                key = split, str(tool.source["tool"]), intent
-                self._intents[key] = self._table.add(tool)
-
-    def _tasks(self, split: str, path: Path) -> Iterator[Task]:
-        content = json_file(path)
-        if not isinstance(content, list):
-            raise DataError(f"{path}: expected a list of dialogues, got {shortened(content)}")
-
-        def read(dialogue: Any) -> Task | None:
-            return self._task(split, dialogue)
-
-        yield from filter(None, usable(path, read, self._notes, listed(content)))
-
-    def _task(self, split: str, dialogue: Any) -> Task | None:
-        """Return a dialogue's task; None where it is dropped or known."""
-        dialogue_id = field(dialogue, "dialogue_id", str)
-        services = field(dialogue, "services", list)
-        self._counts["dialogues"] += 1
-        opening = _opening(field(dialogue, "turns", list))
-        if isinstance(opening, str):
-            self._notes.dropped[opening] += 1
-            return None
-        tool = self._intents.get((split, opening.service, opening.intent or ""))
-        if tool is None:
-            reason = "unknown_intent" if opening.intent else "no_intent"
-            self._notes.dropped[reason] += 1
-            return None
-        task_id = self._ids.add(f"{split}/{dialogue_id}", opening.text)
-        if task_id is None:
-            self._counts["duplicates"] += 1
-            return None
-        self._called[tool] += 1
-        domains = {domain_of(str(service)) for service in services}
-        return Task(
-            task_id,
-            BENCHMARK,
-            (Goal(opening.text, relevant=(tool,)),),
-            split=split,
-            tags={
-                "group": split,
-                "domain": domain_of(opening.service),
-                "multi_domain": len(domains) > 1,
-                "multi_tool": False,
-                "multi_step": False,
-            },
-        )
-
-    def _report(self) -> None:
-        facts = self._notes.facts
-        facts["files"] = {split: len(paths) for split, paths in self._files.items()}
-        facts["schemas"] = list(self._folders)
-        self._counts["duplicates"] += 0
-        self._counts["repeated_texts"] = self._ids.repeated
-        self._counts["repeated_tools"] = self._table.duplicates
-        self._counts["tool_variants"] = self._table.variants
-        self._counts["relevant_tools"] = len(self._called)
-        facts["counts"] = dict(sorted(self._counts.items()))
-        self._notes.lacks.add("gold_calls")
-
-
-def _opening(turns: list[Any]) -> _Opening | str:
-    """Return the opening of a dialogue, or the reason why it has none."""
-    for turn in turns:
-        if field(turn, "speaker", str) == "USER":
-            text = field(turn, "utterance", str)
-            frames = field(turn, "frames", list)
-            if not text.strip() or not frames:
-                return "empty_utterance" if frames else "no_frame"
-            intent = field(field(frames[0], "state", dict), "active_intent", str)
-            service = field(frames[0], "service", str)
-            return _Opening(text, service, None if intent == "NONE" else intent)
-    return "no_user_turn"

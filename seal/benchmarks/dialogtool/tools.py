@@ -1,9 +1,13 @@
 """SGD's schemas: each intent of a service as a tool with typed arguments.
 
 SGD has no types. Its schemas list the values of categorical slots: True and False make a boolean,
-whole numbers an integer, anything else an enum of texts. The other slots are texts, for that is how
-the dialogues write their values; dates and times say their format in the description. The default
-`dontcare` of an optional argument means "no filter": it is left out, as the argument may be.
+whole numbers an integer, anything else an enum of texts. Of the other slots prices, ratings and
+balances are numbers, dates and times are texts that say their format, and all others are texts. The
+default `dontcare` of an optional argument means "no filter": it is left out, as the argument may
+be.
+
+SGD-X words the same schemas otherwise: services, intents and slots stand in equal order under other
+names. Types follow from the original names, and `source["original"]` keeps them.
 
 A tool's description is the intent's. The service's, which all its intents share, stands in
 `source["service"]`: in the document it costs a lexical retriever 3 points of recall@10.
@@ -12,8 +16,10 @@ A tool's description is the intent's. The service's, which all its intents share
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import Any
 
+from seal.benchmarks.dialogtool.values import TypedValues
 from seal.benchmarks.upstream.records import field, function_name, tool_id
 from seal.core.errors import DataError, shortened
 from seal.core.types import JSON, Tool
@@ -23,8 +29,12 @@ DONT_CARE = "dontcare"
 
 _VERSION = re.compile(r"_\d+$")
 _WHOLE = re.compile(r"-?\d+")
-_BOOLEANS = {"True": True, "False": False}
+_BOOLEANS = frozenset({"True", "False"})
 _FORMATS = {"date": "yyyy-mm-dd", "time": "hh:mm"}
+_DURATIONS = frozenset({"wait_time", "transfer_time"})
+"""Slots that count minutes or days although their names end like those of moments."""
+_NUMBERS = frozenset({"price", "rating", "balance"})
+"""Words of which a name has one whose slot is a number."""
 
 
 def domain_of(service: str) -> str:
@@ -32,31 +42,77 @@ def domain_of(service: str) -> str:
     return _VERSION.sub("", service)
 
 
-def tools_of_service(service: Any, file: str) -> dict[str, Tool]:
-    """Return a service's intents as tools, by name.
+def tools_of_service(service: Any, file: str, original: Any = None) -> dict[str, Tool]:
+    """Return a service's intents as tools, by their original names.
 
     Args:
         service: A record of schema.json.
         file: For provenance.
+        original: The record of which SGD-X words this one otherwise; None: it is the original.
 
     Raises:
-        DataError: A field is missing or of another kind, or an intent names an unknown slot.
+        DataError: A field is missing or of another kind, an intent names an unknown slot, or the
+            record is not worded after the original.
     """
-    name = field(service, "service_name", str)
-    about = field(service, "description", str)
-    slots = {field(slot, "name", str): _schema(slot) for slot in field(service, "slots", list)}
+    names = original_names(service, original)
+    slots = {
+        field(slot, "name", str): _schema(slot, names[slot["name"]])
+        for slot in field(service, "slots", list)
+    }
     tools = {}
-    for intent in field(service, "intents", list):
-        tool = _tool(name, about, intent, slots, file)
-        tools[str(tool.source["api"])] = tool
+    intents = field(service, "intents", list)
+    origins = intents if original is None else field(original, "intents", list)
+    if len(origins) != len(intents):
+        raise DataError(f"expected {len(origins)} intents as in the original, got {len(intents)}")
+    for intent, origin in zip(intents, origins, strict=True):
+        source = _source(service, intent, file)
+        if original is not None:
+            source["original"] = {
+                "tool": original["service_name"],
+                "api": field(origin, "name", str),
+                "arguments": {name: names[name] for name in _arguments(intent)},
+            }
+        tools[field(origin, "name", str)] = _tool(intent, slots, source)
     return tools
 
 
-def _tool(
-    service: str, about: str, intent: Any, slots: dict[str, dict[str, JSON]], file: str
-) -> Tool:
-    name = field(intent, "name", str)
-    transactional = field(intent, "is_transactional", bool)
+def original_names(service: Any, original: Any = None) -> dict[str, str]:
+    """Return the original name of each slot of a service.
+
+    Args:
+        service: A record of schema.json.
+        original: The record of which it words the slots otherwise, in equal order; None: itself.
+
+    Raises:
+        DataError: The two have not equally many slots, or two slots of one name.
+    """
+    slots = [field(slot, "name", str) for slot in field(service, "slots", list)]
+    if original is None:
+        return dict(zip(slots, slots, strict=True))
+    origins = [field(slot, "name", str) for slot in field(original, "slots", list)]
+    if len(slots) != len(origins) or len(set(slots)) != len(slots):
+        raise DataError(
+            f"expected {len(origins)} slots of different names as in the original, got "
+            f"{len(set(slots))} names of {len(slots)} slots"
+        )
+    return dict(zip(slots, origins, strict=True))
+
+
+def _source(service: Any, intent: Any, file: str) -> dict[str, JSON]:
+    name = field(service, "service_name", str)
+    return {
+        "tool": name,
+        "api": field(intent, "name", str),
+        "service": field(service, "description", str),
+        "app": domain_of(name),
+        "transactional": field(intent, "is_transactional", bool),
+        "base_required": [],
+        "file": file,
+    }
+
+
+def _tool(intent: Any, slots: dict[str, dict[str, JSON]], source: dict[str, JSON]) -> Tool:
+    service, name = str(source["tool"]), str(source["api"])
     return Tool(
         tool_id(BENCHMARK, service, name),
         function_name(f"{service}_{name}"),
@@ -64,14 +120,12 @@ def _tool(
         _parameters(intent, slots),
         domain_of(service),
         _returns(intent, slots),
-        {
-            "tool": service,
-            "api": name,
-            "service": about,
-            "transactional": transactional,
-            "file": file,
-        },
+        source,
     )
+
+
+def _arguments(intent: Any) -> list[str]:
+    return [*field(intent, "required_slots", list), *field(intent, "optional_slots", dict)]
 
 
 def _parameters(intent: Any, slots: dict[str, dict[str, JSON]]) -> dict[str, JSON]:
@@ -104,18 +158,28 @@ def _slot(slots: dict[str, dict[str, JSON]], name: Any) -> dict[str, JSON]:
     return slots[name]
 
 
-def _schema(slot: Any) -> dict[str, JSON]:
+def _schema(slot: Any, original: str) -> dict[str, JSON]:
     """Return a slot's JSON Schema."""
     values = field(slot, "possible_values", list)
     about = field(slot, "description", str)
     schema: dict[str, JSON] = {"type": "string", "description": about}
     if not field(slot, "is_categorical", bool):
-        hint = _FORMATS.get(field(slot, "name", str).rpartition("_")[2])
-        return schema | ({"description": f"{about} ({hint})"} if hint else {})
+        return schema | _type_of_name(original, about)
     schema["type"] = _type(values)
     if schema["type"] != "boolean" and values:
         schema["enum"] = [_value(schema, value) for value in values]
     return schema
+
+
+def _type_of_name(name: str, about: str) -> dict[str, JSON]:
+    """Return what the name of a slot without listed values says of its type."""
+    words = name.split("_")
+    if _NUMBERS.intersection(words):
+        return {"type": "number"}
+    hint = _FORMATS.get(words[-1])
+    if hint is None or name in _DURATIONS:
+        return {}
+    return {"format": words[-1], "description": f"{about} ({hint})"}
 
 
 def _type(values: list[Any]) -> str:
@@ -126,9 +190,6 @@ def _type(values: list[Any]) -> str:
     return "integer" if values and all(map(_WHOLE.fullmatch, values)) else "string"
 
 
-def _value(schema: dict[str, JSON], text: Any) -> JSON:
+def _value(schema: Mapping[str, JSON], text: Any) -> JSON:
     """Return a value as its argument's type says it; as it stands where it cannot be."""
-    if schema["type"] == "boolean":
-        return _BOOLEANS.get(text, text)
-    whole = schema["type"] == "integer" and _WHOLE.fullmatch(str(text))
-    return int(text) if whole else text
+    return TypedValues(str(schema["type"]))[text] if isinstance(text, str) else text

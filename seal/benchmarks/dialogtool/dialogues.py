@@ -1,0 +1,389 @@
+"""A dialogue of SGD as a task: each turn of the user is a goal, with what the system did on it.
+
+| label | of the system's turn |
+|---|---|
+| kind call | it calls an API: the plan is that call, the reference its result too |
+| kind request | it asks for arguments that are missing: the plan is the call with "?" for each |
+| kind action | anything else: no call is due |
+| act | its dialogue act, as below |
+
+The act of a turn with a call is the first of notify_success, notify_failure, inform_count and offer
+that it has; request and confirm stand for themselves; an offer without a call is offer_alts, for
+the user asked for another of the same results; else the turn's first act counts.
+
+A call that changes something is made after the user affirmed its arguments: of a turn that does so
+`confirmed` holds them, namely the values of the dialogue's state in canonical form, and those that
+the system asked to confirm.
+
+Source: the DialogTool paper, Table 7, whose tenth act, OFFER, is missing; the rules for it follow
+github.com/ruleGreen/AppBench.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from dataclasses import field as item
+from typing import Any, NamedTuple
+
+import orjson
+
+from seal.benchmarks.dialogtool.schemas import Api, Service, Slot
+from seal.benchmarks.dialogtool.tools import DONT_CARE
+from seal.benchmarks.upstream.records import field
+from seal.benchmarks.upstream.tolerance import CountedFault
+from seal.core.conditions import Argument, Called
+from seal.core.errors import DataError, shortened
+from seal.core.types import JSON, Goal, Milestone, Plan, Step, ToolCall, ToolResult
+
+USER, CALLER, EXECUTOR = "user_simulator", "execution_manager", "executor"
+MISSING = "?"
+"""Stands in a call for the value of an argument that the user has not given."""
+NO_INTENT = "NONE"
+
+_CALLING = ("NOTIFY_SUCCESS", "NOTIFY_FAILURE", "INFORM_COUNT", "OFFER")
+"""Acts that go with a call, the one that names the turn first."""
+_ASKING = ("REQUEST", "CONFIRM")
+_NOTHING = (Plan(),)
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedCall:
+    """A call as the corpus has it."""
+
+    api: Api
+    arguments: dict[str, JSON]
+    key: bytes
+    """The arguments as JSON, in one order."""
+    rows: tuple[bytes, ...]
+    """Its results, each as JSON."""
+
+
+@dataclass(slots=True)
+class Reading:
+    """What a dialogue holds."""
+
+    id: str
+    services: tuple[str, ...]
+    """By their original names."""
+    turns: int
+    goals: list[Goal] = item(default_factory=list)
+    calls: list[RecordedCall] = item(default_factory=list)
+    first_acts: list[str] = item(default_factory=list)
+    """Of the system's turns: the act that upstream lists first."""
+    fault: DataError | None = None
+    """The first reason why it can be no task; the calls are those that could be read even so."""
+
+
+def label_of(acts: Sequence[str], calls: bool) -> str:
+    """Return the label of a system turn, in lower case.
+
+    Args:
+        acts: Its dialogue acts in upstream's order, at least one.
+        calls: Whether it calls an API.
+    """
+    if calls:
+        return next((act for act in _CALLING if act in acts), acts[0]).lower()
+    found = next((act for act in _ASKING if act in acts), None)
+    if found is None and "OFFER" in acts:
+        return "offer_alts"
+    return (found or acts[0]).lower()
+
+
+def read_dialogue(dialogue: Any, services: Mapping[str, Service]) -> Reading:
+    """Return what a dialogue holds.
+
+    Args:
+        dialogue: A record of a dialogue file.
+        services: Of the split, by their original names.
+
+    Raises:
+        DataError: The record is malformed.
+    """
+    turns = field(dialogue, "turns", list)
+    named = field(dialogue, "services", list)
+    reading = Reading(field(dialogue, "dialogue_id", str), tuple(named), len(turns))
+    unknown = next((name for name in named if name not in services), None)
+    if unknown is not None:
+        reading.fault = _unknown_service(unknown, services)
+    _Dialogue(reading, services).read(turns)
+    return reading
+
+
+def _unknown_service(name: Any, services: Mapping[str, Service]) -> CountedFault:
+    known = ", ".join(services)
+    return CountedFault("unknown_service", f"no service {shortened(name)}; the split has: {known}")
+
+
+@dataclass(frozen=True, slots=True)
+class _State:
+    """What the user has said of one service so far."""
+
+    intent: str = NO_INTENT
+    values: Mapping[str, list[str]] = item(default_factory=dict)
+    requested: Sequence[str] = ()
+
+
+class _Act(NamedTuple):
+    """A dialogue act."""
+
+    name: str
+    slot: str
+    canonical: list[str]
+
+
+class _Dialogue:
+    """One dialogue while it is read.
+
+    Args:
+        reading: Gets what is found.
+        services: Of the split, by their original names.
+    """
+
+    def __init__(self, reading: Reading, services: Mapping[str, Service]) -> None:
+        self._reading = reading
+        self._services = services
+        self._states: dict[str, _State] = {}
+        self._canonical: dict[tuple[str, str], str] = {}
+        self._anywhere: dict[str, str] = {}
+        self._asked: dict[str, str] | None = None
+        """Slots that the last system turn asked to confirm, with their canonical values."""
+
+    def read(self, turns: list[Any]) -> None:
+        if not turns or len(turns) % 2:
+            raise DataError(f"turns: expected pairs of user and system, got {len(turns)}")
+        for number in range(0, len(turns), 2):
+            said, answered = turns[number], turns[number + 1]
+            for turn, speaker in ((said, "USER"), (answered, "SYSTEM")):
+                if field(turn, "speaker", str) != speaker:
+                    raise DataError(f"turns: expected {speaker} in turn, got {turn['speaker']!r}")
+            self._exchange(said, answered)
+
+    def _exchange(self, said: Any, answered: Any) -> None:
+        text = field(said, "utterance", str)
+        affirmed = False
+        for frame in field(said, "frames", list):
+            affirmed |= any(act.name == "AFFIRM" for act in self._acts(frame))
+            self._states[field(frame, "service", str)] = _state(field(frame, "state", dict))
+        frames = field(answered, "frames", list)
+        if len(frames) != 1:
+            raise DataError(f"frames: expected one of a system turn, got {len(frames)}")
+        (frame,) = frames
+        acts = self._acts(frame)
+        if not acts:
+            raise DataError("actions: expected at least one of a system turn, got none")
+        names = [act.name for act in acts]
+        self._reading.first_acts.append(names[0])
+        service = field(frame, "service", str)
+        if service in self._services:
+            self._goal(text, affirmed, frame, names, service, field(answered, "utterance", str))
+        else:
+            self._blame(_unknown_service(service, self._services))
+        self._asked = _asked(acts)
+
+    def _acts(self, frame: Any) -> list[_Act]:
+        """Return the acts of a frame, and keep the canonical form of the values that it names."""
+        acts = []
+        service = field(frame, "service", str)
+        for action in field(frame, "actions", list):
+            slot, canonical = field(action, "slot", str), field(action, "canonical_values", list)
+            acts.append(_Act(field(action, "act", str), slot, canonical))
+            for value, meant in zip(field(action, "values", list), canonical, strict=False):
+                _refuse_no_text(value, meant)
+                self._canonical[f"{service} {slot}", value] = meant
+                self._anywhere.setdefault(value, meant)
+        return acts
+
+    def _goal(
+        self, text: str, affirmed: bool, frame: Any, acts: list[str], name: str, reply: str
+    ) -> None:
+        service = self._services[name]
+        state = self._states.get(name, _State())
+        labels: dict[str, JSON] = {"act": label_of(acts, "service_call" in frame), "kind": "action"}
+        api = service.apis.get(state.intent)
+        if affirmed and api is not None and api.transactional and self._asked is not None:
+            labels["confirmed"] = self._confirmed(name, api, state, self._asked)
+        labels["state"] = _plain_state(service, state, api)
+        if "service_call" in frame:
+            goal = self._call(text, frame, service, labels, reply)
+        elif labels["act"] == "request" and api is not None:
+            goal = self._request(text, name, service, api, state, labels, reply)
+        else:
+            goal = _action(text, labels, reply)
+        if goal is not None:
+            self._reading.goals.append(goal)
+
+    def _canonical_of(self, service: str, slot: str, value: str) -> str | None:
+        found = self._canonical.get((f"{service} {slot}", value))
+        return self._anywhere.get(value) if found is None else found
+
+    def _confirmed(
+        self, service: str, api: Api, state: _State, asked: Mapping[str, str]
+    ) -> dict[str, JSON]:
+        """Return the arguments that the user has just affirmed."""
+        values = {
+            slot: self._canonical_of(service, slot, variants[-1]) or variants[-1]
+            for slot, variants in state.values.items()
+            if variants and slot in api.arguments
+        }
+        values.update((slot, value) for slot, value in asked.items() if slot in api.arguments)
+        return {
+            api.arguments[slot].name: api.arguments[slot].typed[value]
+            for slot, value in sorted(values.items())
+            if value != DONT_CARE
+        }
+
+    def _call(
+        self, text: str, frame: Any, service: Service, labels: dict[str, JSON], reply: str
+    ) -> Goal | None:
+        call = field(frame, "service_call", dict)
+        api = service.apis.get(field(call, "method", str))
+        if api is None:
+            known = ", ".join(service.apis)
+            fault = f"no API {shortened(call['method'])}; {service.name} has: {known}"
+            self._blame(CountedFault("unknown_intent", fault))
+            return None
+        given = field(call, "parameters", dict)
+        undeclared = [name for name in given if name not in api.arguments]
+        if undeclared:
+            fault = f"{api.name} has no argument {undeclared[0]!r}; it has: "
+            self._blame(CountedFault("undeclared_argument", fault + ", ".join(api.arguments)))
+            return None
+        missing = [name for name in api.required if name not in given]
+        if missing:
+            fault = f"{api.name} is called without the required argument {missing[0]!r}"
+            self._blame(CountedFault("missing_argument", fault))
+        arguments = _named(api.arguments, given)
+        rows = tuple(_row(service, row) for row in field(frame, "service_results", list))
+        key = orjson.dumps(arguments, option=orjson.OPT_SORT_KEYS)
+        recorded = RecordedCall(api, arguments, key, rows)
+        labels |= {"kind": "call", "service": service.name, "api": api.name}
+        number = len(self._reading.calls)
+        self._reading.calls.append(recorded)
+        gold = Called(api.tool, {name: Argument((value,)) for name, value in arguments.items()})
+        return Goal(
+            text,
+            (Plan((Milestone(gold),)),),
+            offered=(),
+            relevant=(api.tool,),
+            reference=_reference(recorded, number, reply),
+            labels=labels,
+        )
+
+    def _request(
+        self,
+        text: str,
+        name: str,
+        service: Service,
+        api: Api,
+        state: _State,
+        labels: dict[str, JSON],
+        reply: str,
+    ) -> Goal:
+        missing = [slot for slot in api.required if slot not in state.values]
+        if not missing:
+            return _action(text, labels, reply)
+        names = [api.arguments[slot].name for slot in missing]
+        labels |= {"kind": "request", "service": service.name, "api": api.name, "missing": names}
+        arguments = {
+            slot.name: self._filled(name, original, slot, state.values[original])
+            for original, slot in api.arguments.items()
+            if state.values.get(original)
+        }
+        arguments |= {slot: Argument((MISSING,)) for slot in names}
+        return Goal(
+            text,
+            (Plan((Milestone(Called(api.tool, arguments)),)),),
+            offered=(),
+            relevant=(api.tool,),
+            reference=(Step(0, CALLER, USER, reply),),
+            labels=labels,
+        )
+
+    def _filled(self, service: str, original: str, slot: Slot, variants: list[str]) -> Argument:
+        """Return an argument that the user has given, canonical first, then as it was said."""
+        canonical = self._canonical_of(service, original, variants[0])
+        texts = dict.fromkeys(variants if canonical is None else (canonical, *variants))
+        values = dict.fromkeys(slot.typed[text] for text in texts)
+        return Argument(tuple(values), optional=DONT_CARE in texts)
+
+    def _blame(self, fault: DataError) -> None:
+        if self._reading.fault is None:
+            self._reading.fault = fault
+
+
+def _state(state: Any) -> _State:
+    values = field(state, "slot_values", dict)
+    requested = field(state, "requested_slots", list)
+    for variants in values.values():
+        if not isinstance(variants, list):
+            raise DataError(f"slot_values: expected lists of texts, got {shortened(variants)}")
+        _refuse_no_text(*variants)
+    _refuse_no_text(*requested)
+    return _State(field(state, "active_intent", str), values, requested)
+
+
+def _refuse_no_text(*values: Any) -> None:
+    for value in values:
+        if not isinstance(value, str):
+            raise DataError(f"expected texts as values of slots, got {shortened(value)}")
+
+
+def _asked(acts: Sequence[_Act]) -> dict[str, str] | None:
+    """Return the arguments that a system turn asks the user to affirm; None: none.
+
+    A turn that could not do what was asked, and offers something else, asks for leave to do that.
+    """
+    names = {act.name for act in acts}
+    if "CONFIRM" not in names and not {"OFFER", "NOTIFY_FAILURE"} <= names:
+        return None
+    asking = (act for act in acts if act.name in ("CONFIRM", "OFFER") and act.canonical)
+    return {act.slot: act.canonical[0] for act in asking}
+
+
+def _plain_state(service: Service, state: _State, api: Api | None) -> dict[str, JSON]:
+    slots = service.slots
+    return {
+        "active_intent": state.intent if api is None else api.name,
+        "slot_values": {_shown(slots, slot): values for slot, values in state.values.items()},
+        "requested_slots": [_shown(slots, slot) for slot in state.requested],
+    }
+
+
+def _shown(slots: Mapping[str, Slot], name: str) -> str:
+    slot = slots.get(name)
+    return name if slot is None else slot.name
+
+
+def _named(slots: Mapping[str, Slot], values: Mapping[str, str]) -> dict[str, JSON]:
+    """Return values with the names and types of the pool."""
+    return {(slot := slots[name]).name: slot.typed[value] for name, value in values.items()}
+
+
+def _row(service: Service, row: Any) -> bytes:
+    """Return a result as JSON, its keys sorted so that equal rows are equal bytes."""
+    if not isinstance(row, dict):
+        raise DataError(f"service_results: expected objects, got {shortened(row)}")
+    try:
+        values = _named(service.slots, row)
+    except KeyError as error:
+        known = ", ".join(service.slots)
+        raise CountedFault(
+            "undeclared_result", f"a result has the slot {error}; {service.name} has: {known}"
+        ) from error
+    return orjson.dumps(values, option=orjson.OPT_SORT_KEYS)
+
+
+def _action(text: str, labels: dict[str, JSON], reply: str) -> Goal:
+    reference = (Step(0, CALLER, USER, reply),)
+    return Goal(text, _NOTHING, offered=(), reference=reference, labels=labels)
+
+
+def _reference(call: RecordedCall, number: int, reply: str) -> tuple[Step, ...]:
+    made = ToolCall(f"call_{number}", call.api.function, call.arguments, tool=call.api.tool)
+    content = f"[{b','.join(call.rows).decode()}]"
+    return (
+        Step(0, CALLER, EXECUTOR, call=made),
+        Step(1, EXECUTOR, CALLER, content, result=ToolResult(made.id, content), turn=1),
+        Step(2, CALLER, USER, reply, turn=2),
+    )

@@ -1,0 +1,183 @@
+"""SGD's schemas by split: what the dialogues name, and what it is called in the pool.
+
+Everything is looked up by its original name, in which the dialogues are written, and has the name
+of the schemas that were chosen: with SGD-X another one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from seal.benchmarks.dialogtool.tools import domain_of, original_names, tools_of_service
+from seal.benchmarks.dialogtool.values import TypedValues
+from seal.benchmarks.importer import Notes
+from seal.benchmarks.upstream.records import Placed, ToolTable, Torn, field, json_file
+from seal.benchmarks.upstream.tolerance import FileFault, Reader, listed, usable
+from seal.core.errors import DataError, UnknownNameError, shortened
+from seal.core.types import JSON, Tool
+
+SCHEMA = "schema.json"
+ORIGINAL = "original"
+SCHEMAS = (ORIGINAL, "v1", "v2", "v3", "v4", "v5")
+"""Wordings of the schemas: SGD's own, and the five of SGD-X, each further from it."""
+
+_VARIANTS = "sgd_x/data"
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """An argument or part of a result."""
+
+    name: str
+    """In the pool."""
+    typed: TypedValues
+    """Upstream's texts to values."""
+
+
+@dataclass(frozen=True, slots=True)
+class Api:
+    """An intent of a service."""
+
+    tool: str
+    """Id."""
+    function: str
+    """What the model sees."""
+    name: str
+    """In the pool."""
+    transactional: bool
+    required: tuple[str, ...]
+    """Arguments by their original names."""
+    arguments: Mapping[str, Slot]
+    """Required and optional ones by their original names."""
+
+
+@dataclass(frozen=True, slots=True)
+class Service:
+    """A service: one signature of an app."""
+
+    name: str
+    """In the pool."""
+    app: str
+    slots: Mapping[str, Slot]
+    """By their original names."""
+    apis: Mapping[str, Api]
+    """By their original names."""
+
+
+class Schemas:
+    """The services of each split, and their APIs as tools.
+
+    Args:
+        table: Gets the tools.
+        notes: Gets the counts of what is malformed.
+        wording: One of `SCHEMAS`.
+
+    Raises:
+        UnknownNameError: No such wording.
+    """
+
+    def __init__(self, table: ToolTable, notes: Notes, wording: str = ORIGINAL) -> None:
+        if wording not in SCHEMAS:
+            raise UnknownNameError("schema of dialogtool", str(wording), SCHEMAS)
+        self.splits: dict[str, dict[str, Service]] = {}
+        """Split to service by its original name."""
+        self._table = table
+        self._notes = notes
+        self._wording = wording
+
+    def read(self, split: str, folder: Path) -> None:
+        """Read the schemas of a split.
+
+        Args:
+            split: Its name.
+            folder: With `schema.json`; SGD-X lies beside it, as upstream has it.
+
+        Raises:
+            DataError: A file is missing or malformed; the text names it.
+        """
+        path = folder / SCHEMA
+        original = _content(path)
+        records = listed(original)
+        if self._wording != ORIGINAL:
+            path = folder.resolve().parent / _VARIANTS / self._wording / split / SCHEMA
+            records = _paired(_content(path, folder), original)
+        file = f"{split}/{SCHEMA}"
+        services = self.splits.setdefault(split, {})
+
+        def read(record: Any) -> tuple[str, Service]:
+            worded, origin = record if isinstance(record, tuple) else (record, None)
+            return self._service(worded, origin, file)
+
+        for name, service in usable(path, read, self._notes, records, "malformed_service"):
+            services[name] = service
+
+    def tools(self) -> Iterator[Tool]:
+        """Yield the tools of all splits, sorted by id."""
+        yield from self._table
+
+    def _service(self, record: Any, origin: Any, file: str) -> tuple[str, Service]:
+        tools = tools_of_service(record, file, origin)
+        kinds = {
+            name: schema
+            for tool in tools.values()
+            for name, schema in (*_arguments(tool).items(), *_results(tool).items())
+        }
+        slots = {
+            original: Slot(name, TypedValues(str(kinds.get(name, {}).get("type", "string"))))
+            for name, original in original_names(record, origin).items()
+        }
+        apis = {name: self._api(tool, slots) for name, tool in tools.items()}
+        name = field(record, "service_name", str)
+        service = Service(name, domain_of(name), slots, apis)
+        return field(record if origin is None else origin, "service_name", str), service
+
+    def _api(self, tool: Tool, slots: Mapping[str, Slot]) -> Api:
+        originals = {slot.name: original for original, slot in slots.items()}
+        names = [originals[name] for name in _arguments(tool)]
+        return Api(
+            self._table.add(tool),
+            tool.name,
+            str(tool.source["api"]),
+            bool(tool.source["transactional"]),
+            tuple(originals[name] for name in tool.parameters["required"]),
+            {name: slots[name] for name in names},
+        )
+
+
+def _arguments(tool: Tool) -> dict[str, dict[str, JSON]]:
+    properties: dict[str, dict[str, JSON]] = tool.parameters["properties"]
+    return properties
+
+
+def _results(tool: Tool) -> dict[str, dict[str, JSON]]:
+    properties: dict[str, dict[str, JSON]] = tool.returns["items"]["properties"]
+    return properties
+
+
+def _content(path: Path, worded_after: Path | None = None) -> list[Any]:
+    if worded_after is not None and not path.is_file():
+        raise FileFault(
+            f"no file {path}: SGD-X's schemas are read from {_VARIANTS} beside the splits; fetch "
+            "them, or leave -T schema= away"
+        )
+    content = json_file(path)
+    if not isinstance(content, list) or not content:
+        raise DataError(f"{path}: expected a list of services, got {shortened(content)}")
+    return content
+
+
+def _paired(worded: list[Any], original: list[Any]) -> Reader:
+    """Return the reader of services with the originals that they are worded after."""
+
+    def records(path: Path, torn: Torn) -> Iterator[Placed]:
+        if len(worded) != len(original):
+            raise DataError(
+                f"{path}: expected {len(original)} services as in the original, got {len(worded)}"
+            )
+        for number, pair in enumerate(zip(worded, original, strict=True)):
+            yield Placed(f"{path}, record {number}", pair)
+
+    return records
