@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from seal.agents.teams import Team
     from seal.api import (
+        ablate,
         augment,
         catalogue,
         count,
         fetch,
         generate_missions,
+        generate_queries,
         generate_tools,
         import_benchmark,
         lint,
@@ -102,12 +104,14 @@ __all__ = [
     "Usage",
     "Verdict",
     "__version__",
+    "ablate",
     "augment",
     "catalogue",
     "count",
     "fetch",
     "frame",
     "generate_missions",
+    "generate_queries",
     "generate_tools",
     "import_benchmark",
     "lint",
@@ -123,11 +127,13 @@ __all__ = [
 _HOMES = {
     "seal.agents.teams": ("Team",),
     "seal.api": (
+        "ablate",
         "augment",
         "catalogue",
         "count",
         "fetch",
         "generate_missions",
+        "generate_queries",
         "generate_tools",
         "import_benchmark",
         "lint",

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from seal.benchmarks.fetching import FetchReport
     from seal.benchmarks.lint.lint import LintReport
     from seal.generation.missions.generate import Generated
+    from seal.generation.queries.generate import GeneratedQueries
+    from seal.pipeline.ablation.ablate import AblationResult
     from seal.pipeline.drawing import Size
     from seal.pipeline.run import Progress, RunResult
     from seal.pipeline.sweep.sweep import SweepResult
@@ -126,6 +128,67 @@ def sweep(
         progress,
     )
     played.content["notes"] += write_sweep(played.content, played.folder)
+    return played
+
+
+def ablate(
+    what: str,
+    pool: str | Path = "toolscan-sample",
+    *,
+    retrievers: Sequence[Any] = (),
+    out: str | Path | None = None,
+    resume: bool = False,
+    progress: Callable[[str, int, int], None] | None = None,
+    **settings: Any,
+) -> AblationResult:
+    """Play a benchmark under conditions that differ in one thing, and say what that thing does.
+
+    Args:
+        what: feedback (on, off), format (native, action, json), react (react, plain), retriever
+            (those of `retrievers`), irrelevance (tasks that no tool serves, and the answerable ones
+            that they were made of), or similarity (one run: its error rates by environment against
+            the likeness of the environments' tool names).
+        pool: A shipped benchmark's name, or a folder that `import_benchmark` wrote.
+        retrievers: Those to compare, at least two; none: tfidf, bm25, oracle.
+        out: Folder of the ablation; None: a new one under `runs/`. It gets comparison.json,
+            comparison.md, a run folder for each condition, and of similarity with the extra
+            `experiments` a figure.
+        resume: Go on with the ablation in `out`.
+        progress: Told the stage, how many of its items are done, and how many there are.
+        **settings: Fields of `RunSettings`, but for what is varied. Baselines are played where
+            asked for; `limit` counts irrelevant tasks where these are compared.
+
+    Returns:
+        The folder, the content of comparison.json, and the exit code of `seal run`.
+
+        - runs: for each condition {condition, tasks, errors, error_reasons, skipped, usage,
+          metrics}.
+        - comparisons: for every two conditions and each metric the paired difference
+          (`seal.pipeline.comparison.pairs.compare`).
+        - kinds, of irrelevance: for each kind the shares that abstained, with intervals
+          (`seal.evaluation.abstention` says what that is).
+        - points and correlations, of similarity (`seal.pipeline.ablation.similarity`).
+        - protocol, system, and notes on what was left out.
+
+    Raises:
+        UnknownNameError: No such ablation, setting or plug-in; names the closest.
+        UsageError: A setting that is varied, one that no run can have, a pool that has nothing to
+            compare, or a folder that holds something else.
+        DataError: The pool is malformed.
+    """
+    from seal.pipeline.ablation.ablate import ablate as play
+    from seal.pipeline.ablation.conditions import ablation_named
+    from seal.report.experiment import write_ablation
+
+    varied = ablation_named(what).field
+    if varied and varied in settings:
+        repair = ": name several by `retrievers`" if varied == "retriever" else ": leave it out"
+        raise UsageError(f"{varied} is what the ablation {what} varies{repair}")
+    _check_settings(settings, RunSettings)
+    asked = RunSettings(pool=pool, **{"baselines": False, **settings})
+    place = None if out is None else Path(out)
+    played = play(what, asked, retrievers, place, resume, progress)
+    played.content["notes"] += write_ablation(played.content, played.folder)
     return played
 
 
@@ -459,6 +522,64 @@ def generate_tools(
     if model is not None:
         writer = model_writer(model, ModelSettings.from_options(options, base_url=base_url), seed)
     return make(Path(descriptions), Path(out), writer, form=form, seed=seed, progress=progress)
+
+
+def generate_queries(
+    pool: str | Path,
+    out: str | Path,
+    *,
+    model: Any = None,
+    base_url: str | None = None,
+    model_options: Mapping[str, Any] | None = None,
+    review: str | Path | None = None,
+    progress: Callable[[int, int], None] | None = None,
+    **settings: Any,
+) -> GeneratedQueries:
+    """Make harder queries of a pool's tasks: constraints, paraphrases, requests no tool serves.
+
+    Args:
+        pool: A shipped benchmark's name, or a folder that `import_benchmark` wrote.
+        out: Folder to make; one begun under the same settings is gone on with.
+        model: Name of a model, or a model, that writes; None: a grammar does.
+        base_url: Address of the model's server; None: the provider's own.
+        model_options: Of the model, as `seal run -M` takes them.
+        review: Table (CSV) that gets the queries, and whose edited words are taken.
+        progress: Told how many seeds and kinds are done, and how many there are.
+        **settings: Fields of `seal.generation.queries.settings.QuerySettings`: kinds, per_seed,
+            limit, seed, name.
+
+    Returns:
+        What `import.json` says, and the counts.
+
+    Raises:
+        UnknownNameError: No such setting, kind, pool or model; names the closest.
+        UsageError: A setting that cannot be, the pool has no seed, or `out` holds something else.
+        DataError: No query was kept, or a file is malformed.
+        ModelError: The model's server failed; what is done is kept.
+    """
+    from seal.generation.queries.generate import generate_queries as make
+    from seal.generation.queries.models import model_writer
+    from seal.generation.queries.settings import QuerySettings
+    from seal.models import ModelSettings
+    from seal.pipeline.pools import open_pool
+
+    _check_settings(settings, QuerySettings)
+    chosen = QuerySettings(**settings)
+    options = dict(model_options or {})
+    if model is None and (options or base_url):
+        raise UsageError("options and an address are a model's: name the model too")
+    writer = None
+    if model is not None:
+        told = ModelSettings.from_options(options, base_url=base_url)
+        writer = model_writer(model, told, chosen.seed)
+    return make(
+        open_pool(pool),
+        Path(out),
+        chosen,
+        writer,
+        review=None if review is None else Path(review),
+        progress=progress or (lambda done, total: None),
+    )
 
 
 def fetch(name: str, out: str | Path, *, mirror: str | None = None) -> FetchReport:

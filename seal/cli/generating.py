@@ -1,4 +1,4 @@
-"""`seal generate missions`: its options, and what it prints."""
+"""`seal generate missions` and `seal generate queries`: their options, and what they print."""
 
 from pathlib import Path
 from typing import Annotated
@@ -118,6 +118,69 @@ def missions(
     for failure in made.errors[:_LISTED]:
         tell(failure)
     return 1 if made.errors else 0
+
+
+def queries(
+    tools: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME|DIR",
+            help="Pool whose tasks with gold calls are the seeds; its tools, where it has no gold.",
+        ),
+    ],
+    out: Annotated[
+        Path, typer.Option(help="Folder to make; one begun by the same command is gone on with.")
+    ],
+    kinds: Annotated[
+        str,
+        typer.Option(
+            metavar="all|KIND[,KIND...]",
+            help="constraint: three or four on arguments; paraphrase: other words; irrelevance: "
+            "what no tool serves.",
+        ),
+    ] = "all",
+    per_seed: Annotated[int, typer.Option(help="Of each kind and seed at most.")] = 1,
+    limit: Annotated[int | None, typer.Option(help="Seeds at most; may grow.")] = None,
+    model: Annotated[
+        str | None, typer.Option(help="PROVIDER/MODEL that writes.  [default: a grammar]")
+    ] = None,
+    model_option: ModelOptions = None,
+    base_url: BaseUrl = None,
+    review: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE.csv",
+            help="Write what passes there; refusals and wordings edited in it are taken.",
+        ),
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Another seed gives other queries.")] = 0,
+    name: Annotated[str, typer.Option(help="Of the pool.  [default: its folder's]")] = "",
+    json: Json = False,
+) -> int:
+    """Make harder queries of a pool's tasks, each checked by filters."""
+    from seal.api import generate_queries
+    from seal.cli.progress import progress
+
+    with output(json) as result, progress() as advance:
+        made = generate_queries(
+            tools,
+            out,
+            model=model,
+            base_url=base_url,
+            model_options=typed_pairs("-M", model_option),
+            review=review,
+            progress=lambda done, total: advance("drafts", done, total),
+            **_chosen("kinds", kinds),
+            per_seed=per_seed,
+            limit=limit,
+            seed=seed,
+            name=name,
+        )
+        report = made.to_json()
+        result.result(report)
+        shown = {**made.statistics, "digest": report["digest"]}
+        result.show(*field_lines(shown), f"written to {out}; play it: seal run {out}")
+    return 0
 
 
 def _chosen(setting: str, text: str) -> dict[str, tuple[str, ...]]:

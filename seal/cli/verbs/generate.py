@@ -1,4 +1,4 @@
-"""Write tools, make missions over them, and draft milestones from what was done."""
+"""Write tools, make missions and queries, and draft milestones from what was done."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -6,22 +6,23 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from seal.cli.generating import missions
+from seal.cli.generating import missions, queries
 from seal.cli.options import BaseUrl, Json, ModelOptions, new_app, typed_pairs
 from seal.cli.output import field_lines, output
 
 if TYPE_CHECKING:
     from seal.report.outcomes import Outcome
 
-app = new_app("Write tools, make missions over them, and draft milestones from what was done.")
+app = new_app("Write tools, make missions and queries, and draft milestones from what was done.")
 
 
 @app.callback()
 def generate() -> None:
-    """Write tools, make missions over them, and draft milestones from what was done."""
+    """Write tools, make missions and queries, and draft milestones from what was done."""
 
 
 app.command()(missions)
+app.command()(queries)
 
 
 @app.command()
