@@ -1,4 +1,4 @@
-"""What of experiments and sweeps needs the extra `experiments`: Parquet and figures."""
+"""What experiments, sweeps and ablations leave for readers; figures need extra `experiments`."""
 
 from __future__ import annotations
 
@@ -7,8 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from seal.core.errors import MissingExtraError
+from seal.report.ablation_table import write_markdown
 from seal.report.frames import PARQUET, SWEEP_PARQUET, write_parquet, write_sweep_parquet
 from seal.report.retrieval_figures import draw_figures
+from seal.report.similarity_figure import draw_similarity
 from seal.report.sweep_figures import draw_sweep
 
 
@@ -38,6 +40,20 @@ def write_sweep(content: Mapping[str, Any], folder: Path) -> list[str]:
     return _written(
         content, folder, {SWEEP_PARQUET: write_sweep_parquet, "the figures": draw_sweep}
     )
+
+
+def write_ablation(content: Mapping[str, Any], folder: Path) -> list[str]:
+    """Write comparison.md and, of similarity, the figure into an ablation's folder.
+
+    Args:
+        content: Of comparison.json.
+        folder: The ablation's folder.
+
+    Returns:
+        A sentence for each thing that was left out, as a package is not installed.
+    """
+    write_markdown(content, folder)
+    return _written(content, folder, {"the figure": draw_similarity})
 
 
 def _written(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -49,6 +49,7 @@ def compare(
     resamples: int = RESAMPLES,
     metrics: Sequence[str] | None = None,
     partner: Mapping[str, str] | None = None,
+    family: Collection[str] | None = None,
 ) -> list[dict[str, Any]]:
     """Return the paired difference of two runs in every metric.
 
@@ -63,14 +64,17 @@ def compare(
         metrics: Those to compare; None: all that either run has.
         partner: Task id of the one run to that of the other which it is paired with; only these are
             compared. None: tasks are paired with themselves.
+        family: Metrics that the comparison is about, over which p is corrected: the more there are
+            the less is told by each. None: all.
 
     Returns:
         For each metric {run, other, metric, mean, other_mean, difference, low, high, p, p_holm, n,
         tasks, excluded}. The means are over the pairs, `difference` is that of the one less the
         other with its 95 % bootstrap interval over clusters of tasks, `p` that of a randomisation
-        test and `p_holm` corrected by Holm over all metrics of these two runs. `n` counts pairs and
-        `tasks` their tasks. `excluded`: reason to the number of pairs, a reason being that of the
-        run named before its colon, or of `both`. Without a pair, the figures are None.
+        test and `p_holm` corrected by Holm over the family of these two runs, None outside of it.
+        `n` counts pairs and `tasks` their tasks. `excluded`: reason to the number of pairs, a reason
+        being that of the run named before its colon, or of `both`. Without a pair, the figures are
+        None.
     """
     import numpy as np
 
@@ -87,7 +91,11 @@ def compare(
         derive_seed(seed, "pairs"),
         resamples,
     )
-    tested = [place for place, difference in enumerate(found) if difference.p is not None]
+    tested = [
+        place
+        for place, name in enumerate(names)
+        if found[place].p is not None and (family is None or name in family)
+    ]
     adjusted = dict(zip(tested, holm([found[place].p or 0.0 for place in tested]), strict=True))
     excluded = _excluded(one, other, pairs, names)
     return [

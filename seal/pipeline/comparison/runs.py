@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import combinations
 from typing import Any
 
@@ -27,6 +27,7 @@ def compare_runs(
     seed: int = 0,
     resamples: int = RESAMPLES,
     metrics: Sequence[str] | None = None,
+    family: Collection[str] | None = None,
 ) -> list[dict[str, Any]]:
     """Return the paired differences of every two runs, of the one named first less the other.
 
@@ -35,6 +36,7 @@ def compare_runs(
         seed: Of the intervals and tests.
         resamples: Of each of them.
         metrics: Those to compare; None: all that the runs have.
+        family: Metrics over which p is corrected (`pairs.compare`); None: all.
 
     Returns:
         Entries as of `pairs.compare`.
@@ -54,7 +56,7 @@ def compare_runs(
                 f"{one.name} and {other.name} have no task and trial in common: "
                 "compare runs of one benchmark"
             )
-        found += compare(one, other, seed, resamples, metrics)
+        found += compare(one, other, seed, resamples, metrics, family=family)
     return found
 
 

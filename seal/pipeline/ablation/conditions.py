@@ -1,0 +1,137 @@
+"""What each ablation varies, and the settings of its conditions."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from seal.core.errors import UnknownNameError, UsageError
+from seal.pipeline.settings import RunSettings
+from seal.retrievers.specs import spec_of
+
+PATTERNS = ("ife", "ifn", "ian", "iat", "iav", "iac", "rac")
+ABSTENTION = ("abstained", "no_call", "says_cannot")
+_SUCCESS = ("pass_rate", "similarity", "all_gold_calls")
+_LONGEST = 60
+"""Characters of a folder's name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ablation:
+    """One thing that may be varied."""
+
+    name: str
+    field: str
+    """The setting of a run; empty: the conditions differ in their tasks."""
+    conditions: tuple[str, ...]
+    """Of the setting, in the order in which they are compared: each less those after it."""
+    told: tuple[str, ...]
+    """Metrics that the ablation is about: those of the short table, over which p is corrected."""
+    metrics: tuple[str, ...] = ()
+    """Further metrics that the runs are scored by."""
+
+
+ABLATIONS: Mapping[str, Ablation] = {
+    ablation.name: ablation
+    for ablation in (
+        Ablation("feedback", "feedback", ("on", "off"), (*_SUCCESS, *PATTERNS, "recovery")),
+        Ablation(
+            "format",
+            "format",
+            ("native", "action", "json"),
+            (*_SUCCESS, "ife", "tokens_in_per_call", "tokens_out_per_call"),
+            ("tokens_per_call",),
+        ),
+        Ablation(
+            "irrelevance",
+            "",
+            ("irrelevant", "answerable"),
+            (*ABSTENTION, "calls", "pass_rate"),
+            ("abstention",),
+        ),
+        Ablation("similarity", "", ("all",), (*_SUCCESS, *PATTERNS)),
+        Ablation(
+            "retriever",
+            "retriever",
+            ("tfidf", "bm25", "oracle"),
+            ("recall", "mrr", *_SUCCESS, "call_recall", *PATTERNS),
+        ),
+        Ablation(
+            "react",
+            "style",
+            ("react", "plain"),
+            (*_SUCCESS, *PATTERNS, "turns", "tokens_in", "tokens_out"),
+        ),
+    )
+}
+"""Name to ablation. `recall` and `mrr` stand for those at the largest cut-off."""
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """One run of an ablation."""
+
+    name: str
+    """Of its folder too."""
+    settings: RunSettings
+    only: tuple[str, ...] | None = None
+    """Ids of its tasks; None: all that the settings select."""
+
+
+def ablation_named(name: str) -> Ablation:
+    """Return an ablation.
+
+    Raises:
+        UnknownNameError: There is none of that name; names the closest.
+    """
+    if name not in ABLATIONS:
+        raise UnknownNameError("ablation", name, ABLATIONS)
+    return ABLATIONS[name]
+
+
+def conditions_of(
+    ablation: Ablation, settings: RunSettings, retrievers: Sequence[Any] = ()
+) -> list[Condition]:
+    """Return the conditions of an ablation that varies a setting.
+
+    Args:
+        ablation: Any with a `field`.
+        settings: What all runs share.
+        retrievers: Those to compare, where retrievers are; none: the ablation's own.
+
+    Raises:
+        UsageError: A single retriever, one that stands twice, or none that chooses.
+    """
+    values: Sequence[Any] = ablation.conditions
+    if ablation.field == "retriever":
+        values = _retrievers(retrievers or values)
+    names = [_folder_name(value) for value in values]
+    return [
+        Condition(name, replace(settings, **{ablation.field: value}))
+        for name, value in zip(names, values, strict=True)
+    ]
+
+
+def _retrievers(wanted: Sequence[Any]) -> Sequence[Any]:
+    if len(wanted) < 2:
+        raise UsageError(
+            f"an ablation of retrievers needs at least two, got {_label(wanted[0])}: "
+            "give --retriever A --retriever B, or none for tfidf, bm25 and oracle"
+        )
+    labels = [_folder_name(what) for what in wanted]
+    for label, what in zip(labels, wanted, strict=True):
+        if labels.count(label) > 1:
+            raise UsageError(f"--retriever {_label(what)} stands twice; give each one once")
+    return wanted
+
+
+def _label(retriever: Any) -> str:
+    return spec_of(retriever).identity
+
+
+def _folder_name(value: Any) -> str:
+    """Return a condition's name: that of a value, in characters that every file system takes."""
+    text = value if isinstance(value, str) else _label(value)
+    return re.sub(r"[^A-Za-z0-9._=-]+", "_", text).strip("._")[:_LONGEST] or "condition"

@@ -1,0 +1,215 @@
+"""An ablation for a person: tables for the terminal, and comparison.md."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from seal.core.records import AtomicFile
+from seal.report.printable import one_line, printable
+from seal.report.tables import number
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+MARKDOWN = "comparison.md"
+_REASONS = 4
+"""Reasons for excluded pairs that are told."""
+_LONGEST = 160
+"""Characters of one."""
+
+
+class Grid(NamedTuple):
+    """A table before it is drawn."""
+
+    title: str
+    columns: tuple[str, ...]
+    rows: Sequence[tuple[str, ...]]
+
+
+def ablation_tables(content: Mapping[str, Any]) -> Iterator[Any]:
+    """Yield tables and lines for a person.
+
+    Args:
+        content: Of comparison.json.
+    """
+    for grid in _grids(content, content["protocol"]["told"]):
+        yield _drawn(grid)
+    for line in _lines(content):
+        yield printable(line)
+
+
+def write_markdown(content: Mapping[str, Any], folder: Path) -> Path:
+    """Write comparison.md, with every metric that has a pair, and return it.
+
+    Args:
+        content: Of comparison.json.
+        folder: Of the ablation.
+    """
+    protocol = content["protocol"]
+    parts = [f"# Ablation of {protocol['ablation']} on {_escaped(str(protocol['pool']))}"]
+    parts += ["\n".join(_markdown(grid)) for grid in _grids(content, None)]
+    parts += [f"- {_escaped(line)}" for line in (*_lines(content), *content["notes"])]
+    with AtomicFile(folder / MARKDOWN) as file:
+        file.write(("\n\n".join(parts) + "\n").encode())
+    return folder / MARKDOWN
+
+
+def _grids(content: Mapping[str, Any], metrics: Sequence[str] | None) -> Iterator[Grid]:
+    """Yield the tables of an ablation; `metrics`: those that are told, None: all."""
+    compared = [entry for entry in content["comparisons"] if metrics is None or entry["n"]]
+    pairs = dict.fromkeys((entry["run"], entry["other"]) for entry in compared)
+    for one, other in pairs:
+        mine = [e for e in compared if (e["run"], e["other"]) == (one, other) and e["n"]]
+        if metrics is not None:
+            place = {name: number for number, name in enumerate(metrics)}
+            mine = sorted(
+                (e for e in mine if e["metric"] in place), key=lambda e: place[e["metric"]]
+            )
+        yield _pair_grid(one, other, mine)
+    if "kinds" in content:
+        yield _kinds_grid(content["kinds"])
+    if "points" in content:
+        yield _points_grid(content["points"], content["correlations"])
+        yield _correlations_grid(content["correlations"])
+
+
+def _pair_grid(one: str, other: str, entries: Iterable[Mapping[str, Any]]) -> Grid:
+    rows = [
+        (
+            entry["metric"],
+            number(entry["mean"]),
+            number(entry["other_mean"]),
+            _signed(entry["difference"]),
+            _interval(entry),
+            number(entry["p"]),
+            "" if entry["p_holm"] is None else number(entry["p_holm"]),
+            str(entry["n"]),
+        )
+        for entry in entries
+    ]
+    columns = ("metric", one, other, "difference", "95 % interval", "p", "p (Holm)", "pairs")
+    return Grid(f"{one} less {other}", columns, rows)
+
+
+def _kinds_grid(kinds: Iterable[Mapping[str, Any]]) -> Grid:
+    rows = [
+        (
+            found["kind"],
+            str(found["tasks"]),
+            *(
+                f"{number(share['mean'])} {_interval(share)}".rstrip()
+                for share in found["metrics"].values()
+            ),
+        )
+        for found in kinds
+    ]
+    return Grid(
+        "irrelevant tasks by kind",
+        ("kind", "tasks", "abstained", "no_call", "says_cannot"),
+        rows,
+    )
+
+
+def _points_grid(
+    points: Iterable[Mapping[str, Any]], correlations: Iterable[Mapping[str, Any]]
+) -> Grid:
+    names = list(dict.fromkeys(found["rate"] for found in correlations))
+    rows = [
+        (
+            point["environment"],
+            str(point["tools"]),
+            str(point["goals"]),
+            number(point["strict"]),
+            number(point["stopwords"]),
+            *(number(point["rates"][name]["rate"]) for name in names),
+        )
+        for point in points
+    ]
+    columns = ("environment", "tools", "goals", "strict", "stopwords", *names)
+    return Grid("J_avg and error rates by environment", columns, rows)
+
+
+def _correlations_grid(correlations: Iterable[Mapping[str, Any]]) -> Grid:
+    rows = [
+        (
+            found["similarity"],
+            found["rate"],
+            number(found["rho"]),
+            _interval(found),
+            str(found["n"]),
+        )
+        for found in correlations
+        if found["rho"] is not None
+    ]
+    columns = ("J_avg", "error rate", "Spearman", "95 % interval", "environments")
+    return Grid("rank correlation of J_avg with error rates", columns, rows)
+
+
+def _lines(content: Mapping[str, Any]) -> Iterator[str]:
+    """Yield what stands below the tables: tasks and errors, and why pairs were left out."""
+    for row in content["runs"]:
+        yield f"{row['condition']}: {row['tasks']} tasks, {row['errors']} errors" + (
+            f", {row['skipped']} skipped" if row["skipped"] else ""
+        )
+        for reason, count in list(row["error_reasons"].items())[:_REASONS]:
+            yield f"  {count}: {one_line(reason, _LONGEST)}"
+    for reasons, metrics in _without(content).items():
+        yield f"{', '.join(metrics)}: pairs without values: {reasons}"
+    if "correlations" in content:
+        flat = [found["rate"] for found in content["correlations"] if found["rho"] is None]
+        if flat:
+            yield f"no correlation (alike in every environment): {', '.join(dict.fromkeys(flat))}"
+
+
+def _without(content: Mapping[str, Any]) -> dict[str, list[str]]:
+    """Return why pairs have no value to the told metrics of which that is so."""
+    told = content["protocol"]["told"]
+    found: dict[str, list[str]] = {}
+    for entry in content["comparisons"]:
+        if entry["metric"] in told and entry["excluded"]:
+            metrics = found.setdefault(_counted(entry["excluded"]), [])
+            metrics += [] if entry["metric"] in metrics else [entry["metric"]]
+    return found
+
+
+def _counted(excluded: Mapping[str, int]) -> str:
+    most = Counter(excluded).most_common(_REASONS)
+    return ", ".join(f"{count} ({one_line(reason, _LONGEST)})" for reason, count in most)
+
+
+def _signed(value: float | None) -> str:
+    return number(value) if not value or value < 0 else f"+{number(value)}"
+
+
+def _interval(entry: Mapping[str, Any]) -> str:
+    if entry["low"] is None or entry["high"] is None:
+        return ""
+    return f"[{number(entry['low'])}, {number(entry['high'])}]"
+
+
+def _drawn(grid: Grid) -> Table:
+    from rich.table import Table
+
+    table = Table(title=printable(grid.title), title_justify="left", padding=(0, 1))
+    for place, column in enumerate(grid.columns):
+        table.add_column(printable(column), justify="right" if place else "left", overflow="fold")
+    for row in grid.rows:
+        table.add_row(*map(printable, row))
+    return table
+
+
+def _markdown(grid: Grid) -> Iterator[str]:
+    yield f"## {_escaped(grid.title)}\n"
+    yield "| " + " | ".join(map(_escaped, grid.columns)) + " |"
+    yield "|" + "---|" * len(grid.columns)
+    for row in grid.rows:
+        yield "| " + " | ".join(map(_escaped, row)) + " |"
+
+
+def _escaped(text: str) -> str:
+    """Return a text that cannot leave its cell nor be read as HTML."""
+    line = " ".join(printable(text).split())
+    return line.replace("|", "\\|").replace("<", "&lt;")

@@ -1,0 +1,84 @@
+"""What counts as abstaining, sentence by sentence and goal by goal."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import seal
+from seal.core.types import Goal, Step, Stop, Task, ToolCall, Trajectory
+from seal.evaluation.abstention import Abstention, says_cannot
+
+REFUSALS = (
+    "None of the tools at hand fits this request.",
+    "I'm sorry, but I don't have a tool for translating signs.",
+    "I can list the oils, but nothing here records how they were reviewed.",
+    "I cannot book a table.",
+    "I\u2019m unable to help with that.",
+    "That is beyond what I can look up.",
+    "There is no function for this.",
+    "Unfortunately this is not supported.",
+    "We have no weather forecast.",
+)
+ANSWERS = (
+    "",
+    "count: 1, title: Mother and Clay",
+    "I couldn't find any results.",
+    "There are no direct ferries on that day.",
+    "Could you tell me the month?",
+    "Do you mean that nothing here fits?",
+    "No oil paintings are on loan.",
+    "You don't need to book; I don't think it is full.",
+    "The museum has no closing day.",
+)
+
+
+@pytest.mark.parametrize("text", REFUSALS)
+def test_a_refusal_says_that_it_cannot(text: str) -> None:
+    assert says_cannot(text)
+
+
+@pytest.mark.parametrize("text", ANSWERS)
+def test_an_answer_a_question_or_an_empty_search_does_not(text: str) -> None:
+    assert not says_cannot(text)
+
+
+@settings(max_examples=30)
+@given(st.text(max_size=200))
+def test_any_text_is_judged(text: str) -> None:
+    assert says_cannot(text) in (True, False)
+
+
+def test_the_reference_replies_of_the_sample_say_so() -> None:
+    tasks = list(seal.load_pool("toolscan-sample").tasks())
+    irrelevant = [task for task in tasks if task.tags["irrelevance"] != "none"]
+    told = [says_cannot(task.goals[0].reference[-1].content) for task in irrelevant]
+    assert len(told) == 18
+    assert all(told)
+
+
+def played(answer: str | None, *calls: ToolCall, **changes) -> dict[str, float | None]:
+    steps = tuple(Step(n, "execution_manager", "executor", call=c) for n, c in enumerate(calls))
+    whole = {"stops": (Stop("done"),), "answers": (answer,), **changes}
+    trajectory = Trajectory("t", 0, steps, **whole)
+    scores = Abstention().score(Task("t", "b", (Goal("Do it"),)), trajectory, {})
+    return {score.metric: score.value for score in scores}
+
+
+def test_whoever_calls_or_does_not_say_so_has_not_abstained() -> None:
+    call = ToolCall("call_0", "get", {"id": 1}, tool="b/get")
+    wrong = ToolCall("call_0", "gett", {"id": 1})
+    assert played("I cannot do that.") == {"abstained": 1.0, "no_call": 1.0, "says_cannot": 1.0}
+    assert played("I cannot do that.", call)["abstained"] == 0.0
+    assert played("I cannot do that.", wrong)["no_call"] == 0.0
+    assert played("It was in 1878.") == {"abstained": 0.0, "no_call": 1.0, "says_cannot": 0.0}
+    assert played(None)["abstained"] == 0.0
+
+
+def test_looking_for_tools_is_no_call() -> None:
+    search = ToolCall("call_0", "find_tools", {"query": "x"}, tool="seal/chat/find_tools")
+    assert played("No tool does this.", search)["abstained"] == 1.0
+
+
+def test_an_error_is_no_score() -> None:
+    failed = played(None, stops=(Stop("error", "no server"),))
+    assert failed == {"abstained": None, "no_call": None, "says_cannot": None}

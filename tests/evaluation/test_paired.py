@@ -1,0 +1,73 @@
+"""Many metrics at once give what each alone gives."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from seal.core.errors import UsageError
+from seal.evaluation.comparison import paired_difference
+from seal.evaluation.paired import paired_differences
+
+VALUES = st.lists(
+    st.tuples(st.integers(0, 5), st.sampled_from([-1.0, -0.5, 0.0, 0.25, 1.0, np.nan])),
+    min_size=1,
+    max_size=30,
+)
+
+
+@settings(max_examples=30)
+@given(VALUES)
+def test_mean_n_and_exact_p_are_those_of_one_metric_alone(rows) -> None:
+    clusters = np.array([cluster for cluster, _ in rows])
+    column = np.array([value for _, value in rows])
+    found = paired_differences(np.column_stack([column, -column]), clusters, 3, 200)
+    here = ~np.isnan(column)
+    alone = paired_difference(column[here], np.zeros(here.sum()), 3, 200, clusters[here])
+    assert (found[0].n, found[0].mean, found[0].p) == (alone.n, alone.mean, alone.p)
+    if alone.n:
+        assert found[1].mean == pytest.approx(-found[0].mean)
+        assert found[1].p == found[0].p
+    if found[0].low is not None:
+        assert found[0].low <= found[0].mean + 1e-9
+        assert found[0].high >= found[0].mean - 1e-9
+
+
+def test_many_clusters_agree_with_the_separate_functions() -> None:
+    rng = np.random.default_rng(5)
+    clusters = np.repeat(np.arange(300), 2)
+    differences = rng.normal(0.1, 1.0, (600, 3))
+    differences[::3, 1] = np.nan
+    found = paired_differences(differences, clusters, 0)
+    for column in range(3):
+        here = ~np.isnan(differences[:, column])
+        alone = paired_difference(
+            differences[here, column], np.zeros(here.sum()), 0, 10_000, clusters[here]
+        )
+        assert found[column].mean == pytest.approx(alone.mean)
+        assert found[column].low == pytest.approx(alone.low, abs=0.01)
+        assert found[column].high == pytest.approx(alone.high, abs=0.01)
+        assert found[column].p == pytest.approx(alone.p, abs=0.02)
+
+
+def test_no_difference_has_an_interval_of_nothing_and_p_1() -> None:
+    (found,) = paired_differences(np.zeros((40, 1)), np.arange(40), 0)
+    assert found == (0.0, 0.0, 0.0, 1.0, 40)
+
+
+def test_one_cluster_has_no_interval() -> None:
+    (found,) = paired_differences(np.ones((4, 1)), np.zeros(4), 0)
+    assert (found.low, found.high, found.mean) == (None, None, 1.0)
+
+
+def test_nothing_to_compare_is_no_figure() -> None:
+    assert paired_differences(np.empty((0, 2)), np.empty(0), 0)[1].mean is None
+    (found,) = paired_differences(np.full((3, 1), np.nan), np.arange(3), 0)
+    assert (found.mean, found.p, found.n) == (None, None, 0)
+
+
+def test_infinite_numbers_and_other_lengths_are_refused() -> None:
+    with pytest.raises(UsageError, match="infinite"):
+        paired_differences(np.full((3, 1), np.inf), np.arange(3), 0)
+    with pytest.raises(UsageError, match="expected a cluster for each of 3 pairs, got 2"):
+        paired_differences(np.zeros((3, 1)), np.arange(2), 0)
