@@ -72,8 +72,8 @@ def compare(
         tasks, excluded}. The means are over the pairs, `difference` is that of the one less the
         other with its 95 % bootstrap interval over clusters of tasks, `p` that of a randomisation
         test and `p_holm` corrected by Holm over the family of these two runs, None outside of it.
-        `n` counts pairs and `tasks` their tasks. `excluded`: reason to the number of pairs, a reason
-        being that of the run named before its colon, or of `both`. Without a pair, the figures are
+        `n` counts pairs and `tasks` their tasks. `excluded`: reason to the number of pairs, and a
+        reason is that of the run before its colon, or of `both`. Without a pair, the figures are
         None.
     """
     import numpy as np

@@ -1,0 +1,194 @@
+"""Runs paired by task, trial and goal: what counts, what is left out and why."""
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from small_pools import play, write_pool
+
+from seal.core.errors import DataError, UsageError
+from seal.core.records import write_records
+from seal.core.types import Goal, Score, Task
+from seal.pipeline.comparison.pairs import Side, compare
+from seal.pipeline.comparison.runs import compare_runs, differing
+from seal.pipeline.comparison.scores import clusters_of, read_scores
+from seal.pipeline.run_folder import RunFolder
+
+
+def score(task: str, value: float | None, metric: str = "m", **fields) -> Score:
+    return Score(task, fields.pop("trial", 0), 0, metric, value, **fields)
+
+
+def side(folder: Path, name: str, *scores: Score) -> Side:
+    write_records(folder / name / "scores.jsonl", scores)
+    return Side(name, read_scores(folder / name / "scores.jsonl"), {})
+
+
+def test_pairs_need_a_value_on_both_sides_and_the_rest_is_counted(tmp_path: Path) -> None:
+    dead = "infrastructure: no server"
+    one = side(
+        tmp_path,
+        "on",
+        score("a", 1.0),
+        score("b", 0.5),
+        score("c", None, reason=dead),
+        score("d", None, reason="no gold: x"),
+        score("f", 1.0),
+    )
+    other = side(
+        tmp_path,
+        "off",
+        score("a", 0.0),
+        score("b", 0.5),
+        score("c", 1.0),
+        score("d", None, reason="no gold: y"),
+        score("e", 1.0),
+        score("f", None, reason="no gold"),
+    )
+    (found,) = compare(one, other, 0)
+    assert (found["n"], found["tasks"], found["difference"]) == (2, 2, 0.5)
+    assert (found["mean"], found["other_mean"]) == (0.75, 0.25)
+    assert found["p"] == found["p_holm"] == 1.0
+    assert found["excluded"] == {
+        "both: no gold": 1,
+        "off: no gold": 1,
+        "on: error": 1,
+        "on: not scored": 1,
+    }
+
+
+def test_trials_are_pairs_of_their_own_and_one_cluster(tmp_path: Path) -> None:
+    ups = [score("a", float(trial > 0), trial=trial) for trial in range(3)]
+    downs = [score("a", 0.0, trial=trial) for trial in range(4)]
+    (found,) = compare(side(tmp_path, "x", *ups), side(tmp_path, "y", *downs), 0)
+    assert (found["n"], found["tasks"], found["low"]) == (3, 1, None)
+    assert found["excluded"] == {"x: not scored": 1}
+
+
+def test_partners_are_other_tasks(tmp_path: Path) -> None:
+    one = side(tmp_path, "x", score("a-u", 1.0), score("b-u", 0.0), score("c", 1.0))
+    other = side(tmp_path, "y", score("a", 0.0), score("b", 0.0))
+    (found,) = compare(one, other, 0, partner={"a-u": "a", "b-u": "b"})
+    assert (found["n"], found["mean"], found["excluded"]) == (2, 0.5, {})
+
+
+def test_a_metric_of_one_run_alone_has_no_pair_and_p_is_corrected_over_a_family(
+    tmp_path: Path,
+) -> None:
+    tasks = [f"t{n}" for n in range(30)]
+    one = side(
+        tmp_path,
+        "x",
+        *(score(t, 1.0, m) for t in tasks for m in ("m", "n", "own")),
+    )
+    other = side(tmp_path, "y", *(score(t, 0.0, m) for t in tasks for m in ("m", "n")))
+    found = {entry["metric"]: entry for entry in compare(one, other, 0)}
+    assert (found["own"]["n"], found["own"]["p"], found["own"]["mean"]) == (0, None, None)
+    assert found["own"]["excluded"] == {"y: not scored": 30}
+    assert found["m"]["p_holm"] == pytest.approx(2 * found["m"]["p"])
+    alone = {entry["metric"]: entry for entry in compare(one, other, 0, family=["m"])}
+    assert alone["m"]["p_holm"] == alone["m"]["p"]
+    assert alone["n"]["p_holm"] is None
+
+
+VALUE = st.one_of(st.none(), st.sampled_from([0.0, 0.5, 1.0]))
+
+
+@settings(max_examples=25)
+@given(
+    st.dictionaries(st.tuples(st.sampled_from("abcd"), st.integers(0, 2)), VALUE, min_size=1),
+    st.dictionaries(st.tuples(st.sampled_from("abcd"), st.integers(0, 2)), VALUE, min_size=1),
+)
+def test_every_pair_counts_once_and_sides_are_antisymmetric(tmp_path_factory, one, other) -> None:
+    folder = tmp_path_factory.mktemp("pairs")
+
+    def made(name: str, values) -> Side:
+        scores = [score(t, v, trial=n, reason="none") for (t, n), v in values.items()]
+        return side(folder, name, *scores)
+
+    left, right = made("x", one), made("y", other)
+    (there,), (back,) = compare(left, right, 1, 100), compare(right, left, 1, 100)
+    both = [k for k in one.keys() & other.keys() if None not in (one[k], other[k])]
+    assert there["n"] == back["n"] == len(both)
+    assert there["n"] + sum(there["excluded"].values()) == len(one.keys() | other.keys())
+    if both:
+        mean = sum(one[k] - other[k] for k in both) / len(both)
+        assert there["difference"] == pytest.approx(mean, abs=1e-6) == -back["difference"]
+        assert there["p"] == back["p"]
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["{", "7", '{"schema":"task/1"}', '{"schema":"score/1","task_id":"a"}'],
+)
+def test_a_bad_line_is_named(tmp_path: Path, line: str) -> None:
+    path = tmp_path / "scores.jsonl"
+    write_records(path, [score("a", 1.0)])
+    path.write_text(path.read_text() + line + "\n")
+    with pytest.raises(DataError, match=r"scores\.jsonl, line 2: "):
+        read_scores(path)
+
+
+def test_a_value_that_is_no_number_and_a_missing_file_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "scores.jsonl"
+    with pytest.raises(DataError, match=r"no file .*: score the run with `seal score"):
+        read_scores(path)
+    write_records(path, [score("a", 1.0)])
+    path.write_text(path.read_text().replace("1.0,", '"much",', 1))
+    with pytest.raises(DataError, match="line 1"):
+        read_scores(path)
+    path.write_text("")
+    assert read_scores(path).rows == {}
+
+
+def test_variants_of_one_task_are_one_cluster(tmp_path: Path) -> None:
+    goal = (Goal("Do it"),)
+    tasks = [
+        Task("a", "b", goal),
+        Task("a-u", "b", goal, metadata={"seed": "a"}),
+        Task("x#1", "b", goal, metadata={"base": "x"}),
+        Task("n", "b", goal, metadata={"seed": 7}),
+    ]
+    write_records(tmp_path / "tasks.jsonl", tasks)
+    assert clusters_of(tmp_path / "tasks.jsonl") == {"a": "a", "a-u": "a", "x#1": "x", "n": "n"}
+    (tmp_path / "tasks.jsonl").write_text('{"id":"a"}\n')
+    with pytest.raises(DataError, match="line 1: no task"):
+        clusters_of(tmp_path / "tasks.jsonl")
+
+
+def test_real_runs_are_compared_two_by_two(tmp_path: Path, pool: Path) -> None:
+    runs = {
+        model: play(pool, tmp_path / model, model=model).folder
+        for model in ("oracle", "lexical", "random")
+    }
+    found = compare_runs(runs, metrics=["pass_rate", "calls", "no such"])
+    assert [(e["run"], e["other"], e["metric"]) for e in found][::2] == [
+        ("oracle", "lexical", "pass_rate"),
+        ("oracle", "random", "pass_rate"),
+        ("lexical", "random", "pass_rate"),
+    ]
+    assert all(entry["n"] == 4 for entry in found)
+    assert list(differing(runs)) == []
+
+
+def test_runs_of_nothing_in_common_or_alone_are_refused(tmp_path: Path, pool: Path) -> None:
+    one = play(pool, tmp_path / "one", model="random", limit=1).folder
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    write_records(elsewhere / "scores.jsonl", [score("other", 1.0)])
+    write_records(elsewhere / "tasks.jsonl", [Task("other", "b", (Goal("Do it"),))])
+    with pytest.raises(UsageError, match="at least two runs, got one"):
+        compare_runs({"one": one})
+    with pytest.raises(UsageError, match="one and b have no task and trial in common"):
+        compare_runs({"one": one, "b": RunFolder(elsewhere)})
+
+
+def test_what_is_measured_otherwise_is_told(tmp_path: Path, pool: Path) -> None:
+    other = write_pool(tmp_path / "other")
+    runs = {
+        "a": play(pool, tmp_path / "a", model="random", limit=1).folder,
+        "b": play(other, tmp_path / "b", model="random", limit=1, max_turns=3).folder,
+    }
+    told = list(differing(runs, expected=["pool"]))
+    assert told == ["a and b measure otherwise: max_turns is 10 and 3"]
