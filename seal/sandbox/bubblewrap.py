@@ -1,0 +1,341 @@
+"""The other sandbox: the whole of Python, in a child process that bubblewrap shuts in.
+
+The child has no network, no processes but itself, no variables, and a read-only file system that
+holds the interpreter and its standard library alone; limits on CPU, memory, open files and written
+bytes; and a filter of system calls (`seccomp`). Each case has its time on the wall, after which the
+child is killed with everything in it; another one goes on with the next case.
+
+What the child says is taken as the code's own words: it may lie about its result, which then is its
+result, and knows no expected one.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import platform
+import re
+import selectors
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import cache
+from importlib.resources import files
+from typing import IO
+
+from seal.core.errors import InfrastructureError, UsageError
+from seal.core.types import JSON
+from seal.sandbox.interpreter import Interpreter, this_interpreter
+from seal.sandbox.outcomes import (
+    failed,
+    limits_named,
+    returned,
+    too_large,
+    unreadable,
+    until_spent,
+)
+from seal.sandbox.seccomp import MACHINES, program
+from seal.sandbox.types import MOST_OUTPUT, MOST_RESULT, Case, Limits, Outcome, Row
+
+NAME = "bubblewrap"
+
+_START = 30.0
+"""Seconds that the child may take to begin."""
+_LONGEST = 6 * MOST_RESULT + 65_536
+"""Bytes of an answer: a character is at most six of JSON's."""
+_WORKS = "import json; print(json.dumps(1))"
+
+
+class BubblewrapSandbox:
+    """Runs functions in child processes under bubblewrap, one for each `run`.
+
+    Args:
+        limits: Of a case.
+    """
+
+    def __init__(self, limits: Limits | None = None) -> None:
+        self._limits = limits or Limits()
+
+    def identity(self) -> dict[str, JSON]:
+        """Return name, versions and limits."""
+        found = _usable()
+        return {
+            "name": NAME,
+            "version": found.version,
+            "python": platform.python_version(),
+            "limits": limits_named(self._limits),
+        }
+
+    def run(
+        self, source: str, function: str, table: Sequence[Row], cases: Sequence[Case]
+    ) -> list[Outcome]:
+        """Return one outcome for each case (`Sandbox.run`)."""
+        found = _usable()
+        why = unreadable(source)
+        if why:
+            return [failed("syntax", why, NAME) for _ in cases]
+        begin = {
+            "source": source,
+            "function": function,
+            "table": json.dumps(list(table)),
+            "recursion": self._limits.recursion,
+            "output": MOST_OUTPUT,
+            "limits": _resource_limits(self._limits, len(cases)),
+        }
+        module = _Module(found, self._limits, begin)
+        try:
+            return until_spent(cases, self._limits, module.play)
+        finally:
+            module.close()
+
+
+def why_not() -> str:
+    """Return why bubblewrap cannot be used here, with the repair; empty where it can."""
+    if sys.platform != "linux" or platform.machine() not in MACHINES:
+        known = ", ".join(MACHINES)
+        return f"bubblewrap runs on Linux ({known}), not on {sys.platform} ({platform.machine()})"
+    bwrap = shutil.which("bwrap")
+    if bwrap is None:
+        return "bubblewrap is not installed: apt-get install bubblewrap (or your system's package)"
+    return _tried(bwrap)
+
+
+@cache
+def _tried(bwrap: str) -> str:
+    interpreter = this_interpreter()
+    if interpreter is None:
+        return f"the libraries of {sys.executable} cannot be told, so it cannot be shut in"
+    try:
+        with _command(bwrap, interpreter, _WORKS) as (command, passed):
+            ran = subprocess.run(
+                command, pass_fds=passed, capture_output=True, text=True, timeout=_START
+            )
+    except (OSError, subprocess.SubprocessError) as error:
+        return f"{bwrap} cannot be run: {error}"
+    if ran.returncode == 0 and ran.stdout.strip() == "1":
+        return ""
+    last = (ran.stderr.strip().splitlines() or [f"exit status {ran.returncode}"])[-1]
+    return f"{bwrap} does not work here: {last}; it needs user namespaces to be allowed"
+
+
+class _Found:
+    """A bubblewrap that works."""
+
+    def __init__(self, bwrap: str, interpreter: Interpreter) -> None:
+        self.bwrap, self.interpreter = bwrap, interpreter
+
+    @property
+    def version(self) -> str:
+        """Its version."""
+        return _version(self.bwrap)
+
+
+@cache
+def _version(bwrap: str) -> str:
+    told = subprocess.run([bwrap, "--version"], capture_output=True, text=True, timeout=_START)
+    number = re.search(r"[\d.]+", told.stdout)
+    return number.group() if number else "unknown"
+
+
+def _usable() -> _Found:
+    why = why_not()
+    bwrap, interpreter = shutil.which("bwrap"), this_interpreter()
+    if why or bwrap is None or interpreter is None:
+        raise UsageError(f"the sandbox bubblewrap cannot be used: {why}")
+    return _Found(bwrap, interpreter)
+
+
+def _resource_limits(limits: Limits, cases: int) -> dict[str, float]:
+    """Return what the child bounds itself by, by the names of the module `resource`."""
+    return {
+        "RLIMIT_AS": limits.memory,
+        "RLIMIT_CPU": math.ceil(limits.seconds * (cases + 1) + _START),
+        "RLIMIT_NPROC": 1,
+        "RLIMIT_FSIZE": 0,
+        "RLIMIT_NOFILE": 32,
+        "RLIMIT_CORE": 0,
+    }
+
+
+@contextmanager
+def _command(
+    bwrap: str, interpreter: Interpreter, text: str
+) -> Iterator[tuple[list[str], tuple[int, ...]]]:
+    """Yield the command that runs a program's text, and the descriptors that it is to inherit."""
+    with tempfile.TemporaryFile() as rules:
+        rules.write(program(platform.machine()))
+        rules.seek(0)
+        yield (
+            [
+                bwrap,
+                *("--unshare-all", "--unshare-user", "--uid", "65534", "--gid", "65534"),
+                *("--die-with-parent", "--new-session", "--cap-drop", "ALL", "--clearenv"),
+                *("--setenv", "PYTHONHOME", interpreter.home, "--setenv", "PYTHONHASHSEED", "0"),
+                *("--setenv", "PYTHONUTF8", "1", "--seccomp", str(rules.fileno())),
+                *_bound(interpreter),
+                *("--remount-ro", "/", "--chdir", "/", "--"),
+                *interpreter.command(text),
+            ],
+            (rules.fileno(),),
+        )
+
+
+def _bound(interpreter: Interpreter) -> list[str]:
+    words: list[str] = []
+    for path in (*interpreter.folders, interpreter.executable, *interpreter.libraries):
+        words += ["--ro-bind", str(path), str(path)]
+    for folder in interpreter.folders:
+        if (folder / "site-packages").is_dir():
+            words += ["--tmpfs", str(folder / "site-packages")]
+            words += ["--remount-ro", str(folder / "site-packages")]
+    return words
+
+
+class _Module:
+    """The source in a child that is started when it is needed."""
+
+    def __init__(self, found: _Found, limits: Limits, begin: Mapping[str, JSON]) -> None:
+        self._found, self._limits, self._begin = found, limits, begin
+        self._child: _Child | None = None
+        self._broken: Outcome | None = None
+        self._number = -1
+        """Of the last request: 0 begins, 1 loads the source, further ones are cases."""
+
+    def play(self, case: Case) -> Outcome:
+        """Return the outcome of one case; a source that cannot be loaded fails them all."""
+        if self._child is None and self._broken is None:
+            self._load()
+        if self._broken is not None:
+            return self._broken
+        request = {"arguments": case.arguments, "most": MOST_RESULT}
+        said = self._ask(request, self._limits.seconds)
+        if said.get("kind") == "value" and isinstance(said.get("text"), str):
+            return returned(said["text"], case, NAME)
+        return _fault(said)
+
+    def close(self) -> None:
+        """End the child."""
+        if self._child is not None:
+            self._child.close()
+            self._child = None
+
+    def _load(self) -> None:
+        self._child, self._number = _Child(self._found), -1
+        if self._ask(self._begin, _START).get("kind") != "begun":
+            raise InfrastructureError(
+                f"{self._found.bwrap} did not start Python within {_START:g} s; it did before. "
+                "Is the machine out of memory?"
+            )
+        said = self._ask({}, self._limits.seconds)
+        if said.get("kind") != "ready":
+            self._broken = _fault(said)
+            self.close()
+
+    def _ask(self, request: Mapping[str, JSON], seconds: float) -> dict[str, JSON]:
+        """Return what the child says; where it says nothing of the kind, it is ended."""
+        assert self._child is not None
+        self._number += 1
+        line = json.dumps({"number": self._number, **request}).encode() + b"\n"
+        said = self._child.ask(line, seconds)
+        if said.get("number") != self._number:
+            self.close()
+        return said if said.get("number") in (self._number, None) else _NONSENSE
+
+
+_NONSENSE: dict[str, JSON] = {"kind": "exception", "message": "the code broke the child's answers"}
+
+
+def _fault(said: Mapping[str, JSON]) -> Outcome:
+    """Return the outcome of a case of which the child gives no result."""
+    kind, message = said.get("kind"), said.get("message")
+    if kind == "large" and isinstance(said.get("size"), int):
+        return too_large(said["size"], NAME)
+    if kind not in ("exception", "memory", "timeout", "no_function", "syntax"):
+        return failed("exception", str(_NONSENSE["message"]), NAME)
+    return failed(str(kind), message if isinstance(message, str) else "", NAME)
+
+
+class _Child:
+    """One child process and its lines."""
+
+    def __init__(self, found: _Found) -> None:
+        text = files("seal.sandbox").joinpath("child.py").read_text("utf-8")
+        with _command(found.bwrap, found.interpreter, text) as (command, passed):
+            self._process = subprocess.Popen(
+                command,
+                pass_fds=passed,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                env={},
+                bufsize=0,
+            )
+        for stream in (self._stdin, self._stdout):
+            os.set_blocking(stream.fileno(), False)
+
+    @property
+    def _stdin(self) -> IO[bytes]:
+        assert self._process.stdin is not None
+        return self._process.stdin
+
+    @property
+    def _stdout(self) -> IO[bytes]:
+        assert self._process.stdout is not None
+        return self._process.stdout
+
+    def ask(self, line: bytes, seconds: float) -> dict[str, JSON]:
+        """Return the child's answer to a line; without a "number" where there is none."""
+        try:
+            answer = self._exchange(line, time.monotonic() + seconds)
+        except TimeoutError:
+            return {"kind": "timeout", "message": f"no answer within {seconds:g} s"}
+        except OSError:
+            answer = b""
+        if not answer.endswith(b"\n"):
+            return {"kind": "exception", "message": self._ended()}
+        try:
+            said = json.loads(answer)
+        except (ValueError, RecursionError):
+            return dict(_NONSENSE)
+        return said if isinstance(said, dict) else dict(_NONSENSE)
+
+    def close(self) -> None:
+        """Kill the child, and everything in it."""
+        self._process.kill()
+        self._process.wait()
+        self._stdin.close()
+        self._stdout.close()
+
+    def _exchange(self, line: bytes, deadline: float) -> bytes:
+        """Write a line and read one; nothing blocks, for the child may do neither."""
+        answer = b""
+        with selectors.DefaultSelector() as selector:
+            selector.register(self._stdin, selectors.EVENT_WRITE)
+            selector.register(self._stdout, selectors.EVENT_READ)
+            while len(answer) <= _LONGEST:
+                ready = selector.select(max(0.0, deadline - time.monotonic()))
+                if not ready:
+                    raise TimeoutError
+                for key, _ in ready:
+                    if key.fileobj is self._stdin:
+                        line = line[os.write(key.fd, line) :]
+                        if not line:
+                            selector.unregister(self._stdin)
+                        continue
+                    piece = os.read(key.fd, 65_536)
+                    answer += piece
+                    if not piece or b"\n" in piece:
+                        return answer[: answer.find(b"\n") + 1]
+        return b""
+
+    def _ended(self) -> str:
+        try:
+            code = self._process.wait(1.0)
+        except subprocess.TimeoutExpired:
+            return "the child said too much, or closed its answers"
+        return f"the child ended with status {code}"

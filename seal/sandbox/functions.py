@@ -1,0 +1,121 @@
+"""The function that an API is made of: its name, its first line, what a creator is told of it.
+
+The convention stands in the package's text.
+"""
+
+from __future__ import annotations
+
+import keyword
+import re
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from seal.core.plain import json_text
+from seal.core.types import JSON, Tool
+from seal.sandbox.types import Row
+
+CONVENTION = (
+    "The first parameter, table, is a list of rows, each a dict from column to value. Arguments "
+    "come by keyword; an optional one that is not given is None and filters nothing, and neither "
+    "does the value 'dontcare' nor an argument that is no column of the table. The function "
+    "returns the list of the rows that fit all other arguments, unchanged."
+)
+"""What a creator is told."""
+
+TABLE = "table"
+"""The first parameter."""
+ROWS_SHOWN = 3
+_FENCE = re.compile(
+    r"^ {0,3}(`{3,}|~{3,})[ \t]*([\w+-]*)[^\n`]*\n(.*?)^ {0,3}\1`*~*[ \t]*$", re.M | re.S
+)
+_OPEN = re.compile(r"^ {0,3}(?:`{3,}|~{3,})[ \t]*[\w+-]*[ \t]*\n", re.M)
+
+
+class Code(NamedTuple):
+    """A function's source as it stands in a model's text."""
+
+    source: str
+    fences: int
+    """Fenced blocks in the text, an unclosed one included."""
+
+
+def function_name(tool: Tool) -> str:
+    """Return the name of a tool's function: the API's in lower case, as a name of Python."""
+    return parameter(str(tool.source.get("api") or tool.name).lower())
+
+
+def parameter(name: str) -> str:
+    """Return the name that an argument has in Python: `from` is `from_`, `e-mail` is `e_mail`."""
+    plain = re.sub(r"\W", "_", name)
+    plain = plain if plain.isidentifier() else f"_{plain}"
+    return f"{plain}_" if keyword.iskeyword(plain) or plain == TABLE else plain
+
+
+def keywords(arguments: Mapping[str, JSON]) -> dict[str, JSON]:
+    """Return a call's arguments as the function takes them."""
+    return {parameter(name): value for name, value in arguments.items()}
+
+
+def signature(tool: Tool) -> str:
+    """Return the first line of a tool's function: required arguments, then optional ones."""
+    required, optional = arguments_of(tool)
+    named = [*map(parameter, required), *(f"{parameter(name)}=None" for name in optional)]
+    parameters = [TABLE, *named]
+    return f"def {function_name(tool)}({', '.join(parameters)}):"
+
+
+def arguments_of(tool: Tool) -> tuple[list[str], list[str]]:
+    """Return the names of a tool's required arguments, and of its optional ones."""
+    required = [str(name) for name in tool.parameters.get("required", ())]
+    names = [str(name) for name in tool.parameters.get("properties", {})]
+    return required, [name for name in names if name not in required]
+
+
+def columns_of(tool: Tool) -> list[str]:
+    """Return the columns that a tool's document says its rows have; empty where it says none."""
+    shape = tool.returns if isinstance(tool.returns, dict) else {}
+    row = shape.get("items", {})
+    properties = row.get("properties", {}) if isinstance(row, dict) else {}
+    return [str(name) for name in properties] if isinstance(properties, dict) else []
+
+
+def example_of(metadata: Mapping[str, JSON]) -> dict[str, JSON] | None:
+    """Return the worked example of a creation task, `{"arguments": {...}, "rows": [...]}`.
+
+    Args:
+        metadata: The task's; None comes back where it names no example.
+    """
+    cases, table, number = (metadata.get(key) for key in ("cases", "table", "example"))
+    if not isinstance(cases, list) or not isinstance(table, list):
+        return None
+    if not isinstance(number, int) or not 0 <= number < len(cases):
+        return None
+    arguments, places = cases[number][:2]
+    return {"arguments": arguments, "rows": [table[place] for place in places]}
+
+
+def example_text(tool: Tool, arguments: Mapping[str, JSON], rows: Sequence[Row]) -> str:
+    """Return a worked example in words: a call as Python writes it, and the rows that it brings.
+
+    Of many rows the first `ROWS_SHOWN` are shown.
+    """
+    given = "".join(f", {name}={value!r}" for name, value in keywords(arguments).items())
+    shown = "\n".join(json_text(row) for row in rows[:ROWS_SHOWN]) or "(none)"
+    left = len(rows) - ROWS_SHOWN
+    more = f"\n({left} more)" if left > 0 else ""
+    return f"{function_name(tool)}(table{given}) returns these rows:\n{shown}{more}"
+
+
+def code_of(text: str) -> Code:
+    """Return the source in a model's text, which is only cut out here, never run.
+
+    Of fenced blocks the first one that holds a `def`, else the first; all blocks that hold one
+    where there are several, joined, for a model may write a helper apart. A block that is never
+    closed ends with the text. Without any, the whole text.
+    """
+    blocks = [match[3] for match in _FENCE.finditer(text)]
+    if not blocks:
+        opened = _OPEN.search(text)
+        return Code(text[opened.end() :], 1) if opened else Code(text, 0)
+    defining = [block for block in blocks if re.search(r"^\s*(?:async\s+)?def\b", block, re.M)]
+    return Code("\n".join(defining or blocks[:1]), len(blocks))

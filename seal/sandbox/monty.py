@@ -1,0 +1,255 @@
+"""The embedded sandbox: Monty, a Python interpreter without a system, in a process of its own.
+
+The interpreter, written in Rust, knows no file, no network and no process; what it lacks of Python
+is in its documents: generators, inheritance, `del`, most of the standard library. It runs in a
+worker process that dies with its limits, never in the harness.
+
+The worker keeps one session for all cases of a function, so that what the code keeps in a variable
+of its own lasts from case to case, as in a module; after a case that ran out of time or memory a
+new session begins. No expected result ever enters it. Clock and randomness are fixed, sleeping
+takes no time.
+
+Source: pydantic-monty's `Monty`, `checkout` and `feed_run`.
+"""
+
+from __future__ import annotations
+
+import builtins
+import json
+import re
+import secrets
+import sys
+import types
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from datetime import UTC, datetime
+from importlib import import_module
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Any
+
+from seal.core.errors import InfrastructureError, MissingExtraError
+from seal.core.types import JSON
+from seal.sandbox.outcomes import (
+    SPENT,
+    failed,
+    limits_named,
+    returned,
+    too_large,
+    unreadable,
+    until_spent,
+)
+from seal.sandbox.types import MOST_OUTPUT, MOST_RESULT, Case, Limits, Outcome, Row
+
+if TYPE_CHECKING:
+    from pydantic_monty import Monty, MontyError, MontySession
+
+NAME = "monty"
+PACKAGE = "pydantic-monty"
+
+_NOW = datetime(2019, 3, 1, tzinfo=UTC)
+"""What the clock says: the day that Schema-Guided Dialogue's users speak on."""
+_RUNNER = """
+import json
+def run_KEY(function, arguments, load=json.loads, dump=json.dumps, size=len, new=dict):
+    rows = [new(row) for row in table_KEY] if flat_KEY else load(text_KEY)
+    text = dump(function(rows, **load(arguments)), allow_nan=False)
+    return text if size(text) <= MOST else size(text)
+table_KEY = json.loads(text_KEY)
+flat_KEY = not any(isinstance(cell, (list, dict)) for row in table_KEY for cell in row.values())
+"""
+"""KEY is drawn for each session, so that the code cannot name what it must not replace."""
+_PLAIN = "(str, bytes, int, float, list, dict, tuple, set, type(None))"
+_LACKING: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], bool]], ...] = (
+    (re.compile(r"No module named '(\w+)"), lambda m: m[1] in sys.stdlib_module_names),
+    (re.compile(r"module '(\w+)' has no attribute '(\w+)'"), lambda m: _of_module(m[1], m[2])),
+    (re.compile(r"cannot import name '(\w+)' from '(\w+)'"), lambda m: _of_module(m[2], m[1])),
+    (re.compile(r"name '(\w+)' is not defined"), lambda m: _builtin(m[1])),
+    (re.compile(r"'(\w+)' object has no attribute '(\w+)'"), lambda m: _of_type(m[1], m[2])),
+    (re.compile(r"is not supported in this environment|Internal error in monty"), lambda _: True),
+)
+_MODULES = frozenset(
+    {"collections", "copy", "csv", "dataclasses", "datetime", "decimal", "functools", "itertools"}
+    | {"json", "math", "os", "random", "re", "sys", "time", "typing", "unicodedata"}
+)
+"""Those that both Pythons have, of which ours may know more."""
+_TYPES = {"function": types.FunctionType, "method": types.MethodType}
+
+
+class MontySandbox:
+    """Runs functions in Monty's worker processes, one for each `run`.
+
+    Args:
+        limits: Of a case.
+    """
+
+    def __init__(self, limits: Limits | None = None) -> None:
+        self._limits = limits or Limits()
+
+    def identity(self) -> dict[str, JSON]:
+        """Return name, version and limits."""
+        _monty()
+        return {"name": NAME, "version": version(PACKAGE), "limits": limits_named(self._limits)}
+
+    def run(
+        self, source: str, function: str, table: Sequence[Row], cases: Sequence[Case]
+    ) -> list[Outcome]:
+        """Return one outcome for each case (`Sandbox.run`)."""
+        monty = _monty()
+        why = unreadable(source)
+        if why:
+            return [failed("syntax", why, NAME) for _ in cases]
+        with _pool(monty, self._limits) as pool, ExitStack() as stack:
+            module = _Module(pool, self._limits, source, function, json.dumps(list(table)), stack)
+            return until_spent(cases, self._limits, module.play)
+
+
+class _Module:
+    """The source in a session that is opened when it is needed."""
+
+    def __init__(
+        self,
+        pool: Monty,
+        limits: Limits,
+        source: str,
+        function: str,
+        table: str,
+        stack: ExitStack,
+    ) -> None:
+        self._pool, self._limits, self._stack = pool, limits, stack
+        self._source, self._function, self._table = source, function, table
+        self._key = secrets.token_hex(8)
+        self._session: MontySession | None = None
+        self._broken: Outcome | None = None
+
+    def play(self, case: Case) -> Outcome:
+        """Return the outcome of one case; a source that cannot be loaded fails them all."""
+        if self._session is None and self._broken is None:
+            self._load()
+        if self._session is None:
+            return self._broken or failed("exception", "the session was lost", NAME)
+        code = f"run_{self._key}({self._function}, arguments_{self._key})"
+        text, fault = self._feed(code, {"arguments": json.dumps(case.arguments)})
+        if fault is not None:
+            return fault
+        if isinstance(text, int):
+            return too_large(text, NAME)
+        return returned(str(text), case, NAME)
+
+    def _load(self) -> None:
+        self._stack.close()  # the session before it, whose worker is taken back or gone
+        limits = self._limits
+        opened = self._pool.checkout(
+            limits={
+                "max_feed_duration_secs": limits.seconds,
+                "max_memory": limits.memory,
+                "max_recursion_depth": limits.recursion,
+            },
+            os_policy={"sleep": "zero", "datetime": _NOW, "random_start": {"seed": 0}},
+        )
+        self._session = self._stack.enter_context(opened)
+        runner = _RUNNER.replace("KEY", self._key).replace("MOST", str(MOST_RESULT))
+        _, self._broken = self._feed(runner, {"text": self._table})
+        if self._broken is None:
+            _, self._broken = self._feed(self._source, {})
+        if self._broken is None:
+            self._broken = self._missing()
+        if self._broken is not None:
+            self._session = None
+
+    def _missing(self) -> Outcome | None:
+        """Return the outcome of all cases where there is no such function."""
+        plain, fault = self._feed(f"isinstance({self._function}, {_PLAIN})", {})
+        if not plain and fault is None:
+            return None
+        return failed("no_function", f"the code defines no function {self._function}", NAME)
+
+    def _feed(self, code: str, inputs: dict[str, str]) -> tuple[Any, Outcome | None]:
+        """Return what code evaluates to, or the outcome of a case that it fails."""
+        monty = _monty()
+        assert self._session is not None
+        printed = monty.CollectString(MOST_OUTPUT)
+        named = {f"{name}_{self._key}": value for name, value in inputs.items()}
+        try:
+            return self._session.feed_run(code, inputs=named, print_callback=printed), None
+        except monty.MontyError as error:
+            fault = failed(_status(monty, error), _told(error), NAME)
+            if fault.status in SPENT or isinstance(error, monty.MontyCrashedError):
+                self._session = None
+            return None, fault
+
+
+@contextmanager
+def _pool(monty: Any, limits: Limits) -> Iterator[Monty]:
+    """Open a pool of one worker.
+
+    Raises:
+        InfrastructureError: The worker cannot be started.
+    """
+    with ExitStack() as stack:
+        try:
+            grace = max(0.5, limits.seconds / 2)
+            pool = stack.enter_context(
+                monty.Monty(max_processes=1, feed_duration_limit_grace=grace)
+            )
+        except (OSError, RuntimeError, monty.MontyError) as error:
+            raise InfrastructureError(
+                f"the worker of {PACKAGE} cannot be started: {error}; install it again with "
+                f'pip install --force-reinstall "{PACKAGE}"'
+            ) from error
+        yield pool
+
+
+def _status(monty: Any, error: MontyError) -> str:
+    """Return what a failure in the worker is."""
+    if isinstance(error, monty.MontySyntaxError):
+        return "syntax"
+    if isinstance(error, monty.MontyCrashedError):
+        return "timeout" if error.timed_out else "exception"
+    inner, told = error.exception(), str(error)
+    if isinstance(inner, TimeoutError) and "time limit exceeded: " in told:
+        return "timeout"
+    if isinstance(inner, MemoryError):
+        return "memory"
+    return "unsupported" if _lacks(error, inner) else "exception"
+
+
+def _lacks(error: Any, inner: BaseException) -> bool:
+    """Tell whether Monty fails where Python would not, for lack of a construct or a module."""
+    if isinstance(inner, NotImplementedError):
+        frames = error.traceback()
+        # The parser says it of a place that no function, nor the module, has entered.
+        return bool(frames) and frames[-1].function_name is None
+    if not isinstance(inner, (ImportError, AttributeError, NameError, RuntimeError)):
+        return False
+    found = ((pattern.search(str(error)), has) for pattern, has in _LACKING)
+    return any(match is not None and has(match) for match, has in found)
+
+
+def _of_module(module: str, name: str) -> bool:
+    return module in _MODULES and hasattr(import_module(module), name)
+
+
+def _builtin(name: str) -> bool:
+    return hasattr(builtins, name) or name in ("exit", "quit", "__builtins__")
+
+
+def _of_type(kind: str, name: str) -> bool:
+    known = _TYPES.get(kind, getattr(builtins, kind, None))
+    return isinstance(known, type) and (hasattr(known, name) or name == "__class__")
+
+
+def _told(error: MontyError) -> str:
+    return str(error) or type(error.exception()).__name__
+
+
+def _monty() -> Any:
+    """Return the module.
+
+    Raises:
+        MissingExtraError: It is not installed.
+    """
+    try:
+        import pydantic_monty
+    except ImportError as error:
+        raise MissingExtraError(PACKAGE, "dialogue") from error
+    return pydantic_monty

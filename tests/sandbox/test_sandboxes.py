@@ -1,0 +1,197 @@
+"""What sandboxes do with functions that mean well, and what they refuse."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from seal.core.errors import MissingExtraError, UnknownNameError, UsageError
+from seal.sandbox import Case, Limits, Sandbox, build_sandbox
+from seal.sandbox.bubblewrap import BubblewrapSandbox, why_not
+from seal.sandbox.monty import MontySandbox
+from seal.sandbox.outcomes import same_rows
+from seal.sandbox.second import Second
+from seal.sandbox.types import MOST_RESULT
+
+TABLE = [{"city": "Oakland", "price": 2}, {"city": "Fresno", "price": 3, "open": True}]
+BY_CITY = "def f(table, city=None):\n    return [r for r in table if city in (None, r['city'])]"
+QUICK = Limits(seconds=0.2)
+
+
+@pytest.fixture(params=["monty", "bubblewrap"])
+def kind(request: pytest.FixtureRequest) -> type:
+    if request.param == "bubblewrap":
+        if why_not():
+            pytest.skip(why_not())
+        return BubblewrapSandbox
+    pytest.importorskip("pydantic_monty", reason="pydantic-monty comes with the extra dialogue")
+    return MontySandbox
+
+
+def statuses(sandbox: Sandbox, source: str, *cases: Case) -> list[str]:
+    return [outcome.status for outcome in sandbox.run(source, "f", TABLE, cases)]
+
+
+def test_rows_are_compared_with_the_expected_ones(kind: type) -> None:
+    cases = [Case({}), Case({}, TABLE), Case({"city": "Fresno"}, TABLE[1:]), Case({}, TABLE[:1])]
+
+    assert statuses(kind(), BY_CITY, *cases) == ["pass", "pass", "pass", "wrong"]
+
+
+def test_what_was_returned_and_who_ran_it_stand_in_the_outcome(kind: type) -> None:
+    (outcome,) = kind().run(BY_CITY, "f", TABLE, [Case({"city": "Fresno"})])
+
+    assert outcome.received == TABLE[1:]
+    assert outcome.sandbox == kind().identity()["name"]
+
+
+def test_order_counts_only_where_it_is_asked_for(kind: type) -> None:
+    turned = "def f(table):\n    return table[::-1]"
+
+    assert statuses(kind(), turned, Case({}, TABLE), Case({}, TABLE, ordered=True)) == [
+        "pass",
+        "wrong",
+    ]
+
+
+def test_every_case_has_a_fresh_table(kind: type) -> None:
+    source = "def f(table):\n    table[0]['city'] = 'x'\n    return [table.pop()]"
+
+    assert statuses(kind(), source, *[Case({}, TABLE[1:])] * 3) == ["pass"] * 3
+
+
+def test_a_table_of_nested_values_is_fresh_too(kind: type) -> None:
+    source = "def f(table):\n    table[0]['tags'].append(1)\n    return table"
+    case = Case({}, [{"tags": [1]}])
+
+    outcomes = kind().run(source, "f", [{"tags": []}], [case, case])
+
+    assert [outcome.status for outcome in outcomes] == ["pass", "pass"]
+
+
+def test_the_next_case_is_played_after_one_that_ran_out_of_time(kind: type) -> None:
+    source = "def f(table, stop):\n    while not stop: pass\n    return []"
+    cases = [Case({"stop": stop}, []) for stop in (True, False, True)]
+
+    assert statuses(kind(QUICK), source, *cases) == ["pass", "timeout", "pass"]
+
+
+def test_a_function_that_always_runs_out_is_not_waited_for(kind: type) -> None:
+    limits = Limits(seconds=0.1, spent=2)
+    outcomes = kind(limits).run("def f(table):\n    while True: pass", "f", [], [Case({})] * 50)
+
+    assert {outcome.status for outcome in outcomes} == {"timeout"}
+    assert outcomes[2].message.startswith("not run")
+
+
+def test_texts_of_every_kind_come_through_unchanged(kind: type) -> None:
+    values = ["naïve", "東京", "\0", "\u2028", 10**18 * 7, -0.5, True, None, {"a": [1, {}]}]
+    source = "def f(table, values):\n    return values"
+
+    assert statuses(kind(), source, Case({"values": values}, values)) == ["pass"]
+
+
+def test_a_result_that_is_too_large_says_so(kind: type) -> None:
+    (outcome,) = kind().run(f"def f(t): return ['x' * {MOST_RESULT}]", "f", [], [Case({})])
+
+    assert (outcome.status, outcome.received) == ("memory", None)
+    assert str(MOST_RESULT) in outcome.message
+
+
+def test_no_case_needs_no_sandbox_to_start(kind: type) -> None:
+    assert kind().run("while True: pass", "f", [], []) == []
+
+
+def test_the_clock_and_chance_of_the_embedded_sandbox_stand_still() -> None:
+    pytest.importorskip("pydantic_monty", reason="pydantic-monty comes with the extra dialogue")
+    source = (
+        "import random\nfrom datetime import date\n"
+        "def f(table): return [str(date.today()), random.random()]"
+    )
+    first, second = (MontySandbox().run(source, "f", [], [Case({})])[0] for _ in range(2))
+
+    assert first == second
+    assert first.received[0] == "2019-03-01"
+
+
+def test_what_the_first_lacks_runs_in_the_second() -> None:
+    pytest.importorskip("pydantic_monty", reason="pydantic-monty comes with the extra dialogue")
+    if why_not():
+        pytest.skip(why_not())
+    source = "def f(table):\n    def rows():\n        yield from table\n    return list(rows())"
+    first, second = MontySandbox(), BubblewrapSandbox()
+
+    assert statuses(first, source, Case({}, TABLE)) == ["unsupported"]
+    (outcome,) = Second(first, second).run(source, "f", TABLE, [Case({}, TABLE)])
+    assert (outcome.status, outcome.sandbox) == ("pass", "bubblewrap")
+    assert Second(first, second).identity()["second"] == second.identity()
+
+
+def test_limits_and_versions_are_the_identity(kind: type) -> None:
+    ours, other = kind(QUICK).identity(), kind().identity()
+
+    assert ours["limits"]["seconds"] == 0.2
+    assert {**ours, "limits": 0} == {**other, "limits": 0}
+    assert ours["version"][0].isdigit()
+
+
+def test_an_unknown_sandbox_is_refused() -> None:
+    with pytest.raises(UnknownNameError, match="Did you mean 'monty'"):
+        build_sandbox("mony")
+
+
+def test_without_the_package_the_embedded_sandbox_is_refused() -> None:
+    code = (
+        "import sys; sys.modules['pydantic_monty'] = None\n"
+        "from seal.sandbox import build_sandbox\nbuild_sandbox()"
+    )
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+
+    assert ran.returncode == 1
+    assert MissingExtraError("pydantic-monty", "dialogue").args[0] in ran.stderr
+
+
+def test_without_bubblewrap_it_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "")
+
+    with pytest.raises(UsageError, match="apt-get install bubblewrap"):
+        build_sandbox("bubblewrap")
+
+
+def test_a_bubblewrap_that_does_not_work_is_refused(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    false = tmp_path / "bwrap"
+    false.write_text("#!/bin/sh\necho 'setting up uid map: Permission denied' >&2\nexit 1\n")
+    false.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
+
+    with pytest.raises(UsageError, match=r"Permission denied.*user namespaces"):
+        BubblewrapSandbox().run("def f(table): return []", "f", [], [Case({})])
+
+
+def test_the_child_sees_the_interpreter_alone() -> None:
+    if why_not():
+        pytest.skip(why_not())
+    here = str(Path(__file__).resolve())
+    source = (
+        "import os\n"
+        "def f(table, paths):\n"
+        "    return [os.getuid(), sorted(os.environ), [p for p in paths if os.path.exists(p)]]"
+    )
+    paths = [here, "/etc/passwd", "/proc/1", "/home", "/tmp", "/bin/sh", "/dev/null", "/var"]
+
+    (outcome,) = BubblewrapSandbox().run(source, "f", [], [Case({"paths": paths})])
+
+    assert outcome.received == [65534, ["PWD", "PYTHONHASHSEED", "PYTHONHOME", "PYTHONUTF8"], []]
+
+
+def test_rows_are_the_same_where_their_json_is() -> None:
+    assert same_rows([{"a": 1, "b": 2}], [{"b": 2.0, "a": 1}])
+    assert not same_rows([{"a": True}], [{"a": 1}])
+    assert not same_rows([{"a": 1}], [{"a": 1}, {"a": 1}])
+    assert not same_rows({"a": 1}, [{"a": 1}])
+    assert same_rows([], [])
