@@ -1,4 +1,4 @@
-"""What is known of a chat beside what was said: milestones, the world, the clock, the audit."""
+"""What is known of a chat beside what was said: milestones, world, clock, audit, error patterns."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from seal.core.types import Score, Tables, Task, Trajectory
+from seal.evaluation.error_patterns.metrics import PATTERNS, SERVICE_ANSWERS
 from seal.evaluation.goals import EXECUTOR, USER
 from seal.evaluation.user_audit import NAMES as AUDIT_METRICS
 from seal.evaluation.user_audit import ends_conversation
@@ -22,7 +23,18 @@ _FLAGS = {
     "said_nothing": "the user said nothing",
     "unknown_call": "the user called a tool that it does not have",
 }
-_READ = frozenset({*METRICS, *AUDIT_METRICS})
+_PATTERNS = {
+    "IAC": "a gold call is not made",
+    "IAN": "no such argument",
+    "IAT": "a value of a wrong type",
+    "IAV": "a wrong or missing value",
+    "IFE": "no call that can be read",
+    "IFN": "no such tool",
+    "RAC": "the same call again",
+}
+_FAULTS = 3
+"""Most faults of one finding that a mark tells."""
+_READ = frozenset({*METRICS, *AUDIT_METRICS, *PATTERNS, SERVICE_ANSWERS})
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +42,7 @@ class Mark:
     """Something that happened at a step."""
 
     kind: str
-    """reached, partly, hit, event, ended or flag."""
+    """reached, partly, hit, event, ended, flag, fault (of the agent) or service (a dead one)."""
     text: str
 
 
@@ -59,7 +71,12 @@ def annotate(
     goals = [] if task is None else goal_outcomes(task, trajectory, scores)
     state = task.initial_state if task is not None else None
     marks: dict[int, list[Mark]] = {}
-    for index, mark in (*_reached(goals), *_happened(trajectory), *_flags(scores)):
+    for index, mark in (
+        *_reached(goals),
+        *_happened(trajectory),
+        *_flags(scores),
+        *_faults(scores),
+    ):
         marks.setdefault(index, []).append(mark)
     return Annotations(
         tuple(goals),
@@ -128,3 +145,43 @@ def _flags(scores: Sequence[Score]) -> Iterator[tuple[int, Mark]]:
                 named = ", ".join(map(str, facts)) if isinstance(facts, list) else ""
                 told = _FLAGS.get(name, name)
                 yield flag["step"], Mark("flag", f"{told}: {named}" if named else told)
+
+
+def _faults(scores: Sequence[Score]) -> Iterator[tuple[int, Mark]]:
+    """Yield the findings of error patterns, and the services that gave no answer, at their calls.
+
+    A gold call that nobody made belongs to no step.
+    """
+    for score in scores:
+        if score.metric not in (*PATTERNS, SERVICE_ANSWERS):
+            continue
+        found = score.details.get("findings")
+        for finding in found if isinstance(found, list) else ():
+            if isinstance(finding, dict) and type(finding.get("step")) is int:
+                yield finding["step"], _fault_mark(score.metric, finding)
+
+
+def _fault_mark(metric: str, finding: Mapping[str, Any]) -> Mark:
+    if metric == SERVICE_ANSWERS:
+        return Mark("service", f"the service gave no answer: {finding.get('service')}")
+    pattern = str(finding.get("pattern"))
+    meaning = _PATTERNS.get(pattern, pattern)
+    if "cause" in finding:
+        meaning = f"{meaning}, beside gold call {finding.get('gold')}"
+    if type(finding.get("earlier")) is int:
+        meaning = f"{meaning}, as in step {finding['earlier']}"
+    faults = finding.get("faults")
+    listed = [fault for fault in faults or () if isinstance(fault, dict)]
+    told = "; ".join(map(_fault_text, listed[:_FAULTS]))
+    more = f"; and {len(listed) - _FAULTS} more" if len(listed) > _FAULTS else ""
+    return Mark("fault", f"{pattern}, {meaning}{': ' if told else ''}{told}{more}")
+
+
+def _fault_text(fault: Mapping[str, Any]) -> str:
+    """Return the argument or the tool, what was expected of it, and what was received."""
+    told = [
+        f"{word} {fault[word]}"
+        for word in ("expected", "received")
+        if fault.get(word) not in (None, "None")
+    ]
+    return " ".join(part for part in (str(fault.get("name") or ""), ", ".join(told)) if part)

@@ -1,17 +1,16 @@
 """Tasks, chats and scores as data blocks of a page, which its script renders when they are opened.
 
-A block is `<script type="application/json">`: the browser keeps it as text, never runs it, and
-thousands of chats cost no elements.
+`seal.report.shared_parts` writes them.
 """
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from markupsafe import Markup
+import orjson
 
+from seal.core.formats import repairs_of
 from seal.core.types import Goal, Score, Step, Task, ToolCall, ToolResult, Trajectory
 from seal.evaluation.milestones.changes import TableChange
 from seal.evaluation.milestones.plans import asks_of_world
@@ -19,6 +18,7 @@ from seal.report.annotations import Annotations
 from seal.report.gold import gold_lines, json_text
 from seal.report.milestones import GoalOutcome, NodeOutcome, node_kind, node_status
 from seal.report.outcomes import reason_of
+from seal.report.printable import printable
 from seal.report.transcript import folded
 from seal.report.worlds import WorldChange, unchanged_text
 
@@ -29,21 +29,6 @@ CUT_CELL = 300
 """Characters of one cell of a table."""
 ROWS = 50
 """Rows of one table."""
-
-_ESCAPES = str.maketrans({"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"})
-
-
-def data_block(kind: str, key: str, value: Any) -> Markup:
-    """Return a data block.
-
-    Args:
-        kind: Suffix of the attribute by which the script finds it: `data-chat`.
-        key: That attribute's value; digits and slashes.
-        value: JSON; `<`, `>` and `&` are written as escapes, so that no text of it ends the block.
-    """
-    text = json.dumps(value, ensure_ascii=False, separators=(",", ":")).translate(_ESCAPES)
-    opening = Markup('<script type="application/json" data-{}="{}">').format(kind, key)
-    return opening + Markup(text) + Markup("</script>")
 
 
 def task_data(task: Task) -> dict[str, Any]:
@@ -78,17 +63,27 @@ def chat_data(
 
 
 def score_data(scores: Iterable[Score]) -> list[list[Any]]:
-    """Return [metric, goal, value, reason, details] for each score."""
+    """Return [metric, goal, value, reason, details] for each score.
+
+    Details are a map; long ones the beginning of their text, and how much was left out.
+    """
     return [
         [
             _text(score.metric)[0],
             score.goal,
             score.value,
             _text(reason_of(score))[0],
-            _text(json_text(score.details, indent=2), CUT_DETAILS) if score.details else None,
+            _details(score.details) if score.details else None,
         ]
         for score in scores
     ]
+
+
+def _details(details: Mapping[str, Any]) -> Any:
+    text = json_text(details, indent=2)
+    if len(text) > CUT_DETAILS:
+        return _text(text, CUT_DETAILS)
+    return orjson.loads(printable(json_text(details)))
 
 
 def _goal_data(goal: Goal) -> dict[str, Any]:
@@ -212,7 +207,14 @@ def _call_data(call: ToolCall) -> dict[str, Any]:
         "tool": _text(call.tool)[0] if call.tool else None,
         "parsed": parsed,
         "arguments": _text(json_text(call.arguments, indent=2) if parsed else call.raw),
+        **_repaired(call),
     }
+
+
+def _repaired(call: ToolCall) -> dict[str, Any]:
+    """Return what was forgiven to read a call, and how it was written; empty for a right one."""
+    repairs = repairs_of(call)
+    return {"repairs": repairs, "written": _text(call.raw)} if repairs else {}
 
 
 def _result_data(result: ToolResult) -> dict[str, Any]:

@@ -14,16 +14,21 @@ from typing import TYPE_CHECKING, Any
 
 from seal.core.types import Score, Task, Tool, Trajectory
 from seal.evaluation.error_patterns.metrics import PATTERNS
+from seal.pipeline.run_folder import RunFolder
 from seal.report.anchors import task_link
-from seal.report.lanes import Lane
+from seal.report.lanes import Lane, lanes_of
 from seal.report.outcomes import scores_so_far, trajectories_so_far
 from seal.report.pages import render
+from seal.report.printable import printable
 from seal.report.tables import Cell, number
 
 if TYPE_CHECKING:
     from markupsafe import Markup
+    from rich.table import Table
 
 COLUMNS = ("SR", *(name.upper() for name in PATTERNS))
+MOST_TOLD = 6
+"""Most transitions between errors that are told."""
 LINKED = 12
 """Most findings of one pattern and run that are linked to."""
 
@@ -61,6 +66,10 @@ class PatternRun:
     transitions: Counter[str] = field(default_factory=Counter)
     causes: Counter[str] = field(default_factory=Counter)
     """Why services failed."""
+    repaired_calls: int = 0
+    """Calls that had to be repaired to be read."""
+    repairs: Counter[str] = field(default_factory=Counter)
+    """What was forgiven in them (`seal.core.formats.Repair`)."""
     links: dict[str, list[Link]] = field(default_factory=dict)
 
     def by_call(self, name: str) -> str:
@@ -72,6 +81,20 @@ class PatternRun:
     def clean(self, name: str) -> str:
         """Return the share of goals free of a pattern."""
         return number(self.free[name] / self.goals[name] if self.goals[name] else None)
+
+    @property
+    def notes(self) -> list[str]:
+        """What followed on errors, and what is beside them, in sentences."""
+        said = {
+            "errors repaired after feedback": self.recovery if self.told else "",
+            "first errors": _listed(self.first),
+            "next after another": _listed(self.transitions, MOST_TOLD).replace(">", " then "),
+            "services that gave no answer, no error of the agent": _listed(self.causes),
+            "calls repaired to be read, no error either": (
+                f"{self.repaired_calls} ({_listed(self.repairs)})" if self.repaired_calls else ""
+            ),
+        }
+        return [f"{name}: {told}" for name, told in said.items() if told]
 
     @property
     def recovery(self) -> str:
@@ -157,7 +180,11 @@ def _add_pattern(run: PatternRun, score: Score, place: int) -> None:
     run.errors[name] += errors
     run.goals[name] += 1
     run.free[name] += not errors
-    run.calls += _count(score.details, "calls") if name == "ife" else 0
+    if name == "ife":
+        run.calls += _count(score.details, "calls")
+        mended = dict(score.details.get("repaired") or {})
+        run.repaired_calls += mended.pop("calls", 0)
+        run.repairs.update(mended)
     links = run.links.setdefault(name, [])
     for finding in score.details.get("findings") or ():
         if len(links) < LINKED:
@@ -170,6 +197,42 @@ def _link(score: Score, finding: Mapping[str, Any], place: int) -> Link:
     cause = f", {finding['cause']}" if "cause" in finding else ""
     text = f"{score.task_id}{where}: {str(finding.get('name') or 'words')[:60]}{cause}"
     return Link(text, task_link(score.task_id, place, score.trial, step))
+
+
+def _listed(counts: Counter[str], most: int | None = None) -> str:
+    """Return names with their counts, the most frequent first."""
+    ranked = sorted(counts.items(), key=lambda one: (-one[1], one[0]))
+    return ", ".join(f"{name} {count}" for name, count in ranked[:most])
+
+
+def pattern_table(run: RunFolder) -> list[Table | str]:
+    """Return ToolScan's Table 4 of a run beside its baselines for the terminal, and notes on it.
+
+    Means alone; the report has their intervals. Nothing where no pattern was measured.
+    """
+    from rich.table import Table
+    from rich.text import Text
+
+    lanes = [lane for lane in lanes_of([run]) if "ife" in lane.metrics]
+    if not lanes:
+        return []
+    table = Table()
+    table.add_column("run")
+    for column in COLUMNS:
+        table.add_column(column, justify="right")
+    notes: list[str] = []
+    for place, lane in enumerate(lanes):
+        found = pattern_run(lane, place)
+        cells = (cell.value_text for cell in found.cells.values())
+        table.add_row(Text(printable(lane.label)), *cells)
+        notes += [printable(f"{lane.label}: {note}") for note in found.notes if lane.kind == "run"]
+    return [table, *notes]
+
+
+def environment_patterns(run: RunFolder) -> list[Table | str]:
+    """Return `pattern_table` where tasks name their environment, as ToolScan's do, else nothing."""
+    named = any("environment" in task.tags for task in run.tasks())
+    return pattern_table(run) if named else []
 
 
 def _count(details: Mapping[str, Any], name: str) -> int:

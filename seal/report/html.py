@@ -15,7 +15,7 @@ from seal.core.records import AtomicFile
 from seal.core.types import Score, Tables, Task, Trajectory
 from seal.pipeline.run_folder import RunFolder
 from seal.report.annotations import Annotator
-from seal.report.embedding import chat_data, data_block, score_data, table_data, task_data
+from seal.report.embedding import chat_data, score_data, table_data, task_data
 from seal.report.gold import json_text
 from seal.report.lanes import Lane, lanes_of, measure_differences, model_name
 from seal.report.outcomes import (
@@ -28,6 +28,7 @@ from seal.report.outcomes import (
 from seal.report.pages import asset, content_hash, stream
 from seal.report.printable import one_line, printable
 from seal.report.sections import Section, default_sections
+from seal.report.shared_parts import SharedParts, data_block
 
 MAX_BYTES = 64_000_000
 """Bytes of conversations in one page; a browser stays quick below."""
@@ -117,6 +118,7 @@ class _Embedded:
     def __init__(self, lanes: Sequence[Lane], max_bytes: int) -> None:
         self._lanes = lanes
         self._bytes_left = max_bytes
+        self._parts = SharedParts()
         self._rows: dict[str, _Row] = {}
         self._places: dict[str, int] = {}
         self._tables: dict[bytes, int] = {}
@@ -128,7 +130,8 @@ class _Embedded:
         for lane in self._lanes:
             for task in lane.run.tasks() if lane.kind == "run" else ():
                 if task.id not in self._rows:
-                    yield data_block("task", str(self._place(task)), task_data(task))
+                    block = self._parts.block("task", str(self._place(task)), task_data(task))
+                    yield block or Markup()
         for position in self._embedding_order():
             yield from self._chats(position)
             yield from self._scores(position)
@@ -141,7 +144,7 @@ class _Embedded:
             "left_out": self._left_out,
             "decisive": DECISIVE,
         }
-        return data_block("index", "0", value)
+        return data_block("index", "0", json_text(value))
 
     def _embedding_order(self) -> list[int]:
         positions = range(len(self._lanes))
@@ -169,8 +172,8 @@ class _Embedded:
             notes = annotator.annotate(trajectory)
             yield from self._new_tables(notes.beginning)
             world = [(name, self._tables[_digest(rows)]) for name, rows in notes.beginning.items()]
-            block = data_block("chat", key, chat_data(trajectory, notes, world))
-            if self._fits(block):
+            block = self._fitting("chat", key, chat_data(trajectory, notes, world))
+            if block:
                 yield block
             else:
                 self._left_out += 1
@@ -181,9 +184,7 @@ class _Embedded:
             digest = _digest(rows)
             if digest not in self._tables:
                 self._tables[digest] = len(self._tables)
-                block = data_block("table", str(self._tables[digest]), table_data(rows))
-                if self._fits(block):
-                    yield block
+                yield self._fitting("table", str(self._tables[digest]), table_data(rows))
 
     def _scores(self, lane: int) -> Iterator[Markup]:
         scores = scores_so_far(self._lanes[lane].run)
@@ -192,19 +193,16 @@ class _Embedded:
             chat = self._row(task_id).chats.get((lane, trial))
             if chat is not None:
                 chat.decisive.extend(s for s in found if s.metric in DECISIVE)
-            block = data_block("scores", self._key(lane, task_id, trial), score_data(found))
-            if self._fits(block):
-                yield block
+            yield self._fitting("scores", self._key(lane, task_id, trial), score_data(found))
 
     def _key(self, lane: int, task_id: str, trial: int) -> str:
         return f"{lane}/{self._places[task_id]}/{trial}"
 
-    def _fits(self, block: Markup) -> bool:
-        size = len(block.encode())
-        if size > self._bytes_left:
-            return False
-        self._bytes_left -= size
-        return True
+    def _fitting(self, kind: str, key: str, value: Any) -> Markup:
+        """Return a block; an empty one where it has no room."""
+        block = self._parts.block(kind, key, value, self._bytes_left) or Markup()
+        self._bytes_left -= len(block.encode())
+        return block
 
     def _index_row(self, row: _Row) -> list[Any]:
         chats: list[list[list[Any]]] = [[] for _ in self._lanes]

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING
 
+from seal.core.formats import repairs_of
 from seal.core.types import Score, Step, Tables, Task, Tool, ToolCall, ToolResult, Trajectory
 from seal.evaluation.judge import MILESTONES
 from seal.report.annotations import Annotations, annotate
@@ -38,6 +39,8 @@ _MARKS = {
     "event": "bold magenta",
     "ended": "bold",
     "flag": "bold yellow",
+    "fault": "bold red",
+    "service": "yellow",
 }
 
 _JUDGES = {"rule": "judge (knows the gold)", "llm": "judge (a model, sees no gold)"}
@@ -230,8 +233,12 @@ def _call_lines(call: ToolCall, fold: int | None) -> Iterator[Line]:
     if call.arguments is None:
         yield "        arguments are no JSON object:", "red"
         yield from _folded_lines(call.raw, fold, by=8)
-    else:
-        yield from _folded_lines(json_text(call.arguments, indent=2), fold, by=8)
+        return
+    yield from _folded_lines(json_text(call.arguments, indent=2), fold, by=8)
+    repairs = repairs_of(call)
+    if repairs:
+        yield f"        repaired to be read ({', '.join(repairs)}); written as:", "yellow"
+        yield from _folded_lines(call.raw, fold, by=8)
 
 
 def _result_lines(result: ToolResult, fold: int | None) -> Iterator[Line]:

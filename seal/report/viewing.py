@@ -16,6 +16,7 @@ from seal.core.types import Score, Step, Task, Trajectory
 from seal.pipeline.run_folder import RunFolder
 from seal.report.annotations import Annotations
 from seal.report.breakdown import breakdown_tables
+from seal.report.error_patterns import environment_patterns, pattern_table
 from seal.report.outcomes import outcomes, scores_so_far, trajectories_so_far
 from seal.report.printable import one_line, printable
 from seal.report.tail import LineTail, Tail
@@ -47,6 +48,7 @@ def view(
     follow: bool = False,
     out: Console | None = None,
     fold: int | None = FOLD,
+    patterns: bool = False,
 ) -> None:
     """Print the list of a run's tasks, one chat, or what is being said.
 
@@ -57,6 +59,7 @@ def view(
         follow: Print chats as they grow, until the chat (or the run) has ended.
         out: Where to print; None: the terminal.
         fold: Characters of a text before it is folded; None: all of it.
+        patterns: Print the table of error patterns below the list, on whatever benchmark.
 
     Raises:
         UnknownNameError: No such task; names the closest.
@@ -71,8 +74,10 @@ def view(
             out.print(text, soft_wrap=True)
     elif task is None:
         out.print(outcome_table(run))
-        for table in breakdown_tables(run) if (run.path / "summary.json").is_file() else ():
-            out.print(table)
+        if (run.path / "summary.json").is_file():
+            told = pattern_table(run) if patterns else environment_patterns(run)
+            for shown in (*breakdown_tables(run), *told):
+                out.print(shown, soft_wrap=isinstance(shown, str))
     else:
         out.print(_transcript(run, task, trial, fold), soft_wrap=True)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -113,3 +114,26 @@ class Writer:
 
 def live_line(task_id: str, step: dict[str, Any], trial: int = 0) -> str:
     return json.dumps({"task_id": task_id, "trial": trial, "step": step}) + "\n"
+
+
+def blocks(page: str, kind: str) -> dict[str, Any]:
+    """Return the data blocks of a kind, whole, by their keys."""
+    parts = [value for _, values in _blocks(page, "parts") for value in values]
+
+    def whole(value: Any) -> Any:
+        if isinstance(value, str) and value.startswith("@"):
+            part = parts[int(value[1:])]
+            return part if isinstance(part, str) else whole(part)
+        if isinstance(value, list):
+            return [whole(inner) for inner in value]
+        if isinstance(value, dict):
+            return {name: whole(inner) for name, inner in value.items()}
+        return value
+
+    read = dict(_blocks(page, kind))
+    return read if kind == "index" else {key: whole(value) for key, value in read.items()}
+
+
+def _blocks(page: str, kind: str) -> list[tuple[str, Any]]:
+    pattern = rf'<script type="application/json" data-{kind}="([^"]*)">(.*?)</script>'
+    return [(key, json.loads(value)) for key, value in re.findall(pattern, page)]

@@ -13,6 +13,8 @@ from report_runs import WEATHER, chat, failed_chat, metric, task, verdict
 
 from seal.core.conditions import AllOf, StateHas, StateUnchanged
 from seal.core.types import Goal, Milestone, Plan, Score, Step, ToolCall, ToolResult
+from seal.evaluation.error_patterns import ErrorPatterns
+from seal.evaluation.error_patterns.metrics import PATTERNS
 from seal.report.anchors import task_link
 from seal.report.html import write_report
 
@@ -253,6 +255,27 @@ def test_a_link_opens_a_conversation_at_its_step(plain_page, dump):
     assert "names no city" in page
     assert "96,000 more characters" in page
     assert "(100,000 characters)" in page
+
+
+def test_a_finding_of_the_pattern_table_opens_its_step_which_is_marked(make_run, tmp_path, dump):
+    told = task("own/paris")
+    played = chat("own/paris")
+    wrong = replace(played.steps[1].call, name="wether", tool=None)
+    played = replace(
+        played, steps=(played.steps[0], replace(played.steps[1], call=wrong), *played.steps[2:])
+    )
+    scores = ErrorPatterns().score(told, played, {WEATHER.id: WEATHER})
+    metrics = {name: metric(0.5) for name in ("pass_rate", *PATTERNS)}
+    run = make_run("run", [told], [played], scores, metrics)
+    file = write_report([run], tmp_path / "patterns.html")
+    (address,) = re.findall(r'<a href="([^"]*)">own/paris, step 1: wether</a>', file.read_text())
+
+    page = dump(file, address.replace("&amp;", "&"))
+
+    assert re.search(r'<li class="step call target" id="step-0/0/0/1"', page)
+    assert text_of(page, "li", "mark fault") == [
+        "IFN, no such tool: wether expected ['weather_now'], received 'wether'"
+    ]
 
 
 def test_runs_are_opened_side_by_side_with_their_trials(plain_page, dump):

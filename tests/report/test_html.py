@@ -1,33 +1,29 @@
 """The report's text; what a browser makes of it is in test_browser.py."""
 
 import hashlib
-import json
 import re
 from base64 import b64encode
 from dataclasses import replace
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from markupsafe import Markup
-from report_runs import chat, metric, task, verdict
+from report_runs import blocks, chat, metric, task, verdict
 
 from seal.core.errors import DataError, UsageError
+from seal.core.plain import json_text
 from seal.report.anchors import task_link
 from seal.report.charts import Bar, BarGroup, bar_chart
-from seal.report.embedding import CUT, chat_data, data_block
+from seal.report.embedding import CUT, chat_data
 from seal.report.html import write_report
 from seal.report.lanes import lanes_of
 from seal.report.sections import SECTIONS, CeilingSection, shortfalls
+from seal.report.shared_parts import SharedParts, data_block
 
 
 def page(runs, tmp_path, **options):
     return write_report(runs, tmp_path / "report.html", **options).read_text()
-
-
-def blocks(text, kind):
-    found = re.findall(
-        rf'<script type="application/json" data-{kind}="([^"]*)">(.*?)</script>', text
-    )
-    return {key: json.loads(value) for key, value in found}
 
 
 def test_one_file_reaches_for_nothing_outside(scored_run, tmp_path):
@@ -138,11 +134,40 @@ def test_a_long_text_is_cut_and_the_rest_counted():
 
 
 def test_no_text_ends_a_data_block():
-    block = data_block("chat", "0/0/0", ["</script><!--", "&amp;"])
+    block = data_block("chat", "0/0/0", json_text(["</script><!--", "&amp;"]))
 
     assert block.count("</script>") == 1
     assert "<!--" not in block
     assert blocks(block, "chat") == {"0/0/0": ["</script><!--", "&amp;"]}
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers(-(2**53), 2**53) | st.text("@12<&ab \n", max_size=30),
+    lambda inner: st.lists(inner) | st.dictionaries(st.text("@ab", max_size=3), inner),
+)
+
+
+@given(st.lists(JSON, max_size=5))
+def test_blocks_that_share_parts_say_what_they_were_given(values):
+    shared = SharedParts()
+    page = "".join(shared.block("chat", str(n), value) for n, value in enumerate(values))
+
+    assert blocks(page, "chat") == {str(n): value for n, value in enumerate(values)}
+
+
+def test_what_occurs_twice_is_written_once():
+    shared, said = SharedParts(), "the same long words"
+    page = shared.block("chat", "0", [said, {"a": [said, 1]}]) + shared.block("chat", "1", [said])
+
+    assert page.count(said) == 1
+    assert blocks(page, "chat") == {"0": [said, {"a": [said, 1]}], "1": [said]}
+
+
+def test_parts_of_a_block_without_room_are_not_taken_for_written():
+    shared, said = SharedParts(), "the same long words"
+
+    assert shared.block("chat", "0", [said], room=20) is None
+    assert blocks(shared.block("chat", "1", [said]), "chat") == {"1": [said]}
 
 
 def test_controls_in_the_data_become_visible(make_run, tmp_path):

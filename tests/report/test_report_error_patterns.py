@@ -1,25 +1,34 @@
 """Tables of error patterns: what they are made of, and where their links lead."""
 
 import re
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
+from report_runs import WEATHER, blocks, chat, metric, task
 
-from seal.core.types import Goal, Task, Tool
+from seal.core.types import Goal, Score, Task, Tool
+from seal.evaluation.error_patterns import ErrorPatterns
+from seal.evaluation.error_patterns.metrics import PATTERNS
 from seal.pipeline.run import run
 from seal.pipeline.run_folder import RunFolder
 from seal.pipeline.settings import RunSettings
+from seal.report.annotations import Mark, annotate
 from seal.report.error_patterns import (
     COLUMNS,
     LINKED,
     PatternSection,
     environment_of,
+    environment_patterns,
     environments,
     pattern_run,
+    pattern_table,
 )
 from seal.report.html import write_report
 from seal.report.lanes import lanes_of
 from seal.report.sections import default_sections
+from seal.report.transcript import render_transcript
 
 
 @pytest.fixture(scope="module")
@@ -86,6 +95,89 @@ def test_an_environment_is_named_by_its_tag_else_by_its_tools() -> None:
     assert environment_of(Task("t", "b", (Goal("x", offered=("a",)),)), 0, tools) == "of a"
     assert environment_of(Task("t", "b", (Goal("x"),), world="phone"), 0, tools) == "phone"
     assert environment_of(Task("t", "b", (Goal("x"),)), 0, tools) == "-"
+
+
+def test_a_finding_is_marked_at_its_step(played: RunFolder) -> None:
+    scores = [score for score in played.scores() if score.metric in PATTERNS]
+    listed = [(s, f) for s in scores for f in s.details.get("findings", ()) if "step" in f]
+    assert listed
+    chats = {trajectory.task_id: trajectory for trajectory in played.trajectories()}
+    for score, finding in listed:
+        of_chat = [s for s in scores if s.task_id == score.task_id]
+        marks = annotate(None, chats[score.task_id], of_chat).marks[finding["step"]]
+        assert any(mark.text.startswith(f"{finding['pattern']}, ") for mark in marks)
+
+
+FAULTS = [{"kind": "wrong_type", "name": "days", "expected": "'integer'", "received": "True"}]
+
+
+@pytest.mark.parametrize(
+    ("name", "finding", "kind", "told"),
+    [
+        (
+            "iat",
+            {"pattern": "IAT", "faults": FAULTS},
+            "fault",
+            "IAT, a value of a wrong type: days expected 'integer', received True",
+        ),
+        (
+            "rac",
+            {"pattern": "RAC", "earlier": 3},
+            "fault",
+            "RAC, the same call again, as in step 3",
+        ),
+        (
+            "iav",
+            {"pattern": "IAV", "gold": 1, "cause": "wrong_value", "faults": FAULTS * 4},
+            "fault",
+            "IAV, a wrong or missing value, beside gold call 1: "
+            + "; ".join(["days expected 'integer', received True"] * 3)
+            + "; and 1 more",
+        ),
+        (
+            "ifn",
+            {"pattern": "IFN", "faults": [{"name": "wether"}]},
+            "fault",
+            "IFN, no such tool: wether",
+        ),
+        ("service_answers", {"service": "gone"}, "service", "the service gave no answer: gone"),
+    ],
+)
+def test_a_mark_says_what_is_wrong(name: str, finding: Any, kind: str, told: str) -> None:
+    score = Score("own/a", 0, 0, name, 0.5, details={"findings": [{"step": 1, **finding}]})
+    assert annotate(None, chat("own/a"), [score]).marks == {1: [Mark(kind, told)]}
+
+
+def test_calls_that_were_repaired_are_counted_and_shown(make_run, tmp_path: Path) -> None:
+    raw = "Action: weather_now\nAction Input: {'city': 'Paris'"
+    played = chat("own/a")
+    mended = replace(played.steps[1].call, raw=raw)
+    steps = (played.steps[0], replace(played.steps[1], call=mended), *played.steps[2:])
+    trajectory = replace(played, steps=steps)
+    scores = ErrorPatterns().score(task("own/a"), trajectory, {WEATHER.id: WEATHER})
+    metrics = {"pass_rate": metric(1.0), **{name: metric(1.0) for name in PATTERNS}}
+    run = make_run("run", [task("own/a")], [trajectory], scores, metrics)
+    told = "calls repaired to be read, no error either: 1 (closed 1, python_literal 1)"
+
+    page = write_report([run], tmp_path / "report.html").read_text("utf-8")
+    step = blocks(page, "chat")["0/0/0"]["steps"][1]
+    assert step["call"]["repairs"] == ["python_literal", "closed"]
+    assert step["call"]["written"] == [raw, 0]
+    assert told in page
+    assert f"lexical: {told}" in pattern_table(run)
+    shown = render_transcript(task("own/a"), trajectory, {}).plain
+    assert "repaired to be read (python_literal, closed); written as:" in shown
+
+
+def test_the_terminal_shows_table_4_where_environments_are_named(make_run) -> None:
+    metrics = {name: metric(0.5) for name in ("pass_rate", *PATTERNS)}
+    plain = make_run("plain", [task("own/a")], [], [], metrics)
+    named = make_run("named", [task("own/a", tags={"environment": "sky"})], [], [], metrics)
+    assert environment_patterns(plain) == []
+    (table,) = environment_patterns(named)
+    assert [str(column.header) for column in table.columns] == ["run", *COLUMNS]
+    assert len(pattern_table(plain)) == 1
+    assert pattern_table(make_run("old", [task("own/a")], [], [], {"calls": metric(1.0)})) == []
 
 
 def test_runs_without_patterns_have_no_section(scored_run: RunFolder) -> None:

@@ -1,12 +1,11 @@
 """Milestones along a chat, the world's changes, the clock and the audit's flags."""
 
-import json
 import re
 from dataclasses import replace
 
 import pytest
 from phone_chats import START, flag, moved, phone_chat, phone_task, scores_of
-from report_runs import chat, failed_chat, metric, task
+from report_runs import blocks, chat, failed_chat, metric, task
 
 from seal.core.conditions import Argument, Asked, Called, Column, DependsOn, StateHas, Told
 from seal.core.types import Goal, Milestone, Plan, Score, Step
@@ -40,13 +39,6 @@ def faults(outcome, node=0):
 def seen(played, scores=None, told=TASK):
     scores = scores_of(told, played) if scores is None else scores
     return render_transcript(told, played, {}, scores).plain.split("\n")
-
-
-def blocks(text, kind):
-    found = re.findall(
-        rf'<script type="application/json" data-{kind}="([^"]*)">(.*?)</script>', text
-    )
-    return {key: json.loads(value) for key, value in found}
 
 
 def test_milestones_are_told_with_their_steps():

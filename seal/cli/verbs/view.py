@@ -20,6 +20,9 @@ def command(
     trial: Annotated[int, typer.Option(help="Which trial of the task.")] = 0,
     follow: Annotated[bool, typer.Option("--follow", help="Print chats as they grow.")] = False,
     full: Annotated[bool, typer.Option("--full", help="Do not shorten long texts.")] = False,
+    patterns: Annotated[
+        bool, typer.Option("--patterns", help="Table of error patterns, on any benchmark.")
+    ] = False,
 ) -> int:
     """List a run's tasks, or show who said what to whom in one chat."""
     from seal.pipeline.run_folder import RunFolder
@@ -27,5 +30,6 @@ def command(
     from seal.report.viewing import view
 
     fold = None if full else FOLD
-    view(RunFolder.open(run), task, trial, follow, out=new_console(), fold=fold)
+    console = new_console()
+    view(RunFolder.open(run), task, trial, follow, out=console, fold=fold, patterns=patterns)
     return 0

@@ -69,7 +69,8 @@ MAX_TURNS = "max_turns"
 """Where a trajectory's provenance tells the turns that a goal was given."""
 PATTERNS = ("iac", "rac", "iav", "ife", "iat", "ian", "ifn")
 """The seven, in the order of ToolScan's table of results."""
-NAMES = (*PATTERNS, "recovery", "service_answers", "finished", "all_gold_calls")
+SERVICE_ANSWERS = "service_answers"
+NAMES = (*PATTERNS, "recovery", SERVICE_ANSWERS, "finished", "all_gold_calls")
 LISTED = 20
 """Most findings that details list."""
 
@@ -146,7 +147,7 @@ class ErrorPatterns:
             **by_step,
             "ife": replace(by_step["ife"], details=by_step["ife"].details | _repaired(acts)),
             "recovery": _recovery(findings, gold),
-            "service_answers": _services(findings),
+            SERVICE_ANSWERS: _services(findings),
             "all_gold_calls": undefined(reason) if chosen is None else _all_gold(chosen),
         }
 

@@ -26,6 +26,30 @@
     return node;
   }
 
+  // A text "@12" stands for part 12; a block of parts has the number of its first.
+  const parts = [...document.querySelectorAll("script[data-parts]")].map((node) => ({ node, first: Number(node.dataset.parts), values: null }));
+
+  function part(number) {
+    let low = 0;
+    let high = parts.length - 1;
+    while (low < high) {
+      const middle = Math.ceil((low + high) / 2);
+      if (parts[middle].first <= number) low = middle;
+      else high = middle - 1;
+    }
+    const found = parts[low];
+    found.values = found.values || read(found.node);
+    const value = found.values[number - found.first];
+    return typeof value === "string" ? value : whole(value);
+  }
+
+  function whole(value) {
+    if (typeof value === "string") return value[0] === "@" ? part(Number(value.slice(1))) : value;
+    if (Array.isArray(value)) return value.map(whole);
+    if (value === null || typeof value !== "object") return value;
+    return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, whole(inner)]));
+  }
+
   const blocks = new Map();
   const KINDS = ["task", "chat", "scores", "table"];
   for (const node of document.querySelectorAll(KINDS.map((kind) => `script[data-${kind}]`).join())) {
@@ -34,8 +58,8 @@
     if (!blocks.has(key)) blocks.set(key, []);
     blocks.get(key).push(node);
   }
-  const block = (key) => (blocks.has(key) ? read(blocks.get(key)[0]) : null);
-  const scoresOf = (key) => (blocks.get(`scores ${key}`) || []).flatMap(read);
+  const block = (key) => (blocks.has(key) ? whole(read(blocks.get(key)[0])) : null);
+  const scoresOf = (key) => (blocks.get(`scores ${key}`) || []).flatMap((node) => whole(read(node)));
 
   // ---- the table -------------------------------------------------------------------------------
 
@@ -352,6 +376,9 @@
     if (!call.tool) parts.push(make("p", { class: "fault" }, "No offered tool has this name."));
     if (!call.parsed) parts.push(make("p", { class: "fault" }, "The arguments are no JSON object:"));
     parts.push(textBlock("pre", call.arguments));
+    if (call.repairs) {
+      parts.push(make("p", { class: "repaired" }, `Repaired to be read (${call.repairs.join(", ")}); written as:`), textBlock("pre", call.written));
+    }
     return parts;
   }
 
@@ -384,6 +411,8 @@
     return node;
   }
 
+  const textOf = (details) => (Array.isArray(details) ? details : [JSON.stringify(details, null, 2), 0]);
+
   function scoreTable(scores) {
     if (!scores.length) return make("p", { class: "note" }, "No scores.");
     const goals = new Set(scores.map((score) => score[1])).size;
@@ -391,7 +420,7 @@
     const body = make("tbody", {}, ...scores.map(([metric, goal, value, reason, details]) => make(
       "tr", {}, make("th", { scope: "row" }, metric), goals > 1 ? make("td", {}, String(goal)) : null,
       make("td", { class: "figure" }, value === null ? "n/a" : Number(value).toFixed(3)),
-      make("td", { dir: "auto" }, reason, details ? make("details", {}, make("summary", {}, "details"), textBlock("pre", details)) : null),
+      make("td", { dir: "auto" }, reason, details ? make("details", {}, make("summary", {}, "details"), textBlock("pre", textOf(details))) : null),
     )));
     const head = make("tr", {}, ...heads.map((name) => make("th", { scope: "col" }, name)));
     const table = make("table", { class: "scores" }, make("thead", {}, head), body);
