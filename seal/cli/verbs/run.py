@@ -292,6 +292,7 @@ def _source(context: typer.Context, name: str) -> str:
 def _play(settings: RunSettings, out: Path, resume: bool, result: Output) -> int:
     from seal.pipeline.run import run
     from seal.report.breakdown import breakdown_tables
+    from seal.report.error_patterns import environment_patterns
     from seal.report.html import write_report
     from seal.report.missions import mission_breakdown
     from seal.report.notes import summary_notes
@@ -304,7 +305,11 @@ def _play(settings: RunSettings, out: Path, resume: bool, result: Output) -> int
     folder = played.folder
     report = write_report([folder], folder.report_path)
     result.result({"run": str(folder.path), **played.summary})
-    tables = (*breakdown_tables(folder), *mission_breakdown(folder))
+    tables = (
+        *breakdown_tables(folder),
+        *mission_breakdown(folder),
+        *environment_patterns(folder),
+    )
     result.show(summary_table(folder), *tables, *summary_notes(folder))
     result.show(f"run: {folder.path}", f"report: {report}")
     return played.exit_code

@@ -45,6 +45,7 @@ def command(
     from seal.pipeline.rescore import rescore
     from seal.pipeline.run_folder import RunFolder
     from seal.report.breakdown import breakdown_tables
+    from seal.report.error_patterns import environment_patterns
     from seal.report.missions import mission_breakdown
     from seal.report.notes import summary_notes
     from seal.report.tables import summary_table
@@ -65,7 +66,11 @@ def command(
             )
         result.result({"run": str(run), **summary})
         folder = RunFolder.open(run)
-        tables = (*breakdown_tables(folder), *mission_breakdown(folder))
+        tables = (
+            *breakdown_tables(folder),
+            *mission_breakdown(folder),
+            *environment_patterns(folder),
+        )
         notes = summary_notes(folder)
         goals = (goal for task in folder.tasks() for goal in task.goals)
         if match == MMTB and all(map(no_missions, goals)):
