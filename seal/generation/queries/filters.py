@@ -167,4 +167,5 @@ def _named(text: str) -> Sequence[JSON]:
     named_days = days(text)
     of_days = {float(part) for day in named_days for part in day.split("-")}
     plain = [n for n in set(numbers(text)) if n not in of_days and -n not in of_days]
-    return [*sorted(plain), *sorted(named_days), *sorted(n for n in names(text) if not n.isdigit())]
+    whole = [int(n) if n.is_integer() else n for n in sorted(plain)]
+    return [*whole, *sorted(named_days), *sorted(n for n in names(text) if not n.isdigit())]

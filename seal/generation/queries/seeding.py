@@ -6,10 +6,11 @@ and a request that names tool and values.
 
 from __future__ import annotations
 
+import random
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
-from seal.benchmarks.gold_calls import GoldCheck
+from seal.benchmarks.gold_calls import GoldCheck, admits
 from seal.benchmarks.importer import TASKS
 from seal.benchmarks.pool import StoredPool
 from seal.core.canonical import derive_seed
@@ -126,4 +127,26 @@ def _arguments(tool: Tool, seed: int) -> dict[str, JSON]:
     required = [name for name in tool.parameters.get("required") or () if name in written]
     optional = [name for name in written if name not in required]
     names = {*required, *optional[: max(0, _MOST_MADE - len(required))]}
-    return {key: value for key, value in written.items() if key in names}
+    declared = tool.parameters.get("properties") or {}
+    chance = random.Random(seed)
+    return {
+        key: _likely(declared.get(key), value, chance)
+        for key, value in written.items()
+        if key in names
+    }
+
+
+def _likely(schema: JSON, value: JSON, chance: random.Random) -> JSON:
+    """Return a day of the year to come instead of any digits in its form; other values as are."""
+    if not isinstance(value, str) or not isinstance(schema, dict) or "enum" in schema:
+        return value
+    day = f"2026-{chance.randint(1, 12):02}-{chance.randint(1, 28):02}"
+    if len(value) >= len(day) and value[4:5] == value[7:8] == "-":
+        moment = f"{day}T{chance.randint(8, 19):02}:30"
+        return next((v for v in (day, moment, f"{moment}:00") if _fits(schema, v, value)), value)
+    clock = f"{chance.randint(8, 19):02}:30"
+    return clock if value[2:3] == ":" and _fits(schema, clock, value) else value
+
+
+def _fits(schema: JSON, likely: str, value: str) -> bool:
+    return len(likely) == len(value) and admits(schema, likely)

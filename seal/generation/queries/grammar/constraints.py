@@ -38,6 +38,8 @@ _VALUES = 12
 """Values of an argument that are tried at most."""
 _TRIED = 60
 """Combinations of values that are tried for a seed."""
+_VARIED = 0.5
+"""Chance that a value is another one than the seed's; of two calls of one tool none is."""
 _HEAD = 18
 """Words of a tool's description that are taken at most."""
 
@@ -56,7 +58,7 @@ _BY_ARGUMENTS = re.compile(
     re.IGNORECASE,
 )
 """Where a description begins to tell of the arguments, which the request lists itself."""
-_OPEN = frozenset("than of from to in on at by for with and or a an the".split())  # noqa: SIM905
+_OPEN = frozenset("than of from to in on at by for with and or a an the are is".split())  # noqa: SIM905
 
 
 class Constraints:
@@ -75,6 +77,7 @@ class Constraints:
         self._tools = tools
         self._bench = bench
         self._seed = seed
+        self._found: dict[bytes, dict[str, list[JSON]]] = {}
         self._values: dict[tuple[str, str], dict[bytes, JSON]] = {}
         for call in (c for seed in seeds for plan in seed.plans for c in plan):
             for name, argument in (call.arguments or {}).items():
@@ -120,6 +123,12 @@ class Constraints:
 
     def _known(self, call: Called) -> dict[str, list[JSON]]:
         """Return the values that are known of each argument, the call's own first."""
+        key = canonical_json([call.tool, call.canonical_arguments()])
+        if key not in self._found:
+            self._found[key] = self._values_of(call)
+        return self._found[key]
+
+    def _values_of(self, call: Called) -> dict[str, list[JSON]]:
         tool = self._tools[call.tool]
         declared = tool.parameters.get("properties") or {}
         own = call.canonical_arguments()
@@ -146,6 +155,7 @@ class Constraints:
         """Return the calls with so many arguments; without chance, values are the seed's own."""
         room = MOST_CONSTRAINTS - sum(len(call.canonical_arguments()) for call in calls)
         made = []
+        alike = len({call.tool for call in calls}) < len(calls)
         for call in calls:
             known, own = self._known(call), call.canonical_arguments()
             optional = [name for name in known if name not in own]
@@ -158,8 +168,8 @@ class Constraints:
             arguments = {}
             for name in chosen:
                 values = known[name]
-                keep = chance is None or chance.random() < 0.5
-                arguments[name] = values[0] if keep or chance is None else chance.choice(values)
+                vary = chance is not None and not alike and chance.random() < _VARIED
+                arguments[name] = chance.choice(values) if vary and chance else values[0]
             made.append(GoldCall(call.tool, arguments))
         size = sum(len(call.arguments) for call in made)
         return made if LEAST_CONSTRAINTS <= size <= MOST_CONSTRAINTS else []

@@ -6,6 +6,7 @@ import random
 from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib.resources import files
+from itertools import islice
 from string import Formatter
 from typing import Any
 
@@ -22,6 +23,8 @@ from seal.generation.queries.vocabulary import Vocabulary, content_words
 
 _TRIES = 4
 """Candidates of a kind for each that is wanted."""
+_DRAWN = 30
+"""Foreign parameters that are looked at for each candidate."""
 _LONGEST = 40
 """Characters of a foreign value."""
 
@@ -75,15 +78,16 @@ class Irrelevance:
         return found
 
     def _of_others(self, seed: Seed, count: int, chance: random.Random) -> list[Candidate]:
-        fitting = [
+        drawn = chance.sample(self._foreign, min(_DRAWN * count, len(self._foreign)))
+        fitting = (
             (tool, name, value)
-            for tool, name, value in self._foreign
+            for tool, name, value in drawn
             if tool.id not in seed.offered
             and not self._vocabulary.heard(content_words(name), seed.offered)
-        ]
+        )
         found = []
         frames = _texts()["foreign"]
-        for tool, name, value in chance.sample(fitting, min(count, len(fitting))):
+        for tool, name, value in islice(fitting, count):
             place = chance.randrange(len(frames))
             phrase = named(name, value)
             text = frames[place].format(

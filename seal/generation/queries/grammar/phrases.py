@@ -152,7 +152,7 @@ def _truth(said: list[str], value: bool) -> str:
         return said[0] if value else f"not {said[0]}"
     if said[-1:] == ["only"] and len(said) > 1:
         return " ".join(said) if value else f"not necessarily {' '.join(said[:-1])}"
-    if said[:1] == ["no"] or said[0] in imperatives() or said[0] == "consider":
+    if len(said) == 1 or said[:1] == ["no"] or said[0] in imperatives() or said[0] == "consider":
         return f"{' '.join(said)}: {'yes' if value else 'no'}"
     return f"{'with' if value else 'without'} {' '.join(said)}"
 

@@ -1,0 +1,53 @@
+"""`seal generate queries`."""
+
+import json
+from pathlib import Path
+
+import pytest
+from query_pools import write_pool
+
+from seal.cli import main
+
+
+@pytest.fixture
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys):
+    """Run the command in a folder with a pool; gives exit code, stdout and stderr."""
+    monkeypatch.chdir(tmp_path)
+    write_pool(tmp_path / "boats", 2)
+
+    def call(*words: object) -> tuple[int, str, str]:
+        code = main(["generate", "queries", "--tools", "boats", "--out", "pool", *map(str, words)])
+        told = capsys.readouterr()
+        return code, told.out, told.err
+
+    return call
+
+
+def test_counts_are_told(run):
+    code, out, _ = run("--kinds", "paraphrase,irrelevance", "--review", "review.csv")
+    assert code == 0
+    assert "kept: 4\n" in out
+    assert "written to pool; play it: seal run pool" in out
+    assert Path("review.csv").is_file()
+
+
+def test_json_holds_the_report_alone(run):
+    code, out, _ = run("--json")
+    report = json.loads(out)
+    assert (code, report["generation"]["kept"]) == (0, report["tasks"])
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (("--kinds", "paraphase"), "Did you mean 'paraphrase'"),
+        (("--kinds", ","), "expected at least one of constraint"),
+        (("--per-seed", "0"), "per seed 0: expected 1 to 100"),
+        (("--tools", "nowhere"), "nowhere"),
+    ],
+)
+def test_what_cannot_be_is_said(run, words, told):
+    code, _, error = run(*words)
+    assert code == 2
+    assert told in error
+    assert not Path("pool").exists()

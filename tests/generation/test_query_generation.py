@@ -1,0 +1,183 @@
+"""Queries made of pools: what is kept, what is not and why, and going on after a kill."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import orjson
+import pytest
+from query_pools import radio, write_pool
+
+import seal
+from seal.core.errors import DataError, UnknownNameError, UsageError
+from seal.core.records import write_records
+
+OUTPUT = ("tools.jsonl", "tasks.jsonl", "import.json", "statistics.json", "rejected.jsonl")
+
+
+def contents(out: Path) -> dict[str, bytes]:
+    """Return every file of a pool, those of the work too."""
+    return {str(p.relative_to(out)): p.read_bytes() for p in sorted(out.rglob("*.json*"))}
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Queries of the first five seeds of the sample of similar tools."""
+    out = tmp_path_factory.mktemp("queries") / "pool"
+    seal.generate_queries("toolscan-sample", out, per_seed=2, limit=5)
+    return out
+
+
+def tasks(out: Path) -> list[seal.Task]:
+    return list(seal.load_pool(out).tasks())
+
+
+def test_every_kind_is_made_and_every_candidate_accounted_for(whole):
+    counts = orjson.loads((whole / "statistics.json").read_bytes())
+    assert {kind: of["kept"] > 4 for kind, of in counts["of_kind"].items()} == {
+        "constraint": True,
+        "paraphrase": True,
+        "irrelevance": True,
+    }
+    made = tasks(whole)
+    rejected = (whole / "rejected.jsonl").read_bytes().splitlines()
+    assert len(made) == counts["kept"]
+    assert len(made) + len(rejected) == counts["proposed"]
+    drafts = map(orjson.loads, (whole / "generation/drafts.jsonl").read_bytes().splitlines())
+    proposed = sum(len(draft["candidates"]) + len(draft["unusable"]) for draft in drafts)
+    assert proposed == counts["proposed"]
+
+
+def test_constraints_hold_their_results_and_paraphrases_their_seed_s_gold(whole):
+    seeds = {task.id: task for task in seal.load_pool("toolscan-sample").tasks()}
+    for task in tasks(whole):
+        (goal,) = task.goals
+        if task.tags["query_kind"] == "constraint":
+            (plan,) = goal.plans
+            assert all(milestone.result for milestone in plan.milestones)
+            assert 3 <= sum(len(call.arguments) for call in plan.calls()) <= 4
+        elif task.tags["query_kind"] == "paraphrase":
+            assert goal.plans == seeds[task.metadata["seed"]].goals[0].plans
+        else:
+            assert [len(plan.milestones) for plan in goal.plans] == [0]
+            assert goal.labels == {"action": "abstain", "irrelevance": task.tags["irrelevance"]}
+
+
+def test_all_reasons_for_abstention_are_made(whole):
+    reasons = {task.tags["irrelevance"] for task in tasks(whole)}
+    assert reasons == {
+        "none",
+        "unsupported_constraint",
+        "foreign_parameter",
+        "unrelated_request",
+    }
+
+
+def test_the_oracle_solves_all_of_it(whole, tmp_path):
+    result = seal.run(whole, model="oracle", out=tmp_path / "run", baselines=False)
+    metrics = result.summary["metrics"]
+    for name in ("pass_rate", "mission_accuracy", "call_recall", "param_acc_gold"):
+        assert metrics[name]["mean"] == 1.0
+    assert not [f for f in seal.lint(whole).findings if f.severity == "error"]
+
+
+def test_a_seed_and_no_other_gives_the_same_bytes(whole, tmp_path):
+    for seed in (0, 1):
+        out = tmp_path / str(seed) / "pool"
+        seal.generate_queries("toolscan-sample", out, per_seed=2, limit=5, seed=seed)
+        assert (contents(out) == contents(whole)) is (seed == 0)
+
+
+def test_a_killed_generation_goes_on_and_ends_with_the_same_bytes(whole, tmp_path):
+    out = tmp_path / "pool"
+    code = (
+        "import sys, time, seal\n"
+        "seal.generate_queries('toolscan-sample', sys.argv[1], per_seed=2, limit=5,\n"
+        "                      progress=lambda done, total: time.sleep(0.03))\n"
+    )
+    process = subprocess.Popen([sys.executable, "-c", code, str(out)], env=dict(os.environ))
+    journal = out / "generation" / "drafts.jsonl"
+    while process.poll() is None:
+        if journal.is_file() and journal.read_bytes().count(b"\n") >= 6:
+            process.send_signal(signal.SIGKILL)
+            break
+        time.sleep(0.01)
+    assert process.wait() == -signal.SIGKILL
+    assert not (out / "tasks.jsonl").exists()
+    with journal.open("ab") as file:
+        file.write(b'{"schema":"query_draft/1","id":"par')  # as a kill amid a line leaves it
+    seal.generate_queries("toolscan-sample", out, per_seed=2, limit=5)
+    assert contents(out) == contents(whole)
+
+
+def test_the_limit_may_grow(whole, tmp_path):
+    out = tmp_path / "pool"
+    seal.generate_queries("toolscan-sample", out, per_seed=2, limit=2, kinds=("paraphrase",))
+    few = len(tasks(out))
+    seal.generate_queries("toolscan-sample", out, per_seed=2, limit=4, kinds=("paraphrase",))
+    assert len(tasks(out)) > few
+
+
+@pytest.mark.parametrize(
+    ("settings", "error", "told"),
+    [
+        ({"kinds": ("paraphrases",)}, UnknownNameError, "Did you mean 'paraphrase'"),
+        ({"kinds": ()}, UsageError, "expected at least one of constraint"),
+        ({"per_seed": 0}, UsageError, "per seed 0: expected 1 to 100"),
+        ({"per_seed": 101}, UsageError, "per seed 101"),
+        ({"limit": 0}, UsageError, "limit 0"),
+        ({"per_sed": 1}, UnknownNameError, "Did you mean 'per_seed'"),
+        ({"model": "oracle"}, UsageError, "writes no queries"),
+        ({"base_url": "http://localhost:1/v1"}, UsageError, "name the model too"),
+    ],
+)
+def test_settings_that_cannot_be_are_refused_before_anything_is_written(
+    tmp_path, settings, error, told
+):
+    with pytest.raises(error, match=told):
+        seal.generate_queries("sample", tmp_path / "pool", **settings)
+    assert not (tmp_path / "pool").exists()
+
+
+def test_an_occupied_folder_and_other_settings_are_refused(whole, tmp_path):
+    (tmp_path / "note.txt").touch()
+    with pytest.raises(UsageError, match="holds something else"):
+        seal.generate_queries("sample", tmp_path)
+    before = contents(whole)
+    with pytest.raises(UsageError, match="was made with another per_seed: 2, now 3"):
+        seal.generate_queries("toolscan-sample", whole, per_seed=3)
+    assert contents(whole) == before
+
+
+def test_a_stateful_pool_is_refused_with_the_reason(tmp_path):
+    with pytest.raises(UsageError, match=r"toolsandbox-sample has no seed \(53 part_of_a_talk\)"):
+        seal.generate_queries("toolsandbox-sample", tmp_path / "pool")
+
+
+def test_a_pool_without_tools_is_refused(tmp_path):
+    folder = tmp_path / "empty"
+    folder.mkdir()
+    for name in ("tools.jsonl", "tasks.jsonl"):
+        (folder / name).touch()
+    with pytest.raises(DataError, match="a pool needs tools"):
+        seal.generate_queries(folder, tmp_path / "pool")
+
+
+def test_tools_without_gold_are_seeds(tmp_path):
+    folder = write_pool(tmp_path / "boats", 0)
+    made = seal.generate_queries(folder, tmp_path / "pool")
+    assert made.statistics["made_seeds"] == 2
+    kinds = {task.tags["query_kind"] for task in tasks(tmp_path / "pool")}
+    assert kinds == {"constraint", "paraphrase", "irrelevance"}
+
+
+def test_what_nobody_keeps_is_told(tmp_path):
+    folder = write_pool(tmp_path / "boats", 0)
+    write_records(folder / "tools.jsonl", [radio()])
+    with pytest.raises(DataError, match=r"no query of 1 was kept: .*rejected.jsonl says why"):
+        seal.generate_queries(folder, tmp_path / "pool", kinds=("constraint",))
+    (line,) = (tmp_path / "pool/rejected.jsonl").read_bytes().splitlines()
+    assert orjson.loads(line)["reason"] == "too_few_arguments"
