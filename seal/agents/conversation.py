@@ -98,6 +98,8 @@ class ChatOptions:
     """True: the user answers although there is no brief, for a person or model plays it."""
     user_brief: Brief = WHOLE
     """Parts of the persona that the user is told."""
+    told: Mapping[str, Any] = field(default_factory=dict)
+    """What the team's roles find in `chat.options` besides: its options, and facts of the task."""
 
 
 @dataclass(slots=True)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from typing import Any, Literal, Protocol, runtime_checkable
 
 from seal.core.errors import UsageError
 from seal.core.protocols import Reply
 from seal.core.registry import Registry
-from seal.core.types import Step
+from seal.core.types import JSON, Goal, Step, Task
 
 USER = "user_simulator"
 EXECUTOR = "executor"
@@ -25,6 +25,7 @@ REGISTRY = Registry(
         "full": "seal.agents.teams:FULL",
         "direct": "seal.agents.teams:DIRECT",
         "single": "seal.agents.teams:SINGLE",
+        "tool_life": "seal.agents.tool_life.team:TOOL_LIFE",
     },
 )
 
@@ -53,6 +54,30 @@ class Team:
     """Roles that a user may seat by flag and that are empty otherwise."""
     sight: Mapping[str, Sight] = field(default_factory=lambda: {USER: "own"})
     """Role to what it sees; roles that are not named see all."""
+    models: Mapping[str, Any] = field(default_factory=dict)
+    """Role to the model that it has where the user names none, instead of the run's."""
+    one_voice: str | None = None
+    """Role in whose name the agent's part of earlier goals is told; None: the lead passes on what
+    the execution manager does, as in a chat."""
+    variants: Mapping[str, Team] = field(default_factory=dict)
+    """Label `task` of a goal to the team that plays it instead of this one."""
+    measured: Mapping[str, JSON] = field(default_factory=dict)
+    """Options that decide what is asked of the roles, which see them in `chat.options`."""
+    arranged: Mapping[str, JSON] = field(default_factory=dict)
+    """Options that decide how it is asked; roles see them too."""
+    facts: Callable[[Task, int], Mapping[str, JSON]] | None = None
+    """(task, seed of the run) to what the roles are told of one task in `chat.options`; it is kept
+    in the trajectory's provenance. None: nothing."""
+
+    def playing(self, goal: Goal) -> Team:
+        """Return the team that plays a goal: this one, or its variant for the label `task`."""
+        label = goal.labels.get("task")
+        return self.variants.get(label, self) if isinstance(label, str) else self
+
+    def every_role(self) -> set[str]:
+        """Return the roles that it has or may have, its variants' too."""
+        inner = (team.every_role() for team in self.variants.values())
+        return {*self.roles, *self.optional}.union(*inner)
 
     def seat(self, role: str, agent: Any, after: str | None = None) -> Team:
         """Return a team with one more role, or another agent in a role.
@@ -65,6 +90,12 @@ class Team:
         Raises:
             UsageError: `after` is no role of the team.
         """
+        variants = {
+            label: team.seat(role, agent) if role in team.every_role() else team
+            for label, team in self.variants.items()
+        }
+        if after is None and role not in {*self.roles, *self.optional} and variants:
+            return replace(self, variants=variants)
         order = dict(self.after)
         if after is not None:
             if after not in {*self.roles, *self.optional}:
@@ -74,7 +105,7 @@ class Team:
                 )
             order[role] = tuple(name for name in order.get(after, ()) if name != role)
             order[after] = (role,)
-        return replace(self, roles={**self.roles, role: agent}, after=order)
+        return replace(self, roles={**self.roles, role: agent}, after=order, variants=variants)
 
     def visible(self, steps: Sequence[Step], role: str) -> Sequence[Step]:
         """Return the steps that a role sees, in order."""
@@ -158,15 +189,51 @@ SINGLE = Team(
 """user_simulator and the role under test, one reply: DialogTool's tasks."""
 
 
-def build_team(what: Any, roles: Mapping[str, Any]) -> Team:
-    """Return a team by object or name, with the roles that the user replaced.
+@runtime_checkable
+class ArrangedTeam(Protocol):
+    """A team whose seats depend on options of the run."""
+
+    options: Set[str]
+    """Names of the options (`-T key=value`) that it takes; all others are a world's."""
+
+    def arrange(self, options: Mapping[str, Any]) -> Team:
+        """Return the team under the options that were given.
+
+        Raises:
+            OptionError: A value that an option cannot have; names those that it can.
+        """
+        ...
+
+
+def team_options(what: Any) -> Set[str]:
+    """Return the names of the options that a team takes.
 
     Raises:
         UnknownNameError: No team of that name.
-        UsageError: A role that the team neither has nor may have.
     """
-    team: Team = REGISTRY.resolve(what)
-    known = {*team.roles, *team.optional}
+    found = REGISTRY.resolve(what)
+    return found.options if isinstance(found, ArrangedTeam) else frozenset()
+
+
+def build_team(
+    what: Any, roles: Mapping[str, Any], options: Mapping[str, Any] | None = None
+) -> Team:
+    """Return a team by object or name, with the roles that the user replaced.
+
+    Args:
+        what: Team, its name or dotted path, or an `ArrangedTeam`.
+        roles: Role to the agent that plays it.
+        options: Of the run; a team takes those that `team_options` names.
+
+    Raises:
+        UnknownNameError: No team of that name.
+        UsageError: A role that the team neither has nor may have, or an option of no sense.
+    """
+    found = REGISTRY.resolve(what)
+    if isinstance(found, ArrangedTeam):
+        found = found.arrange({k: v for k, v in (options or {}).items() if k in found.options})
+    team: Team = found
+    known = team.every_role()
     for role, agent in roles.items():
         if role not in known:
             raise UsageError(

@@ -68,7 +68,7 @@ class View:
     def options(self) -> Mapping[str, Any]:
         """Settings of the run that concern roles."""
         options = self._chat.options
-        return {"retrieve": options.retrieve, "top_k": options.top_k}
+        return {**options.told, "retrieve": options.retrieve, "top_k": options.top_k}
 
     def complete(
         self, messages: Sequence[Message], tools: Sequence[Tool] = (), json_object: bool = False
@@ -82,6 +82,7 @@ class View:
             options.temperature,
             options.seed(self.role),
             json_object=json_object,
+            goal=self.goal,
         )
         model = self._chat.services.model(self.role)
         answer = checked_completion(self.role, model.complete(request))

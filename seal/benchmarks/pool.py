@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
 
@@ -26,6 +26,9 @@ from seal.core.types import JSON, Task, Tool, Trajectory
 
 _LISTED = 20
 """Values of a tag that a message lists at most."""
+
+
+View = Callable[[Callable[[], Iterator[Task]]], Iterator[Task]]
 
 
 def load_pool(folder: Path) -> StoredPool:
@@ -51,10 +54,12 @@ class StoredPool:
     Args:
         folder: With tools.jsonl and tasks.jsonl; `import.json`, `recorded/` and `web.json` where
             they exist.
+        view: Given a function that reads all tasks, yields those that are played, in their order.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, view: View | None = None) -> None:
         self.folder = folder
+        self._view = view
 
     @cached_property
     def report(self) -> dict[str, JSON]:
@@ -127,7 +132,7 @@ class StoredPool:
         known: defaultdict[str, set[str]] = defaultdict(set)
         wanted = {tag: value.casefold() for tag, value in (select or {}).items()}
         found = 0
-        for task in self._checked():
+        for task in self._checked() if self._view is None else self._view(self._checked):
             if limit is not None and found >= limit:
                 return
             tags = {tag: _written(value) for tag, value in task.tags.items()}

@@ -59,6 +59,8 @@ class Request:
     max_tokens: int | None = None
     json_object: bool = False
     """True: the answer must be one JSON object."""
+    goal: int = 0
+    """Position of the goal that is played; offline models may read it, servers never see it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -297,7 +299,10 @@ class Chat(Protocol):
 
     @property
     def options(self) -> Mapping[str, Any]:
-        """Settings of the run that concern roles: retrieve (once, per-step, on-demand), top_k."""
+        """Settings of the run that concern roles: retrieve (once, per-step, on-demand), top_k.
+
+        Besides them what the team tells its roles (`Team.measured`, `arranged`, `facts`).
+        """
         ...
 
     def complete(

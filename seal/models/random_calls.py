@@ -12,6 +12,7 @@ from seal.core.protocols import Completion, Request
 from seal.core.types import JSON, ToolCall
 from seal.models.lexical import current_exchange, speak_plainly, stated_results
 from seal.models.settings import ModelSettings
+from seal.models.tool_life.playing import play_by_chance
 
 _WORDS = ("alpha", "bravo", "delta", "kilo", "lima", "oscar", "sierra", "tango")
 _FORMATS = {
@@ -34,7 +35,7 @@ class RandomCalls:
 
     def complete(self, request: Request) -> Completion:
         """Return a call or a text; uses no tokens."""
-        spoken = speak_plainly(request)
+        spoken = speak_plainly(request) or play_by_chance(request)
         if spoken is not None:
             return spoken
         scene = current_exchange(request.messages)

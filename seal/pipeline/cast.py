@@ -52,7 +52,7 @@ class Cast:
         self._store = store
         self._pool = pool
         self._built: dict[str | int, tuple[Any, Any]] = {}
-        self._how = Presentation(settings.format, settings.tool_messages)
+        self._how = Presentation(settings.play.format, settings.tool_messages)
         self._spec_of = dict(settings.role_models)
         specs = (settings.model, *self._spec_of.values())
         known = frozenset[str]().union(*map(offline_options, specs))

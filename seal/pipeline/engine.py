@@ -30,6 +30,7 @@ from seal.pipeline.identity import name_of, versions
 from seal.pipeline.live import LiveFile
 from seal.pipeline.merging import merge_goals
 from seal.pipeline.places import cache_folder
+from seal.pipeline.played import team_part
 from seal.pipeline.ranking import Retrieved, rank_tasks
 from seal.pipeline.run_folder import RunFolder
 from seal.pipeline.searching import search_pool
@@ -59,19 +60,24 @@ class Engine:
     """
 
     def __init__(self, settings: RunSettings, folder: RunFolder, pool: StoredPool) -> None:
-        self._settings = settings
         self._folder = folder
         self._pool = pool
         self._tools: dict[str, Tool] = {tool.id: tool for tool in pool.tools()}
-        team = build_team(settings.team, settings.roles)
+        of_team, of_worlds = team_part(settings)
+        team = build_team(settings.play.team, settings.roles, of_team)
         self._team = _with_style(_with_user(team, settings, pool), settings)
+        settings = replace(
+            settings,
+            role_models={**team.models, **settings.role_models},
+            world_options=of_worlds,
+        )
+        self._settings = settings
         _check_roles(settings, self._team)
         self._store = Store(cache_folder(settings.cache_dir) / "answers.sqlite")
         self._cast = Cast(settings, self._store, pool)
         self._environments = EnvironmentSource(settings, self._tools, pool, self._store, self._cast)
-        self._seats: Mapping[str, Any] = {
-            role: agent if isinstance(agent, type) else build_agent(agent)
-            for role, agent in self._team.roles.items()
+        self._seats = {
+            team.lead: _seats_of(team) for team in (self._team, *self._team.variants.values())
         }
         self._examples = (
             Examples(pool.tasks(), self._tools, settings.seed) if settings.one_shot else None
@@ -156,9 +162,11 @@ class Engine:
             InfrastructureError: What failed before the chat began.
         """
         every = range(len(task.goals))
-        chats = [every] if self._settings.history == "own" else [[goal] for goal in every]
-        parts = [self._chat(task, trial, goals, rankings) for goals in chats]
-        return merge_goals(task, trial, parts)
+        chats = [every] if self._settings.play.history == "own" else [[goal] for goal in every]
+        team = self._team.playing(task.goals[0])
+        facts = team.facts(task, self._settings.seed) if team.facts is not None else {}
+        parts = [self._chat(task, trial, goals, rankings, team, facts) for goals in chats]
+        return replace(merge_goals(task, trial, parts), provenance=dict(facts))
 
     def stop(self) -> None:
         """Let the chats in progress end at their next step; nothing comes of them."""
@@ -191,7 +199,8 @@ class Engine:
             "max_messages": s.max_messages,
             "max_tokens": s.max_tokens,
             "max_seconds": s.max_seconds,
-            "history": s.history,
+            "history": s.play.history,
+            **_measured(s, self._team),
             "cutoffs": list(s.cutoffs),
             "metrics": [name_of(metric) for metric in s.metrics],
             "seed": s.seed,
@@ -207,8 +216,8 @@ class Engine:
         user: dict[str, JSON] = {"agent": name_of(agent), "brief": s.user_brief}
         if agent == USER:
             user["prompt"] = digest(prompt("user_simulator"))
-            if s.format != "native" and USER not in s.role_models:
-                user["format"] = s.format
+            if s.play.format != "native" and USER not in s.role_models:
+                user["format"] = s.play.format
         return user if agent == SCRIPTED_USER else {**user, **self._cast.identity(USER)}
 
     def system(self) -> dict[str, JSON]:
@@ -226,6 +235,7 @@ class Engine:
             **self._cast.presentation,
             "style": s.style,
             "team": self._team.name,
+            **_arranged(s, self._team),
             "roles": {role: name_of(agent) for role, agent in sorted(self._team.roles.items())},
             "prompts": prompts_digest(),
             "versions": versions(),
@@ -241,6 +251,8 @@ class Engine:
         trial: int,
         goals: Sequence[int],
         rankings: Sequence[Ranking],
+        team: Team,
+        facts: Mapping[str, JSON],
     ) -> Trajectory:
         example = self._examples.of(task) if self._examples is not None else None
         models = self._cast.open(task, trial, example)
@@ -259,26 +271,33 @@ class Engine:
             conversation = Conversation(
                 task,
                 trial,
-                self._team,
-                self._seated(),
+                team,
+                self._seated(team),
                 Services(models, environment, self._find, judge),
-                {goal: self._offered(task, goal, rankings) for goal in goals},
+                {goal: self._offers(task, goal, goals, rankings) for goal in goals},
                 offers=offers,
                 limits=self._limits_of(task),
-                options=self._options(task, trial),
+                options=self._options(task, trial, team, facts),
                 goals=goals,
-                history=history_of(task, goals[0], self._team.lead),
+                history=_history(task, goals[0], team),
                 on_step=record,
                 rankings=[ranking for ranking in rankings if ranking.goal in goals],
             )
             play(conversation)
         return conversation.trajectory()
 
-    def _seated(self) -> dict[str, Agent]:
+    def _seated(self, team: Team) -> dict[str, Agent]:
         return {
             role: build_agent(agent) if isinstance(agent, type) else agent
-            for role, agent in self._seats.items()
+            for role, agent in self._seats[team.lead].items()
         }
+
+    def _offers(
+        self, task: Task, goal: int, goals: Sequence[int], rankings: Sequence[Ranking]
+    ) -> list[Tool]:
+        """Return what a goal offers; the first of a chat what goals before it offered, too."""
+        before = range(goal) if goal == goals[0] else ()
+        return [tool for g in (*before, goal) for tool in self._offered(task, g, rankings)]
 
     def _offered(self, task: Task, goal: int, rankings: Sequence[Ranking]) -> list[Tool]:
         mine = [ranking for ranking in rankings if ranking.goal == goal]
@@ -348,12 +367,46 @@ class Engine:
             turns = max(turns, own)
         return replace(self._limits, max_messages=own, max_turns=turns, repeats=None)
 
-    def _options(self, task: Task, trial: int) -> ChatOptions:
+    def _options(
+        self, task: Task, trial: int, team: Team, facts: Mapping[str, JSON]
+    ) -> ChatOptions:
         s = self._settings
         seed: Callable[[str], int] = self._cast.seed_of(task, trial)
         return ChatOptions(
-            s.retrieve, s.top_k, s.temperature, seed, USER in s.role_models, s.user_brief
+            s.retrieve,
+            s.top_k,
+            s.temperature,
+            seed,
+            USER in s.role_models,
+            s.user_brief,
+            {**team.measured, **team.arranged, **facts},
         )
+
+
+def _seats_of(team: Team) -> dict[str, Any]:
+    """Return role to agent, or to the class that each chat has its own agent of."""
+    return {
+        role: agent if isinstance(agent, type) else build_agent(agent)
+        for role, agent in team.roles.items()
+    }
+
+
+def _history(task: Task, goal: int, team: Team) -> list[Step]:
+    voice = team.one_voice
+    return (
+        history_of(task, goal, team.lead) if voice is None else history_of(task, goal, voice, voice)
+    )
+
+
+def _measured(settings: RunSettings, team: Team) -> dict[str, JSON]:
+    """Return what the run measures besides, where it measures any of it."""
+    found: dict[str, JSON] = {"on_policy": True} if settings.on_policy else {}
+    return found | ({"asked": dict(team.measured)} if team.measured else {})
+
+
+def _arranged(settings: RunSettings, team: Team) -> dict[str, JSON]:
+    found: dict[str, JSON] = {"tools": settings.tools} if settings.tools != "recorded" else {}
+    return found | ({"arranged": dict(team.arranged)} if team.arranged else {})
 
 
 def _with_user(team: Team, settings: RunSettings, pool: StoredPool) -> Team:
@@ -393,7 +446,7 @@ def _has_replies(pool: StoredPool) -> bool:
 
 def _check_roles(settings: RunSettings, team: Team) -> None:
     """Raise UnknownNameError where a model is named for a role that nobody plays."""
-    known = {*team.roles, *team.optional, *_BESIDE_THE_CHAT}
+    known = {*team.every_role(), *_BESIDE_THE_CHAT}
     for role in settings.role_models:
         if role not in known:
             raise UnknownNameError(f"role in team {team.name}", role, known)

@@ -62,7 +62,7 @@ class EnvironmentSource:
                 f"--feedback {settings.feedback}: a recording answers as it was answered then; "
                 "leave the option out, or play with another --simulator"
             )
-        written = "native" if recorded else settings.format
+        written = "native" if recorded else settings.play.format
         self._feedback = FeedbackSwitch(settings.feedback, known, written)
         self._world_of = {task.id: task.world for task in pool.tasks() if task.world}
         if settings.world_options and not self._world_of:

@@ -13,7 +13,7 @@ BEFORE = -1
 """Goal of the steps of a task's own history: they belong to none that is played."""
 
 
-def history_of(task: Task, goal: int, lead: str) -> list[Step]:
+def history_of(task: Task, goal: int, lead: str, caller: str = MANAGER) -> list[Step]:
     """Return the steps before a goal, numbered through.
 
     Where `metadata["golden_history"]` is `texts`, earlier goals come without calls and results.
@@ -23,20 +23,29 @@ def history_of(task: Task, goal: int, lead: str) -> list[Step]:
         goal: Position of the first goal that is played: those before it come as their references.
         lead: Role that hears the user; where it is not the execution manager, it hands requests on
             to that role and passes its reports on to the user, as in a chat.
+        caller: Role that makes the calls; where it is the lead too, nothing is handed on.
     """
     steps: list[Step] = []
     append_renumbered(steps, [replace(step, goal=BEFORE) for step in task.history])
     in_words = task.metadata.get("golden_history") == "texts"
     for position, earlier in enumerate(task.goals[:goal]):
-        said = [*_said_before(earlier, lead, position), *_golden(earlier, lead)]
+        said = [
+            *_said_before(earlier, lead, caller, position),
+            *_golden(earlier, lead, caller),
+        ]
         told = [step for step in said if not (in_words and (step.call or step.result))]
         append_renumbered(steps, [replace(step, goal=position) for step in told])
-    append_renumbered(steps, _said_before(task.goals[goal], lead, goal, ("system", USER, MANAGER)))
+    everybody = ("system", USER, MANAGER)
+    append_renumbered(steps, _said_before(task.goals[goal], lead, caller, goal, everybody))
     return steps
 
 
 def _said_before(
-    goal: Goal, lead: str, position: int, authors: Sequence[str] = (USER, MANAGER)
+    goal: Goal,
+    lead: str,
+    caller: str,
+    position: int,
+    authors: Sequence[str] = (USER, MANAGER),
 ) -> list[Step]:
     """Return what the label `before` says between two goals: [[author, text]...].
 
@@ -45,8 +54,8 @@ def _said_before(
     said: list[Step] = []
     for author, text in goal.labels.get("before", ()):
         if author in authors:
-            step = Step(0, author, MANAGER if author == "system" else lead, text, goal=position)
-            spoken = [step] if author == "system" else _spoken(step, lead)
+            step = Step(0, author, caller if author == "system" else lead, text, goal=position)
+            spoken = [step] if author == "system" else _spoken(step, lead, caller)
             said += [replace(one, turn=len(said) + n) for n, one in enumerate(spoken)]
     return said
 
@@ -70,12 +79,12 @@ def append_renumbered(steps: list[Step], played: Sequence[Step]) -> None:
         )
 
 
-def _golden(goal: Goal, lead: str) -> list[Step]:
+def _golden(goal: Goal, lead: str, caller: str) -> list[Step]:
     """Return a goal's request and reference as the team would have said them."""
     said: list[Step] = []
     turn, before = -1, None
     for step in _with_request(goal, lead):
-        for spoken in _spoken(step, lead):
+        for spoken in _spoken(step, lead, caller):
             together = step.call is not None and step.turn == before
             turn += not together
             said.append(replace(spoken, turn=turn))
@@ -89,16 +98,16 @@ def _with_request(goal: Goal, lead: str) -> Iterator[Step]:
     yield from goal.reference
 
 
-def _spoken(step: Step, lead: str) -> list[Step]:
+def _spoken(step: Step, lead: str, caller: str) -> list[Step]:
     """Return a step as it is said in this team: texts pass through the lead."""
     if step.call is not None:
-        return [replace(step, author=MANAGER)]
+        return [replace(step, author=caller)]
     if step.result is not None:
-        return [replace(step, recipient=MANAGER)]
+        return [replace(step, recipient=caller)]
     if step.author == USER:
-        route = [(USER, lead), (lead, MANAGER)]
+        route = [(USER, lead), (lead, caller)]
     else:
-        route = [(MANAGER, lead), (lead, USER)]
+        route = [(caller, lead), (lead, USER)]
     return [
         replace(step, author=author, recipient=recipient)
         for author, recipient in route

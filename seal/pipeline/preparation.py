@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from pathlib import Path
 
 from seal.benchmarks.pool import StoredPool
 from seal.core.errors import UsageError
 from seal.core.records import write_records
+from seal.core.types import JSON
 from seal.pipeline.engine import Engine
 from seal.pipeline.identity import check_resumable, warnings_of
 from seal.pipeline.run_folder import RunFolder
@@ -45,11 +46,13 @@ def prepare(
     pool: StoredPool,
     engine: Engine,
     resume: bool,
+    defaults: Mapping[str, JSON],
     only: Collection[str] | None = None,
 ) -> list[str]:
     """Write the run's tasks, tools and manifest, or make sure that they are the same as before.
 
-    Of the tasks, those whose ids are in `only`, where it is given.
+    Of the tasks, those whose ids are in `only`, where it is given; `defaults` are the settings that
+    the pool gave.
 
     Returns:
         What a reader of the run should be warned of; it is stored in run.json too.
@@ -68,7 +71,10 @@ def prepare(
     wanted = (task for task in tasks if only is None or task.id in only)
     write_records(folder.path / "tasks.jsonl", wanted)
     warnings = warnings_of(measure, system)
-    folder.write_json("run.json", {"measure": measure, "system": system, "warnings": warnings})
+    told: dict[str, JSON] = {"measure": measure, "system": system, "warnings": warnings}
+    if defaults:
+        told["pool_defaults"] = dict(defaults)
+    folder.write_json("run.json", told)
     return warnings
 
 

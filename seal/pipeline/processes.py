@@ -121,12 +121,13 @@ def _death(code: int) -> str:
 def _serve(settings: RunSettings, folder: RunFolder, threads: int, todo: Any, done: Any) -> None:
     """Play jobs until told to stop; runs in a worker process."""
     from seal.pipeline.engine import Engine
-    from seal.pipeline.pools import open_pool
+    from seal.pipeline.played import played
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches all; the parent ends us
     threading.Thread(target=_end_with_parent, daemon=True).start()
     try:
-        with Engine(settings, folder, open_pool(settings.pool)) as engine:
+        opened = played(settings)
+        with Engine(opened.settings, folder, opened.pool) as engine:
             crew = [
                 threading.Thread(target=_work, args=(engine, todo, done), daemon=True)
                 for _ in range(threads)

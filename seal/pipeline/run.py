@@ -21,7 +21,7 @@ from seal.evaluation.scoring import build_metrics
 from seal.pipeline.engine import Engine
 from seal.pipeline.identity import name_of
 from seal.pipeline.journal import Journal
-from seal.pipeline.pools import open_pool
+from seal.pipeline.played import played
 from seal.pipeline.preparation import check_folder, clear_rests, prepare
 from seal.pipeline.processes import ProcessWorkers
 from seal.pipeline.run_folder import BASELINES, RunFolder
@@ -104,14 +104,15 @@ def _run(
         Whether a budget stopped the run, and its summary.
     """
     check_folder(folder.path, resume)
-    pool = open_pool(settings.pool)
+    opened = played(settings)
+    settings, pool = opened.settings, opened.pool
     metrics = build_metrics(settings.metrics, METRICS)
     with Engine(settings, folder, pool) as engine:
         if not (folder.path / "run.json").is_file():
             engine.check()
         folder.path.mkdir(parents=True, exist_ok=True)
         with Lock(folder.path):
-            for warning in prepare(settings, folder, pool, engine, resume, only):
+            for warning in prepare(settings, folder, pool, engine, resume, opened.defaults, only):
                 _LOG.warning(warning)
             stopped = _play(settings, folder, engine, report)
             summary = score_run(

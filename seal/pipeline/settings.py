@@ -9,10 +9,22 @@ from pathlib import Path
 from typing import Any, Literal
 
 from seal.agents.briefs import WHOLE, Brief, check_brief
-from seal.core.errors import UsageError
+from seal.core.errors import OptionError, UsageError
 from seal.core.feedback import Feedback, check_feedback
 from seal.core.formats import Format, ToolMessages, check_presentation
 from seal.core.secrets import refuse_secret
+
+History = Literal["own", "gold"]
+"""What later goals follow on: what was said in the chat, or the references of earlier goals."""
+
+
+@dataclass(frozen=True, slots=True)
+class Play:
+    """How a run plays where neither the user nor the pool says so."""
+
+    team: Any = "full"
+    history: History = "own"
+    format: Format = "native"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,8 +46,9 @@ class RunSettings:
     the team's."""
     user_brief: Brief = WHOLE
     """Parts of a task's persona that the user is told."""
-    team: Any = "full"
-    history: Literal["own", "gold"] = "own"
+    team: Any = None
+    """None, as of `history` and `format`: what the pool says, else what `Play` does."""
+    history: History | None = None
     retriever: Any = None
     """None: `given` where the task offers tools, else `tfidf`."""
     retriever_options: Mapping[str, Any] = field(default_factory=dict)
@@ -44,10 +57,15 @@ class RunSettings:
     retrieve: Literal["once", "per-step", "on-demand"] = "once"
     simulator: Any = "template"
     world_options: Mapping[str, Any] = field(default_factory=dict)
-    """`-T key=value`, of the worlds that tasks are played in."""
+    """`-T key=value`, of the worlds that tasks are played in, and of the team."""
+    tools: Literal["recorded", "created"] = "recorded"
+    """What answers in a virtual mobile: the calls of the corpus, or functions that the model of the
+    role `creator` writes."""
+    on_policy: bool = False
+    """Play recorded dialogues as conversations with a user who speaks from a brief."""
     feedback: Feedback = "auto"
     """What an invalid call brings (`seal.core.feedback`)."""
-    format: Format = "native"
+    format: Format | None = None
     """How models call tools: by the server's tool calling, or in their text."""
     tool_messages: ToolMessages = "auto"
     """How results reach models."""
@@ -101,7 +119,9 @@ class RunSettings:
         refuse_secret("", self.world_options, "world_options")
         check_brief(self.user_brief)
         check_feedback(self.feedback)
-        check_presentation(self.format, self.tool_messages)
+        check_presentation(self.play.format, self.tool_messages)
+        if self.tools not in ("recorded", "created"):
+            raise OptionError(f"--tools {self.tools}: expected recorded or created")
         if self.style not in ("plain", "react"):
             raise UsageError(f"--style {self.style}: expected plain or react")
         positive = {
@@ -123,6 +143,16 @@ class RunSettings:
         check_seed(self.seed)
         if not 0 <= self.temperature < math.inf:
             raise UsageError(f"--temperature {self.temperature}: expected a number of at least 0")
+
+    @property
+    def play(self) -> Play:
+        """Team, history and format, of what is not said the general ones."""
+        general = Play()
+        return Play(
+            general.team if self.team is None else self.team,
+            self.history or general.history,
+            self.format or general.format,
+        )
 
 
 def check_seed(seed: int) -> None:

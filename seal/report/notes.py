@@ -36,9 +36,17 @@ def summary_notes(run: RunFolder, metrics: Sequence[str] | None = None) -> list[
         "mean [95 % interval], n: scores with a value",
         *gap_notes(lanes_of([run]), metrics),
         *_users(run),
+        *_pool_defaults(run),
         *_errors(run, summary.get("error_reasons") or {}),
     ]
     return [printable(line) for line in lines]
+
+
+def _pool_defaults(run: RunFolder) -> list[str]:
+    """Return the settings that the pool gave, for the user gave none."""
+    given = run.manifest().get("pool_defaults") or {}
+    told = ", ".join(f"--{name} {value}" for name, value in given.items())
+    return [f"played as the pool asks where no flag says otherwise: {told}"] if told else []
 
 
 def counted(count: int, noun: str) -> str:

@@ -15,7 +15,7 @@ from seal.core.locks import Lock
 from seal.pipeline.drawing import without_distractors
 from seal.pipeline.engine import Engine
 from seal.pipeline.identity import check_resumable
-from seal.pipeline.pools import open_pool
+from seal.pipeline.played import played
 from seal.pipeline.run import Progress, free_folder, run
 from seal.pipeline.run_folder import BASELINES, RunFolder
 from seal.pipeline.settings import RunSettings
@@ -69,7 +69,8 @@ def sweep(
     )
     out = out or free_folder(settings)
     check_folder(out, resume)
-    pool = open_pool(settings.pool)
+    opened = played(settings)
+    settings, pool = opened.settings, opened.pool
     drawn = draw_pools(pool, settings, varied)
     out.mkdir(parents=True, exist_ok=True)
     with Lock(out):
@@ -199,7 +200,8 @@ class _Sweep:
 
 def _check_same(settings: RunSettings, folder: RunFolder) -> None:
     """Raise UsageError where a finished run has other settings."""
-    with Engine(settings, folder, open_pool(settings.pool)) as engine:
+    opened = played(settings)
+    with Engine(opened.settings, folder, opened.pool) as engine:
         now = {"measure": engine.measure(), "system": engine.system()}
     check_resumable(folder.manifest(), now, folder.path)
 
