@@ -69,7 +69,7 @@ class CallValidator:
     """
 
     def __init__(self, tools: Mapping[str, Tool]) -> None:
-        self._tools = tools
+        self.tools = tools
         self._schemas: dict[str, Validator] = {}
         self._plain: dict[str, PlainSchema | None] = {}
 
@@ -93,16 +93,16 @@ class CallValidator:
         """
         if not isinstance(call.arguments, dict):
             yield _unparsable(call)
-        elif call.tool is None or call.tool not in self._tools:
+        elif call.tool is None or call.tool not in self.tools:
             yield _unknown(call, offered)
         elif not self._surely_right(call.tool, call.arguments):
-            schema = self._tools[call.tool].parameters
+            schema = self.tools[call.tool].parameters
             yield from _wrong_names(call, schema)
             yield from self._wrong_values(call, schema)
 
     def _surely_right(self, tool: str, arguments: Mapping[str, JSON]) -> bool:
         if tool not in self._plain:
-            self._plain[tool] = plain_schema(self._tools[tool].parameters)
+            self._plain[tool] = plain_schema(self.tools[tool].parameters)
         plain = self._plain[tool]
         return plain is not None and plain.surely_accepts(arguments)
 
@@ -127,7 +127,7 @@ class CallValidator:
 
     def with_defaults(self, call: ToolCall) -> dict[str, JSON]:
         """Return the arguments of a valid call with the schema's defaults filled in."""
-        declared = _declared(self._tools[str(call.tool)].parameters)
+        declared = _declared(self.tools[str(call.tool)].parameters)
         defaults = {
             name: p["default"]
             for name, p in declared.items()

@@ -24,6 +24,7 @@ from worlds.mobiles import (
 from seal.core.call_keys import call_key
 from seal.core.errors import DataError, OptionError
 from seal.core.types import Goal, Step, Task, ToolCall, ToolResult
+from seal.core.validation import CallValidator
 from seal.worlds.mobile.world import Mobile, Mobiles
 from seal.worlds.world import WorldSetup, build_worlds
 
@@ -266,5 +267,7 @@ def test_the_identity_tells_recordings_and_ways_apart(tmp_path: Path) -> None:
         build_worlds("mobile", WorldSetup(options=way, tools=TOOLS, mobile=path)).identity()
         for way in ways
     ]
-    named.append(Mobiles(TOOLS, build_worlds("mobile", WorldSetup()).recordings).identity())  # type: ignore[attr-defined]
+    named.append(
+        Mobiles(CallValidator(TOOLS), build_worlds("mobile", WorldSetup()).recordings).identity()
+    )  # type: ignore[attr-defined]
     assert len({json.dumps(one) for one in named}) == len(named)

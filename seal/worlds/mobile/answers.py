@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple, Protocol
 
 from seal.core.call_keys import DONT_CARE, call_key, fold
-from seal.core.canonical import canonical_json
+from seal.core.canonical import equal
 from seal.core.types import JSON, Tool
 from seal.worlds.mobile.effects import app_of, is_transactional, shown, slots_of
 from seal.worlds.mobile.recordings import (
@@ -17,6 +17,7 @@ from seal.worlds.mobile.recordings import (
     Recordings,
     Row,
     base_required,
+    folded,
     login_of,
 )
 
@@ -95,7 +96,7 @@ class Exact:
         recorded = self._stored(key)
         if recorded is None and not seen:
             return Refusal("not_recorded", f"No answer of {tool.name} to this was recorded.")
-        return [*(recorded or ()), *_fitting(tool, arguments, seen)]
+        return _joined(recorded or (), seen, arguments)
 
     def _stored(self, key: tuple[str, bytes]) -> list[Row] | None:
         api = self._recordings.apis.get(key[0])
@@ -134,8 +135,7 @@ class Filtered:
             names = ", ".join(base_required(tool))
             return Refusal("unauthorised", f"{tool.name}: there is no account with this {names}.")
         own = {name: v for name, v in arguments.items() if name not in base_required(tool)}
-        table = [*api.table, *shown(tool, bookings, self._tools)]
-        found = _fitting(tool, own, table)
+        found = _joined(_fitting(api, own), shown(tool, bookings, self._tools), own)
         if not found and is_transactional(tool):
             found = list(self._made(tool, own))
         return found[:MOST]
@@ -153,21 +153,38 @@ class Filtered:
             if not shared or not api.table:
                 continue
             looked_up = True
-            for row in _fitting(other, shared, api.table)[:1]:
+            for row in _fitting(api, shared)[:1]:
                 yield {name: v for name, v in {**row, **given}.items() if name in slots}
                 return
         if not looked_up and given:
             yield given
 
 
-def _fitting(tool: Tool, arguments: Mapping[str, JSON], table: Sequence[Row]) -> list[Row]:
-    """Return the rows whose columns are as the arguments say, each once."""
-    wanted = {n: fold(v) for n, v in arguments.items() if fold(v) != DONT_CARE}
-    found: dict[bytes, Row] = {}
-    for row in table:
-        if all(name not in row or fold(row[name]) == value for name, value in wanted.items()):
-            found.setdefault(canonical_json(row), dict(row))
-    return list(found.values())
+def _wanted(arguments: Mapping[str, JSON]) -> Row:
+    """Return what a row must have, as values are compared."""
+    return {n: fold(v) for n, v in arguments.items() if fold(v) != DONT_CARE}
+
+
+def _fits(row: Row, wanted: Row) -> bool:
+    """Tell whether those columns of a folded row that are asked for are as wanted."""
+    return all(name not in row or row[name] == value for name, value in wanted.items())
+
+
+def _fitting(api: Api, arguments: Mapping[str, JSON]) -> list[Row]:
+    """Return the rows of an API's table whose columns are as the arguments say."""
+    wanted = _wanted(arguments)
+    pairs = zip(api.table, api.folded, strict=True)
+    return [dict(row) for row, compared in pairs if _fits(compared, wanted)]
+
+
+def _joined(rows: Iterable[Row], seen: Iterable[Row], arguments: Mapping[str, JSON]) -> list[Row]:
+    """Return rows, and after them those that bookings show and that fit, each once."""
+    joined = list(rows)
+    wanted = _wanted(arguments)
+    for row in seen:
+        if _fits(folded(row), wanted) and not any(equal(row, other) for other in joined):
+            joined.append(row)
+    return joined
 
 
 __all__ = ["MOST", "Answering", "Api", "Exact", "Filtered", "Refusal"]

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import orjson
 
-from seal.core.call_keys import call_key
+from seal.core.call_keys import call_key, fold
 from seal.core.canonical import canonical_json
 from seal.core.errors import DataError, shortened
 from seal.core.types import JSON, Task, Tool
@@ -34,6 +34,8 @@ class Api:
 
     table: Sequence[Row]
     """Every row that it ever brought, each once."""
+    folded: Sequence[Row]
+    """The same rows with values as they are compared."""
     calls: Mapping[bytes, Stored]
     """`call_key` of its arguments to the answer."""
     logins: frozenset[bytes]
@@ -48,6 +50,11 @@ class Recordings:
     """By tool id."""
     digest: str = ""
     """SHA-256 of the file; empty where a pool has none."""
+
+
+def folded(row: Row) -> Row:
+    """Return a row with values as they are compared."""
+    return {name: fold(value) for name, value in row.items()}
 
 
 def base_required(tool: Tool) -> list[str]:
@@ -106,7 +113,7 @@ def _api(path: Path, tool: Tool, content: Any) -> Api:
             logins.add(login_of(tool, arguments))
     except (KeyError, TypeError, ValueError) as error:
         raise DataError(f"{path}: {tool.id}: {error!r}; import the pool again") from error
-    return Api(table, calls, frozenset(logins))
+    return Api(table, list(map(folded, table)), calls, frozenset(logins))
 
 
 class Call(NamedTuple):

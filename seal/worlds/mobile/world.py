@@ -47,20 +47,25 @@ class Mobiles:
     """Opens the mobile of each chat. Safe in threads.
 
     Args:
-        tools: The pool, by id.
+        validator: The rules of calls, with the pool.
         recordings: Of the pool.
         way: How answers are found.
         confirm: Whether what changes something must be confirmed.
     """
 
-    tools: Mapping[str, Tool]
+    validator: CallValidator
     recordings: Recordings
     way: Way = "exact"
     confirm: bool = True
 
     def open(self, task: Task, trial: int, offered: Sequence[str] = ()) -> Environment:
         """Return the mobile of one chat."""
-        return Mobile(task, self.tools, self._answering(task), offered, self.confirm)
+        return Mobile(task, self.validator, self._answering(task), offered, self.confirm)
+
+    @property
+    def tools(self) -> Mapping[str, Tool]:
+        """The pool, by id."""
+        return self.validator.tools
 
     def _answering(self, task: Task) -> Answering:
         if self.way == "filter":
@@ -95,7 +100,9 @@ def mobile(setup: WorldSetup) -> Mobiles:
     confirm = setup.options.get("confirm", True)
     if not isinstance(confirm, bool):
         raise OptionError(f"-T confirm={confirm!r}: expected true or false")
-    return Mobiles(setup.tools, read_recordings(setup.mobile, setup.tools), way, confirm)
+    return Mobiles(
+        CallValidator(setup.tools), read_recordings(setup.mobile, setup.tools), way, confirm
+    )
 
 
 class Mobile:
@@ -103,7 +110,7 @@ class Mobile:
 
     Args:
         task: Whose goals say what the user confirmed in the dialogue.
-        tools: The pool, by id.
+        validator: The rules of calls, with the pool.
         answers: Finds what a call brings.
         offered: Names of the offered tools, for messages; a list may grow during the chat.
         confirm: Whether what changes something must be confirmed.
@@ -112,17 +119,17 @@ class Mobile:
     def __init__(
         self,
         task: Task,
-        tools: Mapping[str, Tool],
+        validator: CallValidator,
         answers: Answering,
         offered: Sequence[str] = (),
         confirm: bool = True,
     ) -> None:
         self._task = task
-        self._tools = tools
+        self._tools = validator.tools
         self._answers = answers
         self._offered = offered
         self._confirm = confirm
-        self._validator = CallValidator(tools)
+        self._validator = validator
         self._heard: list[Step] = []
         self._bookings: list[Row] = list((task.initial_state or {}).get(BOOKINGS, ()))
         self._states: list[Tables] = []
