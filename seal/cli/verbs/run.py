@@ -107,11 +107,16 @@ def command(
         typer.Option(help="What the user is told of a task's persona."),
     ] = _DEFAULT.user_brief,
     team: Annotated[
-        str, typer.Option(help="full, direct, single or module:attribute.")
-    ] = _DEFAULT.team,
+        str | None,
+        typer.Option(
+            help="full, direct, single, tool_life or module:attribute.  [default: the pool's, "
+            "else full]"
+        ),
+    ] = None,
     history: Annotated[
-        Literal["own", "gold"], typer.Option(help="What later goals follow on.")
-    ] = _DEFAULT.history,
+        Literal["own", "gold"] | None,
+        typer.Option(help="What later goals follow on.  [default: the pool's, else own]"),
+    ] = None,
     retriever: Annotated[
         str | None,
         typer.Option(help="Name or module:attribute.  [default: given tools, else tfidf]"),
@@ -143,9 +148,21 @@ def command(
     world_option: Annotated[
         list[str] | None,
         typer.Option(
-            "--world-option", "-T", metavar="KEY=VALUE", help="Of the world that tasks name."
+            "--world-option",
+            "-T",
+            metavar="KEY=VALUE",
+            help="Of the world that tasks name, or of the team (tool_life: tasks, decisions, apps, "
+            "roles).",
         ),
     ] = None,
+    tools: Annotated[
+        Literal["recorded", "created"],
+        typer.Option(help="What answers in a virtual mobile: the corpus, or created functions."),
+    ] = _DEFAULT.tools,
+    on_policy: Annotated[
+        bool,
+        typer.Option("--on-policy", help="Play recorded dialogues with a user who has a brief."),
+    ] = _DEFAULT.on_policy,
     feedback: Annotated[
         Literal["auto", "on", "off"],
         typer.Option(
@@ -154,9 +171,12 @@ def command(
         ),
     ] = _DEFAULT.feedback,
     format: Annotated[
-        Literal["native", "action", "json", "bracket"],
-        typer.Option(help="How models call tools: by their server, or in their text."),
-    ] = _DEFAULT.format,
+        Literal["native", "action", "json", "bracket"] | None,
+        typer.Option(
+            help="How models call tools: by their server, or in their text.  [default: the "
+            "pool's, else native]"
+        ),
+    ] = None,
     tool_messages: Annotated[
         Literal["auto", "native", "text"],
         typer.Option(help="How results reach models: as the server's tool messages, or as text."),
