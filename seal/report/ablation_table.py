@@ -84,8 +84,8 @@ def _pair_grid(one: str, other: str, entries: Iterable[Mapping[str, Any]]) -> Gr
             number(entry["other_mean"]),
             _signed(entry["difference"]),
             _interval(entry),
-            number(entry["p"]),
-            "" if entry["p_holm"] is None else number(entry["p_holm"]),
+            _chance(entry["p"]),
+            _chance(entry["p_holm"]),
             str(entry["n"]),
         )
         for entry in entries
@@ -178,6 +178,13 @@ def _without(content: Mapping[str, Any]) -> dict[str, list[str]]:
 def _counted(excluded: Mapping[str, int]) -> str:
     most = Counter(excluded).most_common(_REASONS)
     return ", ".join(f"{count} ({one_line(reason, _LONGEST)})" for reason, count in most)
+
+
+def _chance(p: float | None) -> str:
+    """Return a probability, which is never 0; empty where none was asked for."""
+    if p is None:
+        return ""
+    return "<0.001" if p < 0.0005 else number(p)
 
 
 def _signed(value: float | None) -> str:
