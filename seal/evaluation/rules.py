@@ -1,20 +1,24 @@
 """The rules that scores are computed by, under the one name that `--match` takes.
 
 `clean`: ours, everywhere. `toolsandbox`: milestones as ToolSandbox measures them. `mmtb`: missions
-as Multi-Mission Tool Bench's code judges them. Not named: each task's own rules of milestones, and
-`clean` for missions.
+as Multi-Mission Tool Bench's code judges them. `lenient`, `exact`: the turns of dialogues as
+DialogTool publishes them, or by the very action, API and arguments. Not named: each task's own
+rules of milestones, `clean` for missions and `lenient` for dialogues.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import get_args
 
 from seal.core.conditions import Match
 from seal.core.errors import UsageError
+from seal.evaluation.dialogue.turns import Match as DialogueMatch
 from seal.evaluation.milestones.metrics import check_match
 from seal.evaluation.missions.judging import Match as MissionMatch
 
 MMTB = "mmtb"
+DIALOGUE: tuple[DialogueMatch, ...] = get_args(DialogueMatch)
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +28,7 @@ class Rules:
     milestones: Match | None = None
     """None: each task's own."""
     missions: MissionMatch = "clean"
+    dialogue: DialogueMatch = "lenient"
 
 
 def rules_named(name: str | None) -> Rules:
@@ -34,10 +39,13 @@ def rules_named(name: str | None) -> Rules:
     """
     if name == MMTB:
         return Rules(missions="mmtb")
+    for match in DIALOGUE:
+        if name == match:
+            return Rules(dialogue=match)
     try:
         return Rules(milestones=check_match(name))
     except UsageError as error:
-        text = str(error).replace(", got", f", {MMTB}, got")
+        text = str(error).replace(", got", f", {MMTB}, {', '.join(DIALOGUE)}, got")
         raise UsageError(text) from error
 
 

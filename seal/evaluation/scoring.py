@@ -12,9 +12,11 @@ from seal.core.registry import Registry
 from seal.core.secrets import without_keys
 from seal.core.types import Score, Task, Tool, Trajectory
 from seal.evaluation.calls import Calls
+from seal.evaluation.dialogue.metrics import Dialogue
+from seal.evaluation.dialogue.roles import RoleJudge
 from seal.evaluation.error_patterns import ErrorPatterns
 from seal.evaluation.goals import INFRASTRUCTURE
-from seal.evaluation.judge import PassRate, RuleJudge
+from seal.evaluation.judge import LLMJudge, PassRate, RuleJudge
 from seal.evaluation.milestones.metrics import Milestones
 from seal.evaluation.mission_metrics import Missions
 from seal.evaluation.retrieval import Retrieval
@@ -28,17 +30,20 @@ def default_metrics(
 ) -> tuple[Metric, ...]:
     """Return the metrics of every run.
 
-    They are: retrieval, calls, missions, pass rate, milestones, error patterns, usage, user audit.
+    They are: retrieval, calls, missions, pass rate, milestones, error patterns, usage, user audit,
+    and those of dialogues where a task is one.
 
     Args:
         ks: Cut-offs of the retrieval metrics.
-        judge: Of the pass rate where milestones do not say; None: by rule, without a model.
-        match: Rules of milestones and missions (`rules`); None: each task's own.
+        judge: Of the pass rate where milestones do not say, and of roles where it is a model; None:
+            by rule, without a model.
+        match: Rules of milestones, missions and dialogues (`rules`); None: each task's own.
 
     Raises:
         UsageError: There are no such rules.
     """
     rules = rules_named(match)
+    of_roles = RoleJudge(judge.model, judge.seed) if isinstance(judge, LLMJudge) else None
     return (
         Retrieval(tuple(ks)),
         Calls(),
@@ -49,6 +54,7 @@ def default_metrics(
         ErrorPatterns(),
         UsageMetrics(),
         UserAudit(),
+        Dialogue(rules.dialogue, of_roles),
     )
 
 

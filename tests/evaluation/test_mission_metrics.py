@@ -270,12 +270,13 @@ def test_what_is_not_decided_has_no_value_but_a_reason() -> None:
 
 
 def test_rules_have_one_name() -> None:
-    named = [rules_named(name) for name in (None, "clean", "toolsandbox", "mmtb")]
+    named = [rules_named(name) for name in (None, "clean", "toolsandbox", "mmtb", "exact")]
     assert named == [
         Rules(),
         Rules("clean"),
         Rules("toolsandbox"),
         Rules(missions="mmtb"),
+        Rules(dialogue="exact"),
     ]
-    with pytest.raises(UsageError, match="mmtb, got 'nice'"):
+    with pytest.raises(UsageError, match="mmtb, lenient, exact, got 'nice'"):
         rules_named("nice")

@@ -57,7 +57,9 @@ def test_trajectory_of_another_task_is_refused() -> None:
 
 def test_registry_makes_every_metric_without_arguments() -> None:
     names = [
+        "abstention",
         "calls",
+        "dialogue",
         "error_patterns",
         "independent_minima",
         "milestones",
@@ -65,6 +67,7 @@ def test_registry_makes_every_metric_without_arguments() -> None:
         "pass_rate",
         "repeated_anyhow",
         "retrieval",
+        "tokens_per_call",
         "usage",
         "user_audit",
     ]
@@ -73,6 +76,8 @@ def test_registry_makes_every_metric_without_arguments() -> None:
         WANTED, PERFECT, {}, [REGISTRY.resolve(name)() for name in REGISTRY.names()]
     )
     variants = {"rac_all", "iac_independent", "iav_independent"}
+    variants |= {"abstained", "says_cannot", "no_call"}
+    variants |= {"tokens_in_per_call", "tokens_out_per_call"}
     assert {s.metric for s in scores} - variants == {
         s.metric for s in score_trajectory(WANTED, PERFECT, {}, default_metrics())
     }

@@ -32,7 +32,10 @@ def command(
     base_url: BaseUrl = None,
     match: Annotated[
         str | None,
-        typer.Option(help="Rules of scores: clean, toolsandbox or mmtb; else each task's own."),
+        typer.Option(
+            help="Rules of scores: clean, toolsandbox, mmtb, lenient or exact; else each "
+            "task's own."
+        ),
     ] = None,
     metric: Metrics = None,
     workers: Annotated[int, typer.Option(help="Answers judged at once.")] = 4,

@@ -1,0 +1,209 @@
+"""Replies of dialogues: BLEU, ROUGE-L, and whether a role was kept."""
+
+import time
+
+import pytest
+from dialogue_plays import due, other, play, scores, task, turn
+from hypothesis import given
+from hypothesis import strategies as st
+
+from seal.core.errors import ModelError
+from seal.core.protocols import Completion
+from seal.evaluation.dialogue.bleu import Counts, corpus_bleu, matches, sentence_bleu
+from seal.evaluation.dialogue.metrics import Dialogue
+from seal.evaluation.dialogue.roles import RoleJudge, checked, parse_score
+from seal.evaluation.dialogue.tokens import marks, words
+
+PAIRS = [
+    # reference, reply, NLTK 3.10's sentence_bleu with method7, rouge_score 0.1.2's rougeL, stemmed
+    ("How about a table at Nopa?", "How about a table at Nopa?", 1.116747096, 1.0),
+    (
+        "Your booking at the Rose Cafe is confirmed for two at 12:30.",
+        "I have booked the Rose Cafe for 2 people at 12:30.",
+        0.274776411,
+        0.64,
+    ),
+    (
+        "I don't think they've got outdoor seats.",
+        "They don't have outdoor seats, I think.",
+        0.234269774,
+        0.470588235,
+    ),
+    (
+        "It costs $1,250.50 for three nights.",
+        "The price is $1,250.50 (three nights).",
+        0.195107451,
+        0.625,
+    ),
+    ("Which city?", "city", 0.026045287, 0.666666667),
+    ("Have a nice day!", "Goodbye and take care of yourself.", 0.0, 0.0),
+    ("Yes.", "No", 0.0, 0.0),
+    (
+        "There are 10 hotels; one is the O'Hara Inn, rated 4.1.",
+        "I found ten hotels, such as the O'Hara Inn (4.1).",
+        0.205792777,
+        0.56,
+    ),
+]
+CORPUS = 26.443875901287065
+"""sacrebleu 2.6's corpus_score of these, in lower case."""
+
+
+@pytest.mark.parametrize(("wanted", "said", "bleu", "rouge"), PAIRS)
+def test_replies_are_scored_as_nltk_and_rouge_score_do(wanted, said, bleu, rouge):
+    found = scores(other("inform", wanted), turn(responder=said))
+    assert found["bleu"].value == pytest.approx(bleu, abs=1e-8)
+    assert found["rouge_l"].value == pytest.approx(rouge, abs=1e-8)
+
+
+def test_bleu_of_a_corpus_is_sacrebleus():
+    pytest.importorskip("sacrebleu")
+    counts = [Counts.of(marks(wanted), marks(said)) for wanted, said, _, _ in PAIRS]
+    assert corpus_bleu(counts) == pytest.approx(CORPUS, abs=1e-9)
+    assert corpus_bleu([]) is None
+
+
+def test_the_counts_of_a_corpus_stand_in_the_details():
+    (wanted, said, _, _) = PAIRS[4]
+    found = scores(other("inform", wanted), turn(responder=said))["bleu"]
+    assert found.details == {"counts": [1, 0, 0, 0, 1, 3]}
+
+
+def test_silence_is_zero_and_no_gold_reply_is_no_score():
+    silent = scores(other("inform"), turn(responder=""))
+    assert (silent["bleu"].value, silent["rouge_l"].value) == (0, 0)
+    assert scores(other("inform", ""), turn(responder="Hi"))["bleu"].value is None
+
+
+def test_words_are_nltks():
+    assert " ".join(words("I don't think they've got O'Hara's table.")) == (
+        "i do n't think they 've got o'hara 's table ."
+    )
+    assert " ".join(words("It's $1,250.50 -- at 12:30, right?")) == (
+        "it 's $ 1,250.50 -- at 12:30 , right ?"
+    )
+    assert words("We cannot wait...") == ("we", "can", "not", "wait", "...")
+    assert words("At 5 p.m. it opens. Fine.") == (
+        *("at", "5", "p.m.", "it", "opens", ".", "fine", "."),
+    )
+
+
+@given(st.lists(st.sampled_from("abc"), max_size=9), st.lists(st.sampled_from("abc"), max_size=9))
+def test_matches_are_clipped_counts_and_never_exceed_either_text(wanted, said):
+    found = matches(wanted, said)
+    assert found[0] == sum(min(wanted.count(t), said.count(t)) for t in "abc")
+    for n, count in enumerate(found, 1):
+        assert 0 <= count <= max(0, min(len(wanted), len(said)) - n + 1)
+    assert 0 <= sentence_bleu(wanted, said) < 1.5
+
+
+def test_long_replies_are_scored_in_no_time():
+    began = time.process_time()
+    text = " ".join(f"a{n % 5_000}" for n in range(10_000))
+    scores(other("inform", text), turn(responder=text))
+    assert time.process_time() - began < 5
+
+
+CLERK = {"max_words": 6, "opening": ["Right."], "avoid": ["please"], "exclamations": False}
+FEATURES = {
+    "all are met": (CLERK, "Right. Room ten.", {}),
+    "a long sentence": (CLERK, "Right. Your room is the one at the end.", {"max_words"}),
+    "another opening": (CLERK, "Well. Room ten.", {"opening"}),
+    "a word to avoid": (CLERK, "Right. Please wait.", {"avoid"}),
+    "part of a word is none": (CLERK, "Right. Pleased.", {}),
+    "an exclamation": (CLERK, "Right. Go!", {"exclamations"}),
+    "a long form": ({"contractions": True}, "I am here.", {"contractions"}),
+    "a short form": ({"contractions": True}, "I\u2019m here.", {}),
+    "nothing to shorten": ({"contractions": True}, "Goodbye.", {}),
+    "no short forms": ({"contractions": False}, "It's here.", {"contractions"}),
+    "a genitive is none": ({"contractions": False}, "Nopa's terrace.", {}),
+    "a question": ({"question": True}, "Fine. Shall I book it?", {}),
+    "no question": ({"question": True}, "Shall I? I shall.", {"question"}),
+    "a closing": ({"closing": ["my dear."]}, "As you wish, my dear!", {}),
+}
+
+
+@pytest.mark.parametrize(("features", "said", "failed"), FEATURES.values(), ids=FEATURES)
+def test_features_of_a_role_are_checked_by_rule(features, said, failed):
+    found = checked({"closing": [], "question": None, **features}, said)
+    assert {name for name, met in found.items() if not met} == set(failed)
+    assert found.keys() == features.keys()
+
+
+def test_a_role_has_ten_times_the_share_of_features_that_are_met():
+    role = {"name": "clerk", "features": CLERK}
+    found = scores(other("inform"), turn(actor="Right. Please wait."), role=role)["role"]
+    assert (found.value, found.details) == (7.5, {"role": "clerk", "failed": ["avoid"]})
+    assert scores(other("inform"), turn(actor=" "), role=role)["role"].value == 0
+
+
+def test_a_role_without_features_and_a_chat_without_a_role_have_no_score():
+    bare = scores(other("inform"), turn(actor="Hi"), role={"name": "clerk"})["role"]
+    assert (bare.value, bare.reason) == (
+        None,
+        "the role has no feature that can be checked by rule",
+    )
+    found = scores(other("inform"), turn(actor="Hi"))["role"]
+    assert (found.value, found.reason) == (None, "the trajectory tells no role")
+
+
+class Says:
+    """A model that answers from a list, or fails."""
+
+    def __init__(self, *answers):
+        self.answers = list(answers)
+        self.asked = []
+
+    def complete(self, request):
+        self.asked.append(request)
+        if not self.answers:
+            raise ModelError("no server")
+        return Completion(self.answers.pop(0))
+
+
+def rated(*answers):
+    """Return the score and what the judge was asked."""
+    model = Says(*answers)
+    metric = Dialogue("lenient", RoleJudge(model))
+    played = play(turn(actor="Right."), role={"name": "clerk", "features": CLERK})
+    found = metric.score(task(due("offer")), played, {})
+    return next(score for score in found if score.metric == "role"), model.asked
+
+
+def test_a_judge_is_asked_for_a_number_and_sees_no_features():
+    score, asked = rated("8.5")
+    assert score.value == 8.5 and score.details["by"].startswith("llm/")
+    shown = asked[0].messages[1].content
+    assert '"clerk"' in shown and "max_words" not in shown and '"said": "Right."' in shown
+
+
+def test_a_judge_that_gives_no_number_is_asked_again_and_then_gives_no_score():
+    assert rated("about eight", "11", "8")[0].value == 8
+    score, asked = rated("about eight", "11", "I'd say 8")
+    assert score.value is None and score.reason.startswith("the judge gave no number from 0 to 10")
+    assert len(asked) == 3
+
+
+def test_a_judge_that_fails_is_a_failure_of_the_infrastructure():
+    assert rated()[0].reason == "infrastructure: judge: no server"
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    {
+        "0": 0,
+        " 10\n": 10,
+        "7.25": 7.25,
+        "10.1": None,
+        "-1": None,
+        "8/10": None,
+        "eight": None,
+        "8 points": None,
+        "": None,
+        "\u0668": None,
+        "nan": None,
+        "1e1": None,
+    }.items(),
+)
+def test_a_score_is_a_number_on_the_scale_and_nothing_else(text, value):
+    assert parse_score(text) == value
