@@ -5,6 +5,7 @@ import json
 import pytest
 from servers import Answer, Received, calls, failure, text
 
+import seal
 from seal.core.errors import ModelError, UsageError
 from seal.models import ModelSettings, build_model
 from seal.models.probe import best, probe
@@ -111,3 +112,16 @@ def test_a_model_that_plays_tasks_cannot_be_probed():
 
 def test_the_floor_can_be_probed_too():
     assert [way.works for way in probe(build_model("lexical"), "lexical")] == [True] * 4
+
+
+def test_python_asks_as_the_command_line_does(model_server):
+    server = model_server(able)
+    ways = seal.probe("openai/x", base_url=server.url, timeout_s=20)
+    assert [(way.format, way.works) for way in ways] == [
+        ("native", True),
+        ("native", True),
+        ("action", True),
+        ("json", True),
+    ]
+    with pytest.raises(UsageError, match="plays tasks"):
+        seal.probe("oracle")
