@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import keyword
 import re
+import unicodedata
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
@@ -46,7 +47,8 @@ def function_name(tool: Tool) -> str:
 
 def parameter(name: str) -> str:
     """Return the name that an argument has in Python: `from` is `from_`, `e-mail` is `e_mail`."""
-    plain = re.sub(r"\W", "_", name)
+    folded = unicodedata.normalize("NFKC", name)  # as Python itself reads names
+    plain = "".join(letter if f"a{letter}".isidentifier() else "_" for letter in folded)
     plain = plain if plain.isidentifier() else f"_{plain}"
     return f"{plain}_" if keyword.iskeyword(plain) or plain == TABLE else plain
 

@@ -1,0 +1,183 @@
+"""Whether a function that a model wrote for an API does what the API did.
+
+A test case is a recorded call and the rows that it brought; the worked example that the model was
+shown is none. The function runs in a sandbox over the table of all rows that the API ever brought
+(`seal.sandbox`, whose text says how it is called), and the rows that it returns are compared as a
+multiset. For every goal whose label `task` is `creation`:
+
+- creation: passed cases / all. As published; what the sandbox lacks a construct for is failed.
+- creation_exact: passed cases / those that the sandbox could run.
+- creation_relative: passed cases / those that the oracle's function passes, the best of a family
+  of filters (`seal.sandbox.written`). Some answers follow from no filter of the table, so the
+  oracle passes fewer than all. A function that passes more than the oracle has more than 1.0.
+
+All are in [0, 1] but the last. Their weights are the denominators. A sandbox that cannot be used
+is an error of the infrastructure, never a score.
+
+Source: DialogTool, tool creation; spec of statuses in `seal.sandbox.types`.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from seal.core.errors import DataError, SealError, shortened
+from seal.core.tool_life import CREATION, CREATOR
+from seal.core.types import JSON, Goal, Score, Task, Tool, Trajectory
+from seal.evaluation.goals import INFRASTRUCTURE, Value, failure_reason, undefined
+from seal.sandbox import Case, Outcome, Sandbox, build_sandbox
+from seal.sandbox.functions import code_of, function_name, keywords
+from seal.sandbox.written import Fitted, Recorded, fit
+
+NAMES = ("creation", "creation_exact", "creation_relative")
+
+_SHOWN = 3
+"""Failing cases in a score's details."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tests:
+    """What a created function is tested by."""
+
+    table: Sequence[dict[str, JSON]]
+    cases: Sequence[Recorded]
+    """Without the worked example."""
+
+
+@dataclass(frozen=True, slots=True)
+class Creation:
+    """The three shares of the module's text; goals of other tasks have no score.
+
+    Args:
+        sandbox: Name of the sandbox (`seal.sandbox.NAMES`), or one that is made already.
+    """
+
+    sandbox: str | Sandbox = "monty"
+    _fitted: dict[str, Fitted] = field(default_factory=dict, init=False, repr=False, compare=False)
+    """By task: the oracle's function follows from the task alone."""
+
+    def score(self, task: Task, trajectory: Trajectory, tools: Mapping[str, Tool]) -> list[Score]:
+        """Return one score for each creation goal and name."""
+        failure = failure_reason(trajectory)
+        scores = []
+        for position, goal in enumerate(task.goals):
+            if goal.labels.get("task") != CREATION:
+                continue
+            if failure:
+                values = dict.fromkeys(NAMES, undefined(failure))
+            else:
+                values = self._measure(task, goal, tools, written(trajectory, position))
+            scores += [
+                value.score(task.id, trajectory.trial, position, name)
+                for name, value in values.items()
+            ]
+        return scores
+
+    def _measure(
+        self, task: Task, goal: Goal, tools: Mapping[str, Tool], text: str
+    ) -> dict[str, Value]:
+        try:
+            tool = _tool(task, goal, tools)
+            tests = tests_of(task)
+            sandbox = build_sandbox(self.sandbox) if isinstance(self.sandbox, str) else self.sandbox
+            outcomes = play(sandbox, tool, text, tests)
+            identity = sandbox.identity()
+        except SealError as error:
+            return dict.fromkeys(NAMES, undefined(f"{INFRASTRUCTURE}: {error}"))
+        if task.id not in self._fitted:
+            self._fitted[task.id] = fit(tool, tests.table, tests.cases)
+        details = _details(outcomes, tests, code_of(text).fences, identity)
+        return _values(outcomes, self._fitted[task.id], details)
+
+
+def written(trajectory: Trajectory, goal: int) -> str:
+    """Return the text in which a function was written: the creator's last, else the answer."""
+    said = [s.content for s in trajectory.steps if s.goal == goal and s.author == CREATOR]
+    answers = trajectory.answers
+    return said[-1] if said else (answers[goal] if goal < len(answers) else None) or ""
+
+
+def tests_of(task: Task) -> Tests:
+    """Return the test cases of a creation task.
+
+    Raises:
+        DataError: Its metadata are not of the form {table, cases, example}.
+    """
+    table, cases = task.metadata.get("table"), task.metadata.get("cases")
+    try:
+        recorded = [
+            Recorded(dict(case[0]), [range(len(table))[place] for place in case[1]])  # type: ignore[arg-type]
+            for number, case in enumerate(cases)  # type: ignore[arg-type]
+            if number != task.metadata.get("example")
+        ]
+        return Tests([dict(row) for row in table], recorded)  # type: ignore[union-attr]
+    except (TypeError, ValueError, IndexError) as error:
+        raise DataError(
+            f"{task.id}: metadata: expected table (rows) and cases ([arguments, [places of "
+            f"rows]]), got {shortened(task.metadata)}: {error}; import the pool again"
+        ) from error
+
+
+def play(sandbox: Sandbox, tool: Tool, text: str, tests: Tests) -> list[Outcome]:
+    """Return what becomes of each test case of the function in a model's text."""
+    cases = [
+        Case(keywords(case.arguments), [tests.table[place] for place in case.rows])
+        for case in tests.cases
+    ]
+    return sandbox.run(code_of(text).source, function_name(tool), tests.table, cases)
+
+
+def _tool(task: Task, goal: Goal, tools: Mapping[str, Tool]) -> Tool:
+    wanted = goal.labels.get("tool")
+    if not isinstance(wanted, str) or wanted not in tools:
+        raise DataError(f"{task.id}: the tool to create, {shortened(wanted)}, is not in the pool")
+    return tools[wanted]
+
+
+def _values(
+    outcomes: Sequence[Outcome], oracle: Fitted, details: dict[str, JSON]
+) -> dict[str, Value]:
+    counts = Counter(outcome.status for outcome in outcomes)
+    passed, every = counts["pass"], len(outcomes)
+    able = every - counts["unsupported"]
+    relative: dict[str, JSON] = {"oracle_passed": oracle.passed, "oracle_cases": oracle.cases}
+    return {
+        "creation": _share(passed, every, "the task has no test case", details),
+        "creation_exact": _share(passed, able, "the sandbox could run no test case"),
+        "creation_relative": _share(passed, oracle.passed, "the oracle passes none", relative),
+    }
+
+
+def _share(passed: int, of: int, none: str, details: dict[str, JSON] | None = None) -> Value:
+    if not of:
+        return Value(None, 0.0, none, details or {})
+    return Value(passed / of, float(of), details=details or {})
+
+
+def _details(
+    outcomes: Sequence[Outcome], tests: Tests, fences: int, identity: dict[str, JSON]
+) -> dict[str, JSON]:
+    failing = [
+        {
+            "arguments": dict(case.arguments),
+            "status": outcome.status,
+            "message": outcome.message,
+            "expected": shortened([tests.table[place] for place in case.rows]),
+            "received": shortened(outcome.received),
+        }
+        for case, outcome in zip(tests.cases, outcomes, strict=True)
+        if outcome.status != "pass"
+    ]
+    return {
+        "cases": len(outcomes),
+        "statuses": dict(sorted(Counter(outcome.status for outcome in outcomes).items())),
+        "failing": failing[:_SHOWN],
+        "fences": fences,
+        "ran_in": dict(sorted(Counter(outcome.sandbox for outcome in outcomes).items())),
+        "sandbox": identity,
+    }
+
+
+__all__ = ["NAMES", "Creation", "Tests", "play", "tests_of", "written"]
