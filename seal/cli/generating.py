@@ -1,7 +1,7 @@
 """`seal generate missions` and `seal generate queries`: their options, and what they print."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -178,9 +178,24 @@ def queries(
         )
         report = made.to_json()
         result.result(report)
-        shown = {**made.statistics, "digest": report["digest"]}
-        result.show(*field_lines(shown), f"written to {out}; play it: seal run {out}")
+        shown = {**made.statistics, **_by_kind(made.statistics["of_kind"])}
+        shown |= {"of_kind": None, "digest": report["digest"]}
+        lines = field_lines({key: value for key, value in shown.items() if value is not None})
+        result.show(*lines, f"written to {out}; play it: seal run {out}")
     return 0
+
+
+def _by_kind(counts: dict[str, Any]) -> dict[str, dict[str, int]]:
+    """Return for each kind of query what was proposed, kept, and left out by which filter."""
+    shown = {}
+    for kind, of_kind in counts.items():
+        reasons = {
+            f"{name} {reason}": count
+            for name, found in of_kind["rejected"].items()
+            for reason, count in found.items()
+        }
+        shown[kind] = {"proposed": of_kind["proposed"], "kept": of_kind["kept"], **reasons}
+    return shown
 
 
 def _chosen(setting: str, text: str) -> dict[str, tuple[str, ...]]:

@@ -241,7 +241,7 @@ class _Work:
             "proposed": len(kept) + len(rejected),
             "kept": len(kept),
             "of_kind": {kind: self._of_kind(kind, kept, rejected) for kind in self._settings.kinds},
-            "irrelevance": _numbers(q.candidate.reason for q in kept if q.candidate.reason),
+            "abstentions": _numbers(q.candidate.reason for q in kept if q.candidate.reason),
             "templates": len({q.candidate.template for q in kept if q.candidate.template}),
         }
 
