@@ -14,7 +14,10 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Mapping, Sequence
+from multiprocessing import forkserver
 from pathlib import Path
+
+import pytest
 
 _CONTEXT = multiprocessing.get_context("forkserver")
 _CONTEXT.set_forkserver_preload(["preloaded"])
@@ -49,6 +52,7 @@ class Forked:
         self._process = _CONTEXT.Process(
             target=_become, args=(self.args, str(cwd), dict(env), streams)
         )
+        _ensure_server()
         self._process.start()
 
     @property
@@ -82,10 +86,21 @@ def run(words: Sequence[object], **settings: object) -> subprocess.CompletedProc
     return subprocess.CompletedProcess(process.args, process.returncode, out, err)
 
 
+def _ensure_server() -> None:
+    """Start the server where it does not run yet.
+
+    It leaves out without a word what it cannot import, and does not look where this process does.
+    """
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PYTHONPATH", str(Path(__file__).parent), prepend=os.pathsep)
+        forkserver.ensure_running()
+
+
 def _become(
     words: list[str], folder: str, variables: dict[str, str], streams: tuple[str, str, str]
 ) -> None:
     """Be the program."""
+    assert "preloaded" in sys.modules
     os.setsid()
     signal.signal(signal.SIGINT, signal.default_int_handler)
     os.chdir(folder)
