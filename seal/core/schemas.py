@@ -77,6 +77,21 @@ def _are_names(value: Any) -> bool:
     return isinstance(value, list) and all(map(_is_text, value)) and len(set(value)) == len(value)
 
 
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+def _is_count(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
+
+
+def _is_pattern(value: Any) -> bool:
+    try:
+        return isinstance(value, str) and bool(re.compile(value))
+    except re.error:
+        return False
+
+
 _SOUND: dict[str, Callable[[Any], bool]] = {
     "type": lambda value: isinstance(value, str) and value in _TYPES,
     "description": _is_text,
@@ -89,6 +104,10 @@ _SOUND: dict[str, Callable[[Any], bool]] = {
     "properties": lambda value: isinstance(value, dict) and all(map(_is_sound, value.values())),
     "items": _is_sound,
     "additionalProperties": lambda value: value is False or _is_sound(value),
+    "format": _is_text,
+    "pattern": _is_pattern,
+    **dict.fromkeys(("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"), _is_number),
+    **dict.fromkeys(("minItems", "maxItems", "minLength", "maxLength"), _is_count),
 }
 
 

@@ -16,7 +16,7 @@ from seal.core.schemas import MAX_DEPTH, schema_validator, usable_schema
 KEYWORDS = """
 type properties required enum items anyOf $ref $defs pattern not additionalProperties minimum x
 multipleOf const $id format default patternProperties uniqueItems dependentRequired if then
-prefixItems
+prefixItems minItems maxLength exclusiveMaximum
 """
 TEXTS = """
 string integer object array any dict # #/$defs/x #/properties/x http://example.invalid/x.json ([
@@ -66,6 +66,8 @@ def accepts(schema, value):
         {"minimum": None},
         {"maxLength": "10"},
         {"exclusiveMinimum": True},
+        {"minItems": -1},
+        {"maxLength": 1.5},
         {"multipleOf": 0},
         {"additionalProperties": "no"},
         {"$ref": 5},
@@ -128,7 +130,9 @@ def test_a_sound_schema_stays_as_it_is():
         "properties": {
             "city": {"type": "string", "description": "City", "default": "Oslo"},
             "unit": {"type": "string", "enum": ["C", "F"]},
-            "tags": {"type": "array", "items": {"type": "string", "minLength": 1}},
+            "tags": {"type": "array", "items": {"type": "string", "minLength": 1}, "maxItems": 9},
+            "day": {"type": "string", "format": "date", "pattern": "^20"},
+            "share": {"type": "number", "minimum": 0, "exclusiveMaximum": 1.5},
             "any": True,
         },
         "required": ["city"],
