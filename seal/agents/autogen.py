@@ -8,7 +8,11 @@ never used: they cost a TLS set-up an agent.
 from __future__ import annotations
 
 import logging
+import sys
+import threading
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
@@ -21,6 +25,10 @@ from seal.core.types import Step
 
 _ROUNDS = 1_000_000
 """More than any chat has: our own limits end it."""
+_DRAWING = frozenset({"matplotlib", "networkx"})
+"""What AutoGen draws graphs with where it is installed: a third of the time of its import."""
+_IMPORTING = threading.Lock()
+"""Held while what imports find is changed."""
 
 
 @cache
@@ -32,7 +40,8 @@ def _library() -> Any:
     """
     with warnings.catch_warnings():  # its import reads deprecated names of other libraries
         warnings.simplefilter("ignore", DeprecationWarning)
-        import autogen
+        with _IMPORTING, _without(_DRAWING):
+            import autogen
         from autogen.io.base import IOStream
 
     try:
@@ -48,6 +57,34 @@ def _library() -> Any:
     logging.getLogger("autogen.oai.client").setLevel(logging.ERROR)
     IOStream.set_global_default(_Silent())
     return autogen
+
+
+@contextmanager
+def _without(names: frozenset[str]) -> Iterator[None]:
+    """Let this thread's imports not find the modules, unless they are imported already."""
+    absent = _Absent(names, threading.get_ident())
+    sys.meta_path = [absent, *sys.meta_path]  # a new list: other threads may be going through it
+    try:
+        yield
+    finally:
+        sys.meta_path = [finder for finder in sys.meta_path if finder is not absent]
+
+
+class _Absent:
+    """A finder of modules that finds none, and lets one thread find none of some names."""
+
+    def __init__(self, names: frozenset[str], thread: int) -> None:
+        self._names = names
+        self._thread = thread
+
+    def find_spec(self, name: str, path: Any = None, target: Any = None) -> None:
+        """Fail for the names in the thread.
+
+        Raises:
+            ModuleNotFoundError: It is one of them.
+        """
+        if name in self._names and threading.get_ident() == self._thread:
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
 
 
 class _Silent:
