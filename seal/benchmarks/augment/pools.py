@@ -122,8 +122,9 @@ class _Work:
         if not own and augmentation.distraction != "all":
             return None
         added = self._distractors.ranked(own, augmentation.distraction)
-        offered = {*own, *added} & self._places.keys() - set(given.get("deny") or ())
-        return replace(goal, offered=tuple(sorted(offered, key=self._places.__getitem__)))
+        offered = {*own, *added} - set(given.get("deny") or ())
+        known = (id for id in offered if id in self._places)
+        return replace(goal, offered=tuple(sorted(known, key=self._places.__getitem__)))
 
     def _all_tools(self) -> list[Tool]:
         retrieved = any(g.offered is None for task in self._result.tasks for g in task.goals)
