@@ -6,6 +6,8 @@ known, and nothing is run. A call that changes something runs only after the use
 these arguments: what was said in the chat decides, or that the dialogue's own user confirmed them
 (label `confirmed` of a goal); `-T confirm=false` asks for no confirmation. Its effect stands in the
 table `bookings` and shows in later look-ups (`effects`).
+
+`-T tools=created` lets functions that a model wrote answer, in a sandbox (`created`).
 """
 
 from __future__ import annotations
@@ -30,7 +32,10 @@ from seal.core.types import (
     Trajectory,
 )
 from seal.core.validation import CallValidator, error_result
+from seal.sandbox import build_sandbox
+from seal.sandbox.created import CreatedTools
 from seal.worlds.mobile.answers import Answering, Exact, Filtered, Refusal
+from seal.worlds.mobile.created import Created
 from seal.worlds.mobile.effects import BOOKINGS, is_transactional
 from seal.worlds.mobile.recordings import Recordings, Row, calls_of, read_recordings
 from seal.worlds.mobile.spoken import confirmed
@@ -57,6 +62,8 @@ class Mobiles:
     recordings: Recordings
     way: Way = "exact"
     confirm: bool = True
+    created: CreatedTools | None = None
+    """Functions that answer instead; None: what was recorded does."""
 
     def open(self, task: Task, trial: int, offered: Sequence[str] = ()) -> Environment:
         """Return the mobile of one chat."""
@@ -68,18 +75,23 @@ class Mobiles:
         return self.validator.tools
 
     def _answering(self, task: Task) -> Answering:
+        if self.created is not None:
+            return Created(self.created, self.recordings, self.tools)
         if self.way == "filter":
             return Filtered(self.recordings, self.tools)
         return Exact(calls_of(task, self.tools), self.recordings, self.tools)
 
     def identity(self) -> dict[str, JSON]:
         """Return what shapes the answers besides the tasks."""
-        return {
+        identity: dict[str, JSON] = {
             "world": NAME,
             "mobile": self.way,
             "confirm": self.confirm,
             "recordings": self.recordings.digest,
         }
+        if self.created is not None:
+            identity |= {"tools": "created", "sandbox": self.created.sandbox.identity()}
+        return identity
 
     def keys_of(self, trajectory: Trajectory) -> set[str]:
         """Return nothing: no stored answer is used."""
@@ -92,8 +104,9 @@ def mobile(setup: WorldSetup) -> Mobiles:
     Raises:
         OptionError: An option is unknown or has a value that it cannot have.
         DataError: The recordings of the pool are malformed.
+        UsageError: Created tools are asked for, and their sandbox cannot be used here.
     """
-    check_options(NAME, setup.options, ("mobile", "confirm"))
+    check_options(NAME, setup.options, ("mobile", "confirm", "tools", "sandbox"))
     way = setup.options.get("mobile", "exact")
     if way not in get_args(Way):
         raise OptionError(f"-T mobile={way!r}: expected one of {', '.join(get_args(Way))}")
@@ -101,8 +114,24 @@ def mobile(setup: WorldSetup) -> Mobiles:
     if not isinstance(confirm, bool):
         raise OptionError(f"-T confirm={confirm!r}: expected true or false")
     return Mobiles(
-        CallValidator(setup.tools), read_recordings(setup.mobile, setup.tools), way, confirm
+        CallValidator(setup.tools),
+        read_recordings(setup.mobile, setup.tools),
+        way,
+        confirm,
+        _created(setup),
     )
+
+
+def _created(setup: WorldSetup) -> CreatedTools | None:
+    """Return the created tools where they are asked for."""
+    tools = setup.options.get("tools", "recorded")
+    if tools not in ("recorded", "created"):
+        raise OptionError(f"-T tools={tools!r}: expected recorded or created")
+    if tools == "recorded":
+        return None
+    if setup.creator is None:
+        raise OptionError("-T tools=created: nobody creates tools here; name a creator's model")
+    return CreatedTools(build_sandbox(str(setup.options.get("sandbox", "monty"))), setup.creator)
 
 
 class Mobile:
