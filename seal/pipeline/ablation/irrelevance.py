@@ -107,6 +107,8 @@ class Irrelevant:
         import numpy as np
 
         table = one.scores
+        if metric not in table.metrics:  # nothing was scored
+            return {"mean": None, "low": None, "high": None, "n": 0}
         column = table.values[:, table.metrics[metric]]
         rows = [(key[0], row) for key, row in table.rows.items() if self.kinds.get(key[0]) == kind]
         found = [(task, float(column[row])) for task, row in rows if not np.isnan(column[row])]
