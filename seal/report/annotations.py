@@ -14,6 +14,7 @@ from seal.evaluation.user_audit import ends_conversation
 from seal.pipeline.run_folder import RunFolder
 from seal.report.lookup import RecordLookup
 from seal.report.milestones import METRICS, GoalOutcome, NodeOutcome, goal_outcomes, node_kind
+from seal.report.printable import one_line
 from seal.report.worlds import WorldChange, beginning, times, world_changes
 
 _FLAGS = {
@@ -184,4 +185,5 @@ def _fault_text(fault: Mapping[str, Any]) -> str:
         for word in ("expected", "received")
         if fault.get(word) not in (None, "None")
     ]
-    return " ".join(part for part in (str(fault.get("name") or ""), ", ".join(told)) if part)
+    name = one_line(str(fault.get("name") or ""), 60)
+    return " ".join(part for part in (name, ", ".join(told)) if part)
