@@ -144,6 +144,14 @@ class StoredPool:
         if not found and limit != 0:
             raise _nothing_found(self, select or {}, known)
 
+    def every_task(self) -> Iterator[Task]:
+        """Yield the tasks of the file as they stand, whatever the view is.
+
+        Raises:
+            DataError: As for `tasks`.
+        """
+        return self._checked()
+
     def _checked(self) -> Iterator[Task]:
         path = self.folder / TASKS
         seen = set()

@@ -34,6 +34,8 @@ ASK_REPLY = "Tell the reply of this turn."
 """What a teacher is asked."""
 ROLE_MARK = "Role: "
 """Begins the line of an actor's prompt that holds its role as JSON."""
+DOCUMENT_MARK = "Document: "
+"""Begins the line of a creator's prompt that holds the API's document as JSON."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,6 +24,7 @@ from seal.models.made_values import with_made_values
 from seal.models.scene import Scene, find_scene, offered_names
 from seal.models.settings import ModelSettings
 from seal.models.spoken import DONE, in_words
+from seal.models.tool_life.creating import create_knowingly
 from seal.models.tool_life.gold import gold_act, gold_app, gold_lesson, gold_reply, gold_request
 from seal.models.tool_life.playing import play_by_words
 
@@ -68,6 +69,7 @@ class OracleChat:
     """
 
     def __init__(self, task: Task) -> None:
+        self._task = task
         self._goals = task.goals
         self._in_world = bool(task.world)
         self._texts = [goal.text for goal in task.goals]
@@ -79,7 +81,7 @@ class OracleChat:
         if request.role == "verifier":
             return Completion("accepted")
         if request.role in LIFE_ROLES:
-            return _live(self._goals[request.goal], request)
+            return _live(self._task, self._goals[request.goal], request)
         scene = find_scene(request, self._texts)
         goal = self._goals[scene.goal]
         if self._in_world:
@@ -118,7 +120,7 @@ def _is_playable(goal: Goal) -> bool:
     return any(isinstance(c, (Called, Asked, Replied)) for c in conditions)
 
 
-def _live(goal: Goal, request: Request) -> Completion:
+def _live(task: Task, goal: Goal, request: Request) -> Completion:
     """Return what gold says where a role of a tool's life is asked about a turn."""
     match request.role:
         case "awareness":
@@ -130,6 +132,8 @@ def _live(goal: Goal, request: Request) -> Completion:
             return Completion(gold_reply(goal) or DONE)
         case "teacher":
             return gold_lesson(goal, request)
+        case "creator":
+            return create_knowingly(request, task.metadata)
     return play_by_words(request) or Completion(DONE)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
@@ -13,7 +13,7 @@ from seal.agents.teams import USER
 from seal.benchmarks.pool import StoredPool
 from seal.core.canonical import derive_seed
 from seal.core.errors import UnknownNameError, UsageError
-from seal.core.protocols import ChatModel, Judge, Lookup
+from seal.core.protocols import ChatModel, Completion, Judge, Lookup, Message, Request
 from seal.core.store import Store
 from seal.core.types import JSON, Goal, Step, Task, Trajectory, Verdict
 from seal.evaluation.llm_judge import LLMJudge
@@ -96,6 +96,16 @@ class Cast:
 
         model("execution_manager")
         return model
+
+    def ask(self, role: str, task: Task, messages: Sequence[Message]) -> Completion:
+        """Return what a role's model answers beside a chat, as it would in the task's first trial.
+
+        Raises:
+            ModelError: The model failed.
+        """
+        seed, heat = self._seed(task, 0, role), self._settings.temperature
+        request = Request(tuple(messages), role=role, temperature=heat, seed=seed)
+        return self._opened(role, task, 0).complete(request)
 
     @property
     def presentation(self) -> dict[str, JSON]:

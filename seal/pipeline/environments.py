@@ -17,6 +17,7 @@ from seal.core.protocols import Environment, EnvironmentFactory, Lookup, Simulat
 from seal.core.store import Store, digest_of_entries
 from seal.core.types import JSON, Task, Tool, Trajectory
 from seal.pipeline.cast import Cast, find_recording
+from seal.pipeline.creating import Creating
 from seal.pipeline.scrambled import Unscrambled
 from seal.pipeline.settings import RunSettings
 from seal.simulator_cache.cached import Fallback, keys_of_call
@@ -76,6 +77,7 @@ class EnvironmentSource:
             web=pool.web,
             tools=known,
             mobile=pool.mobile,
+            creator=Creating(pool, cast) if settings.tools == "created" else None,
             simulator=lambda: simulator_of(settings, known, pool, store, cast),
             keys_of_call=keys_of_call,
         )

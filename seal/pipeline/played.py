@@ -19,7 +19,7 @@ from seal.core.errors import DataError, OptionError
 from seal.core.tool_life import CREATION
 from seal.core.types import JSON, Task, Tool
 from seal.pipeline.pools import open_pool
-from seal.pipeline.settings import Play, RunSettings
+from seal.pipeline.settings import History, Play, RunSettings
 
 _PLAY = tuple(field.name for field in fields(Play))
 
@@ -47,7 +47,7 @@ def played(settings: RunSettings) -> Played:
     whole = replace(settings, **defaults)
     play = whole.play
     whole = replace(whole, **{name: getattr(play, name) for name in _PLAY})
-    whole = _conversing(whole)
+    whole = _deciding(whole)
     view = _view(whole, pool)
     return Played(whole, pool if view is None else StoredPool(pool.folder, view), defaults)
 
@@ -68,21 +68,26 @@ def _defaults(settings: RunSettings, pool: StoredPool) -> dict[str, Any]:
     return {name: value for name, value in given.items() if getattr(settings, name) is None}
 
 
-def _conversing(settings: RunSettings) -> RunSettings:
-    """Return the settings of a run on policy: nobody knows what gold would decide then.
+def _deciding(settings: RunSettings) -> RunSettings:
+    """Return settings under which the team `tool_life` decides for itself, where it must.
+
+    On policy nobody knows what gold would decide, and only calls that are run need created tools.
 
     Raises:
         OptionError: Gold decisions are asked for.
     """
-    if not settings.on_policy or settings.team != NAME:
+    flag = "--on-policy" if settings.on_policy else "--tools created"
+    recorded = not settings.on_policy and settings.tools == "recorded"
+    if recorded or settings.team != NAME:
         return settings
     options = dict(settings.world_options)
     if options.setdefault("decisions", "own") != "own":
         raise OptionError(
-            f"--on-policy with -T decisions={options['decisions']}: there is no gold for what a "
-            "user may say; leave one of both out"
+            f"{flag} with -T decisions={options['decisions']}: it takes the team's own decisions; "
+            "leave one of both out"
         )
-    return replace(settings, world_options=options, history="own")
+    history: History | None = "own" if settings.on_policy else settings.history
+    return replace(settings, world_options=options, history=history)
 
 
 def team_part(settings: RunSettings) -> tuple[dict[str, Any], dict[str, Any]]:

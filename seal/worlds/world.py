@@ -59,8 +59,6 @@ class WorldSetup:
     """File of the calls recorded in dialogues that comes with the pool."""
     creator: Callable[[Tool], str] | None = None
     """Gives a model's text that holds the function of a tool, for worlds of created tools."""
-    creator: Callable[[Tool], str] | None = None
-    """Gives the text in which the run's model wrote a tool's function; None: nothing is created."""
     simulator: Callable[[], Simulator] | None = None
     """Gives the run's simulator, for worlds that ask it."""
     keys_of_call: Callable[[Simulator, Tool, dict[str, JSON]], Iterable[str]] | None = None

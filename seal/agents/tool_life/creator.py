@@ -8,6 +8,7 @@ from typing import Any
 from seal.agents.tool_life.dialogue import instructions
 from seal.core.plain import json_text
 from seal.core.protocols import Chat, Message, Reply
+from seal.core.tool_life import DOCUMENT_MARK
 from seal.core.types import JSON, Tool
 from seal.sandbox.functions import CONVENTION, example_text, signature
 
@@ -42,11 +43,17 @@ def creation_messages(tool: Tool, request: str, example: JSON = None) -> list[Me
         required=_arguments(schema, needed),
         optional=_arguments(schema, rest),
         columns=_columns(tool),
+        document=DOCUMENT_MARK + _document(tool),
         convention=CONVENTION,
         signature=signature(tool),
         example=_example(tool, example),
     )
     return [asked, Message("user", request)]
+
+
+def _document(tool: Tool) -> str:
+    api = {"name": str(tool.source.get("api") or tool.name), "description": tool.description}
+    return json_text({**api, "parameters": tool.parameters, "returns": tool.returns})
 
 
 def _arguments(schema: Mapping[str, Any], names: Sequence[str]) -> str:
