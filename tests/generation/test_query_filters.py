@@ -3,7 +3,7 @@
 from fractions import Fraction
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from query_pools import seed_of, tool_of
 
@@ -98,6 +98,7 @@ def test_the_search_finds_what_comparing_all_finds(texts, asked, threshold):
     assert kept.nearest(asked) == expected
 
 
+@settings(max_examples=50)
 @given(TEXTS, TEXTS)
 def test_likeness_is_a_similarity(left, right):
     assert likeness(left, right) == likeness(right, left)

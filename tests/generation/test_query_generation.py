@@ -14,6 +14,7 @@ from query_pools import radio, write_pool
 import seal
 from seal.core.errors import DataError, UnknownNameError, UsageError
 from seal.core.records import write_records
+from seal.generation.queries.settings import KINDS
 
 OUTPUT = ("tools.jsonl", "tasks.jsonl", "import.json", "statistics.json", "rejected.jsonl")
 
@@ -76,7 +77,10 @@ def test_all_reasons_for_abstention_are_made(whole):
     }
 
 
-def test_the_oracle_solves_all_of_it(whole, tmp_path):
+def test_the_oracle_solves_all_of_it(tmp_path):
+    whole = tmp_path / "pool"
+    seal.generate_queries("toolscan-sample", whole, limit=2)
+    assert {task.tags["query_kind"] for task in tasks(whole)} == set(KINDS)
     result = seal.run(whole, model="oracle", out=tmp_path / "run", baselines=False)
     metrics = result.summary["metrics"]
     for name in ("pass_rate", "mission_accuracy", "call_recall", "param_acc_gold"):
