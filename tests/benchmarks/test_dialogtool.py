@@ -76,6 +76,7 @@ class Source:
         return path
 
     def imported(self, **options: Any) -> ImportReport:
+        options = {"view": "retrieval", **options}
         return import_benchmark("dialogtool", self.folder, self.out, **options)
 
     def tool(self) -> Tool:
@@ -104,7 +105,11 @@ def test_arguments_have_the_types_that_their_values_show(source: Source) -> None
         "type": "object",
         "properties": {
             "harbour": {"type": "string", "description": about},
-            "start_date": {"type": "string", "description": f"{about} (yyyy-mm-dd)"},
+            "start_date": {
+                "type": "string",
+                "description": f"{about} (yyyy-mm-dd)",
+                "format": "date",
+            },
             "seats": {"type": "integer", "description": about, "enum": [1, 2], "default": 2},
             "with_sails": {"type": "boolean", "description": about, "default": True},
             "colour": {"type": "string", "description": about, "enum": ["red", "blue"]},
@@ -153,7 +158,7 @@ def test_of_several_frames_the_first_one_counts(source: Source) -> None:
 
 
 def test_a_split_folder_is_a_source_too(source: Source) -> None:
-    report = import_benchmark("dialogtool", source.folder / "test", source.out)
+    report = import_benchmark("dialogtool", source.folder / "test", source.out, view="retrieval")
     assert (report.tasks, report.facts["files"]) == (1, {"test": 1})
 
 
@@ -239,7 +244,7 @@ def test_a_split_without_dialogues_is_told(source: Source) -> None:
         source.imported(split="dev")
 
 
-@pytest.mark.parametrize("options", [{"view": "dialogue"}, {"split": "tset"}, {"split": 3}])
+@pytest.mark.parametrize("options", [{"view": "dialog"}, {"schema": "v6"}, {"split": "tset"}, {"split": 3}])
 def test_an_unknown_option_is_refused(source: Source, options: dict[str, Any]) -> None:
     with pytest.raises(UnknownNameError, match="known:"):
         source.imported(**options)
@@ -248,7 +253,8 @@ def test_an_unknown_option_is_refused(source: Source, options: dict[str, Any]) -
 def test_the_real_test_split_has_2921_openings_over_88_intents(
     seal_data: Path, tmp_path: Path
 ) -> None:
-    report = import_benchmark("dialogtool", seal_data / "sgd", tmp_path / "pool")
+    out = tmp_path / "pool"
+    report = import_benchmark("dialogtool", seal_data / "sgd", out, view="retrieval")
     assert (report.tools, report.tasks, report.dropped) == (88, 2_921, {})
     assert report.facts["files"] == {"test": 24}
     assert report.facts["counts"] == {
@@ -262,7 +268,8 @@ def test_the_real_test_split_has_2921_openings_over_88_intents(
 
 
 def test_the_real_schemas_are_as_the_paper_counts_them(seal_data: Path, tmp_path: Path) -> None:
-    import_benchmark("dialogtool", seal_data / "sgd", tmp_path / "pool", split="train")
+    out, options = tmp_path / "pool", {"view": "retrieval", "split": "train"}
+    import_benchmark("dialogtool", seal_data / "sgd", out, **options)
     tools = load_pool(tmp_path / "pool").tools()
     assert len({tool.source["tool"] for tool in tools}) == 45
     assert len({tool.category for tool in tools}) == 20

@@ -24,11 +24,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from dataclasses import field as item
-from typing import Any, NamedTuple
+from typing import Any
 
 import orjson
 
-from seal.benchmarks.dialogtool.schemas import Api, Service, Slot
+from seal.benchmarks.dialogtool.schemas import Api, Service, Slot, named
+from seal.benchmarks.dialogtool.shapes import Shape
 from seal.benchmarks.dialogtool.tools import DONT_CARE
 from seal.benchmarks.upstream.records import field
 from seal.benchmarks.upstream.tolerance import CountedFault
@@ -44,6 +45,11 @@ NO_INTENT = "NONE"
 _CALLING = ("NOTIFY_SUCCESS", "NOTIFY_FAILURE", "INFORM_COUNT", "OFFER")
 """Acts that go with a call, the one that names the turn first."""
 _ASKING = ("REQUEST", "CONFIRM")
+_TURN = Shape(speaker=str, utterance=str, frames=list)
+_FRAME = Shape(service=str, actions=list)
+_SAID = Shape(service=str, state=dict)
+_STATE = Shape(active_intent=str, slot_values=dict, requested_slots=list)
+_ACT = Shape(act=str, slot=str, values=list, canonical_values=list)
 _NOTHING = (Plan(),)
 
 
@@ -124,14 +130,6 @@ class _State:
     requested: Sequence[str] = ()
 
 
-class _Act(NamedTuple):
-    """A dialogue act."""
-
-    name: str
-    slot: str
-    canonical: list[str]
-
-
 class _Dialogue:
     """One dialogue while it is read.
 
@@ -144,7 +142,7 @@ class _Dialogue:
         self._reading = reading
         self._services = services
         self._states: dict[str, _State] = {}
-        self._canonical: dict[tuple[str, str], str] = {}
+        self._canonical: dict[tuple[str, str, str], str] = {}
         self._anywhere: dict[str, str] = {}
         self._asked: dict[str, str] | None = None
         """Slots that the last system turn asked to confirm, with their canonical values."""
@@ -152,51 +150,49 @@ class _Dialogue:
     def read(self, turns: list[Any]) -> None:
         if not turns or len(turns) % 2:
             raise DataError(f"turns: expected pairs of user and system, got {len(turns)}")
-        for number in range(0, len(turns), 2):
-            said, answered = turns[number], turns[number + 1]
-            for turn, speaker in ((said, "USER"), (answered, "SYSTEM")):
-                if field(turn, "speaker", str) != speaker:
-                    raise DataError(f"turns: expected {speaker} in turn, got {turn['speaker']!r}")
-            self._exchange(said, answered)
+        spoken = map(_TURN.of, turns)
+        for said, answered in zip(spoken, spoken, strict=True):
+            if (said[0], answered[0]) != ("USER", "SYSTEM"):
+                raise DataError(
+                    f"turns: expected USER before SYSTEM, got {said[0]!r} before {answered[0]!r}"
+                )
+            self._exchange(said[1], said[2], answered[1], answered[2])
 
-    def _exchange(self, said: Any, answered: Any) -> None:
-        text = field(said, "utterance", str)
+    def _exchange(self, text: str, said: list[Any], reply: str, frames: list[Any]) -> None:
         affirmed = False
-        for frame in field(said, "frames", list):
-            affirmed |= any(act.name == "AFFIRM" for act in self._acts(frame))
-            self._states[field(frame, "service", str)] = _state(field(frame, "state", dict))
-        frames = field(answered, "frames", list)
+        for frame in said:
+            affirmed |= "AFFIRM" in self._acts(frame)
+            service, state = _SAID.of(frame)
+            self._states[service] = _state(state)
         if len(frames) != 1:
             raise DataError(f"frames: expected one of a system turn, got {len(frames)}")
         (frame,) = frames
         acts = self._acts(frame)
         if not acts:
             raise DataError("actions: expected at least one of a system turn, got none")
-        names = [act.name for act in acts]
-        self._reading.first_acts.append(names[0])
-        service = field(frame, "service", str)
-        if service in self._services:
-            self._goal(text, affirmed, frame, names, service, field(answered, "utterance", str))
+        self._reading.first_acts.append(acts[0])
+        if frame["service"] in self._services:
+            self._goal(text, affirmed, frame, acts, reply)
         else:
-            self._blame(_unknown_service(service, self._services))
-        self._asked = _asked(acts)
+            self._blame(_unknown_service(frame["service"], self._services))
+        self._asked = _asked(acts, frame["actions"])
 
-    def _acts(self, frame: Any) -> list[_Act]:
+    def _acts(self, frame: Any) -> list[str]:
         """Return the acts of a frame, and keep the canonical form of the values that it names."""
-        acts = []
-        service = field(frame, "service", str)
-        for action in field(frame, "actions", list):
-            slot, canonical = field(action, "slot", str), field(action, "canonical_values", list)
-            acts.append(_Act(field(action, "act", str), slot, canonical))
-            for value, meant in zip(field(action, "values", list), canonical, strict=False):
-                _refuse_no_text(value, meant)
-                self._canonical[f"{service} {slot}", value] = meant
-                self._anywhere.setdefault(value, meant)
-        return acts
+        names = []
+        service, actions = _FRAME.of(frame)
+        for act, slot, values, canonical in map(_ACT.of, actions):
+            names.append(act)
+            for value, meant in zip(values, canonical, strict=False):
+                if type(value) is not str or type(meant) is not str:
+                    raise DataError(f"actions: expected texts as values, got {shortened(values)}")
+                self._canonical[service, slot, value] = meant
+                if value != meant:
+                    self._anywhere.setdefault(value, meant)
+        return names
 
-    def _goal(
-        self, text: str, affirmed: bool, frame: Any, acts: list[str], name: str, reply: str
-    ) -> None:
+    def _goal(self, text: str, affirmed: bool, frame: Any, acts: list[str], reply: str) -> None:
+        name = frame["service"]
         service = self._services[name]
         state = self._states.get(name, _State())
         labels: dict[str, JSON] = {"act": label_of(acts, "service_call" in frame), "kind": "action"}
@@ -214,7 +210,7 @@ class _Dialogue:
             self._reading.goals.append(goal)
 
     def _canonical_of(self, service: str, slot: str, value: str) -> str | None:
-        found = self._canonical.get((f"{service} {slot}", value))
+        found = self._canonical.get((service, slot, value))
         return self._anywhere.get(value) if found is None else found
 
     def _confirmed(
@@ -228,7 +224,7 @@ class _Dialogue:
         }
         values.update((slot, value) for slot, value in asked.items() if slot in api.arguments)
         return {
-            api.arguments[slot].name: api.arguments[slot].typed[value]
+            api.arguments[slot].name: api.arguments[slot].value(value)
             for slot, value in sorted(values.items())
             if value != DONT_CARE
         }
@@ -253,7 +249,7 @@ class _Dialogue:
         if missing:
             fault = f"{api.name} is called without the required argument {missing[0]!r}"
             self._blame(CountedFault("missing_argument", fault))
-        arguments = _named(api.arguments, given)
+        arguments = named(api.arguments, given)
         rows = tuple(_row(service, row) for row in field(frame, "service_results", list))
         key = orjson.dumps(arguments, option=orjson.OPT_SORT_KEYS)
         recorded = RecordedCall(api, arguments, key, rows)
@@ -304,7 +300,7 @@ class _Dialogue:
         """Return an argument that the user has given, canonical first, then as it was said."""
         canonical = self._canonical_of(service, original, variants[0])
         texts = dict.fromkeys(variants if canonical is None else (canonical, *variants))
-        values = dict.fromkeys(slot.typed[text] for text in texts)
+        values = dict.fromkeys(slot.value(text) for text in texts)
         return Argument(tuple(values), optional=DONT_CARE in texts)
 
     def _blame(self, fault: DataError) -> None:
@@ -313,51 +309,35 @@ class _Dialogue:
 
 
 def _state(state: Any) -> _State:
-    values = field(state, "slot_values", dict)
-    requested = field(state, "requested_slots", list)
-    for variants in values.values():
-        if not isinstance(variants, list):
-            raise DataError(f"slot_values: expected lists of texts, got {shortened(variants)}")
-        _refuse_no_text(*variants)
-    _refuse_no_text(*requested)
-    return _State(field(state, "active_intent", str), values, requested)
+    intent, values, requested = _STATE.of(state)
+    for variants in (*values.values(), requested):
+        try:
+            "".join(variants)
+        except TypeError:
+            raise DataError(f"state: expected lists of texts, got {shortened(variants)}") from None
+        if type(variants) is not list:
+            raise DataError(f"state: expected lists of texts, got {shortened(variants)}")
+    return _State(intent, values, requested)
 
 
-def _refuse_no_text(*values: Any) -> None:
-    for value in values:
-        if not isinstance(value, str):
-            raise DataError(f"expected texts as values of slots, got {shortened(value)}")
-
-
-def _asked(acts: Sequence[_Act]) -> dict[str, str] | None:
+def _asked(acts: Sequence[str], actions: Sequence[Mapping[str, Any]]) -> dict[str, str] | None:
     """Return the arguments that a system turn asks the user to affirm; None: none.
 
     A turn that could not do what was asked, and offers something else, asks for leave to do that.
     """
-    names = {act.name for act in acts}
-    if "CONFIRM" not in names and not {"OFFER", "NOTIFY_FAILURE"} <= names:
+    if "CONFIRM" not in acts and not ("OFFER" in acts and "NOTIFY_FAILURE" in acts):
         return None
-    asking = (act for act in acts if act.name in ("CONFIRM", "OFFER") and act.canonical)
-    return {act.slot: act.canonical[0] for act in asking}
+    asking = (act for act in actions if act["act"] in ("CONFIRM", "OFFER"))
+    return {act["slot"]: act["canonical_values"][0] for act in asking if act["canonical_values"]}
 
 
 def _plain_state(service: Service, state: _State, api: Api | None) -> dict[str, JSON]:
-    slots = service.slots
+    names = service.names
     return {
         "active_intent": state.intent if api is None else api.name,
-        "slot_values": {_shown(slots, slot): values for slot, values in state.values.items()},
-        "requested_slots": [_shown(slots, slot) for slot in state.requested],
+        "slot_values": {names.get(slot, slot): values for slot, values in state.values.items()},
+        "requested_slots": [names.get(slot, slot) for slot in state.requested],
     }
-
-
-def _shown(slots: Mapping[str, Slot], name: str) -> str:
-    slot = slots.get(name)
-    return name if slot is None else slot.name
-
-
-def _named(slots: Mapping[str, Slot], values: Mapping[str, str]) -> dict[str, JSON]:
-    """Return values with the names and types of the pool."""
-    return {(slot := slots[name]).name: slot.typed[value] for name, value in values.items()}
 
 
 def _row(service: Service, row: Any) -> bytes:
@@ -365,13 +345,12 @@ def _row(service: Service, row: Any) -> bytes:
     if not isinstance(row, dict):
         raise DataError(f"service_results: expected objects, got {shortened(row)}")
     try:
-        values = _named(service.slots, row)
+        return orjson.dumps(named(service.slots, row), option=orjson.OPT_SORT_KEYS)
     except KeyError as error:
         known = ", ".join(service.slots)
         raise CountedFault(
             "undeclared_result", f"a result has the slot {error}; {service.name} has: {known}"
         ) from error
-    return orjson.dumps(values, option=orjson.OPT_SORT_KEYS)
 
 
 def _action(text: str, labels: dict[str, JSON], reply: str) -> Goal:

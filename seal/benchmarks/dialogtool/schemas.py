@@ -33,8 +33,27 @@ class Slot:
 
     name: str
     """In the pool."""
-    typed: TypedValues
-    """Upstream's texts to values."""
+    typed: TypedValues | None
+    """Upstream's texts to values; None: they are texts."""
+
+    def value(self, text: str) -> JSON:
+        """Return the value that a text of upstream's is."""
+        return text if self.typed is None else self.typed[text]
+
+
+def named(slots: Mapping[str, Slot], values: Mapping[str, str]) -> dict[str, JSON]:
+    """Return upstream's texts by slot with the names and types of the pool.
+
+    Raises:
+        KeyError: There is no such slot.
+        DataError: A value is no text.
+    """
+    if not set(map(type, values.values())) <= {str}:
+        raise DataError(f"expected texts as values of slots, got {shortened(values)}")
+    return {
+        (slot := slots[name]).name: text if slot.typed is None else slot.typed[text]
+        for name, text in values.items()
+    }
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +82,8 @@ class Service:
     app: str
     slots: Mapping[str, Slot]
     """By their original names."""
+    names: Mapping[str, str]
+    """Of the slots in the pool, by their original names."""
     apis: Mapping[str, Api]
     """By their original names."""
 
@@ -126,12 +147,13 @@ class Schemas:
             for name, schema in (*_arguments(tool).items(), *_results(tool).items())
         }
         slots = {
-            original: Slot(name, TypedValues(str(kinds.get(name, {}).get("type", "string"))))
+            original: Slot(name, _values(kinds.get(name, {})))
             for name, original in original_names(record, origin).items()
         }
         apis = {name: self._api(tool, slots) for name, tool in tools.items()}
         name = field(record, "service_name", str)
-        service = Service(name, domain_of(name), slots, apis)
+        names = {original: slot.name for original, slot in slots.items()}
+        service = Service(name, domain_of(name), slots, names, apis)
         return field(record if origin is None else origin, "service_name", str), service
 
     def _api(self, tool: Tool, slots: Mapping[str, Slot]) -> Api:
@@ -155,6 +177,11 @@ def _arguments(tool: Tool) -> dict[str, dict[str, JSON]]:
 def _results(tool: Tool) -> dict[str, dict[str, JSON]]:
     properties: dict[str, dict[str, JSON]] = tool.returns["items"]["properties"]
     return properties
+
+
+def _values(schema: Mapping[str, JSON]) -> TypedValues | None:
+    kind = str(schema.get("type", "string"))
+    return None if kind == "string" else TypedValues(kind)
 
 
 def _content(path: Path, worded_after: Path | None = None) -> list[Any]:

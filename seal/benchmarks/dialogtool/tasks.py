@@ -48,9 +48,8 @@ class Dialogues:
         """
         services = self._schemas.splits[split]
         reading = read_dialogue(dialogue, services)
-        own = self._ids.add(
-            f"{BENCHMARK}/{split}/{reading.id}", "\n".join(goal.text for goal in reading.goals)
-        )
+        opening = reading.goals[0].text if reading.goals else ""
+        own = self._ids.add(f"{BENCHMARK}/{split}/{reading.id}", opening)
         if own is None:
             self._counts["duplicates"] += 1
             return None

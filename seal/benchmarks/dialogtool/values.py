@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 
-from seal.core.errors import DataError, shortened
 from seal.core.types import JSON
 
 _DECIMAL = re.compile(r"-?\d+\.\d+", re.ASCII)
@@ -31,13 +30,7 @@ class TypedValues(dict[str, JSON]):
         self.kind = kind
 
     def __missing__(self, text: str) -> JSON:
-        """Return and keep the value of a text.
-
-        Raises:
-            DataError: It is no text.
-        """
-        if not isinstance(text, str):
-            raise DataError(f"expected a text as the value of a slot, got {shortened(text)}")
+        """Return and keep the value of a text."""
         self[text] = value = typed(self.kind, text)
         return value
 

@@ -30,6 +30,9 @@ def command(
         str | None,
         typer.Option(help="Same as -T language=..., where a benchmark comes in several."),
     ] = None,
+    split: Annotated[
+        str | None, typer.Option(help="Same as -T split=..., where a benchmark has several.")
+    ] = None,
     json: Json = False,
 ) -> int:
     """Turn a benchmark's upstream files into tools.jsonl, tasks.jsonl and import.json."""
@@ -38,10 +41,9 @@ def command(
 
     with output(json) as result:
         options = typed_pairs("--task-option", task_option)
-        if language is not None and options.setdefault("language", language) != language:
-            raise UsageError(
-                f"--language {language} and -T language={options['language']}: give one"
-            )
+        for option, value in (("language", language), ("split", split)):
+            if value is not None and options.setdefault(option, value) != value:
+                raise UsageError(f"--{option} {value} and -T {option}={options[option]}: give one")
         if trajectories:
             report = import_run(name, source, out, options).to_json()
             next_step = f"score it: seal score {out}"
