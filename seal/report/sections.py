@@ -46,7 +46,7 @@ GROUPS = 16
 LEAST = 2
 """Least goals of a group on average: where each task is a group of its own, none is drawn."""
 
-NOT_CEILED = UNBOUNDED | {"minefield_similarity", HALLUCINATION, INSTRUCTION}
+NOT_CEILED = UNBOUNDED | {"minefield_similarity", HALLUCINATION, INSTRUCTION, "bleu"}
 """Metrics whose best value is not 1."""
 
 
@@ -71,6 +71,7 @@ SECTIONS = Registry(
         "summary": "seal.report.sections:SummarySection",
         "breakdown": "seal.report.sections:BreakdownSection",
         "missions": "seal.report.sections:MissionSection",
+        "dialogue": "seal.report.dialogue_section:DialogueSection",
         "error_patterns": "seal.report.error_patterns:PatternSection",
         "users": "seal.report.sections:UserSection",
         "charts": "seal.report.sections:ChartSection",
@@ -78,7 +79,10 @@ SECTIONS = Registry(
     },
 )
 
-OURS = ("summary", "breakdown", "missions", "error_patterns", "users", "charts", "ceiling")
+OURS = (
+    *("summary", "breakdown", "missions", "dialogue", "error_patterns", "users", "charts"),
+    "ceiling",
+)
 
 
 def default_sections() -> list[Section]:

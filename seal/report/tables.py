@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 MAIN = (
     "similarity", "pass_rate", "tooleval", "sopr", "fac", "success", "mission_accuracy",
     "dialogue_accuracy", "goal_state", "progress", "optimal_path", "awareness", "selection",
-    "execution", "creation", "recall", "mrr", "call_recall", "call_precision", "call_f1",
-    "param_acc_gold", "param_acc_matched",
+    "execution", "creation", "bleu", "rouge_l", "role", "recall", "mrr", "call_recall",
+    "call_precision", "call_f1", "param_acc_gold", "param_acc_matched",
 )  # fmt: skip
 """Metrics of the short table, in its order; of `recall@K` and its like the largest K.
 
@@ -27,7 +27,8 @@ Where gold asks of a world, the similarity to its milestones is what a benchmark
 
 OF_SOME_BENCHMARKS = frozenset(
     {"similarity", "mission_accuracy", "dialogue_accuracy", "goal_state", "progress"}
-    | {"optimal_path", "awareness", "selection", "execution", "creation"}
+    | {"optimal_path", "awareness", "selection", "execution", "creation", "bleu", "rouge_l"}
+    | {"role"}
 )
 """Main metrics that need a gold of their own kind: of other benchmarks nobody misses them."""
 
@@ -37,8 +38,8 @@ OF_MISSIONS = frozenset({"progress", "optimal_path"})
 ENOUGH = 0.25
 """Least share of goals that a metric of some benchmarks applies to, to be in the short table."""
 
-UNBOUNDED = frozenset({"calls", "turns", "turn_count", "tokens_in", "tokens_out"})
-"""Metrics that count instead of lying in [0, 1]."""
+UNBOUNDED = frozenset({"calls", "turns", "turn_count", "tokens_in", "tokens_out", "role"})
+"""Metrics that count, or have a scale of their own, instead of lying in [0, 1]."""
 
 
 @dataclass(frozen=True, slots=True)

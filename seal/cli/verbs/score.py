@@ -48,6 +48,7 @@ def command(
     from seal.pipeline.rescore import rescore
     from seal.pipeline.run_folder import RunFolder
     from seal.report.breakdown import breakdown_tables
+    from seal.report.dialogue_section import dialogue_breakdown
     from seal.report.error_patterns import environment_patterns
     from seal.report.missions import mission_breakdown
     from seal.report.notes import summary_notes
@@ -72,6 +73,7 @@ def command(
         tables = (
             *breakdown_tables(folder),
             *mission_breakdown(folder),
+            *dialogue_breakdown(folder),
             *environment_patterns(folder),
         )
         notes = summary_notes(folder)
