@@ -244,7 +244,9 @@ def test_a_split_without_dialogues_is_told(source: Source) -> None:
         source.imported(split="dev")
 
 
-@pytest.mark.parametrize("options", [{"view": "dialog"}, {"schema": "v6"}, {"split": "tset"}, {"split": 3}])
+@pytest.mark.parametrize(
+    "options", [{"view": "dialog"}, {"schema": "v6"}, {"split": "tset"}, {"split": 3}]
+)
 def test_an_unknown_option_is_refused(source: Source, options: dict[str, Any]) -> None:
     with pytest.raises(UnknownNameError, match="known:"):
         source.imported(**options)

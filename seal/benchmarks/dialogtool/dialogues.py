@@ -13,7 +13,8 @@ the user asked for another of the same results; else the turn's first act counts
 
 A call that changes something is made after the user affirmed its arguments: of a turn that does so
 `confirmed` holds them, namely the values of the dialogue's state in canonical form, and those that
-the system asked to confirm.
+the system asked to confirm. What the user does not care about is none of them, even where the
+system named its default, for calls leave it out.
 
 Source: the DialogTool paper, Table 7, whose tenth act, OFFER, is missing; the rules for it follow
 github.com/ruleGreen/AppBench.
@@ -63,6 +64,8 @@ class RecordedCall:
     """The arguments as JSON, in one order."""
     rows: tuple[bytes, ...]
     """Its results, each as JSON."""
+    complete: bool = True
+    """False: it lacks a required argument, so that it cannot be made."""
 
 
 @dataclass(slots=True)
@@ -109,6 +112,8 @@ def read_dialogue(dialogue: Any, services: Mapping[str, Service]) -> Reading:
     turns = field(dialogue, "turns", list)
     named = field(dialogue, "services", list)
     reading = Reading(field(dialogue, "dialogue_id", str), tuple(named), len(turns))
+    if not set(map(type, named)) <= {str}:
+        raise DataError(f"services: expected texts, got {shortened(named)}")
     unknown = next((name for name in named if name not in services), None)
     if unknown is not None:
         reading.fault = _unknown_service(unknown, services)
@@ -217,16 +222,15 @@ class _Dialogue:
         self, service: str, api: Api, state: _State, asked: Mapping[str, str]
     ) -> dict[str, JSON]:
         """Return the arguments that the user has just affirmed."""
+        said = {slot: variants[-1] for slot, variants in state.values.items() if variants}
         values = {
-            slot: self._canonical_of(service, slot, variants[-1]) or variants[-1]
-            for slot, variants in state.values.items()
-            if variants and slot in api.arguments
+            slot: self._canonical_of(service, slot, text) or text for slot, text in said.items()
         }
-        values.update((slot, value) for slot, value in asked.items() if slot in api.arguments)
+        values |= {slot: value for slot, value in asked.items() if said.get(slot) != DONT_CARE}
         return {
             api.arguments[slot].name: api.arguments[slot].value(value)
             for slot, value in sorted(values.items())
-            if value != DONT_CARE
+            if slot in api.arguments and value != DONT_CARE
         }
 
     def _call(
@@ -252,7 +256,7 @@ class _Dialogue:
         arguments = named(api.arguments, given)
         rows = tuple(_row(service, row) for row in field(frame, "service_results", list))
         key = orjson.dumps(arguments, option=orjson.OPT_SORT_KEYS)
-        recorded = RecordedCall(api, arguments, key, rows)
+        recorded = RecordedCall(api, arguments, key, rows, not missing)
         labels |= {"kind": "call", "service": service.name, "api": api.name}
         number = len(self._reading.calls)
         self._reading.calls.append(recorded)

@@ -134,6 +134,8 @@ def _dialogues(
     yield from dialogues.drawn()
     yield from dialogues.recorded.creation_tasks(table.by_id(), split)
     yield Mobile(dialogues.recorded.mobile())
+    if dialogues.duplicates:
+        notes.dropped["duplicates"] = dialogues.duplicates
     notes.facts.update(
         files={name: len(paths) for name, paths in files.items()},
         missing_files={name: _missing(name, paths) for name, paths in files.items()},

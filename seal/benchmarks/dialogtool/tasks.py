@@ -55,7 +55,8 @@ class Dialogues:
             return None
         self._tallies.setdefault(split, Tally()).add(reading)
         for call in reading.calls:
-            self.recorded.add(call)
+            if call.complete:
+                self.recorded.add(call)
         if reading.fault is not None:
             raise reading.fault
         return self._drawing.passing(self._task(own, split, reading, services))
