@@ -9,6 +9,7 @@ REGISTRY = Registry(
     {
         "abstention": "seal.evaluation.abstention:Abstention",
         "calls": "seal.evaluation.calls:Calls",
+        "creation": "seal.evaluation.creation:Creation",
         "dialogue": "seal.evaluation.dialogue.metrics:Dialogue",
         "error_patterns": "seal.evaluation.error_patterns:ErrorPatterns",
         "independent_minima": "seal.evaluation.error_patterns:IndependentMinima",

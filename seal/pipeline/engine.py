@@ -33,6 +33,7 @@ from seal.pipeline.places import cache_folder
 from seal.pipeline.played import team_part
 from seal.pipeline.ranking import Retrieved, rank_tasks
 from seal.pipeline.run_folder import RunFolder
+from seal.pipeline.sandboxed import sandbox_identity
 from seal.pipeline.searching import search_pool
 from seal.pipeline.settings import RunSettings
 from seal.retrievers import build_retriever, rank
@@ -201,6 +202,7 @@ class Engine:
             "max_seconds": s.max_seconds,
             "history": s.play.history,
             **_measured(s, self._team),
+            **sandbox_identity(s, self._pool),
             "cutoffs": list(s.cutoffs),
             "metrics": [name_of(metric) for metric in s.metrics],
             "seed": s.seed,

@@ -78,6 +78,7 @@ class EnvironmentSource:
             tools=known,
             mobile=pool.mobile,
             creator=Creating(pool, cast) if settings.tools == "created" else None,
+            sandbox=settings.sandbox,
             simulator=lambda: simulator_of(settings, known, pool, store, cast),
             keys_of_call=keys_of_call,
         )

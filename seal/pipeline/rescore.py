@@ -19,6 +19,7 @@ from seal.pipeline.identity import name_of, warnings_of
 from seal.pipeline.journal import Journal
 from seal.pipeline.places import cache_folder
 from seal.pipeline.run_folder import RunFolder
+from seal.pipeline.sandboxed import identity_of
 from seal.pipeline.score import score_run
 from seal.pipeline.settings import RunSettings
 
@@ -98,6 +99,7 @@ def _score(
             extra,
             progress,
             match,
+            _sandbox(folder) or "monty",
         )
 
 
@@ -107,11 +109,18 @@ def _note(folder: RunFolder, cast: Cast, metrics: list[Any], match: str | None) 
         manifest = folder.manifest()
         manifest["measure"]["judge"] = cast.judge_identity()
         manifest["measure"]["metrics"] = metrics
+        if _sandbox(folder):
+            manifest["measure"]["sandbox"] = identity_of(_sandbox(folder))
         manifest["measure"].pop("match", None)
         if match is not None:
             manifest["measure"]["match"] = match
         manifest["warnings"] = warnings_of(manifest["measure"], manifest["system"])
         folder.write_json("run.json", manifest)
+
+
+def _sandbox(folder: RunFolder) -> str:
+    """Return the name of the sandbox that a run asked for; empty where it creates no tool."""
+    return str(folder.manifest()["measure"].get("sandbox", {}).get("asked", ""))
 
 
 def _put_in_order(folder: RunFolder) -> None:

@@ -123,6 +123,7 @@ def _run(
                 engine.judging_threads,
                 metrics,
                 progress=lambda n, m: report(Progress("score", n, m)),
+                sandbox=settings.sandbox,
             )
     return stopped, summary
 

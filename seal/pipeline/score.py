@@ -12,10 +12,12 @@ from seal.core.errors import DataError
 from seal.core.protocols import Judge, Metric
 from seal.core.records import AtomicFile, encode
 from seal.core.types import Score, Task, Trajectory, Usage
+from seal.evaluation.creation import Creation
 from seal.evaluation.error_patterns.metrics import MAX_TURNS
 from seal.evaluation.goals import INFRASTRUCTURE, USER
 from seal.evaluation.scoring import default_metrics, score_trajectory
 from seal.evaluation.statistics import Summariser, groups_of
+from seal.pipeline.annotation import human_summary
 from seal.pipeline.run_folder import RunFolder
 from seal.pipeline.threads import Threads
 
@@ -62,6 +64,7 @@ def score_run(
     extra: Iterable[Metric] = (),
     progress: Callable[[int, int], None] | None = None,
     match: str | None = None,
+    sandbox: str = "monty",
 ) -> dict[str, Any]:
     """Score every trajectory of a run; writes scores.jsonl and summary.json, returns the summary.
 
@@ -74,6 +77,7 @@ def score_run(
         extra: Further metrics.
         progress: Called with (scored, total).
         match: Rules of milestones and missions (`seal.evaluation.rules`); None: each task's own.
+        sandbox: Where functions that a model wrote run (`seal.sandbox.NAMES`).
 
     Raises:
         DataError: A trajectory of a task that the run does not have, or a damaged file.
@@ -85,6 +89,7 @@ def score_run(
     with folder.trajectories_path.open("rb") as lines:
         total = sum(1 for _ in lines)
     ks = tuple(cutoffs)
+    extra = (Creation(sandbox), *extra)
 
     def measure(pair: tuple[Task, Trajectory]) -> tuple[Trajectory, list[Score]]:
         task, trajectory = pair
@@ -153,6 +158,7 @@ def _summary(
         "skipped_reasons": skipped,
         "stop_reasons": dict(sorted(totals.stops.items())),
         "metrics": summariser.metrics(),
+        **human_summary(folder),
         "usage": {
             "tokens_in": totals.usage.tokens_in,
             "tokens_out": totals.usage.tokens_out,

@@ -9,10 +9,11 @@ from pathlib import Path
 from typing import Any, Literal
 
 from seal.agents.briefs import WHOLE, Brief, check_brief
-from seal.core.errors import OptionError, UsageError
+from seal.core.errors import OptionError, UnknownNameError, UsageError
 from seal.core.feedback import Feedback, check_feedback
 from seal.core.formats import Format, ToolMessages, check_presentation
 from seal.core.secrets import refuse_secret
+from seal.sandbox import NAMES as SANDBOXES
 
 History = Literal["own", "gold"]
 """What later goals follow on: what was said in the chat, or the references of earlier goals."""
@@ -61,6 +62,8 @@ class RunSettings:
     tools: Literal["recorded", "created"] = "recorded"
     """What answers in a virtual mobile: the calls of the corpus, or functions that the model of the
     role `creator` writes."""
+    sandbox: str = "monty"
+    """Where code that a model wrote runs (`seal.sandbox.NAMES`)."""
     on_policy: bool = False
     """Play recorded dialogues as conversations with a user who speaks from a brief."""
     feedback: Feedback = "auto"
@@ -122,6 +125,8 @@ class RunSettings:
         check_presentation(self.play.format, self.tool_messages)
         if self.tools not in ("recorded", "created"):
             raise OptionError(f"--tools {self.tools}: expected recorded or created")
+        if self.sandbox not in SANDBOXES:
+            raise UnknownNameError("sandbox", self.sandbox, SANDBOXES)
         if self.style not in ("plain", "react"):
             raise UsageError(f"--style {self.style}: expected plain or react")
         positive = {

@@ -164,7 +164,7 @@ class _Search:
         self._due = [_bits(case.rows) for case in cases]
         self._distinct = [len(set(case.rows)) == len(case.rows) for case in cases]
         self._all = (1 << len(table)) - 1
-        self._left: dict[tuple[str, How, str], int] = {}
+        self._left: dict[Rule, list[int]] = {}
 
     def sizes(self) -> list[int]:
         """Return the numbers of rows that recorded calls brought, the largest first."""
@@ -199,28 +199,36 @@ class _Search:
     def passed(self, chosen: Filter) -> int:
         """Return how many recorded calls a filter passes."""
         return sum(
-            self._distinct[n] and self._result(chosen, case.arguments) == self._due[n]
-            for n, case in enumerate(self.cases)
+            self._distinct[case] and self._result(chosen, case) == self._due[case]
+            for case in range(len(self.cases))
         )
 
-    def _result(self, chosen: Filter, arguments: Mapping[str, JSON]) -> int:
+    def _result(self, chosen: Filter, case: int) -> int:
         left = self._all
-        for argument, column, how in chosen.rules:
-            value = arguments.get(argument)
-            if value is not None and value != "dontcare":
-                left &= self._fitting(column, how, value)
+        for rule in chosen.rules:
+            left &= self._masks(rule)[case]
         return left if chosen.most is None else _lowest(left, chosen.most)
 
-    def _fitting(self, column: str, how: How, value: JSON) -> int:
-        key = column, how, json.dumps([type(value).__name__, fold(value)])
-        if key not in self._left:
-            folded = fold(value)
-            self._left[key] = _bits(
+    def _masks(self, rule: Rule) -> list[int]:
+        """Return the rows that a rule leaves of each case."""
+        if rule not in self._left:
+            known: dict[str, int] = {}
+            self._left[rule] = [self._mask(rule, case.arguments, known) for case in self.cases]
+        return self._left[rule]
+
+    def _mask(self, rule: Rule, arguments: Mapping[str, JSON], known: dict[str, int]) -> int:
+        value = arguments.get(rule.argument)
+        if value is None or value == "dontcare":
+            return self._all
+        folded = fold(value)
+        key = json.dumps([type(value).__name__, folded])
+        if key not in known:
+            known[key] = _bits(
                 place
                 for place, row in enumerate(self.table)
-                if column not in row or fits(row[column], folded, how)
+                if rule.column not in row or fits(row[rule.column], folded, rule.how)
             )
-        return self._left[key]
+        return known[key]
 
 
 def _bits(places: Iterable[int]) -> int:

@@ -59,6 +59,8 @@ class WorldSetup:
     """File of the calls recorded in dialogues that comes with the pool."""
     creator: Callable[[Tool], str] | None = None
     """Gives a model's text that holds the function of a tool, for worlds of created tools."""
+    sandbox: str = "monty"
+    """Where it runs (`seal.sandbox.NAMES`)."""
     simulator: Callable[[], Simulator] | None = None
     """Gives the run's simulator, for worlds that ask it."""
     keys_of_call: Callable[[Simulator, Tool, dict[str, JSON]], Iterable[str]] | None = None

@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 from worlds.mobiles import ALARMS, ROWS, TABLES, TOOLS, dialogue, write_recorded
 
-from seal.core.errors import OptionError
 from seal.core.types import Goal, Tool, ToolCall, ToolResult
 from seal.sandbox.written import rule_written
 from seal.worlds.mobile.world import Mobile, Mobiles
@@ -22,9 +21,7 @@ def worlds(folder: Path, text: str | None = None) -> Mobiles:
     def creator(tool: Tool) -> str:
         return rule_written(tool) if text is None else text
 
-    setup = WorldSetup(
-        options={"tools": "created"}, tools=TOOLS, mobile=write_recorded(folder), creator=creator
-    )
+    setup = WorldSetup(tools=TOOLS, mobile=write_recorded(folder), creator=creator)
     built = build_worlds("mobile", setup)
     assert isinstance(built, Mobiles)
     return built
@@ -61,7 +58,7 @@ def test_a_function_is_not_run_while_an_argument_is_missing(tmp_path: Path) -> N
 
 
 def test_an_api_that_nobody_called_has_no_table(tmp_path: Path) -> None:
-    setup = WorldSetup(options={"tools": "created"}, tools=TOOLS, creator=rule_written)
+    setup = WorldSetup(tools=TOOLS, creator=rule_written)
     built = build_worlds("mobile", setup)
     assert isinstance(built, Mobiles)
 
@@ -76,12 +73,3 @@ def test_the_sandbox_is_part_of_the_identity(tmp_path: Path) -> None:
 
     assert identity["tools"] == "created"
     assert identity["sandbox"]["name"] == "monty"
-
-
-def test_created_tools_need_somebody_who_creates_them(tmp_path: Path) -> None:
-    setup = WorldSetup(options={"tools": "created"}, tools=TOOLS)
-
-    with pytest.raises(OptionError, match="nobody creates tools"):
-        build_worlds("mobile", setup)
-    with pytest.raises(OptionError, match="expected recorded or created"):
-        build_worlds("mobile", WorldSetup(options={"tools": "mine"}, tools=TOOLS))

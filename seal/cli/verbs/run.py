@@ -37,6 +37,7 @@ from seal.cli.output import Output, output
 from seal.cli.progress import progress
 from seal.core.errors import UsageError
 from seal.pipeline.settings import RunSettings
+from seal.sandbox import NAMES as SANDBOXES
 
 if TYPE_CHECKING:
     from seal.pipeline.sweep.settings import SweepSettings
@@ -159,6 +160,10 @@ def command(
         Literal["recorded", "created"],
         typer.Option(help="What answers in a virtual mobile: the corpus, or created functions."),
     ] = _DEFAULT.tools,
+    sandbox: Annotated[
+        str,
+        typer.Option(help=f"Where functions that a model wrote run: {', '.join(SANDBOXES)}."),
+    ] = _DEFAULT.sandbox,
     on_policy: Annotated[
         bool,
         typer.Option("--on-policy", help="Play recorded dialogues with a user who has a brief."),
@@ -312,6 +317,7 @@ def _source(context: typer.Context, name: str) -> str:
 def _play(settings: RunSettings, out: Path, resume: bool, result: Output) -> int:
     from seal.pipeline.run import run
     from seal.report.breakdown import breakdown_tables
+    from seal.report.dialogue_section import dialogue_breakdown
     from seal.report.error_patterns import environment_patterns
     from seal.report.html import write_report
     from seal.report.missions import mission_breakdown
@@ -328,6 +334,7 @@ def _play(settings: RunSettings, out: Path, resume: bool, result: Output) -> int
     tables = (
         *breakdown_tables(folder),
         *mission_breakdown(folder),
+        *dialogue_breakdown(folder),
         *environment_patterns(folder),
     )
     result.show(summary_table(folder), *tables, *summary_notes(folder))

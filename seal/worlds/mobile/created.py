@@ -1,4 +1,4 @@
-"""Answers of functions that a model wrote, instead of recorded ones (`-T tools=created`)."""
+"""Answers of functions that a model wrote, instead of recorded ones (`--tools created`)."""
 
 from __future__ import annotations
 

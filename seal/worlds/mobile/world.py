@@ -7,7 +7,7 @@ these arguments: what was said in the chat decides, or that the dialogue's own u
 (label `confirmed` of a goal); `-T confirm=false` asks for no confirmation. Its effect stands in the
 table `bookings` and shows in later look-ups (`effects`).
 
-`-T tools=created` lets functions that a model wrote answer, in a sandbox (`created`).
+`--tools created` lets functions that a model wrote answer, in a sandbox (`created`).
 """
 
 from __future__ import annotations
@@ -106,7 +106,7 @@ def mobile(setup: WorldSetup) -> Mobiles:
         DataError: The recordings of the pool are malformed.
         UsageError: Created tools are asked for, and their sandbox cannot be used here.
     """
-    check_options(NAME, setup.options, ("mobile", "confirm", "tools", "sandbox"))
+    check_options(NAME, setup.options, ("mobile", "confirm"))
     way = setup.options.get("mobile", "exact")
     if way not in get_args(Way):
         raise OptionError(f"-T mobile={way!r}: expected one of {', '.join(get_args(Way))}")
@@ -123,15 +123,10 @@ def mobile(setup: WorldSetup) -> Mobiles:
 
 
 def _created(setup: WorldSetup) -> CreatedTools | None:
-    """Return the created tools where they are asked for."""
-    tools = setup.options.get("tools", "recorded")
-    if tools not in ("recorded", "created"):
-        raise OptionError(f"-T tools={tools!r}: expected recorded or created")
-    if tools == "recorded":
-        return None
+    """Return the created tools where somebody creates them."""
     if setup.creator is None:
-        raise OptionError("-T tools=created: nobody creates tools here; name a creator's model")
-    return CreatedTools(build_sandbox(str(setup.options.get("sandbox", "monty"))), setup.creator)
+        return None
+    return CreatedTools(build_sandbox(setup.sandbox), setup.creator)
 
 
 class Mobile:
