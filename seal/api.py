@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from seal.generation.queries.generate import GeneratedQueries
     from seal.models.probe import Way
     from seal.pipeline.ablation.ablate import AblationResult
+    from seal.pipeline.annotation import Imported
     from seal.pipeline.drawing import Size
     from seal.pipeline.run import Progress, RunResult
     from seal.pipeline.sweep.sweep import SweepResult
@@ -210,6 +211,48 @@ def score(run: str | Path, **options: Any) -> dict[str, Any]:
     from seal.pipeline.rescore import rescore
 
     return rescore(Path(run), **options)
+
+
+def export_ratings(run: str | Path, out: str | Path, *, n: int = 50, seed: int = 0) -> int:
+    """Write a sample of a run's turns for people to rate from 1 to 5, without the system's name.
+
+    Args:
+        run: Run folder, of which an actor or a responder said something.
+        out: The CSV file.
+        n: Turns, at most.
+        seed: Of the sample and its order.
+
+    Returns:
+        How many turns were written.
+
+    Raises:
+        OptionError: n is less than 1.
+        DataError: No run in the folder, or nothing to rate.
+    """
+    from seal.pipeline.annotation import export_items
+    from seal.pipeline.run_folder import RunFolder
+
+    return export_items(RunFolder.open(run), Path(out), n, seed)
+
+
+def import_ratings(run: str | Path, files: Sequence[str | Path]) -> Imported:
+    """Take people's ratings in; the run's report and summary show them.
+
+    Args:
+        run: The run that was exported; ratings taken in before are kept.
+        files: Each one rater's, or with a column `rater`.
+
+    Returns:
+        Mean, agreement, and each row that could not be taken, with the reason.
+
+    Raises:
+        OptionError: A file cannot be read.
+        DataError: No run in the folder, or a file without the columns `item` and `rating`.
+    """
+    from seal.pipeline.annotation import import_ratings
+    from seal.pipeline.run_folder import RunFolder
+
+    return import_ratings(RunFolder.open(run), [Path(file) for file in files])
 
 
 def retrieve(

@@ -1,0 +1,37 @@
+"""`seal annotate` as a process."""
+
+import csv
+import json
+
+from seal.core.records import write_records
+from seal.core.types import Goal, Step, Stop, Task, Trajectory
+
+
+def test_ratings_go_out_and_come_back(seal, tmp_path):
+    run = tmp_path / "run"
+    run.mkdir()
+    write_records(run / "tasks.jsonl", [Task("t", "dialogtool", (Goal("Hi"),))])
+    steps = (Step(0, "responder", "user_simulator", "Hello."),)
+    chat = Trajectory("t", 0, steps, stops=(Stop("done"),))
+    write_records(run / "trajectories.jsonl", [chat])
+    (run / "run.json").write_text("{}")
+
+    done = seal("annotate", "export", run, "--n", 50, "--out", "ann.csv")
+    assert done.returncode == 0, done.stderr
+    assert "1 turns to rate" in done.stdout
+    with (tmp_path / "ann.csv").open(newline="") as file:
+        item = next(csv.DictReader(file))["item"]
+    (tmp_path / "ann.csv").write_text(f"item,rating\n{item},4\nother,3\n")
+
+    back = seal("annotate", "import", run, "ann.csv", "--json")
+    assert back.returncode == 1, back.stderr
+    found = json.loads(back.stdout)
+    assert (found["mean"], found["items"], found["taken"], found["alpha"]) == (4.0, 1, 1, None)
+    assert found["problems"] == ["ann.csv, line 3: unknown item 'other'"]
+    shown = seal("annotate", "import", run, "ann.csv").stdout
+    assert "1 ratings taken, 0 rows without one, 1 not taken" in shown
+
+
+def test_a_folder_that_is_no_run_is_refused(seal, tmp_path):
+    done = seal("annotate", "export", tmp_path, "--out", "x.csv")
+    assert done.returncode == 2 and "Traceback" not in done.stderr

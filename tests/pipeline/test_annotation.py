@@ -1,0 +1,173 @@
+"""Ratings by people: what goes out, what comes in, what is refused and what is kept."""
+
+import csv
+
+import orjson
+import pytest
+
+from seal.core.errors import DataError, OptionError
+from seal.core.records import encode
+from seal.core.types import Goal, Step, Stop, Task, Trajectory
+from seal.pipeline.annotation import (
+    COLUMNS,
+    export_items,
+    harmless,
+    import_ratings,
+    items_of,
+    read_human,
+)
+from seal.pipeline.run_folder import RunFolder
+
+ROLE = {"name": "clerk", "mbti": "ISTJ", "language": "Short.", "features": {"max_words": 3}}
+
+
+@pytest.fixture
+def run(tmp_path):
+    """A scored run of 6 dialogues of 2 turns, the second of which only the responder answered."""
+    folder = tmp_path / "gpt-secret-run"
+    folder.mkdir()
+    tasks, chats = [], []
+    for number in range(6):
+        goals = (Goal(f"=cmd({number})"), Goal("And then?"))
+        tasks.append(Task(f"t{number}", "dialogtool", goals))
+        steps = (
+            Step(0, "responder", "teacher", "plain", goal=0),
+            Step(1, "actor", "user_simulator", f'+Right, "{number}".\nYes', goal=0),
+            Step(2, "responder", "user_simulator", f"Done {number}.", goal=1),
+        )
+        stops = (Stop("done"), Stop("done"))
+        provenance = {"role": ROLE}
+        chats.append(Trajectory(f"t{number}", 0, steps, stops=stops, provenance=provenance))
+    (folder / "tasks.jsonl").write_bytes(b"".join(map(encode, tasks)))
+    (folder / "trajectories.jsonl").write_bytes(b"".join(map(encode, chats)))
+    (folder / "run.json").write_text('{"system": {"model": {"model": "gpt-secret"}}}')
+    (folder / "summary.json").write_text('{"metrics": {}}')
+    return RunFolder.open(folder)
+
+
+def rows_of(path):
+    with path.open(newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+def rated(path, rows):
+    with path.open("w", newline="", encoding="utf-8") as file:
+        out = csv.writer(file)
+        out.writerow(COLUMNS)
+        out.writerows([item, "", "", "", rating, rater] for item, rating, rater in rows)
+    return path
+
+
+def test_a_seeded_sample_goes_out_blind(run, tmp_path):
+    out, again, other = (tmp_path / name for name in ("a.csv", "b.csv", "c.csv"))
+    assert export_items(run, out, 5) == export_items(run, again, 5) == 5
+    export_items(run, other, 5, seed=1)
+    assert out.read_bytes() == again.read_bytes() != other.read_bytes()
+    text = out.read_text()
+    assert "secret" not in text and "t0" not in text and "max_words" not in text
+    assert len({row["item"] for row in rows_of(out)}) == 5
+
+
+def test_the_actors_words_go_out_with_its_role_and_else_the_responders(run):
+    acted, plain = list(items_of(run))[:2]
+    assert acted.role == "clerk; ISTJ; Short." and acted.assistant == '+Right, "0".\nYes'
+    assert (plain.role, plain.user, plain.assistant) == ("", "And then?", "Done 0.")
+
+
+def test_no_cell_is_a_formula(run, tmp_path):
+    export_items(run, tmp_path / "a.csv", 50)
+    cells = [cell for row in rows_of(tmp_path / "a.csv") for cell in row.values()]
+    assert "'=cmd(0)" in cells and not any(cell.startswith(("=", "+", "-", "@")) for cell in cells)
+    assert [harmless(text) for text in ("@x", " =x", "\t=x", "a=x", "")] == [
+        "'@x",
+        "' =x",
+        "'\t=x",
+        "a=x",
+        "",
+    ]
+
+
+def test_ratings_of_several_raters_are_averaged_with_their_agreement(run, tmp_path):
+    pytest.importorskip("krippendorff")
+    a, b, c = (item.id for item in list(items_of(run))[:3])
+    one = rated(tmp_path / "ann.csv", [(a, "1", ""), (b, "5", ""), (c, "3", "")])
+    two = rated(tmp_path / "bob.csv", [(a, "1", ""), (b, "5", ""), (c, "", "")])
+    found = import_ratings(run, [one, two])
+    assert (found.taken, found.empty, found.problems) == (5, 1, ())
+    assert (found.human.mean, found.human.items, found.human.raters) == (3.0, 3, 2)
+    assert found.human.alpha == pytest.approx(1.0)
+    assert read_human(run) == found.human
+    assert run.summary()["human"] == {"mean": 3.0, "alpha": 1.0, "items": 3, "raters": 2}
+
+
+def test_alpha_is_krippendorffs(run, tmp_path):
+    pytest.importorskip("krippendorff")
+    items = [item.id for item in list(items_of(run))[:4]]
+    given = {"ann": "1234", "bob": "1344", "cy": "2235"}
+    rows = [
+        (i, v, who) for who, values in given.items() for i, v in zip(items, values, strict=True)
+    ]
+    found = import_ratings(run, [rated(tmp_path / "all.csv", rows)])
+    # krippendorff 0.9's alpha([[1,2,3,4],[1,3,4,4],[2,2,3,5]], "ordinal")
+    assert found.human.alpha == pytest.approx(0.8102869352869353)
+
+
+def test_one_rater_and_equal_ratings_have_no_agreement(run, tmp_path):
+    a, b = (item.id for item in list(items_of(run))[:2])
+    alone = import_ratings(run, [rated(tmp_path / "ann.csv", [(a, "4", ""), (b, "4", "")])])
+    assert (alone.human.mean, alone.human.alpha) == (4, None)
+    both = import_ratings(run, [rated(tmp_path / "bob.csv", [(a, "4", ""), (b, "4", "")])])
+    assert (both.human.raters, both.human.alpha) == (2, None)
+
+
+def test_later_files_add_and_replace_and_lose_nothing(run, tmp_path):
+    a, b = (item.id for item in list(items_of(run))[:2])
+    import_ratings(run, [rated(tmp_path / "ann.csv", [(a, "2", ""), (b, "4", "")])])
+    found = import_ratings(run, [rated(tmp_path / "ann.csv", [(a, "5", "")])])
+    assert found.human.ratings == {a: {"ann": 5.0}, b: {"ann": 4.0}}
+
+
+def test_what_cannot_be_taken_is_named_and_the_rest_is_taken(run, tmp_path):
+    a, b = (item.id for item in list(items_of(run))[:2])
+    path = rated(
+        tmp_path / "ann.csv",
+        [(a, "6", ""), (a, "0.5", ""), ("nobody", "3", ""), (b, "good", ""), (b, "nan", "")],
+    )
+    with path.open("a") as file:
+        file.write(f"{a},1,2,3,4,5,6,7\n{a}\n{b},,,,4,\n")
+    found = import_ratings(run, [path])
+    assert found.taken == 1 and found.human.ratings == {b: {"ann": 4.0}}
+    assert found.problems == (
+        "ann.csv, line 2: rating 6 is off the scale from 1 to 5",
+        "ann.csv, line 3: rating 0.5 is off the scale from 1 to 5",
+        "ann.csv, line 4: unknown item 'nobody'",
+        "ann.csv, line 5: rating 'good' is no number",
+        "ann.csv, line 6: rating nan is off the scale from 1 to 5",
+        "ann.csv, line 7: malformed: expected 6 fields",
+        "ann.csv, line 8: malformed: expected 6 fields",
+    )
+
+
+def test_a_file_that_is_none_is_refused(run, tmp_path):
+    with pytest.raises(OptionError, match=r"gone\.csv: No such file"):
+        import_ratings(run, [tmp_path / "gone.csv"])
+    (tmp_path / "x.csv").write_text("a,b\n1,2\n")
+    with pytest.raises(DataError, match="no column item, rating; expected item, role"):
+        import_ratings(run, [tmp_path / "x.csv"])
+    (tmp_path / "y.csv").write_bytes(b"item,rating\n\xff,3\n")
+    with pytest.raises(DataError, match="no UTF-8 text"):
+        import_ratings(run, [tmp_path / "y.csv"])
+    with pytest.raises(OptionError, match="--n 0: expected 1 or more"):
+        export_items(run, tmp_path / "a.csv", 0)
+
+
+def test_a_run_in_which_nobody_spoke_has_nothing_to_rate(run, tmp_path):
+    (run.path / "trajectories.jsonl").write_bytes(b"")
+    with pytest.raises(DataError, match="nothing to rate"):
+        export_items(run, tmp_path / "a.csv")
+
+
+def test_a_damaged_file_of_ratings_is_told(run):
+    (run.path / "human.json").write_bytes(orjson.dumps({"mean": 1}))
+    with pytest.raises(DataError, match=r"human\.json"):
+        read_human(run)

@@ -1,0 +1,174 @@
+"""Tables and figures of a tool's life in dialogue, from scores worked by hand."""
+
+from io import StringIO
+
+import pytest
+from rich.console import Console
+
+from seal.core.types import Goal, Score, Task, Tool
+from seal.evaluation.statistics import groups_of, summarise
+from seal.pipeline.run_folder import RunFolder
+from seal.report.dialogue import counted, dialogue_tables
+from seal.report.dialogue_section import DialogueSection, api_rows, dialogue_breakdown
+from seal.report.html import write_report
+from seal.report.lanes import lanes_of
+
+FIND, BOOK = "Restaurants: findrestaurants", "<b>Eve & Co</b>: buyeventtickets"
+TOOL = Tool(
+    "dialogtool/Restaurants_2/FindRestaurants",
+    "Restaurants_2_FindRestaurants",
+    category="Restaurants",
+    source={"api": "FindRestaurants"},
+)
+
+
+def score(metric, value, task="a", goal=0, weight=1.0, **details):
+    return Score(f"dialogtool/test/{task}", 0, goal, metric, value, weight, details=details)
+
+
+def executed(value, error=None, missing=(), extra=(), mismatch=(), dates=0, places=0, **place):
+    told = {"missing": [*missing], "extra": [*extra], "mismatch": [*mismatch]}
+    told |= {"dates": dates, "places": places, "api": FIND}
+    return score("execution", value, **place, **told, **({"error": error} if error else {}))
+
+
+SCORES = [
+    score("awareness", 1.0),
+    score("awareness", 0.0, goal=1, error="tool_missed"),
+    score("awareness", 0.0, "b", error="no_tool_due"),
+    score("awareness", 1.0, "b", goal=1),
+    score("selection", 1.0, api=FIND),
+    score("selection", 0.5, goal=1, weight=2.0, api=FIND, errors=["unnecessary_call"],
+          unnecessary=[BOOK]),
+    score("selection", 0.0, "b", api=BOOK, errors=["missing_call"]),
+    score("selection", 0.0, "b", goal=1, errors=["parse_error"]),
+    executed(1.0),
+    executed(0.0, "argument_matching_error", missing=["time"], mismatch=["date", "city"],
+             dates=1, places=1, goal=1),
+    score("execution", 0.0, "b", error="api_error", api=BOOK),
+    score("bleu", 0.25, counts=[3, 2, 1, 0, 4, 4]),
+    score("bleu", 0.5, "b", counts=[4, 3, 2, 1, 4, 4]),
+    score("rouge_l", 0.4),
+    score("role", 7.5),
+    Score("dialogtool/create/Restaurants_2/FindRestaurants", 0, 0, "creation", 0.75, 4.0),
+]  # fmt: skip
+TASKS = [
+    Task(f"dialogtool/test/{name}", "dialogtool", (Goal("Hi"), Goal("Bye")), tags=tags)
+    for name, tags in (("a", {"turns_bucket": 10}), ("b", {"turns_bucket": 20}))
+] + [Task("dialogtool/create/Restaurants_2/FindRestaurants", "dialogtool", (Goal("Write it."),))]
+
+
+@pytest.fixture
+def dialogues(make_run):
+    """Write a run of these scores, offered APIs as told."""
+
+    def write(name="run", apps="flat", model="lexical"):
+        metrics = summarise(SCORES, {task.id: groups_of(task) for task in TASKS}, resamples=50)
+        run = make_run(name, TASKS, [], SCORES, metrics, model)
+        from seal.core.records import write_records
+
+        write_records(run.path / "tools.jsonl", [TOOL])
+        system = {"model": model, "arranged": {"apps": apps}}
+        run.write_json("run.json", {"measure": {"seed": 0}, "system": system})
+        return run
+
+    return write
+
+
+def tables_of(run: RunFolder) -> dict[str, dict[str, str]]:
+    lanes = lanes_of([run])
+    runs = {lane.label: counted(run.scores(), run.tools()) for lane in lanes}
+    return {
+        table.title.rpartition("(")[2].rstrip(")"): dict(
+            zip(table.columns, (f.text for f in table.rows["lexical"]), strict=True)
+        )
+        for table in dialogue_tables(lanes, runs)
+    }
+
+
+def test_the_papers_tables_are_counted(dialogues):
+    pytest.importorskip("sacrebleu")
+    found = tables_of(dialogues())
+    assert found["Table 3"] == {
+        "creation": "75.0",
+        "awareness": "50.0",
+        "selection": "40.0",  # 2 right of 5 decisions
+        "execution": "33.3",
+        "BLEU": "37.5",
+        "corpus BLEU": "72.3",  # (7/8 * 5/6 * 3/4 * 1/2) ** (1/4)
+        "R-L": "40.0",
+        "role": "7.50",
+        "human": "-",
+    }
+    assert found["Table 4"] == {"T.": "25.0", "No T.": "25.0"}
+    assert found["Table 5"] == {
+        "recall": "66.7",
+        "API parse error": "20.0",
+        "unnecessary call": "20.0",
+        "missing call": "20.0",
+        "wrong API": "0.0",
+    }
+    assert found["Table 8"] == {
+        "missing keys": "50.0",
+        "extra keys": "0.0",
+        "value mismatch": "50.0",
+        "of these dates": "50.0",
+        "of these places": "50.0",
+    }
+
+
+def test_ratings_of_people_fill_their_column(dialogues):
+    run = dialogues()
+    run.write_json(
+        "human.json",
+        {"mean": 3.5, "alpha": 0.8, "items": 2, "raters": 2, "ratings": {}},
+    )
+    assert tables_of(run)["Table 3"]["human"] == "3.50"
+
+
+def test_apis_are_told_by_frequency_with_what_was_not_needed(dialogues):
+    run = dialogues()
+    first, second = api_rows({"lexical": counted(run.scores(), run.tools())})
+    assert (first.api, first.due, first.selected.text, first.created.text) == (
+        FIND,
+        2,
+        "100.0",
+        "75.0",
+    )
+    assert (second.api, second.due, second.unnecessary, second.executed.text) == (BOOK, 1, 1, "0.0")
+
+
+def test_the_page_shows_tables_and_figures_and_escapes_names(dialogues, tmp_path):
+    flat, hierarchical = dialogues("flat"), dialogues("hier", "hierarchical", "gpt")
+    page = write_report([flat, hierarchical], tmp_path / "r.html").read_text()
+    for shown in (
+        "(Table 3)",
+        "(Table 8)",
+        "Execution errors",
+        "APIs offered flat and hierarchical",
+        "selection, hierarchical",
+        "By turns of the dialogue",
+        "awareness, up to 20 turns",
+        "Creation pass rate by API",
+        "due 2 times",
+    ):
+        assert shown in page
+    assert "<b>Eve" not in page and "&lt;b&gt;Eve &amp; Co" in page
+
+
+def test_runs_that_were_offered_apis_alike_are_not_set_against_each_other(dialogues):
+    html = DialogueSection().render(lanes_of([dialogues("a"), dialogues("b", model="gpt")]))
+    assert "hierarchical" not in html
+
+
+def test_the_terminal_shows_the_tables(dialogues):
+    console = Console(width=200, record=True, file=StringIO())
+    for table in dialogue_breakdown(dialogues()):
+        console.print(table)
+    text = console.export_text()
+    assert "(Table 4)" in text and "[" in text and "\\[" not in text
+
+
+def test_other_runs_have_no_such_part(scored_run):
+    assert dialogue_breakdown(scored_run) == []
+    assert DialogueSection().render(lanes_of([scored_run])) is None
