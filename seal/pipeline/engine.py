@@ -429,10 +429,15 @@ def _with_style(team: Team, settings: RunSettings) -> Team:
     """Return the team with an execution manager of the style that is asked for.
 
     Raises:
-        UsageError: The role is played by an agent of the user's own.
+        UsageError: The role is played by an agent of the user's own, or nobody plays it.
     """
     if settings.style == "plain":
         return team
+    if MANAGER not in team.roles:
+        raise UsageError(
+            f"--style {settings.style}: team {team.name} has no {MANAGER}, whose style it is; "
+            "leave the option out, or give another --team"
+        )
     if MANAGER in settings.roles:
         raise UsageError(
             f"--style {settings.style}: {name_of(settings.roles[MANAGER])} plays the role "

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from servers import ModelServer
-from tool_life_tasks import ADD, FIND, creation, dialogue, write_life_pool
+from tool_life_tasks import ADD, FIND, by_server, creation, dialogue, write_life_pool
 
 from seal.agents.tool_life.roles import shipped_roles
 from seal.core.errors import DataError, OptionError, UsageError
@@ -112,8 +112,6 @@ def test_words_ask_for_what_is_missing_and_find_what_was_said(pool, tmp_path):
 
 
 def test_a_server_plays_the_roles_and_sees_no_label(pool, tmp_path):
-    from tool_life_tasks import by_server
-
     with ModelServer(by_server) as server:
         result = play(pool, tmp_path / "run", model="openai/any", base_url=server.url)
     assert result.summary["errors"] == 0
@@ -128,8 +126,6 @@ def test_a_server_plays_the_roles_and_sees_no_label(pool, tmp_path):
 
 
 def test_apps_come_first_where_they_are_hierarchical(pool, tmp_path):
-    from tool_life_tasks import by_server
-
     options = {"apps": "hierarchical", "tasks": "selection"}
     with ModelServer(by_server) as server:
         result = play(
@@ -228,6 +224,22 @@ def test_what_is_run_takes_the_teams_own_decisions(pool, tmp_path, flag):
     assert result.summary["errors"] == 0
 
 
+def test_a_style_of_a_role_that_nobody_plays_is_refused(pool, tmp_path):
+    with pytest.raises(UsageError, match="team tool_life has no execution_manager"):
+        play(pool, tmp_path / "run", style="react")
+
+
+def test_floor_and_ceiling_stand_beside_a_server(pool, tmp_path):
+    with ModelServer(by_server) as server:
+        given = {"model": "openai/any", "base_url": server.url, "cache_dir": tmp_path / "cache"}
+        result = run(RunSettings(pool=pool, **given), tmp_path / "run")
+    assert result.summary["errors"] == 0
+    for part in ("floor", "ceiling"):
+        summary = json.loads((tmp_path / "run" / part / "summary.json").read_text())
+        assert summary["errors"] == 0
+        assert part == "floor" or summary["metrics"]["selection"]["mean"] == 1.0
+
+
 def test_a_dialogue_has_one_role_that_its_seed_draws(tmp_path):
     pool = write_life_pool(tmp_path / "pool", dialogues=8)
 
@@ -266,7 +278,7 @@ def test_offers_of_earlier_goals_stand_under_gold_history(pool, tmp_path):
     assert trajectory.offered == ((FIND.id, ADD.id),) * 6
 
 
-def test_equal_runs_are_equal_and_processes_do_not_matter(pool, tmp_path):
+def test_equal_runs_are_equal_however_many_chats_are_held_at_once(pool, tmp_path):
     one = play(pool, tmp_path / "a", model="lexical")
     two = play(pool, tmp_path / "b", model="lexical", workers=1)
     files = [r.folder.trajectories_path.read_bytes() for r in (one, two)]
@@ -274,8 +286,6 @@ def test_equal_runs_are_equal_and_processes_do_not_matter(pool, tmp_path):
 
 
 def test_every_turn_knows_the_turns_before_as_gold_has_them(pool, tmp_path):
-    from tool_life_tasks import by_server
-
     with ModelServer(by_server) as server:
         options = {"tasks": "awareness"}
         play(pool, tmp_path / "r", model="openai/x", base_url=server.url, world_options=options)

@@ -9,6 +9,9 @@ With gold decisions every task is tried by itself: the teacher, whose model is t
 responder and the actor what gold decided, and calls are recorded without being run. With decisions
 of its own the team does what it decided. A goal with the label `task` = creation is the creator's.
 Tasks that are not asked for seat nobody.
+
+The paper asked its models at temperature 0.1 and top_p 0.1 (`--temperature 0.1 -M top_p=0.1`); here
+a run's temperature is the user's.
 """
 
 from __future__ import annotations

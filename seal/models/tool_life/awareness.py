@@ -82,6 +82,11 @@ def be_aware(messages: Sequence[Message]) -> Completion:
     return Completion(write_act(act, why))
 
 
+def tells_wish(text: str) -> bool:
+    """Tell whether words of the user say that something is wanted."""
+    return _WISH.search(text) is not None
+
+
 def next_act(messages: Sequence[Message]) -> tuple[str, str]:
     """Return an action and why it is taken.
 
@@ -121,7 +126,7 @@ def _after_offer(said: str, before: str) -> tuple[str, str]:
         return "request", "the user has a wish"
     if _ASKING.search(said):
         return "inform", "the user asks about what was found"
-    if _MADE.search(before) or (_THANKS.search(said) and not _LIKED.search(said)):
+    if _MADE.search(before) or _THANKS.search(said):
         return "req_more", "the user was served"
     if _LIKED.search(said):
         return "offer_intent", "the user likes what was found"

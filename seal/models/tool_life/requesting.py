@@ -15,10 +15,15 @@ from seal.core.protocols import Completion, Message, Request
 from seal.core.tool_life import UNKNOWN, needs_tool
 from seal.core.types import JSON, Tool, ToolCall
 from seal.models.choosing import ToolChooser
-from seal.models.tool_life.awareness import next_act
+from seal.models.tool_life.awareness import next_act, tells_wish
 from seal.models.tool_life.slots import told
 
 _APP = re.compile(r"^- ([^:\n]+): (.*)$", re.MULTILINE)
+_BOOKING = re.compile(
+    r"\b(?:book|reserv\w*|buy|purchas\w*|rent|schedul\w*|appointment|transfer|pay|send|play|"
+    r"tickets?|make a|set (?:an?|the|up)|add|order|share|request)\b",
+    re.IGNORECASE,
+)
 _NO_CALL = "[]"
 _WITHOUT_CALL = frozenset({"confirm"})
 """Actions that have to do with an API and call none."""
@@ -53,21 +58,26 @@ def _opened(request: Request) -> Completion:
 def chosen(messages: Sequence[Message], tools: Sequence[Tool], act: str) -> Tool | None:
     """Return the API that the dialogue asks for; None: none of them.
 
-    An action that reports what was confirmed is served by an API that changes something, where
-    there is any.
+    The last words that tell a wish decide, then any. Words without one of the verbs of booking mean
+    an API that changes nothing; an action that reports what was confirmed means one that does.
     """
-    if act == "notify_success":
-        changing = [tool for tool in tools if tool.source.get("transactional") is True]
-        tools = changing or tools
-    chooser = _chooser(tuple((tool.name, _document(tool)) for tool in tools))
-    by_name = {tool.name: tool for tool in tools}
-    called = [call.name for m in messages for call in m.calls if call.name in by_name]
     heard = [m.content for m in messages if m.role == "user"]
-    for text in reversed(heard):
-        found = chooser.choose(text)
+    wishes = [text for text in heard if tells_wish(text)]
+    by_name = {tool.name: tool for tool in tools}
+    for text in (*reversed(wishes), *reversed(heard)):
+        changing = act == "notify_success" or _BOOKING.search(text) is not None
+        found = _found(text, tools, changing)
         if found is not None:
             return by_name[found.name]
+    called = [call.name for m in messages for call in m.calls if call.name in by_name]
     return by_name[called[-1]] if called else None
+
+
+def _found(text: str, tools: Sequence[Tool], changing: bool) -> Tool | None:
+    """Return the API that a text means, of those that change something or of the others."""
+    wanted = [tool for tool in tools if (tool.source.get("transactional") is True) == changing]
+    documents = tuple((tool.name, _document(tool)) for tool in wanted or tools)
+    return _chooser(documents).choose(text)
 
 
 def _document(tool: Tool) -> str:
