@@ -41,6 +41,7 @@ REGISTRY = Registry(
         "dialogtool": "seal.benchmarks.dialogtool.importer:import_dialogtool",
         "metatool": "seal.benchmarks.metatool.importer:import_metatool",
         "mmtb": "seal.benchmarks.mmtb.importer:import_mmtb",
+        "multiwoz": "seal.benchmarks.dialogtool.multiwoz:import_multiwoz",
         "scenarios": "seal.benchmarks.scenarios.importer:import_scenarios",
         "toolbench": "seal.benchmarks.toolbench.importer:import_toolbench",
         "toolsandbox": "seal.benchmarks.toolsandbox.importer:import_toolsandbox",

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from seal.benchmarks.dialogtool.tools import domain_of, original_names, tools_of_service
+from seal.benchmarks.dialogtool.tools import BENCHMARK, domain_of, original_names, tools_of_service
 from seal.benchmarks.dialogtool.values import TypedValues
 from seal.benchmarks.importer import Notes
 from seal.benchmarks.upstream.records import Placed, ToolTable, Torn, field, json_file
@@ -95,12 +95,19 @@ class Schemas:
         table: Gets the tools.
         notes: Gets the counts of what is malformed.
         wording: One of `SCHEMAS`.
+        benchmark: What the tools are of.
 
     Raises:
         UnknownNameError: No such wording.
     """
 
-    def __init__(self, table: ToolTable, notes: Notes, wording: str = ORIGINAL) -> None:
+    def __init__(
+        self,
+        table: ToolTable,
+        notes: Notes,
+        wording: str = ORIGINAL,
+        benchmark: str = BENCHMARK,
+    ) -> None:
         if wording not in SCHEMAS:
             raise UnknownNameError("schema of dialogtool", str(wording), SCHEMAS)
         self.splits: dict[str, dict[str, Service]] = {}
@@ -108,6 +115,7 @@ class Schemas:
         self._table = table
         self._notes = notes
         self._wording = wording
+        self._benchmark = benchmark
 
     def read(self, split: str, folder: Path) -> None:
         """Read the schemas of a split.
@@ -140,7 +148,7 @@ class Schemas:
         yield from self._table
 
     def _service(self, record: Any, origin: Any, file: str) -> tuple[str, Service]:
-        tools = tools_of_service(record, file, origin)
+        tools = tools_of_service(record, file, origin, self._benchmark)
         kinds = {
             name: schema
             for tool in tools.values()

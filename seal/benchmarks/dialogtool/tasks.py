@@ -28,13 +28,19 @@ class Dialogues:
     Args:
         schemas: Of all splits.
         drawing: Which dialogues are taken.
+        benchmark: What the tasks are of.
+        world: Where they are played.
     """
 
-    def __init__(self, schemas: Schemas, drawing: Drawing) -> None:
+    def __init__(
+        self, schemas: Schemas, drawing: Drawing, benchmark: str = BENCHMARK, world: str = WORLD
+    ) -> None:
         self.recorded = RecordedCalls()
         """Calls of all dialogues, drawn or not."""
         self._schemas = schemas
         self._drawing = drawing
+        self._benchmark = benchmark
+        self._world = world
         self._tallies: dict[str, Tally] = {}
         self._ids = TaskIds()
         self._counts: Counter[str] = Counter()
@@ -49,7 +55,7 @@ class Dialogues:
         services = self._schemas.splits[split]
         reading = read_dialogue(dialogue, services)
         opening = reading.goals[0].text if reading.goals else ""
-        own = self._ids.add(f"{BENCHMARK}/{split}/{reading.id}", opening)
+        own = self._ids.add(f"{self._benchmark}/{split}/{reading.id}", opening)
         if own is None:
             self._counts["duplicates"] += 1
             return None
@@ -95,12 +101,12 @@ class Dialogues:
         named = [services[name].name for name in reading.services]
         return Task(
             own,
-            BENCHMARK,
+            self._benchmark,
             tuple(goals),
             split=split,
             tags=tags,
             metadata={"services": named, "turns": reading.turns},
-            world=WORLD,
+            world=self._world,
         )
 
     def _offers(

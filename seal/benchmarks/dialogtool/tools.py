@@ -42,13 +42,16 @@ def domain_of(service: str) -> str:
     return _VERSION.sub("", service)
 
 
-def tools_of_service(service: Any, file: str, original: Any = None) -> dict[str, Tool]:
+def tools_of_service(
+    service: Any, file: str, original: Any = None, benchmark: str = BENCHMARK
+) -> dict[str, Tool]:
     """Return a service's intents as tools, by their original names.
 
     Args:
         service: A record of schema.json.
         file: For provenance.
         original: The record of which SGD-X words this one otherwise; None: it is the original.
+        benchmark: What the tools are of.
 
     Raises:
         DataError: A field is missing or of another kind, an intent names an unknown slot, or the
@@ -72,7 +75,7 @@ def tools_of_service(service: Any, file: str, original: Any = None) -> dict[str,
                 "api": field(origin, "name", str),
                 "arguments": {name: names[name] for name in _arguments(intent)},
             }
-        tools[field(origin, "name", str)] = _tool(intent, slots, source)
+        tools[field(origin, "name", str)] = _tool(intent, slots, source, benchmark)
     return tools
 
 
@@ -111,10 +114,12 @@ def _source(service: Any, intent: Any, file: str) -> dict[str, JSON]:
     }
 
 
-def _tool(intent: Any, slots: dict[str, dict[str, JSON]], source: dict[str, JSON]) -> Tool:
+def _tool(
+    intent: Any, slots: dict[str, dict[str, JSON]], source: dict[str, JSON], benchmark: str
+) -> Tool:
     service, name = str(source["tool"]), str(source["api"])
     return Tool(
-        tool_id(BENCHMARK, service, name),
+        tool_id(benchmark, service, name),
         function_name(f"{service}_{name}"),
         field(intent, "description", str),
         _parameters(intent, slots),
@@ -145,7 +150,7 @@ def _parameters(intent: Any, slots: dict[str, dict[str, JSON]]) -> dict[str, JSO
 
 def _returns(intent: Any, slots: dict[str, dict[str, JSON]]) -> JSON:
     """Return the shape of an answer: a list of what fits; empty where nothing does."""
-    names = field(intent, "result_slots", list)
+    names = _list(intent, "result_slots")
     return {
         "type": "array",
         "items": {"type": "object", "properties": {name: _slot(slots, name) for name in names}},
@@ -160,7 +165,7 @@ def _slot(slots: dict[str, dict[str, JSON]], name: Any) -> dict[str, JSON]:
 
 def _schema(slot: Any, original: str) -> dict[str, JSON]:
     """Return a slot's JSON Schema."""
-    values = field(slot, "possible_values", list)
+    values = _list(slot, "possible_values")
     about = field(slot, "description", str)
     schema: dict[str, JSON] = {"type": "string", "description": about}
     if not field(slot, "is_categorical", bool):
@@ -169,6 +174,11 @@ def _schema(slot: Any, original: str) -> dict[str, JSON]:
     if schema["type"] != "boolean" and values:
         schema["enum"] = [_value(schema, value) for value in values]
     return schema
+
+
+def _list(record: Any, name: str) -> list[Any]:
+    """Return a list of a record; an empty one where MultiWOZ leaves it away."""
+    return field(record, name, list) if name in record else []
 
 
 def _type_of_name(name: str, about: str) -> dict[str, JSON]:

@@ -1,0 +1,215 @@
+"""MultiWOZ 2.2: its dialogues in SGD's shape, with calls derived from states and acts.
+
+Upstream has SGD's schemas, turns and states, but neither calls nor results, and its dialogue acts
+stand in a file of their own. What a system turn did follows from its acts:
+
+| act | is here |
+|---|---|
+| Booking-Book, Train-OfferBooked, Taxi-Inform | a call of the service's booking, NOTIFY_SUCCESS |
+| Booking-NoBook | that call, NOTIFY_FAILURE |
+| X-NoOffer | a call of the service's search, NOTIFY_FAILURE |
+| X-Inform, X-Recommend, X-Select | that call, OFFER or, with a number of choices, INFORM_COUNT |
+| X-Request | REQUEST |
+| X-OfferBook, general-reqmore, general-bye | OFFER_INTENT, REQ_MORE, GOODBYE |
+
+A search is a call only where the state of its service has changed since the last one: else the
+system tells more of what it has found. A call's arguments are the state's values, each as it was
+said first; upstream has no canonical form. No API requires an argument, so no call lacks one.
+
+Source: Zang et al., "MultiWOZ 2.2" (2020), and the files of budzianowski/multiwoz.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from seal.benchmarks.dialogtool.dialogues import NO_INTENT
+from seal.benchmarks.dialogtool.sample import Drawing
+from seal.benchmarks.dialogtool.schemas import SCHEMA, Schemas
+from seal.benchmarks.dialogtool.shapes import Shape
+from seal.benchmarks.dialogtool.tasks import Dialogues
+from seal.benchmarks.dialogtool.tools import DONT_CARE
+from seal.benchmarks.importer import Notes
+from seal.benchmarks.upstream.records import ToolTable, field, json_file, wrong_source
+from seal.benchmarks.upstream.tolerance import listed, usable
+from seal.core.errors import DataError, UnknownNameError, shortened
+from seal.core.types import Task, Tool
+
+BENCHMARK = "multiwoz"
+SPLITS = ("test", "dev", "train")
+ACTS = "dialog_acts.json"
+
+_DIALOGUES = "dialogues_*.json"
+_BOOKED = {"Book": "NOTIFY_SUCCESS", "OfferBooked": "NOTIFY_SUCCESS", "NoBook": "NOTIFY_FAILURE"}
+_FOUND = {"Inform": "OFFER", "Recommend": "OFFER", "Select": "OFFER", "NoOffer": "NOTIFY_FAILURE"}
+_OTHER = {
+    "Request": "REQUEST",
+    "OfferBook": "OFFER_INTENT",
+    "reqmore": "REQ_MORE",
+    "bye": "GOODBYE",
+}
+_ANY_SERVICE = ("Booking", "general")
+"""Domains of acts that are of the service that is talked about."""
+_TURN = Shape(speaker=str, utterance=str, frames=list)
+
+
+def import_multiwoz(source: Path, notes: Notes, *, split: str = "test") -> Iterator[Tool | Task]:
+    """Yield the APIs and dialogues of MultiWOZ 2.2's files.
+
+    Args:
+        source: Upstream's folder `MultiWOZ_2.2` with `schema.json`, `dialog_acts.json` and the
+            folders `train`, `dev` and `test`.
+        notes: Gets the counts.
+        split: "test", "dev" or "train".
+
+    Raises:
+        UnknownNameError: No such split.
+        DataError: A file is missing or malformed; the text names file and place.
+    """
+    if split not in SPLITS:
+        raise UnknownNameError("split of multiwoz", str(split), SPLITS)
+    paths = sorted((source / split).glob(_DIALOGUES))
+    if not paths or not all((source / name).is_file() for name in (SCHEMA, ACTS)):
+        expected = f"{SCHEMA}, {ACTS} and {split}/{_DIALOGUES}"
+        raise wrong_source(source, expected, BENCHMARK)
+    return _records(source, paths, notes, split)
+
+
+def _records(
+    source: Path, paths: Sequence[Path], notes: Notes, split: str
+) -> Iterator[Tool | Task]:
+    schemas = Schemas(ToolTable(), notes, benchmark=BENCHMARK)
+    schemas.read(split, source)
+    yield from schemas.tools()
+    acts = json_file(source / ACTS)
+    if not isinstance(acts, dict):
+        raise DataError(f"{source / ACTS}: expected acts by dialogue, got {shortened(acts)}")
+    dialogues = Dialogues(schemas, Drawing(None, 0), BENCHMARK, "")
+
+    def read(dialogue: Any) -> Task | None:
+        known = acts.get(field(dialogue, "dialogue_id", str), {})
+        task = dialogues.task(split, _in_sgd_shape(dialogue, known))
+        return None if task is None else _without_results(task)
+
+    for path in paths:
+        content = json_file(path)
+        if not isinstance(content, list):
+            raise DataError(f"{path}: expected a list of dialogues, got {shortened(content)}")
+        yield from filter(None, usable(path, read, notes, listed(content)))
+    if dialogues.duplicates:
+        notes.dropped["duplicates"] = dialogues.duplicates
+    notes.facts["files"] = {split: len(paths)}
+    notes.facts["counts"] = {
+        name: {key: value for key, value in counts.items() if "results" not in key}
+        for name, counts in dialogues.facts().items()
+    }
+    notes.lacks.update(("canonical_values", "confirmations", "gold_calls", "results"))
+
+
+def _without_results(task: Task) -> Task:
+    """Return a task whose reference has no results, for upstream records none."""
+    goals = (
+        replace(goal, reference=tuple(step for step in goal.reference if step.result is None))
+        for goal in task.goals
+    )
+    return replace(task, goals=tuple(goals))
+
+
+def _in_sgd_shape(dialogue: Any, acts: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a dialogue as SGD would have it.
+
+    Args:
+        dialogue: Upstream's record.
+        acts: Its dialogue acts, by the number of the turn.
+
+    Raises:
+        DataError: The record is malformed.
+    """
+    talk = _Talk(field(dialogue, "services", list))
+    turns = []
+    for number, turn in enumerate(field(dialogue, "turns", list)):
+        speaker, text, frames = _TURN.of(turn)
+        if speaker == "USER":
+            talk.hear(frames)
+        else:
+            said = acts.get(str(number), {})
+            known = field(said, "dialog_act", dict) if said else {}
+            frames = [talk.answer(known)]
+        turns.append({"speaker": speaker, "utterance": text, "frames": frames})
+    return {
+        "dialogue_id": dialogue["dialogue_id"],
+        "services": dialogue["services"],
+        "turns": turns,
+    }
+
+
+class _Talk:
+    """What a dialogue is about so far.
+
+    Args:
+        services: That the dialogue names.
+    """
+
+    def __init__(self, services: Sequence[str]) -> None:
+        self._service = services[0] if services else ""
+        self._values: dict[str, dict[str, list[str]]] = {}
+        self._searched: dict[str, dict[str, str]] = {}
+
+    def hear(self, frames: Sequence[Any]) -> None:
+        """Take in the states that a turn of the user leaves."""
+        for frame in frames:
+            state = field(frame, "state", dict)
+            service = field(frame, "service", str)
+            self._values[service] = field(state, "slot_values", dict)
+            if field(state, "active_intent", str) != NO_INTENT:
+                self._service = service
+
+    def answer(self, acts: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the frame of a system turn with these acts."""
+        named = [name.partition("-")[::2] for name in acts]
+        about = [domain.lower() for domain, _ in named if domain not in _ANY_SERVICE]
+        service = self._service if self._service in about or not about else about[0]
+        kinds = [kind for _, kind in named]
+        frame: dict[str, Any] = {"service": service, "slots": []}
+        booked = next((_BOOKED[kind] for kind in kinds if kind in _BOOKED), None)
+        found = next((_FOUND[kind] for kind in reversed(kinds) if kind in _FOUND), None)
+        if service == "taxi" and "Inform" in kinds:
+            booked = "NOTIFY_SUCCESS"
+        labels = [_OTHER.get(kind, kind.upper()) for kind in kinds]
+        if booked is not None:
+            labels.insert(0, booked)
+            frame |= _call(f"book_{service}", self._arguments(service))
+        elif found is not None and "REQUEST" not in labels and self._is_new(service):
+            chosen = any(_has_choice(values) for values in acts.values())
+            labels.insert(0, "INFORM_COUNT" if chosen and found == "OFFER" else found)
+            frame |= _call(f"find_{service}", self._arguments(service))
+            self._searched[service] = self._arguments(service)
+        frame["actions"] = [
+            {"act": label, "slot": "", "values": [], "canonical_values": []}
+            for label in labels or ["INFORM"]
+        ]
+        return frame
+
+    def _arguments(self, service: str) -> dict[str, str]:
+        values = self._values.get(service, {})
+        return {
+            slot: variants[0]
+            for slot, variants in values.items()
+            if isinstance(variants, list) and variants and variants[0] != DONT_CARE
+        }
+
+    def _is_new(self, service: str) -> bool:
+        return self._searched.get(service) != self._arguments(service)
+
+
+def _call(method: str, arguments: dict[str, str]) -> dict[str, Any]:
+    return {"service_call": {"method": method, "parameters": arguments}, "service_results": []}
+
+
+def _has_choice(values: Any) -> bool:
+    """Tell whether an act says how many there are."""
+    pairs = values if isinstance(values, list) else []
+    return any(isinstance(pair, list) and pair[:1] == ["choice"] for pair in pairs)
