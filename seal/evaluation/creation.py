@@ -38,7 +38,7 @@ _SHOWN = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Tests:
+class Suite:
     """What a created function is tested by."""
 
     table: Sequence[dict[str, JSON]]
@@ -80,15 +80,15 @@ class Creation:
     ) -> dict[str, Value]:
         try:
             tool = _tool(task, goal, tools)
-            tests = tests_of(task)
+            suite = suite_of(task)
             sandbox = build_sandbox(self.sandbox) if isinstance(self.sandbox, str) else self.sandbox
-            outcomes = play(sandbox, tool, text, tests)
+            outcomes = play(sandbox, tool, text, suite)
             identity = sandbox.identity()
         except SealError as error:
             return dict.fromkeys(NAMES, undefined(f"{INFRASTRUCTURE}: {error}"))
         if task.id not in self._fitted:
-            self._fitted[task.id] = fit(tool, tests.table, tests.cases)
-        details = _details(outcomes, tests, code_of(text).fences, identity)
+            self._fitted[task.id] = fit(tool, suite.table, suite.cases)
+        details = _details(outcomes, suite, code_of(text).fences, identity)
         return _values(outcomes, self._fitted[task.id], details)
 
 
@@ -99,7 +99,7 @@ def written(trajectory: Trajectory, goal: int) -> str:
     return said[-1] if said else (answers[goal] if goal < len(answers) else None) or ""
 
 
-def tests_of(task: Task) -> Tests:
+def suite_of(task: Task) -> Suite:
     """Return the test cases of a creation task.
 
     Raises:
@@ -112,7 +112,7 @@ def tests_of(task: Task) -> Tests:
             for number, case in enumerate(cases)  # type: ignore[arg-type]
             if number != task.metadata.get("example")
         ]
-        return Tests([dict(row) for row in table], recorded)  # type: ignore[union-attr]
+        return Suite([dict(row) for row in table], recorded)  # type: ignore[union-attr]
     except (TypeError, ValueError, IndexError) as error:
         raise DataError(
             f"{task.id}: metadata: expected table (rows) and cases ([arguments, [places of "
@@ -120,13 +120,13 @@ def tests_of(task: Task) -> Tests:
         ) from error
 
 
-def play(sandbox: Sandbox, tool: Tool, text: str, tests: Tests) -> list[Outcome]:
+def play(sandbox: Sandbox, tool: Tool, text: str, suite: Suite) -> list[Outcome]:
     """Return what becomes of each test case of the function in a model's text."""
     cases = [
-        Case(keywords(case.arguments), [tests.table[place] for place in case.rows])
-        for case in tests.cases
+        Case(keywords(case.arguments), [suite.table[place] for place in case.rows])
+        for case in suite.cases
     ]
-    return sandbox.run(code_of(text).source, function_name(tool), tests.table, cases)
+    return sandbox.run(code_of(text).source, function_name(tool), suite.table, cases)
 
 
 def _tool(task: Task, goal: Goal, tools: Mapping[str, Tool]) -> Tool:
@@ -157,17 +157,17 @@ def _share(passed: int, of: int, none: str, details: dict[str, JSON] | None = No
 
 
 def _details(
-    outcomes: Sequence[Outcome], tests: Tests, fences: int, identity: dict[str, JSON]
+    outcomes: Sequence[Outcome], suite: Suite, fences: int, identity: dict[str, JSON]
 ) -> dict[str, JSON]:
     failing = [
         {
             "arguments": dict(case.arguments),
             "status": outcome.status,
             "message": outcome.message,
-            "expected": shortened([tests.table[place] for place in case.rows]),
+            "expected": shortened([suite.table[place] for place in case.rows]),
             "received": shortened(outcome.received),
         }
-        for case, outcome in zip(tests.cases, outcomes, strict=True)
+        for case, outcome in zip(suite.cases, outcomes, strict=True)
         if outcome.status != "pass"
     ]
     return {
@@ -180,4 +180,4 @@ def _details(
     }
 
 
-__all__ = ["NAMES", "Creation", "Tests", "play", "tests_of", "written"]
+__all__ = ["NAMES", "Creation", "Suite", "play", "suite_of", "written"]
