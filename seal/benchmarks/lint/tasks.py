@@ -36,6 +36,8 @@ def invalid_calls(task: Task, tools: Mapping[str, Tool], check: GoldCheck) -> It
 
 def _gold_calls(task: Task) -> Iterator[tuple[int, Called]]:
     for position, goal in enumerate(task.goals):
+        if goal.labels.get("kind") == "request":
+            continue  # no call is made: "?" stands for the arguments that the user has not given
         for plan in goal.plans or ():
             for call in plan.calls():
                 yield position, call
