@@ -29,7 +29,12 @@ TASKS = ("awareness", "selection", "execution")
 BUCKETS = ("10", "20", "30", "40")
 """Turns of a dialogue, rounded up to tens; the last one is open."""
 SELECTION_ERRORS = ("parse_error", "unnecessary_call", "missing_call", "api_error")
-EXECUTION_ERRORS = ("api_error", "argument_matching_error", "missing_argument_error")
+EXECUTION_ERRORS = {
+    "api_error": "wrong API",
+    "argument_matching_error": "argument matching error",
+    "missing_argument_error": "missing argument error",
+}
+"""Kind to what tables call it."""
 
 _TOLD = frozenset({*TASKS, "bleu", CREATION})
 
@@ -79,6 +84,8 @@ class Counted:
     selection: Counter[str] = field(default_factory=Counter)
     selected: list[tuple[str, float, float]] = field(default_factory=list)
     """(task, value, weight) of selection."""
+    created: list[tuple[str, float, float]] = field(default_factory=list)
+    """The same of creation."""
     due: int = 0
     recalled: int = 0
     execution: Counter[str] = field(default_factory=Counter)
@@ -146,7 +153,7 @@ def dialogue_tables(lanes: Sequence[Lane], runs: Mapping[str, Counted]) -> list[
         _selection_table(runs),
         _shares(
             "execution errors, % of turns on which an API was due and one was requested",
-            {name.replace("_", " "): name for name in EXECUTION_ERRORS},
+            {shown: name for name, shown in EXECUTION_ERRORS.items()},
             {label: (c.execution, c.executions) for label, c in runs.items()},
         ),
         _argument_table(runs),
@@ -205,6 +212,7 @@ def _take_reply(found: Counted, score: Score) -> None:
 def _take_creation(found: Counted, score: Score, tools: Mapping[str, Tool]) -> None:
     benchmark, _, rest = score.task_id.partition("/create/")
     tool = f"{benchmark}/{rest}"
+    found.created.append((score.task_id, score.value or 0.0, score.weight))
     if tool not in tools:
         return
     known = found.api(api_name(tool, tools))
@@ -217,9 +225,9 @@ def _main_table(lanes: Sequence[Lane], runs: Mapping[str, Counted]) -> DialogueT
     for lane in lanes:
         known = runs[lane.label]
         rows[lane.label] = (
-            _percent(lane.metrics.get(CREATION)),
+            _micro(known.created),
             _percent(lane.metrics.get("awareness")),
-            _selection(known) if known.selected else Figure("-"),
+            _micro(known.selected),
             _percent(lane.metrics.get("execution")),
             _percent(lane.metrics.get("bleu")),
             _corpus(known),
@@ -251,12 +259,14 @@ def _interval(low: float, high: float, scale: float, digits: int) -> str:
     return f"[{scale * low:.{digits}f}, {scale * high:.{digits}f}]"
 
 
-def _selection(known: Counted) -> Figure:
-    """Return right over right and wrong decisions, with its interval over dialogues."""
+def _micro(scored: Sequence[tuple[str, float, float]]) -> Figure:
+    """Return the weighted mean of (task, value, weight) in %, with its interval over tasks."""
+    if not scored:
+        return Figure("-")
     numbers: dict[str, int] = {}
-    clusters = [numbers.setdefault(task, len(numbers)) for task, _, _ in known.selected]
-    values = [value for _, value, _ in known.selected]
-    weights = [weight for _, _, weight in known.selected]
+    clusters = [numbers.setdefault(task, len(numbers)) for task, _, _ in scored]
+    values = [value for _, value, _ in scored]
+    weights = [weight for _, _, weight in scored]
     mean = sum(v * w for v, w in zip(values, weights, strict=True)) / sum(weights)
     low, high = bootstrap_interval(values, 0, 2_000, clusters=clusters, weights=weights)
     between = "" if low is None or high is None else _interval(low, high, 100.0, 1)

@@ -89,7 +89,7 @@ def _errors(lanes: Sequence[Lane], runs: Mapping[str, Counted]) -> Markup | None
         return None
     groups = [
         BarGroup(
-            name.replace("_", " "),
+            shown,
             tuple(
                 Bar(
                     lane.label,
@@ -99,7 +99,7 @@ def _errors(lanes: Sequence[Lane], runs: Mapping[str, Counted]) -> Markup | None
                 for lane in lanes
             ),
         )
-        for name in EXECUTION_ERRORS
+        for name, shown in EXECUTION_ERRORS.items()
     ]
     return bar_chart("Execution errors, share of requests of due APIs", groups)
 
@@ -134,10 +134,11 @@ def _by_turns(lanes: Sequence[Lane]) -> Markup | None:
         for bucket in BUCKETS:
             bars = tuple(_bar(lane, task, f"turns_bucket={bucket}") for lane in lanes)
             if any(bar.value is not None for bar in bars):
-                groups.append(BarGroup(f"{task}, up to {bucket} turns", bars))
+                reach = f"{bucket} turns and more" if bucket == BUCKETS[-1] else f"up to {bucket}"
+                groups.append(BarGroup(f"{task}, {reach}", bars))
     if len(groups) < 2:
         return None
-    return bar_chart("By turns of the dialogue (40: and more), mean with 95 % interval", groups)
+    return bar_chart("By turns of the dialogue, mean with 95 % interval", groups)
 
 
 def _bar(lane: Lane, metric: str, group: str | None = None) -> Bar:

@@ -35,6 +35,9 @@ OF_SOME_BENCHMARKS = frozenset(
 OF_MISSIONS = frozenset({"progress", "optimal_path"})
 """Of these that few missions have, and that stand beside the accuracy of dialogues all the same."""
 
+OF_TURNS = frozenset({"execution", "creation"})
+"""Of these that few turns have, and that stand beside awareness or selection all the same."""
+
 ENOUGH = 0.25
 """Least share of goals that a metric of some benchmarks applies to, to be in the short table."""
 
@@ -139,14 +142,18 @@ def rare_metrics(lanes: Sequence[Mapping[str, Mapping[str, Any]]]) -> list[str]:
     def share(name: str) -> float:
         return max(_share(metrics.get(name) or {}) for metrics in lanes)
 
-    missions = bool(lanes) and share("dialogue_accuracy") >= ENOUGH
+    beside: frozenset[str] = frozenset()
+    if lanes and share("dialogue_accuracy") >= ENOUGH:
+        beside |= OF_MISSIONS
+    if lanes and max(share("awareness"), share("selection")) >= ENOUGH:
+        beside |= OF_TURNS
     return [
         name
         for name in MAIN
         if name in OF_SOME_BENCHMARKS
         and any(name in metrics for metrics in lanes)
         and share(name) < ENOUGH
-        and not (missions and name in OF_MISSIONS)
+        and name not in beside
     ]
 
 

@@ -148,7 +148,7 @@ def test_the_page_shows_tables_and_figures_and_escapes_names(dialogues, tmp_path
         "APIs offered flat and hierarchical",
         "selection, hierarchical",
         "By turns of the dialogue",
-        "awareness, up to 20 turns",
+        "awareness, up to 20",
         "Creation pass rate by API",
         "due 2 times",
     ):
