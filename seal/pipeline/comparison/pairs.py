@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from seal.core.canonical import derive_seed
 from seal.evaluation.comparison import Difference, holm
 from seal.evaluation.paired import paired_differences
+from seal.evaluation.power import power_of
 from seal.pipeline.comparison.scores import ScoreTable
 
 if TYPE_CHECKING:
@@ -32,14 +33,21 @@ class Side:
 
 
 @dataclass(frozen=True, slots=True)
-class _Pairs:
+class Pairs:
+    """Scores of two runs beside each other."""
+
     rows: NDArray[np.int64]
     """Row of the one side in each pair; -1 where it has none."""
     others: NDArray[np.int64]
     """Likewise of the other side."""
     clusters: NDArray[np.int64]
+    """Number of the cluster of each pair."""
     tasks: NDArray[np.int64]
-    """Number of the task of each pair."""
+    """Place in `names` of the task of each pair."""
+    trials: NDArray[np.int64]
+    """Trial of each pair."""
+    names: tuple[str, ...]
+    """Ids of the tasks of the one run, or of the other where it alone has one."""
 
 
 def compare(
@@ -50,6 +58,7 @@ def compare(
     metrics: Sequence[str] | None = None,
     partner: Mapping[str, str] | None = None,
     family: Collection[str] | None = None,
+    pairs: Pairs | None = None,
 ) -> list[dict[str, Any]]:
     """Return the paired difference of two runs in every metric.
 
@@ -66,31 +75,30 @@ def compare(
             compared. None: tasks are paired with themselves.
         family: Metrics that the comparison is about, over which p is corrected: the more there are
             the less is told by each. None: all.
+        pairs: Of the two runs, where `pair_up` has found them already.
 
     Returns:
         For each metric {run, other, metric, mean, other_mean, difference, low, high, p, p_holm, n,
-        tasks, excluded}. The means are over the pairs, `difference` is that of the one less the
-        other with its 95 % bootstrap interval over clusters of tasks, `p` that of a randomisation
-        test and `p_holm` corrected by Holm over the family of these two runs, None outside of it.
-        `n` counts pairs and `tasks` their tasks. `excluded`: reason to the number of pairs, and a
-        reason is that of the run before its colon, or of `both`. Without a pair, the figures are
-        None.
+        detectable, tasks_needed, trials_needed, tasks, excluded}. The means are over the pairs,
+        `difference` is that of the one less the other with its 95 % bootstrap interval over
+        clusters of tasks, `p` that of a randomisation test and `p_holm` corrected by Holm over the
+        family of these two runs, None outside of it. What is detectable and needed says
+        `seal.evaluation.power.Power`. `n` counts pairs and `tasks` their tasks. `excluded`: reason
+        to the number of pairs, and a reason is that of the run before its colon, or of `both`.
+        Without a pair, the figures are None.
     """
     import numpy as np
 
     names = list({**one.scores.metrics, **other.scores.metrics})
     if metrics is not None:
         names = [name for name in metrics if name in names]
-    pairs = _paired(one, other, partner)
-    left = _columns(one.scores, pairs.rows, names)
-    right = _columns(other.scores, pairs.others, names)
-    both = ~(np.isnan(left) | np.isnan(right))
-    found = paired_differences(
-        np.where(both, left - right, np.nan),
-        pairs.clusters,
-        derive_seed(seed, "pairs"),
-        resamples,
-    )
+    pairs = pair_up(one, other, partner) if pairs is None else pairs
+    left = columns_of(one.scores, pairs.rows, names)
+    right = columns_of(other.scores, pairs.others, names)
+    differences = left - right
+    both = ~np.isnan(differences)
+    found = paired_differences(differences, pairs.clusters, derive_seed(seed, "pairs"), resamples)
+    powers = power_of(differences, pairs.clusters, pairs.tasks, pairs.trials)
     tested = [
         place
         for place, name in enumerate(names)
@@ -106,6 +114,9 @@ def compare(
             "mean": _mean(left[both[:, column], column]),
             "other_mean": _mean(right[both[:, column], column]),
             **_figures(found[column], adjusted.get(column)),
+            "detectable": rounded(powers[column].detectable),
+            "tasks_needed": powers[column].tasks_needed,
+            "trials_needed": powers[column].trials_needed,
             "tasks": len(np.unique(pairs.tasks[both[:, column]])),
             "excluded": excluded[column],
         }
@@ -113,7 +124,14 @@ def compare(
     ]
 
 
-def _paired(one: Side, other: Side, partner: Mapping[str, str] | None) -> _Pairs:
+def pair_up(one: Side, other: Side, partner: Mapping[str, str] | None = None) -> Pairs:
+    """Return the scores of two runs in pairs, those without a partner too.
+
+    Args:
+        one: The run whose tasks come first.
+        other: The other run.
+        partner: As of `compare`.
+    """
     import numpy as np
 
     theirs = other.scores.rows
@@ -128,7 +146,9 @@ def _paired(one: Side, other: Side, partner: Mapping[str, str] | None) -> _Pairs
     tasks = [task for task, _, _ in rows]
     clusters = [one.clusters.get(task) or other.clusters.get(task, task) for task in tasks]
     places = np.asarray(list(rows.values()), dtype=np.int64).reshape(-1, 2)
-    return _Pairs(places[:, 0], places[:, 1], _numbered(clusters), _numbered(tasks))
+    trials = np.asarray([trial for _, trial, _ in rows], dtype=np.int64)
+    named = tuple(dict.fromkeys(tasks))
+    return Pairs(places[:, 0], places[:, 1], _numbered(clusters), _numbered(tasks), trials, named)
 
 
 def _numbered(names: Sequence[str]) -> NDArray[np.int64]:
@@ -139,10 +159,16 @@ def _numbered(names: Sequence[str]) -> NDArray[np.int64]:
     return np.asarray([number[name] for name in names], dtype=np.int64)
 
 
-def _columns(
+def columns_of(
     table: ScoreTable, rows: NDArray[np.int64], names: Sequence[str]
 ) -> NDArray[np.float64]:
-    """Return (pairs, metrics); NaN where the run has no value."""
+    """Return the values of a run in each pair, (pairs, metrics); NaN where it has none.
+
+    Args:
+        table: Scores of the run.
+        rows: Its row in each pair; -1: none.
+        names: Metrics.
+    """
     import numpy as np
 
     found = np.full((len(rows), len(names)), np.nan)
@@ -153,7 +179,7 @@ def _columns(
     return found
 
 
-def _excluded(one: Side, other: Side, pairs: _Pairs, names: Sequence[str]) -> list[dict[str, int]]:
+def _excluded(one: Side, other: Side, pairs: Pairs, names: Sequence[str]) -> list[dict[str, int]]:
     """Return for each metric the number of pairs without a difference, by reason."""
     import numpy as np
 
@@ -194,14 +220,15 @@ def _mean(values: NDArray[np.float64]) -> float | None:
 
 def _figures(difference: Difference, p_holm: float | None) -> dict[str, Any]:
     return {
-        "difference": _rounded(difference.mean),
-        "low": _rounded(difference.low),
-        "high": _rounded(difference.high),
-        "p": _rounded(difference.p),
-        "p_holm": _rounded(p_holm),
+        "difference": rounded(difference.mean),
+        "low": rounded(difference.low),
+        "high": rounded(difference.high),
+        "p": rounded(difference.p),
+        "p_holm": rounded(p_holm),
         "n": difference.n,
     }
 
 
-def _rounded(value: float | None) -> float | None:
+def rounded(value: float | None) -> float | None:
+    """Return a figure with the decimals of a comparison."""
     return None if value is None else round(value, DIGITS)

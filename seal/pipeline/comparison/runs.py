@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import combinations
+from pathlib import Path
 from typing import Any
 
-from seal.core.errors import UsageError
+from seal.core.errors import DataError, UsageError
 from seal.pipeline.comparison.pairs import RESAMPLES, Side, compare
 from seal.pipeline.comparison.scores import clusters_of, read_scores
 from seal.pipeline.identity import GROWING
@@ -66,11 +67,46 @@ def differing(runs: Mapping[str, RunFolder], expected: Sequence[str] = ()) -> It
     Args:
         runs: Name to run.
         expected: Parts that are meant to differ.
+
+    Raises:
+        DataError: A run.json says nothing of what was measured.
     """
-    measures = {name: run.manifest()["measure"] for name, run in runs.items()}
+    measures = {name: _measure(run) for name, run in runs.items()}
     first = next(iter(measures))
     for name, measure in measures.items():
         for part in sorted({*measures[first], *measure} - {*GROWING, *expected}):
             was, now = measures[first].get(part), measure.get(part)
             if was != now:
                 yield f"{first} and {name} measure otherwise: {part} is {was!r} and {now!r}"
+
+
+def _measure(run: RunFolder) -> Mapping[str, Any]:
+    measure = run.manifest().get("measure")
+    if not isinstance(measure, Mapping):
+        raise DataError(
+            f"{run.path / 'run.json'}: expected an object `measure`, got {type(measure).__name__}: "
+            "give the path that `seal run` printed"
+        )
+    return measure
+
+
+def named_runs(paths: Sequence[Path]) -> dict[str, RunFolder]:
+    """Return the runs of folders by the shortest names that tell them apart.
+
+    A name is the folder's own, with as many of the folders above it as all need.
+
+    Raises:
+        UsageError: A folder stands there twice.
+        DataError: A folder holds no run.
+    """
+    parts = [path.resolve().parts for path in paths]
+    for place, path in enumerate(paths):
+        if parts[place] in parts[:place]:
+            raise UsageError(f"{path} stands there twice: a run differs from itself in nothing")
+    runs = [RunFolder.open(path) for path in paths]
+    most = max(map(len, parts), default=1)
+    for depth in range(1, most + 1):
+        names = ["/".join(part[-depth:]) for part in parts]
+        if len(set(names)) == len(names):
+            break
+    return dict(zip(names, runs, strict=True)) if runs else {}

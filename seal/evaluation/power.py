@@ -1,0 +1,177 @@
+"""How small a difference a comparison could have found, and what finding a given one takes."""
+
+from __future__ import annotations
+
+import math
+from statistics import NormalDist
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+    Integers = NDArray[np.int64]
+
+ALPHA = 0.05
+"""Chance of calling a difference real that is none, two-sided."""
+POWER = 0.8
+"""Chance of finding a difference that is there."""
+
+
+class Power(NamedTuple):
+    """What one comparison could find."""
+
+    error: float | None
+    """Standard error of the mean difference; None where there are fewer than two clusters."""
+    detectable: float | None
+    """Smallest true difference that is found with the wanted power; None without an error, or where
+    no pair differs, for then nothing is known of how much they could."""
+    tasks_needed: int | None
+    """Tasks that would find the observed difference, with as many trials as there are."""
+    trials_needed: int | None
+    """Trials of these tasks that would find it; None where no number of them does, or where there
+    is one trial only, which does not tell how trials vary."""
+
+
+NO_POWER = Power(None, None, None, None)
+
+
+def power_of(
+    differences: Floats,
+    clusters: Integers,
+    tasks: Integers,
+    trials: Integers,
+    alpha: float = ALPHA,
+    power: float = POWER,
+) -> list[Power]:
+    """Return for each column what its pairs could find.
+
+    The smallest detectable difference is (z(1 - alpha / 2) + z(power)) SE: 2.80 standard errors for
+    alpha .05 and power .8. SE is the clustered standard error of the mean difference, with G / (G -
+    1) for G clusters. It falls with the root of the number of tasks; of SE squared, W is due to
+    trials of one task that differ, which r times as many trials divide by r, and the rest to tasks.
+    Sources: Miller, Adding Error Bars to Evals, 2024 (clustered errors, repeated trials, power);
+    Cohen, Statistical Power Analysis for the Behavioral Sciences, 1988.
+
+    Args:
+        differences: (pairs, columns); NaN where a pair has no value in a column.
+        clusters: Cluster of each pair, (pairs,).
+        tasks: Task of each pair, (pairs,).
+        trials: Trial of each pair, (pairs,).
+        alpha: Of the two-sided test.
+        power: Wanted.
+    """
+    import numpy as np
+
+    if not differences.size:
+        return [NO_POWER] * differences.shape[1]
+    reach = NormalDist().inv_cdf(1 - alpha / 2) + NormalDist().inv_cdf(power)
+    present = ~np.isnan(differences)
+    values = np.where(present, differences, 0.0)
+    pairs = present.sum(axis=0)
+    means = values.sum(axis=0) / np.maximum(pairs, 1)
+    between = _squared_error(values, present, means, pairs, clusters)
+    chats, within = _within_tasks(values, present, pairs, tasks, trials)
+    held = (_summed(present, tasks) > 0).sum(axis=0)
+    return [
+        _power(float(mean), squared, part, int(count), played, reach)
+        for mean, squared, part, count, played in zip(
+            means, between, within, held, chats, strict=True
+        )
+    ]
+
+
+def _summed(values: NDArray[np.generic], index: Integers) -> Floats:
+    """Return the sums of the rows of each group, (groups, columns)."""
+    import numpy as np
+
+    _, places = np.unique(index, return_inverse=True)
+    found = np.zeros((int(places.max()) + 1, values.shape[1]))
+    np.add.at(found, places, values)
+    return found
+
+
+def _squared_error(
+    values: Floats,
+    present: NDArray[np.bool_],
+    means: Floats,
+    pairs: NDArray[np.generic],
+    clusters: Integers,
+) -> list[float | None]:
+    """Return SE squared of each column, linearised as a ratio of the clusters' sums and counts."""
+    import numpy as np
+
+    sums, counts = _summed(values, clusters), _summed(present, clusters)
+    squares = ((sums - means * counts) ** 2).sum(axis=0) / np.maximum(pairs, 1) ** 2
+    held = (counts > 0).sum(axis=0)
+    return [
+        float(square * count / (count - 1)) if count > 1 else None
+        for square, count in zip(squares, held.tolist(), strict=True)
+    ]
+
+
+def _within_tasks(
+    values: Floats,
+    present: NDArray[np.bool_],
+    pairs: NDArray[np.generic],
+    tasks: Integers,
+    trials: Integers,
+) -> tuple[list[int], list[float | None]]:
+    """Return the number of chats, and the part of SE squared that is due to trials; None: unknown.
+
+    A chat is a task and trial, whose goals are summed. Tasks with one trial count as varying like
+    the others.
+    """
+    import numpy as np
+
+    chat = tasks * (int(trials.max()) + 1) + trials
+    first = np.unique(chat, return_index=True)[1]
+    sums, held = _summed(values, chat), _summed(present, chat) > 0
+    owner = tasks[first]
+    played, totals = _summed(held, owner), _summed(sums, owner)
+    _, place = np.unique(owner, return_inverse=True)
+    centres = (totals / np.maximum(played, 1))[place]
+    squares = _summed(np.where(held, sums - centres, 0.0) ** 2, owner)
+    several = played > 1
+    # The sum over K trials varies by K times their variance, squares / (K - 1).
+    varied = np.where(several, squares * played / np.maximum(played - 1, 1), 0.0).sum(axis=0)
+    chats = held.sum(axis=0)
+    repeated = np.where(several, played, 0).sum(axis=0)
+    parts = [
+        float(part * count / again / pair**2) if again else None
+        for part, count, again, pair in zip(
+            varied, chats.tolist(), repeated.tolist(), pairs.tolist(), strict=True
+        )
+    ]
+    return chats.tolist(), parts
+
+
+def _power(
+    mean: float,
+    squared: float | None,
+    within: float | None,
+    tasks: int,
+    chats: int,
+    reach: float,
+) -> Power:
+    if squared is None:
+        return NO_POWER
+    if squared == 0 and mean == 0:
+        return Power(0.0, None, None, None)
+    error = math.sqrt(squared)
+    # A mean of equal numbers of either sign may differ from 0 in its last bits.
+    if abs(mean) < 1e-9:
+        return Power(error, reach * error, None, None)
+    wanted = (mean / reach) ** 2
+    needed = max(1, math.ceil(tasks * squared / wanted))
+    return Power(error, reach * error, needed, _trials(squared, within, wanted, chats / tasks))
+
+
+def _trials(squared: float, within: float | None, wanted: float, trials: float) -> int | None:
+    if within is None:
+        return None
+    rest = max(squared - within, 0.0)
+    if rest >= wanted:
+        return None
+    return max(1, math.ceil(trials * min(within, squared) / (wanted - rest) - 1e-9))

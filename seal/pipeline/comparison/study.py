@@ -1,0 +1,251 @@
+"""A comparison of runs: what is matched, how far apart they are, and which tasks turned."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import TYPE_CHECKING, Any, Literal, get_args
+
+from seal.core.canonical import derive_seed
+from seal.core.errors import UnknownNameError, UsageError
+from seal.evaluation.comparison import holm
+from seal.evaluation.power import ALPHA, POWER
+from seal.pipeline.comparison.pairs import (
+    RESAMPLES,
+    Pairs,
+    Side,
+    columns_of,
+    compare,
+    pair_up,
+    rounded,
+)
+from seal.pipeline.comparison.runs import differing, side_of
+from seal.pipeline.comparison.verdicts import flips_of, passes_of, verdicts_of
+from seal.pipeline.run_folder import RunFolder
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+Against = Literal["first", "all"]
+FEW = 20
+"""Clusters below which intervals and power are rough."""
+
+
+@dataclass(frozen=True, slots=True)
+class CompareSettings:
+    """How runs are compared."""
+
+    pairs: Against = "first"
+    """Each run with the first, or every two; always the later less the earlier."""
+    metrics: tuple[str, ...] = ()
+    """Those to compare; none: all that the runs have."""
+    success: str | None = None
+    """Metric whose highest value is a solved task; None: the first decisive one of both runs."""
+    force: bool = False
+    """Compare runs that do not measure the same."""
+    seed: int = 0
+    resamples: int = RESAMPLES
+    """Of each interval and test."""
+
+    def __post_init__(self) -> None:
+        if self.pairs not in get_args(Against):
+            raise UnknownNameError("choice of pairs", self.pairs, get_args(Against))
+        if self.resamples < 1:
+            raise UsageError(f"expected at least 1 resample, got {self.resamples}")
+
+
+def study(
+    runs: Mapping[str, RunFolder],
+    settings: CompareSettings,
+    family: Sequence[str],
+    decisive: Sequence[str],
+) -> dict[str, Any]:
+    """Return what the runs differ in.
+
+    Args:
+        runs: Name to run; two or more.
+        settings: How they are compared.
+        family: Metrics over which p is corrected by Holm, together with all pairs of runs; those
+            that `settings.metrics` names go before it.
+        decisive: Metrics that may tell a solved task, the first goes before the others.
+
+    Returns:
+        {protocol, differs, runs, pairs, comparisons, notes}; `seal.compare` says what is in them.
+
+    Raises:
+        UsageError: Fewer than two runs, two that have no task and trial in common, or measure
+            otherwise without `force`.
+        UnknownNameError: No run has the metric.
+        DataError: A run is not scored, or a file is damaged.
+    """
+    if len(runs) < 2:
+        named = ", ".join(runs) or "none"
+        raise UsageError(f"a comparison needs at least two runs, got {named}: name another one")
+    differs = list(differing(runs))
+    if differs and not settings.force:
+        raise UsageError(
+            "; ".join(differs) + ". Such numbers cannot be compared; where that is meant: --force "
+            "(from Python force=True)"
+        )
+    sides = {name: side_of(name, run) for name, run in runs.items()}
+    _check_metrics(settings, sides.values())
+    names = list(sides)
+    chosen = list(combinations(names, 2))
+    if settings.pairs == "first":
+        chosen = [pair for pair in chosen if pair[0] == names[0]]
+    told = list(settings.metrics or family)
+    compared = [_Compared.of(sides[later], sides[first], settings) for first, later in chosen]
+    entries = [entry for each in compared for entry in each.entries]
+    correct([entry for entry in entries if entry["metric"] in told])
+    pairs = [each.described(settings, decisive) for each in compared]
+    return {
+        "protocol": {
+            "pairs": settings.pairs,
+            "metrics": list(settings.metrics),
+            "family": told,
+            "seed": settings.seed,
+            "resamples": settings.resamples,
+            "level": 0.95,
+            "alpha": ALPHA,
+            "power": POWER,
+        },
+        "differs": differs,
+        "runs": [_row(name, run, sides[name]) for name, run in runs.items()],
+        "pairs": pairs,
+        "comparisons": entries,
+        "notes": [note for each in compared for note in each.notes()],
+    }
+
+
+def correct(entries: Sequence[dict[str, Any]]) -> None:
+    """Set `p_holm` of the entries that have a p, corrected over all of them."""
+    tested = [entry for entry in entries if entry["p"] is not None]
+    for entry, p in zip(tested, holm([entry["p"] for entry in tested]), strict=True):
+        entry["p_holm"] = rounded(p)
+
+
+def _check_metrics(settings: CompareSettings, sides: Any) -> None:
+    known = sorted({name for side in sides for name in side.scores.metrics})
+    for name in (*settings.metrics, *([settings.success] if settings.success else [])):
+        if name not in known:
+            raise UnknownNameError("metric of these runs", name, known)
+
+
+def _row(name: str, run: RunFolder, side: Side) -> dict[str, Any]:
+    model = run.manifest().get("system", {}).get("model", {})
+    chats = {(task, trial) for task, trial, _ in side.scores.rows}
+    return {
+        "run": name,
+        "path": str(run.path),
+        "model": model.get("model") if isinstance(model, Mapping) else model,
+        "tasks": len({task for task, _ in chats}),
+        "chats": len(chats),
+        "trials": len({trial for _, trial in chats}),
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class _Compared:
+    """Two runs that are compared, and their entries."""
+
+    one: Side
+    other: Side
+    pairs: Pairs
+    entries: list[dict[str, Any]]
+
+    @classmethod
+    def of(cls, one: Side, other: Side, settings: CompareSettings) -> _Compared:
+        if not one.scores.rows.keys() & other.scores.rows.keys():
+            raise UsageError(
+                f"{other.name} and {one.name} have no task and trial in common: compare runs of "
+                "one benchmark"
+            )
+        pairs = pair_up(one, other)
+        seed = derive_seed(settings.seed, one.name, other.name)
+        metrics = settings.metrics or None
+        entries = compare(one, other, seed, settings.resamples, metrics, family=(), pairs=pairs)
+        for entry in entries:
+            entry |= _directions(one, other, pairs, entry["metric"])
+        return cls(one, other, pairs, entries)
+
+    def described(self, settings: CompareSettings, decisive: Sequence[str]) -> dict[str, Any]:
+        """Return {run, other, matched, alone, other_alone, success, flips, passes}."""
+        metric = settings.success or self._success(decisive)
+        found: dict[str, Any] = {
+            "run": self.one.name,
+            "other": self.other.name,
+            **self._matched(),
+            "success": metric,
+            "flips": None,
+            "passes": [],
+        }
+        if metric is not None:
+            verdicts = verdicts_of(self.one, self.other, self.pairs, metric)
+            seed = derive_seed(settings.seed, self.one.name, self.other.name)
+            found["flips"] = flips_of(verdicts)
+            found["passes"] = passes_of(verdicts, seed, settings.resamples)
+            correct(found["passes"])
+        return found
+
+    def _success(self, decisive: Sequence[str]) -> str | None:
+        """Return the first decisive metric in which both runs have a value for one pair."""
+        import numpy as np
+
+        for name in decisive:
+            if not np.isnan(_differences(self.one, self.other, self.pairs, name)).all():
+                return name
+        return None
+
+    def _matched(self) -> dict[str, Any]:
+        ours, theirs = (
+            {(task, trial) for task, trial, _ in side.scores.rows}
+            for side in (self.one, self.other)
+        )
+        both = ours & theirs
+        tasks = {task for task, _ in both}
+        return {
+            "matched": {"tasks": len(tasks), "chats": len(both)},
+            "alone": _alone(ours - both, tasks),
+            "other_alone": _alone(theirs - both, tasks),
+        }
+
+    def notes(self) -> Iterator[str]:
+        """Yield what a reader should know before the figures."""
+        counted = [entry for entry in self.entries if entry["n"]]
+        name = f"{self.one.name} and {self.other.name}"
+        if counted and all(entry["low"] == entry["high"] == 0 for entry in counted):
+            yield f"{name} have the same value in every pair"
+        clusters = len(set(self.pairs.clusters.tolist()))
+        if clusters == 1:
+            yield f"{name}: one task has neither an interval nor a test"
+        elif clusters < FEW:
+            yield f"{name}: {clusters} tasks, or families of them, make rough intervals"
+        if not counted:
+            yield f"{name}: no metric has a value in both"
+
+
+def _alone(chats: set[tuple[str, int]], matched: set[str]) -> dict[str, int]:
+    """Return how many chats have no partner, and how many tasks have none in any trial."""
+    return {"tasks": len({task for task, _ in chats} - matched), "chats": len(chats)}
+
+
+def _differences(one: Side, other: Side, pairs: Pairs, metric: str) -> NDArray[Any]:
+    found: NDArray[Any] = (
+        columns_of(one.scores, pairs.rows, [metric])[:, 0]
+        - columns_of(other.scores, pairs.others, [metric])[:, 0]
+    )
+    return found
+
+
+def _directions(one: Side, other: Side, pairs: Pairs, metric: str) -> dict[str, list[str]]:
+    """Return the tasks in which the one run's mean is higher, and those in which it is lower."""
+    import numpy as np
+
+    differences = _differences(one, other, pairs, metric)
+    here = ~np.isnan(differences)
+    sums = np.bincount(pairs.tasks[here], differences[here], len(pairs.names))
+    return {
+        "higher": [pairs.names[place] for place in np.flatnonzero(sums > 1e-12).tolist()],
+        "lower": [pairs.names[place] for place in np.flatnonzero(sums < -1e-12).tolist()],
+    }
