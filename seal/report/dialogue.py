@@ -87,6 +87,8 @@ class Counted:
     created: list[tuple[str, float, float]] = field(default_factory=list)
     """The same of creation."""
     due: int = 0
+    apps: int = 0
+    """Of these turns, those on which the app was named."""
     recalled: int = 0
     execution: Counter[str] = field(default_factory=Counter)
     executions: int = 0
@@ -174,6 +176,7 @@ def _take_selection(found: Counted, score: Score) -> None:
     api = score.details.get("api")
     if api is not None:
         found.due += 1
+        found.apps += bool(score.details.get("app"))
         found.recalled += value > 0
         found.api(str(api)).due += 1
         found.api(str(api)).selected += value > 0
@@ -302,9 +305,13 @@ def _selection_table(runs: Mapping[str, Counted]) -> DialogueTable:
     rows = {}
     for label, known in runs.items():
         wrong = (Share(known.selection[name], known.decisions) for name in SELECTION_ERRORS)
-        rows[label] = tuple(map(_share, (Share(known.recalled, known.due), *wrong)))
-    columns = ("recall", "API parse error", "unnecessary call", "missing call", "wrong API")
-    title = "selection: recall, % of turns with an API due; errors, % of decisions (Table 5)"
+        rows[label] = tuple(
+            map(_share, (Share(known.apps, known.due), Share(known.recalled, known.due), *wrong))
+        )
+    columns = ("app", "recall", "API parse error", "unnecessary call", "missing call", "wrong API")
+    title = (
+        "selection: app and API right, % of turns with one due; errors, % of decisions (Table 5)"
+    )
     return DialogueTable(title, columns, rows)
 
 

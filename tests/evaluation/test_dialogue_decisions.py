@@ -136,6 +136,23 @@ def test_selection_names_the_apis_that_were_not_needed():
     assert found.details["unnecessary"] == ["Restaurants: reserverestaurant"]
 
 
+@pytest.mark.parametrize(
+    ("said", "calls", "named"),
+    [
+        ("[Restaurants]", [], True),
+        ("[restaurants]\nbut no API", [], True),
+        ("[Movies]", [], False),
+        ("", [call(BOOK)], True),
+        ("", [call("Restaurants: eat")], True),
+        ("", [call(MEDIA)], False),
+        ("", [], False),
+    ],
+)
+def test_an_app_may_be_right_where_the_api_is_not(said, calls, named):
+    found = scores(WANTED, turn(requester=said, calls=calls))["selection"]
+    assert (found.value, found.details["app"]) == (0, named)
+
+
 FULL = due("offer", city=("Corte Madera", "corte madera"), seats=2, outdoor=True)
 ASKING = due("request", missing=("time", "date"), city="Bern")
 EXECUTIONS = {

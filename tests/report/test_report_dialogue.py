@@ -37,7 +37,7 @@ SCORES = [
     score("awareness", 0.0, goal=1, error="tool_missed"),
     score("awareness", 0.0, "b", error="no_tool_due"),
     score("awareness", 1.0, "b", goal=1),
-    score("selection", 1.0, api=FIND),
+    score("selection", 1.0, api=FIND, app=True),
     score("selection", 0.5, goal=1, weight=2.0, api=FIND, errors=["unnecessary_call"],
           unnecessary=[BOOK]),
     score("selection", 0.0, "b", api=BOOK, errors=["missing_call"]),
@@ -102,6 +102,7 @@ def test_the_papers_tables_are_counted(dialogues):
     }
     assert found["Table 4"] == {"T.": "25.0", "No T.": "25.0"}
     assert found["Table 5"] == {
+        "app": "33.3",
         "recall": "66.7",
         "API parse error": "20.0",
         "unnecessary call": "20.0",

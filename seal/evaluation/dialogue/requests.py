@@ -14,6 +14,7 @@ missing. Source: DialogTool, section 4; AppBench's code.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -37,6 +38,8 @@ NAMES = (
     "execution_exact",
 )
 
+_APP = re.compile(r"\s*\[\s*([^\[\]():]*?)\s*\]")
+"""An app that is named first, where APIs are offered by their apps."""
 _DATES = frozenset({"date", "day"})
 _PLACES = frozenset(
     {
@@ -136,6 +139,7 @@ def _told(
     told: dict[str, JSON] = {"kind": turn.kind}
     if chosen.due is not None:
         told["api"] = api_name(chosen.due.tool, tools)
+        told["app"] = _names_app(turn, tools.get(chosen.due.tool), tools)
     if errors:
         told["errors"] = list(errors)
     needless = chosen.due is None or chosen.right is not None
@@ -143,6 +147,19 @@ def _told(
     if unneeded:
         told["unnecessary"] = [api_name(c.tool, tools) if c.tool else c.name for c in unneeded]
     return told
+
+
+def _names_app(turn: Turn, wanted: Tool | None, tools: Mapping[str, Tool]) -> bool:
+    """Tell whether the app of a tool was named, by a request or alone, `[Restaurants]`."""
+    if wanted is None:
+        return False
+    named = [_APP.match(step.content) for step in turn.steps if step.author == REQUESTER]
+    apps = {found[1].casefold() for found in named if found}
+    for call in turn.calls(REQUESTER):
+        called = tools.get(call.tool or "")
+        app = call.name.rpartition(":")[0] if called is None else called.category
+        apps.add(app.strip().casefold())
+    return wanted.category.casefold() in apps
 
 
 def api_name(tool: str, tools: Mapping[str, Tool]) -> str:
