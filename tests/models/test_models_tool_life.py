@@ -135,6 +135,8 @@ def test_templates_say_what_was_decided():
     before = [*heard("Which city is it in?"), Message("tool", rows, call_id="c")]
     assert in_words(Lesson("inform"), before) == "The city is Oakland."
     assert "Zaya" in in_words(Lesson("offer_alts"), before)
+    refused = Lesson("offer", "[a(#city='Oakland')]", '{"error": "not confirmed", "response": []}')
+    assert in_words(refused, []) == "I would go on with city Oakland. Shall I go ahead?"
     assert "city San Jose" in in_words(Lesson("confirm", state='{"city": ["San Jose"]}'), [])
 
 

@@ -73,7 +73,7 @@ def restyled(text: str, features: Mapping[str, Any]) -> str:
     text = _with_contractions(text.strip(), features.get("contractions"))
     for word in features.get("avoid") or ():
         text = re.sub(rf"\s*\b{re.escape(word)}\b(?!')", "", text, flags=re.IGNORECASE).strip(" ,")
-    sentences = [_ended(part) for part in _SENTENCE.split(text) if part]
+    sentences = [_ended(part[0].upper() + part[1:]) for part in _SENTENCE.split(text) if part]
     most = features.get("max_words")
     if most:
         sentences = [short for sentence in sentences for short in _cut(sentence, most)]

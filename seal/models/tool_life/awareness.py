@@ -55,7 +55,7 @@ _LIKED = _said(
     r"\b(?:good|great|perfect|nice|awesome|fine|like|love|works|wonderful|excellent|ideal|sweet)\b"
 )
 _CONFIRMING = _said(
-    r"\bconfirm",
+    r"\bconfirm|\bshall i go ahead\b",
     r"\b(?:correct|right|okay|ok|is that so)\W*$",
     r"\b(?:is (?:that|this|it|everything) (?:all )?(?:correct|right|ok|okay|alright|fine))\b",
     r"\bdo i understand\b",
@@ -72,7 +72,7 @@ _PROPOSING = _said(
 )
 _MADE = _said(
     r"\b(?:booked|reserved|confirmed|purchased|bought|successful|successfully|on (?:its|the) way|"
-    r"has been|have been|all set|is done|was made|is made|is set|is playing|started|sent)\b"
+    r"has been|have been|all set|done|was made|is made|is set|is playing|started|sent)\b"
 )
 
 

@@ -34,11 +34,12 @@ def in_words(lesson: Lesson, before: Sequence[Message]) -> str:
     rows = _rows(lesson.result)
     found = rows or _found_before(before)
     said = _heard(before)
-    match lesson.action:
+    match _called_for(lesson):
         case "request":
             return _question(_missing(lesson))
         case "confirm":
-            return f"Please confirm the following details: {_listed(_given(lesson))}."
+            wanted = _listed(_given(lesson) or _asked_before(before)) or "what you said"
+            return f"I would go on with {wanted}. Shall I go ahead?"
         case "inform_count":
             return f"I found {len(rows)} which you may like. {_suggested(rows)}"
         case "offer":
@@ -56,6 +57,16 @@ def in_words(lesson: Lesson, before: Sequence[Message]) -> str:
         case "goodbye":
             return "Have a great day."
     return "Is there anything else I can help you with?"
+
+
+def _called_for(lesson: Lesson) -> str:
+    """Return the action, or what an API that was not run asks for instead."""
+    error = _object(lesson.result).get("error")
+    if not error:
+        return lesson.action
+    if _missing(lesson):
+        return "request"
+    return "confirm" if "confirm" in str(error) else "notify_failure"
 
 
 def _rows(text: str) -> list[_Row]:
@@ -83,6 +94,12 @@ def _given(lesson: Lesson) -> dict[str, JSON]:
         return given
     state = _object(lesson.state)
     return {k: v[0] if isinstance(v, list) and v else v for k, v in state.items()}
+
+
+def _asked_before(messages: Sequence[Message]) -> dict[str, JSON]:
+    """Return the arguments of the last request."""
+    calls = (call for m in reversed(messages) for call in reversed(m.calls))
+    return next((dict(call.arguments or {}) for call in calls), {})
 
 
 def _object(text: str) -> dict[str, JSON]:
