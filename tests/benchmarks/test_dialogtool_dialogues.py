@@ -1,6 +1,8 @@
 """SGD's dialogues turn by turn: labels, gold calls, what is recorded, bad input, the real files."""
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +12,7 @@ from hypothesis import strategies as st
 from sgd_sources import FIND, HIRE, ROW, Sgd, act, boats, hiring, system, user, worded
 
 from seal.benchmarks import ImportReport, StoredPool, import_benchmark, load_pool
+from seal.benchmarks.dialogtool.counts import beside_paper
 from seal.benchmarks.dialogtool.dialogues import label_of, read_dialogue
 from seal.benchmarks.dialogtool.schemas import Schemas, Service
 from seal.benchmarks.dialogtool.values import typed
@@ -466,3 +469,27 @@ def test_real_transactional_calls_follow_their_confirmation(
     ]
 
     assert (len(found), sum(found)) == (2_875, 2_875)
+
+
+def test_the_papers_counts_stand_beside_ours_with_a_reason(
+    real: tuple[ImportReport, StoredPool],
+) -> None:
+    found = {row.figure: row for row in beside_paper(real[0].to_json())}
+
+    assert (found["pairs of app and API"].here, found["pairs of app and API"].paper) == (47, 47)
+    assert found["evaluation calls"].here == 7_658 + 5_163
+    assert found["evaluation dialogues"].reason.endswith("10 of 34 files are missing here")
+    assert found["training dialogues"].here is None
+    assert all(row.reason for row in found.values())
+
+
+def test_the_split_can_be_said_by_a_flag(sgd: Sgd) -> None:
+    def imported(*options: str) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "-m", "seal", "import", "dialogtool", str(sgd.folder)]
+        place = ["--out", str(sgd.out)]
+        return subprocess.run([*command, *place, *options], capture_output=True, text=True)
+
+    assert imported("--split", "test").returncode == 0
+    both = imported("--split", "dev", "-T", "split=test")
+    assert both.returncode == 2
+    assert "--split dev and -T split=test: give one" in " ".join(both.stderr.split())
