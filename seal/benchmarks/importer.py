@@ -39,6 +39,7 @@ REGISTRY = Registry(
         "beir": "seal.benchmarks.beir.importer:import_beir",
         "bfcl": "seal.benchmarks.bfcl.importer:import_bfcl",
         "dialogtool": "seal.benchmarks.dialogtool.importer:import_dialogtool",
+        "dialogtool-sample": "seal.benchmarks.dialogtool_sample.importer:import_sample",
         "metatool": "seal.benchmarks.metatool.importer:import_metatool",
         "mmtb": "seal.benchmarks.mmtb.importer:import_mmtb",
         "multiwoz": "seal.benchmarks.dialogtool.multiwoz:import_multiwoz",

@@ -11,6 +11,7 @@ from typing import Any
 from seal import benchmarks, worlds
 from seal.benchmarks import (
     REGISTRY,
+    dialogtool_sample,
     import_benchmark,
     mmtb_sample,
     sample,
@@ -29,6 +30,7 @@ SHIPPED: dict[str, Callable[[], Path]] = {
     toolsandbox_sample.NAME: toolsandbox_sample.folder,
     toolscan_sample.NAME: toolscan_sample.folder,
     mmtb_sample.NAME: mmtb_sample.folder,
+    dialogtool_sample.NAME: dialogtool_sample.folder,
 }
 """Name to the folder of a benchmark that ships."""
 

@@ -22,7 +22,7 @@ from seal.core.errors import UnknownNameError
 from seal.core.types import Goal, Milestone, Plan, Task, Tool
 
 ENTRIES = list(catalogue().values())
-SHIPPED = ("sample", "toolsandbox-sample", "toolscan-sample", "mmtb-sample")
+SHIPPED = ("sample", "toolsandbox-sample", "toolscan-sample", "mmtb-sample", "dialogtool-sample")
 
 
 def goal(calls: Sequence[str] = (), relevant: Sequence[str] = (), **options) -> Goal:
