@@ -59,6 +59,7 @@ def test_registry_makes_every_metric_without_arguments() -> None:
     names = [
         "abstention",
         "calls",
+        "creation",
         "dialogue",
         "error_patterns",
         "independent_minima",
