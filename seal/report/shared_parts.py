@@ -56,7 +56,7 @@ class SharedParts:
             None where both have no room; the page then has none of the parts either.
         """
         writing = _Writing(self._numbers)
-        body = writing.body(value)
+        body = writing.referred(value) if _is_marked(value) else writing.body(value)
         first = len(self._numbers)
         parts = data_block("parts", str(first), f"[{','.join(writing.parts)}]")
         block = (parts if writing.parts else Markup()) + data_block(kind, key, body)
@@ -81,18 +81,20 @@ class _Writing:
     def body(self, value: Any) -> str:
         """Return the JSON of a block; of its parts, and not of the whole, are there references."""
         if isinstance(value, (list, tuple)):
-            return f"[{','.join(map(self._referred, value))}]"
+            return f"[{','.join(map(self.referred, value))}]"
         if isinstance(value, dict):
-            named = (f"{json_text(key)}:{self._referred(part)}" for key, part in value.items())
+            named = (f"{json_text(key)}:{self.referred(part)}" for key, part in value.items())
             return f"{{{','.join(named)}}}"
         return json_text(value)
 
-    def _referred(self, value: Any) -> str:
+    def referred(self, value: Any) -> str:
+        """Return a part as it stands in the block: a reference where it is worth one."""
         if value is None or isinstance(value, (bool, int)):
             return json_text(value)
         text = self.body(value)
-        marked = isinstance(value, str) and value.startswith(MARK)
-        if not marked and (len(text) < LEAST or not isinstance(value, (str, list, tuple, dict))):
+        if not _is_marked(value) and (
+            len(text) < LEAST or not isinstance(value, (str, list, tuple, dict))
+        ):
             return text
         digest = blake2b(text.encode(), digest_size=16).digest()
         number = self._known.get(digest, self.new.get(digest))
@@ -100,3 +102,8 @@ class _Writing:
             number = self.new[digest] = len(self._known) + len(self.new)
             self.parts.append(text)
         return f'"{MARK}{number}"'
+
+
+def _is_marked(value: Any) -> bool:
+    """Tell whether a value would be taken for a reference."""
+    return isinstance(value, str) and value.startswith(MARK)
