@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from seal.core.errors import UnknownNameError, UsageError
 from seal.core.registry import Registry, load_dotted
@@ -253,6 +253,61 @@ def import_ratings(run: str | Path, files: Sequence[str | Path]) -> Imported:
     from seal.pipeline.run_folder import RunFolder
 
     return import_ratings(RunFolder.open(run), [Path(file) for file in files])
+
+
+def compare(
+    runs: Sequence[Any],
+    *,
+    pairs: Literal["first", "all"] = "first",
+    metrics: Sequence[str] = (),
+    success: str | None = None,
+    force: bool = False,
+    seed: int = 0,
+    resamples: int = 10_000,
+    out: str | Path | None = None,
+) -> dict[str, Any]:
+    """Compare runs of one benchmark, paired by task, trial and goal.
+
+    Args:
+        runs: Two or more: folders, `RunFolder`s, or what `seal.run` returned; the first is the
+            base.
+        pairs: first: each run less the first; all: of every two the later less the earlier.
+        metrics: Those to compare; none: all that the runs have.
+        success: Metric of which 1 is a solved task; None: the first of pass_rate, success,
+            mission_accuracy and similarity that both runs have.
+        force: Compare runs that do not measure the same.
+        seed: Of intervals and tests.
+        resamples: Of each interval and test.
+        out: Folder for comparison.json, .md, .tex (booktabs) and .html; None: nothing is written.
+
+    Returns:
+        The content of comparison.json.
+
+        - protocol: how it was compared; p is corrected by Holm over `family` (the metrics asked
+          for, else those of the report's short table) and all pairs of runs.
+        - differs: what the runs measure otherwise, where they were compared all the same.
+        - runs: for each {run, path, model, tasks, chats, trials}.
+        - pairs: for each two runs {run, other, matched, alone, other_alone, success, flips,
+          passes}: how much has a partner, which tasks were won and lost
+          (`seal.pipeline.comparison.verdicts.flips_of`), pass^k and pass@k (`passes_of`).
+        - comparisons: for each two runs and metric the paired difference, what was detectable and
+          what would find it (`seal.pipeline.comparison.pairs.compare`), and the tasks in which the
+          run is `higher` and `lower`.
+        - notes on what a reader should know before the figures.
+
+    Raises:
+        UsageError: Fewer than two runs, one that stands there twice, two that have no task and
+            trial in common or measure otherwise, or a folder that holds something else.
+        UnknownNameError: No run has the metric; names the closest.
+        DataError: A folder is no run, is not scored, or a file of it is damaged.
+    """
+    from seal.pipeline.comparison.study import CompareSettings
+    from seal.report.comparison import compare as beside
+
+    folders = [getattr(run, "folder", run) for run in runs]
+    paths = [Path(getattr(folder, "path", folder)) for folder in folders]
+    asked = CompareSettings(pairs, tuple(metrics), success, force, seed, resamples)
+    return beside(paths, asked, None if out is None else Path(out))
 
 
 def retrieve(

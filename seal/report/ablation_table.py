@@ -5,28 +5,18 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any
 
 from seal.core.records import AtomicFile
+from seal.report.grids import Grid, chance, drawn, escape_markdown, interval, markdown, signed
 from seal.report.printable import one_line, printable
 from seal.report.tables import number
-
-if TYPE_CHECKING:
-    from rich.table import Table
 
 MARKDOWN = "comparison.md"
 _REASONS = 4
 """Reasons for excluded pairs that are told."""
 _LONGEST = 160
 """Characters of one."""
-
-
-class Grid(NamedTuple):
-    """A table before it is drawn."""
-
-    title: str
-    columns: tuple[str, ...]
-    rows: Sequence[tuple[str, ...]]
 
 
 def ablation_tables(content: Mapping[str, Any]) -> Iterator[Any]:
@@ -36,7 +26,7 @@ def ablation_tables(content: Mapping[str, Any]) -> Iterator[Any]:
         content: Of comparison.json.
     """
     for grid in _grids(content, content["protocol"]["told"]):
-        yield _drawn(grid)
+        yield drawn(grid)
     for line in _lines(content):
         yield printable(line)
 
@@ -49,9 +39,9 @@ def write_markdown(content: Mapping[str, Any], folder: Path) -> Path:
         folder: Of the ablation.
     """
     protocol = content["protocol"]
-    parts = [f"# Ablation of {protocol['ablation']} on {_escaped(str(protocol['pool']))}"]
-    parts += ["\n".join(_markdown(grid)) for grid in _grids(content, None)]
-    parts += [f"- {_escaped(line)}" for line in (*_lines(content), *content["notes"])]
+    parts = [f"# Ablation of {protocol['ablation']} on {escape_markdown(str(protocol['pool']))}"]
+    parts += [markdown(grid) for grid in _grids(content, None)]
+    parts += [f"- {escape_markdown(line)}" for line in (*_lines(content), *content["notes"])]
     with AtomicFile(folder / MARKDOWN) as file:
         file.write(("\n\n".join(parts) + "\n").encode())
     return folder / MARKDOWN
@@ -82,10 +72,10 @@ def _pair_grid(one: str, other: str, entries: Iterable[Mapping[str, Any]]) -> Gr
             entry["metric"],
             number(entry["mean"]),
             number(entry["other_mean"]),
-            _signed(entry["difference"]),
-            _interval(entry),
-            _chance(entry["p"]),
-            _chance(entry["p_holm"]),
+            signed(entry["difference"]),
+            interval(entry),
+            chance(entry["p"]),
+            chance(entry["p_holm"]),
             str(entry["n"]),
         )
         for entry in entries
@@ -100,7 +90,7 @@ def _kinds_grid(kinds: Iterable[Mapping[str, Any]]) -> Grid:
             found["kind"],
             str(found["tasks"]),
             *(
-                f"{number(share['mean'])} {_interval(share)}".rstrip()
+                f"{number(share['mean'])} {interval(share)}".rstrip()
                 for share in found["metrics"].values()
             ),
         )
@@ -138,7 +128,7 @@ def _correlations_grid(correlations: Iterable[Mapping[str, Any]]) -> Grid:
             found["similarity"],
             found["rate"],
             number(found["rho"]),
-            _interval(found),
+            interval(found),
             str(found["n"]),
         )
         for found in correlations
@@ -178,45 +168,3 @@ def _without(content: Mapping[str, Any]) -> dict[str, list[str]]:
 def _counted(excluded: Mapping[str, int]) -> str:
     most = Counter(excluded).most_common(_REASONS)
     return ", ".join(f"{count} ({one_line(reason, _LONGEST)})" for reason, count in most)
-
-
-def _chance(p: float | None) -> str:
-    """Return a probability, which is never 0; empty where none was asked for."""
-    if p is None:
-        return ""
-    return "<0.001" if p < 0.0005 else number(p)
-
-
-def _signed(value: float | None) -> str:
-    return number(value) if not value or value < 0 else f"+{number(value)}"
-
-
-def _interval(entry: Mapping[str, Any]) -> str:
-    if entry["low"] is None or entry["high"] is None:
-        return ""
-    return f"[{number(entry['low'])}, {number(entry['high'])}]"
-
-
-def _drawn(grid: Grid) -> Table:
-    from rich.table import Table
-
-    table = Table(title=printable(grid.title), title_justify="left", padding=(0, 1))
-    for place, column in enumerate(grid.columns):
-        table.add_column(printable(column), justify="right" if place else "left", overflow="fold")
-    for row in grid.rows:
-        table.add_row(*map(printable, row))
-    return table
-
-
-def _markdown(grid: Grid) -> Iterator[str]:
-    yield f"## {_escaped(grid.title)}\n"
-    yield "| " + " | ".join(map(_escaped, grid.columns)) + " |"
-    yield "|" + "---|" * len(grid.columns)
-    for row in grid.rows:
-        yield "| " + " | ".join(map(_escaped, row)) + " |"
-
-
-def _escaped(text: str) -> str:
-    """Return a text that cannot leave its cell nor be read as HTML."""
-    line = " ".join(printable(text).split())
-    return line.replace("|", "\\|").replace("<", "&lt;")

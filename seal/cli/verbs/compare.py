@@ -1,0 +1,68 @@
+"""Compare runs of one benchmark: paired differences, tests, power, tasks won and lost."""
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from seal.cli.failure import tell
+from seal.cli.options import Json, new_app
+from seal.cli.output import output
+
+app = new_app()
+
+
+@app.command()
+def command(
+    runs: Annotated[
+        list[Path], typer.Argument(metavar="RUN RUN...", help="Run folders; the first is the base.")
+    ],
+    pairs: Annotated[
+        Literal["first", "all"],
+        typer.Option(help="Each run with the first, or every two; the later less the earlier."),
+    ] = "first",
+    metric: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME", help="A metric to compare, and to correct p over; may be repeated."
+        ),
+    ] = None,
+    success: Annotated[
+        str | None,
+        typer.Option(
+            metavar="METRIC",
+            help="Which 1 is a solved task.  [default: the first of pass_rate, success, "
+            "mission_accuracy, similarity that both runs have]",
+        ),
+    ] = None,
+    force: Annotated[
+        bool, typer.Option("--force", help="Compare runs that do not measure the same.")
+    ] = False,
+    seed: Annotated[int, typer.Option(help="Of intervals and tests.")] = 0,
+    resamples: Annotated[int, typer.Option(min=1, help="Of each interval and test.")] = 10_000,
+    out: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Folder for comparison.json, .md, .tex and .html."),
+    ] = None,
+    json: Json = False,
+) -> int:
+    """Compare runs of one benchmark, paired by task, trial and goal.
+
+    Of every metric the mean difference with its 95 % bootstrap interval over tasks, a randomisation
+    test, what difference could have been found, and how many tasks or trials would find this one;
+    the tasks won and lost; pass^k and pass@k. Runs that do not measure the same are refused.
+    """
+    with output(json) as result:
+        from seal.pipeline.comparison.study import CompareSettings
+        from seal.report.comparison import compare
+        from seal.report.comparison_tables import comparison_tables
+
+        asked = CompareSettings(pairs, tuple(metric or ()), success, force, seed, resamples)
+        content = compare(runs, asked, out)
+        result.result(content)
+        result.show(*(() if json else comparison_tables(content)))
+        if out is not None:
+            result.show(f"comparison: {out / 'comparison.html'}")
+        for text in content["differs"]:
+            tell(f"compared all the same: {text}")
+    return 0

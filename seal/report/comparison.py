@@ -1,0 +1,77 @@
+"""Runs compared, and the files that say so."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from seal.core.errors import UsageError
+from seal.core.records import AtomicFile
+from seal.core.secrets import without_keys
+from seal.pipeline.comparison.runs import named_runs
+from seal.pipeline.comparison.study import CompareSettings, study
+from seal.pipeline.run_folder import RunFolder
+from seal.report.comparison_page import PAGE, write_page
+from seal.report.comparison_tables import LATEX, MARKDOWN, write_latex, write_markdown
+from seal.report.outcomes import DECISIVE
+from seal.report.tables import main_metrics
+
+JSON = "comparison.json"
+_FILES = (JSON, MARKDOWN, LATEX, PAGE)
+
+
+def compare(paths: Sequence[Path], settings: CompareSettings, out: Path | None) -> dict[str, Any]:
+    """Return what runs differ in, and write it into a folder where one is given.
+
+    The family over which p is corrected are the metrics of the report's short table.
+
+    Args:
+        paths: Run folders, the base first.
+        settings: How they are compared.
+        out: Folder for comparison.json, .md, .tex and .html; None: nothing is written.
+
+    Raises:
+        UsageError: Runs that cannot be compared, or a folder that holds something else.
+        UnknownNameError: No run has the metric.
+        DataError: A folder is no run, or is not scored, or a file of it is damaged.
+    """
+    if out is not None:
+        _check_folder(out)
+    runs = named_runs(paths)
+    family = main_metrics([run.summary().get("metrics", {}) for run in runs.values()])
+    content = study(runs, settings, family, DECISIVE)
+    if out is not None:
+        write_comparison(content, runs, out)
+    return content
+
+
+def write_comparison(content: Mapping[str, Any], runs: Mapping[str, RunFolder], out: Path) -> None:
+    """Write the files of a comparison.
+
+    Args:
+        content: What `compare` returned.
+        runs: Name to run, as in the content.
+        out: Folder; what it has of these files is replaced.
+    """
+    out.mkdir(parents=True, exist_ok=True)
+    with AtomicFile(out / JSON) as file:
+        text = orjson.dumps(content, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
+        file.write(without_keys(text))
+    write_markdown(content, out / MARKDOWN)
+    write_latex(content, out / LATEX)
+    write_page(content, runs, out / PAGE)
+
+
+def _check_folder(out: Path) -> None:
+    """Refuse a folder of something else: an ablation has a comparison.json too."""
+    if out.exists() and not out.is_dir():
+        raise UsageError(f"{out} is a file; give --out a folder")
+    others = sorted({entry.name for entry in out.iterdir()} - {*_FILES}) if out.is_dir() else []
+    if others:
+        raise UsageError(
+            f"{out} holds something else than a comparison (such as {others[0]!r}); give --out a "
+            "new folder"
+        )
