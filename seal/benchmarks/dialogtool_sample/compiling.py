@@ -103,8 +103,10 @@ class _Compiling:
         if not service:
             self._intent = "NONE"
             return
-        if service not in self._apps or api not in self._apps[service].apis:
-            raise DataError(f"no API {service}.{api}; there are: {', '.join(self._apps)}")
+        app = self._apps.get(service)
+        if app is None or api not in app.apis:
+            known = self._apps if app is None else app.apis
+            raise DataError(f"no API {service}.{api}; there are: {', '.join(known)}")
         if service != self._service:
             self._proposed = ()
         self._service, self._intent = service, api
