@@ -12,6 +12,7 @@ REGISTRY = Registry(
         "creation": "seal.evaluation.creation:Creation",
         "dialogue": "seal.evaluation.dialogue.metrics:Dialogue",
         "error_patterns": "seal.evaluation.error_patterns:ErrorPatterns",
+        "goal_state": "seal.evaluation.goal_state:GoalState",
         "independent_minima": "seal.evaluation.error_patterns:IndependentMinima",
         "milestones": "seal.evaluation.milestones.metrics:Milestones",
         "missions": "seal.evaluation.mission_metrics:Missions",

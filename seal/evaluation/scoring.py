@@ -15,6 +15,7 @@ from seal.evaluation.calls import Calls
 from seal.evaluation.dialogue.metrics import Dialogue
 from seal.evaluation.dialogue.roles import RoleJudge
 from seal.evaluation.error_patterns import ErrorPatterns
+from seal.evaluation.goal_state import GoalState
 from seal.evaluation.goals import INFRASTRUCTURE
 from seal.evaluation.judge import LLMJudge, PassRate, RuleJudge
 from seal.evaluation.milestones.metrics import Milestones
@@ -31,7 +32,7 @@ def default_metrics(
     """Return the metrics of every run.
 
     They are: retrieval, calls, missions, pass rate, milestones, error patterns, usage, user audit,
-    and those of dialogues where a task is one.
+    and those of dialogues where a task is one, and the goal state where the virtual mobile played.
 
     Args:
         ks: Cut-offs of the retrieval metrics.
@@ -55,6 +56,7 @@ def default_metrics(
         UsageMetrics(),
         UserAudit(),
         Dialogue(rules.dialogue, of_roles),
+        GoalState(),
     )
 
 

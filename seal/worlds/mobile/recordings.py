@@ -39,7 +39,8 @@ class Api:
     calls: Mapping[bytes, Stored]
     """`call_key` of its arguments to the answer."""
     logins: frozenset[bytes]
-    """Values of the arguments that its app asks of every call, each map in canonical JSON."""
+    """Values of the arguments that its app asks of every call, each map in canonical JSON: of calls
+    that brought something, for a wrong PIN brings nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +111,8 @@ def _api(path: Path, tool: Tool, content: Any) -> Api:
             if any(not 0 <= place < len(table) for place in places):
                 raise ValueError(f"a call names the rows {places} of {len(table)}")
             calls.setdefault(call_key(tool, arguments), Stored(tuple(places), bool(conflict)))
-            logins.add(login_of(tool, arguments))
+            if places:
+                logins.add(login_of(tool, arguments))
     except (KeyError, TypeError, ValueError) as error:
         raise DataError(f"{path}: {tool.id}: {error!r}; import the pool again") from error
     return Api(table, list(map(folded, table)), calls, frozenset(logins))
