@@ -62,6 +62,7 @@ def test_registry_makes_every_metric_without_arguments() -> None:
         "creation",
         "dialogue",
         "error_patterns",
+        "goal_state",
         "independent_minima",
         "milestones",
         "missions",
