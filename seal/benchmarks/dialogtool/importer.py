@@ -22,10 +22,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from seal.benchmarks.dialogtool.counts import FILES, schema_counts
+from seal.benchmarks.dialogtool.counts import FILES, beside_paper, schema_counts
 from seal.benchmarks.dialogtool.openings import Openings
 from seal.benchmarks.dialogtool.sample import Drawing
 from seal.benchmarks.dialogtool.schemas import ORIGINAL, SCHEMA, Schemas
@@ -143,6 +144,8 @@ def _dialogues(
         schemas=_schema_facts(schemas, table),
         play=PLAY,
     )
+    if FILES.keys() & files.keys():
+        notes.facts["beside_paper"] = [asdict(row) for row in beside_paper(notes.facts)]
 
 
 def _schema_facts(schemas: Schemas, table: ToolTable) -> dict[str, Any]:
