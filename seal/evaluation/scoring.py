@@ -10,10 +10,12 @@ from seal.core.errors import SealError, UsageError
 from seal.core.protocols import Judge, Metric
 from seal.core.registry import Registry
 from seal.core.secrets import without_keys
-from seal.core.types import Score, Task, Tool, Trajectory
+from seal.core.tool_life import CREATION
+from seal.core.types import Goal, Score, Task, Tool, Trajectory
 from seal.evaluation.calls import Calls
 from seal.evaluation.dialogue.metrics import Dialogue
 from seal.evaluation.dialogue.roles import RoleJudge
+from seal.evaluation.dialogue.turns import is_turn
 from seal.evaluation.error_patterns import ErrorPatterns
 from seal.evaluation.goal_state import GoalState
 from seal.evaluation.goals import INFRASTRUCTURE
@@ -33,6 +35,7 @@ def default_metrics(
 
     They are: retrieval, calls, missions, pass rate, milestones, error patterns, usage, user audit,
     and those of dialogues where a task is one, and the goal state where the virtual mobile played.
+    Of the turns of a recorded dialogue, and of a tool to create, those of requests say nothing.
 
     Args:
         ks: Cut-offs of the retrieval metrics.
@@ -46,18 +49,44 @@ def default_metrics(
     rules = rules_named(match)
     of_roles = RoleJudge(judge.model, judge.seed) if isinstance(judge, LLMJudge) else None
     return (
-        Retrieval(tuple(ks)),
+        OfRequests(Retrieval(tuple(ks)), unless_ranked=True),
         Calls(),
-        Missions(rules.missions),
+        OfRequests(Missions(rules.missions)),
         # The conditions of milestones may be a plug-in's.
-        Guarded(PassRate(judge or RuleJudge(), rules.milestones), "pass_rate"),
-        Guarded(Milestones(rules.milestones), "milestones"),
+        OfRequests(Guarded(PassRate(judge or RuleJudge(), rules.milestones), "pass_rate")),
+        OfRequests(Guarded(Milestones(rules.milestones), "milestones")),
         ErrorPatterns(),
         UsageMetrics(),
         UserAudit(),
         Dialogue(rules.dialogue, of_roles),
         GoalState(),
     )
+
+
+@dataclass(frozen=True, slots=True)
+class OfRequests:
+    """A metric of what was made of a request: it has no scores of turns, nor of tools to create.
+
+    A turn of a recorded dialogue asks for the next act alone, which neither solves nor fails what
+    the user is after.
+
+    Args:
+        inner: The metric.
+        unless_ranked: It has scores of them too where tools were retrieved.
+    """
+
+    inner: Metric
+    unless_ranked: bool = False
+
+    def score(self, task: Task, trajectory: Trajectory, tools: Mapping[str, Tool]) -> list[Score]:
+        """Return the metric's scores; none of turns and creations."""
+        if any(map(_is_request, task.goals)) or (self.unless_ranked and trajectory.rankings):
+            return list(self.inner.score(task, trajectory, tools))
+        return []
+
+
+def _is_request(goal: Goal) -> bool:
+    return not is_turn(goal) and goal.labels.get("task") != CREATION
 
 
 @dataclass(frozen=True, slots=True)
