@@ -20,6 +20,8 @@ _FEW = 100
 """Metrics with values in at most so many clusters are resampled over these alone."""
 _DRAWS = 1_000_000
 """Draws held in memory at once: 8 MB, about what a processor's cache holds."""
+_ALIKE = 20
+"""Where clusters are of so many times fewer kinds, kinds are drawn: the same distribution."""
 
 
 def paired_differences(
@@ -98,14 +100,19 @@ def _bounds(
         return found
     size, rng = len(sums), np.random.default_rng(derive_seed(seed, "bootstrap"))
     totals = np.hstack([sums[:, many], counts[:, many]])
+    kinds, frequency = np.unique(totals, axis=0, return_counts=True)
+    few = len(kinds) * _ALIKE < size
     means = np.empty((resamples, len(many)))
     step = max(1, _DRAWS // size)
     for start in range(0, resamples, step):
         chunk = min(step, resamples - start)
-        picks = rng.integers(0, size, size=(chunk, size))
-        picks += np.arange(chunk)[:, None] * size
-        drawn = np.bincount(picks.ravel(), minlength=chunk * size).reshape(chunk, size)
-        both = drawn.astype(np.float64) @ totals
+        if few:
+            both = rng.multinomial(size, frequency / size, size=chunk) @ kinds
+        else:
+            picks = rng.integers(0, size, size=(chunk, size))
+            picks += np.arange(chunk)[:, None] * size
+            drawn = np.bincount(picks.ravel(), minlength=chunk * size).reshape(chunk, size)
+            both = drawn.astype(np.float64) @ totals
         means[start : start + chunk] = both[:, : len(many)] / both[:, len(many) :]
     tail = (1 - level) / 2
     for column, low, high in zip(many, *np.quantile(means, [tail, 1 - tail], axis=0), strict=True):
@@ -120,14 +127,20 @@ def _hits(sums: Floats, seed: int, resamples: int) -> Floats:
     # Signs that give the same sum on paper may differ in the last bits.
     least = np.abs(sums.sum(axis=0)) - 1e-12 * np.abs(sums).sum(axis=0)
     size, rng = len(sums), np.random.default_rng(derive_seed(seed, "signs"))
+    kinds, frequency = np.unique(sums, axis=0, return_counts=True)
+    few = len(kinds) * _ALIKE < size
     hits = np.zeros(sums.shape[1])
     step = max(1, _DRAWS // max(size, 1))
     for start in range(0, resamples, step):
         chunk = min(step, resamples - start)
-        drawn = np.frombuffer(rng.bytes(chunk * -(-size // 8)), dtype=np.uint8)
-        bits = np.unpackbits(drawn.reshape(chunk, -1), axis=1, count=size)
         # sum of s * (1 - 2 b) = total - 2 sum of s * b
-        signed = sums.sum(axis=0) - 2 * (bits.astype(np.float64) @ sums)
+        if few:
+            turned = rng.binomial(frequency, 0.5, size=(chunk, len(kinds))) @ kinds
+        else:
+            drawn = np.frombuffer(rng.bytes(chunk * -(-size // 8)), dtype=np.uint8)
+            bits = np.unpackbits(drawn.reshape(chunk, -1), axis=1, count=size)
+            turned = bits.astype(np.float64) @ sums
+        signed = sums.sum(axis=0) - 2 * turned
         hits += (np.abs(signed) >= least).sum(axis=0)
     p: Floats = (1 + hits) / (1 + resamples)
     return p

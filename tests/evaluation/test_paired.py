@@ -50,6 +50,16 @@ def test_many_clusters_agree_with_the_separate_functions() -> None:
         assert found[column].p == pytest.approx(alone.p, abs=0.02)
 
 
+def test_clusters_of_few_kinds_agree_with_the_separate_functions() -> None:
+    rng = np.random.default_rng(6)
+    values = rng.choice([-1.0, 0.0, 1.0], p=[0.2, 0.5, 0.3], size=(800, 1))
+    (found,) = paired_differences(values, np.arange(800), 0)
+    alone = paired_difference(values[:, 0], np.zeros(800), 0)
+    assert found.mean == alone.mean
+    assert (found.low, found.high) == pytest.approx((alone.low, alone.high), abs=0.01)
+    assert found.p == pytest.approx(alone.p, abs=0.01)
+
+
 def test_no_difference_has_an_interval_of_nothing_and_p_1() -> None:
     (found,) = paired_differences(np.zeros((40, 1)), np.arange(40), 0)
     assert found == (0.0, 0.0, 0.0, 1.0, 40)

@@ -1,0 +1,99 @@
+"""What could be found: against hand-worked values and simulated truth."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from seal.evaluation.power import NO_POWER, power_of
+
+REACH = 1.959964 + 0.841621
+
+
+def one(values, clusters=None, tasks=None, trials=None):
+    column = np.asarray(values, dtype=float)[:, None]
+    places = np.arange(len(values))
+    return power_of(
+        column,
+        places if clusters is None else np.asarray(clusters),
+        places if tasks is None else np.asarray(tasks),
+        np.zeros(len(values), dtype=int) if trials is None else np.asarray(trials),
+    )[0]
+
+
+def test_the_error_of_independent_tasks_is_the_textbooks() -> None:
+    values = [1.0, 0.0, 0.0, -1.0, 1.0, 1.0, 0.0, 1.0]
+    found = one(values)
+    error = np.std(values, ddof=1) / math.sqrt(8)
+    assert found.error == pytest.approx(error)
+    assert found.detectable == pytest.approx(REACH * error, rel=1e-5)
+    needed = 8 * (REACH * error / np.mean(values)) ** 2
+    assert found.tasks_needed == math.ceil(needed)
+    assert found.trials_needed is None
+
+
+def test_goals_of_one_cluster_do_not_count_as_independent() -> None:
+    values, clusters = np.repeat([1.0, 0.0, 0.5, -0.5], 5), np.repeat(range(4), 5)
+    assert one(values, clusters, clusters).error == pytest.approx(one([1, 0, 0.5, -0.5]).error)
+
+
+def test_one_cluster_and_no_pair_and_no_difference_tell_nothing() -> None:
+    assert one([1.0, 1.0], [0, 0], [0, 0], [0, 1]) == NO_POWER
+    assert one([np.nan, np.nan]) == NO_POWER
+    assert power_of(np.empty((0, 2)), *[np.empty(0, dtype=int)] * 3) == [NO_POWER] * 2
+    assert one([0.0] * 5)[1:] == (None, None, None)
+    assert one([1.0, -1.0, 1.0, -1.0])[2:] == (None, None)
+
+
+def test_trials_that_are_all_alike_need_more_tasks() -> None:
+    values = np.repeat([1.0, 0.0, 0.0, 0.0, -1.0, 1.0], 3)
+    tasks, trials = np.repeat(range(6), 3), np.tile(range(3), 6)
+    found = one(values, tasks, tasks, trials)
+    assert found.trials_needed is None
+    assert found.tasks_needed is not None and found.tasks_needed > 6
+
+
+def drawn(rng, tasks: int, trials: int, effect: float):
+    """Draw differences whose tasks vary by 0.1 and whose trials vary by 1."""
+    centres = rng.normal(effect, 0.1, tasks)
+    values = centres[:, None] + rng.normal(0, 1.0, (tasks, trials))
+    numbers = np.repeat(np.arange(tasks), trials)
+    return values.ravel(), numbers, numbers, np.tile(np.arange(trials), tasks)
+
+
+def test_trials_needed_are_those_that_theory_needs() -> None:
+    rng = np.random.default_rng(0)
+    found = [one(*drawn(rng, 400, 4, 0.08)).trials_needed for _ in range(40)]
+    # (0.1^2 + 1^2 / K) / 400 = (0.08 / 2.80)^2 for K = 3.2
+    assert np.median([trials for trials in found if trials is not None]) in (3, 4, 5)
+
+
+def test_the_detectable_difference_is_found_with_the_wanted_power() -> None:
+    rng = np.random.default_rng(1)
+    detectable = np.mean([one(*drawn(rng, 100, 2, 0.0)).detectable for _ in range(100)])
+    hits = 0
+    for _ in range(500):
+        values, *where = drawn(rng, 100, 2, detectable)
+        hits += abs(values.mean()) > 1.96 * one(values, *where).error
+    assert hits / 500 == pytest.approx(0.8, abs=0.05)
+
+
+@given(
+    st.lists(
+        st.tuples(st.integers(0, 3), st.integers(0, 2), st.sampled_from([0.0, 1.0, -1.0, np.nan])),
+        min_size=1,
+        max_size=20,
+    )
+)
+def test_figures_are_finite_and_the_order_of_rows_does_not_matter(rows) -> None:
+    def told(rows):
+        tasks, trials, values = (np.asarray(part) for part in zip(*rows, strict=True))
+        return one(values, tasks, tasks, trials)
+
+    there, back = told(rows), told(rows[::-1])
+    for left, right in zip(there, back, strict=True):
+        assert (left is None) == (right is None)
+        assert left is None or (math.isfinite(left) and left == pytest.approx(right))
+    assert there.tasks_needed is None or there.tasks_needed >= 1
