@@ -255,6 +255,42 @@ def import_ratings(run: str | Path, files: Sequence[str | Path]) -> Imported:
     return import_ratings(RunFolder.open(run), [Path(file) for file in files])
 
 
+def explain(
+    run: Any,
+    *,
+    metric: str | None = None,
+    examples: int = 3,
+    out: str | Path | None = None,
+) -> dict[str, Any]:
+    """Attribute each failed goal of a scored run to the first stage that explains it.
+
+    The stages are those of `seal.evaluation.attribution`; no model is asked, and the run folder is
+    all that is read.
+
+    Args:
+        run: A folder, a `RunFolder`, or what `seal.run` returned.
+        metric: Whose verdict counts; None: mission_accuracy of missions, awareness, selection and
+            execution of turns of dialogues, else goal_state or pass_rate.
+        examples: Most of each stage.
+        out: Folder for explanation.json, explanation.md and, with the extra `experiments`,
+            figures/waterfall.svg and .png; None: nothing is written.
+
+    Returns:
+        goals, solved, errors, failed, partly, decided_by, stages (the waterfall, with shares,
+        intervals, causes and examples), unexplained, attributions, excluded
+        (`seal.pipeline.explanation.explain` says what each is).
+
+    Raises:
+        DataError: The folder is no scored run, nothing was played, or a file is damaged.
+        UsageError: A metric without a value, or a folder that holds something else.
+    """
+    from seal.report.explanation import explain as of_run
+
+    folder = getattr(run, "folder", run)
+    path = Path(getattr(folder, "path", folder))
+    return of_run(path, metric, examples, None if out is None else Path(out))
+
+
 def compare(
     runs: Sequence[Any],
     *,

@@ -72,6 +72,7 @@ SECTIONS = Registry(
         "breakdown": "seal.report.sections:BreakdownSection",
         "missions": "seal.report.sections:MissionSection",
         "dialogue": "seal.report.dialogue_section:DialogueSection",
+        "explanation": "seal.report.explanation_section:ExplanationSection",
         "error_patterns": "seal.report.error_patterns:PatternSection",
         "users": "seal.report.sections:UserSection",
         "charts": "seal.report.sections:ChartSection",
@@ -80,8 +81,8 @@ SECTIONS = Registry(
 )
 
 OURS = (
-    *("summary", "breakdown", "missions", "dialogue", "error_patterns", "users", "charts"),
-    "ceiling",
+    *("summary", "explanation", "breakdown", "missions", "dialogue", "error_patterns", "users"),
+    *("charts", "ceiling"),
 )
 
 

@@ -1,0 +1,169 @@
+"""The first gold step, in the order of the plan, that the agent did not do.
+
+Of several plans the one counts that lacks fewest calls, then has fewest wrong ones
+(`error_patterns.gold`). A gold call is done where one that gold accepts brought no error, or was
+not run at all. One that is not done was called with other arguments, rejected, answered by an error
+and never mended, not called while others were, or not called.
+
+Where a mission's scorer takes arguments loosely and its names are wrong already, arguments are not
+looked at, for an exact comparison would blame what the scorer accepts.
+"""
+
+from __future__ import annotations
+
+from itertools import chain
+
+from seal.core.conditions import Asked, Called, party
+from seal.core.conditions.parties import AGENT, USER
+from seal.core.order import levels
+from seal.core.types import Plan
+from seal.evaluation.attribution.evidence import (
+    Evidence,
+    argument,
+    not_called,
+    rejected,
+    tool_error,
+    wrong_tool,
+)
+from seal.evaluation.attribution.stages import Cause
+from seal.evaluation.attribution.verdicts import MISSION
+from seal.evaluation.error_patterns.findings import Finding
+from seal.evaluation.error_patterns.gold import GoldFinding, choose
+
+
+def first_gold_step(evidence: Evidence) -> Cause | None:
+    """Return why the first gold call or question was not done; None where all were.
+
+    Args:
+        evidence: Of a goal with gold calls (`error_patterns.no_gold`).
+    """
+    plans = evidence.goal.plans or ()
+    compared = choose(plans, evidence.calls).missing
+    plan = plans[compared.plan]
+    walk = _Walk(evidence, plan, {found.milestone: found for found in compared.findings})
+    for place in chain.from_iterable(levels([m.after for m in plan.milestones])):
+        cause = walk.cause_of(place)
+        if cause is not None:
+            return cause
+    return walk.beyond()
+
+
+class _Walk:
+    def __init__(self, evidence: Evidence, plan: Plan, lacking: dict[int, GoldFinding]) -> None:
+        self._evidence = evidence
+        self._plan = plan
+        self._lacking = lacking
+        self._gold = {called.tool for called in plan.calls()}
+        self._of = len(plan.calls())
+        mission = evidence.scores.get(MISSION) if evidence.decision.metric == MISSION else None
+        self._error = str((mission.details if mission else {}).get("error") or "")
+        loose = evidence.task.metadata.get("argument_scorer", "exact") != "exact"
+        by_name = mission is not None and mission.details.get("stage") == "action"
+        self._names_only = loose and by_name
+
+    @property
+    def _passed(self) -> int:
+        lacking = {p for p, found in self._lacking.items() if not self._excused(found)}
+        return sum(
+            place not in lacking and self._failed_call(milestone.condition) is None
+            for place, milestone in enumerate(self._plan.milestones)
+            if isinstance(milestone.condition, Called)
+        )
+
+    def cause_of(self, place: int) -> Cause | None:
+        """Return why a milestone was not done; None where it was, or it is a reply."""
+        condition = self._plan.milestones[place].condition
+        if isinstance(condition, Asked):
+            return self._not_asked(condition)
+        if not isinstance(condition, Called):
+            return None
+        found = self._lacking.get(place)
+        if found is None or self._excused(found):
+            failing = None if self._names_only else self._failed_call(condition)
+            if failing is None:
+                return None
+            return tool_error(self._evidence, failing, self._of, self._passed)
+        if found.cause == "not_called":
+            return self._not_called(condition)
+        if found.cause == "rejected":
+            finding = self._at(found.step)
+            return rejected(self._evidence, finding, self._of, self._passed) if finding else None
+        return self._wrong_value(found)
+
+    def beyond(self) -> Cause | None:
+        """Return what a mission's verdict blames where every gold call was made."""
+        if not self._error or self._error.startswith("param"):
+            return None
+        extra = next(self._evidence.others(self._gold), None)
+        if extra is not None:
+            return wrong_tool(self._evidence, sorted(self._gold), extra, self._of, self._passed)
+        if not self._evidence.calls:
+            return None
+        last = self._evidence.calls[-1]
+        name = last.call.name if last.call is not None else ""
+        return Cause(
+            "wrong_tool",
+            "order_or_number",
+            f"{self._error}: {name}",
+            last.step,
+            name,
+            of=self._of,
+            passed=self._passed,
+        )
+
+    def _excused(self, found: GoldFinding) -> bool:
+        return self._names_only and found.cause == "wrong_value"
+
+    def _at(self, step: int | None) -> Finding | None:
+        return next((f for f in self._evidence.calls if f.step == step), None)
+
+    def _failed_call(self, gold: object) -> Finding | None:
+        """Return the last of the calls that gold accepts, where all of them failed."""
+        if not isinstance(gold, Called):
+            return None
+        right = [
+            f
+            for f in self._evidence.calls
+            if f.call is not None and f.call.tool == gold.tool and f.valid
+            and (f.kind == "cut" or gold.accepts(f.call.arguments))
+        ]  # fmt: skip
+        if not right or any(map(self._evidence.succeeded, right)):
+            return None
+        return right[-1]
+
+    def _not_called(self, gold: Called) -> Cause:
+        other = next(self._evidence.others(self._gold), None)
+        if other is not None:
+            return wrong_tool(self._evidence, [gold.tool], other, self._of, self._passed)
+        again = any(f.call is not None and f.call.tool == gold.tool for f in self._evidence.calls)
+        cause = "too_few" if again else "stopped_early" if self._evidence.calls else "no_call"
+        return not_called(self._evidence, [gold.tool], cause, self._of, self._passed)
+
+    def _wrong_value(self, found: GoldFinding) -> Cause:
+        finding = self._at(found.step)
+        name = self._evidence.named(found.tool)
+        if not found.faults:
+            return argument("value", name, "", None, None, found.step, self._of, self._passed)
+        fault = found.faults[0]
+        if finding is not None and not finding.valid:
+            return rejected(self._evidence, finding, self._of, self._passed)
+        return argument(
+            fault.problem, name, fault.name, fault.expected, fault.received, found.step,
+            self._of, self._passed,
+        )  # fmt: skip
+
+    def _not_asked(self, gold: Asked) -> Cause | None:
+        """Return that what had to be asked was not, which is a made-up argument of a call."""
+        asked = any(
+            party(step.author) == AGENT and step.recipient == USER and gold.similarity(step, {})
+            for step in self._evidence.steps
+        )
+        calls = [f for f in self._evidence.calls if f.call is not None]
+        if asked or not calls:
+            return None
+        name = calls[0].call.name if calls[0].call is not None else ""
+        said = f"{name} was called without asking the user for what was missing"
+        return Cause(
+            "wrong_argument", "not_asked", said, calls[0].step, name, of=self._of,
+            passed=self._passed,
+        )  # fmt: skip
