@@ -57,7 +57,14 @@ def test_clusters_of_few_kinds_agree_with_the_separate_functions() -> None:
     alone = paired_difference(values[:, 0], np.zeros(800), 0)
     assert found.mean == alone.mean
     assert (found.low, found.high) == pytest.approx((alone.low, alone.high), abs=0.01)
-    assert found.p == pytest.approx(alone.p, abs=0.01)
+    assert alone.p - 0.01 <= found.p <= alone.p
+
+
+def test_signs_that_give_the_observed_mean_count_half() -> None:
+    values = np.array([1.0] * 9 + [-1.0] * 5)[:, None]
+    (found,) = paired_differences(values, np.arange(14), 0, 50_000)
+    # Of 14 signs, 5 or fewer are minus, or 5 or fewer plus: 2 (P(X < 5) + P(X = 5) / 2).
+    assert found.p == pytest.approx(2 * (1470 + 2002 / 2) / 2**14, abs=0.01)
 
 
 def test_no_difference_has_an_interval_of_nothing_and_p_1() -> None:

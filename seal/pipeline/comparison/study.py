@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 Against = Literal["first", "all"]
-FEW = 20
-"""Clusters below which intervals and power are rough."""
+FEW = 50
+"""Clusters below which intervals are somewhat narrow and power is rough (perf/coverage.py)."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,206 @@
+"""Whole runs beside each other: what is matched, corrected, won and lost, and what is refused."""
+
+import json
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from seal.core.errors import DataError, UnknownNameError, UsageError
+from seal.core.records import write_records
+from seal.core.types import Goal, Score, Task
+from seal.evaluation.comparison import Difference
+from seal.evaluation.paired import paired_differences
+from seal.pipeline.comparison.runs import named_runs
+from seal.pipeline.comparison.study import CompareSettings, study
+
+DECISIVE = ("pass_rate", "similarity")
+MEASURE = {"judge": {"judge": "rule/2"}, "seed": 0, "limit": None, "trials": 1}
+
+
+def run(folder: Path, scores: Iterable[Score], **measure: Any) -> Path:
+    """Write what a comparison reads of a run."""
+    scores = list(scores)
+    tasks = [Task(id, "b", (Goal("Do it"),)) for id in dict.fromkeys(s.task_id for s in scores)]
+    write_records(folder / "scores.jsonl", scores)
+    write_records(folder / "tasks.jsonl", tasks)
+    manifest = {"measure": {**MEASURE, **measure}, "system": {"model": {"model": folder.name}}}
+    (folder / "run.json").write_text(json.dumps(manifest))
+    return folder
+
+
+def passed(*rows: list[float | None], metric: str = "pass_rate", first: int = 0) -> list[Score]:
+    """Return scores of one task a row, one trial a value; None: the judge had no server."""
+    return [
+        Score(f"t{number}", trial, 0, metric, value, reason="" if value is not None else "x: y")
+        for number, row in enumerate(rows, first)
+        for trial, value in enumerate(row)
+    ]
+
+
+def compared(*paths: Path, family: Iterable[str] = ("pass_rate",), **settings: Any):
+    return study(named_runs(paths), CompareSettings(**settings), tuple(family), DECISIVE)
+
+
+def test_the_base_is_the_first_and_every_pair_can_be_asked_for(tmp_path: Path) -> None:
+    values = {"a": 0.0, "b": 1.0, "c": 1.0}
+    paths = [run(tmp_path / name, passed([value], [1.0])) for name, value in values.items()]
+    told = compared(*paths)
+    assert [(p["run"], p["other"]) for p in told["pairs"]] == [("b", "a"), ("c", "a")]
+    assert [e["difference"] for e in told["comparisons"]] == [0.5, 0.5]
+    every = compared(*paths, pairs="all")
+    assert [(p["run"], p["other"]) for p in every["pairs"]] == [("b", "a"), ("c", "a"), ("c", "b")]
+    with pytest.raises(UnknownNameError, match="choice of pairs 'some'"):
+        compared(*paths, pairs="some")
+
+
+def test_p_is_corrected_over_all_pairs_and_metrics_of_the_family(tmp_path: Path) -> None:
+    rows = [[1.0]] * 8
+    zeros = [[0.0]] * 8
+    base = run(tmp_path / "a", [*passed(*zeros), *passed(*zeros, metric="own")])
+    ups = [run(tmp_path / n, [*passed(*rows), *passed(*rows, metric="own")]) for n in "bc"]
+    told = compared(base, *ups)["comparisons"]
+    assert {e["p"] for e in told} == {2 / 256} or {e["p"] for e in told} == {0.007812}
+    assert [e["p_holm"] for e in told if e["metric"] == "pass_rate"] == [0.015624] * 2
+    assert [e["p_holm"] for e in told if e["metric"] == "own"] == [None] * 2
+    both = compared(base, *ups, metrics=("own", "pass_rate"))["comparisons"]
+    assert [e["p_holm"] for e in both] == [0.031248] * 4
+
+
+def test_tasks_won_lost_and_undecided_are_told_by_trials(tmp_path: Path) -> None:
+    base = run(tmp_path / "a", passed([0, 0, 1], [1, 1, 1], [0, 0, 0], [1, 0, 0], [1, 1, None]))
+    new = run(tmp_path / "b", passed([1, 1, 1], [1, 0, 1], [0, 0, 0], [0, 0, 1], [1, 1, 1]))
+    (pair,) = compared(base, new)["pairs"]
+    flips = pair["flips"]
+    assert flips["won"] == [
+        {"task": "t0", "trials": 3, "solved": 3, "other_solved": 1, "flipped": [0, 1]}
+    ]
+    assert flips["lost"] == [
+        {"task": "t1", "trials": 3, "solved": 2, "other_solved": 3, "flipped": [1]}
+    ]
+    told = (flips["both"], flips["neither"], flips["alike"], flips["undecided"])
+    assert told == (1, 1, 1, 1)
+
+
+def test_a_chat_is_solved_where_all_its_goals_are(tmp_path: Path) -> None:
+    def scores(second: float) -> list[Score]:
+        return [Score("t", 0, 0, "pass_rate", 1.0), Score("t", 0, 1, "pass_rate", second)]
+
+    (pair,) = compared(run(tmp_path / "a", scores(0.0)), run(tmp_path / "b", scores(1.0)))["pairs"]
+    assert [flip["task"] for flip in pair["flips"]["won"]] == ["t"]
+
+
+def test_pass_k_over_trials_has_intervals_and_counts_tasks_with_fewer(tmp_path: Path) -> None:
+    base = run(tmp_path / "a", passed(*[[0, 0, 1]] * 4, [1]))
+    new = run(tmp_path / "b", passed(*[[1, 0, 1]] * 4, [1]))
+    (pair,) = compared(base, new)["pairs"]
+    found = {(e["measure"], e["k"]): e for e in pair["passes"]}
+    hats, ats = [("pass^k", k) for k in (1, 2, 3)], [("pass@k", k) for k in (2, 3)]
+    assert list(found) == hats + ats
+    assert found["pass^k", 2]["mean"] == pytest.approx(1 / 3, abs=1e-6)
+    assert found["pass^k", 2]["other_mean"] == 0.0
+    assert found["pass@k", 2]["other_mean"] == pytest.approx(2 / 3, abs=1e-6)
+    assert (found["pass^k", 2]["tasks"], found["pass^k", 2]["excluded"]) == (4, 1)
+    low, high = found["pass^k", 1]["interval"]
+    assert low <= found["pass^k", 1]["mean"] <= high
+
+
+def test_runs_of_other_lengths_and_trials_compare_what_overlaps(tmp_path: Path) -> None:
+    base = run(tmp_path / "a", passed(*[[1.0, 0.0]] * 5), limit=5, trials=2)
+    new = run(tmp_path / "b", passed(*[[1.0]] * 3, first=3), limit=3)
+    told = compared(base, new)
+    (pair,), (entry,) = told["pairs"], told["comparisons"]
+    assert pair["matched"] == {"tasks": 2, "chats": 2}
+    assert pair["alone"] == {"tasks": 1, "chats": 1}
+    assert pair["other_alone"] == {"tasks": 3, "chats": 8}
+    assert (entry["n"], entry["excluded"]) == (2, {"a: not scored": 1, "b: not scored": 8})
+
+
+def test_a_metric_of_one_run_is_an_exclusion_and_no_zero(tmp_path: Path) -> None:
+    base = run(tmp_path / "a", [*passed([1.0], [1.0]), *passed([1.0], [1.0], metric="own")])
+    new = run(tmp_path / "b", [*passed([1.0], [0.0]), *passed([None], [None], metric="own")])
+    own = {e["metric"]: e for e in compared(base, new)["comparisons"]}["own"]
+    assert (own["n"], own["difference"], own["p"], own["excluded"]) == (0, None, None, {"b: x": 2})
+
+
+def test_without_a_verdict_in_common_there_are_no_flips(tmp_path: Path) -> None:
+    paths = [run(tmp_path / n, passed([1.0], metric="calls")) for n in "ab"]
+    (pair,) = compared(*paths)["pairs"]
+    assert (pair["success"], pair["flips"], pair["passes"]) == (None, None, [])
+    (pair,) = compared(*paths, success="calls")["pairs"]
+    assert pair["flips"]["both"] == 1
+
+
+def test_one_task_and_equal_runs_say_so(tmp_path: Path) -> None:
+    one, other = (run(tmp_path / n, passed([v])) for n, v in (("a", 0.0), ("b", 1.0)))
+    told = compared(one, other)
+    (entry,) = told["comparisons"]
+    assert (entry["low"], entry["p"], entry["detectable"]) == (None, 1.0, None)
+    assert told["notes"] == ["b and a: one task has neither an interval nor a test"]
+    alike = [run(tmp_path / n, passed(*[[1.0], [0.0]] * 25)) for n in ("c", "d")]
+    assert compared(*alike)["notes"] == ["d and c have the same value in every pair"]
+
+
+def test_other_measures_are_refused_but_for_limit_and_trials(tmp_path: Path) -> None:
+    base = run(tmp_path / "a", passed([1.0]))
+    other = run(tmp_path / "b", passed([1.0]), judge={"judge": "llm"}, trials=3)
+    with pytest.raises(UsageError, match=r"judge is \{'judge': 'rule/2'\} and \{.*llm.*--force"):
+        compared(base, other)
+    (differs,) = compared(base, other, force=True)["differs"]
+    assert differs.startswith("a and b measure otherwise: judge is")
+
+
+def test_what_is_no_comparison_is_refused(tmp_path: Path) -> None:
+    base = run(tmp_path / "a", passed([1.0]))
+    with pytest.raises(UsageError, match="at least two runs, got a"):
+        compared(base)
+    with pytest.raises(UsageError, match="stands there twice"):
+        compared(base, tmp_path / "x" / ".." / "a")
+    with pytest.raises(UsageError, match="a and z have no task and trial in common"):
+        compared(base, run(tmp_path / "z", passed([1.0], first=7)))
+    with pytest.raises(DataError, match="is no run folder"):
+        compared(base, tmp_path)
+    unscored = run(tmp_path / "u", passed([1.0]))
+    (unscored / "scores.jsonl").unlink()
+    with pytest.raises(DataError, match="score the run with `seal score"):
+        compared(base, unscored)
+    with pytest.raises(UnknownNameError, match=r"'pas_rate'.*mean 'pass_rate'"):
+        compared(base, run(tmp_path / "b", passed([1.0])), metrics=("pas_rate",))
+    (base / "run.json").write_text('{"measure": 3}')
+    with pytest.raises(DataError, match="expected an object `measure`, got int"):
+        compared(base, tmp_path / "b")
+
+
+def test_names_are_the_shortest_that_differ(tmp_path: Path) -> None:
+    paths = [run(tmp_path / n, passed([1.0])) for n in ("x/run", "y/run", "y/other")]
+    assert list(named_runs(paths)) == ["x/run", "y/run", "y/other"]
+    assert list(named_runs(paths[1:])) == ["run", "other"]
+
+
+def test_the_same_seed_gives_the_same_figures_and_the_order_of_lines_none(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    rows = rng.integers(0, 2, (2, 150, 2)).astype(float).tolist()
+    base, new = (run(tmp_path / n, passed(*r)) for n, r in zip("ab", rows, strict=True))
+    first = compared(base, new)
+    assert compared(base, new) == first
+    assert compared(base, new, seed=1)["comparisons"] != first["comparisons"]
+
+
+@pytest.mark.slow
+def test_intervals_cover_and_tests_reject_as_often_as_they_say() -> None:
+    """1,000 pairs of runs of 100 tasks x 3 trials, solved or not, each task with its own chance."""
+    rng = np.random.default_rng(3)
+    clusters = np.tile(np.arange(101), 3)
+
+    def drawn(effect: float) -> list[Difference]:
+        ease = rng.uniform(0.25, 0.7, (101, 1_000))
+        chances = [ease + rng.uniform(-0.2, 0.2, (101, 1_000)) + shift for shift in (effect, 0.0)]
+        one, other = (rng.random((3, 101, 1_000)) < chance for chance in chances)
+        return paired_differences((one * 1.0 - other).reshape(-1, 1_000), clusters, 0, 2_000)
+
+    held = sum((each.low or 0) <= 0.05 <= (each.high or 0) for each in drawn(0.05))
+    rejected = sum((each.p or 0) <= 0.05 for each in drawn(0.0))
+    assert 930 <= held <= 970
+    assert 40 <= rejected <= 60
