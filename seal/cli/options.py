@@ -22,9 +22,13 @@ CacheDir = Annotated[
 Judge = Annotated[
     str,
     typer.Option(
-        help="rule, llm, or auto: llm where a judge's model is named. Milestones of a world go "
-        "before it."
+        help="rule, llm, or auto: llm where a judge's model is named; or published judges by "
+        "commas: pass_paper, tooleval, sopr, fac. Milestones of a world go before pass_paper."
     ),
+]
+Votes = Annotated[
+    int | None,
+    typer.Option(help="Votes of each judge's model on each goal.  [default: as published]"),
 ]
 ModelOptions = Annotated[
     list[str] | None,
@@ -101,6 +105,21 @@ def pairs(flag: str, words: Iterable[str] | None) -> dict[str, str]:
         refuse_secret(key.strip(), value, flag)
         found[key.strip()] = value
     return found
+
+
+def role_models(words: Iterable[str] | None) -> dict[str, Any]:
+    """Return the models of `--role-model`; a judge that is named again sits beside the first.
+
+    Raises:
+        UsageError: A word has no `=` or no key, or is a service's key.
+    """
+    words = list(words or ())
+    judges = [found["judge"] for found in map(_one_model, words) if "judge" in found]
+    return pairs("--role-model", words) | ({"judge": tuple(judges)} if len(judges) > 1 else {})
+
+
+def _one_model(word: str) -> dict[str, str]:
+    return pairs("--role-model", [word])
 
 
 def typed_pairs(flag: str, words: Iterable[str] | None) -> dict[str, Any]:

@@ -12,6 +12,7 @@
     │   ├── SimulatorError      a simulator gave no usable answer
     │   └── CacheMissError      nothing stored under replay mode
     ├── NotRecordedError        no recording to play: the task is skipped
+    ├── NoVerdictError          a judge said nothing usable: counted, never a score
     └── BudgetError             a run-wide budget is spent                exit code 3
 
 A tool's failure is no error here: it is a `ToolResult` that the model reads. A message says what,
@@ -112,6 +113,10 @@ class CacheMissError(InfrastructureError):
 
 class NotRecordedError(SealError):
     """A recorded model has no recording for this task: the task is skipped and counted."""
+
+
+class NoVerdictError(SealError):
+    """A judge answered off the scale, in prose or not at all: counted, never a score."""
 
 
 class BudgetError(SealError):

@@ -13,10 +13,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from seal.core.conditions import Match
-from seal.core.errors import DataError, InfrastructureError
+from seal.core.errors import DataError
 from seal.core.protocols import Judge
 from seal.core.types import JSON, Goal, Score, Task, Tool, Trajectory, Verdict
-from seal.evaluation.goals import INFRASTRUCTURE, Value, goal_steps, score_goals, undefined
+from seal.evaluation.goals import Value, goal_steps, score_goals, undefined
+from seal.evaluation.judges.measures import answer_of, judged
+from seal.evaluation.judges.panel import Panel
 from seal.evaluation.llm_judge import LLMJudge
 from seal.evaluation.milestones.metrics import applies, match_of, measure_goal
 from seal.evaluation.milestones.plans import WHOLLY, PlanResult
@@ -31,7 +33,8 @@ MILESTONES = "milestones"
 class PassRate:
     """1.0 for solved, 0.0 for unsolved and unsure; details: label, stage, reason.
 
-    Where no judge said so, the details have `by` too: `MILESTONES`.
+    Where no judge said so, the details have `by` too: `MILESTONES`. Of a `Panel` they have each
+    vote and the share of votes that say solved; the majority counts, and a tie is unsure.
 
     Args:
         judge: Asked where milestones do not say.
@@ -46,7 +49,7 @@ class PassRate:
 
         A goal without a final answer, whatever limit was reached, is unsolved, unless milestones
         are what it is measured by. Where these cannot be measured, or the judge itself fails
-        (server, cache under replay), the value is None with the reason.
+        (server, cache under replay) or says nothing usable, the value is None with the reason.
         """
 
         def measure(position: int, goal: Goal) -> dict[str, Value]:
@@ -59,21 +62,25 @@ class PassRate:
                 verdict = milestones_verdict(best.result)
                 if verdict is not None:
                     return {NAME: _value(verdict, by=MILESTONES)}
-            return {NAME: self._judged(trajectory, position, goal)}
+            return {NAME: judged(lambda: self._judged(trajectory, position, goal))}
 
         return score_goals(task, trajectory, [NAME], measure)
 
     def _judged(self, trajectory: Trajectory, position: int, goal: Goal) -> Value:
-        answers = trajectory.answers
-        answer = answers[position] if position < len(answers) else None
-        try:
-            verdict = self.judge.judge(goal, answer, goal_steps(trajectory, position))
-        except InfrastructureError as error:
-            return undefined(f"{INFRASTRUCTURE}: judge: {error}")
+        answer = answer_of(trajectory, position)
+        steps = goal_steps(trajectory, position)
+        votes: dict[str, JSON] = {}
+        if isinstance(self.judge, Panel):
+            poll = self.judge.ask(goal, answer, steps)
+            verdict = poll.verdict()
+            solved = [label == "solved" for label in poll.labels]
+            votes = {"solved": sum(solved) / len(solved), **poll.record()}
+        else:
+            verdict = self.judge.judge(goal, answer, steps)
         stop = trajectory.stops[position].reason if position < len(trajectory.stops) else "done"
         if not answer and stop != "done":
             verdict = replace(verdict, reason=f"{verdict.reason} ({stop})")
-        return _value(verdict)
+        return _value(verdict, **votes)
 
 
 def milestones_verdict(result: PlanResult) -> Verdict | None:

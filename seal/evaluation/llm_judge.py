@@ -1,35 +1,55 @@
-"""A judge that asks a model, in two stages.
+"""A judge that asks a model, in two stages; and what else a model may be asked of an answer.
 
 Source: the SEAL paper, "Pass rate": first request and final answer; only where that leaves it
-unsure, the whole trajectory. The tools that were available are never shown.
+unsure, the whole trajectory. The tools that were available are never shown, but to the question
+whether a task can be solved at all (ToolEval), which is about nothing else. Completeness is the
+FAC of StableToolBench and MirrorAPI. All prompts are our own.
+
+Answers are read strictly: one that is off the scale, in prose or none at all is asked again, and
+after the last try it is no verdict (`NoVerdictError`), whatever it may have meant.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 import orjson
 
 from seal.core.canonical import digest
+from seal.core.errors import NoVerdictError
 from seal.core.protocols import ChatModel, Message, Request
-from seal.core.types import Goal, Step, Verdict
+from seal.core.types import Goal, Step, Tool, Verdict
 from seal.evaluation.goals import EXECUTOR, USER
 from seal.evaluation.rule_judge import judge_answer
 
 STAGES = {1: "judge_answer", 2: "judge_trajectory"}
-_LABELS: Mapping[str, Literal["solved", "unsolved", "unsure"]] = {
+SOLVABILITY = "judge_solvability"
+COMPLETENESS = "judge_completeness"
+Solvability = Literal["solvable", "unsolvable", "unsure"]
+LABELS: Mapping[str, Literal["solved", "unsolved", "unsure"]] = {
     "solved": "solved",
     "unsolved": "unsolved",
     "unsure": "unsure",
 }
+_SOLVABLE: Mapping[str, Solvability] = {
+    "solvable": "solvable",
+    "unsolvable": "unsolvable",
+    "unsure": "unsure",
+}
+_T = TypeVar("_T")
 _REPAIR = (
     'That was not the JSON object that was asked for. Answer with {"verdict": ..., "reason": ...} '
     "alone; the verdict is solved, unsolved or unsure."
 )
+_SOLVABLE_REPAIR = (
+    'That was not the JSON object that was asked for. Answer with {"verdict": ..., "reason": ...} '
+    "alone; the verdict is solvable, unsolvable or unsure."
+)
+_COMPLETE_REPAIR = "Answer with one word alone: Solved or Unsolved."
 
 
 @cache
@@ -38,9 +58,9 @@ def prompt(name: str) -> str:
     return (files(__package__) / "prompts" / f"{name}.txt").read_text(encoding="utf-8").strip()
 
 
-def prompts_digest() -> str:
-    """Return one digest of both stages' prompts, part of what a run measures."""
-    return digest([prompt(name) for name in STAGES.values()])
+def prompts_digest(names: Sequence[str] = tuple(STAGES.values())) -> str:
+    """Return one digest of prompts, else of both stages', part of what a run measures."""
+    return digest([prompt(name) for name in names])
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +71,7 @@ class LLMJudge:
     seed: int = 0
     """Goes into the requests: judges of several votes differ in it."""
     tries: int = 3
-    """How often a stage may be answered off the format before its verdict is unsure."""
+    """How often a question may be answered off the format before there is no verdict."""
     temperature: float = 0.0
 
     @property
@@ -71,7 +91,8 @@ class LLMJudge:
             steps: What was said and done for this goal.
 
         Raises:
-            ModelError: The model's server failed: that is no verdict.
+            ModelError: The model's server failed.
+            NoVerdictError: The model gave no usable verdict.
         """
         bare = judge_answer(Goal(goal.text, plans=()), answer)
         if answer is None or bare.label == "unsolved":
@@ -82,29 +103,89 @@ class LLMJudge:
             return first
         return self._ask(2, {**asked, "trajectory": [_shown(s) for s in steps if _visible(s)]})
 
+    def solvable(self, goal: Goal, tools: Sequence[Tool]) -> Solvability:
+        """Return whether a request can be met at all, by what it says and these tools.
+
+        Raises:
+            ModelError: The model's server failed.
+            NoVerdictError: The model gave no usable verdict.
+        """
+        offered = [{"name": tool.name, "description": tool.description} for tool in tools]
+        shown = {"request": goal.text, "tools": offered}
+
+        def read(text: str) -> Solvability | None:
+            found = _fields(text)
+            return None if found is None else _SOLVABLE.get(found[0])
+
+        return ask(self, SOLVABILITY, shown, read, _SOLVABLE_REPAIR)
+
+    def complete(self, goal: Goal, answer: str) -> Verdict:
+        """Return whether an answer addresses every part of a request: solved or unsolved.
+
+        Raises:
+            ModelError: The model's server failed.
+            NoVerdictError: The model said neither word.
+        """
+        shown = {"request": goal.text, "final_answer": answer}
+        return ask(self, COMPLETENESS, shown, read_completeness, _COMPLETE_REPAIR, False)
+
     def _ask(self, stage: int, shown: dict[str, Any]) -> Verdict:
-        # JSON keeps what is judged apart from the instructions, whatever texts it holds.
-        material = orjson.dumps(shown, option=orjson.OPT_INDENT_2).decode()
-        messages = [Message("system", prompt(STAGES[stage])), Message("user", material)]
-        content = ""
-        for _ in range(self.tries):
-            request = Request(
-                tuple(messages),
-                role="judge",
-                temperature=self.temperature,
-                seed=self.seed,
-                json_object=True,
-            )
-            content = self.model.complete(request).content
-            verdict = parse_verdict(content, stage)
-            if verdict is not None:
-                return verdict
-            messages += [Message("assistant", content), Message("user", _REPAIR)]
-        return Verdict(
-            "unsure",
-            f"the judge gave no verdict in {self.tries} tries; last: {content[:200]!r}",
-            stage,
+        return ask(self, STAGES[stage], shown, lambda text: parse_verdict(text, stage), _REPAIR)
+
+
+def ask(
+    judge: LLMJudge,
+    name: str,
+    shown: Mapping[str, Any],
+    read: Callable[[str], _T | None],
+    repair: str,
+    json_object: bool = True,
+) -> _T:
+    """Return what a judge's model says of something.
+
+    Args:
+        judge: With model, seed, tries and temperature.
+        name: Of the prompt.
+        shown: What is to be judged; never part of the instructions, for JSON keeps them apart.
+        read: Text to verdict; None where it is none.
+        repair: What the model is told then.
+        json_object: Whether the server is asked for JSON.
+
+    Raises:
+        ModelError: The model's server failed.
+        NoVerdictError: No try gave a verdict.
+    """
+    material = orjson.dumps(shown, option=orjson.OPT_INDENT_2).decode()
+    messages = [Message("system", prompt(name)), Message("user", material)]
+    content = ""
+    for _ in range(judge.tries):
+        request = Request(
+            tuple(messages),
+            role="judge",
+            temperature=judge.temperature,
+            seed=judge.seed,
+            json_object=json_object,
         )
+        content = judge.model.complete(request).content
+        verdict = read(content)
+        if verdict is not None:
+            return verdict
+        messages += [Message("assistant", content), Message("user", repair)]
+    raise NoVerdictError(
+        f"the judge gave no verdict in {judge.tries} tries; last: {content[:200]!r}"
+    )
+
+
+def read_completeness(text: str) -> Verdict | None:
+    """Return the verdict on completeness that a text gives; None: it says neither word.
+
+    Source: StableToolBench, FAC: a text that contains "unsolved" is unsolved, else one that
+    contains "solved" is solved. One with neither counts 0 there; here it is no verdict.
+    """
+    lower = text.lower()
+    if "unsolved" in lower:
+        return Verdict("unsolved", text.strip()[:200])
+    return Verdict("solved", text.strip()[:200]) if "solved" in lower else None
 
 
 def parse_verdict(text: str, stage: int) -> Verdict | None:
@@ -113,6 +194,13 @@ def parse_verdict(text: str, stage: int) -> Verdict | None:
     The text must be one JSON object with `verdict` solved, unsolved or unsure, in any case, and a
     text `reason`; a Markdown code fence around it is taken off. Nothing is guessed from prose.
     """
+    found = _fields(text)
+    label = None if found is None else LABELS.get(found[0])
+    return None if found is None or label is None else Verdict(label, found[1], stage)
+
+
+def _fields(text: str) -> tuple[str, str] | None:
+    """Return verdict, in lower case, and reason of a JSON object; None where the text is none."""
     body = text.strip()
     if body.startswith("```") and body.endswith("```"):
         body = body.strip("`").removeprefix("json").strip()
@@ -122,11 +210,8 @@ def parse_verdict(text: str, stage: int) -> Verdict | None:
         return None
     if not isinstance(fields, dict) or not isinstance(fields.get("verdict"), str):
         return None
-    label = _LABELS.get(fields["verdict"].strip().lower())
     reason = fields.get("reason", "")
-    if label is None or not isinstance(reason, str):
-        return None
-    return Verdict(label, reason, stage)
+    return (fields["verdict"].strip().lower(), reason) if isinstance(reason, str) else None
 
 
 def _visible(step: Step) -> bool:

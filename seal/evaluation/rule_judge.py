@@ -31,11 +31,13 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from typing import Literal
 
 from seal.core.conditions import Asked, Called, Replied
+from seal.core.errors import NoVerdictError
 from seal.core.plain import leaves
 from seal.core.text import sentences
-from seal.core.types import Goal, Plan, Step, ToolCall, ToolResult, Verdict
+from seal.core.types import Goal, Plan, Step, Tool, ToolCall, ToolResult, Verdict
 from seal.evaluation.goals import failed, made_calls
 from seal.evaluation.milestones.plans import asks_of_world
 from seal.evaluation.statements import normalise, numbers, read, same_words, statement
@@ -84,6 +86,22 @@ class RuleJudge:
             verdict = judge_trajectory(goal, answer, steps)
         if verdict.label == "solved" and any(map(asks_of_world, goal.plans or ())):
             return Verdict("unsure", "words do not prove what was done in the world", 2)
+        return verdict
+
+    def solvable(self, goal: Goal, tools: Sequence[Tool]) -> Literal["solvable", "unsure"]:
+        """Return whether gold shows that a request can be met; nothing shows the contrary."""
+        shown = goal.answers or goal.relevant or any(plan.calls() for plan in goal.plans or ())
+        return "solvable" if shown else "unsure"
+
+    def complete(self, goal: Goal, answer: str) -> Verdict:
+        """Return whether the answer alone proves that all was addressed, or that it was not.
+
+        Raises:
+            NoVerdictError: It proves neither.
+        """
+        verdict = judge_answer(goal, answer)
+        if verdict.label == "unsure":
+            raise NoVerdictError("rules cannot tell from the answer alone; name a judge's model")
         return verdict
 
 

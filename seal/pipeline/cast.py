@@ -12,7 +12,7 @@ from typing import Any
 from seal.agents.teams import USER
 from seal.benchmarks.pool import StoredPool
 from seal.core.canonical import derive_seed
-from seal.core.errors import UnknownNameError, UsageError
+from seal.core.errors import NoVerdictError, UnknownNameError, UsageError
 from seal.core.protocols import ChatModel, Completion, Judge, Lookup, Message, Request
 from seal.core.store import Store
 from seal.core.types import JSON, Goal, Step, Task, Trajectory, Verdict
@@ -54,7 +54,11 @@ class Cast:
         self._built: dict[str | int, tuple[Any, Any]] = {}
         self._how = Presentation(settings.play.format, settings.tool_messages)
         self._spec_of = dict(settings.role_models)
-        specs = (settings.model, *self._spec_of.values())
+        self.judge_specs = judges_named(self._spec_of.pop("judge", None))
+        """The models that judge; empty where none is named."""
+        if self.judge_specs:
+            self._spec_of["judge"] = self.judge_specs[0]
+        specs = (settings.model, *self._spec_of.values(), *self.judge_specs[1:])
         known = frozenset[str]().union(*map(offline_options, specs))
         unknown = [option for option in settings.model_options if option not in known]
         if unknown and all(map(is_offline, specs)):
@@ -68,7 +72,10 @@ class Cast:
 
     def identity(self, role: str) -> dict[str, JSON]:
         """Return what a run's record says about a role's model."""
-        spec = self.spec(role)
+        return self.identity_of(self.spec(role))
+
+    def identity_of(self, spec: Any) -> dict[str, JSON]:
+        """Return what a run's record says about one of its models."""
         return model_identity(spec, self._model_settings, self._build(spec))
 
     def open(
@@ -118,40 +125,26 @@ class Cast:
         Raises:
             UsageError: The role's model plays tasks only.
         """
-        self._check_able(role)
+        self.check_able(role, self.spec(role))
         model: ChatModel = self._build(self.spec(role))
         return model
 
-    def _check_able(self, role: str) -> None:
+    def check_able(self, role: str, spec: Any) -> None:
         """Raise UsageError where a model that plays tasks by rule is to judge or to simulate."""
-        spec = self.spec(role)
         if is_player(spec) or (role == "simulator" and hasattr(self._build(spec), "open")):
             raise UsageError(
                 f"{spec!r} plays tasks and cannot be the {role}; "
                 f"name a model with --role-model {role}=MODEL"
             )
 
-    def judge_of(self, task: Task, trial: int) -> Judge:
-        """Return the judge of one chat, which may see the goal's gold."""
-        if not self.judged_by_model:
-            return RuleJudge()
-        return LLMJudge(self._opened("judge", task, trial), seed=self._seed(task, trial, "judge"))
+    def judge_model(self, spec: Any, task: Task, trial: int, vote: int) -> ChatModel:
+        """Return one of the judges' models, opened for one vote on one chat."""
+        return self._opened("judge", task, trial, spec, vote)
 
-    @property
-    def judged_by_model(self) -> bool:
-        """True where a model judges."""
-        wanted = self._settings.judge
-        if wanted not in ("auto", "rule", "llm"):
-            raise UsageError(f"--judge {wanted}: it must be rule, llm or auto")
-        return wanted == "llm" or (wanted == "auto" and "judge" in self._spec_of)
-
-    def judge_identity(self) -> dict[str, JSON]:
-        """Return what a run's record says about the judge."""
-        if not self.judged_by_model:
-            return {"judge": RuleJudge().identity}
-        self._check_able("judge")
-        judge = LLMJudge(self._build(self.spec("judge")))
-        return {"judge": judge.identity, **self.identity("judge")}
+    def judge_seed(self, task: Task, trial: int, vote: int) -> int:
+        """Return the seed of one vote on one chat."""
+        parts = (self._settings.seed, task.id, trial, "judge")
+        return derive_seed(*parts, vote) if vote else derive_seed(*parts)
 
     def check(
         self, role: str, model: ChatModel, goal: Goal, answer: str, steps: list[Step]
@@ -160,7 +153,10 @@ class Cast:
         judge: Judge = RuleJudge()
         if is_cached(self._build(self.spec(role))):
             judge = LLMJudge(model)
-        return judge.judge(goal, answer, steps)
+        try:
+            return judge.judge(goal, answer, steps)
+        except NoVerdictError as error:  # who speaks in a chat must say something
+            return Verdict("unsure", str(error))
 
     def seed_of(self, task: Task, trial: int) -> Callable[[str], int]:
         """Return role to seed for one chat."""
@@ -169,8 +165,12 @@ class Cast:
     def _seed(self, task: Task, trial: int, role: str) -> int:
         return derive_seed(self._settings.seed, task.id, trial, role)
 
-    def _opened(self, role: str, task: Task, trial: int) -> ChatModel:
-        built = self._build(self.spec(role))
+    def _opened(
+        self, role: str, task: Task, trial: int, spec: Any = None, vote: int = 0
+    ) -> ChatModel:
+        """Return a role's model, or the one that is given, for one chat."""
+        spec = self.spec(role) if spec is None else spec
+        built = self._build(spec)
         model = open_model(built, task, trial)
         if not is_cached(built):
             return model
@@ -179,9 +179,10 @@ class Cast:
             "task": task.id,
             "trial": trial,
             "role": role,
-            "vote": 0,
+            "vote": vote,
         }
-        return CachedModel(model, self._store, self.identity(role), self._settings.cache, context)
+        identity = self.identity_of(spec)
+        return CachedModel(model, self._store, identity, self._settings.cache, context)
 
     def _build(self, spec: Any) -> Any:
         """Return the model of a spec, built once."""
@@ -203,6 +204,21 @@ class Cast:
             base_url=self._settings.base_url,
             recordings=lambda name: find_recording(name, self._pool),
         )
+
+
+def judges_named(given: Any) -> tuple[Any, ...]:
+    """Return the judges' models of a run: one, several in a list or tuple, or none.
+
+    Raises:
+        UsageError: One is named twice.
+    """
+    if given is None:
+        return ()
+    named = tuple(given) if isinstance(given, (list, tuple)) else (given,)
+    twice = next((spec for n, spec in enumerate(named) if spec in named[:n]), None)
+    if twice is not None:
+        raise UsageError(f"judge {twice!r} is named twice; let it vote twice by --votes 2")
+    return named
 
 
 _PLAYERS = ("lexical", "oracle", "random", "recorded", "replay")

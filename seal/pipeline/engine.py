@@ -19,7 +19,7 @@ from seal.agents.teams import ORCHESTRATOR, USER, Team, build_team
 from seal.benchmarks.pool import StoredPool
 from seal.core.canonical import digest
 from seal.core.errors import SealError, UnknownNameError, UsageError
-from seal.core.protocols import Agent, Judge, Retriever
+from seal.core.protocols import Agent, Retriever
 from seal.core.store import Store
 from seal.core.types import JSON, Goal, Query, Ranking, Step, Task, Tool, Trajectory, Verdict
 from seal.pipeline.cast import Cast, is_player
@@ -27,6 +27,7 @@ from seal.pipeline.environments import EnvironmentSource
 from seal.pipeline.examples import Examples
 from seal.pipeline.golden import history_of
 from seal.pipeline.identity import name_of, versions
+from seal.pipeline.judges import Judges
 from seal.pipeline.live import LiveFile
 from seal.pipeline.merging import merge_goals
 from seal.pipeline.places import cache_folder
@@ -76,6 +77,8 @@ class Engine:
         _check_roles(settings, self._team)
         self._store = Store(cache_folder(settings.cache_dir) / "answers.sqlite")
         self._cast = Cast(settings, self._store, pool)
+        self.judges = Judges(self._cast, settings.judge, settings.votes)
+        """Of every chat."""
         self._environments = EnvironmentSource(settings, self._tools, pool, self._store, self._cast)
         self._seats = {
             team.lead: _seats_of(team) for team in (self._team, *self._team.variants.values())
@@ -173,14 +176,10 @@ class Engine:
         """Let the chats in progress end at their next step; nothing comes of them."""
         self._stopping = True
 
-    def judge_of(self, task: Task, trial: int) -> Judge:
-        """Return the judge of one chat."""
-        return self._cast.judge_of(task, trial)
-
     @property
     def judging_threads(self) -> int:
         """Trajectories to judge at once."""
-        return self._settings.workers if self._cast.judged_by_model else 1
+        return self._settings.workers if self.judges.by_model else 1
 
     def measure(self) -> dict[str, JSON]:
         """Return what the run measures: data, simulator, judge, limits, seed."""
@@ -194,7 +193,7 @@ class Engine:
             "simulator": self._environments.identity(),
             "feedback": s.feedback,
             "user": self._user(),
-            "judge": self._cast.judge_identity(),
+            "judge": self.judges.identity(),
             "max_turns": s.max_turns,
             "max_calls": s.max_calls,
             "max_messages": s.max_messages,

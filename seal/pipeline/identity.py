@@ -46,11 +46,13 @@ def _plain(value: Any) -> Any:
 
 def warnings_of(measure: Mapping[str, Any], system: Mapping[str, Any]) -> list[str]:
     """Return what a reader of the run should be warned of."""
-    judge = measure["judge"].get("model")
-    if judge is None or judge != system["model"].get("model"):
+    judge = measure["judge"]
+    named = [one.get("model") for one in judge.get("panel", [judge])]
+    player = system["model"].get("model")
+    if player is None or player not in named:
         return []
     return [
-        f"{judge} judges its own answers, which models tend to favour; "
+        f"{player} judges its own answers, which models tend to favour; "
         f"name another judge: --role-model judge=MODEL"
     ]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
@@ -17,11 +18,15 @@ from seal.evaluation.scoring import build_metrics
 from seal.pipeline.cast import Cast
 from seal.pipeline.identity import name_of, warnings_of
 from seal.pipeline.journal import Journal
+from seal.pipeline.judges import Judges
 from seal.pipeline.places import cache_folder
-from seal.pipeline.run_folder import RunFolder
+from seal.pipeline.run_folder import BASELINES, RunFolder
 from seal.pipeline.sandboxed import identity_of
 from seal.pipeline.score import score_run
 from seal.pipeline.settings import RunSettings
+from seal.pipeline.verdicts import recorded_verdicts
+
+_LOG = logging.getLogger(__name__)
 
 
 def rescore(
@@ -35,14 +40,17 @@ def rescore(
     cache_dir: Path | None = None,
     progress: Callable[[int, int], None] | None = None,
     match: str | None = None,
+    votes: int | None = None,
+    verdicts: Path | None = None,
 ) -> dict[str, Any]:
     """Score a run's trajectories again and its baselines' with it; no chat is held.
 
     Args:
         run: Run folder; its scores.jsonl, summary.json and, in its run.json, judge, metrics and
             match are replaced.
-        judge: `rule`, `llm`, or `auto`: llm where a judge's model is named.
-        judge_model: Model of the judge.
+        judge: `rule`, `llm`, or `auto`: llm where a judge's model is named; and published judges
+            (`seal.evaluation.judges.PUBLISHED`), by commas.
+        judge_model: Model of the judge; several in a list or tuple vote together.
         model_options: Of that model.
         base_url: Its server.
         metrics: Further metrics: names, dotted paths, classes or objects; those of the run are
@@ -51,12 +59,14 @@ def rescore(
         cache_dir: Where answers are kept; None: the usual place.
         progress: Called with (scored, total).
         match: Rules, `clean`, `toolsandbox` or `mmtb`; None: each task's own.
+        votes: Of each judge's model on each goal; None: as each published judge does.
+        verdicts: File of recorded verdicts to take instead; the baselines are left as they are.
 
     Returns:
         The summary.
 
     Raises:
-        DataError: No run in the folder.
+        DataError: No run in the folder, or verdicts of another run.
         UsageError: A judge or rules that cannot be, or the run is being written by another process.
     """
     folder = RunFolder.open(run)
@@ -71,18 +81,20 @@ def rescore(
     names = list(metrics) or folder.manifest()["measure"].get("metrics", [])
     extra = build_metrics(names, METRICS)
     with Store(cache_folder(cache_dir) / "answers.sqlite") as store:
-        cast = Cast(settings, store, None)
-        threads = workers if cast.judged_by_model else 1
-        for run_folder in (*folder.baselines().values(), folder):
+        recorded = None if verdicts is None else recorded_verdicts(folder, verdicts)
+        judges = Judges(Cast(settings, store, None), judge, votes, recorded)
+        threads = workers if judges.by_model else 1
+        besides = folder.baselines().values() if recorded is None else ()
+        for run_folder in (*besides, folder):
             shown = progress if run_folder is folder else None
-            summary = _score(run_folder, cast, threads, extra, shown, match)
-            _note(run_folder, cast, [name_of(metric) for metric in names], match)
+            summary = _score(run_folder, judges, threads, extra, shown, match)
+            _note(run_folder, judges, [name_of(metric) for metric in names], match)
     return summary
 
 
 def _score(
     folder: RunFolder,
-    cast: Cast,
+    judges: Judges,
     threads: int,
     extra: Iterable[Metric],
     progress: Callable[[int, int], None] | None,
@@ -92,7 +104,7 @@ def _score(
         _put_in_order(folder)
         return score_run(
             folder,
-            cast.judge_of,
+            judges.of,
             _part(folder, "cutoffs"),
             _part(folder, "seed"),
             threads,
@@ -100,14 +112,15 @@ def _score(
             progress,
             match,
             _sandbox(folder) or "monty",
+            metrics_of=judges.metrics_of,
         )
 
 
-def _note(folder: RunFolder, cast: Cast, metrics: list[Any], match: str | None) -> None:
+def _note(folder: RunFolder, judges: Judges, metrics: list[Any], match: str | None) -> None:
     """Write down how the run was scored."""
     with Lock(folder.path):
         manifest = folder.manifest()
-        manifest["measure"]["judge"] = cast.judge_identity()
+        manifest["measure"]["judge"] = judges.identity()
         manifest["measure"]["metrics"] = metrics
         if _sandbox(folder):
             manifest["measure"]["sandbox"] = identity_of(_sandbox(folder))
@@ -116,6 +129,8 @@ def _note(folder: RunFolder, cast: Cast, metrics: list[Any], match: str | None) 
             manifest["measure"]["match"] = match
         manifest["warnings"] = warnings_of(manifest["measure"], manifest["system"])
         folder.write_json("run.json", manifest)
+    for warning in manifest["warnings"] if folder.path.name not in BASELINES else ():
+        _LOG.warning(warning)
 
 
 def _sandbox(folder: RunFolder) -> str:

@@ -21,6 +21,7 @@ from seal.evaluation.scoring import build_metrics
 from seal.pipeline.engine import Engine
 from seal.pipeline.identity import name_of
 from seal.pipeline.journal import Journal
+from seal.pipeline.judges import JudgeChoice
 from seal.pipeline.played import played
 from seal.pipeline.preparation import check_folder, clear_rests, prepare
 from seal.pipeline.processes import ProcessWorkers
@@ -117,13 +118,14 @@ def _run(
             stopped = _play(settings, folder, engine, report)
             summary = score_run(
                 folder,
-                engine.judge_of,
+                engine.judges.of,
                 settings.cutoffs,
                 settings.seed,
                 engine.judging_threads,
                 metrics,
                 progress=lambda n, m: report(Progress("score", n, m)),
                 sandbox=settings.sandbox,
+                metrics_of=engine.judges.metrics_of,
             )
     return stopped, summary
 
@@ -269,7 +271,7 @@ def _measuring(settings: RunSettings) -> dict[str, Any]:
     models = {r: m for r, m in settings.role_models.items() if r in ("judge", "simulator", USER)}
     if models.get(USER) == "human":
         del models[USER]
-    if settings.judge == "llm":
+    if JudgeChoice.of(settings.judge).source == "llm":
         models.setdefault("judge", settings.model)
     if settings.simulator == "llm":
         models.setdefault("simulator", settings.model)

@@ -15,6 +15,7 @@ from seal.core.types import Score, Task, Trajectory, Usage
 from seal.evaluation.creation import Creation
 from seal.evaluation.error_patterns.metrics import MAX_TURNS
 from seal.evaluation.goals import INFRASTRUCTURE, USER
+from seal.evaluation.judges.summary import JudgingSummary
 from seal.evaluation.scoring import default_metrics, score_trajectory
 from seal.evaluation.statistics import Summariser, groups_of
 from seal.pipeline.annotation import human_summary
@@ -23,6 +24,9 @@ from seal.pipeline.threads import Threads
 
 JudgeOf = Callable[[Task, int], Judge]
 """(task, trial) to the judge of that chat."""
+
+MetricsOf = Callable[[Task, int], Iterable[Metric]]
+"""(task, trial) to further metrics of that chat alone."""
 
 _AT_ONCE = 64
 """Trajectories that wait for a thread or for those before them, at most."""
@@ -65,6 +69,7 @@ def score_run(
     progress: Callable[[int, int], None] | None = None,
     match: str | None = None,
     sandbox: str = "monty",
+    metrics_of: MetricsOf = lambda task, trial: (),
 ) -> dict[str, Any]:
     """Score every trajectory of a run; writes scores.jsonl and summary.json, returns the summary.
 
@@ -78,6 +83,7 @@ def score_run(
         progress: Called with (scored, total).
         match: Rules of milestones and missions (`seal.evaluation.rules`); None: each task's own.
         sandbox: Where functions that a model wrote run (`seal.sandbox.NAMES`).
+        metrics_of: Metrics with judges of their own.
 
     Raises:
         DataError: A trajectory of a task that the run does not have, or a damaged file.
@@ -86,6 +92,7 @@ def score_run(
     tasks = {task.id: groups_of(task) for task in folder.tasks()}
     summariser = Summariser(tasks, seed)
     totals = _Totals()
+    judging = JudgingSummary()
     with folder.trajectories_path.open("rb") as lines:
         total = sum(1 for _ in lines)
     ks = tuple(cutoffs)
@@ -94,7 +101,8 @@ def score_run(
     def measure(pair: tuple[Task, Trajectory]) -> tuple[Trajectory, list[Score]]:
         task, trajectory = pair
         judge = judge_of(task, trajectory.trial)
-        metrics = (*default_metrics(ks, judge, match), *extra)
+        own = metrics_of(task, trajectory.trial)
+        metrics = (*default_metrics(ks, judge, match), *own, *extra)
         return trajectory, score_trajectory(task, trajectory, tools, metrics)
 
     with AtomicFile(folder.scores_path) as out:
@@ -103,9 +111,12 @@ def score_run(
             for score in scores:
                 out.write(encode(score))
                 summariser.add(score)
+                judging.add(score)
             if progress is not None:
                 progress(number, total)
+    judged = judging.result()
     summary = _summary(folder, len(tasks), totals, summariser)
+    summary |= {"judging": judged} if judged else {}
     folder.write_json("summary.json", summary)
     return summary
 

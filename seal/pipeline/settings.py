@@ -37,7 +37,7 @@ class RunSettings:
     model: Any = "lexical"
     """Model of every role that `role_models` does not name."""
     role_models: Mapping[str, Any] = field(default_factory=dict)
-    """Role, `simulator` or `judge` to its own model."""
+    """Role, `simulator` or `judge` to its own model; `judge` also to a tuple of several."""
     model_options: Mapping[str, Any] = field(default_factory=dict)
     """`-M key=value`."""
     base_url: str | None = None
@@ -80,7 +80,10 @@ class RunSettings:
     cache_dir: str | Path | None = None
     """None: SEAL_CACHE_DIR, else the user's cache folder."""
     judge: str = "auto"
-    """`rule`, `llm`, or `auto`: llm where a judge's model is named, else rule."""
+    """`rule`, `llm`, or `auto`: llm where a judge's model is named, else rule; and published judges
+    (`seal.evaluation.judges.PUBLISHED`), by commas."""
+    votes: int | None = None
+    """Of each judge's model on each goal; None: as each published judge does."""
     limit: int | None = None
     select: Mapping[str, str] = field(default_factory=dict)
     """Tag to the value that a task must have."""
@@ -141,6 +144,7 @@ class RunSettings:
             "max-tokens": self.max_tokens,
             "max-seconds": self.max_seconds,
             "max-total-tokens": self.max_total_tokens,
+            "votes": self.votes,
         }
         for flag, value in positive.items():
             if value is not None and not value > 0:  # NaN is not

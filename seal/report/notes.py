@@ -8,6 +8,7 @@ from typing import Any
 
 from seal.evaluation.goals import INFRASTRUCTURE
 from seal.pipeline.run_folder import RunFolder
+from seal.report.judging import judging_notes
 from seal.report.lanes import Lane, lanes_of
 from seal.report.outcomes import scores_so_far, trajectories_so_far
 from seal.report.printable import one_line, printable
@@ -36,6 +37,7 @@ def summary_notes(run: RunFolder, metrics: Sequence[str] | None = None) -> list[
         "mean [95 % interval], n: scores with a value",
         *gap_notes(lanes_of([run]), metrics),
         *_users(run),
+        *judging_notes(summary),
         *_pool_defaults(run),
         *_errors(run, summary.get("error_reasons") or {}),
     ]

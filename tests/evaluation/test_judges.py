@@ -11,7 +11,7 @@ from chats import by_name, exchange, goal, gold, plan, task, trajectory
 from milestone_chats import A, asks, chat, does, reply, says
 
 from seal.core.conditions import Asked, Replied, StateHas
-from seal.core.errors import ModelError
+from seal.core.errors import ModelError, NoVerdictError
 from seal.core.protocols import Completion, Request
 from seal.core.records import read_records
 from seal.core.types import Goal, Milestone, Plan, Step, Task, ToolResult, Verdict
@@ -176,10 +176,13 @@ def test_malformed_verdict_is_asked_again_with_the_repair() -> None:
     assert [m.role for m in model.requests[1].messages] == ["system", "user", "assistant", "user"]
 
 
-def test_judge_that_never_answers_in_format_is_unsure() -> None:
-    verdict = ask(Script(*["prose"] * 6))
-    assert (verdict.label, verdict.stage) == ("unsure", 2)
-    assert "3 tries" in verdict.reason
+@pytest.mark.parametrize("answers", [["prose"] * 3, ['{"verdict": "9/10"}'] * 3, [""] * 3])
+def test_judge_that_never_answers_on_the_scale_gives_no_verdict(answers: list[str]) -> None:
+    with pytest.raises(NoVerdictError, match="no verdict in 3 tries"):
+        ask(Script(*answers))
+
+    score = rate(trajectory(DONE, "It is 21.5"), LLMJudge(Script(*answers)))
+    assert (score.value, score.reason[:18]) == (None, "no usable verdict:")
 
 
 def test_failing_server_of_the_judge_is_no_verdict() -> None:

@@ -70,13 +70,14 @@ def test_the_judge_of_the_run_is_found_in_the_cache_under_any_seed(pool, tmp_pat
         assert len(server.received) == asked
 
 
-def test_verdicts_that_are_none_are_unsure_and_counted_as_not_passed(played: Path, model_server):
+def test_verdicts_that_are_none_are_counted_and_never_a_score(played: Path, model_server):
     server = model_server(lambda request: text("Well, I would say it is solved."))
     summary = rescore(played, judge_model="openai/judge", base_url=server.url)
 
-    assert verdicts(played) == ["unsure"] * 4
-    assert summary["metrics"]["pass_rate"]["mean"] == 0.0
-    assert len(server.received) == 4 * 2 * 3  # both stages, three tries
+    entry = summary["metrics"]["pass_rate"]
+    assert (entry["mean"], entry["reasons"]) == (None, {"no usable verdict": 4})
+    assert (summary["judging"]["pass_rate"]["lost"], summary["errors"]) == (4, 0)
+    assert len(server.received) == 4 * 3  # three tries
 
 
 def test_failures_of_the_judges_server_leave_no_value(played: Path, model_server):

@@ -27,9 +27,11 @@ from seal.cli.options import (
     Samples,
     Select,
     Simulator,
+    Votes,
     new_app,
     numbers,
     pairs,
+    role_models,
     sizes,
     typed_pairs,
 )
@@ -89,7 +91,10 @@ def command(
     ] = _DEFAULT.model,
     role_model: Annotated[
         list[str] | None,
-        typer.Option(metavar="ROLE=MODEL", help="Own model of a role, simulator or judge."),
+        typer.Option(
+            metavar="ROLE=MODEL",
+            help="Own model of a role, simulator or judge; several judges vote together.",
+        ),
     ] = None,
     model_option: ModelOptions = None,
     base_url: BaseUrl = None,
@@ -202,6 +207,7 @@ def command(
     ] = _DEFAULT.cache,
     cache_dir: CacheDir = None,
     judge: Judge = _DEFAULT.judge,
+    votes: Votes = _DEFAULT.votes,
     limit: Annotated[int | None, typer.Option(help="Play the first N tasks.")] = None,
     select: Select = None,
     trials: Annotated[int, typer.Option(help="Times to play each task.")] = _DEFAULT.trials,
@@ -272,7 +278,7 @@ def settings_of(options: Mapping[str, Any], baselines: bool) -> RunSettings:
     return RunSettings(
         **alike
         | {
-            "role_models": pairs("--role-model", options["role_model"]),
+            "role_models": role_models(options["role_model"]),
             "model_options": typed_pairs("--model-option", options["model_option"]),
             "roles": {role: options[name] for name, role in _ROLES.items() if options[name]},
             "retriever_options": typed_pairs("--retriever-option", options["retriever_option"]),

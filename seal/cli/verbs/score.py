@@ -12,6 +12,7 @@ from seal.cli.options import (
     Judge,
     Metrics,
     ModelOptions,
+    Votes,
     new_app,
     typed_pairs,
 )
@@ -26,7 +27,25 @@ def command(
     run: Annotated[Path, typer.Argument(metavar="RUN", help="Run folder.")],
     judge: Judge = "auto",
     judge_model: Annotated[
-        str | None, typer.Option(help="PROVIDER/MODEL of the judge; `seal models`.")
+        list[str] | None,
+        typer.Option(
+            metavar="MODEL", help="PROVIDER/MODEL of the judge; repeated, they vote together."
+        ),
+    ] = None,
+    votes: Votes = None,
+    verdicts: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="Recorded verdicts of this run: pass_rate_results, JSON or CSV."
+        ),
+    ] = None,
+    audit: Annotated[
+        str | None,
+        typer.Option(
+            metavar="rules|FILE",
+            help="Hold the judge against rules, and against people's labels: a CSV file of "
+            "task_id,trial,label with solved or unsolved.",
+        ),
     ] = None,
     model_option: ModelOptions = None,
     base_url: BaseUrl = None,
@@ -45,6 +64,7 @@ def command(
     """Score the trajectories of a run again; its scores and its summary are replaced."""
     from seal.evaluation.mission_metrics import no_missions
     from seal.evaluation.rules import MMTB
+    from seal.pipeline.auditing import audit_run
     from seal.pipeline.rescore import rescore
     from seal.pipeline.run_folder import RunFolder
     from seal.report.breakdown import breakdown_tables
@@ -59,17 +79,21 @@ def command(
             summary = rescore(
                 run,
                 judge=judge,
-                judge_model=judge_model,
+                judge_model=tuple(judge_model) if judge_model else None,
                 model_options=typed_pairs("--model-option", model_option),
                 base_url=base_url,
                 metrics=tuple(metric or ()),
                 workers=workers,
                 cache_dir=cache_dir,
                 match=match,
+                votes=votes,
+                verdicts=verdicts,
                 progress=lambda done, total: advance("score", done, total),
             )
-        result.result({"run": str(run), **summary})
         folder = RunFolder.open(run)
+        if audit is not None:
+            summary["audit"] = audit_run(folder, None if audit == "rules" else Path(audit))
+        result.result({"run": str(run), **summary})
         tables = (
             *breakdown_tables(folder),
             *mission_breakdown(folder),

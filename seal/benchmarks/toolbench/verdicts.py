@@ -1,0 +1,181 @@
+"""Verdicts and preferences that upstream's judges left: `pass_rate_results`, `preference_results`.
+
+- verdicts, JSON: query id to `{query, final_step, is_solved: {run: "AnswerStatus.Solved"}}`; the
+  same as CSV with tabs and Python literals, columns `query_id, query, model_final_step, is_solved`
+- preferences, JSON: query id to `{model: points, model: points, round_0: "complete"...}`
+"""
+
+from __future__ import annotations
+
+import csv
+import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from seal.core.errors import DataError, shortened
+from seal.core.literals import literal_value
+
+_STATUS = "AnswerStatus."
+_FINAL = "Final step: "
+_COLUMNS = ("query_id", "query", "model_final_step", "is_solved")
+
+
+@dataclass(frozen=True, slots=True)
+class QueryVerdicts:
+    """What the runs of a judge said of one query."""
+
+    query: str
+    labels: Mapping[int, str]
+    """Run to its label in lower case: solved, unsolved, unsure, or what else stands there."""
+    answer: str | None
+    """The final answer that was judged; None: the run did not finish, or it cannot be read."""
+
+
+@dataclass(frozen=True, slots=True)
+class VerdictFile:
+    """A file of verdicts."""
+
+    path: Path
+    queries: Mapping[str, QueryVerdicts]
+    """By query id."""
+
+    @property
+    def runs(self) -> int:
+        """How often the judge was run: one more than the highest run of any query."""
+        return max((run for found in self.queries.values() for run in found.labels), default=-1) + 1
+
+
+@dataclass(frozen=True, slots=True)
+class PreferenceFile:
+    """A file of preferences between two models."""
+
+    path: Path
+    models: tuple[str, str]
+    """In the order of the file: the reference first."""
+    points: Mapping[str, tuple[int, int]]
+    """Query id to the points of each."""
+
+    def shares(self) -> dict[str, float]:
+        """Return win, lose and tie of the second model over queries, each in [0, 1]."""
+        total = len(self.points)
+        won = sum(theirs < ours for theirs, ours in self.points.values())
+        lost = sum(theirs > ours for theirs, ours in self.points.values())
+        counts = {"win": won, "lose": lost, "tie": total - won - lost}
+        return {name: count / total for name, count in counts.items()}
+
+
+def read_verdicts(path: Path) -> VerdictFile:
+    """Return the verdicts of a file, JSON or CSV.
+
+    Raises:
+        DataError: The file cannot be read or holds no verdicts; the text names the place.
+    """
+    records = _csv_records(path) if path.suffix == ".csv" else _json_records(path)
+    queries = {}
+    for query_id, record in records:
+        try:
+            queries[query_id] = _verdicts(record)
+        except DataError as error:
+            raise DataError(f"{path}: query {query_id}: {error}") from error
+    if not queries:
+        raise DataError(f"{path}: no verdicts; expected a file of pass_rate_results")
+    return VerdictFile(path, queries)
+
+
+def read_preferences(path: Path) -> PreferenceFile:
+    """Return the preferences of a file.
+
+    Raises:
+        DataError: The file cannot be read, or is none of two models throughout.
+    """
+    points: dict[str, tuple[int, int]] = {}
+    models: tuple[str, ...] = ()
+    for query_id, record in _json_records(path):
+        given = {key: value for key, value in record.items() if not key.startswith("round_")}
+        names = tuple(given)
+        if len(names) != 2 or (models and {*names} != {*models}):
+            raise DataError(
+                f"{path}: query {query_id}: expected points of two models"
+                f"{f', {models[0]} and {models[1]}' if models else ''}, got {shortened(record)}"
+            )
+        models = models or names
+        first, second = (given[model] for model in models)
+        if type(first) is not int or type(second) is not int:
+            raise DataError(f"{path}: query {query_id}: points are no whole numbers: {given}")
+        points[query_id] = (first, second)
+    if not points:
+        raise DataError(f"{path}: no preferences; expected a file of preference_results")
+    return PreferenceFile(path, (models[0], models[1]), points)
+
+
+def _json_records(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    try:
+        found = orjson.loads(path.read_bytes())
+    except OSError as error:
+        raise DataError(f"{path}: {error.strerror}") from None
+    except orjson.JSONDecodeError as error:
+        raise DataError(f"{path}: no JSON: {error}") from None
+    if not isinstance(found, dict):
+        raise DataError(f"{path}: expected an object of query ids, got {shortened(found)}")
+    for query_id, record in found.items():
+        if not isinstance(record, dict):
+            raise DataError(f"{path}: query {query_id}: expected an object, got {record!r:.100}")
+        yield query_id, record
+
+
+def _csv_records(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    csv.field_size_limit(sys.maxsize)
+    try:
+        with path.open(encoding="utf-8", newline="") as lines:
+            table = csv.DictReader(lines, delimiter="\t")
+            lacking = [name for name in _COLUMNS if name not in (table.fieldnames or ())]
+            if lacking:
+                raise DataError(f"{path}: no column {', '.join(lacking)}; expected them, by tabs")
+            for row in table:
+                solved = _literal(row["is_solved"], "is_solved")
+                record = {"query": row["query"], "final_step": row["model_final_step"]}
+                yield str(row["query_id"]), {**record, "is_solved": solved}
+    except OSError as error:
+        raise DataError(f"{path}: {error.strerror}") from None
+    except (UnicodeDecodeError, csv.Error) as error:
+        raise DataError(f"{path}: no table: {error}") from None
+
+
+def _literal(text: Any, name: str) -> Any:
+    try:
+        return literal_value(text)
+    except (ValueError, TypeError, AttributeError) as error:
+        raise DataError(f"{name}: {error}") from error
+
+
+def _verdicts(record: Mapping[str, Any]) -> QueryVerdicts:
+    query, solved = record.get("query"), record.get("is_solved")
+    if not isinstance(query, str) or not isinstance(solved, dict):
+        raise DataError(
+            "expected query (a text) and is_solved (an object of runs), got fields "
+            f"{', '.join(sorted(map(str, record)))}"
+        )
+    labels = {}
+    for run, status in solved.items():
+        if not str(run).isdecimal():
+            raise DataError(f"is_solved: run {run!r} is no whole number")
+        labels[int(run)] = str(status).removeprefix(_STATUS).lower()
+    return QueryVerdicts(query, labels, _final_answer(record.get("final_step")))
+
+
+def _final_answer(step: Any) -> str | None:
+    """Return the answer that a final step gives."""
+    try:
+        call = literal_value(str(step).removeprefix(_FINAL))
+        if call["name"] != "Finish":
+            return None
+        arguments = call["arguments"]
+        fields = orjson.loads(arguments) if isinstance(arguments, str) else arguments
+        answer = fields.get("final_answer")
+    except (ValueError, TypeError, KeyError, AttributeError):
+        return None
+    return answer if isinstance(answer, str) else None

@@ -1,0 +1,61 @@
+"""What is told in plain lines of how a run was judged: votes, agreement, audits."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+SHOWN = 5
+"""Goals that are named where a judge and a reference differ."""
+
+
+def judging_notes(summary: Mapping[str, Any]) -> Iterator[str]:
+    """Yield a line for each judged metric with votes, and for each audit.
+
+    Args:
+        summary: Of a run.
+    """
+    for metric, judged in (summary.get("judging") or {}).items():
+        yield f"{metric}: {_votes(judged)}"
+    audits = summary.get("audit") or {}
+    for metric, compared in audits.items():
+        if metric != "labels":
+            for reference, found in compared.items():
+                yield from _audit(f"{metric} against {reference}", found)
+    labels = audits.get("labels") or {}
+    if labels.get("problems"):
+        yield f"{len(labels['problems'])} rows are no label, such as {labels['problems'][0]}"
+
+
+def _votes(judged: Mapping[str, Any]) -> str:
+    votes = judged["votes"]
+    parts = [f"{votes} vote{'' if votes == 1 else 's'} on each goal" if votes else "no vote"]
+    if judged["judges"]:
+        parts[0] += f" by {', '.join(judged['judges'])}"
+    if "rate" in judged:
+        parts.append(f"rate {judged['rate']:.1f} ± {judged['deviation']:.1f} over the runs")
+    same = [f"{value:.3f} ({judge})" for judge, value in judged["agreement"].items()]
+    if same:
+        parts.append(f"agreement with itself {', '.join(same)}")
+    if judged["kappa"] is not None:
+        parts.append(f"Fleiss' kappa {judged['kappa']:.3f} over {judged['kappa_n']} goals")
+    if judged["unusable"]:
+        lost = f", {judged['lost']} goals lost" if judged["lost"] else ""
+        parts.append(f"{judged['unusable']} unusable{lost}")
+    return "; ".join(parts)
+
+
+def _audit(what: str, found: Mapping[str, Any]) -> Iterator[str]:
+    if not found["n"]:
+        yield f"{what}: nothing to compare"
+        return
+    shares = {name: found[name] for name in ("agreement", "precision", "recall")}
+    told = ", ".join(f"{n} {'n/a' if v is None else f'{v:.3f}'}" for n, v in shares.items())
+    unmatched = f", {found['unmatched']} not judged" if found["unmatched"] else ""
+    yield f"{what}: {told} over {found['n']} goals{unmatched}"
+    for case in found["examples"][:SHOWN]:
+        trial = f" trial {case['trial']}" if case["trial"] else ""
+        goal = f" goal {case['goal']}" if case["goal"] else ""
+        yield f"  {case['task']}{trial}{goal}: judge {case['judge']}, else {case['reference']}"
+    if found["differ"] > SHOWN:
+        yield f"  and {found['differ'] - SHOWN} more that differ"
