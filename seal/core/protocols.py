@@ -73,6 +73,8 @@ class Completion:
     usage: Usage = field(default_factory=Usage)
     truncated: bool = False
     """True where the server cut the answer at a token limit."""
+    kept: bool = field(default=False, compare=False)
+    """True where the answer was in the store: nobody was asked, and nothing was spent."""
 
 
 @runtime_checkable

@@ -19,6 +19,7 @@ REGISTRY = Registry(
         "gemini": "seal.models.gemini:build",
         "lexical": "seal.models.lexical:build",
         "oracle": "seal.models.oracle:build",
+        "gold_calls": "seal.models.gold_calls:build",
         "random": "seal.models.random_calls:build",
         "scripted": "seal.models.scripted:build",
         "recorded": "seal.models.recorded:build_recorded",
@@ -28,7 +29,9 @@ REGISTRY = Registry(
 )
 """Name to `factory(rest, settings)`; `rest` is what follows `/` or `:` in the model's name."""
 
-_OFFLINE = frozenset({"lexical", "oracle", "random", "scripted", "recorded", "replay", "human"})
+_OFFLINE = frozenset(
+    {"lexical", "oracle", "gold_calls", "random", "scripted", "recorded", "replay", "human"}
+)
 """Ours that send no request, so that no field of one can be meant for them."""
 _OPTIONS = {"lexical": frozenset({"slips"})}
 """Offline models that have options of their own (`-M key=value`)."""

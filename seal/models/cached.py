@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any, Protocol
 
 from seal.core.canonical import digest
@@ -79,8 +79,8 @@ class CachedModel:
             if self.mode == "replay":
                 raise CacheMissError(self._miss(request, number))
             completion = self.inner.complete(request)
-            entry = self._store.put(key, self._entry(completion))
-        return decode_completion(entry)
+            return decode_completion(self._store.put(key, self._entry(completion)))
+        return replace(decode_completion(entry), kept=True)
 
     def _key(self, request: Request) -> tuple[str, int]:
         request_digest = digest(

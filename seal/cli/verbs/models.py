@@ -18,6 +18,7 @@ _MEANING = {
     "gemini": "gemini/MODEL: Google; needs the extra gemini",
     "lexical": "no model: matches words, fills arguments from the text; the floor",
     "oracle": "plays the reference or the gold calls; the ceiling",
+    "gold_calls": "the oracle; where gold names tools alone, calls each of them once",
     "random": "calls offered tools at random",
     "scripted": "scripted:FILE: replies from a file",
     "recorded": "recorded:NAME: a run that was imported with the benchmark",

@@ -1,0 +1,94 @@
+"""`gold_calls`: plays the gold, and where the gold names tools alone calls each of them once.
+
+For benchmarks whose gold is the tools of a request and no calls (StableToolBench, AnyTool): the
+choice of tools is gold then, the arguments are filled from the words of the request, as `lexical`
+fills them, and what the words do not say is made up by the schema. Everything else is the oracle's.
+"""
+
+from __future__ import annotations
+
+from seal.core.protocols import Completion, Request
+from seal.core.types import JSON, Goal, Task, Tool, ToolCall
+from seal.models.fill import fill
+from seal.models.oracle import Oracle
+from seal.models.scene import find_scene
+from seal.models.settings import ModelSettings
+
+_ROLE = "execution_manager"
+_MADE: dict[str, JSON] = {
+    "integer": 1,
+    "number": 1,
+    "boolean": True,
+    "array": [],
+    "object": {},
+}
+"""Type to the value of a required argument that no word gives."""
+
+
+class GoldCalls:
+    """Knows every task's gold tools."""
+
+    def open(self, task: Task, trial: int) -> GoldCallsChat:
+        """Return the model of one chat.
+
+        Raises:
+            NotRecordedError: The gold of a goal says what the world must be, and not how.
+        """
+        return GoldCallsChat(task, trial)
+
+
+def build(rest: str, settings: ModelSettings) -> GoldCalls:
+    """Return the model `gold_calls`."""
+    return GoldCalls()
+
+
+class GoldCallsChat:
+    """Plays one task.
+
+    Args:
+        task: With its gold.
+        trial: Which time.
+    """
+
+    def __init__(self, task: Task, trial: int) -> None:
+        self._goals = task.goals
+        self._oracle = Oracle().open(task, trial)
+
+    def complete(self, request: Request) -> Completion:
+        """Return calls of the gold tools that were not called yet, else what the oracle says."""
+        if request.role == _ROLE:
+            scene = find_scene(request, [goal.text for goal in self._goals])
+            goal = self._goals[scene.goal]
+            made = {call.name for batch in scene.batches for call in batch}
+            calls = [
+                _call(tool, goal)
+                for tool in request.tools
+                if _named(goal) and tool.id in goal.relevant and tool.name not in made
+            ]
+            if calls:
+                return Completion(calls=tuple(calls))
+        return self._oracle.complete(request)
+
+
+def _named(goal: Goal) -> bool:
+    """Tell whether the gold of a goal is tools and no calls."""
+    return goal.plans is None and not goal.reference
+
+
+def _call(tool: Tool, goal: Goal) -> ToolCall:
+    filled = fill(tool.parameters, goal.text, goal.text)
+    properties = tool.parameters.get("properties", {})
+    made = {name: _made(properties.get(name)) for name in filled.missing}
+    return ToolCall("", tool.name, {**filled.arguments, **made})
+
+
+def _made(schema: JSON) -> JSON:
+    if not isinstance(schema, dict):
+        return "any"
+    for key in ("default", "example"):
+        if schema.get(key) is not None:
+            return schema[key]
+    if schema.get("enum"):
+        return schema["enum"][0]
+    kind = schema.get("type")
+    return _MADE.get(kind, "any") if isinstance(kind, str) else "any"

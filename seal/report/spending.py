@@ -1,0 +1,69 @@
+"""What a run would cost, and what it did cost, for a person."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from seal.pipeline.run_folder import RunFolder
+from seal.pipeline.spending.budget import dollars_of
+from seal.pipeline.spending.prices import Prices
+from seal.pipeline.spending.roles import spent_on
+from seal.report.grids import Grid, drawn
+from seal.report.printable import printable
+
+
+def plan_tables(plan: Mapping[str, Any]) -> Iterator[Any]:
+    """Yield a table and lines.
+
+    Args:
+        plan: As of `seal.pipeline.spending.plan.plan`.
+    """
+    rows = [
+        (
+            row["part"],
+            row["role"],
+            row["model"],
+            f"{row['requests']:,}",
+            f"{row['tokens_in']:,}",
+            f"{row['tokens_out']:,}",
+            _dollars(row["dollars"]),
+        )
+        for row in plan["rows"]
+    ]
+    total = tuple(f"{plan[name]:,}" for name in ("requests", "tokens_in", "tokens_out"))
+    rows.append(("all", "", "", *total, _dollars(plan["dollars"])))
+    columns = ("part", "role", "model", "model calls", "tokens in", "tokens out", "dollars")
+    yield drawn(Grid("what the run would ask", columns, rows))
+    yield (
+        f"{plan['chats']:,} chats ({plan['tasks']:,} tasks, {plan['trials']} trials, baselines "
+        f"with them), estimated from {plan['rehearsed']:,} tasks that were rehearsed"
+        + (f"; {plan['failed']} could not be" if plan["failed"] else "")
+    )
+    for model in plan["unpriced"]:
+        yield printable(f"no price of {model}: give it by --prices FILE")
+    for table in plan["prices"]:
+        yield printable(f"prices of {table['date']}: {table['source']}")
+    for name in plan["over"]:
+        yield f"that is more than --{name.replace('_', '-')} allows: the run would stop before"
+    for line in plan["assumptions"]:
+        yield f"assumed: {line}"
+    yield "nothing was asked and nothing is written"
+
+
+def spent_lines(folder: RunFolder, prices: Prices) -> Iterator[str]:
+    """Yield what each role took, and what the run spent, where models used tokens."""
+    for row in folder.summary()["usage"].get("roles", ()):
+        yield printable(
+            f"{row['role']} ({row['model']}): {row['requests']:,} requests, "
+            f"{row['tokens_in']:,} tokens in, {row['tokens_out']:,} out"
+        )
+    spent = spent_on(folder)
+    if spent.tokens:
+        dollars = dollars_of(spent.asked, prices)
+        cost = "of no known price" if dollars is None else f"{dollars:.4f} dollars"
+        yield f"spent until now, baselines with it: {spent.tokens:,} tokens, {cost}"
+
+
+def _dollars(value: float | None) -> str:
+    return "no price" if value is None else f"{value:,.4f}"
