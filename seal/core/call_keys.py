@@ -18,10 +18,15 @@ DONT_CARE = "dontcare"
 
 def call_key(tool: Tool, arguments: Mapping[str, JSON]) -> bytes:
     """Return what calls of a tool have in common that ask for the same."""
+    return canonical_json(asked(tool, arguments))
+
+
+def asked(tool: Tool, arguments: Mapping[str, JSON]) -> dict[str, JSON]:
+    """Return what a call asks for: its arguments and the defaults, as they are compared."""
     properties = tool.parameters.get("properties", {})
     defaults = {name: slot["default"] for name, slot in properties.items() if "default" in slot}
     folded = {name: fold(value) for name, value in (defaults | dict(arguments)).items()}
-    return canonical_json({name: value for name, value in folded.items() if value != DONT_CARE})
+    return {name: value for name, value in folded.items() if value != DONT_CARE}
 
 
 def fold(value: JSON) -> JSON:

@@ -52,10 +52,8 @@ class GoalState:
 
 
 def _due(task: Task, played: int, tools: Mapping[str, Tool]) -> Iterator[Booking]:
-    """Yield the bookings of the gold: of a plan for the whole task, else of the references."""
+    """Yield the bookings of the references."""
     for goal in task.goals[:played]:
-        for booked in goal.labels.get("bookings", ()):
-            yield from _booking(booked["tool"], booked["arguments"], tools)
         brought = {s.result.call_id: s.content for s in goal.reference if s.result is not None}
         for step in goal.reference:
             call = step.call

@@ -22,6 +22,8 @@ from seal.pipeline.pools import open_pool
 from seal.pipeline.settings import History, Play, RunSettings
 
 _PLAY = tuple(field.name for field in fields(Play))
+_ON_POLICY = {"team": "direct", "history": "own", "format": "native"}
+"""How dialogues are played with a user that is still to be talked to: as a conversation."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +67,8 @@ def _defaults(settings: RunSettings, pool: StoredPool) -> dict[str, Any]:
             f"{pool.folder}/import.json: play: expected texts for {', '.join(_PLAY)}, "
             f"got {given!r}; import the pool again"
         )
-    return {name: value for name, value in given.items() if getattr(settings, name) is None}
+    own = given | _ON_POLICY if settings.on_policy else given
+    return {name: value for name, value in own.items() if getattr(settings, name) is None}
 
 
 def _deciding(settings: RunSettings) -> RunSettings:

@@ -8,6 +8,7 @@ import pytest
 from worlds.mobiles import ADD, ALARMS, RESERVE, TOOLS, called_goal, dialogue
 
 from seal.benchmarks.dialogtool.on_policy import on_policy
+from seal.core.call_keys import asked
 from seal.core.conditions import StateHas
 from seal.core.errors import UsageError
 from seal.core.records import decode, encode
@@ -116,7 +117,12 @@ def test_a_recorded_dialogue_becomes_one_for_a_briefed_user() -> None:
     assert goal.plans is not None
     condition = goal.plans[0].milestones[0].condition
     assert isinstance(condition, StateHas)
-    assert [row["arguments"] for row in condition.rows] == [BOOK, ALARM]
+    assert [row["asked"] for row in condition.rows] == [
+        asked(TOOLS[RESERVE], BOOK),
+        asked(TOOLS[ADD], ALARM),
+    ]
+    questions = [step.content for step in goal.reference if step.content.endswith("?")]
+    assert len(questions) == 3, "each booking, the one that failed too, is asked leave for"
     right = played((RESERVE, BOOK, [BOOK]), (ADD, ALARM, [ALARM]), stops=1)
     assert scored(right, task).value == 1.0
     assert scored(played((RESERVE, BOOK, [BOOK]), stops=1), task).value == 0.0

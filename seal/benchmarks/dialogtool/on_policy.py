@@ -8,17 +8,21 @@ the dialogue, and no other. Where it booked nothing, its look-ups must have been
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby
 from typing import NamedTuple
 
+from seal.core.call_keys import asked
 from seal.core.conditions import Called, StateHas
 from seal.core.errors import UsageError
-from seal.core.types import JSON, Goal, Milestone, Plan, Task, Tool, ToolCall
+from seal.core.plain import json_text
+from seal.core.types import JSON, Goal, Milestone, Plan, Step, Task, Tool, ToolCall, ToolResult
 
 WORLD = "mobile"
 BOOKINGS = "bookings"
+_AGENT, _EXECUTOR, _USER = "execution_manager", "executor", "user_simulator"
+_DONE = "All of that is done."
 
 
 class _Wish(NamedTuple):
@@ -35,7 +39,8 @@ def on_policy(task: Task, tools: Mapping[str, Tool]) -> Task:
 
     The goal's text is what the recorded user said first. The persona has `goal` (all wishes in
     words), `facts` (slot to value), `then` (how later wishes are told) and `boundary`. The plan
-    asks of the table `bookings` to hold what the dialogue booked.
+    asks of the table `bookings` to hold what the dialogue booked. The reference
+    makes the recorded calls, and asks for leave before those that book.
 
     Args:
         task: As `seal import dialogtool` wrote it.
@@ -60,7 +65,7 @@ def on_policy(task: Task, tools: Mapping[str, Tool]) -> Task:
         "then": [wish.opening for wish in wishes[1:]],
     }
     bookings: list[JSON] = [
-        {"tool": tool.id, "arguments": call.arguments or {}} for call, tool in booked
+        {"tool": tool.id, "asked": asked(tool, call.arguments or {})} for call, tool in booked
     ]
     looked_up = dict.fromkeys(tool.id for _, tool, _ in calls if not _books(tool))
     goal = Goal(
@@ -68,7 +73,7 @@ def on_policy(task: Task, tools: Mapping[str, Tool]) -> Task:
         plans=(_plan(bookings, list(looked_up)),),
         offered=task.goals[0].offered,
         relevant=tuple(dict.fromkeys(tool.id for _, tool, _ in calls)),
-        labels={"bookings": bookings},
+        reference=tuple(_reference(calls)),
     )
     return replace(task, goals=(goal,), persona=persona)
 
@@ -77,6 +82,35 @@ def _plan(bookings: list[JSON], looked_up: list[str]) -> Plan:
     if bookings:
         return Plan((Milestone(StateHas(BOOKINGS, tuple(bookings))),))
     return Plan(tuple(Milestone(Called(tool)) for tool in looked_up))
+
+
+def _reference(calls: Sequence[tuple[ToolCall, Tool, JSON]]) -> Iterator[Step]:
+    """Yield the recorded calls, each with its result, and leave asked for before what books."""
+    said = [*_acts(calls), Step(0, _AGENT, _USER, _DONE)]
+    yield from (replace(step, index=place, turn=place) for place, step in enumerate(said))
+
+
+def _acts(calls: Sequence[tuple[ToolCall, Tool, JSON]]) -> Iterator[Step]:
+    for number, (call, tool, rows) in enumerate(calls):
+        made = replace(call, id=f"call_{number}")
+        if _books(tool):
+            yield Step(0, _AGENT, _USER, _question(tool, call.arguments or {}))
+        yield Step(0, _AGENT, _EXECUTOR, call=made)
+        text = json_text(rows)
+        yield Step(0, _EXECUTOR, _AGENT, text, result=ToolResult(made.id, text))
+
+
+def _question(tool: Tool, arguments: Mapping[str, JSON]) -> str:
+    """Return how leave is asked for.
+
+    What it is for stands before the question, and without the names of slots: to a question that
+    names them the user answers by their values.
+    """
+    told = ", ".join(
+        f"{_name(slot)}: {_value(value)}" if isinstance(value, bool) else _value(value)
+        for slot, value in arguments.items()
+    )
+    return f"I would do this with {tool.category}: {told}. Shall I go ahead with that?"
 
 
 def _calls(task: Task, tools: Mapping[str, Tool]) -> Iterator[tuple[ToolCall, Tool, JSON]]:

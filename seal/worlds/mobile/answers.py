@@ -90,7 +90,8 @@ class Exact:
             nth = min(self._made[key], len(calls) - 1)
             self._made[key] += 1
             here = [call for call in calls if call.goal == self._goal]
-            rows: list[Row] = json.loads((here or calls[nth:])[0].content)
+            (found,) = here if len(here) == 1 else calls[nth : nth + 1]
+            rows: list[Row] = json.loads(found.content)
             return rows
         seen = list(shown(tool, bookings, self._tools))
         recorded = self._stored(key)

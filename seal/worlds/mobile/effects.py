@@ -14,7 +14,8 @@ from seal.core.types import JSON, Tool
 from seal.worlds.mobile.recordings import Row
 
 BOOKINGS = "bookings"
-"""Table of the calls that changed something: {tool, arguments, result}, in their order."""
+"""Table of the calls that changed something: {tool, asked, arguments, result}, in their
+order; `asked` has the arguments and defaults as they are compared (`core.call_keys`)."""
 
 
 def is_transactional(tool: Tool) -> bool:

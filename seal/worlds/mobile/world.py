@@ -16,7 +16,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-from seal.core.call_keys import call_key
+from seal.core.call_keys import asked, call_key
 from seal.core.errors import OptionError
 from seal.core.plain import json_text
 from seal.core.protocols import Environment
@@ -194,7 +194,12 @@ class Mobile:
         if isinstance(rows, Refusal):
             return _refused(call, rows)
         if rows and is_transactional(tool):
-            booking: Row = {"tool": tool.id, "arguments": given, "result": rows[0]}
+            booking: Row = {
+                "tool": tool.id,
+                "asked": asked(tool, given),
+                "arguments": given,
+                "result": rows[0],
+            }
             self._bookings = [*self._bookings, booking]
         return ToolResult(call.id, json_text(rows), value=rows, executed=Execution(tool.id, given))
 
