@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import orjson
+from markupsafe import Markup
 
 from seal.core.errors import UsageError
 from seal.core.records import AtomicFile
@@ -14,8 +15,10 @@ from seal.core.secrets import without_keys
 from seal.pipeline.comparison.runs import named_runs
 from seal.pipeline.comparison.study import CompareSettings, study
 from seal.pipeline.run_folder import RunFolder
-from seal.report.comparison_page import PAGE, write_page
+from seal.report.anchors import task_link
+from seal.report.comparison_page import PAGE, comparison_body, write_page
 from seal.report.comparison_tables import LATEX, MARKDOWN, write_latex, write_markdown
+from seal.report.lanes import Lane, measure_differences
 from seal.report.outcomes import DECISIVE
 from seal.report.tables import main_metrics
 
@@ -75,3 +78,27 @@ def _check_folder(out: Path) -> None:
             f"{out} holds something else than a comparison (such as {others[0]!r}); give --out a "
             "new folder"
         )
+
+
+class ComparisonSection:
+    """Of a report of several runs: each less the first."""
+
+    title = "Comparison"
+
+    def render(self, lanes: Sequence[Lane]) -> Markup | None:
+        """Return the tables; None of one run, or where the runs do not measure the same."""
+        places = {lane.label: place for place, lane in enumerate(lanes) if lane.kind == "run"}
+        runs = {label: lanes[place].run for label, place in places.items()}
+        scored = all(run.scores_path.is_file() for run in runs.values())
+        if len(runs) < 2 or not scored or measure_differences(list(runs.values())):
+            return None
+        family = main_metrics([lanes[place].metrics for place in places.values()])
+
+        def link(name: str, task: str, trial: int | None, step: int | None) -> str:
+            return task_link(task, places[name], trial, step)
+
+        try:
+            content = study(runs, CompareSettings(), family, DECISIVE)
+        except UsageError:  # no task in common: nothing stands beside each other
+            return None
+        return comparison_body(content, runs, link)

@@ -69,6 +69,7 @@ SECTIONS = Registry(
     "seal.report_sections",
     {
         "summary": "seal.report.sections:SummarySection",
+        "comparison": "seal.report.comparison:ComparisonSection",
         "breakdown": "seal.report.sections:BreakdownSection",
         "missions": "seal.report.sections:MissionSection",
         "dialogue": "seal.report.dialogue_section:DialogueSection",
@@ -81,8 +82,8 @@ SECTIONS = Registry(
 )
 
 OURS = (
-    *("summary", "explanation", "breakdown", "missions", "dialogue", "error_patterns", "users"),
-    *("charts", "ceiling"),
+    *("summary", "comparison", "explanation", "breakdown", "missions", "dialogue"),
+    *("error_patterns", "users", "charts", "ceiling"),
 )
 
 

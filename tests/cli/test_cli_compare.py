@@ -1,0 +1,81 @@
+"""`seal compare`: its words, its output, and what it refuses."""
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+import seal
+from seal.core.records import write_records
+
+RUN = ("run", "sample", "--limit", "2", "--no-baselines", "--workers", "1")
+
+
+@pytest.fixture
+def small(tmp_path: Path) -> tuple[str, ...]:
+    """Write what a comparison reads of two runs, of one task each."""
+    for name in ("one", "other"):
+        folder = tmp_path / name
+        folder.mkdir()
+        measure = {"max_turns": len(name)}
+        (folder / "run.json").write_text(json.dumps({"measure": measure, "system": {}}))
+        (folder / "summary.json").write_text('{"metrics": {}}')
+        write_records(folder / "scores.jsonl", [seal.Score("t", 0, 0, "pass_rate", 1.0)])
+        write_records(folder / "tasks.jsonl", [seal.Task("t", "b", (seal.Goal("Do it"),))])
+    return ("one", "other")
+
+
+def test_two_runs_end_with_tables_and_files(called, tmp_path: Path) -> None:
+    runs = ("one", "other")
+    assert called(*RUN, "--trials", "2", "--out", "other").returncode == 0
+    shutil.copytree(tmp_path / "other", tmp_path / "one")
+    scores = seal.RunFolder.open(tmp_path / "other").scores()
+    write_records(tmp_path / "one" / "scores.jsonl", [s for s in scores if s.trial == 0])
+    done = called("compare", *runs, "--out", "d")
+    assert done.returncode == 0, done.stderr
+    for text in ("other less one", "p (Holm)", "detectable", "pass_rate: ", "comparison: d"):
+        assert text in done.stdout
+    assert "other alone: 2 chats, 0 tasks, not compared" in done.stdout
+    told = called("compare", *runs, "--json")
+    content = json.loads(told.stdout)
+    assert content == json.loads((tmp_path / "d" / "comparison.json").read_bytes())
+    kept = [entry["metric"] for entry in content["comparisons"]]
+    assert len(kept) > 20
+    places = [tmp_path / name for name in runs]
+    again = seal.compare(places, out=tmp_path / "e")
+    assert again["comparisons"] == content["comparisons"]
+    assert (tmp_path / "e" / "comparison.html").is_file()
+    opened = seal.compare([seal.RunFolder.open(place) for place in places], metrics=["calls"])
+    assert [entry["metric"] for entry in opened["comparisons"]] == ["calls"]
+
+
+def test_other_measures_need_force_which_says_what_differs(small, called) -> None:
+    refused = called("compare", *small)
+    assert refused.returncode == 2
+    assert "max_turns is 3 and 5" in refused.stderr and "--force" in refused.stderr
+    done = called("compare", *small, "--force")
+    assert done.returncode == 0, done.stderr
+    assert "compared all the same: one and other measure otherwise: max_turns" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["nowhere", "one"], "nowhere is no run folder"),
+        (["one"], "at least two runs, got one"),
+        (["one", "one"], "one stands there twice"),
+        (["one", "other", "--metric", "pas_rate"], "Did you mean 'pass_rate'?"),
+        (["one", "other", "--success", "nothing"], "no metric of these runs 'nothing'"),
+        (["one", "other", "--pairs", "some"], "'some' is not one of 'first', 'all'"),
+        (["one", "other", "--resamples", "0"], "greater than or equal to 1"),
+        (["one", "other", "--out", "one"], "holds something else than a comparison"),
+    ],
+)
+def test_what_cannot_be_compared_is_one_clear_line(
+    called, small, words: list[str], says: str
+) -> None:
+    failed = called("compare", *words, "--force")
+    assert failed.returncode == 2
+    assert says in failed.stderr
+    assert failed.stderr.count("\n") == 1

@@ -1,0 +1,199 @@
+"""A comparison for people: every number leads to its tasks, and hostile texts stay texts."""
+
+import json
+import re
+from dataclasses import replace
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+from report_runs import chat, metric, task
+
+from seal.core.errors import DataError, UsageError
+from seal.core.types import Score, Step
+from seal.pipeline.comparison.study import CompareSettings
+from seal.report.comparison import compare
+from seal.report.comparison_tables import comparison_tables
+from seal.report.divergence import Parting, partings
+from seal.report.grids import Grid, escape_latex, escape_markdown, latex, markdown
+from seal.report.html import write_report
+
+HOSTILE = (
+    "<script>document.title='owned'</script>",
+    '"><img src=x onerror=alert(1)>',
+    "[x](javascript:alert(1))",
+    "![x](http://evil.example/p.png)",
+    "a|b`c`*d*$e$~f~",
+    "\\input{/etc/passwd}%_#&^{}",
+    "line\nbreak\r\n\x1b[31m\u202egpj",
+    "&lt;b&gt;",
+)
+
+
+class Links(HTMLParser):
+    """The links, ids and tags of a page."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.links: list[str] = []
+        self.ids: set[str] = set()
+        self.tags: set[str] = set()
+        self.feed(text)
+
+    def handle_starttag(self, tag, attributes):
+        found = dict(attributes)
+        self.tags.add(tag)
+        self.links += [found["href"]] if "href" in found else []
+        self.ids |= {found["id"]} if "id" in found else set()
+
+
+@pytest.fixture
+def runs(make_run):
+    """Make two runs of hostile task ids: the second solves what the first does not."""
+
+    def made(ids=HOSTILE, names=("base", "new")):
+        found = []
+        for name, value in zip(names, (0.0, 1.0), strict=True):
+            chats = [chat(id) for id in ids]
+            if value:
+                last = replace(chats[0].steps[3], content="It rains.")
+                chats = [replace(each, steps=(*each.steps[:3], last)) for each in chats]
+            scores = [Score(id, 0, 0, "pass_rate", value) for id in ids]
+            run = make_run(
+                name,
+                [task(id) for id in ids],
+                chats,
+                scores,
+                {"pass_rate": metric(value, len(ids))},
+            )
+            (run.path / "report.html").write_text("a report")
+            found.append(run)
+        return found
+
+    return made
+
+
+def compared(runs, out: Path | None = None, **settings):
+    return compare([run.path for run in runs], CompareSettings(**settings), out)
+
+
+def test_a_folder_gets_the_same_comparison_in_four_forms(runs, tmp_path: Path) -> None:
+    content = compared(runs(("a", "b")), tmp_path / "out")
+    names = {path.name for path in (tmp_path / "out").iterdir()}
+    assert names == {"comparison.json", "comparison.md", "comparison.tex", "comparison.html"}
+    assert json.loads((tmp_path / "out" / "comparison.json").read_bytes()) == content
+    for name in names - {"comparison.json"}:
+        assert "+1.000" in (tmp_path / "out" / name).read_text()
+    kept = {name: (tmp_path / "out" / name).read_bytes() for name in names}
+    compared(runs(("a", "b")), tmp_path / "out")
+    assert {name: (tmp_path / "out" / name).read_bytes() for name in names} == kept
+
+
+def test_a_number_leads_to_its_tasks_and_a_task_to_the_step_where_chats_part(
+    runs, tmp_path: Path
+) -> None:
+    compared(runs(("own/a",)), tmp_path / "out")
+    page = Links((tmp_path / "out" / "comparison.html").read_text())
+    assert "#pair-1-1-higher" in page.links
+    inside = {link[1:] for link in page.links if link.startswith("#")}
+    assert inside <= page.ids
+    for name in ("base", "new"):
+        assert f"../{name}/report.html#task-own/a&lane=0&trial=0&step=3" in page.links
+    files = {link.partition("#")[0] for link in page.links if not link.startswith("#")}
+    assert all((tmp_path / "out" / file).is_file() for file in files)
+
+
+def test_a_run_with_a_floor_is_the_second_lane_and_one_without_report_has_no_link(
+    scored_run, runs, tmp_path: Path
+) -> None:
+    new = runs(("own/a", "own/b"))[1]
+    (scored_run.path / "report.html").write_text("a report")
+    (new.path / "report.html").unlink()
+    compared([scored_run, new], tmp_path / "out", force=True)
+    page = (tmp_path / "out" / "comparison.html").read_text()
+    assert "no report" in page
+    links = Links(page).links
+    assert any(link.startswith("../run/report.html#task-own/b&lane=1&") for link in links)
+    assert not any("new/report.html" in link for link in links)
+
+
+def test_hostile_ids_and_names_are_texts_everywhere(runs, tmp_path: Path) -> None:
+    names = ("[x](javascript:alert(1))", "<img src=x onerror=alert(1)>$&#")
+    compared(runs(names=names), tmp_path / "out")
+    page = Links((tmp_path / "out" / "comparison.html").read_text())
+    assert not page.tags & {"script", "img", "svg"}
+    assert all(link.startswith(("#", "../")) for link in page.links)
+    text = (tmp_path / "out" / "comparison.md").read_text()
+    assert "<" not in text and "](" not in text.replace("\\](", "")
+    rows = [line for line in text.splitlines() if line.startswith("| pass_")]
+    assert [line.count(" | ") for line in rows] == [9, 5]
+    tex = (tmp_path / "out" / "comparison.tex").read_text()
+    for line in tex.splitlines():
+        bare = re.sub(r"\\text\w+\{\}|\\[{}$&#%_]", "", line.removeprefix("%"))
+        assert not re.search(r"[$#^~<>]", bare)
+    assert "\x1b" not in text + tex
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_a_hostile_text_stays_in_its_cell(text: str) -> None:
+    grid = Grid(text, (text, "n"), [(text, "[0.1, 0.2]")])
+    table = markdown(grid).splitlines()
+    assert [len(re.findall(r"(?<!\\)\|", line)) for line in table[2:]] == [3, 3, 3]
+    assert "[0.1, 0.2]" in table[-1]
+    rows = [line for line in latex(grid, "tab:x").splitlines() if line.endswith(r" \\")]
+    assert [len(re.findall(r"(?<!\\)&", row)) for row in rows] == [1, 1]
+    assert "\n" not in escape_latex(text) + escape_markdown(text)
+
+
+def test_the_report_of_several_runs_compares_them_with_links_into_itself(runs, tmp_path) -> None:
+    base, new = runs(("a", "b"))
+    page = write_report([base, new], tmp_path / "report.html").read_text()
+    assert re.search(r"2 won by \S+ \(new\)", page)
+    links = Links(page).links
+    assert "#task-a&lane=1&trial=0&step=3" in links
+    assert '<h2 id="title-2">Comparison</h2>' in page
+    assert "Comparison</h2>" not in write_report([base], tmp_path / "report.html").read_text()
+    (new.path / "run.json").write_text('{"measure": {"seed": 1}, "system": {}}')
+    other = write_report([base, new], tmp_path / "report.html").read_text()
+    assert "Comparison</h2>" not in other
+
+
+def test_the_terminal_tells_what_was_won_and_what_has_no_pair(runs) -> None:
+    content = compared(runs(("a", "b")))
+    lines = [line for line in comparison_tables(content) if isinstance(line, str)]
+    assert "tasks by pass_rate: 2 won, 0 lost, 0 solved by both, 0 by neither" in lines
+    assert "  won: a (0 -> 1 of 1), b (0 -> 1 of 1)" in lines
+
+
+def test_long_lists_are_cut_and_say_so(runs, tmp_path: Path) -> None:
+    compared(runs([f"t{n}" for n in range(60)]), tmp_path / "out")
+    page = (tmp_path / "out" / "comparison.html").read_text()
+    assert "and 10 more, in comparison.json" in page
+    assert '<a href="#pair-1-1-higher">60</a>' in page
+
+
+def test_chats_part_at_the_first_step_that_differs(make_run) -> None:
+    one, other = chat("a"), chat("a")
+    longer = replace(one, steps=(*one.steps, Step(4, "execution_manager", "user_simulator", "!")))
+    offered = replace(one, offered=((),))
+
+    def parting(ours, theirs):
+        made = [make_run(n, [task("a")], [c], [], {}) for n, c in (("x", ours), ("y", theirs))]
+        return partings(*made, {("a", 0)})[("a", 0)]
+
+    assert parting(one, other) is None
+    assert parting(one, longer) == Parting(None, 4, False)
+    assert parting(chat("a", result="{}"), one) == Parting(2, 2, False)
+    assert parting(offered, one) == Parting(None, None, True)
+
+
+def test_a_damaged_trajectory_is_named_and_another_folder_refused(runs, tmp_path: Path) -> None:
+    base, new = runs(("a",))
+    new.trajectories_path.write_text("{\n")
+    with pytest.raises(DataError, match=r"trajectories\.jsonl, line 1: no trajectory"):
+        compared([base, new], tmp_path / "out")
+    with pytest.raises(UsageError, match="holds something else than a comparison"):
+        compared([base, new], base.path)
+    (tmp_path / "file").touch()
+    with pytest.raises(UsageError, match="is a file; give --out a folder"):
+        compared([base, new], tmp_path / "file")
