@@ -36,6 +36,7 @@ from seal.models.presentation import (
 )
 from seal.pipeline.run_folder import RunFolder
 from seal.pipeline.settings import RunSettings
+from seal.pipeline.spending.ledger import Admitted, Meter, Metered
 
 
 class Cast:
@@ -51,6 +52,8 @@ class Cast:
         self._settings = settings
         self._store = store
         self._pool = pool
+        self.meter = Meter()
+        """Counts what every model is asked."""
         self._built: dict[str | int, tuple[Any, Any]] = {}
         self._how = Presentation(settings.play.format, settings.tool_messages)
         self._spec_of = dict(settings.role_models)
@@ -77,6 +80,12 @@ class Cast:
     def identity_of(self, spec: Any) -> dict[str, JSON]:
         """Return what a run's record says about one of its models."""
         return model_identity(spec, self._model_settings, self._build(spec))
+
+    @property
+    def names(self) -> list[str]:
+        """The names of all models, as prices name them."""
+        specs = (self._settings.model, *self._spec_of.values(), *self.judge_specs[1:])
+        return [str(self.identity_of(spec).get("model")) for spec in specs]
 
     def open(
         self, task: Task, trial: int, example: Example | None = None
@@ -127,7 +136,7 @@ class Cast:
         """
         self.check_able(role, self.spec(role))
         model: ChatModel = self._build(self.spec(role))
-        return model
+        return self._metered(model, role, self.spec(role))
 
     def check_able(self, role: str, spec: Any) -> None:
         """Raise UsageError where a model that plays tasks by rule is to judge or to simulate."""
@@ -172,8 +181,10 @@ class Cast:
         spec = self.spec(role) if spec is None else spec
         built = self._build(spec)
         model = open_model(built, task, trial)
+        if role == "judge":
+            model = Admitted(model, self.meter)
         if not is_cached(built):
-            return model
+            return self._metered(model, role, spec)
         context = {
             "seed": self._settings.seed,
             "task": task.id,
@@ -182,7 +193,11 @@ class Cast:
             "vote": vote,
         }
         identity = self.identity_of(spec)
-        return CachedModel(model, self._store, identity, self._settings.cache, context)
+        cached = CachedModel(model, self._store, identity, self._settings.cache, context)
+        return self._metered(cached, role, spec)
+
+    def _metered(self, model: ChatModel, role: str, spec: Any) -> ChatModel:
+        return Metered(model, self.meter, role, str(self.identity_of(spec).get("model")))
 
     def _build(self, spec: Any) -> Any:
         """Return the model of a spec, built once."""
@@ -221,7 +236,7 @@ def judges_named(given: Any) -> tuple[Any, ...]:
     return named
 
 
-_PLAYERS = ("lexical", "oracle", "random", "recorded", "replay")
+_PLAYERS = ("lexical", "oracle", "gold_calls", "random", "recorded", "replay")
 
 
 def is_player(spec: Any, players: Collection[str] = _PLAYERS) -> bool:

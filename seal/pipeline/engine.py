@@ -77,6 +77,8 @@ class Engine:
         _check_roles(settings, self._team)
         self._store = Store(cache_folder(settings.cache_dir) / "answers.sqlite")
         self._cast = Cast(settings, self._store, pool)
+        self.meter = self._cast.meter
+        """Counts what models are asked, in chats and beside them."""
         self.judges = Judges(self._cast, settings.judge, settings.votes)
         """Of every chat."""
         self._environments = EnvironmentSource(settings, self._tools, pool, self._store, self._cast)
@@ -175,6 +177,16 @@ class Engine:
     def stop(self) -> None:
         """Let the chats in progress end at their next step; nothing comes of them."""
         self._stopping = True
+
+    @property
+    def tools(self) -> dict[str, Tool]:
+        """The pool by id."""
+        return self._tools
+
+    @property
+    def model_names(self) -> list[str]:
+        """The names of all models of the run, as prices name them."""
+        return self._cast.names
 
     @property
     def judging_threads(self) -> int:

@@ -90,6 +90,8 @@ class Judges:
         recorded: Recorded | None = None,
     ) -> None:
         check_votes(votes)
+        self.meter = cast.meter
+        """Counts what they are asked."""
         self._cast = cast
         self._choice = JudgeChoice.of(judge)
         self._votes = votes

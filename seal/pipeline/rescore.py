@@ -24,6 +24,7 @@ from seal.pipeline.run_folder import BASELINES, RunFolder
 from seal.pipeline.sandboxed import identity_of
 from seal.pipeline.score import score_run
 from seal.pipeline.settings import RunSettings
+from seal.pipeline.spending.roles import note_judging
 from seal.pipeline.verdicts import recorded_verdicts
 
 _LOG = logging.getLogger(__name__)
@@ -113,6 +114,7 @@ def _score(
             match,
             _sandbox(folder) or "monty",
             metrics_of=judges.metrics_of,
+            roles=lambda: note_judging(folder, judges.meter.take_all()),
         )
 
 

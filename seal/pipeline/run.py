@@ -6,7 +6,7 @@ import itertools
 import logging
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -16,6 +16,7 @@ from seal.agents.teams import USER
 from seal.core.errors import UsageError
 from seal.core.locks import Lock
 from seal.core.records import AtomicFile, encode
+from seal.core.types import Task
 from seal.evaluation import REGISTRY as METRICS
 from seal.evaluation.scoring import build_metrics
 from seal.pipeline.engine import Engine
@@ -28,6 +29,10 @@ from seal.pipeline.processes import ProcessWorkers
 from seal.pipeline.run_folder import BASELINES, RunFolder
 from seal.pipeline.score import score_run
 from seal.pipeline.settings import RunSettings
+from seal.pipeline.spending.budget import Budget
+from seal.pipeline.spending.ledger import tokens_of
+from seal.pipeline.spending.prices import Prices, check_priced
+from seal.pipeline.spending.roles import note_judging, spent_on
 from seal.pipeline.timings import Timings
 from seal.pipeline.workers import Job, Outcome, ThreadWorkers, Workers
 
@@ -85,9 +90,10 @@ def run(
         raise UsageError("--resume needs --out RUN: the folder of the run to go on with")
     folder = RunFolder(out or free_folder(settings))
     report = progress or (lambda state: None)
-    stopped, summary = _run(settings, folder, resume, report, only)
+    budget = budget_of(settings)
+    stopped, summary = _run(settings, folder, resume, report, budget, only)
     if settings.baselines and not stopped:
-        _play_baselines(settings, folder, report)
+        stopped = _play_baselines(settings, folder, report, budget)
     code = 3 if stopped else int(summary["errors"] > 0)
     return RunResult(folder, summary, code)
 
@@ -97,9 +103,13 @@ def _run(
     folder: RunFolder,
     resume: bool,
     report: Reporter,
+    budget: Budget,
     only: Collection[str] | None = None,
+    earlier: bool = True,
 ) -> tuple[bool, dict[str, Any]]:
     """Play and score; of the tasks whose ids are in `only`, where it is given.
+
+    What the folder's run and its baselines spent before counts too, unless `earlier` is False.
 
     Returns:
         Whether a budget stopped the run, and its summary.
@@ -111,11 +121,17 @@ def _run(
     with Engine(settings, folder, pool) as engine:
         if not (folder.path / "run.json").is_file():
             engine.check()
+        if budget.max_dollars is not None:
+            check_priced(budget.prices, engine.model_names)
         folder.path.mkdir(parents=True, exist_ok=True)
         with Lock(folder.path):
+            if earlier:
+                spent = spent_on(folder)
+                budget.add(spent.asked, spent.tokens)
             for warning in prepare(settings, folder, pool, engine, resume, opened.defaults, only):
                 _LOG.warning(warning)
-            stopped = _play(settings, folder, engine, report)
+            stopped = _play(settings, folder, engine, report, budget)
+            engine.meter.admit = budget.admit
             summary = score_run(
                 folder,
                 engine.judges.of,
@@ -126,8 +142,34 @@ def _run(
                 progress=lambda n, m: report(Progress("score", n, m)),
                 sandbox=settings.sandbox,
                 metrics_of=engine.judges.metrics_of,
+                roles=lambda: _judged(folder, engine, budget),
             )
-    return stopped, summary
+    return stopped or bool(budget.refused), summary
+
+
+def budget_of(settings: RunSettings) -> Budget:
+    """Return the budget that settings give.
+
+    Raises:
+        DataError: The file of prices holds none.
+    """
+    prices = Prices.load(None if settings.prices is None else Path(settings.prices))
+    return Budget(prices, settings.max_total_tokens, settings.max_dollars)
+
+
+def within(settings: RunSettings, budget: Budget) -> RunSettings | None:
+    """Return settings that may spend what is left of a budget; None: nothing is."""
+    if budget.spent:
+        return None
+    tokens, dollars = budget.left()
+    return replace(settings, max_total_tokens=tokens, max_dollars=dollars)
+
+
+def _judged(folder: RunFolder, engine: Engine, budget: Budget) -> list[dict[str, Any]]:
+    """Count what judges were asked, and return the usage by role."""
+    asked = engine.meter.take_all()
+    budget.add(asked, tokens_of(asked))
+    return note_judging(folder, asked)
 
 
 def free_folder(settings: RunSettings) -> Path:
@@ -138,7 +180,9 @@ def free_folder(settings: RunSettings) -> Path:
     return next(path for path in numbered if not path.exists())
 
 
-def _play(settings: RunSettings, folder: RunFolder, engine: Engine, report: Reporter) -> bool:
+def _play(
+    settings: RunSettings, folder: RunFolder, engine: Engine, report: Reporter, budget: Budget
+) -> bool:
     """Play what is not finished. Returns True where a budget stopped the run."""
     order = {task.id: position for position, task in enumerate(folder.tasks())}
     with ExitStack() as stack:
@@ -146,9 +190,7 @@ def _play(settings: RunSettings, folder: RunFolder, engine: Engine, report: Repo
         journal = stack.enter_context(closing(Journal(folder.trajectories_path)))
         timings = stack.enter_context(closing(Timings(folder.path / "timings.jsonl")))
         done = {pair for pair in journal.finished if pair[0] in order and pair[1] < settings.trials}
-        tally = _Tally(
-            len(order) * settings.trials, len(done), settings.max_total_tokens, timings.tokens
-        )
+        tally = _Tally(len(order) * settings.trials, len(done), budget)
         jobs = _jobs(settings, folder, engine, done, tally)
         workers = _workers(settings, folder, engine)
         for outcome in stack.enter_context(closing(workers.outcomes(jobs))):
@@ -171,21 +213,20 @@ def _play(settings: RunSettings, folder: RunFolder, engine: Engine, report: Repo
 class _Tally:
     total: int
     done: int
-    budget: int | None
-    tokens: int = 0
+    budget: Budget
     errors: int = 0
     stopped: bool = False
     skipped: Counter[str] = field(default_factory=Counter)
 
     def count(self, outcome: Outcome) -> None:
         self.done += 1
-        self.tokens += outcome.tokens
+        self.budget.add(outcome.asked, outcome.tokens)
         self.errors += outcome.failed
         if outcome.line is None:
             self.skipped["no recording to play"] += 1
 
     def spent(self) -> bool:
-        self.stopped = self.budget is not None and self.tokens >= self.budget
+        self.stopped = self.budget.spent
         return self.stopped
 
 
@@ -221,45 +262,64 @@ def _write_rankings(folder: RunFolder) -> None:
                     out.write(encode(ranking))
 
 
-def _play_baselines(settings: RunSettings, folder: RunFolder, report: Reporter) -> None:
+def _play_baselines(
+    settings: RunSettings, folder: RunFolder, report: Reporter, budget: Budget
+) -> bool:
     """Play the same tasks with a floor and with the ceiling, in folders beside the run's files.
 
-    Tasks that the run skipped are left out, so that all three means are over the same tasks; the
-    simulator, the judge and a user that was named are the run's own.
+    Tasks that the run skipped are left out, so that all three means are over the same tasks.
+
+    Returns:
+        Whether the budget stopped them.
     """
     played = {trajectory.task_id for trajectory in folder.trajectories()}
+    for name, baseline in baselines_of(settings, all_given(settings, folder.tasks())).items():
+        path = folder.path / name
+
+        def stage(state: Progress, name: str = name) -> None:
+            report(Progress(name, state.done, state.total, state.errors))
+
+        if _run(baseline, RunFolder(path), True, stage, budget, played, earlier=False)[0]:
+            return True
+    return False
+
+
+def baselines_of(settings: RunSettings, all_given: bool) -> dict[str, RunSettings]:
+    """Return the settings of the floor and the ceiling of a run.
+
+    The simulator, the judge and a user that was named are the run's own.
+
+    Args:
+        settings: Of the run.
+        all_given: Whether it plays every goal with the tools that the task gives.
+    """
     floor = "random" if settings.model == "lexical" else "lexical"
     parts = {
         "floor": replace(settings, model=floor),
         "ceiling": replace(
             settings,
             model="oracle",
-            retriever=None if _all_given(settings, folder) else "oracle",
+            retriever=None if all_given else "oracle",
             retriever_options={},
         ),
     }
-    for name in BASELINES:
-        baseline = replace(
+    return {
+        name: replace(
             parts[name],
             role_models=_measuring(settings),
             roles={role: agent for role, agent in settings.roles.items() if role == USER},
             trials=1,
             baselines=False,
-            max_total_tokens=None,
             model_options=settings.model_options if _measuring(settings) else {},
         )
-        path = folder.path / name
-
-        def stage(state: Progress, name: str = name) -> None:
-            report(Progress(name, state.done, state.total, state.errors))
-
-        _run(baseline, RunFolder(path), True, stage, played)
+        for name in BASELINES
+    }
 
 
-def _all_given(settings: RunSettings, folder: RunFolder) -> bool:
-    """Tell whether the run plays every goal with the tools that the task gives."""
+def all_given(settings: RunSettings, tasks: Iterable[Task]) -> bool:
+    """Tell whether a run plays every goal with the tools that the task gives."""
     return settings.retriever is None and all(
-        goal.offered is not None for task in folder.tasks() for goal in task.goals
+        goal.offered is not None for task in tasks for goal in task.goals
     )
 
 

@@ -70,6 +70,7 @@ def score_run(
     match: str | None = None,
     sandbox: str = "monty",
     metrics_of: MetricsOf = lambda task, trial: (),
+    roles: Callable[[], list[dict[str, Any]]] = list,
 ) -> dict[str, Any]:
     """Score every trajectory of a run; writes scores.jsonl and summary.json, returns the summary.
 
@@ -84,6 +85,7 @@ def score_run(
         match: Rules of milestones and missions (`seal.evaluation.rules`); None: each task's own.
         sandbox: Where functions that a model wrote run (`seal.sandbox.NAMES`).
         metrics_of: Metrics with judges of their own.
+        roles: Called when all is scored: what each role's model was asked, for the usage.
 
     Raises:
         DataError: A trajectory of a task that the run does not have, or a damaged file.
@@ -117,6 +119,7 @@ def score_run(
     judged = judging.result()
     summary = _summary(folder, len(tasks), totals, summariser)
     summary |= {"judging": judged} if judged else {}
+    summary["usage"]["roles"] = roles()
     folder.write_json("summary.json", summary)
     return summary
 

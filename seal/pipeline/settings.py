@@ -103,7 +103,12 @@ class RunSettings:
     max_seconds: float | None = None
     """Wall-clock seconds for each chat."""
     max_total_tokens: int | None = None
-    """Tokens of the whole run; what is unfinished then can be resumed."""
+    """Tokens that models may be asked in the whole run, judges, simulators and baselines with them;
+    kept answers cost none. What is unfinished then can be resumed."""
+    max_dollars: float | None = None
+    """Likewise in US dollars, at the prices below."""
+    prices: str | Path | None = None
+    """File of prices that go before the shipped ones (`seal.pipeline.spending.prices`)."""
     temperature: float = 0.0
     seed: int = 0
     cutoffs: tuple[int, ...] = (5, 10)
@@ -149,6 +154,8 @@ class RunSettings:
         for flag, value in positive.items():
             if value is not None and not value > 0:  # NaN is not
                 raise UsageError(f"--{flag} {value}: it must be at least 1")
+        if self.max_dollars is not None and not 0 < self.max_dollars < math.inf:
+            raise UsageError(f"--max-dollars {self.max_dollars}: expected a number above 0")
         check_seed(self.seed)
         if not 0 <= self.temperature < math.inf:
             raise UsageError(f"--temperature {self.temperature}: expected a number of at least 0")

@@ -8,13 +8,14 @@ from __future__ import annotations
 import time
 from collections.abc import Generator, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, wait
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
 from seal.agents.replies import fault
 from seal.core.errors import DataError, InfrastructureError, NotRecordedError, SealError
 from seal.core.records import encode
 from seal.core.types import Ranking, Stop, Task, Trajectory
+from seal.pipeline.spending.ledger import Ledger, tokens_of
 from seal.pipeline.threads import Threads
 
 if TYPE_CHECKING:
@@ -43,11 +44,14 @@ class Outcome:
     """The trajectory as a line of its file; None where the task was skipped."""
     failed: bool = False
     tokens: int = 0
+    """Spent by all models that were asked while it was played."""
     seconds: float = 0.0
     started: float = 0.0
     """Seconds since 1970."""
     note: str = ""
     """Why it was skipped or failed."""
+    asked: Ledger = field(default_factory=dict)
+    """What models were asked, and by whom."""
 
 
 class Workers(Protocol):
@@ -79,6 +83,7 @@ def play_job(engine: Engine, job: Job) -> Outcome:
             trajectory = _error(job, str(error))
             line = encode(trajectory)
     except NotRecordedError as error:
+        engine.meter.take()
         return Outcome(job.task.id, job.trial, None, note=str(error), started=started)
     except InfrastructureError as error:
         trajectory = _error(job, str(error))
@@ -88,10 +93,20 @@ def play_job(engine: Engine, job: Job) -> Outcome:
     except (Exception, SystemExit) as error:  # what a plug-in may do outside of its role's reply
         trajectory = _error(job, fault(error))
         line = encode(trajectory)
-    tokens = sum(s.usage.tokens_in + s.usage.tokens_out for s in trajectory.steps if s.usage)
+    asked = engine.meter.take()
     note = next((stop.error for stop in trajectory.stops if stop.error), "")
     seconds = time.monotonic() - clock
-    return Outcome(job.task.id, job.trial, line, trajectory.failed, tokens, seconds, started, note)
+    return Outcome(
+        job.task.id,
+        job.trial,
+        line,
+        trajectory.failed,
+        tokens_of(asked),
+        seconds,
+        started,
+        note,
+        asked,
+    )
 
 
 def _error(job: Job, text: str) -> Trajectory:

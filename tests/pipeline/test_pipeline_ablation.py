@@ -252,7 +252,7 @@ def test_a_budget_is_that_of_all_runs(
     settings = {"model": "openai/x", "base_url": server.url, "workers": 1, "limit": 2}
     done = seal.ablate("react", pool, out=tmp_path / "d", max_total_tokens=40, **settings)
     assert done.exit_code == 3
-    assert done.content["notes"][0].startswith("the budget of tokens is spent")
+    assert done.content["notes"][0].startswith("the budget is spent")
     assert done.content["comparisons"] == []
     whole = seal.ablate("react", pool, out=tmp_path / "d", resume=True, **settings)
     assert whole.exit_code == 0

@@ -130,7 +130,7 @@ def test_torn_timings_are_cut_off_and_what_was_spent_is_summed(tmp_path: Path):
         file.write(b'{"task_id":"c","tok')
 
     with closing(Timings(path)) as timings:
-        assert timings.tokens == 12
+        assert timings.spent.tokens == 12
         timings.add(Outcome("c", 0, b"", tokens=1))
     assert [orjson.loads(line)["task_id"] for line in path.read_bytes().splitlines()] == [
         "a",

@@ -67,7 +67,7 @@ def _with_options_of_run(command: Callable[..., int]) -> Callable[..., int]:
             default=_DEFAULTS.get(name, parameter.default),
         )
         for name, parameter in theirs.items()
-        if name not in (*_OF_SWEEPS, "context")
+        if name not in (*_OF_SWEEPS, "dry_run", "context")
     ]
     parameters = [own, what, *taken]
     command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]

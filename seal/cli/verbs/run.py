@@ -223,8 +223,28 @@ def command(
     max_tokens: Annotated[int | None, typer.Option(help="Tokens of a chat.")] = None,
     max_seconds: Annotated[float | None, typer.Option(help="Seconds of a chat.")] = None,
     max_total_tokens: Annotated[
-        int | None, typer.Option(help="Tokens of the run: stops with exit code 3, resumable.")
+        int | None,
+        typer.Option(
+            help="Tokens that models are asked in the run, judges and simulators too: stops with "
+            "exit code 3, resumable."
+        ),
     ] = None,
+    max_dollars: Annotated[
+        float | None,
+        typer.Option(help="Likewise in US dollars; every model needs a price."),
+    ] = None,
+    prices: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="JSON of prices a million tokens, before those that ship."
+        ),
+    ] = None,
+    dry_run: Annotated[
+        bool,
+        typer.Option(
+            "--dry-run", help="Print chats, model calls, tokens and dollars; ask and write nothing."
+        ),
+    ] = False,
     temperature: Annotated[float, typer.Option(help="Of every model.")] = _DEFAULT.temperature,
     seed: Annotated[int, typer.Option(help="Of everything drawn.")] = _DEFAULT.seed,
     baselines: Annotated[
@@ -251,6 +271,10 @@ def command(
         _refuse_alone(context)
     baselines = baselines and not (swept and _source(context, "baselines") == "DEFAULT")
     settings = settings_of(context.params, baselines)
+    if dry_run:
+        if swept:
+            raise UsageError("--dry-run plans one run: leave --pool-sizes and further K out")
+        return _plan(settings, json)
     varied = _varied(context.params) if swept else None
     with output(json) as result:
         from seal.pipeline.run import free_folder
@@ -320,14 +344,26 @@ def _source(context: typer.Context, name: str) -> str:
     return "" if source is None else source.name
 
 
+def _plan(settings: RunSettings, json: bool) -> int:
+    from seal.pipeline.spending.plan import plan
+    from seal.report.spending import plan_tables
+
+    with output(json) as result:
+        found = plan(settings)
+        result.result({"plan": found})
+        result.show(*plan_tables(found))
+    return 0
+
+
 def _play(settings: RunSettings, out: Path, resume: bool, result: Output) -> int:
-    from seal.pipeline.run import run
+    from seal.pipeline.run import budget_of, run
     from seal.report.breakdown import breakdown_tables
     from seal.report.dialogue_section import dialogue_breakdown
     from seal.report.error_patterns import environment_patterns
     from seal.report.html import write_report
     from seal.report.missions import mission_breakdown
     from seal.report.notes import summary_notes
+    from seal.report.spending import spent_lines
     from seal.report.tables import summary_table
 
     if resume and not (out / "run.json").is_file():
@@ -344,6 +380,7 @@ def _play(settings: RunSettings, out: Path, resume: bool, result: Output) -> int
         *environment_patterns(folder),
     )
     result.show(summary_table(folder), *tables, *summary_notes(folder))
+    result.show(*spent_lines(folder, budget_of(settings).prices))
     result.show(f"run: {folder.path}", f"report: {report}")
     return played.exit_code
 

@@ -24,10 +24,10 @@ from seal.pipeline.comparison.pairs import compare
 from seal.pipeline.comparison.runs import side_of
 from seal.pipeline.engine import Engine
 from seal.pipeline.pools import open_pool
-from seal.pipeline.run import Progress, free_folder, run
+from seal.pipeline.run import Progress, budget_of, free_folder, run, within
 from seal.pipeline.run_folder import RunFolder
 from seal.pipeline.settings import RunSettings
-from seal.pipeline.timings import tokens_spent
+from seal.pipeline.spending.roles import spent_on
 
 Reporter = Callable[[str, int, int], None]
 """Told the stage, how many of its items are done, and how many there are."""
@@ -58,8 +58,8 @@ def ablate(
 
     Args:
         what: Name of the ablation (`conditions.ABLATIONS`).
-        settings: Of every run; what is varied gives way to the condition, and `max_total_tokens`
-            is the budget of all runs together.
+        settings: Of every run; what is varied gives way to the condition, and the budget
+            is that of all runs together.
         retrievers: Those to compare, of the ablation `retriever`; none: tfidf, bm25, oracle.
         out: Folder of the ablation; None: `runs/POOL-MODEL`, with a number where that is taken.
         resume: Go on with the ablation that `out` holds: what is played stays.
@@ -129,24 +129,22 @@ def _played(
     conditions = planned.conditions
     begin(out, _content(planned, settings, out, [], [f"{len(conditions)} runs are not finished"]))
     done: list[str] = []
-    spent = 0
+    budget = budget_of(settings)
     for condition in conditions:
         report("runs", len(done), len(conditions))
         folder = out / condition.name
-        left = None
-        if settings.max_total_tokens is not None:
-            left = settings.max_total_tokens - spent
-        if left is not None and left <= 0:
+        asked = within(condition.settings, budget)
+        if asked is None:
             break
-        asked = replace(condition.settings, max_total_tokens=left)
         code = run(asked, folder, True, _advance(report), condition.only).exit_code
         if code == 3:
             break
         done.append(condition.name)
-        spent += tokens_spent(folder / "timings.jsonl")
+        spent = spent_on(RunFolder(folder))
+        budget.add(spent.asked, spent.tokens)
     report("runs", len(done), len(conditions))
     missing = len(conditions) - len(done)
-    notes = [f"the budget of tokens is spent: {missing} of {len(conditions)} runs are not finished"]
+    notes = [f"the budget is spent: {missing} of {len(conditions)} runs are not finished"]
     content = _content(planned, settings, out, done, notes if missing else [])
     write(out, content)
     failed = any(row["errors"] for row in content["runs"])

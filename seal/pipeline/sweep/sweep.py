@@ -16,14 +16,14 @@ from seal.pipeline.drawing import without_distractors
 from seal.pipeline.engine import Engine
 from seal.pipeline.identity import check_resumable
 from seal.pipeline.played import played
-from seal.pipeline.run import Progress, free_folder, run
+from seal.pipeline.run import Progress, budget_of, free_folder, run, within
 from seal.pipeline.run_folder import BASELINES, RunFolder
 from seal.pipeline.settings import RunSettings
+from seal.pipeline.spending.roles import spent_on
 from seal.pipeline.sweep.draws import draw_pools, write_pool
 from seal.pipeline.sweep.files import begin, check_folder, discard, pool_folder, run_name, write
 from seal.pipeline.sweep.results import Played, results_of, rows_of
 from seal.pipeline.sweep.settings import RECALL_AT, SweepSettings, retriever_of
-from seal.pipeline.timings import tokens_spent
 
 Reporter = Callable[[str, int, int], None]
 """Told the stage, how many of its items are done, and how many there are."""
@@ -51,7 +51,7 @@ def sweep(
 
     Args:
         settings: Of every run; `pool` is drawn from, `top_k` gives way to `varied`, and
-            `max_total_tokens` is the budget of all runs together.
+            the budget is that of all runs together.
         varied: Sizes, samples, K.
         out: Folder of the sweep; None: `runs/POOL-MODEL`, with a number where that is taken.
         resume: Go on with the sweep that `out` holds: finished runs are skipped.
@@ -103,7 +103,7 @@ class _Sweep:
         self._out = out
         self._pool = pool
         self._report = report
-        self._spent = 0
+        self._budget = budget_of(settings)
         """Tokens of the runs so far."""
 
     def played(self, drawn: list[PoolSample]) -> SweepResult:
@@ -125,9 +125,7 @@ class _Sweep:
         smaller = [it for it in drawn if it.size < len(self._pool.tools())]
         notes = without_distractors((it.distractors for it in smaller), self._varied)
         if missing:
-            notes.append(
-                f"the budget of tokens is spent: {missing} of {len(planned)} runs are not finished"
-            )
+            notes.append(f"the budget is spent: {missing} of {len(planned)} runs are not finished")
         content = self._content(done, notes)
         write(self._out, content)
         failed = any(row["errors"] for row in content["rows"])
@@ -148,17 +146,15 @@ class _Sweep:
             _check_same(settings, folder)
         elif not self._play(settings, folder):
             return None
-        self._spent += tokens_spent(folder.path / "timings.jsonl")
+        spent = spent_on(folder)
+        self._budget.add(spent.asked, spent.tokens)
         return Played.of(drawn, top_k, name, folder)
 
     def _play(self, settings: RunSettings, folder: RunFolder) -> bool:
         """Play a run; returns False where the budget stopped it."""
-        left = None
-        if settings.max_total_tokens is not None:
-            left = settings.max_total_tokens - self._spent
-            if left <= 0:
-                return False
-        asked = replace(settings, max_total_tokens=left)
+        asked = within(settings, self._budget)
+        if asked is None:
+            return False
         return run(asked, folder.path, resume=True, progress=self._advance).exit_code != 3
 
     def _advance(self, state: Progress) -> None:
