@@ -12,6 +12,9 @@ from seal.evaluation.goals import failed
 from seal.evaluation.rule_judge import judge_answer, judge_trajectory
 from seal.evaluation.statements import statement
 
+OMITS = "omits"
+"""Cause of an answer that lacks what had to be said."""
+
 _SHORTEST = 2
 """Characters of a value of a result that hardly stands in an answer by chance."""
 
@@ -76,7 +79,7 @@ def _omits(evidence: Evidence) -> Cause | None:
             continue
         return Cause(
             "answer",
-            "omits",
+            OMITS,
             f"the answer does not state {listed(lacking)}",
             evidence.answer_step(),
             listed(lacking),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from seal.core.types import Score, Task, Tool, Trajectory
-from seal.evaluation.attribution.answers import of_answer
+from seal.evaluation.attribution.answers import OMITS, of_answer
 from seal.evaluation.attribution.evidence import Evidence
 from seal.evaluation.attribution.gold_steps import first_gold_step
 from seal.evaluation.attribution.relevant import first_of_relevant
@@ -91,7 +91,10 @@ def _of_chat(evidence: Evidence) -> Cause:
     user = broken_brief(evidence)
     if user is None or user.step is None:
         return agent
-    return user if agent.step is None or user.step < agent.step else agent
+    lacks = agent.stage == "not_called" or agent.cause == OMITS
+    if lacks or agent.step is None or user.step < agent.step:
+        return user  # what is lacking could have been done until the end
+    return agent
 
 
 def _of_agent(evidence: Evidence) -> Cause:

@@ -86,8 +86,7 @@ class _Walk:
         if found.cause == "not_called":
             return self._not_called(condition)
         if found.cause == "rejected":
-            finding = self._at(found.step)
-            return rejected(self._evidence, finding, self._of, self._passed) if finding else None
+            return self._rejected(condition, self._at(found.step))
         return self._wrong_value(found)
 
     def beyond(self) -> Cause | None:
@@ -140,16 +139,28 @@ class _Walk:
         return not_called(self._evidence, [gold.tool], cause, self._of, self._passed)
 
     def _wrong_value(self, found: GoldFinding) -> Cause:
-        finding = self._at(found.step)
         name = self._evidence.named(found.tool)
         if not found.faults:
             return argument("value", name, "", None, None, found.step, self._of, self._passed)
         fault = found.faults[0]
-        if finding is not None and not finding.valid:
-            return rejected(self._evidence, finding, self._of, self._passed)
         return argument(
             fault.problem, name, fault.name, fault.expected, fault.received, found.step,
             self._of, self._passed,
+        )  # fmt: skip
+
+    def _rejected(self, gold: Called, finding: Finding | None) -> Cause | None:
+        """Return what a schema does not take, beside what gold has there."""
+        if finding is None:
+            return None
+        cause = rejected(self._evidence, finding, self._of, self._passed)
+        named = finding.faults[0].name if finding.faults else ""
+        wanted = (gold.arguments or {}).get(named)
+        if wanted is None or not wanted.values:
+            return cause
+        fault = finding.faults[0]
+        return argument(
+            fault.kind, self._evidence.named(gold.tool), named, wanted.values, fault.received,
+            finding.step, self._of, self._passed,
         )  # fmt: skip
 
     def _not_asked(self, gold: Asked) -> Cause | None:

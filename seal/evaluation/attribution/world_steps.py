@@ -28,7 +28,7 @@ from seal.core.conditions import (
 )
 from seal.core.order import levels
 from seal.core.types import Milestone, Plan, Score
-from seal.evaluation.attribution.answers import gave_up
+from seal.evaluation.attribution.answers import OMITS, gave_up
 from seal.evaluation.attribution.evidence import (
     Evidence,
     argument,
@@ -221,7 +221,7 @@ class _Missed:
         if fault.similarity >= WHOLLY:
             said = "the agent said it at the wrong time"
         return Cause(
-            "answer", "omits", said, self._evidence.answer_step(), "", expected,
+            "answer", OMITS, said, self._evidence.answer_step(), "", expected,
             self._evidence.answer[:200], self._of, self._passed,
         )  # fmt: skip
 
