@@ -95,7 +95,9 @@ class _Pair:
     """Two runs."""
 
     pair: Mapping[str, Any]
-    rows: Sequence[_Row]
+    told: Sequence[_Row]
+    """Metrics of the family."""
+    others: Sequence[_Row]
     flips: Sequence[_Tasks]
     passes: Sequence[_Pass]
     excluded: Sequence[str]
@@ -173,9 +175,12 @@ def _pair(
         )
         for place, entry in enumerate(entries_of(content, pair), 1)
     ]
+    family = content["protocol"]["family"]
+    told = [row for row in rows if not family or row.entry["metric"] in family]
     return _Pair(
         pair,
-        rows,
+        told,
+        [row for row in rows if row not in told],
         list(_flips(anchor, pair, runs, link)),
         [_pass(entry) for entry in pair["passes"]],
         list(excluded_lines(content, pair)),

@@ -120,7 +120,14 @@ def test_every_pair_counts_once_and_sides_are_antisymmetric(tmp_path_factory, on
 
 @pytest.mark.parametrize(
     "line",
-    ["{", "7", '{"schema":"task/1"}', '{"schema":"score/1","task_id":"a"}'],
+    [
+        "{",
+        "7",
+        "{},{}",
+        '{"schema":"score/1"},7',
+        '{"schema":"task/1"}',
+        '{"schema":"score/1","task_id":"a"}',
+    ],
 )
 def test_a_bad_line_is_named(tmp_path: Path, line: str) -> None:
     path = tmp_path / "scores.jsonl"

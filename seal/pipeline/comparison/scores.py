@@ -119,7 +119,10 @@ class _Cells:
             TypeError: A field is of another type.
             ValueError: A line is no JSON, or a record of another kind.
         """
-        scores = map(_FIELDS, map(orjson.loads, lines))
+        parsed = orjson.loads(b"[%b]" % b",".join(lines))
+        if len(parsed) != len(lines):
+            raise ValueError("expected one record a line")
+        scores = map(_FIELDS, parsed)
         schemas, tasks, trials, goals, metrics, values, reasons = zip(*scores, strict=True)
         if set(schemas) != {_SCHEMA}:
             raise ValueError(f"expected records of schema {_SCHEMA!r}")
