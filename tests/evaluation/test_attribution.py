@@ -30,7 +30,8 @@ FIND, BOOK, RATE = "own/find", "own/book", "own/rate"
 
 def tool(name: str) -> Tool:
     properties = {"city": {"type": "string"}, "nights": {"type": "integer"}}
-    return Tool(f"own/{name}", name, parameters={"type": "object", "properties": properties})
+    schema = {"type": "object", "properties": properties, "additionalProperties": False}
+    return Tool(f"own/{name}", name, parameters=schema)
 
 
 TOOLS = {t.id: t for t in map(tool, ("find", "book", "rate"))}
@@ -175,6 +176,11 @@ def test_a_wrong_argument_says_which_expected_and_received() -> None:
 def test_a_rejected_argument_is_shown_beside_gold() -> None:
     found = why(ONE, chat(call("find", {"kind": "wrong_type", "message": "no"}, city=3))).found
     assert (found.cause, found.expected, found.received) == ("wrong_type", "Porto", 3)
+
+
+def test_a_call_that_gold_accepts_and_that_ran_is_right_whatever_its_schema_says() -> None:
+    asked = goal(called(FIND, town="Porto"))
+    assert stage(asked, chat(call("find", town="Porto")))[0] == "answer"
 
 
 def test_a_call_that_was_never_answered_is_not_blamed() -> None:

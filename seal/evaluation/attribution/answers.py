@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from seal.core.conditions import Replied
+from seal.core.conditions import Asked, Replied
 from seal.core.plain import leaves
 from seal.core.types import Goal
 from seal.evaluation.attribution.evidence import Evidence, listed
@@ -127,11 +127,13 @@ def _judged(evidence: Evidence) -> Cause | None:
 
     A goal whose gold names no calls has no such proof.
     """
-    if evidence.goal.plans is None or no_gold(evidence.goal) == "the goal has no plan":
+    plans = evidence.goal.plans
+    if not plans:
         return None
+    questions = [any(isinstance(m.condition, Asked) for m in p.milestones) for p in plans]
     return Cause(
         "answer",
-        "judged",
+        "asked_nothing" if all(questions) else "judged",
         f"what gold asks of calls was done; {evidence.decision.metric} is not reached: "
         f"{evidence.decision.reason or 'no reason given'}",
         evidence.answer_step(),

@@ -29,6 +29,7 @@ from seal.evaluation.attribution.stages import Cause
 from seal.evaluation.attribution.verdicts import MISSION
 from seal.evaluation.error_patterns.findings import Finding
 from seal.evaluation.error_patterns.gold import GoldFinding, choose
+from seal.evaluation.goals import failed
 
 
 def first_gold_step(evidence: Evidence) -> Cause | None:
@@ -86,6 +87,8 @@ class _Walk:
         if found.cause == "not_called":
             return self._not_called(condition)
         if found.cause == "rejected":
+            if self._ran_all_the_same(condition):
+                return None
             return self._rejected(condition, self._at(found.step))
         return self._wrong_value(found)
 
@@ -147,6 +150,16 @@ class _Walk:
             fault.problem, name, fault.name, fault.expected, fault.received, found.step,
             self._of, self._passed,
         )  # fmt: skip
+
+    def _ran_all_the_same(self, gold: Called) -> bool:
+        """Tell whether a call that gold accepts brought a result, whatever its schema says."""
+        return any(
+            f.call is not None
+            and f.call.tool == gold.tool
+            and gold.accepts(f.call.arguments)
+            and not failed(self._evidence.result(f))
+            for f in self._evidence.calls
+        )
 
     def _rejected(self, gold: Called, finding: Finding | None) -> Cause | None:
         """Return what a schema does not take, beside what gold has there."""

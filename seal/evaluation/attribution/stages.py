@@ -26,7 +26,7 @@ MEANINGS: dict[Stage, str] = {
     "infrastructure": "infrastructure failed",
     "not_retrieved": "gold tool not retrieved",
     "user": "user simulator broke its brief",
-    "not_called": "gold tool offered, not called",
+    "not_called": "gold tool retrieved, not called",
     "wrong_tool": "wrong tool",
     "wrong_argument": "wrong argument",
     "tool_error": "tool error not recovered",

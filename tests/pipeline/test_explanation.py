@@ -1,0 +1,147 @@
+"""A run explained from its files alone, whole, torn, moved or mixed up."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import seal
+from seal.core.errors import DataError, UsageError
+from seal.pipeline.explanation.explain import explain_run
+from seal.pipeline.run_folder import RunFolder
+
+
+@pytest.fixture(scope="module")
+def played(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("explained")
+    seal.run(limit=12, baselines=False, out=folder / "run", cache_dir=folder / "cache")
+    return folder / "run"
+
+
+@pytest.fixture
+def run(played: Path, tmp_path: Path) -> RunFolder:
+    """A copy of the run, moved elsewhere, of its files alone."""
+    (tmp_path / "moved").mkdir()
+    for file in played.glob("*.json*"):
+        (tmp_path / "moved" / file.name).write_bytes(file.read_bytes())
+    return RunFolder.open(tmp_path / "moved")
+
+
+def lines(path: Path) -> list[str]:
+    return path.read_text("utf-8").splitlines(keepends=True)
+
+
+def put(path: Path, kept: list[str]) -> None:
+    path.write_text("".join(kept), "utf-8")
+
+
+def stages(found: dict[str, Any]) -> dict[str, int]:
+    return {row["stage"]: row["goals"] for row in found["stages"] if row["goals"]}
+
+
+def test_a_waterfall_ends_with_what_is_solved(run: RunFolder) -> None:
+    found = explain_run(run)
+    assert found["goals"] == 12
+    assert found["stages"][-1]["left"] == found["solved"]
+    assert sum(row["goals"] for row in found["stages"]) == found["failed"] + found["errors"]
+    assert len(found["attributions"]) == found["failed"] + found["errors"]
+    for row in found["stages"]:
+        assert row["share"] == pytest.approx(row["goals"] / 12, abs=1e-6)
+        assert row["low"] <= row["share"] <= row["high"]
+        assert sum(row["causes"].values()) == row["goals"]
+        assert len(row["examples"]) == min(3, row["goals"])
+
+
+def test_equal_runs_are_explained_alike(run: RunFolder) -> None:
+    assert json.dumps(explain_run(run)) == json.dumps(explain_run(run))
+
+
+def test_examples_are_of_as_many_causes_as_there_are(run: RunFolder) -> None:
+    for row in explain_run(run)["stages"]:
+        shown = {example["cause"] for example in row["examples"]}
+        assert len(shown) == min(3, len(row["causes"]))
+
+
+def test_the_order_of_the_files_does_not_matter(run: RunFolder) -> None:
+    before = stages(explain_run(run))
+    for name in ("tasks.jsonl", "trajectories.jsonl", "scores.jsonl"):
+        put(run.path / name, lines(run.path / name)[::-1])
+    assert stages(explain_run(run)) == before
+
+
+def test_a_run_without_scores_says_how_to_get_them(run: RunFolder) -> None:
+    run.scores_path.unlink()
+    with pytest.raises(DataError, match=r"not scored.*seal score"):
+        explain_run(run)
+
+
+def test_a_run_without_chats_has_nothing_to_explain(run: RunFolder) -> None:
+    put(run.trajectories_path, [])
+    with pytest.raises(DataError, match=r"holds no chat.*seal run"):
+        explain_run(run)
+
+
+def test_chats_that_are_missing_are_counted(run: RunFolder) -> None:
+    put(run.trajectories_path, lines(run.trajectories_path)[:10])
+    found = explain_run(run)
+    assert (found["goals"], found["excluded"]) == (10, {"not played": 2})
+
+
+def test_goals_without_scores_are_counted(run: RunFolder) -> None:
+    first = json.loads(lines(run.scores_path)[0])["task_id"]
+    put(run.scores_path, [s for s in lines(run.scores_path) if f'"{first}"' not in s])
+    found = explain_run(run)
+    assert (found["goals"], found["excluded"]) == (11, {"not scored": 1})
+
+
+@pytest.mark.parametrize("name", ["trajectories.jsonl", "scores.jsonl", "tasks.jsonl"])
+def test_a_torn_last_line_is_counted_and_the_rest_explained(run: RunFolder, name: str) -> None:
+    whole = (run.path / name).read_bytes()
+    (run.path / name).write_bytes(whole[:-30])
+    found = explain_run(run)
+    assert found["goals"] in (11, 12)
+    assert found["excluded"][f"torn last line: {name}"] == 1
+
+
+@pytest.mark.parametrize("name", ["trajectories.jsonl", "scores.jsonl", "tasks.jsonl"])
+def test_a_damaged_line_is_named(run: RunFolder, name: str) -> None:
+    kept = lines(run.path / name)
+    put(run.path / name, [kept[0], "{}\n", *kept[1:]])
+    with pytest.raises(DataError, match=rf"{name}, line 2"):
+        explain_run(run)
+
+
+def test_scores_of_another_run_are_refused(run: RunFolder) -> None:
+    score = json.loads(lines(run.scores_path)[0])
+    put(run.scores_path, [json.dumps(score | {"task_id": "elsewhere"}) + "\n"])
+    with pytest.raises(DataError, match=r"of another run.*seal score"):
+        explain_run(run)
+
+
+def test_a_metric_that_nobody_scored_is_refused(run: RunFolder) -> None:
+    with pytest.raises(UsageError, match=r"no goal .* value of the metric 'fac'"):
+        explain_run(run, metric="fac")
+
+
+def test_another_metric_decides(run: RunFolder) -> None:
+    found = explain_run(run, metric="call_recall")
+    assert found["decided_by"].keys() == {"call_recall"}
+    assert found["excluded"]
+
+
+def test_files_are_written_and_equal(run: RunFolder, tmp_path: Path) -> None:
+    found = seal.explain(run, out=tmp_path / "out")
+    written = json.loads((tmp_path / "out" / "explanation.json").read_text("utf-8"))
+    assert written["stages"] == found["stages"]
+    assert "## why goals failed" in (tmp_path / "out" / "explanation.md").read_text("utf-8")
+    first = (tmp_path / "out" / "figures" / "waterfall.svg").read_bytes()
+    seal.explain(run, out=tmp_path / "out")
+    assert (tmp_path / "out" / "figures" / "waterfall.svg").read_bytes() == first
+
+
+def test_a_folder_of_something_else_is_left_alone(run: RunFolder, tmp_path: Path) -> None:
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "thesis.tex").write_text("chapter 1", "utf-8")
+    with pytest.raises(UsageError, match=r"holds something else.*thesis\.tex"):
+        seal.explain(run, out=tmp_path / "out")
