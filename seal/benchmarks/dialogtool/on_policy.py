@@ -94,23 +94,23 @@ def _acts(calls: Sequence[tuple[ToolCall, Tool, JSON]]) -> Iterator[Step]:
     for number, (call, tool, rows) in enumerate(calls):
         made = replace(call, id=f"call_{number}")
         if _books(tool):
-            yield Step(0, _AGENT, _USER, _question(tool, call.arguments or {}))
+            yield Step(0, _AGENT, _USER, _question(call.arguments or {}))
         yield Step(0, _AGENT, _EXECUTOR, call=made)
         text = json_text(rows)
         yield Step(0, _EXECUTOR, _AGENT, text, result=ToolResult(made.id, text))
 
 
-def _question(tool: Tool, arguments: Mapping[str, JSON]) -> str:
+def _question(arguments: Mapping[str, JSON]) -> str:
     """Return how leave is asked for.
 
-    What it is for stands before the question, and without the names of slots: to a question that
-    names them the user answers by their values.
+    Without the names of slots and of the app, which may be called like one (a cinema): to a
+    question that names a slot the user answers by its value.
     """
     told = ", ".join(
         f"{_name(slot)}: {_value(value)}" if isinstance(value, bool) else _value(value)
         for slot, value in arguments.items()
     )
-    return f"I would do this with {tool.category}: {told}. Shall I go ahead with that?"
+    return f"I would do this: {told}. Shall I go ahead with that?"
 
 
 def _calls(task: Task, tools: Mapping[str, Tool]) -> Iterator[tuple[ToolCall, Tool, JSON]]:
