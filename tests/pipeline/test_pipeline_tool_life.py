@@ -303,3 +303,13 @@ def test_a_role_that_a_task_names_is_played(pool, tmp_path):
     assert drawn_role(shipped_roles(), named, 3)["name"] == "dry librarian"
     with pytest.raises(DataError, match="no role 'nobody'"):
         drawn_role(shipped_roles(), replace(named, metadata={"role": "nobody"}), 3)
+
+
+def test_a_role_that_is_never_asked_is_scored_for_it(pool, tmp_path):
+    options = {"decisions": "own", "tasks": "awareness,selection"}
+    result = play(pool, tmp_path / "run", model="lexical", world_options=options)
+    seated = {tuple(t.provenance["seated"]) for t in result.folder.trajectories()}
+    assert seated == {("awareness", "executor", "requester", "user_simulator")}
+    metrics = result.summary["metrics"]
+    assert metrics["selection"]["n"] == metrics["awareness"]["n"]
+    assert "bleu" not in metrics or metrics["bleu"]["n"] == 0

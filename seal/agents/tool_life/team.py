@@ -16,7 +16,7 @@ a run's temperature is the user's.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any, get_args
 
@@ -105,7 +105,7 @@ class ToolLife:
             variants={CREATION: creation},
             measured={"decisions": decisions, "tasks": list(tasks), **_told(roles, tasks)},
             arranged={"apps": apps},
-            facts=_Casting(roles) if ACTOR in seated else None,
+            facts=_Casting(roles, seated),
         )
 
 
@@ -160,18 +160,23 @@ def _after(decisions: str, seated: set[str]) -> dict[str, tuple[str, ...]]:
 
 
 class _Casting:
-    """Gives each dialogue its role.
+    """Tells of each dialogue who is seated, and which role the actor keeps.
+
+    A role that is seated and never spoke is scored, one that is not seated is not.
 
     Args:
         roles: To draw from.
+        seated: Roles of the chat.
     """
 
-    def __init__(self, roles: Sequence[Role]) -> None:
+    def __init__(self, roles: Sequence[Role], seated: Collection[str]) -> None:
         self._roles = roles
+        self._seated = sorted(seated)
 
     def __call__(self, task: Task, seed: int) -> dict[str, JSON]:
-        """Return the role of a task."""
-        return {"role": dict(drawn_role(self._roles, task, seed))}
+        """Return the facts of a task's chat."""
+        kept = {"role": dict(drawn_role(self._roles, task, seed))} if ACTOR in self._seated else {}
+        return {"seated": self._seated, **kept}
 
 
 def _example(task: Task, seed: int) -> dict[str, JSON]:
