@@ -101,7 +101,7 @@ class LLMJudge:
         first = self._ask(1, asked)
         if first.label != "unsure":
             return first
-        return self._ask(2, {**asked, "trajectory": [_shown(s) for s in steps if _visible(s)]})
+        return self._ask(2, {**asked, "trajectory": shown_steps(steps)})
 
     def solvable(self, goal: Goal, tools: Sequence[Tool]) -> Solvability:
         """Return whether a request can be met at all, by what it says and these tools.
@@ -212,6 +212,11 @@ def _fields(text: str) -> tuple[str, str] | None:
         return None
     reason = fields.get("reason", "")
     return (fields["verdict"].strip().lower(), reason) if isinstance(reason, str) else None
+
+
+def shown_steps(steps: Sequence[Step]) -> list[dict[str, Any]]:
+    """Return what a judge is shown of a trajectory."""
+    return [_shown(step) for step in steps if _visible(step)]
 
 
 def _visible(step: Step) -> bool:

@@ -153,6 +153,14 @@ class Judges:
     def _specs(self) -> tuple[Any, ...]:
         return self._cast.judge_specs or (self._cast.spec("judge"),)
 
+    @property
+    def verdicts(self) -> str:
+        """Digest of the file of recorded verdicts; empty where none are taken.
+
+        Every run has a file of its own, so it is no part of what is measured.
+        """
+        return "" if self._recorded is None else self._recorded.digest
+
     def identity(self) -> dict[str, JSON]:
         """Return what a run's record says about its judges.
 
@@ -163,8 +171,7 @@ class Judges:
         plain = published == (PASS_PAPER,) and self._votes is None
         told: dict[str, JSON] = {} if plain else {"published": list(published)}
         if self._recorded is not None:
-            recorded = {"judge": RecordedJudge("").identity, "verdicts": self._recorded.digest}
-            return {**told, **recorded}
+            return {**told, "judge": RecordedJudge("").identity}
         if not self.by_model:
             return {"judge": RuleJudge().identity, **told}
         for spec in self._specs:

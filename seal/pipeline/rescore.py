@@ -123,6 +123,8 @@ def _note(folder: RunFolder, judges: Judges, metrics: list[Any], match: str | No
     with Lock(folder.path):
         manifest = folder.manifest()
         manifest["measure"]["judge"] = judges.identity()
+        manifest.pop("verdicts", None)
+        manifest |= {"verdicts": judges.verdicts} if judges.verdicts else {}
         manifest["measure"]["metrics"] = metrics
         if _sandbox(folder):
             manifest["measure"]["sandbox"] = identity_of(_sandbox(folder))

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 import typer
 
 from seal.cli.failure import tell
-from seal.cli.options import Json, new_app
+from seal.cli.options import BaseUrl, CacheDir, Json, ModelOptions, Votes, new_app, typed_pairs
 from seal.cli.output import output
 
 app = new_app()
@@ -40,6 +40,24 @@ def command(
     ] = False,
     seed: Annotated[int, typer.Option(help="Of intervals and tests.")] = 0,
     resamples: Annotated[int, typer.Option(min=1, help="Of each interval and test.")] = 10_000,
+    win_rate: Annotated[
+        bool,
+        typer.Option(
+            "--win-rate",
+            help="Ask a judge, in both orders, which of two runs served each goal better: each "
+            "run with the first; without --judge-model by the labels of their pass rates.",
+        ),
+    ] = False,
+    judge_model: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="MODEL", help="PROVIDER/MODEL of that judge; repeated, they vote together."
+        ),
+    ] = None,
+    votes: Votes = None,
+    model_option: ModelOptions = None,
+    base_url: BaseUrl = None,
+    cache_dir: CacheDir = None,
     out: Annotated[
         Path | None,
         typer.Option(metavar="DIR", help="Folder for comparison.json, .md, .tex and .html."),
@@ -59,8 +77,29 @@ def command(
 
         asked = CompareSettings(pairs, tuple(metric or ()), success, force, seed, resamples)
         content = compare(runs, asked, out)
+        wins = []
+        if win_rate:
+            from seal.pipeline.preferring import win_rate as win_rate_of
+
+            wins = [
+                win_rate_of(
+                    runs[0],
+                    run,
+                    judge_model=tuple(judge_model) if judge_model else None,
+                    votes=1 if votes is None else votes,
+                    model_options=typed_pairs("--model-option", model_option),
+                    base_url=base_url,
+                    cache_dir=cache_dir,
+                )
+                for run in runs[1:]
+            ]
+            content = {**content, "win_rate": wins}
         result.result(content)
         result.show(*(() if json else comparison_tables(content)))
+        for found in wins:
+            from seal.report.judging import win_rate_notes
+
+            result.show(*win_rate_notes(found))
         if out is not None:
             result.show(f"comparison: {out / 'comparison.html'}")
         for text in content["differs"]:

@@ -1,0 +1,325 @@
+"""Published judges, votes, recorded verdicts, audits and win rates of whole runs."""
+
+import csv
+import json
+from pathlib import Path
+
+import pytest
+from servers import failure, text
+from small_pools import Weatherman, many, play, write_pool
+
+import seal
+from seal.benchmarks.toolbench.verdicts import read_preferences, read_verdicts
+from seal.core.errors import DataError, UsageError
+from seal.pipeline.auditing import audit_run
+from seal.pipeline.preferring import win_rate
+from seal.pipeline.rescore import rescore
+from seal.pipeline.run_folder import RunFolder
+
+OTHER = {"name": "Finish", "arguments": '{"final_answer": "x"}'}
+NAMED = {"max_tries": 1, "first_wait_s": 0.01}
+
+
+@pytest.fixture
+def played(pool: Path, tmp_path: Path) -> Path:
+    return play(pool, tmp_path / "run", model=Weatherman()).folder.path
+
+
+def scores(run: Path, metric: str):
+    return [score for score in RunFolder(run).scores() if score.metric == metric]
+
+
+def by_seed(labels):
+    """Answer by turns of distinct seeds, so that votes differ and chats do not."""
+    seeds: dict[int, int] = {}
+
+    def script(request):
+        seed = request.body["seed"]
+        number = seeds.setdefault(seed, len(seeds)) % len(labels)
+        return text(json.dumps({"verdict": labels[number], "reason": "r"}))
+
+    return script
+
+
+def test_votes_of_one_judge_give_majority_agreement_and_kappa(played, model_server):
+    server = model_server(by_seed(["solved", "solved", "unsolved"]))
+    summary = rescore(played, judge_model="openai/j", base_url=server.url, votes=3, workers=1)
+
+    details = scores(played, "pass_rate")[0].details
+    assert (details["label"], details["solved"]) == ("solved", pytest.approx(2 / 3))
+    assert [vote["label"] for vote in details["votes"]] == ["solved", "solved", "unsolved"]
+    judging = summary["judging"]["pass_rate"]
+    assert (judging["votes"], judging["judges"]) == (3, ["openai/j"])
+    assert judging["agreement"] == {"openai/j": pytest.approx(1 / 3, abs=1e-6)}
+    assert judging["kappa"] == -0.5  # P = 1/3, P_e = 5/9
+    assert len({request.body["seed"] for request in server.received}) == 12
+
+
+def test_several_models_vote_and_an_even_tie_is_unsure(played, model_server):
+    def script(request):
+        label = "solved" if request.body["model"] == "a" else "unsolved"
+        return text(json.dumps({"verdict": label}))
+
+    server = model_server(script)
+    summary = rescore(played, judge_model=("openai/a", "openai/b"), base_url=server.url)
+
+    found = scores(played, "pass_rate")[0]
+    assert (found.value, found.details["label"]) == (0.0, "unsure")
+    assert found.details["reason"] == "the votes are tied: solved 1, unsolved 1"
+    assert summary["judging"]["pass_rate"]["kappa"] == -1.0
+    panel = RunFolder(played).manifest()["measure"]["judge"]["panel"]
+    assert [one["model"] for one in panel] == ["openai/a", "openai/b"]
+
+
+def test_published_judges_ask_their_own_questions(played, model_server):
+    def script(request):
+        asked = request.body["messages"][0]["content"]
+        if "One word" in asked or "one word" in asked:
+            return text("Solved0304")
+        if "carried out at all" in asked:
+            return text(json.dumps({"verdict": "unsolvable"}))
+        return text(json.dumps({"verdict": "unsure"}))
+
+    server = model_server(script)
+    judges = "tooleval,sopr,fac"
+    summary = rescore(played, judges, judge_model="openai/j", base_url=server.url)
+
+    means = {name: entry["mean"] for name, entry in summary["metrics"].items()}
+    assert (means["tooleval"], means["sopr"], means["fac"]) == (1.0, 0.5, 1.0)
+    assert means["pass_rate"] == 1.0  # by rule, for it was not asked for
+    assert summary["judging"]["sopr"]["runs"] == [0.5] * 4
+    assert scores(played, "tooleval")[0].details["hallucination"] is False
+
+
+def test_rules_judge_by_every_published_rule_offline(played):
+    summary = rescore(played, "pass_paper,tooleval,sopr,fac")
+    assert {summary["metrics"][m]["mean"] for m in ("tooleval", "sopr", "fac")} == {1.0}
+
+
+def test_unusable_votes_are_counted_and_the_others_decide(played, model_server):
+    def script(request):
+        prose = request.body["model"] == "a"
+        return text("9 out of 10" if prose else json.dumps({"verdict": "solved"}))
+
+    server = model_server(script)
+    summary = rescore(played, judge_model=("openai/a", "openai/b"), base_url=server.url)
+
+    assert summary["metrics"]["pass_rate"]["mean"] == 1.0
+    assert summary["judging"]["pass_rate"]["unusable"] == 4
+    assert summary["judging"]["pass_rate"]["lost"] == 0
+
+
+def test_a_judge_that_is_down_is_an_error_and_never_a_score(played, model_server):
+    server = model_server(lambda request: failure(500))
+    summary = rescore(
+        played, "sopr,fac", judge_model="openai/j", base_url=server.url, model_options=NAMED
+    )
+
+    assert summary["errors"] == 4
+    assert summary["metrics"]["sopr"]["mean"] is None
+    assert set(summary["metrics"]["fac"]["reasons"]) == {"infrastructure"}
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"votes": 0}, "--votes 0"),
+        ({"votes": 3}, "rules always vote alike"),
+        ({"judge": "sopr,nobody"}, "it must be rule, llm or auto"),
+        ({"judge_model": ("openai/a", "openai/a")}, "named twice"),
+    ],
+)
+def test_judges_that_cannot_be_are_refused(played, options, said):
+    with pytest.raises(UsageError, match=said):
+        rescore(played, **options)
+
+
+def verdict_file(path: Path, run: Path, labels=("Solved", "Unsure"), **changes) -> Path:
+    """Write verdicts on a run's tasks in upstream's format."""
+    answers = {t.task_id: t.answers[0] for t in RunFolder(run).trajectories()}
+    content = {}
+    for task in RunFolder(run).tasks():
+        said = {"return_type": "give_answer", "final_answer": answers[task.id]}
+        call = {"name": "Finish", "arguments": json.dumps(said), "response": ""}
+        content[task.id] = {
+            "query": task.goals[0].text,
+            "final_step": f"Final step: {call!r}",
+            "is_solved": {str(n): f"AnswerStatus.{label}" for n, label in enumerate(labels)},
+            **changes,
+        }
+    path.write_text(json.dumps(content))
+    return path
+
+
+def test_recorded_verdicts_stand_for_a_judge(played, tmp_path):
+    file = verdict_file(tmp_path / "v.json", played)
+    summary = rescore(played, "pass_paper,sopr,tooleval,fac", verdicts=file)
+
+    assert summary["metrics"]["sopr"]["mean"] == 0.75
+    assert summary["judging"]["sopr"]["runs"] == [1.0, 0.5]
+    assert summary["judging"]["sopr"]["deviation"] == 25.0
+    assert summary["metrics"]["fac"]["reasons"] == {"no verdict recorded": 4}
+    manifest = RunFolder(played).manifest()
+    assert manifest["measure"]["judge"]["judge"] == "recorded/1"
+    assert manifest["verdicts"]  # every run has its own file: no part of the measure
+
+
+def test_a_recorded_label_off_the_scale_is_counted(played, tmp_path):
+    file = verdict_file(tmp_path / "v.json", played, ["Solved", "Perhaps"])
+    summary = rescore(played, "sopr", verdicts=file)
+
+    assert (summary["metrics"]["sopr"]["mean"], summary["judging"]["sopr"]["unusable"]) == (1.0, 4)
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"query": "What else?"}, "none of its 4 queries"),
+        ({"final_step": f"Final step: {OTHER!r}"}, "4 of 4 answers are not those of"),
+        ({"is_solved": None}, "expected query .* and is_solved"),
+        ({"is_solved": {"first": "x"}}, "no whole number"),
+    ],
+)  # fmt: skip
+def test_verdicts_of_another_run_or_of_none_are_refused(played, tmp_path, changes, said):
+    file = verdict_file(tmp_path / "v.json", played, **changes)
+    with pytest.raises(DataError, match=said):
+        rescore(played, "sopr", verdicts=file)
+
+
+def test_audit_holds_a_judge_against_rules_and_people(played, tmp_path, model_server):
+    server = model_server(
+        lambda request: text(
+            json.dumps({"verdict": "unsolved" if b"Oslo" in request.raw else "solved"})
+        )
+    )
+    rescore(played, judge_model="openai/j", base_url=server.url)
+    labels = tmp_path / "labels.csv"
+    rows = [("rome-0", "unsolved"), ("oslo-1", "unsolved"), ("bern-2", "solved"), ("lima-3", "ok")]
+    with labels.open("w", newline="") as lines:
+        csv.writer(lines).writerows([("task_id", "label"), *rows])
+    found = audit_run(RunFolder(played), labels)
+
+    people, rules = found["pass_rate"]["people"], found["pass_rate"]["rules"]
+    assert (people["n"], people["precision"], people["recall"]) == (3, 0.5, 1.0)
+    assert [example["task"] for example in people["examples"]] == ["rome-0"]
+    assert (rules["n"], rules["precision"], rules["recall"]) == (4, 1.0, 0.75)
+    assert found["labels"]["problems"] == [
+        "labels.csv, line 5: label 'ok': expected solved or unsolved"
+    ]
+
+
+def test_labels_of_another_run_are_refused(played, tmp_path):
+    labels = tmp_path / "labels.csv"
+    labels.write_text("task_id,label\nparis-9,solved\n")
+    with pytest.raises(DataError, match="labels of another run: none of 1"):
+        audit_run(RunFolder(played), labels)
+    labels.write_text("task,verdict\n")
+    with pytest.raises(DataError, match="no column task_id, label"):
+        audit_run(RunFolder(played), labels)
+
+
+class Silent(Weatherman):
+    """Answers nothing in Rome, and otherwise at more length."""
+
+    def complete(self, request):
+        found = super().complete(request)
+        if found.calls:
+            return found
+        rome = "Rome" in found.content
+        return type(found)("" if rome else f"{found.content} Enjoy it!")
+
+
+@pytest.fixture
+def two(pool, tmp_path, played):
+    return played, play(pool, tmp_path / "other", model=Silent("silent")).folder.path
+
+
+def preferring(choose):
+    """Answer by a function of (first answer, second answer)."""
+
+    def script(request):
+        shown = json.loads(request.body["messages"][1]["content"])
+        better = choose(shown["first"]["final_answer"], shown["second"]["final_answer"])
+        return text(json.dumps({"better": better, "reason": "r"}))
+
+    return script
+
+
+def test_win_rate_asks_in_both_orders(two, model_server):
+    server = model_server(preferring(lambda a, b: "first" if len(a) > len(b) else "second"))
+    found = win_rate(*two, judge_model="openai/j", base_url=server.url)
+
+    assert (found["win"], found["lose"], found["tie"]) == (0.75, 0.25, 0.0)
+    assert found["by"] == {"judge": 3, "missing": 1}
+    assert found["order"] == {"first": 0.5, "answers": 6, "turned": 0.0, "votes": 3}
+    assert len(server.received) == 6
+
+
+def test_a_judge_that_prefers_a_place_decides_nothing(two, model_server):
+    server = model_server(preferring(lambda a, b: "first"))
+    found = win_rate(*two, judge_model="openai/j", base_url=server.url, votes=2)
+
+    assert (found["win"], found["lose"], found["tie"]) == (0.0, 0.25, 0.75)
+    assert (found["order"]["first"], found["order"]["turned"]) == (1.0, 1.0)
+
+
+def test_win_rate_without_a_usable_answer_or_server_has_no_outcome(two, model_server):
+    prose = model_server(lambda request: text("the first one, I guess"))
+    found = win_rate(*two, judge_model="openai/j", base_url=prose.url)
+    assert (found["n"], found["by"]) == (1, {"missing": 1, "unusable": 3})
+
+    down = model_server(lambda request: failure(500))
+    found = win_rate(*two, judge_model="openai/k", base_url=down.url, model_options=NAMED)
+    assert found["by"] == {"error": 3, "missing": 1}
+
+
+def test_identical_runs_tie_by_rule(played):
+    found = win_rate(played, played)
+    assert (found["tie"], found["win_rate"], found["by"]) == (1.0, 0.5, {"equal": 4})
+
+
+def test_runs_without_a_task_in_common_are_refused(played, tmp_path):
+    pool = write_pool(tmp_path / "more", many(9)[5:])
+    other = play(pool, tmp_path / "else", model=Weatherman()).folder.path
+    with pytest.raises(DataError, match="no task and trial in common"):
+        win_rate(played, other)
+
+
+@pytest.mark.parametrize("kind", ["json", "csv"])
+def test_rates_of_upstreams_example_are_the_published_ones(kind, tmp_path, seal_data):
+    example = seal_data / "stabletoolbench" / "data_example"
+    seal.import_benchmark("toolbench", example, tmp_path / "pool")
+    for model, rate in (("cot", 2 / 3), ("dfs", 1.0)):
+        name = f"virtual_chatgpt_{model}"
+        run = play(tmp_path / "pool", tmp_path / model, model=f"recorded:{name}").folder.path
+        file = example / "pass_rate_results" / name / f"G1_instruction_{name}.{kind}"
+        summary = rescore(run, "pass_paper,sopr", verdicts=file)
+
+        assert read_verdicts(file).runs == 3
+        assert summary["metrics"]["sopr"]["mean"] == pytest.approx(rate, abs=1e-6)
+        assert summary["metrics"]["pass_rate"]["mean"] == pytest.approx(rate, abs=1e-6)
+        assert summary["judging"]["sopr"]["deviation"] == 0.0
+    with pytest.raises(DataError, match="verdicts of another run"):
+        rescore(tmp_path / "cot", "sopr", verdicts=file)
+
+
+def test_preferences_of_upstreams_example_are_the_published_ones(seal_data):
+    example = seal_data / "stabletoolbench" / "data_example"
+    (file,) = example.glob("preference_results/*.json")
+    found = read_preferences(file)
+    assert found.models == ("virtual_chatgpt_cot", "virtual_chatgpt_dfs")
+    assert found.shares() == {"win": 1.0, "lose": 0.0, "tie": 0.0}
+
+
+def test_preferences_that_are_none_are_refused(tmp_path):
+    file = tmp_path / "p.json"
+    for content, said in (
+        ('{"1": {"a": 1}}', "points of two models"),
+        ('{"1": {"a": 1, "b": 0}, "2": {"a": 1, "c": 0}}', "a and b"),
+        ('{"1": {"a": "x", "b": 0}}', "no whole numbers"),
+        ("{}", "no preferences"),
+        ("[", "no JSON"),
+    ):
+        file.write_text(content)
+        with pytest.raises(DataError, match=said):
+            read_preferences(file)
