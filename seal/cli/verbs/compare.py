@@ -1,5 +1,6 @@
 """Compare runs of one benchmark: paired differences, tests, power, tasks won and lost."""
 
+import os
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -70,6 +71,8 @@ def command(
     test, what difference could have been found, and how many tasks or trials would find this one;
     the tasks won and lost; pass^k and pass@k. Runs that do not measure the same are refused.
     """
+    # Products of small matrices: several threads would wait longer for each other than they compute.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     with output(json) as result:
         from seal.pipeline.comparison.study import CompareSettings
         from seal.report.comparison import compare
