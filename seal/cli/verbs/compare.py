@@ -71,7 +71,7 @@ def command(
     test, what difference could have been found, and how many tasks or trials would find this one;
     the tasks won and lost; pass^k and pass@k. Runs that do not measure the same are refused.
     """
-    # Products of small matrices: several threads would wait longer for each other than they compute.
+    # Of small matrices: several threads would wait longer for each other than they compute.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     with output(json) as result:
         from seal.pipeline.comparison.study import CompareSettings
