@@ -17,6 +17,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 
 from seal.core.call_keys import call_key
+from seal.core.tool_life import TEACHER
 from seal.core.types import Score, Task, Tool, Trajectory
 from seal.evaluation.goals import Value, failure_reason, undefined
 
@@ -41,8 +42,9 @@ class GoalState:
         failure = failure_reason(trajectory)
         if failure:
             return undefined(failure)
-        calls = list(trajectory.calls())
-        if calls and all(result is None for _, result in calls):
+        results = [result for _, result in trajectory.calls()]
+        taught = TEACHER in trajectory.provenance.get("seated", ())
+        if taught or (results and not any(results)):
             return undefined(_NOT_RUN)
         due = Counter(_due(task, len(trajectory.stops), tools))
         made = Counter(_made(trajectory, tools))

@@ -92,6 +92,8 @@ def test_without_a_run_call_or_with_a_failed_server_there_is_no_value() -> None:
     unrun = replace(whole, steps=whole.steps[:1])
     assert (scored(unrun).value, scored(unrun).weight) == (None, 0.0)
     assert "not run" in scored(unrun).reason
+    taught = replace(played(), provenance={"seated": ["requester", "teacher"]})
+    assert scored(taught).value is None
     assert "server down" in scored(played(stops=1, reason="error")).reason
 
 
