@@ -130,10 +130,11 @@ def _judged(evidence: Evidence) -> Cause | None:
     plans = evidence.goal.plans
     if not plans:
         return None
-    questions = [any(isinstance(m.condition, Asked) for m in p.milestones) for p in plans]
+    conditions = [m.condition for plan in plans for m in plan.milestones]
+    asks = bool(conditions) and all(isinstance(one, Asked) for one in conditions)
     return Cause(
         "answer",
-        "asked_nothing" if all(questions) else "judged",
+        "asked_nothing" if asks else "judged",
         f"what gold asks of calls was done; {evidence.decision.metric} is not reached: "
         f"{evidence.decision.reason or 'no reason given'}",
         evidence.answer_step(),
