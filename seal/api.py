@@ -76,6 +76,27 @@ def run(
     return play(asked, None if out is None else Path(out), resume, progress)
 
 
+def plan_run(pool: str | Path = "sample", **settings: Any) -> dict[str, Any]:
+    """Return what a run would ask its models and what that would cost; asks nobody.
+
+    Args:
+        pool: A shipped benchmark's name, or a folder that `import_benchmark` wrote.
+        **settings: Fields of `RunSettings`.
+
+    Returns:
+        As of `seal.pipeline.spending.plan.plan`: chats, and by role model calls, tokens, dollars.
+
+    Raises:
+        UnknownNameError: No such setting; names the closest.
+        UsageError: A setting that no run can have, or `max_dollars` for a model without a price.
+        DataError: The pool, or the file of prices, is malformed.
+    """
+    from seal.pipeline.spending.plan import plan
+
+    _check_settings(settings, RunSettings)
+    return plan(RunSettings(pool=pool, **settings))
+
+
 def sweep(
     pool: str | Path = "sample",
     *,
@@ -138,6 +159,7 @@ def ablate(
     pool: str | Path = "toolscan-sample",
     *,
     retrievers: Sequence[Any] = (),
+    ablated_roles: Sequence[str] = (),
     out: str | Path | None = None,
     resume: bool = False,
     progress: Callable[[str, int, int], None] | None = None,
@@ -148,10 +170,13 @@ def ablate(
     Args:
         what: feedback (on, off), format (native, action, json), react (react, plain), retriever
             (those of `retrievers`), irrelevance (tasks that no tool serves, and the answerable ones
-            that they were made of), or similarity (one run: its error rates by environment against
-            the likeness of the environments' tool names).
+            that they were made of), similarity (one run: its error rates by environment against
+            the likeness of the environments' tool names), injection (gold in the place of a stage:
+            plain, tools, calls, results, all), roles (none, each alone, all), tools (created,
+            recorded) or apps (hierarchical, flat).
         pool: A shipped benchmark's name, or a folder that `import_benchmark` wrote.
         retrievers: Those to compare, at least two; none: tfidf, bm25, oracle.
+        ablated_roles: Those of the ablation `roles`; none: planner, verifier, checker.
         out: Folder of the ablation; None: a new one under `runs/`. It gets comparison.json,
             comparison.md, a run folder for each condition, and of similarity with the extra
             `experiments` a figure.
@@ -170,6 +195,9 @@ def ablate(
         - kinds, of irrelevance: for each kind the shares that abstained, with intervals
           (`seal.evaluation.abstention` says what that is).
         - points and correlations, of similarity (`seal.pipeline.ablation.similarity`).
+        - costs, of injection: for each metric what each stage costs
+          (`seal.pipeline.ablation.injection.costs_of`).
+        - roles, of roles: for each condition what each role did (`seal.evaluation.role_work`).
         - protocol, system, and notes on what was left out.
 
     Raises:
@@ -182,14 +210,15 @@ def ablate(
     from seal.pipeline.ablation.conditions import ablation_named
     from seal.report.experiment import write_ablation
 
-    varied = ablation_named(what).field
+    ablation = ablation_named(what)
+    varied = "" if ablation.option else ablation.field
     if varied and varied in settings:
         repair = ": name several by `retrievers`" if varied == "retriever" else ": leave it out"
         raise UsageError(f"{varied} is what the ablation {what} varies{repair}")
     _check_settings(settings, RunSettings)
     asked = RunSettings(pool=pool, **{"baselines": False, **settings})
     place = None if out is None else Path(out)
-    played = play(what, asked, retrievers, place, resume, progress)
+    played = play(what, asked, retrievers, place, resume, progress, ablated_roles)
     played.content["notes"] += write_ablation(played.content, played.folder)
     return played
 

@@ -107,6 +107,18 @@ class Team:
             order[after] = (role,)
         return replace(self, roles={**self.roles, role: agent}, after=order, variants=variants)
 
+    def without(self, role: str) -> Team:
+        """Return a team in which nobody plays a role.
+
+        Raises:
+            UsageError: The chat cannot do without it.
+        """
+        if role in (self.lead, USER, EXECUTOR):
+            raise UsageError(f"team {self.name} cannot do without the role {role!r}")
+        variants = {label: team.without(role) for label, team in self.variants.items()}
+        seats = {name: agent for name, agent in self.roles.items() if name != role}
+        return replace(self, roles=seats, variants=variants)
+
     def visible(self, steps: Sequence[Step], role: str) -> Sequence[Step]:
         """Return the steps that a role sees, in order."""
         if self.sight.get(role, "all") == "all":
@@ -222,7 +234,7 @@ def build_team(
 
     Args:
         what: Team, its name or dotted path, or an `ArrangedTeam`.
-        roles: Role to the agent that plays it.
+        roles: Role to the agent that plays it; to None where nobody is to.
         options: Of the run; a team takes those that `team_options` names.
 
     Raises:
@@ -240,5 +252,5 @@ def build_team(
                 f"team {team.name} has no role {role!r}; it has: {', '.join(sorted(known))}. "
                 f"Seat a new one with Team.seat(role, agent, after=...)"
             )
-        team = team.seat(role, agent)
+        team = team.without(role) if agent is None else team.seat(role, agent)
     return team

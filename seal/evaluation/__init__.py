@@ -17,6 +17,7 @@ REGISTRY = Registry(
         "milestones": "seal.evaluation.milestones.metrics:Milestones",
         "missions": "seal.evaluation.mission_metrics:Missions",
         "pass_rate": "seal.evaluation.judge:PassRate",
+        "relevant_calls": "seal.evaluation.relevant_calls:RelevantCalls",
         "repeated_anyhow": "seal.evaluation.error_patterns:RepeatedAnyhow",
         "retrieval": "seal.evaluation.retrieval:Retrieval",
         "tokens_per_call": "seal.evaluation.usage:TokensPerCall",

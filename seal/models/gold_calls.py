@@ -2,11 +2,17 @@
 
 For benchmarks whose gold is the tools of a request and no calls (StableToolBench, AnyTool): the
 choice of tools is gold then, the arguments are filled from the words of the request, as `lexical`
-fills them, and what the words do not say is made up by the schema. Everything else is the oracle's.
+fills them, and what the words do not say is made up by the schema. All other calls, and what other
+roles say, are the oracle's. The execution manager reports what its calls brought;
+`gold_calls:answer` gives the reference reply, as the oracle does.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import Literal
+
+from seal.core.errors import UsageError
 from seal.core.protocols import Completion, Request
 from seal.core.types import JSON, Goal, Task, Tool, ToolCall
 from seal.models.fill import fill
@@ -25,8 +31,20 @@ _MADE: dict[str, JSON] = {
 """Type to the value of a required argument that no word gives."""
 
 
+@dataclass(frozen=True, slots=True)
 class GoldCalls:
-    """Knows every task's gold tools."""
+    """Knows every task's gold tools.
+
+    Raises:
+        UsageError: Another form than `answer`.
+    """
+
+    form: Literal["", "answer"] = ""
+
+    def __post_init__(self) -> None:
+        """Check the form."""
+        if self.form not in ("", "answer"):
+            raise UsageError(f"gold_calls:{self.form}: expected gold_calls or gold_calls:answer")
 
     def open(self, task: Task, trial: int) -> GoldCallsChat:
         """Return the model of one chat.
@@ -34,12 +52,12 @@ class GoldCalls:
         Raises:
             NotRecordedError: The gold of a goal says what the world must be, and not how.
         """
-        return GoldCallsChat(task, trial)
+        return GoldCallsChat(task, self.form == "answer")
 
 
 def build(rest: str, settings: ModelSettings) -> GoldCalls:
     """Return the model `gold_calls`."""
-    return GoldCalls()
+    return GoldCalls(rest)  # type: ignore[arg-type]
 
 
 class GoldCallsChat:
@@ -47,12 +65,12 @@ class GoldCallsChat:
 
     Args:
         task: With its gold.
-        trial: Which time.
+        tells: Whether the execution manager gives the reference reply.
     """
 
-    def __init__(self, task: Task, trial: int) -> None:
+    def __init__(self, task: Task, tells: bool) -> None:
         self._goals = task.goals
-        self._oracle = Oracle().open(task, trial)
+        self._oracle = Oracle().open(task, 0, tells)
 
     def complete(self, request: Request) -> Completion:
         """Return calls of the gold tools that were not called yet, else what the oracle says."""
@@ -61,21 +79,22 @@ class GoldCallsChat:
             goal = self._goals[scene.goal]
             made = {call.name for batch in scene.batches for call in batch}
             calls = [
-                _call(tool, goal)
+                gold_call(tool, goal)
                 for tool in request.tools
-                if _named(goal) and tool.id in goal.relevant and tool.name not in made
+                if names_tools_alone(goal) and tool.id in goal.relevant and tool.name not in made
             ]
             if calls:
                 return Completion(calls=tuple(calls))
         return self._oracle.complete(request)
 
 
-def _named(goal: Goal) -> bool:
+def names_tools_alone(goal: Goal) -> bool:
     """Tell whether the gold of a goal is tools and no calls."""
     return goal.plans is None and not goal.reference
 
 
-def _call(tool: Tool, goal: Goal) -> ToolCall:
+def gold_call(tool: Tool, goal: Goal) -> ToolCall:
+    """Return a valid call of a tool with the arguments that a goal's words give."""
     filled = fill(tool.parameters, goal.text, goal.text)
     properties = tool.parameters.get("properties", {})
     made = {name: _made(properties.get(name)) for name in filled.missing}

@@ -35,8 +35,8 @@ _LONGEST_REPLY = 4000
 class Oracle:
     """Knows every task's gold."""
 
-    def open(self, task: Task, trial: int) -> OracleChat:
-        """Return the model of one chat.
+    def open(self, task: Task, trial: int, tells: bool = True) -> OracleChat:
+        """Return the model of one chat; `tells` as of `OracleChat`.
 
         Raises:
             NotRecordedError: The gold of a goal says what the world must be, and not how.
@@ -45,7 +45,7 @@ class Oracle:
             raise NotRecordedError(
                 f"task {task.id}: its gold asks of the world and has no reference to play"
             )
-        return OracleChat(task)
+        return OracleChat(task, tells)
 
 
 def build(rest: str, settings: ModelSettings) -> Oracle:
@@ -66,10 +66,12 @@ class OracleChat:
 
     Args:
         task: With its gold.
+        tells: False: the execution manager reports what came back, and not the reference reply.
     """
 
-    def __init__(self, task: Task) -> None:
+    def __init__(self, task: Task, tells: bool = True) -> None:
         self._task = task
+        self._tells = tells
         self._goals = task.goals
         self._in_world = bool(task.world)
         self._texts = [goal.text for goal in task.goals]
@@ -94,8 +96,10 @@ class OracleChat:
 
     def _told(self, goal: Goal, scene: Scene) -> str:
         """Return the reply; where the gold has none, what came back: of a world in words."""
-        results = map(in_words, scene.results) if self._in_world else scene.results
-        return _reply(goal) or "\n".join(results)[:_LONGEST_REPLY] or DONE
+        as_words = self._in_world or not self._tells
+        results = map(in_words, scene.results) if as_words else scene.results
+        reply = _reply(goal) if self._tells else ""
+        return reply or "\n".join(results)[:_LONGEST_REPLY] or DONE
 
     def _as_user(self, request: Request) -> Completion:
         """Answer a question once for each thing known; else end, or speak the next goal."""

@@ -18,6 +18,7 @@ from seal.core.store import Store, digest_of_entries
 from seal.core.types import JSON, Task, Tool, Trajectory
 from seal.pipeline.cast import Cast, find_recording
 from seal.pipeline.creating import Creating
+from seal.pipeline.gold_results import GoldResults
 from seal.pipeline.scrambled import Unscrambled
 from seal.pipeline.settings import RunSettings
 from seal.simulator_cache.cached import Fallback, keys_of_call
@@ -54,6 +55,8 @@ class EnvironmentSource:
         cast: Cast,
     ) -> None:
         self._store = store
+        self._tools = tools
+        self._gold_results = settings.gold_results
         self._originals = originals(tools.values())
         known = {**tools, **{tool.id: tool for tool in self._originals.values()}}
         self._environments = _build(settings, known, pool, store, cast)
@@ -93,11 +96,15 @@ class EnvironmentSource:
         """Return the environment of one chat; `offered` may grow while the chat goes on."""
         opened = self._place(task.id).open(task, trial, offered)
         environment = self._feedback.around(opened, offered)
-        return Unscrambled(environment, self._originals) if self._originals else environment
+        if self._originals:
+            environment = Unscrambled(environment, self._originals)
+        return GoldResults(environment, task, self._tools) if self._gold_results else environment
 
     def identity(self) -> dict[str, JSON]:
         """Return what shapes the answers."""
         named = self._environments.identity()
+        if self._gold_results:
+            named["gold_results"] = True
         if self._worlds:
             named["worlds"] = {name: world.identity() for name, world in self._worlds.items()}
         return named

@@ -44,7 +44,7 @@ class RunSettings:
     """Address of an OpenAI-compatible server; None: the provider's own."""
     roles: Mapping[str, Any] = field(default_factory=dict)
     """Role (planner, verifier, checker, user_simulator...) to the agent that plays it instead of
-    the team's."""
+    the team's; None: nobody does."""
     user_brief: Brief = WHOLE
     """Parts of a task's persona that the user is told."""
     team: Any = None
@@ -68,6 +68,8 @@ class RunSettings:
     """Play recorded dialogues as conversations with a user who speaks from a brief."""
     feedback: Feedback = "auto"
     """What an invalid call brings (`seal.core.feedback`)."""
+    gold_results: bool = False
+    """Let calls of gold tools bring what the gold calls bring (`seal.pipeline.gold_results`)."""
     format: Format | None = None
     """How models call tools: by the server's tool calling, or in their text."""
     tool_messages: ToolMessages = "auto"

@@ -49,6 +49,12 @@ def write_markdown(content: Mapping[str, Any], folder: Path) -> Path:
 
 def _grids(content: Mapping[str, Any], metrics: Sequence[str] | None) -> Iterator[Grid]:
     """Yield the tables of an ablation; `metrics`: those that are told, None: all."""
+    if "roles" in content:
+        yield _roles_grid(content["roles"])
+    if "costs" in content:
+        yield _costs_grid(content, metrics)
+        if metrics is not None:  # the pairs are told in the file
+            return
     compared = [entry for entry in content["comparisons"] if metrics is None or entry["n"]]
     pairs = dict.fromkeys((entry["run"], entry["other"]) for entry in compared)
     for one, other in pairs:
@@ -64,6 +70,36 @@ def _grids(content: Mapping[str, Any], metrics: Sequence[str] | None) -> Iterato
     if "points" in content:
         yield _points_grid(content["points"], content["correlations"])
         yield _correlations_grid(content["correlations"])
+
+
+def _costs_grid(content: Mapping[str, Any], metrics: Sequence[str] | None) -> Grid:
+    stages = [name for name in content["protocol"]["conditions"] if name != "plain"]
+    rows = []
+    for cost in content["costs"]:
+        if metrics is None or cost["metric"] in metrics:
+            found = (cost["stages"].get(stage) for stage in stages)
+            told = ["" if each is None else _cost(each) for each in found]
+            rows.append((cost["metric"], number(cost["plain"]), *told, signed(cost["together"])))
+    return Grid(
+        "what each stage costs: points that gold in its place adds",
+        ("metric", "plain", *stages, "all less the sum"),
+        rows,
+    )
+
+
+def _roles_grid(roles: Mapping[str, Sequence[Mapping[str, Any]]]) -> Grid:
+    counts = ("replies", "goals", "tokens_in", "tokens_out", "caught", "caused", "missed", "passed")
+    rows = [
+        (name, str(row["role"]), *(f"{row[count]:,}" for count in counts))
+        for name, found in roles.items()
+        for row in found
+    ]
+    columns = ("run", "role", *(count.replace("_", " ") for count in counts))
+    return Grid("who spoke, and the errors that each caught and caused", columns, rows)
+
+
+def _cost(found: Mapping[str, Any]) -> str:
+    return f"{signed(found['cost'])} {interval({**found, 'difference': found['cost']})}".rstrip()
 
 
 def _pair_grid(one: str, other: str, entries: Iterable[Mapping[str, Any]]) -> Grid:

@@ -19,7 +19,7 @@ def plan_tables(plan: Mapping[str, Any]) -> Iterator[Any]:
     Args:
         plan: As of `seal.pipeline.spending.plan.plan`.
     """
-    rows = [
+    rows: list[tuple[str, ...]] = [
         (
             row["part"],
             row["role"],

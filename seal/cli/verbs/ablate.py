@@ -19,11 +19,22 @@ from seal.pipeline.settings import RunSettings
 
 app = new_app()
 
-What = Literal["feedback", "format", "irrelevance", "similarity", "retriever", "react"]
+What = Literal[
+    "feedback",
+    "format",
+    "irrelevance",
+    "similarity",
+    "retriever",
+    "react",
+    "injection",
+    "roles",
+    "tools",
+    "apps",
+]
 
 _OF_SWEEPS = ("pool_sizes", "samples", "distractors", "queries_in", "nested", "queries")
 """Options of `seal run` that make several runs of their own."""
-_VARIED = {"feedback": "feedback", "format": "format", "react": "style"}
+_VARIED = {"feedback": "feedback", "format": "format", "react": "style", "tools": "tools"}
 """Ablation to the option that it sets itself."""
 _GIVEN = ("COMMANDLINE", "ENVIRONMENT")
 _POOL = "toolscan-sample"
@@ -39,6 +50,13 @@ _OWN: dict[str, Any] = {
             metavar="NAME[,KEY=VALUE...]",
             help="Of retriever: one of those to compare; repeat it.  [default: tfidf, bm25, "
             "oracle] Of any other: the one retriever.",
+        ),
+    ],
+    "roles": Annotated[
+        str | None,
+        typer.Option(
+            metavar="ROLE[,ROLE...]",
+            help="Of roles: those to seat and to take away.  [default: planner,verifier,checker]",
         ),
     ],
     "top_k": Annotated[int, typer.Option(help="Tools that a chat is offered.")],
@@ -69,7 +87,10 @@ def _with_options_of_run(command: Callable[..., int]) -> Callable[..., int]:
         for name, parameter in theirs.items()
         if name not in (*_OF_SWEEPS, "dry_run", "context")
     ]
-    parameters = [own, what, *taken]
+    roles = inspect.Parameter(
+        "roles", inspect.Parameter.POSITIONAL_OR_KEYWORD, default=None, annotation=_OWN["roles"]
+    )
+    parameters = [own, what, *taken, roles]
     command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     command.__annotations__ = {each.name: each.annotation for each in parameters}
     return command
@@ -81,8 +102,9 @@ def command(context: typer.Context, **options: Any) -> int:
     """Play the same tasks under conditions that differ in one thing, and compare the runs.
 
     WHAT is feedback (on, off), format (native, action, json), react (react, plain), retriever
-    (those of --retriever), irrelevance (tasks that no tool serves, and those they were made of) or
-    similarity (errors of one run by the likeness of tool names). All other options are those of
+    (those of --retriever), irrelevance (tasks that no tool serves, and those they were made of),
+    similarity (errors of one run by the likeness of tool names), injection (gold in the place of a
+    stage), roles (none, each alone, all), tools (created, recorded) or apps (hierarchical, flat). All other options are those of
     `seal run`. DIR gets a run for each condition, comparison.json and comparison.md.
     """
     what, out = str(options["what"]), options["out"]
@@ -97,6 +119,10 @@ def command(context: typer.Context, **options: Any) -> int:
         )
     one = several[0] if several and what != "retriever" else None
     chosen = {**options, "retriever": one, "top_k": str(options["top_k"])}
+    roles = tuple(word.strip() for word in (options["roles"] or "").split(",") if word.strip())
+    if options["roles"] is not None and not roles:
+        raise UsageError("--roles: expected roles by commas, such as planner,checker")
+    chosen.pop("roles")
     settings = run.settings_of(chosen, options["baselines"])
     with output(options["json"]) as result:
         from seal.pipeline.run import free_folder
@@ -104,7 +130,7 @@ def command(context: typer.Context, **options: Any) -> int:
         out = out or free_folder(settings)
         try:
             retrievers = several if what == "retriever" else ()
-            return _play(what, settings, retrievers, out, options["resume"], result)
+            return _play(what, settings, retrievers, roles, out, options["resume"], result)
         except KeyboardInterrupt:
             words = run.resume_words(sys.argv[1:], out)
             tell(f"interrupted; what is finished is kept. Go on with: seal {shlex.join(words)}")
@@ -126,6 +152,7 @@ def _play(
     what: str,
     settings: RunSettings,
     retrievers: Sequence[str],
+    roles: Sequence[str],
     out: Path,
     resume: bool,
     result: Output,
@@ -138,7 +165,7 @@ def _play(
     if resume and not (out / COMPARISON).is_file():
         tell(f"{out} holds no ablation to go on with: a new one begins there")
     with progress(("runs",)) as advance:
-        played = ablate(what, settings, retrievers, out, resume, advance)
+        played = ablate(what, settings, retrievers, out, resume, advance, roles)
     notes = [*played.content["notes"], *write_ablation(played.content, out)]
     result.result({"ablation": str(out), **played.content, "notes": notes})
     result.show(*ablation_tables(played.content), f"ablation: {out}")

@@ -18,9 +18,11 @@ from seal.pipeline.ablation.conditions import (
     conditions_of,
 )
 from seal.pipeline.ablation.files import begin, check_folder, write
+from seal.pipeline.ablation.injection import costs_of, injected
 from seal.pipeline.ablation.irrelevance import Irrelevant
+from seal.pipeline.ablation.roles import ROLES, seated, work_of
 from seal.pipeline.ablation.similarity import correlations_of, homes_of, points_of
-from seal.pipeline.comparison.pairs import compare
+from seal.pipeline.comparison.pairs import Side, compare
 from seal.pipeline.comparison.runs import side_of
 from seal.pipeline.engine import Engine
 from seal.pipeline.pools import open_pool
@@ -53,6 +55,7 @@ def ablate(
     out: Path | None = None,
     resume: bool = False,
     progress: Reporter | None = None,
+    roles: Sequence[str] = (),
 ) -> AblationResult:
     """Play a benchmark under conditions that differ in one thing.
 
@@ -64,6 +67,7 @@ def ablate(
         out: Folder of the ablation; None: `runs/POOL-MODEL`, with a number where that is taken.
         resume: Go on with the ablation that `out` holds: what is played stays.
         progress: Told how many runs are done, and how far the present one is.
+        roles: Those to seat and to take away, of the ablation `roles`; none: all three.
 
     Raises:
         UnknownNameError: No such ablation.
@@ -76,10 +80,12 @@ def ablate(
     ablation = ablation_named(what)
     if retrievers and ablation.field != "retriever":
         raise UsageError(f"the ablation {what} compares no retrievers: give one --retriever")
+    if roles and what != "roles":
+        raise UsageError(f"the ablation {what} seats no roles: leave --roles out")
     settings = replace(settings, metrics=_metrics(settings, ablation))
     out = out or free_folder(settings)
     check_folder(out, resume)
-    planned = _plan(ablation, settings, retrievers, open_pool(settings.pool))
+    planned = _plan(ablation, settings, retrievers, roles or ROLES, open_pool(settings.pool))
     _check(planned, out)
     out.mkdir(parents=True, exist_ok=True)
     with Lock(out):
@@ -102,10 +108,18 @@ class _Planned:
 
 
 def _plan(
-    ablation: Ablation, settings: RunSettings, retrievers: Sequence[Any], pool: StoredPool
+    ablation: Ablation,
+    settings: RunSettings,
+    retrievers: Sequence[Any],
+    roles: Sequence[str],
+    pool: StoredPool,
 ) -> _Planned:
     if ablation.field:
         return _Planned(ablation, pool, conditions_of(ablation, settings, retrievers))
+    if ablation.name == "injection":
+        return _Planned(ablation, pool, injected(ablation, settings))
+    if ablation.name == "roles":
+        return _Planned(ablation, pool, seated(roles, settings))
     if ablation.name == "irrelevance":
         found = Irrelevant.of(pool, settings)
         return _Planned(ablation, pool, found.conditions(ablation, settings), found)
@@ -170,8 +184,12 @@ def _content(
     sides = [side_of(name, folder) for name, folder in runs.items()]
     told = content["protocol"]["told"]
     partner = planned.irrelevant.seeds if planned.irrelevant is not None else None
-    for one, other in combinations(sides, 2):
+    for one, other in _compared(sides, planned.ablation.against):
         content["comparisons"] += compare(one, other, seed, partner=partner, family=told)
+    if planned.ablation.name == "injection":
+        content["costs"] = costs_of(content["comparisons"])
+    if planned.ablation.name == "roles":
+        content["roles"] = {name: work_of(folder) for name, folder in runs.items()}
     if planned.irrelevant is not None and len(sides) == 2:
         content["kinds"] = planned.irrelevant.by_kind(sides[0], sides[1], seed)
     if planned.homes is not None and sides:
@@ -180,10 +198,17 @@ def _content(
     return content
 
 
+def _compared(sides: Sequence[Side], against: str) -> list[tuple[Side, Side]]:
+    if not against:
+        return list(combinations(sides, 2))
+    plain = [side for side in sides if side.name == against]
+    return [(side, other) for other in plain for side in sides if side is not other]
+
+
 def _protocol(planned: _Planned, settings: RunSettings) -> dict[str, Any]:
     return {
         "ablation": planned.ablation.name,
-        "varied": planned.ablation.field or "tasks",
+        "varied": planned.ablation.option or planned.ablation.field or planned.ablation.varied,
         "conditions": [condition.name for condition in planned.conditions],
         "told": _told(planned.ablation, settings),
         "pool": planned.pool.name,

@@ -14,6 +14,19 @@ from seal.retrievers.specs import spec_of
 PATTERNS = ("ife", "ifn", "ian", "iat", "iav", "iac", "rac")
 ABSTENTION = ("abstained", "no_call", "says_cannot")
 _SUCCESS = ("pass_rate", "similarity", "all_gold_calls")
+_RELEVANT = ("relevant_called", "relevant_answered")
+_TOKENS = ("tokens_in", "tokens_out")
+_LIFE = (
+    "creation",
+    "awareness",
+    "selection",
+    "selection_recall",
+    "execution",
+    "goal_state",
+    "bleu",
+    "rouge_l",
+    "role",
+)
 _LONGEST = 60
 """Characters of a folder's name."""
 
@@ -31,6 +44,12 @@ class Ablation:
     """Metrics that the ablation is about: those of the short table, over which p is corrected."""
     metrics: tuple[str, ...] = ()
     """Further metrics that the runs are scored by."""
+    against: str = ""
+    """Condition that each other one is compared with; empty: every two are compared."""
+    varied: str = "tasks"
+    """What differs where it is no single setting."""
+    option: str = ""
+    """`-T` option that is varied instead of a setting."""
 
 
 ABLATIONS: Mapping[str, Ablation] = {
@@ -58,6 +77,25 @@ ABLATIONS: Mapping[str, Ablation] = {
             ("tfidf", "bm25", "oracle"),
             ("recall", "mrr", *_SUCCESS, "call_recall", *PATTERNS),
         ),
+        Ablation(
+            "injection",
+            "",
+            ("plain", "tools", "calls", "results", "all"),
+            (*_SUCCESS, "call_recall", "param_acc_gold", "recall", *_RELEVANT),
+            ("relevant_calls",),
+            against="plain",
+            varied="stages",
+        ),
+        Ablation(
+            "roles",
+            "",
+            (),
+            (*_SUCCESS, "call_recall", "param_acc_gold", "calls", "turns", *_TOKENS),
+            against="none",
+            varied="roles",
+        ),
+        Ablation("tools", "tools", ("created", "recorded"), _LIFE),
+        Ablation("apps", "world_options", ("hierarchical", "flat"), _LIFE, option="apps"),
         Ablation(
             "react",
             "style",
@@ -108,6 +146,12 @@ def conditions_of(
     if ablation.field == "retriever":
         values = _retrievers(retrievers or values)
     names = [_folder_name(value) for value in values]
+    if ablation.option:
+        if ablation.option in settings.world_options:
+            raise UsageError(
+                f"-T {ablation.option} is what the ablation {ablation.name} varies: leave it out"
+            )
+        values = [{**settings.world_options, ablation.option: value} for value in values]
     return [
         Condition(name, replace(settings, **{ablation.field: value}))
         for name, value in zip(names, values, strict=True)

@@ -35,8 +35,13 @@ class Spent:
 
     def __add__(self, other: Spent) -> Spent:
         return Spent(
-            *(getattr(self, f.name) + getattr(other, f.name) for f in fields(self)[:-1]),
-            estimated=self.estimated or other.estimated,
+            self.requests + other.requests,
+            self.tokens_in + other.tokens_in,
+            self.tokens_out + other.tokens_out,
+            self.kept + other.kept,
+            self.kept_in + other.kept_in,
+            self.kept_out + other.kept_out,
+            self.estimated or other.estimated,
         )
 
     @classmethod

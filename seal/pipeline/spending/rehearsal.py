@@ -60,7 +60,7 @@ class Rehearsed:
         """Return the model of one chat."""
         player: ChatModel
         try:
-            player = GoldCalls().open(task, trial)
+            player = GoldCalls("answer").open(task, trial)
         except NotRecordedError:
             player = Lexical()
         return RehearsedChat(player, str(self.identity["model"]), self._how)

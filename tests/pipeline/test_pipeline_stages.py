@@ -1,0 +1,146 @@
+"""Ablations of stages and of roles: real runs on small pools."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from servers import calls, text
+from small_pools import CITIES, TOOLS, WEATHER, many, play, weather_goal, weather_task, write_pool
+
+import seal
+from seal.cli import main
+from seal.core.errors import UnknownNameError, UsageError
+from seal.core.types import Task
+from seal.evaluation.role_work import RoleWork
+from seal.pipeline.ablation.conditions import ablation_named, conditions_of
+from seal.pipeline.run_folder import RunFolder
+from seal.pipeline.settings import RunSettings
+
+ERRING = {"model": "lexical", "workers": 1, "model_options": {"slips": 1.0}}
+
+
+def cost(content: dict[str, Any], metric: str) -> dict[str, Any]:
+    return next(found for found in content["costs"] if found["metric"] == metric)
+
+
+def test_gold_everywhere_gives_1_and_each_stage_its_own_points(tmp_path: Path) -> None:
+    pool = write_pool(tmp_path / "pool", many(4))
+    done = seal.ablate("injection", pool, out=tmp_path / "d", feedback="off", **ERRING)
+    assert {e["other"] for e in done.content["comparisons"]} == {"plain"}
+    passed, exact = cost(done.content, "pass_rate"), cost(done.content, "param_acc_gold")
+    assert passed["plain"] + passed["stages"]["all"]["cost"] == 1.0
+    assert exact["plain"] + exact["stages"]["all"]["cost"] == 1.0
+    assert (exact["plain"], exact["stages"]["calls"]["cost"]) == (0.0, 1.0)
+    assert exact["stages"]["tools"]["cost"] == 0.0
+    measures = [RunFolder(tmp_path / "d" / n).manifest()["measure"] for n in ("plain", "results")]
+    assert measures[1]["simulator"].pop("gold_results") is True
+    assert measures[0] == measures[1]
+    page = (tmp_path / "d" / "comparison.md").read_text()
+    assert "what each stage costs" in page
+
+
+def test_gold_results_come_whatever_the_arguments_were(tmp_path: Path) -> None:
+    from seal.models.scripted import ScriptedModel
+
+    wrong = {"calls": [{"name": "weather", "arguments": {"city": "Atlantis"}}]}
+    pool = write_pool(tmp_path / "pool", many(1))
+    script = [wrong, {"content": "Done."}, {"content": "Done."}]
+    done = play(pool, tmp_path / "r", model=ScriptedModel(script), gold_results=True)
+    (trajectory,) = done.folder.trajectories()
+    (made, brought) = next(trajectory.calls())
+    assert made.call is not None
+    assert made.call.arguments == {"city": "Atlantis"}
+    assert brought is not None
+    assert brought.result is not None
+    assert brought.result.executed is not None
+    assert brought.result.executed.arguments == {"city": "Rome"}
+    assert "sunny in Rome" in brought.content
+
+
+def test_gold_of_tools_alone_has_each_called_once(tmp_path: Path) -> None:
+    bare = [
+        weather_task(city, n, goals=(weather_goal(city, plans=None, reference=()),))
+        for n, city in enumerate(CITIES)
+    ]
+    pool = write_pool(tmp_path / "pool", bare)
+    done = seal.ablate("injection", pool, out=tmp_path / "d", model="random", workers=1)
+    found = cost(done.content, "relevant_answered")
+    assert found["plain"] + found["stages"]["all"]["cost"] == 1.0
+    (made, _) = next(next(RunFolder(tmp_path / "d" / "all").trajectories()).calls())
+    assert made.call is not None
+    assert (made.call.tool, made.call.arguments) == (WEATHER.id, {"city": "Rome"})
+
+
+def test_roles_are_seated_one_by_one_and_told_by_what_they_caught(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pool = write_pool(tmp_path / "pool", many(4))
+    words = ["ablate", "roles", str(pool), "--model", "lexical", "-M", "slips=1.0", "--workers"]
+    words += ["1", "--roles", "verifier,checker", "--out", str(tmp_path / "d"), "--json"]
+    assert main(words) == 0
+    content = json.loads(capsys.readouterr().out)
+    assert content["protocol"]["conditions"] == ["none", "verifier", "checker", "all"]
+    seats = {name: {row["role"] for row in found} for name, found in content["roles"].items()}
+    assert not seats["none"] & {"verifier", "checker"}
+    assert seats["all"] > {"verifier", "checker"}
+    work = {row["role"]: row for row in content["roles"]["verifier"]}["verifier"]
+    assert work["caught"] + work["missed"] > 0
+    assert work["caused"] == 0
+    assert {(e["run"], e["other"]) for e in content["comparisons"]} == {
+        (name, "none") for name in ("verifier", "checker", "all")
+    }
+
+
+def test_roles_that_cannot_be_taken_away_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(UnknownNameError, match="executor"):
+        seal.ablate("roles", "sample", ablated_roles=["executor"], out=tmp_path / "d")
+    with pytest.raises(UsageError, match="stands twice"):
+        seal.ablate("roles", "sample", ablated_roles=["planner"] * 2, out=tmp_path / "d")
+    with pytest.raises(UsageError, match="seats no roles"):
+        seal.ablate("react", "sample", ablated_roles=["planner"], out=tmp_path / "d")
+    assert main(["ablate", "roles", "sample", "--roles", ",", "--out", str(tmp_path / "d")]) == 2
+
+
+def test_a_verifier_that_sends_back_a_right_step_has_caused_an_error(
+    tmp_path: Path, model_server: Any
+) -> None:
+    def script(request: Any) -> Any:
+        said = request.body["messages"]
+        if "Call call_" in (said[-1]["content"] or ""):
+            return text("rejected: do it again" if "call_0" in said[-1]["content"] else "accepted")
+        if "tools" in request.body and said[-1]["role"] != "assistant":
+            made = sum(m["role"] == "tool" for m in said)
+            return calls(("weather", {"city": "Rome"})) if made < 2 else text("sunny in Rome")
+        return text("sunny in Rome")
+
+    server = model_server(script)
+    done = play(
+        write_pool(tmp_path / "pool", many(1), TOOLS),
+        tmp_path / "run",
+        model="openai/x",
+        base_url=server.url,
+        roles={"verifier": "verifier", "checker": None},
+    )
+    work = RoleWork()
+    tasks: dict[str, Task] = {task.id: task for task in done.folder.tasks()}
+    for trajectory in done.folder.trajectories():
+        work.add(tasks[trajectory.task_id], trajectory)
+    assert "checker" not in work.roles
+    verifier = work.roles["verifier"]
+    assert (verifier.caused, verifier.passed, verifier.caught) == (1, 1, 0)
+    assert verifier.tokens_in == 11 * verifier.replies
+
+
+def test_tools_and_apps_are_conditions_too() -> None:
+    settings = RunSettings(world_options={"decisions": "own"})
+    tools = conditions_of(ablation_named("tools"), settings)
+    assert [c.settings.tools for c in tools] == ["created", "recorded"]
+    apps = conditions_of(ablation_named("apps"), settings)
+    assert [dict(c.settings.world_options) for c in apps] == [
+        {"decisions": "own", "apps": "hierarchical"},
+        {"decisions": "own", "apps": "flat"},
+    ]
+    with pytest.raises(UsageError, match="-T apps"):
+        conditions_of(ablation_named("apps"), replace(settings, world_options={"apps": "flat"}))
