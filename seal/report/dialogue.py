@@ -134,7 +134,7 @@ def counted(scores: Iterable[Score], tools: Mapping[str, Tool]) -> Counted:
 
 def counted_lanes(lanes: Sequence[Lane]) -> dict[str, Counted]:
     """Return what was counted of each lane by its label."""
-    return {lane.label: counted(scores_so_far(lane.run), lane.run.tools()) for lane in lanes}
+    return {lane.label: counted(scores_so_far(lane.run, _TOLD), lane.run.tools()) for lane in lanes}
 
 
 def dialogue_tables(lanes: Sequence[Lane], runs: Mapping[str, Counted]) -> list[DialogueTable]:

@@ -153,9 +153,8 @@ def pattern_run(lane: Lane, place: int) -> PatternRun:
     """
     names = {"SR": "pass_rate", **{name.upper(): name for name in PATTERNS}}
     found = PatternRun(lane.label, {c: Cell.of(lane.metrics.get(n)) for c, n in names.items()})
-    for score in scores_so_far(lane.run):
-        if score.metric in _READ:
-            _add(found, score, place)
+    for score in scores_so_far(lane.run, _READ):
+        _add(found, score, place)
     return found
 
 

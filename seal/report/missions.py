@@ -236,7 +236,7 @@ def mission_type(goal: Goal) -> str | None:
 
 def runs_of(lanes: Sequence[Lane]) -> dict[str, list[Mission]]:
     """Return the missions of the lanes by their labels."""
-    return {lane.label: missions_of(scores_so_far(lane.run)) for lane in lanes}
+    return {lane.label: missions_of(scores_so_far(lane.run, (_METRIC,))) for lane in lanes}
 
 
 def mission_breakdown(run: RunFolder) -> list[Table]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 
 from seal.core.types import Score, Trajectory
@@ -92,15 +92,16 @@ def outcome(trajectory: Trajectory, scores: Iterable[Score]) -> Outcome:
 def decisive_scores(run: RunFolder) -> dict[tuple[str, int], list[Score]]:
     """Return the scores that decide each (task, trial); empty where the run is not scored."""
     found: dict[tuple[str, int], list[Score]] = {}
-    for score in scores_so_far(run):
-        if score.metric in DECISIVE:
-            found.setdefault((score.task_id, score.trial), []).append(score)
+    for score in scores_so_far(run, DECISIVE):
+        found.setdefault((score.task_id, score.trial), []).append(score)
     return found
 
 
-def scores_so_far(run: RunFolder) -> Iterator[Score]:
-    """Yield the scores; nothing where the run is not scored."""
-    yield from Tail(run.scores_path, Score).read()
+def scores_so_far(run: RunFolder, metrics: Collection[str] = ()) -> Iterator[Score]:
+    """Yield the scores of some metrics, of all where none is named; nothing of an unscored run."""
+    for score in Tail(run.scores_path, Score, saying=metrics).read():
+        if not metrics or score.metric in metrics:
+            yield score
 
 
 def trajectories_so_far(run: RunFolder) -> Iterator[Trajectory]:

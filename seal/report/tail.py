@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Generic
 
 from seal.core.errors import DataError
+from seal.core.plain import json_text
 from seal.core.records import Record, decode
 
 
@@ -52,11 +53,19 @@ class LineTail:
 
 
 class Tail(Generic[Record]):
-    """The records of a growing file, each once (`LineTail`)."""
+    """The records of a growing file, each once (`LineTail`).
 
-    def __init__(self, path: Path, kind: type[Record]) -> None:
+    Args:
+        path: The file.
+        kind: Of the records.
+        saying: Only lines that hold one of these as a JSON string, in whatever field, are read: to
+            look for it in a line takes a fraction of the time. Empty: all lines.
+    """
+
+    def __init__(self, path: Path, kind: type[Record], saying: Collection[str] = ()) -> None:
         self._lines = LineTail(path)
         self._kind: type[Record] = kind
+        self._saying = [json_text(text).encode() for text in saying]
 
     def read(self) -> Iterator[Record]:
         """Yield the records that were not read before.
@@ -65,6 +74,8 @@ class Tail(Generic[Record]):
             DataError: A complete line is no record; the text names file and line.
         """
         for line in self._lines.read():
+            if self._saying and not any(text in line for text in self._saying):
+                continue
             try:
                 yield decode(line, self._kind)
             except DataError as error:
