@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glob
 import subprocess
 import sys
 import sysconfig
@@ -26,7 +27,8 @@ class Interpreter:
     loader: Path
     """The dynamic loader, which starts the executable."""
     libraries: tuple[Path, ...]
-    """Shared libraries outside of the standard library, and the loader."""
+    """Shared libraries outside of the standard library, under each of their names, and the
+    loader."""
     folders: tuple[Path, ...]
     """The standard library."""
     home: str
@@ -59,4 +61,15 @@ def this_interpreter() -> Interpreter | None:
         return None
     home = f"{sys.base_prefix}:{sys.base_exec_prefix}"
     kept = tuple(sorted(folder for folder in folders if folder.is_dir()))
-    return Interpreter(executable, loader, tuple(libraries), kept, home)
+    named = {name for path in libraries for name in _names(path)}
+    return Interpreter(executable, loader, tuple(sorted(named)), kept, home)
+
+
+def _names(library: Path) -> set[Path]:
+    """Return a library's path, and those of the links to it beside it.
+
+    Whoever needs it asks for its soname, `libz.so.1`; the file that is mapped is `libz.so.1.3`.
+    """
+    stem = library.name.partition(".so")[0]
+    links = library.parent.glob(f"{glob.escape(stem)}.so*")
+    return {library, *(link for link in links if link.resolve() == library)}

@@ -195,3 +195,11 @@ def test_rows_are_the_same_where_their_json_is() -> None:
     assert not same_rows([{"a": 1}], [{"a": 1}, {"a": 1}])
     assert not same_rows({"a": 1}, [{"a": 1}])
     assert same_rows([], [])
+
+
+@pytest.mark.parametrize("name", ["base64", "binascii", "hashlib", "zlib"])
+def test_the_child_loads_modules_whose_libraries_are_named_by_links(name: str) -> None:
+    if why_not():
+        pytest.skip(why_not())
+
+    assert statuses(BubblewrapSandbox(), f"import {name}\n{BY_CITY}", Case({}, TABLE)) == ["pass"]
