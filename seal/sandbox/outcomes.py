@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import math
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
+from typing import NoReturn
 
 from seal.core.canonical import canonical_json
 from seal.core.types import JSON
@@ -43,7 +45,7 @@ def returned(text: str, case: Case, sandbox: str) -> Outcome:
     if len(text) > MOST_RESULT:
         return too_large(len(text), sandbox)
     try:
-        value = json.loads(text, parse_constant=_no_number)
+        value = json.loads(text, parse_constant=_no_number, parse_float=_finite)
         right = case.expected is None or same_rows(value, case.expected, case.ordered)
     except (ValueError, TypeError, RecursionError) as error:
         return failed("exception", f"the result is no JSON: {error}", sandbox)
@@ -52,8 +54,7 @@ def returned(text: str, case: Case, sandbox: str) -> Outcome:
 
 def too_large(size: int, sandbox: str) -> Outcome:
     """Return the outcome of a case whose result is too large to be looked at."""
-    told = f"the result has {size} characters; at most {MOST_RESULT}"
-    return Outcome("memory", message=told, sandbox=sandbox)
+    return failed("memory", f"the result has {size} characters; at most {MOST_RESULT}", sandbox)
 
 
 def failed(status: str, message: str, sandbox: str) -> Outcome:
@@ -101,5 +102,11 @@ def _short(text: str) -> str:
     return text if len(text) <= MOST_MESSAGE else f"{text[: MOST_MESSAGE - 3]}..."
 
 
-def _no_number(name: str) -> JSON:
-    raise ValueError(f"{name} is no JSON number")
+def _finite(digits: str) -> float:
+    # 1e999 is a number of JSON, but no constant: the parser makes it infinite.
+    number = float(digits)
+    return number if math.isfinite(number) else _no_number(digits)
+
+
+def _no_number(name: str) -> NoReturn:
+    raise ValueError(f"{name} is no number that JSON can hold")

@@ -12,9 +12,9 @@ from seal.core.errors import MissingExtraError, UnknownNameError, UsageError
 from seal.sandbox import Case, Limits, Sandbox, build_sandbox
 from seal.sandbox.bubblewrap import BubblewrapSandbox, why_not
 from seal.sandbox.monty import MontySandbox
-from seal.sandbox.outcomes import same_rows
+from seal.sandbox.outcomes import returned, same_rows, too_large
 from seal.sandbox.second import Second
-from seal.sandbox.types import MOST_RESULT
+from seal.sandbox.types import MOST_MESSAGE, MOST_RESULT
 
 TABLE = [{"city": "Oakland", "price": 2}, {"city": "Fresno", "price": 3, "open": True}]
 BY_CITY = "def f(table, city=None):\n    return [r for r in table if city in (None, r['city'])]"
@@ -203,3 +203,15 @@ def test_the_child_loads_modules_whose_libraries_are_named_by_links(name: str) -
         pytest.skip(why_not())
 
     assert statuses(BubblewrapSandbox(), f"import {name}\n{BY_CITY}", Case({}, TABLE)) == ["pass"]
+
+
+def test_a_number_that_only_infinity_holds_is_no_result() -> None:
+    outcome = returned('[{"price": 1e999}]', Case({}), "any")
+
+    assert (outcome.status, outcome.received) == ("exception", None)
+
+
+def test_a_size_that_the_code_made_up_makes_no_long_message() -> None:
+    outcome = too_large(10**4000, "any")
+
+    assert (outcome.status, len(outcome.message)) == ("memory", MOST_MESSAGE)
