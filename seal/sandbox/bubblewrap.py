@@ -318,8 +318,9 @@ class _Child:
             selector.register(self._stdin, selectors.EVENT_WRITE)
             selector.register(self._stdout, selectors.EVENT_READ)
             while len(answer) <= _LONGEST:
-                ready = selector.select(max(0.0, deadline - time.monotonic()))
-                if not ready:
+                left = deadline - time.monotonic()
+                ready = selector.select(left) if left > 0 else []
+                if not ready:  # nor may a child that never stops talking have more time
                     raise TimeoutError
                 for key, _ in ready:
                     if key.fileobj is self._stdin:

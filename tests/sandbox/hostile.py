@@ -115,6 +115,18 @@ HOSTILE = [
         "exception",
     ),
     Hostile(
+        "answers a letter at a time",
+        "import os\n" + body("while True: os.write(4, b'x')"),
+        "unsupported",
+        "timeout",
+    ),
+    Hostile(
+        "writes errors for ever",
+        "import os\n" + body("while True: os.write(2, b'x' * 65536)"),
+        "unsupported",
+        "timeout",
+    ),
+    Hostile(
         "closes every descriptor",
         "import os\n" + body("os.closerange(0, 40)", "return []"),
         "unsupported",
@@ -126,6 +138,47 @@ HOSTILE = [
         "fork bomb",
         "import os\n" + body("while True: os.fork()"),
         "unsupported",
+        "exception",
+    ),
+    Hostile(
+        "variables of a process",
+        body("return open('/proc/self/environ').read()"),
+        "exception",
+        "exception",
+    ),
+    Hostile(
+        "kills all others",
+        "import os\n" + body("os.kill(-1, 9)", "return []"),
+        "unsupported",
+        "exception",
+    ),
+    Hostile(
+        "stops itself",
+        "import os\n" + body("os.kill(os.getpid(), 19)"),
+        "unsupported",
+        "timeout",
+    ),
+    Hostile(
+        "memory in a file",
+        "import os\n" + body("return os.memfd_create('x')"),
+        "unsupported",
+        "exception",
+    ),
+    Hostile(
+        "a folder",
+        "import os\n" + body("os.mkdir('/x')"),
+        "exception",
+        "exception",
+    ),
+    Hostile("another root", "import os\n" + body("os.chroot('/')"), "unsupported", "exception"),
+    Hostile(
+        "an encoder of its own",
+        "import json\n"
+        "class E:\n"
+        "    def __init__(self, **kinds): pass\n"
+        "    def encode(self, value): return '[1e999]'\n"
+        "json.JSONEncoder = E\n" + body("return []"),
+        "exception",
         "exception",
     ),
     Hostile("shell", "import os\n" + body("return os.system('id')"), "unsupported", "wrong"),
