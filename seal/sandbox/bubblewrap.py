@@ -225,7 +225,7 @@ class _Module:
             self._child = None
 
     def _load(self) -> None:
-        self._child, self._number = _Child(self._found), -1
+        self._child, self._number = _started(self._found), -1
         if self._ask(self._begin, _START).get("kind") != "begun":
             raise InfrastructureError(
                 f"{self._found.bwrap} did not start Python within {_START:g} s; it did before. "
@@ -258,6 +258,21 @@ def _fault(said: Mapping[str, JSON]) -> Outcome:
     if kind not in ("exception", "memory", "timeout", "no_function", "syntax"):
         return failed("exception", str(_NONSENSE["message"]), NAME)
     return failed(str(kind), message if isinstance(message, str) else "", NAME)
+
+
+def _started(found: _Found) -> _Child:
+    """Return a new child.
+
+    Raises:
+        InfrastructureError: The machine has no file, memory or process left for one.
+    """
+    try:
+        return _Child(found)
+    except OSError as error:
+        raise InfrastructureError(
+            f"{found.bwrap} cannot be started: {error}; it worked before. Run fewer tasks at once "
+            "(--workers)"
+        ) from error
 
 
 class _Child:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from seal.core.errors import MissingExtraError, UnknownNameError, UsageError
+from seal.core.errors import InfrastructureError, MissingExtraError, UnknownNameError, UsageError
 from seal.sandbox import Case, Limits, Sandbox, build_sandbox
 from seal.sandbox.bubblewrap import BubblewrapSandbox, why_not
 from seal.sandbox.monty import MontySandbox
@@ -215,3 +215,18 @@ def test_a_size_that_the_code_made_up_makes_no_long_message() -> None:
     outcome = too_large(10**4000, "any")
 
     assert (outcome.status, len(outcome.message)) == ("memory", MOST_MESSAGE)
+
+
+def test_a_child_that_cannot_be_started_is_no_fault_of_the_code(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    if why_not():
+        pytest.skip(why_not())
+    broken = tmp_path / "bwrap"
+    # It works once, and never again.
+    broken.write_text("#!/bin/sh\nprintf 1; printf '#!/nowhere\\n' > \"$0\"; exit\n")
+    broken.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
+
+    with pytest.raises(InfrastructureError, match="cannot be started"):
+        BubblewrapSandbox().run(BY_CITY, "f", TABLE, [Case({})])
