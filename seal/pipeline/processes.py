@@ -9,6 +9,7 @@ import queue
 import signal
 import threading
 from collections.abc import Generator, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -59,8 +60,9 @@ class ProcessWorkers:
             for _ in range(self.processes)
         ]
         try:
-            for process in crew:
-                process.start()
+            with _uninterrupted():
+                for process in crew:
+                    process.start()
             yield from self._exchange(jobs, crew, todo, done)
             for _ in range(self.processes * self.threads):
                 todo.put(None)
@@ -108,6 +110,22 @@ class ProcessWorkers:
                 raise outcome
             result: Outcome = outcome
             return result
+
+
+@contextmanager
+def _uninterrupted() -> Iterator[None]:
+    """Let processes that start here hear no Ctrl-C, and this one hear it afterwards.
+
+    It reaches them too, and until they run `_serve` they would print where it met them.
+    """
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _death(code: int) -> str:

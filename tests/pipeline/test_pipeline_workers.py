@@ -16,6 +16,7 @@ from seal.models.scripted import ScriptedModel
 from seal.pipeline.processes import ProcessWorkers
 from seal.pipeline.run_folder import RunFolder
 from seal.pipeline.settings import RunSettings
+from seal.pipeline.spending.ledger import Meter
 from seal.pipeline.threads import Threads
 from seal.pipeline.workers import Job, ThreadWorkers, play_job
 
@@ -25,6 +26,7 @@ class Engine:
 
     def __init__(self, play):
         self._play = play
+        self.meter = Meter()
         self.stopped = False
 
     def play(self, task, trial, rankings):
