@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from small_pools import play, write_pool
 
 from seal.core.errors import DataError, UsageError
+from seal.core.plain import well_formed
 from seal.core.records import write_records
 from seal.core.types import Goal, Score, Task
 from seal.pipeline.comparison.pairs import Side, compare
@@ -147,6 +148,62 @@ def test_a_value_that_is_no_number_and_a_missing_file_are_refused(tmp_path: Path
         read_scores(path)
     path.write_text("")
     assert read_scores(path).rows == {}
+
+
+@pytest.mark.parametrize(
+    "rest",
+    [
+        '1.0,',
+        '1.0,"weight":1,"reason":"","details":{"x":',
+        '1.0.0,"reason":"","details":{}}',
+        'null,"reason":null,"details":{}}',
+    ],
+)  # fmt: skip
+def test_a_line_that_begins_as_a_score_is_named_where_it_is_none(tmp_path: Path, rest: str) -> None:
+    path = tmp_path / "scores.jsonl"
+    write_records(path, [score("a", 1.0), score("b", 1.0)])
+    whole, _, _ = path.read_text().rpartition("1.0,")
+    path.write_text(f"{whole}{rest}\n")
+    with pytest.raises(DataError, match="line 2"):
+        read_scores(path)
+
+
+def test_two_scores_on_one_line_are_refused_and_not_one_of_them_lost(tmp_path: Path) -> None:
+    path = tmp_path / "scores.jsonl"
+    write_records(path, [score("a", 1.0), score("b", 1.0)])
+    path.write_text(path.read_text().replace("\n", "", 1))
+    with pytest.raises(DataError, match="line 1"):
+        read_scores(path)
+
+
+@settings(max_examples=30)
+@given(
+    st.lists(
+        st.tuples(st.text(), st.text(min_size=1), st.none() | st.floats(-1e9, 1e9), st.text()),
+        max_size=8,
+    )
+)
+def test_scores_are_read_as_they_were_written_whatever_the_form_of_the_line(
+    tmp_path_factory, cells
+) -> None:
+    written = [
+        Score(task, place, 0, metric, value, reason="" if value is not None else reason)
+        for place, (task, metric, value, reason) in enumerate(cells)
+    ]
+    path = tmp_path_factory.mktemp("scores") / "scores.jsonl"
+    write_records(path, written)
+    tables = [read_scores(path)]
+    path.write_bytes(path.read_bytes().replace(b'","', b'", "').removesuffix(b"\n"))
+    tables.append(read_scores(path))
+    assert tables[0].rows == tables[1].rows
+    assert tables[0].metrics == tables[1].metrics
+    for one in written:
+        key = (well_formed(one.task_id), one.trial, 0)
+        cell = (tables[0].rows[key], tables[0].metrics[well_formed(one.metric)])
+        for table in tables:
+            reason = table.reasons[table.why[cell]] if table.why[cell] >= 0 else None
+            assert (reason is None) == (one.value is not None)
+            assert one.value is None or table.values[cell] == one.value
 
 
 def test_variants_of_one_task_are_one_cluster(tmp_path: Path) -> None:
