@@ -104,7 +104,8 @@ def _bounds(
     if not len(many):
         return found
     size, rng = len(sums), np.random.default_rng(derive_seed(seed, "bootstrap"))
-    totals = np.hstack([sums[:, many], counts[:, many]])
+    totals, place = _distinct(np.hstack([sums[:, many], counts[:, many]]))
+    over, under = place[: len(many)], place[len(many) :]
     kinds, frequency = np.unique(totals, axis=0, return_counts=True)
     few = len(kinds) * _ALIKE < size
     means = np.empty((resamples, len(many)))
@@ -118,7 +119,7 @@ def _bounds(
             picks += np.arange(chunk)[:, None] * size
             drawn = np.bincount(picks.ravel(), minlength=chunk * size).reshape(chunk, size)
             both = drawn.astype(np.float64) @ totals
-        means[start : start + chunk] = both[:, : len(many)] / both[:, len(many) :]
+        means[start : start + chunk] = both[:, over] / both[:, under]
     tail = (1 - level) / 2
     for column, low, high in zip(many, *np.quantile(means, [tail, 1 - tail], axis=0), strict=True):
         found[column] = (float(low), float(high))
@@ -129,6 +130,7 @@ def _hits(sums: Floats, seed: int, resamples: int) -> Floats:
     """Return the p of every column under random signs of the clusters, ties counted half."""
     import numpy as np
 
+    sums, place = _distinct(sums)
     # Signs that give the same sum on paper may differ in the last bits.
     observed, slack = np.abs(sums.sum(axis=0)), 1e-12 * np.abs(sums).sum(axis=0)
     size, rng = len(sums), np.random.default_rng(derive_seed(seed, "signs"))
@@ -149,4 +151,15 @@ def _hits(sums: Floats, seed: int, resamples: int) -> Floats:
         beyond = np.abs(signed) - observed
         hits += ((beyond >= -slack).sum(axis=0) + (beyond > slack).sum(axis=0)) / 2
     p: Floats = (1 + hits) / (1 + resamples)
-    return p
+    return p[place]
+
+
+def _distinct(columns: Floats) -> tuple[Floats, Integers]:
+    """Return each column once, in an order of their own, and the place of every one in it.
+
+    Most metrics count in the same pairs, and several say the same of all.
+    """
+    import numpy as np
+
+    found, place = np.unique(columns, axis=1, return_inverse=True)
+    return found, place.ravel()

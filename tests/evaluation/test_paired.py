@@ -60,6 +60,17 @@ def test_clusters_of_few_kinds_agree_with_the_separate_functions() -> None:
     assert alone.p - 0.01 <= found.p <= alone.p
 
 
+@pytest.mark.parametrize("kinds", [3, 100_000])
+def test_the_order_of_columns_and_their_copies_change_no_figure(kinds: int) -> None:
+    rng = np.random.default_rng(7)
+    values = rng.integers(0, kinds, (300, 3)) / kinds - 0.4
+    columns = values[:, [2, 0, 1, 0]]
+    straight = paired_differences(values, np.arange(300), 1, 500)
+    assert paired_differences(columns, np.arange(300), 1, 500) == [
+        pytest.approx(straight[place]) for place in (2, 0, 1, 0)
+    ]
+
+
 def test_signs_that_give_the_observed_mean_count_half() -> None:
     values = np.array([1.0] * 9 + [-1.0] * 5)[:, None]
     (found,) = paired_differences(values, np.arange(14), 0, 50_000)
@@ -88,3 +99,7 @@ def test_infinite_numbers_and_other_lengths_are_refused() -> None:
         paired_differences(np.full((3, 1), np.inf), np.arange(3), 0)
     with pytest.raises(UsageError, match="expected a cluster for each of 3 pairs, got 2"):
         paired_differences(np.zeros((3, 1)), np.arange(2), 0)
+
+
+def test_without_a_column_there_is_nothing_to_tell() -> None:
+    assert paired_differences(np.zeros((3, 0)), np.arange(3), 0) == []
