@@ -23,7 +23,7 @@ LIFE_ROLES = frozenset({AWARENESS, REQUESTER, RESPONDER, ACTOR, CREATOR, TEACHER
 
 LifeTask = Literal["awareness", "selection", "execution", "response", "role", "creation"]
 CREATION = "creation"
-"""Value of a goal's label `task` where a tool is to be created."""
+"""Value of a goal's label `task`, and of a task's tag `group`, where a tool is to be created."""
 
 TODAY = "2019-03-01"
 """The day of every dialogue; a Friday."""

@@ -31,16 +31,15 @@ import orjson
 
 from seal.benchmarks.dialogtool.schemas import Api, Service, Slot, named
 from seal.benchmarks.dialogtool.shapes import Shape
-from seal.benchmarks.dialogtool.tools import DONT_CARE
 from seal.benchmarks.upstream.records import field
 from seal.benchmarks.upstream.tolerance import CountedFault
+from seal.core.call_keys import DONT_CARE
 from seal.core.conditions import Argument, Called
 from seal.core.errors import DataError, shortened
+from seal.core.tool_life import UNKNOWN
 from seal.core.types import JSON, Goal, Milestone, Plan, Step, ToolCall, ToolResult
 
 USER, CALLER, EXECUTOR = "user_simulator", "execution_manager", "executor"
-MISSING = "?"
-"""Stands in a call for the value of an argument that the user has not given."""
 NO_INTENT = "NONE"
 
 _CALLING = ("NOTIFY_SUCCESS", "NOTIFY_FAILURE", "INFORM_COUNT", "OFFER")
@@ -290,7 +289,7 @@ class _Dialogue:
             for original, slot in api.arguments.items()
             if state.values.get(original)
         }
-        arguments |= {slot: Argument((MISSING,)) for slot in names}
+        arguments |= {slot: Argument((UNKNOWN,)) for slot in names}
         return Goal(
             text,
             (Plan((Milestone(Called(api.tool, arguments)),)),),

@@ -31,10 +31,10 @@ from seal.benchmarks.dialogtool.sample import Drawing
 from seal.benchmarks.dialogtool.schemas import SCHEMA, Schemas
 from seal.benchmarks.dialogtool.shapes import Shape
 from seal.benchmarks.dialogtool.tasks import Dialogues
-from seal.benchmarks.dialogtool.tools import DONT_CARE
 from seal.benchmarks.importer import Notes
 from seal.benchmarks.upstream.records import ToolTable, field, json_file, wrong_source
 from seal.benchmarks.upstream.tolerance import listed, usable
+from seal.core.call_keys import DONT_CARE
 from seal.core.errors import DataError, UnknownNameError, shortened
 from seal.core.types import Task, Tool
 

@@ -15,12 +15,11 @@ import orjson
 
 from seal.benchmarks.dialogtool.dialogues import RecordedCall
 from seal.benchmarks.dialogtool.tools import BENCHMARK
+from seal.core.tool_life import CREATION
 from seal.core.types import JSON, Goal, Task, Tool
 
 VERSION = 1
 """Of `mobile.json`."""
-CREATION = "creation"
-"""Label `task` and tag `group` of tasks in which a function is written."""
 FEWEST_CASES = 2
 """Distinct calls of an API from which a task is made: one to show and one to test."""
 

@@ -21,11 +21,11 @@ from typing import Any
 
 from seal.benchmarks.dialogtool.values import TypedValues
 from seal.benchmarks.upstream.records import field, function_name, tool_id
+from seal.core.call_keys import DONT_CARE
 from seal.core.errors import DataError, shortened
 from seal.core.types import JSON, Tool
 
 BENCHMARK = "dialogtool"
-DONT_CARE = "dontcare"
 
 _VERSION = re.compile(r"_\d+$")
 _WHOLE = re.compile(r"-?\d+")

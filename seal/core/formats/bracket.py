@@ -25,9 +25,6 @@ from seal.core.formats.objects import Repair, parse_object
 from seal.core.plain import json_text, well_formed
 from seal.core.types import JSON, Tool, ToolCall
 
-UNKNOWN = "?"
-"""Value of an argument that is not known yet."""
-
 _API = r"(?:(?P<app>[^\W_][\w &'./-]{0,79}?)\s{0,9}:\s{0,9})?(?P<api>[\w./-]{1,200})"
 _HEAD = re.compile(rf"\s*{_API}\s{{0,9}}\(")
 _OPEN = re.compile(rf"\[{_HEAD.pattern}")

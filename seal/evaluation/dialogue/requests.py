@@ -20,8 +20,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from seal.core.conditions import Argument, Called
-from seal.core.formats.bracket import UNKNOWN
-from seal.core.tool_life import REQUESTER
+from seal.core.tool_life import REQUESTER, UNKNOWN
 from seal.core.types import JSON, Tool, ToolCall
 from seal.evaluation.dialogue.awareness import NOT_SEATED
 from seal.evaluation.dialogue.turns import Turn
@@ -100,7 +99,7 @@ def _chosen(
         return _Chosen(None, None, made)
     wanted = tools.get(due.tool)
     for place, call in enumerate(made):
-        same = call.tool == due.tool or not (exact or not _means(call, wanted, tools))
+        same = call.tool == due.tool or (not exact and _means(call, wanted, tools))
         if call.arguments is not None and same:
             return _Chosen(due, call, [*made[:place], *made[place + 1 :]])
     return _Chosen(due, None, made)

@@ -20,6 +20,7 @@ from seal.core.call_keys import asked, call_key
 from seal.core.errors import OptionError
 from seal.core.plain import json_text
 from seal.core.protocols import Environment
+from seal.core.tool_life import UNKNOWN
 from seal.core.types import (
     JSON,
     Execution,
@@ -42,8 +43,6 @@ from seal.worlds.mobile.spoken import confirmed
 from seal.worlds.world import WorldSetup, check_options
 
 NAME = "mobile"
-UNKNOWN = "?"
-"""Value of an argument that is not known."""
 Way = Literal["exact", "filter"]
 
 
@@ -239,4 +238,4 @@ def _refused(call: ToolCall, why: Refusal) -> ToolResult:
     return ToolResult(call.id, content, {"kind": why.kind, "message": why.message})
 
 
-__all__ = ["NAME", "UNKNOWN", "Mobile", "Mobiles", "mobile"]
+__all__ = ["NAME", "Mobile", "Mobiles", "mobile"]
