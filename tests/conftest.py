@@ -7,6 +7,9 @@ from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
+from once import Once
+
+from seal.benchmarks import ImportReport, import_benchmark
 
 settings.register_profile("unhurried", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("unhurried")  # a busy machine is no failure
@@ -28,3 +31,24 @@ def seal_data() -> Path:
     if not folder.is_dir():
         pytest.skip(f"no benchmark files at {folder}: set SEAL_DATA")
     return folder
+
+
+@pytest.fixture(scope="session")
+def once(tmp_path_factory: pytest.TempPathFactory) -> Once:
+    """What all processes of this test run make once."""
+    own = tmp_path_factory.getbasetemp()
+    return Once(own.parent if "PYTEST_XDIST_WORKER" in os.environ else own)
+
+
+@pytest.fixture(scope="session")
+def sgd_pool(seal_data: Path, once: Once) -> tuple[Path, ImportReport]:
+    """Folder and report of the pool of SGD's real test files; nothing may be written there."""
+    source = seal_data / "sgd"
+    return once.made("sgd", lambda folder: import_benchmark("dialogtool", source, folder))
+
+
+@pytest.fixture(scope="session")
+def toolbench_pool(seal_data: Path, once: Once) -> tuple[Path, ImportReport]:
+    """Folder and report of the pool of ToolBench's real files; nothing may be written there."""
+    source = seal_data / "toolbench"
+    return once.made("toolbench", lambda folder: import_benchmark("toolbench", source, folder))

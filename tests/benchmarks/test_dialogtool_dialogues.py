@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sgd_sources import FIND, HIRE, ROW, Sgd, act, boats, hiring, system, user, worded
 
-from seal.benchmarks import ImportReport, StoredPool, import_benchmark, load_pool
+from seal.benchmarks import ImportReport, StoredPool, load_pool
 from seal.benchmarks.dialogtool.counts import beside_paper
 from seal.benchmarks.dialogtool.dialogues import label_of, read_dialogue
 from seal.benchmarks.dialogtool.schemas import Schemas, Service
@@ -409,10 +409,10 @@ def test_whatever_stands_in_a_record_it_is_read_or_a_data_error(
 
 
 @pytest.fixture(scope="module")
-def real(seal_data: Path, tmp_path_factory: Any) -> tuple[ImportReport, StoredPool]:
+def real(sgd_pool: tuple[Path, ImportReport]) -> tuple[ImportReport, StoredPool]:
     """The pool of the real test files."""
-    out = tmp_path_factory.mktemp("real") / "pool"
-    return import_benchmark("dialogtool", seal_data / "sgd", out), load_pool(out)
+    folder, report = sgd_pool
+    return report, load_pool(folder)
 
 
 def test_the_real_counts_are_those_of_the_corpus(real: tuple[ImportReport, StoredPool]) -> None:

@@ -19,7 +19,7 @@ from toolbench_sources import (
     tree,
 )
 
-from seal.benchmarks import import_benchmark, load_pool
+from seal.benchmarks import ImportReport, import_benchmark, load_pool
 from seal.core.errors import DataError
 
 HIGH, LOW = "toolbench/tide_tables/high_water", "toolbench/tide_tables/low_water"
@@ -344,13 +344,15 @@ def test_stabletoolbench_gives_762_tasks(seal_data: Path, tmp_path: Path) -> Non
     assert all(task.goals[0].relevant for task in tasks)
 
 
-def test_toolbench_gives_1092_tasks_and_928_runs(seal_data: Path, tmp_path: Path) -> None:
-    report = import_benchmark("toolbench", seal_data / "toolbench", tmp_path / "pool")
+def test_toolbench_gives_1092_tasks_and_928_runs(
+    toolbench_pool: tuple[Path, ImportReport],
+) -> None:
+    folder, report = toolbench_pool
     runs = report.facts["runs"]["toolllama-2"]
     assert report.tasks == 1092
     assert report.recordings == {"gpt-3.5-turbo_cot": 7, "toolllama-2": 928}
     assert (runs["found"], runs["empty_train_messages"], runs["without_task"]) == (930, 428, 2)
-    pool = load_pool(tmp_path / "pool")
+    pool = load_pool(folder)
     tasks = {task.id: task for task in pool.tasks()}
     played = list(pool.recorded("toolllama-2"))
     assert len({trajectory.task_id for trajectory in played}) == 928
@@ -361,12 +363,11 @@ def test_toolbench_gives_1092_tasks_and_928_runs(seal_data: Path, tmp_path: Path
 
 
 def test_the_function_names_of_recorded_runs_follow_the_rule(
-    seal_data: Path, tmp_path: Path
+    seal_data: Path, toolbench_pool: tuple[Path, ImportReport]
 ) -> None:
     """All but 9 functions, which four runs of upstream pair with a wrong tool."""
-    import_benchmark("toolbench", seal_data / "toolbench", tmp_path / "pool")
     unknown = []
-    for played in load_pool(tmp_path / "pool").recorded("toolllama-2"):
+    for played in load_pool(toolbench_pool[0]).recorded("toolllama-2"):
         path = seal_data / "toolbench" / str(played.provenance["file"])
         functions = json.loads(path.read_bytes())["answer_generation"]["function"]
         names = {function["name"] for function in functions} - {"Finish"}

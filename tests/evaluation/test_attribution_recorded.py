@@ -4,12 +4,13 @@ No text of the data stands here: only which goal failed at which stage, and what
 words of our own.
 """
 
+import shutil
 from pathlib import Path
 
 import pytest
+from once import Once
 
 import seal
-from seal.benchmarks.importer import import_benchmark
 from seal.core.records import read_records, write_records
 from seal.core.types import Task
 
@@ -66,11 +67,17 @@ a recorded answer are infrastructure, and the first of several dead tools counts
 
 
 @pytest.fixture(scope="module")
-def recorded(seal_data: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict]:
+def recorded(seal_data: Path, request: pytest.FixtureRequest, once: Once) -> dict[str, dict]:
     if not (seal_data / RUNS).is_dir():
         pytest.skip(f"no {RUNS} in {seal_data}")
-    pool = tmp_path_factory.mktemp("toolbench") / "pool"
-    import_benchmark("toolbench", seal_data / "toolbench", pool)
+    pool, _ = request.getfixturevalue("toolbench_pool")
+    found: dict[str, dict] = once.made("attributed", lambda folder: attributed(pool, folder))[1]
+    return found
+
+
+def attributed(whole: Path, folder: Path) -> dict[str, dict]:
+    """Play and explain the tasks that were read."""
+    pool = shutil.copytree(whole, folder / "pool")
     wanted = {task for task, *_ in READ}
     tasks = [t for t in read_records(pool / "tasks.jsonl", Task) if t.id in wanted]
     write_records(pool / "tasks.jsonl", tasks)
@@ -79,8 +86,8 @@ def recorded(seal_data: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[
         model="recorded:toolllama-2",
         simulator="recorded",
         baselines=False,
-        out=pool.parent / "run",
-        cache_dir=pool.parent / "cache",
+        out=folder / "run",
+        cache_dir=folder / "cache",
     )
     explained = seal.explain(run)
     assert explained["goals"] == len(READ)

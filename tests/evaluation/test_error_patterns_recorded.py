@@ -8,8 +8,8 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+from once import Once
 
-from seal.benchmarks.importer import import_benchmark
 from seal.core.records import read_records
 from seal.core.types import Tool, Trajectory
 from seal.evaluation.error_patterns import Finding, diagnose
@@ -102,12 +102,12 @@ class Recorded:
 
 
 @pytest.fixture(scope="module")
-def recorded(seal_data: Path, tmp_path_factory: pytest.TempPathFactory) -> Recorded:
+def recorded(seal_data: Path, request: pytest.FixtureRequest, once: Once) -> Recorded:
     if not (seal_data / RUNS).is_dir():
         pytest.skip(f"no {RUNS} in {seal_data}")
-    out = tmp_path_factory.mktemp("toolbench") / "pool"
-    import_benchmark("toolbench", seal_data / "toolbench", out)
-    return Recorded(out)
+    pool, _ = request.getfixturevalue("toolbench_pool")
+    found: Recorded = once.made("diagnosed", lambda folder: Recorded(pool))[1]
+    return found
 
 
 def test_all_runs_are_diagnosed_in_seconds(recorded: Recorded) -> None:

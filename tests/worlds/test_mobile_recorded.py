@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from seal.benchmarks import import_benchmark
+from seal.benchmarks import ImportReport
 from seal.benchmarks.pool import StoredPool, load_pool
 from seal.core.types import Task, ToolCall
 from seal.worlds.mobile.world import Mobile
@@ -19,10 +19,8 @@ CALLS = 7_658
 
 
 @pytest.fixture(scope="module")
-def pool(seal_data: Path, tmp_path_factory: pytest.TempPathFactory) -> StoredPool:
-    folder = tmp_path_factory.mktemp("sgd")
-    import_benchmark("dialogtool", seal_data / "sgd", folder, split="test")
-    return load_pool(folder)
+def pool(sgd_pool: tuple[Path, ImportReport]) -> StoredPool:
+    return load_pool(sgd_pool[0])
 
 
 @pytest.mark.slow
