@@ -10,7 +10,8 @@ from typing import NamedTuple, Protocol
 from seal.core.call_keys import DONT_CARE, call_key, fold
 from seal.core.canonical import equal
 from seal.core.types import JSON, Tool
-from seal.worlds.mobile.effects import app_of, is_transactional, shown, slots_of
+from seal.sandbox.functions import columns_of
+from seal.worlds.mobile.effects import app_of, is_transactional, shown
 from seal.worlds.mobile.recordings import (
     Api,
     Call,
@@ -30,6 +31,17 @@ class Refusal(NamedTuple):
 
     kind: str
     message: str
+
+
+def open_api(recordings: Recordings, tool: Tool, arguments: Mapping[str, JSON]) -> Api | Refusal:
+    """Return what was recorded of a tool, where its app takes the login of the call."""
+    api = recordings.apis.get(tool.id)
+    if api is None:
+        return Refusal("not_recorded", f"No answer of {tool.name} was recorded.")
+    if base_required(tool) and login_of(tool, arguments) not in api.logins:
+        names = ", ".join(base_required(tool))
+        return Refusal("unauthorised", f"{tool.name}: there is no account with this {names}.")
+    return api
 
 
 class Answering(Protocol):
@@ -129,12 +141,9 @@ class Filtered:
         self, tool: Tool, arguments: Mapping[str, JSON], bookings: Sequence[Row]
     ) -> list[Row] | Refusal:
         """Return at most `MOST` rows in the order of the table."""
-        api = self._recordings.apis.get(tool.id)
-        if api is None:
-            return Refusal("not_recorded", f"No answer of {tool.name} was recorded.")
-        if base_required(tool) and login_of(tool, arguments) not in api.logins:
-            names = ", ".join(base_required(tool))
-            return Refusal("unauthorised", f"{tool.name}: there is no account with this {names}.")
+        api = open_api(self._recordings, tool, arguments)
+        if isinstance(api, Refusal):
+            return api
         own = {name: v for name, v in arguments.items() if name not in base_required(tool)}
         found = _joined(_fitting(api, own), shown(tool, bookings, self._tools), own)
         if not found and is_transactional(tool):
@@ -143,14 +152,14 @@ class Filtered:
 
     def _made(self, tool: Tool, arguments: Mapping[str, JSON]) -> Iterator[Row]:
         """Yield the row of a booking that nobody recorded."""
-        slots = slots_of(tool)
+        slots = columns_of(tool)
         given = {name: value for name, value in arguments.items() if name in slots}
         looked_up = False
         for other_id, api in self._recordings.apis.items():
             other = self._tools[other_id]
             if app_of(other) != app_of(tool) or is_transactional(other):
                 continue
-            shared = {name: v for name, v in arguments.items() if name in slots_of(other)}
+            shared = {name: v for name, v in arguments.items() if name in columns_of(other)}
             if not shared or not api.table:
                 continue
             looked_up = True
@@ -188,4 +197,4 @@ def _joined(rows: Iterable[Row], seen: Iterable[Row], arguments: Mapping[str, JS
     return joined
 
 
-__all__ = ["MOST", "Answering", "Api", "Exact", "Filtered", "Refusal"]
+__all__ = ["MOST", "Answering", "Exact", "Filtered", "Refusal", "open_api"]

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 from seal.core.types import JSON, Tool
 from seal.sandbox.created import CreatedTools, Fault
-from seal.worlds.mobile.answers import Refusal
+from seal.worlds.mobile.answers import Refusal, open_api
 from seal.worlds.mobile.effects import shown
-from seal.worlds.mobile.recordings import Recordings, Row, base_required, login_of
+from seal.worlds.mobile.recordings import Recordings, Row
 
 KIND = "created_"
 """Begins the kind of a refusal by a function: `created_timeout`, `created_no_function`."""
@@ -36,12 +36,9 @@ class Created:
         self, tool: Tool, arguments: Mapping[str, JSON], bookings: Sequence[Row]
     ) -> list[Row] | Refusal:
         """Return the function's rows; where it fails, how."""
-        api = self.recordings.apis.get(tool.id)
-        if api is None:
-            return Refusal("not_recorded", f"No answer of {tool.name} was recorded.")
-        if base_required(tool) and login_of(tool, arguments) not in api.logins:
-            names = ", ".join(base_required(tool))
-            return Refusal("unauthorised", f"{tool.name}: there is no account with this {names}.")
+        api = open_api(self.recordings, tool, arguments)
+        if isinstance(api, Refusal):
+            return api
         table = [*api.table, *shown(tool, bookings, self.tools)]
         found = self.created.call(tool, arguments, table)
         if isinstance(found, Fault):

@@ -8,9 +8,9 @@ to be from what is, does not count.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
 
 from seal.core.types import JSON, Tool
+from seal.sandbox.functions import columns_of
 from seal.worlds.mobile.recordings import Row
 
 BOOKINGS = "bookings"
@@ -28,13 +28,6 @@ def app_of(tool: Tool) -> str:
     return str(tool.source.get("tool", tool.category))
 
 
-def slots_of(tool: Tool) -> list[str]:
-    """Return the names of what a tool brings."""
-    returns: Any = tool.returns if isinstance(tool.returns, Mapping) else {}
-    items = returns.get("items", {})
-    return list(items.get("properties", {})) if isinstance(items, Mapping) else []
-
-
 def shown(tool: Tool, bookings: Sequence[Row], tools: Mapping[str, Tool]) -> Iterator[Row]:
     """Yield the rows of a look-up that bookings brought about.
 
@@ -43,7 +36,7 @@ def shown(tool: Tool, bookings: Sequence[Row], tools: Mapping[str, Tool]) -> Ite
         bookings: The table `BOOKINGS`.
         tools: By id.
     """
-    wanted = slots_of(tool)
+    wanted = columns_of(tool)
     for booking in bookings:
         made = tools.get(str(booking["tool"]))
         if made is None or app_of(made) != app_of(tool) or not wanted:
