@@ -162,8 +162,8 @@ def test_a_value_that_is_no_number_and_a_missing_file_are_refused(tmp_path: Path
 def test_a_line_that_begins_as_a_score_is_named_where_it_is_none(tmp_path: Path, rest: str) -> None:
     path = tmp_path / "scores.jsonl"
     write_records(path, [score("a", 1.0), score("b", 1.0)])
-    whole, _, _ = path.read_text().rpartition("1.0,")
-    path.write_text(f"{whole}{rest}\n")
+    whole, name, _ = path.read_text().rpartition('"value":')
+    path.write_text(f"{whole}{name}{rest}\n")
     with pytest.raises(DataError, match="line 2"):
         read_scores(path)
 
