@@ -92,6 +92,18 @@ def test_a_chat_is_solved_where_all_its_goals_are(tmp_path: Path) -> None:
     assert [flip["task"] for flip in pair["flips"]["won"]] == ["t"]
 
 
+def test_a_chat_that_lacks_the_verdict_of_a_goal_is_undecided_and_not_solved(
+    tmp_path: Path,
+) -> None:
+    def scores(second: float | None) -> list[Score]:
+        reason = "" if second is not None else "infrastructure: judge: down"
+        first = Score("t", 0, 0, "pass_rate", 1.0)
+        return [first, Score("t", 0, 1, "pass_rate", second, reason=reason)]
+
+    (pair,) = compared(run(tmp_path / "a", scores(0.0)), run(tmp_path / "b", scores(None)))["pairs"]
+    assert (pair["flips"]["won"], pair["flips"]["undecided"]) == ([], 1)
+
+
 def test_pass_k_over_trials_has_intervals_and_counts_tasks_with_fewer(tmp_path: Path) -> None:
     base = run(tmp_path / "a", passed(*[[0, 0, 1]] * 4, [1]))
     new = run(tmp_path / "b", passed(*[[1, 0, 1]] * 4, [1]))

@@ -37,21 +37,24 @@ class Verdicts:
     lost: Mapping[int, list[int]]
     """Likewise of the other run."""
     undecided: int
-    """Chats of both runs of which one has no verdict."""
+    """Chats of both runs of which one has no verdict, or none on a goal."""
 
 
 def verdicts_of(one: Side, other: Side, pairs: Pairs, metric: str) -> Verdicts:
     """Return what each task's chats came to, by a metric of which 1 is solved.
 
-    A chat is solved where all its goals that have a value have the highest.
+    A chat is solved where all its goals that have a value have the highest. One that lacks the
+    value of a goal which has one in the other run is undecided: it would be held to less.
     """
     import numpy as np
 
     wide = int(pairs.trials.max()) + 1 if len(pairs.trials) else 1
     chats, place = np.unique(pairs.tasks * wide + pairs.trials, return_inverse=True)
-    ours = _solved(columns_of(one.scores, pairs.rows, [metric])[:, 0], place, len(chats))
-    theirs = _solved(columns_of(other.scores, pairs.others, [metric])[:, 0], place, len(chats))
-    decided = ~np.isnan(ours) & ~np.isnan(theirs)
+    mine = columns_of(one.scores, pairs.rows, [metric])[:, 0]
+    its = columns_of(other.scores, pairs.others, [metric])[:, 0]
+    ours, theirs = (_solved(values, place, len(chats)) for values in (mine, its))
+    uneven = np.bincount(place, np.isnan(mine) != np.isnan(its), len(chats)) > 0
+    decided = ~np.isnan(ours) & ~np.isnan(theirs) & ~uneven
     held = np.bincount(place, (pairs.rows >= 0) & (pairs.others >= 0), len(chats)) > 0
     task, trial = chats // wide, chats % wide
     count = len(pairs.names)
