@@ -6,8 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from seal.core.types import JSON, Score
 from seal.evaluation.judges.agreement import FleissKappa, SelfAgreement
 from seal.evaluation.judges.audit import audit
+from seal.evaluation.judges.summary import JudgingSummary
 from seal.evaluation.judges.tally import (
     half_credit,
     majority,
@@ -104,6 +106,15 @@ def test_a_tie_passes_in_print_and_is_tossed_for_in_the_csv() -> None:
 
 def test_unsure_counts_a_half_in_the_solvable_pass_rate() -> None:
     assert [half_credit(x) for x in ("solved", "unsure", "unsolved", "else")] == [1, 0.5, 0, 0]
+
+
+def test_a_vote_that_is_no_verdict_counts_in_no_rate_of_its_run() -> None:
+    summary = JudgingSummary()
+    for task, labels in (("a", ("solved", None)), ("b", ("unsolved", "solved"))):
+        votes: list[JSON] = [{"judge": "j", "label": label} for label in labels]
+        summary.add(Score(task, 0, 0, "sopr", 0.5, details={"votes": votes}))
+    told = summary.result()["sopr"]
+    assert (told["runs"], told["unusable"], told["rate"]) == ([0.5, 1.0], 1, 75.0)
 
 
 def test_audit_counts_precision_recall_and_what_differs() -> None:

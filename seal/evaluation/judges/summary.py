@@ -49,18 +49,19 @@ class _Judged:
         self.lost = 0
         self.settled = 0
         """Goals that need no judge and count 0 in every run."""
-        self._goals = 0
         self._unusable = 0
         self._judges: Counter[str] = Counter()
         self._kappa = FleissKappa(seats)
         self._self = SelfAgreement()
-        self._runs: list[float] = []
+        self._solved: list[float] = []
+        """Of each vote what it counts over all goals; what is no verdict counts nowhere."""
+        self._usable: list[int] = []
+        """Of each vote the goals on which it is a verdict."""
 
     def add(self, votes: list[Mapping[str, Any]]) -> None:
         if not self.seats:
             self.seats, self._kappa = len(votes), FleissKappa(len(votes))
         labels = [str(vote["label"]) for vote in votes if vote["label"] is not None]
-        self._goals += 1
         self._unusable += len(votes) - len(labels)
         self._kappa.add(labels)
         by_judge: dict[str, list[str]] = {}
@@ -69,9 +70,12 @@ class _Judged:
             if vote["label"] is not None:
                 by_judge.setdefault(str(vote["judge"]), []).append(str(vote["label"]))
         self._self.add(by_judge)
-        self._runs += [0.0] * (len(votes) - len(self._runs))
+        self._solved += [0.0] * (len(votes) - len(self._solved))
+        self._usable += [0] * (len(votes) - len(self._usable))
         for number, vote in enumerate(votes):
-            self._runs[number] += half_credit(str(vote["label"]))
+            if vote["label"] is not None:
+                self._solved[number] += half_credit(str(vote["label"]))
+                self._usable[number] += 1
 
     def result(self, name: str) -> dict[str, JSON]:
         told: dict[str, JSON] = {
@@ -83,8 +87,12 @@ class _Judged:
             "kappa": _rounded(self._kappa.value),
             "kappa_n": self._kappa.subjects,
         }
-        if name == "sopr" and self._runs:
-            rates = [solved / (self._goals + self.settled) for solved in self._runs]
+        rates = [
+            solved / (usable + self.settled)
+            for solved, usable in zip(self._solved, self._usable, strict=True)
+            if usable
+        ]
+        if name == "sopr" and rates:
             told["runs"] = [_rounded(rate) for rate in rates]
             told["rate"] = _rounded(100 * fmean(rates))
             told["deviation"] = _rounded(100 * pstdev(rates))
