@@ -61,7 +61,13 @@ class RulePreference:
     identity: ClassVar[str] = "rule/1"
 
     def prefer(self, goal: Goal, first: Contestant, second: Contestant) -> Choice:
-        """Return which of two served a goal better."""
+        """Return which of two served a goal better.
+
+        Raises:
+            NoVerdictError: One of them was not judged, which does not make it the worse.
+        """
+        if not first.label or not second.label:
+            raise NoVerdictError("an answer has no verdict: judge both runs, or name a judge model")
         ranks = [_RANKS.get(one.label, 0) for one in (first, second)]
         if ranks[0] == ranks[1]:
             return "tie"

@@ -50,7 +50,7 @@ def win_rate(
         base: Run folder of the reference.
         other: Run folder of the candidate.
         judge_model: Model, or several in a tuple, asked in both orders; None: by rule, from the
-            labels of the runs' pass rates.
+            labels of the runs' pass rates, without which a goal has no outcome.
         votes: Of each model on each goal.
         model_options: Of the models.
         base_url: Their server.

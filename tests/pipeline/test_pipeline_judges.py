@@ -278,6 +278,14 @@ def test_identical_runs_tie_by_rule(played):
     assert (found["tie"], found["win_rate"], found["by"]) == (1.0, 0.5, {"equal": 4})
 
 
+def test_by_rule_an_answer_without_a_verdict_neither_wins_nor_loses(two, tmp_path):
+    base, other = two
+    (other / "scores.jsonl").unlink()
+    found = win_rate(base, other)
+    assert (found["n"], found["by"]) == (1, {"missing": 1, "unusable": 3})
+    assert "judge both runs" in found["failed"][0]["reason"]
+
+
 def test_runs_without_a_task_in_common_are_refused(played, tmp_path):
     pool = write_pool(tmp_path / "more", many(9)[5:])
     other = play(pool, tmp_path / "else", model=Weatherman()).folder.path
