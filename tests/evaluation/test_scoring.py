@@ -67,6 +67,7 @@ def test_registry_makes_every_metric_without_arguments() -> None:
         "milestones",
         "missions",
         "pass_rate",
+        "relevant_calls",
         "repeated_anyhow",
         "retrieval",
         "tokens_per_call",
@@ -80,6 +81,7 @@ def test_registry_makes_every_metric_without_arguments() -> None:
     variants = {"rac_all", "iac_independent", "iav_independent"}
     variants |= {"abstained", "says_cannot", "no_call"}
     variants |= {"tokens_in_per_call", "tokens_out_per_call"}
+    variants |= {"relevant_called", "relevant_answered"}
     assert {s.metric for s in scores} - variants == {
         s.metric for s in score_trajectory(WANTED, PERFECT, {}, default_metrics())
     }

@@ -173,6 +173,12 @@ def command(
         bool,
         typer.Option("--on-policy", help="Play recorded dialogues with a user who has a brief."),
     ] = _DEFAULT.on_policy,
+    gold_results: Annotated[
+        bool,
+        typer.Option(
+            "--gold-results", help="Let calls of gold tools bring what the gold calls bring."
+        ),
+    ] = _DEFAULT.gold_results,
     feedback: Annotated[
         Literal["auto", "on", "off"],
         typer.Option(
