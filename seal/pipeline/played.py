@@ -19,6 +19,7 @@ from seal.core.errors import DataError, OptionError
 from seal.core.tool_life import CREATION
 from seal.core.types import JSON, Task, Tool
 from seal.pipeline.pools import open_pool
+from seal.pipeline.sandboxed import creates
 from seal.pipeline.settings import History, Play, RunSettings
 
 _PLAY = tuple(field.name for field in fields(Play))
@@ -125,7 +126,7 @@ class _OnPolicy:
 
     def __call__(self, read: Callable[[], Iterator[Task]]) -> Iterator[Task]:
         """Yield the dialogues; tasks of creation are none."""
-        return (on_policy(task, self.tools) for task in read() if not _creates(task))
+        return (on_policy(task, self.tools) for task in read() if not creates(task))
 
 
 @dataclass(slots=True)
@@ -147,14 +148,14 @@ class _Asked:
     def __call__(self, read: Callable[[], Iterator[Task]]) -> Iterator[Task]:
         """Yield the tasks."""
         if not self.creation:
-            return (task for task in read() if not _creates(task))
+            return (task for task in read() if not creates(task))
         if self._creating is None:
-            self._creating = [task for task in read() if _creates(task)]
+            self._creating = [task for task in read() if creates(task)]
         return self._mixed(read) if self.dialogues else iter(self._creating)
 
     def _mixed(self, read: Callable[[], Iterator[Task]]) -> Iterator[Task]:
         creating = iter(self._creating or ())
-        for number, task in enumerate((t for t in read() if not _creates(t)), 1):
+        for number, task in enumerate((t for t in read() if not creates(t)), 1):
             yield task
             if not number % _BETWEEN:
                 yield from islice(creating, 1)
@@ -163,7 +164,3 @@ class _Asked:
 
 _BETWEEN = 9
 """Dialogues between two tasks of creation."""
-
-
-def _creates(task: Task) -> bool:
-    return any(goal.labels.get("task") == CREATION for goal in task.goals)
