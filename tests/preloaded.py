@@ -6,14 +6,33 @@ with warnings.catch_warnings():
     warnings.simplefilter("ignore")
     import autogen
     import ir_measures
+    import jinja2
+    import pytrec_eval
     import sklearn.feature_extraction.text
     import typer.main
 
+    import seal.agents.checker
+    import seal.agents.execution_manager
+    import seal.agents.executor
+    import seal.agents.orchestrator
+    import seal.agents.scripted_user
     import seal.api
+    import seal.cli.config
+    import seal.cli.verbs.ablate
     import seal.cli.verbs.run
+    import seal.evaluation.attribution.attribute
     import seal.models.lexical
+    import seal.models.random_calls
+    import seal.pipeline.ablation.ablate
+    import seal.pipeline.explanation.explain
     import seal.pipeline.run
+    import seal.report.comparison_page
+    import seal.report.dialogue_section
+    import seal.report.error_patterns
+    import seal.report.explanation_section
     import seal.report.html
+    import seal.report.spending
+    import seal.retrievers.gold
     import seal.retrievers.tfidf
 
-__all__ = ["autogen", "ir_measures", "seal", "sklearn", "typer"]
+__all__ = ["autogen", "ir_measures", "jinja2", "pytrec_eval", "seal", "sklearn", "typer"]
