@@ -28,11 +28,12 @@ _LATEX = {
     "<": r"\textless{}",
     ">": r"\textgreater{}",
     "|": r"\textbar{}",
-    '"': r"\textquotedbl{}",
+    '"': r"{\char34}",
     "[": "{[}",
     "]": "{]}",
 }
-"""Brackets are wrapped: after `\\\\` one would be read as a distance."""
+"""Brackets are wrapped: after `\\\\` one would be read as a distance. A quote has no command in
+OT1, the encoding of a document that names none."""
 
 
 class Grid(NamedTuple):

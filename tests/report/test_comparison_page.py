@@ -145,6 +145,10 @@ def test_a_hostile_text_stays_in_its_cell(text: str) -> None:
     assert "\n" not in escape_latex(text) + escape_markdown(text)
 
 
+def test_a_quote_in_latex_needs_no_font_encoding() -> None:
+    assert escape_latex('say "hi"') == r"say {\char34}hi{\char34}"
+
+
 def test_the_report_of_several_runs_compares_them_with_links_into_itself(runs, tmp_path) -> None:
     base, new = runs(("a", "b"))
     page = write_report([base, new], tmp_path / "report.html").read_text()
