@@ -118,10 +118,13 @@ def _example_lines(content: Mapping[str, Any]) -> Iterator[str]:
 
 def write_markdown(content: Mapping[str, Any], folder: Path) -> Path:
     """Write explanation.md, and return it."""
-    parts = [markdown(waterfall(content)), "\n".join(f"- {_escaped(n)}" for n in notes(content))]
+    parts = [
+        markdown(waterfall(content)),
+        "\n".join(f"- {escape_markdown(n)}" for n in notes(content)),
+    ]
     for stage in content["stages"]:
         if stage["examples"]:
-            parts.append(f"### {_escaped(stage['meaning'])}")
+            parts.append(f"### {escape_markdown(stage['meaning'])}")
             parts += [_example_markdown(example) for example in stage["examples"]]
     with AtomicFile(folder / MARKDOWN) as file:
         file.write(("\n\n".join(parts) + "\n").encode())
@@ -130,13 +133,13 @@ def write_markdown(content: Mapping[str, Any], folder: Path) -> Path:
 
 def _example_markdown(example: Mapping[str, Any]) -> str:
     lines: Sequence[str] = [
-        f"- {_escaped(name)}: {_escaped(one_line(text, _LONGEST))}"
+        f"- {escape_markdown(name)}: {escape_markdown(one_line(text, _LONGEST))}"
         for name, text in example_lines(example)
     ]
     return "\n".join(
-        (f"{_escaped(place_text(example))} ({_escaped(example['cause'])})", "", *lines)
+        (
+            f"{escape_markdown(place_text(example))} ({escape_markdown(example['cause'])})",
+            "",
+            *lines,
+        )
     )
-
-
-def _escaped(text: str) -> str:
-    return escape_markdown(text)
