@@ -8,7 +8,8 @@ from __future__ import annotations
 import keyword
 import re
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from io import StringIO
 from typing import NamedTuple
 
 from seal.core.plain import json_text
@@ -26,10 +27,8 @@ CONVENTION = (
 TABLE = "table"
 """The first parameter."""
 ROWS_SHOWN = 3
-_FENCE = re.compile(
-    r"^ {0,3}(`{3,}|~{3,})[ \t]*([\w+-]*)[^\n`]*\n(.*?)^ {0,3}\1`*~*[ \t]*$", re.M | re.S
-)
-_OPEN = re.compile(r"^ {0,3}(?:`{3,}|~{3,})[ \t]*[\w+-]*[ \t]*\n", re.M)
+_OPENS = re.compile(r" {0,3}(?P<mark>`{3,}|~{3,})[^`\n]*\n")
+_CLOSES = re.compile(r" {0,3}(?P<mark>`{3,}|~{3,})\s*")
 
 
 class Code(NamedTuple):
@@ -115,9 +114,24 @@ def code_of(text: str) -> Code:
     where there are several, joined, for a model may write a helper apart. A block that is never
     closed ends with the text. Without any, the whole text.
     """
-    blocks = [match[3] for match in _FENCE.finditer(text)]
+    blocks = list(_fenced(text))
     if not blocks:
-        opened = _OPEN.search(text)
-        return Code(text[opened.end() :], 1) if opened else Code(text, 0)
+        return Code(text, 0)
     defining = [block for block in blocks if re.search(r"^\s*(?:async\s+)?def\b", block, re.M)]
     return Code("\n".join(defining or blocks[:1]), len(blocks))
+
+
+def _fenced(text: str) -> Iterator[str]:
+    """Yield what stands between fences, in one pass, for a text may open one in every line."""
+    mark, lines = "", list[str]()
+    for line in StringIO(text):
+        if not mark:
+            opened = _OPENS.fullmatch(line)
+            mark = opened["mark"] if opened else ""
+        elif (closed := _CLOSES.fullmatch(line)) and closed["mark"].startswith(mark):
+            yield "".join(lines)
+            mark, lines = "", []
+        else:
+            lines.append(line)
+    if mark:
+        yield "".join(lines)

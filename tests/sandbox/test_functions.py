@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import keyword
+import time
 from typing import Any
 
 import pytest
@@ -112,3 +113,18 @@ def test_any_text_has_code_and_nothing_but_its_own(text: str) -> None:
 
     assert found.fences >= 0
     assert all(line in text for line in found.source.splitlines())
+
+
+def test_a_last_block_that_is_never_closed_ends_with_the_text() -> None:
+    text = "```\nx = 1\n```\nThen:\n```python\ndef f(table):\n    return table"
+
+    assert code_of(text) == ("def f(table):\n    return table", 2)
+
+
+@pytest.mark.parametrize("line", ["```python\n", "~~~python\n", "   ```\n x\n", "~~~ `\n"])
+def test_a_text_that_opens_a_block_in_every_line_is_read_in_one_pass(line: str) -> None:
+    begun = time.process_time()
+
+    code_of(line * 20_000)
+
+    assert time.process_time() - begun < 2.0
