@@ -1,16 +1,16 @@
 """Budgets, prices and plans: real runs against a local server, real interruptions, real files."""
 
 import json
+import os
 import signal
 import socket
-import subprocess
-import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from forked import Forked
 from hypothesis import given
 from hypothesis import strategies as st
 from servers import Answer, ModelServer, Received
@@ -157,7 +157,7 @@ def test_a_killed_run_remembers_what_it_spent(tmp_path: Path, model_server: Star
     pool = write_pool(tmp_path / "pool", many(30))
     words = ["run", str(pool), "--model", "openai/player", "--base-url", server.url]
     words += ["--no-baselines", "--out", str(tmp_path / "run"), "--workers", "1"]
-    process = subprocess.Popen([sys.executable, "-m", "seal", *words])
+    process = Forked(["seal", *words], cwd=tmp_path, env=os.environ)
     timings = tmp_path / "run" / "timings.jsonl"
     deadline = time.monotonic() + 60
     while time.monotonic() < deadline:
@@ -165,7 +165,7 @@ def test_a_killed_run_remembers_what_it_spent(tmp_path: Path, model_server: Star
             break
         time.sleep(0.02)
     process.send_signal(signal.SIGKILL)
-    process.wait()
+    process.communicate()
     spent = spending_of_whole_lines(timings)
     assert spent >= 3 * 18
     done = play(

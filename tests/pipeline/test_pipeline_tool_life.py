@@ -244,7 +244,8 @@ def test_a_dialogue_has_one_role_that_its_seed_draws(tmp_path):
     pool = write_life_pool(tmp_path / "pool", dialogues=8)
 
     def roles(out: str, seed: int) -> list[str]:
-        result = play(pool, tmp_path / out, model="lexical", seed=seed)
+        options = {"tasks": "role"}
+        result = play(pool, tmp_path / out, model="lexical", seed=seed, world_options=options)
         played: list[Trajectory] = list(result.folder.trajectories())
         return [t.provenance["role"]["name"] for t in played if "role" in t.provenance]
 
