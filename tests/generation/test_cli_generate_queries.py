@@ -26,7 +26,7 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys):
 def test_counts_are_told(run):
     code, out, _ = run("--kinds", "paraphrase,irrelevance", "--review", "review.csv")
     assert code == 0
-    assert "kept: 4\n" in out
+    assert "kept: 4\nseed_tasks: 2\n" in out
     assert "written to pool; play it: seal run pool" in out
     assert Path("review.csv").is_file()
 
@@ -34,7 +34,8 @@ def test_counts_are_told(run):
 def test_json_holds_the_report_alone(run):
     code, out, _ = run("--json")
     report = json.loads(out)
-    assert (code, report["generation"]["kept"]) == (0, report["tasks"])
+    counts = report["generation"]
+    assert (code, counts["kept"] + counts["seed_tasks"]) == (0, report["tasks"])
 
 
 @pytest.mark.parametrize(

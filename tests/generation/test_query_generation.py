@@ -43,9 +43,10 @@ def test_every_kind_is_made_and_every_candidate_accounted_for(whole):
         "paraphrase": True,
         "irrelevance": True,
     }
-    made = tasks(whole)
+    made = [task for task in tasks(whole) if task.tags["query_kind"] != "seed"]
     rejected = (whole / "rejected.jsonl").read_bytes().splitlines()
     assert len(made) == counts["kept"]
+    assert len(tasks(whole)) == counts["kept"] + counts["seed_tasks"]
     assert len(made) + len(rejected) == counts["proposed"]
     drafts = map(orjson.loads, (whole / "generation/drafts.jsonl").read_bytes().splitlines())
     proposed = sum(len(draft["candidates"]) + len(draft["unusable"]) for draft in drafts)
@@ -62,6 +63,8 @@ def test_constraints_hold_their_results_and_paraphrases_their_seed_s_gold(whole)
             assert 3 <= sum(len(call.arguments) for call in plan.calls()) <= 4
         elif task.tags["query_kind"] == "paraphrase":
             assert goal.plans == seeds[task.metadata["seed"]].goals[0].plans
+        elif task.tags["query_kind"] == "seed":
+            assert task.goals == seeds[task.id].goals
         else:
             assert [len(plan.milestones) for plan in goal.plans] == [0]
             assert goal.labels == {"action": "abstain", "irrelevance": task.tags["irrelevance"]}
@@ -80,7 +83,7 @@ def test_all_reasons_for_abstention_are_made(whole):
 def test_the_oracle_solves_all_of_it(tmp_path):
     whole = tmp_path / "pool"
     seal.generate_queries("toolscan-sample", whole, limit=2)
-    assert {task.tags["query_kind"] for task in tasks(whole)} == set(KINDS)
+    assert {task.tags["query_kind"] for task in tasks(whole)} == {*KINDS, "seed"}
     result = seal.run(whole, model="oracle", out=tmp_path / "run", baselines=False)
     metrics = result.summary["metrics"]
     for name in ("pass_rate", "mission_accuracy", "call_recall", "param_acc_gold"):
@@ -115,6 +118,25 @@ def test_a_killed_generation_goes_on_and_ends_with_the_same_bytes(whole, tmp_pat
         file.write(b'{"schema":"query_draft/1","id":"par')  # as a kill amid a line leaves it
     seal.generate_queries("toolscan-sample", out, per_seed=2, limit=5)
     assert contents(out) == contents(whole)
+
+
+def test_irrelevant_queries_can_be_set_beside_their_seeds(tmp_path):
+    out = tmp_path / "pool"
+    made = seal.generate_queries("toolscan-sample", out, kinds=("irrelevance",), limit=2)
+    assert (made.statistics["kept"], made.statistics["seed_tasks"], made.report.tasks) == (2, 2, 4)
+    done = seal.ablate(
+        "irrelevance", out, out=tmp_path / "d", model="oracle", baselines=False, cache="off"
+    )
+    assert [row["tasks"] for row in done.content["runs"]] == [2, 2]
+    (abstained,) = (e for e in done.content["comparisons"] if e["metric"] == "abstained")
+    assert (abstained["mean"], abstained["other_mean"], abstained["n"]) == (1.0, 0.0, 2)
+
+
+def test_without_irrelevance_no_seed_is_in_the_pool(tmp_path):
+    out = tmp_path / "pool"
+    made = seal.generate_queries("toolscan-sample", out, kinds=("paraphrase",), limit=2)
+    assert made.statistics["seed_tasks"] == 0
+    assert {task.tags["query_kind"] for task in tasks(out)} == {"paraphrase"}
 
 
 def test_the_limit_may_grow(whole, tmp_path):
@@ -175,7 +197,7 @@ def test_tools_without_gold_are_seeds(tmp_path):
     made = seal.generate_queries(folder, tmp_path / "pool")
     assert made.statistics["made_seeds"] == 2
     kinds = {task.tags["query_kind"] for task in tasks(tmp_path / "pool")}
-    assert kinds == {"constraint", "paraphrase", "irrelevance"}
+    assert kinds == {"constraint", "paraphrase", "irrelevance", "seed"}
 
 
 def test_what_nobody_keeps_is_told(tmp_path):

@@ -9,6 +9,9 @@
 What is proposed is written down first; the filters then go through all of it in the order of the
 pool, so what is kept does not depend on when a generation was killed.
 
+Behind the queries stand the seeds of the irrelevant ones, tagged `query_kind=seed`: how often a
+model abstains means little without how often it does where a tool serves.
+
 Source: Kokane et al. (2024), "ToolScan", the making of queries: seeds are augmented, and filtered
 for feasible ones with results, for difficulty, diversity and near-duplicates.
 """
@@ -39,7 +42,7 @@ from seal.generation.queries.seeding import read_seeds
 from seal.generation.queries.seeds import Seed, Seeds
 from seal.generation.queries.selection import Query, Rejected, Selection, counted, rejection
 from seal.generation.queries.settings import QuerySettings
-from seal.generation.queries.tasks import task_of
+from seal.generation.queries.tasks import seed_task, task_of
 
 DRAFTS = "drafts.jsonl"
 SCHEMA = "query_draft/1"
@@ -207,14 +210,16 @@ class _Work:
                 f"no query of {len(rejected)} was kept: {out / REJECTED} says why of each, "
                 f"{out / STATISTICS} how many of each reason"
             )
-        tasks = [task_of(query, self._settings.name) for query in kept]
+        name = self._settings.name
+        tasks = [task_of(query, name) for query in kept]
+        tasks += [seed_task(seed, name) for seed in _seeds_beside(kept)]
         write_records(out / TOOLS, list(self._tools.values()))
         write_records(out / TASKS, tasks)
         if self._pool.web is not None:
             with AtomicFile(out / WEB) as file:
                 file.write(self._pool.web.read_bytes())
         report = ImportReport(
-            self._settings.name,
+            name,
             len(tasks),
             len(self._tools),
             {name: sum(reasons.values()) for name, reasons in counted(rejected).items()},
@@ -240,6 +245,7 @@ class _Work:
             "skipped_tasks": self._seeds.skipped,
             "proposed": len(kept) + len(rejected),
             "kept": len(kept),
+            "seed_tasks": len(_seeds_beside(kept)),
             "of_kind": {kind: self._of_kind(kind, kept, rejected) for kind in self._settings.kinds},
             "abstentions": _numbers(q.candidate.reason for q in kept if q.candidate.reason),
             "templates": len({q.candidate.template for q in kept if q.candidate.template}),
@@ -256,6 +262,11 @@ class _Work:
             "seeds_with_any": len({query.seed.id for query in own}),
             "rejected": counted(left_out),
         }
+
+
+def _seeds_beside(kept: Iterable[Query]) -> list[Seed]:
+    """Return the seeds of the irrelevant queries, each once."""
+    return list({q.seed.id: q.seed for q in kept if q.kind == "irrelevance"}.values())
 
 
 def _numbers(values: Iterable[str]) -> dict[str, int]:

@@ -9,10 +9,13 @@ from seal.core.types import JSON, Goal, Milestone, Plan, Step, Task
 from seal.generation.queries.bench import world_of
 from seal.generation.queries.grammar.irrelevance import reply
 from seal.generation.queries.results import answers
+from seal.generation.queries.seeds import Seed
 from seal.generation.queries.selection import Query
 
 TAG = "query_kind"
-"""Tag that names what was made: constraint, paraphrase or irrelevance."""
+"""Tag that names what was made: constraint, paraphrase or irrelevance; or `SEED`."""
+SEED = "seed"
+"""A task that queries were made of, beside them."""
 _ANSWERER, _USER = "orchestrator", "user_simulator"
 
 
@@ -43,6 +46,17 @@ def task_of(query: Query, benchmark: str) -> Task:
         metadata={**task.metadata, "seed": query.seed.id},
         world=world,
     )
+
+
+def seed_task(seed: Seed, benchmark: str) -> Task:
+    """Return the task that a seed is, as a task of the new pool.
+
+    Args:
+        seed: As it was read.
+        benchmark: Name of the pool.
+    """
+    tags = {"environment": seed.environment, **seed.task.tags, TAG: SEED}
+    return replace(seed.task, benchmark=benchmark, tags=tags)
 
 
 def _constraint(query: Query) -> tuple[Goal, dict[str, JSON]]:
