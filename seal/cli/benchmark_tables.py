@@ -15,6 +15,7 @@ from seal.benchmarks.pool import StoredPool
 from seal.cli.output import field_lines
 from seal.pipeline.counting import Figures, Measured, is_here
 from seal.pipeline.pools import SHIPPED
+from seal.report.printable import printable
 
 _COLUMNS = {
     "queries": "queries",
@@ -114,13 +115,13 @@ def figure_tables(figures: Figures) -> Iterator[Table | str]:
     for name, value in figures.values.items():
         if name not in groups:
             shown = "n/a: give --run RUN" if value is None else _figure(value)
-            single.add_row(_MEANS.get(name, name), shown)
+            single.add_row(printable(_MEANS.get(name, name)), shown)
     yield single
     for name, counts in groups.items():
-        table = Table(_MEANS.get(name, name))
+        table = Table(printable(_MEANS.get(name, name)))
         table.add_column("mean" if name in _MEANS else "number", justify="right")
         for key, count in counts.items():
-            table.add_row(key, _figure(count))
+            table.add_row(printable(key), _figure(count))
         yield table
 
 

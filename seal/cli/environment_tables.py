@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from rich.table import Table
 
 from seal.benchmarks.environments import Environment
+from seal.report.printable import printable
 
 _COLUMNS = {
     "tools": "tools",
@@ -30,7 +31,7 @@ def environment_table(environments: Sequence[Environment]) -> Table:
     for one in sorted(environments, key=lambda one: (one.similarity_strict or 0, one.name)):
         numbers = (_number(getattr(one, field)) for field in _COLUMNS)
         similarities = (getattr(one, field) for field in _SIMILARITIES)
-        table.add_row(one.name, *numbers, *map(_similarity, similarities))
+        table.add_row(printable(one.name), *numbers, *map(_similarity, similarities))
     return table
 
 

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
+from seal.report.printable import printable
+
 if TYPE_CHECKING:
     from rich.console import Console
 
@@ -49,11 +51,11 @@ def new_console() -> Console:
 
 
 def field_lines(report: Mapping[str, Any]) -> list[str]:
-    """Return a report for a person: a line a field, and one for each part of a map of parts.
+    """Return a report for a person, printable: a line a field, one for each part of a map of parts.
 
     Of a list with more than `_LISTED` items the length is told; `--json` has them all.
     """
-    return [f"{key}: {_readable(value)}" for key, value in report.items()]
+    return [printable(f"{key}: {_readable(value)}") for key, value in report.items()]
 
 
 _LISTED = 5

@@ -3,6 +3,9 @@
 import json
 from pathlib import Path
 
+from seal.core.records import write_records
+from seal.core.types import Goal, Task, Tool
+
 
 def test_toolscans_environments_are_told_without_asking(called, seal_data: Path) -> None:
     done = called("benchmarks", "toolscan", "--json", SEAL_DATA=str(seal_data))
@@ -37,3 +40,16 @@ def test_environments_need_a_name(called) -> None:
 
     assert done.returncode == 2
     assert "seal benchmarks NAME --environments" in done.stderr
+
+
+def test_what_strangers_named_is_made_printable(called, tmp_path: Path) -> None:
+    pool = tmp_path / "pool\x1b[32m"
+    tool = Tool("sea/wind", "wind", "Wind at sea.", category="sea\x1b[31m")
+    write_records(pool / "tools.jsonl", [tool])
+    goal = Goal("Is it windy?", offered=(tool.id,))
+    write_records(pool / "tasks.jsonl", [Task("one", "sea", (goal,))])
+    done = called("benchmarks", str(pool), "--environments", COLUMNS="200")
+
+    assert done.returncode == 0, done.stderr
+    assert "sea␛[31m" in done.stdout
+    assert "\x1b" not in done.stdout
