@@ -90,6 +90,12 @@ def rescore(
             shown = progress if run_folder is folder else None
             summary = _score(run_folder, judges, threads, extra, shown, match)
             _note(run_folder, judges, [name_of(metric) for metric in names], match)
+    if missing := summary["unfinished"]:
+        total = summary["tasks"] * folder.manifest()["measure"].get("trials", 1)
+        _LOG.warning(
+            f"{folder.trajectories_path}: {missing} of {total} chats are not finished and have "
+            f"no score; play them by the run's own command with --resume --out {folder.path}"
+        )
     return summary
 
 

@@ -71,7 +71,9 @@ class RunFolder:
         return self._json("run.json")
 
     def summary(self) -> dict[str, Any]:
-        """Return summary.json: {tasks, errors, skipped, stop_reasons, metrics, usage}.
+        """Return summary.json: {tasks, errors, skipped, unfinished, stop_reasons, metrics, usage}.
+
+        `unfinished` counts the chats, one a task and trial, that are neither there nor skipped.
 
         Raises:
             DataError: The run has not been scored.

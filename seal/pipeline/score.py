@@ -40,11 +40,14 @@ class _Totals:
     reasons: Counter[str] = field(default_factory=Counter)
     """Message to the number of trajectories that failed for it."""
     stops: Counter[str] = field(default_factory=Counter)
+    chats: Counter[str] = field(default_factory=Counter)
+    """Task to the number of its trajectories."""
     usage: Usage = field(default_factory=Usage)
     calls: int = 0
     turns: int = 0
 
     def add(self, trajectory: Trajectory, scores: Iterable[Score]) -> None:
+        self.chats[trajectory.task_id] += 1
         failures = {stop.error for stop in trajectory.stops if stop.error} or {
             score.reason
             for score in scores
@@ -117,7 +120,7 @@ def score_run(
             if progress is not None:
                 progress(number, total)
     judged = judging.result()
-    summary = _summary(folder, len(tasks), totals, summariser)
+    summary = _summary(folder, tasks, totals, summariser)
     summary |= {"judging": judged} if judged else {}
     summary["usage"]["roles"] = roles()
     folder.write_json("summary.json", summary)
@@ -161,15 +164,20 @@ def _pairs(folder: RunFolder) -> Iterator[tuple[Task, Trajectory]]:
 
 
 def _summary(
-    folder: RunFolder, tasks: int, totals: _Totals, summariser: Summariser
+    folder: RunFolder, tasks: Iterable[str], totals: _Totals, summariser: Summariser
 ) -> dict[str, Any]:
-    skipped = folder.manifest().get("skipped") or {}
+    manifest = folder.manifest()
+    skipped = manifest.get("skipped") or {}
+    trials = (manifest.get("measure") or {}).get("trials", 1)
+    ids = list(tasks)
+    missing = sum(max(0, trials - totals.chats[task]) for task in ids)
     return {
-        "tasks": tasks,
+        "tasks": len(ids),
         "errors": totals.errors,
         "error_reasons": dict(sorted(totals.reasons.items())),
         "skipped": sum(skipped.values()),
         "skipped_reasons": skipped,
+        "unfinished": max(0, missing - sum(skipped.values())),
         "stop_reasons": dict(sorted(totals.stops.items())),
         "metrics": summariser.metrics(),
         **human_summary(folder),

@@ -60,6 +60,8 @@ def _counts(summary: Mapping[str, Any]) -> str:
     parts = [counted(summary.get("tasks", 0), "task"), counted(summary.get("errors", 0), "error")]
     if summary.get("skipped"):
         parts.append(f"{summary['skipped']} skipped")
+    if summary.get("unfinished"):
+        parts.append(f"{summary['unfinished']} unfinished")
     stops = summary.get("stop_reasons") or {}
     ended = ", ".join(f"{reason} {count}" for reason, count in sorted(stops.items()))
     return ", ".join(parts) + (f"; goals ended by {ended}" if ended else "")

@@ -131,6 +131,19 @@ def test_an_interrupted_run_is_put_in_order_and_scored(tmp_path: Path):
     assert summary["metrics"]["call_recall"]["n"] == 3
 
 
+def test_chats_that_a_cut_file_lacks_are_told(played: Path, caplog: pytest.LogCaptureFixture):
+    trajectories = played / "trajectories.jsonl"
+    first, *rest = trajectories.read_bytes().splitlines(keepends=True)
+    rescore(played)
+    assert not caplog.messages
+    trajectories.write_bytes(first)
+    summary = rescore(played)
+
+    assert summary["unfinished"] == RunFolder(played).summary()["unfinished"] == len(rest) > 0
+    (told,) = caplog.messages
+    assert f"{len(rest)} of {len(rest) + 1} chats are not finished" in told
+
+
 def test_what_cannot_be_scored_says_why(tmp_path: Path, played: Path):
     with pytest.raises(DataError, match="is no run folder"):
         rescore(tmp_path / "nothing")

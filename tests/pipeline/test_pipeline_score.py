@@ -12,6 +12,7 @@ from seal.core.records import write_records
 from seal.core.types import Score, Step, Stop, ToolCall, Trajectory, Usage, Verdict
 from seal.pipeline.run_folder import RunFolder
 from seal.pipeline.score import score_run
+from seal.report.notes import summary_notes
 
 
 @dataclass
@@ -130,6 +131,17 @@ def test_nothing_played_is_scored_as_nothing(tmp_path: Path):
     assert summary["tasks"] == 3
     assert summary["metrics"] == {}
     assert summary["stop_reasons"] == {}
+    assert summary["unfinished"] == 1  # of three, two were skipped
+
+
+@pytest.mark.parametrize(("trials", "unfinished"), [(1, 2), (2, 5)])
+def test_chats_that_are_missing_are_counted(tmp_path: Path, trials: int, unfinished: int):
+    folder = folder_of(tmp_path, chats()[:1])
+    folder.write_json("run.json", {"measure": {"trials": trials}, "system": {}})
+    summary = score_run(folder, lambda task, trial: Says())
+
+    assert (summary["tasks"], summary["unfinished"]) == (3, unfinished)
+    assert summary_notes(folder)[0].startswith(f"3 tasks, 0 errors, {unfinished} unfinished;")
 
 
 @pytest.mark.parametrize(("measure", "expected"), [({"max_turns": 4}, 0.75), ({}, 0.9)])
