@@ -69,7 +69,9 @@ def _grids(content: Mapping[str, Any], metrics: Sequence[str] | None) -> Iterato
         yield _kinds_grid(content["kinds"])
     if "points" in content:
         yield _points_grid(content["points"], content["correlations"])
-        yield _correlations_grid(content["correlations"])
+        correlations = _correlations_grid(content["correlations"])
+        if correlations.rows:
+            yield correlations
 
 
 def _costs_grid(content: Mapping[str, Any], metrics: Sequence[str] | None) -> Grid:

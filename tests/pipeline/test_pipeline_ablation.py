@@ -160,7 +160,9 @@ def test_similarity_has_a_point_for_each_environment(tmp_path: Path, environment
     assert all(point["rates"]["any"]["n"] == 2 for point in points)
     assert {found["rho"] for found in done.content["correlations"]} == {None}
     assert (out / "figures" / "errors_over_similarity.svg").is_file()
-    assert "no correlation (alike in every environment)" in (out / "comparison.md").read_text()
+    told = (out / "comparison.md").read_text()
+    assert "no correlation (alike in every environment)" in told
+    assert "rank correlation" not in told
 
 
 @pytest.mark.parametrize(
@@ -175,7 +177,8 @@ def test_similarity_has_a_point_for_each_environment(tmp_path: Path, environment
         ("retriever", {"retrievers": ["bm25", "tfid"]}, UnknownNameError, "mean 'tfidf'"),
         ("format", {"retrievers": ["bm25"]}, UsageError, "compares no retrievers"),
         ("irrelevance", {}, UsageError, "no selected task with the tag 'irrelevance'"),
-        ("similarity", {}, UsageError, "has goals in 1 environments, .* at least 3"),
+        ("similarity", {}, UsageError, "has goals in 1 environment, .* at least 3"),
+        ("similarity", {"metrics": ["nope"]}, UnknownNameError, "nope"),
         ("feedback", {"limits": 3}, UnknownNameError, "no setting 'limits'.*mean 'limit'"),
         ("feedback", {"resume": True, "out": None}, UsageError, "--resume needs --out DIR"),
     ],

@@ -11,6 +11,8 @@ from typing import Any
 from seal.benchmarks.pool import StoredPool
 from seal.core.errors import UsageError
 from seal.core.locks import Lock
+from seal.evaluation import REGISTRY as METRICS
+from seal.evaluation.scoring import build_metrics
 from seal.pipeline.ablation.conditions import (
     Ablation,
     Condition,
@@ -70,7 +72,7 @@ def ablate(
         roles: Those to seat and to take away, of the ablation `roles`; none: all three.
 
     Raises:
-        UnknownNameError: No such ablation.
+        UnknownNameError: No such ablation, or metric.
         UsageError: Settings that cannot be, a folder in use, or other settings than the ablation's.
         DataError: The pool or a folder is damaged.
         InfrastructureError: A worker process died.
@@ -83,6 +85,7 @@ def ablate(
     if roles and what != "roles":
         raise UsageError(f"the ablation {what} seats no roles: leave --roles out")
     settings = replace(settings, metrics=_metrics(settings, ablation))
+    build_metrics(settings.metrics, METRICS)  # refuses what is no metric
     out = out or free_folder(settings)
     check_folder(out, resume)
     planned = _plan(ablation, settings, retrievers, roles or ROLES, open_pool(settings.pool))

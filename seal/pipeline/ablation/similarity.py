@@ -53,8 +53,9 @@ def homes_of(pool: StoredPool, tasks: Iterable[Task]) -> dict[tuple[str, int], s
                 found[task.id, position] = home
     count = len(set(found.values()))
     if count < LEAST:
+        noun = "environment" if count == 1 else "environments"
         raise UsageError(
-            f"{pool.name} has goals in {count} environments, and a correlation needs at least "
+            f"{pool.name} has goals in {count} {noun}, and a correlation needs at least "
             f"{LEAST}: take a pool with more categories of tools, or select more tasks"
         )
     return found
