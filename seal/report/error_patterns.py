@@ -58,7 +58,9 @@ class PatternRun:
     free: Counter[str] = field(default_factory=Counter)
     """Pattern to the number of goals without it."""
     goals: Counter[str] = field(default_factory=Counter)
-    """Pattern to the number of goals that it was looked for in."""
+    """Pattern to the number of goals that have a score of it."""
+    without_gold: int = 0
+    """Goals whose IAV is of calls alone, for there is no gold to compare values with."""
     told: int = 0
     repaired: int = 0
     repair_calls: list[int] = field(default_factory=list)
@@ -71,6 +73,12 @@ class PatternRun:
     repairs: Counter[str] = field(default_factory=Counter)
     """What was forgiven in them (`seal.core.formats.Repair`)."""
     links: dict[str, list[Link]] = field(default_factory=dict)
+
+    def freedom(self, name: str) -> str:
+        """Return the shares free of a pattern, each with what it is of, for a cell."""
+        of_calls, of_goals = self.by_call(name), self.clean(name)
+        shares = {"calls": of_calls, "goals": of_goals}
+        return ", ".join(f"{what} {share}" for what, share in shares.items() if share != "-")
 
     def by_call(self, name: str) -> str:
         """Return the share of calls free of a pattern; `-` of those that belong to no call."""
@@ -89,6 +97,9 @@ class PatternRun:
             "errors repaired after feedback": self.recovery if self.told else "",
             "first errors": _listed(self.first),
             "next after another": _listed(self.transitions, MOST_TOLD).replace(">", " then "),
+            "goals without gold values, IAV by missing and inadmissible arguments alone": (
+                f"{self.without_gold} of {self.goals['iav']}" if self.without_gold else ""
+            ),
             "services that gave no answer, no error of the agent": _listed(self.causes),
             "calls repaired to be read, no error either": (
                 f"{self.repaired_calls} ({_listed(self.repairs)})" if self.repaired_calls else ""
@@ -170,15 +181,17 @@ def _add(run: PatternRun, score: Score, place: int) -> None:
         run.transitions.update(details.get("transitions") or {})
     elif score.metric == "service_answers":
         run.causes.update(details.get("causes") or {})
-    elif score.value is not None:
+    else:
         _add_pattern(run, score, place)
 
 
 def _add_pattern(run: PatternRun, score: Score, place: int) -> None:
     name, errors = score.metric, _count(score.details, "errors")
     run.errors[name] += errors
-    run.goals[name] += 1
-    run.free[name] += not errors
+    if score.value is not None:
+        run.goals[name] += 1
+        run.free[name] += not errors
+    run.without_gold += name == "iav" and "without_gold" in score.details
     if name == "ife":
         run.calls += _count(score.details, "calls")
         mended = dict(score.details.get("repaired") or {})

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import reduce
 from itertools import permutations
 from typing import Any
 
@@ -24,6 +25,7 @@ from seal.evaluation.error_patterns import (
     no_gold,
 )
 from seal.evaluation.error_patterns.metrics import NAMES, PATTERNS
+from seal.evaluation.error_patterns.words import expected_words, value_words
 from seal.evaluation.scoring import build_metrics
 
 ARGUMENT = {"type": "integer"}
@@ -181,7 +183,54 @@ def test_a_fault_is_told_alike_whether_the_schema_or_gold_tells_of_it() -> None:
     found = scores(wanted, chat(BAD["iat"], ("c", {"x": 1, "y": 3})))
     schema, beside = (found[name].details["findings"][0]["faults"][0] for name in ("iat", "iav"))
     assert schema.keys() == beside.keys() == {"kind", "name", "expected", "received"}
-    assert beside == {"kind": "value", "name": "y", "expected": "(2,)", "received": "3"}
+    assert beside == {"kind": "value", "name": "y", "expected": "2", "received": "3"}
+
+
+def test_a_fault_is_told_in_words_and_its_names_are_whole() -> None:
+    names = [f"get_work_by_{number:02}" for number in range(20)]
+    tools = {f"b/t/{name}": Tool(f"b/t/{name}", name) for name in names}
+    played = replace(chat(("nobody", {})), offered=(tuple(tools),))
+    (found,) = [s for s in ErrorPatterns().score(task(goal()), played, tools) if s.metric == "ifn"]
+    (fault,) = found.details["findings"][0]["faults"]
+    shown, left = fault["expected"].rsplit(" and ", 1)
+    assert shown.split(", ") == names[:12] and left == "8 more"
+    assert fault["received"] == "nobody"
+
+
+@pytest.mark.parametrize(
+    ("value", "told"),
+    [
+        (["a", "b-c"], "a, b-c"),
+        ((2, "2", "two words", True, None), "2, '2', 'two words', true, null"),
+        ([], "nothing"),
+        ({"type": "string", "enum": ["é"]}, 'type: string, enum: ["é"]'),
+        ("integer", "integer"),
+        ("true", "'true'"),
+        ("", "''"),
+        ("\ud800", "'\\ud800'"),
+        ({"x": "\ud800"}, "x: '\\ud800'"),
+        (["n" * 300, "m"], "'nnn"),
+        ([{(1, 2): 3}], "{(1, 2): 3}"),
+        ([reduce(lambda inner, _: [inner], range(5000), 1)], "[[["),
+    ],
+)
+def test_expected_values_are_words(value: Any, told: str) -> None:
+    assert expected_words(value).startswith(told)
+    expected_words(value).encode()
+
+
+@given(st.lists(st.text(st.sampled_from("ab_"), min_size=1, max_size=40), min_size=1))
+def test_every_name_is_shown_whole_or_counted(names: list[str]) -> None:
+    told, _, left = expected_words(names).partition(" and ")
+    shown = told.split(", ")
+    assert shown == [value_words(name) for name in names[: len(shown)]]
+    assert len(names) - len(shown) == int(left.removesuffix(" more") or 0)
+    assert len(told) <= 200
+
+
+def test_an_empty_name_is_nothing() -> None:
+    found = scores(goal(plan()), chat(("", {})))["ife"]
+    assert found.details["findings"][0]["faults"][0]["received"] == "nothing"
 
 
 WHY: list[tuple[Goal, str]] = [
@@ -200,8 +249,9 @@ WHY: list[tuple[Goal, str]] = [
 def test_a_goal_without_gold_calls_says_why(wanted: Goal, reason: str) -> None:
     assert no_gold(wanted) == reason
     found = scores(wanted, chat(("a", {"x": 1})))
-    assert all((found[name].value is None) == bool(reason) for name in ("iac", "iav"))
-    assert all(found[name].value == 1.0 for name in ("ife", "ifn", "ian", "iat", "rac"))
+    assert (found["iac"].value is None) == bool(reason)
+    assert found["iav"].details.get("without_gold", "") == reason
+    assert all(found[name].value == 1.0 for name in PATTERNS if name != "iac")
 
 
 def test_milestones_that_are_calls_count_beside_those_of_the_world() -> None:
@@ -380,9 +430,11 @@ def test_arguments_that_upstream_cut_leave_iav_open_and_iac_known() -> None:
     assert (found["iav"].value, found["iav"].reason) == (None, "arguments were cut upstream")
 
 
-def test_missing_arguments_are_told_where_there_is_no_gold() -> None:
-    found = scores(Goal("x"), chat(BAD["iav"]))["iav"]
-    assert (found.value, found.reason) == (None, "no gold calls annotated")
+@pytest.mark.parametrize("wanted", [Goal("x"), goal(plan()), goal(plan(gold("b/t/n")))])
+def test_missing_arguments_are_scored_where_there_is_no_gold(wanted: Goal) -> None:
+    found = scores(wanted, chat(BAD["iav"], ("a", {"x": 7})))["iav"]
+    assert (found.value, found.details["errors"], found.details["calls"]) == (0.9, 1, 2)
+    assert found.details["without_gold"]
     assert found.details["findings"][0]["pattern"] == "IAV"
 
 

@@ -75,6 +75,28 @@ def test_shares_by_call_and_by_goal_are_of_all_that_was_made(played: RunFolder) 
     assert (found.by_call("iac"), found.recovery) == ("-", "2 of 4, 1.5 calls each")
 
 
+def test_each_share_says_what_it_is_of(played: RunFolder) -> None:
+    found = pattern_run(lanes_of([played])[1], 1)
+    found.errors["ian"], found.calls, found.free["ian"], found.goals["ian"] = 3, 12, 5, 8
+    found.free["iac"], found.goals["iac"], found.goals["iav"] = 1, 4, 0
+    told = [found.freedom(name) for name in ("ian", "iac", "iav")]
+    assert told == ["calls 0.750, goals 0.625", "goals 0.250", "goals n/a"]
+
+
+def test_errors_without_gold_are_counted_with_and_without_a_score(make_run) -> None:
+    details = {"errors": 2, "calls": 3, "findings": [{"step": 1, "pattern": "IAV", "name": "n"}]}
+    scores = [
+        Score("own/a", 0, 0, "iav", 0.8, details={**details, "without_gold": "no gold"}),
+        Score("own/a", 1, 0, "iav", None, 0.0, "arguments were cut upstream", details),
+    ]
+    metrics = {"pass_rate": metric(1.0), **{name: metric(0.8) for name in PATTERNS}}
+    run = make_run("run", [task("own/a")], [chat("own/a")], scores, metrics)
+    found = pattern_run(lanes_of([run])[0], 0)
+    assert (found.errors["iav"], found.goals["iav"], len(found.links["iav"])) == (4, 1, 2)
+    note = "goals without gold values, IAV by missing and inadmissible arguments alone: 1 of 1"
+    assert f"lexical: {note}" in pattern_table(run)
+
+
 def test_links_are_bounded(played: RunFolder) -> None:
     found = pattern_run(lanes_of([played])[0], 0)
     assert max(map(len, found.links.values())) <= LINKED

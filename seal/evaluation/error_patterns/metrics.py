@@ -15,9 +15,11 @@ N is `--max-turns` of the run, 10 where nobody says it, which is what all of Too
   ToolScan's code, for no other pattern is bounded by them. Its details have the score by the
   paper's denominator, the budget, too.
 
-Both of gold have no value where there is none, iav neither where gold has no arguments or upstream
-cut those of a gold tool. A goal without any call is scored by the same rules: it has no bad call,
-and lacks what gold asks for (ToolScan's code gives it 0 everywhere).
+iac has no value where there is no gold. A missing required argument needs none: where there are no
+gold calls, or none with arguments, iav is scored by such calls alone, and its details say why as
+`without_gold`. It has no value where upstream cut the arguments of a gold tool. A goal without any
+call is scored by the same rules: it has no bad call, and lacks what gold asks for (ToolScan's code
+gives it 0 everywhere).
 
 `details` of each has `errors`, e; `calls`, the steps that could have one: calls, and words where a
 call was due; and the first of the findings, each with its step. A report makes of them the rate by
@@ -46,7 +48,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, TypeGuard
 
-from seal.core.errors import UsageError, shortened
+from seal.core.errors import UsageError
 from seal.core.formats import repairs_of
 from seal.core.types import JSON, Goal, Score, Task, Tool, Trajectory
 from seal.core.validation import CallError
@@ -60,6 +62,7 @@ from seal.evaluation.error_patterns.gold import (
     choose,
     no_gold,
 )
+from seal.evaluation.error_patterns.words import NOTHING, expected_words, value_words
 from seal.evaluation.goals import Value, failure_reason, score_goals, undefined
 from seal.evaluation.matching import ArgumentFinding
 
@@ -74,6 +77,8 @@ NAMES = (*PATTERNS, "recovery", SERVICE_ANSWERS, "finished", "all_gold_calls")
 LISTED = 20
 """Most findings that details list."""
 
+_OF_NAMES = ("unknown_tool", "unknown_argument", "unparsable_arguments")
+"""Faults of what was received as a name, or as the text of a call."""
 _BY_STEP = ("ife", "iat", "ian", "ifn")
 
 
@@ -184,19 +189,20 @@ class ErrorPatterns:
         chosen: Chosen | None,
     ) -> Value:
         own = [finding for finding in acts if finding.kind == "IAV"]
-        reason = reason or _no_arguments(goal, findings)
+        found = _details(len(own), len(acts), own)
+        reason = reason or _no_arguments(goal)
         if chosen is None or reason:
-            details = _details(len(own), len(acts), own) if own else {}
-            return Value(None, 0.0, reason, details)
+            return Value(self._share(len(own)), details={**found, "without_gold": reason})
+        if _is_cut(goal, findings):
+            return Value(None, 0.0, "arguments were cut upstream", found if own else {})
         compared = chosen.wrong
         errors = len(own) + compared.wrong
         wrong = [finding for finding in compared.findings if finding.pattern == "IAV"]
-        listed = _details(len(own), len(acts), own)["findings"]
         details = _gold_details(errors, compared, wrong)
         details |= {
             "calls": len(acts),
             "of_gold": self._share(errors, compared.gold),
-            "findings": [*listed, *details["findings"]][:LISTED],
+            "findings": [*found["findings"], *details["findings"]][:LISTED],
         }
         return Value(self._share(errors), details=details)
 
@@ -255,9 +261,13 @@ def _fault(kind: str, fault: CallError | ArgumentFinding) -> dict[str, JSON]:
     return {
         "kind": kind,
         "name": shortened_name(fault.name),
-        "expected": shortened(fault.expected),
-        "received": shortened(fault.received),
+        "expected": None if fault.expected is None else expected_words(fault.expected),
+        "received": None if fault.received is None else _received(kind, fault.received),
     }
+
+
+def _received(kind: str, received: JSON) -> str:
+    return NOTHING if received == "" and kind in _OF_NAMES else value_words(received)
 
 
 def shortened_name(name: str) -> str:
@@ -291,15 +301,17 @@ def _gold_told(finding: GoldFinding) -> dict[str, JSON]:
     return told
 
 
-def _no_arguments(goal: Goal, findings: Sequence[Finding]) -> str:
-    """Return why nothing can be said of values; empty where it can."""
+def _no_arguments(goal: Goal) -> str:
+    """Return why there is nothing to compare values with; empty where there is."""
     gold = [called for plan in goal.plans or () for called in plan.calls()]
-    if all(called.arguments is None for called in gold):
-        return "no gold arguments annotated"
-    tools = {called.tool for called in gold}
-    if any(f.kind == "cut" and f.call is not None and f.call.tool in tools for f in findings):
-        return "arguments were cut upstream"
-    return ""
+    annotated = any(called.arguments is not None for called in gold)
+    return "" if annotated else "no gold arguments annotated"
+
+
+def _is_cut(goal: Goal, findings: Sequence[Finding]) -> bool:
+    """Tell whether upstream cut the arguments of a call of a gold tool."""
+    tools = {called.tool for plan in goal.plans or () for called in plan.calls()}
+    return any(f.kind == "cut" and f.call is not None and f.call.tool in tools for f in findings)
 
 
 def _recovery(findings: Sequence[Finding], gold: GoldComparison | None) -> Value:
