@@ -23,6 +23,7 @@ from seal.core.types import (
     Trajectory,
 )
 from seal.evaluation.attribution import MEANINGS, ORDER, Attribution, attribute
+from seal.evaluation.attribution.verdicts import decide
 
 MANAGER, EXECUTOR, USER = "execution_manager", "executor", "user_simulator"
 FIND, BOOK, RATE = "own/find", "own/book", "own/rate"
@@ -296,3 +297,14 @@ def test_a_turn_of_a_dialogue_is_explained_by_what_was_decided() -> None:
     turn = replace(ONE, labels={"kind": "call", "act": "call_api"})
     missed = Score("t", 0, 0, "awareness", 0.0, details={"error": "tool_missed"})
     assert why(turn, chat(), [missed]).found.stage == "not_called"
+
+
+def test_a_turn_of_which_one_score_was_lost_is_neither_solved_nor_failed() -> None:
+    goal = Goal("Hi", labels={"kind": "action", "act": "goodbye"})
+    scores = {name: Score("t", 0, 0, name, 1.0) for name in ("awareness", "selection")}
+    lost = Score("t", 0, 0, "execution", None, reason="infrastructure: metric execution: down")
+    chat = Trajectory("t", 0, ())
+    assert decide(goal, chat, scores).state == "solved"
+    assert decide(goal, chat, {**scores, "execution": lost}).state == "error"
+    wrong = {**scores, "awareness": Score("t", 0, 0, "awareness", 0.0), "execution": lost}
+    assert decide(goal, chat, wrong).state != "solved"

@@ -63,6 +63,8 @@ def decide(
     if not valued:
         return _without_value(found)
     worst = next((s for s in valued if _state(s) != "solved"), valued[0])
+    if _state(worst) == "solved" and any(s.reason.startswith(INFRASTRUCTURE) for s in found):
+        return _without_value(found)
     return Decision(_state(worst), worst.metric, _reason(worst))
 
 
