@@ -207,3 +207,10 @@ def test_a_judge_that_fails_is_a_failure_of_the_infrastructure():
 )
 def test_a_score_is_a_number_on_the_scale_and_nothing_else(text, value):
     assert parse_score(text) == value
+
+
+def test_a_reply_of_nothing_but_marks_is_read_in_one_pass():
+    begun = time.process_time()
+
+    assert checked({"max_words": 1}, "." * 50_000 + "x") == {"max_words": True}
+    assert time.process_time() - begun < 2.0

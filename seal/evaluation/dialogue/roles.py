@@ -30,7 +30,8 @@ PROMPT = "judge_role"
 
 _NUMBER = re.compile(r"\s*([0-9]{1,2}(?:\.[0-9]{1,3})?)\s*")
 _REPAIR = "That was no number from 0 to 10. Answer with the number alone."
-_SENTENCE = re.compile(r"[.!?]+(?:\s+|$)|\n+")
+# Not from within a run of marks, so that "....x" is looked at once.
+_SENTENCE = re.compile(r"(?<![.!?])[.!?]++(?:\s+|$)|\n+")
 _SHORT = re.compile(
     r"\b(?:\w+n't|\w+'(?:m|re|ve|ll|d)|(?:it|that|there|here|what|who|where|he|she|let)'s)\b"
 )
