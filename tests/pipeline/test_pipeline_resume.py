@@ -136,10 +136,8 @@ def test_interrupted_run_ends_at_once_with_130_and_can_be_resumed(slow, server, 
 
 
 @pytest.mark.slow
-def test_worker_processes_end_with_their_parent_however_it_ends(slow, server, tmp_path):
-    slow.wait_s = 0.02
+def test_worker_processes_end_with_their_parent_however_it_ends(slow, server, big_pool, tmp_path):
     out = tmp_path / "run"
-    big_pool = write_pool(tmp_path / "pool", many(5 * TASKS))  # each of three runs leaves some over
     words = command(big_pool, out, server, "--processes", "2", "--cache", "off")
 
     with playing(words, out, 1) as process:
