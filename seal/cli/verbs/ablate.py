@@ -105,7 +105,8 @@ def command(context: typer.Context, **options: Any) -> int:
     (those of --retriever), irrelevance (tasks that no tool serves, and those they were made of),
     similarity (errors of one run by the likeness of tool names), injection (gold in the place of a
     stage), roles (none, each alone, all), tools (created, recorded) or apps (hierarchical, flat).
-    All other options are those of `seal run`. DIR gets a run for each condition, comparison.json and comparison.md.
+    All other options are those of `seal run`. DIR gets a run for each condition,
+    comparison.json and comparison.md.
     """
     what, out = str(options["what"]), options["out"]
     if options["resume"] and out is None:
