@@ -3,6 +3,8 @@
 - goal_state: 1 where the calls that changed something are those of the gold, as a multiset of tools
   and arguments (`core.call_keys`), whatever their order; else 0. One score a task, over the goals
   that were played. Its details count what was due, made, missing and beyond.
+- goal_state_due: the same of the tasks in which something was to be booked: who books nothing at
+  all is right in the others.
 
 It applies to tasks of the world `mobile` whose calls were run. A recorded booking that brought
 nothing changed nothing, and is not due.
@@ -22,6 +24,7 @@ from seal.core.types import Score, Task, Tool, Trajectory
 from seal.evaluation.goals import Value, failure_reason, undefined
 
 NAME = "goal_state"
+DUE = "goal_state_due"
 WORLD = "mobile"
 _NOT_RUN = "its calls were not run: play it with decisions of the model's own"
 
@@ -30,13 +33,18 @@ Booking = tuple[str, bytes]
 
 
 class GoalState:
-    """The metric `goal_state`."""
+    """The metrics `goal_state` and `goal_state_due`."""
 
     def score(self, task: Task, trajectory: Trajectory, tools: Mapping[str, Tool]) -> list[Score]:
-        """Return one score; none where the task has another world."""
+        """Return one score of each; none where the task has another world."""
         if task.world != WORLD:
             return []
-        return [self._value(task, trajectory, tools).score(task.id, trajectory.trial, 0, NAME)]
+        value = self._value(task, trajectory, tools)
+        due = value if value.details.get("due", 1) else undefined("nothing was to be booked")
+        return [
+            value.score(task.id, trajectory.trial, 0, NAME),
+            due.score(task.id, trajectory.trial, 0, DUE),
+        ]
 
     def _value(self, task: Task, trajectory: Trajectory, tools: Mapping[str, Tool]) -> Value:
         failure = failure_reason(trajectory)

@@ -26,6 +26,7 @@ from seal.simulator_cache.environments import RecordedEnvironments, SimulatedEnv
 from seal.simulator_cache.gold import GoldAnswers
 from seal.simulator_cache.recorded import RecordedAnswers
 from seal.simulator_cache.simulators import SimulatorSetup, build_simulator
+from seal.worlds.mobile.world import NAME as MOBILE
 from seal.worlds.world import Worlds, WorldSetup, build_worlds
 
 
@@ -73,6 +74,11 @@ class EnvironmentSource:
             raise UsageError(
                 f"-T {next(iter(settings.world_options))}: no task of this pool is played in a "
                 "world; leave the option out"
+            )
+        if settings.tools == "created" and MOBILE not in self._world_of.values():
+            raise UsageError(
+                f"--tools created: no task of this pool is played in the world {MOBILE}, whose "
+                "tools can be created; leave the option out"
             )
         setup = WorldSetup(
             seed=settings.seed,

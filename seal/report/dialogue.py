@@ -240,7 +240,8 @@ def _main_table(lanes: Sequence[Lane], runs: Mapping[str, Counted]) -> DialogueT
         )
     columns = ("creation", "awareness", "selection", "execution", "BLEU", "corpus BLEU", "R-L")
     title = "the tasks of a tool's life, % but for role (0-10) and human (1-5) (Table 3)"
-    return DialogueTable(title, (*columns, "role", "human"), rows)
+    scored = _EXACTLY if any(map(_is_exact, lanes)) else ""
+    return DialogueTable(title + scored, (*columns, "role", "human"), rows)
 
 
 def _percent(entry: Mapping[str, Any] | None) -> Figure:
@@ -298,7 +299,19 @@ def _exact_table(lanes: Sequence[Lane]) -> DialogueTable:
         lane.label: tuple(_percent(lane.metrics.get(name)) for name in columns) for lane in lanes
     }
     shown = tuple(name.replace("_", " ") for name in columns)
-    return DialogueTable("as published and exact, %", shown, rows)
+    title = "as published and exact, %"
+    if any(map(_is_exact, lanes)):
+        title = f"by the rules of --match and exact, %{_EXACTLY}"
+    return DialogueTable(title, shown, rows)
+
+
+_EXACTLY = "; a run was scored by --match exact, under which both are one"
+
+
+def _is_exact(lane: Lane) -> bool:
+    """Tell whether the plain names of a run's metrics have the exact rules."""
+    measured = lane.run.manifest().get("measure") or {}
+    return bool(measured.get("match") == "exact")
 
 
 def _selection_table(runs: Mapping[str, Counted]) -> DialogueTable:

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
 MAIN = (
     "similarity", "pass_rate", "tooleval", "sopr", "fac", "success", "mission_accuracy",
-    "dialogue_accuracy", "goal_state", "progress", "optimal_path", "awareness", "selection",
-    "execution", "creation", "bleu", "rouge_l", "role", "recall", "mrr", "call_recall",
+    "dialogue_accuracy", "goal_state", "goal_state_due", "progress", "optimal_path", "awareness",
+    "selection", "execution", "creation", "bleu", "rouge_l", "role", "recall", "mrr", "call_recall",
     "call_precision", "call_f1", "param_acc_gold", "param_acc_matched",
 )  # fmt: skip
 """Metrics of the short table, in its order; of `recall@K` and its like the largest K.
@@ -26,7 +26,14 @@ Where gold asks of a world, the similarity to its milestones is what a benchmark
 """
 
 OF_SOME_BENCHMARKS = frozenset(
-    {"similarity", "mission_accuracy", "dialogue_accuracy", "goal_state", "progress"}
+    {
+        "similarity",
+        "mission_accuracy",
+        "dialogue_accuracy",
+        "goal_state",
+        "goal_state_due",
+        "progress",
+    }
     | {"optimal_path", "awareness", "selection", "execution", "creation", "bleu", "rouge_l"}
     | {"role"}
 )

@@ -127,8 +127,12 @@ def test_a_search_that_changed_nothing_is_no_second_call(woz: Woz) -> None:
 
 
 def test_what_is_malformed_is_left_out_and_what_is_missing_told(woz: Woz) -> None:
+    acts = json.loads((woz.folder / "dialog_acts.json").read_text())
+    woz.write("dialog_acts.json", {**acts, "B": {}})
     woz.write("test/dialogues_002.json", [DIALOGUE | {"dialogue_id": "A"}, {"dialogue_id": "B"}])
-    assert woz.imported().dropped == {"malformed_record": 1}
+    report = woz.imported()
+    assert report.dropped == {"malformed_record": 1, "no_dialogue_acts": 1}
+    assert report.facts["play"]["team"] == "tool_life", "a run plays the tasks of dialogues"
     with pytest.raises(UnknownNameError, match="split of multiwoz"):
         woz.imported(split="tset")
     (woz.folder / "dialog_acts.json").unlink()

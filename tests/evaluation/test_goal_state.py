@@ -84,7 +84,15 @@ def test_it_counts_what_was_booked_and_nothing_else(
 
 def test_goals_that_were_not_played_owe_nothing() -> None:
     assert scored(played((RESERVE, BOOK, [BOOK]), stops=3)).value == 1.0
-    assert scored(played(stops=2)).value == 1.0
+    nothing = played(stops=2)
+    assert scored(nothing).value == 1.0
+    _, due = GoalState().score(TASK, nothing, TOOLS)
+    assert (due.metric, due.value, due.reason) == (
+        "goal_state_due",
+        None,
+        "nothing was to be booked",
+    )
+    assert GoalState().score(TASK, played(), TOOLS)[1].value == 0.0
 
 
 def test_without_a_run_call_or_with_a_failed_server_there_is_no_value() -> None:

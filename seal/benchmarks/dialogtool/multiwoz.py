@@ -16,6 +16,8 @@ A search is a call only where the state of its service has changed since the las
 system tells more of what it has found. A call's arguments are the state's values, each as it was
 said first; upstream has no canonical form. No API requires an argument, so no call lacks one.
 
+Dialogues without acts are left out and counted, for nobody knows what was done in them.
+
 Source: Zang et al., "MultiWOZ 2.2" (2020), and the files of budzianowski/multiwoz.
 """
 
@@ -27,6 +29,7 @@ from pathlib import Path
 from typing import Any
 
 from seal.benchmarks.dialogtool.dialogues import NO_INTENT
+from seal.benchmarks.dialogtool.importer import PLAY
 from seal.benchmarks.dialogtool.sample import Drawing
 from seal.benchmarks.dialogtool.schemas import SCHEMA, Schemas
 from seal.benchmarks.dialogtool.shapes import Shape
@@ -90,7 +93,10 @@ def _records(
     dialogues = Dialogues(schemas, Drawing(None, 0), BENCHMARK, "")
 
     def read(dialogue: Any) -> Task | None:
-        known = acts.get(field(dialogue, "dialogue_id", str), {})
+        known = acts.get(field(dialogue, "dialogue_id", str))
+        if known is None:
+            notes.dropped["no_dialogue_acts"] += 1
+            return None
         task = dialogues.task(split, _in_sgd_shape(dialogue, known))
         return None if task is None else _without_results(task)
 
@@ -102,6 +108,7 @@ def _records(
     if dialogues.duplicates:
         notes.dropped["duplicates"] = dialogues.duplicates
     notes.facts["files"] = {split: len(paths)}
+    notes.facts["play"] = PLAY
     notes.facts["counts"] = {
         name: {key: value for key, value in counts.items() if "results" not in key}
         for name, counts in dialogues.facts().items()
