@@ -14,6 +14,7 @@ from seal.cli import main
 from seal.core.errors import UnknownNameError, UsageError
 from seal.core.types import Task
 from seal.evaluation.role_work import RoleWork
+from seal.pipeline.ablation.ablate import ablate
 from seal.pipeline.ablation.conditions import ablation_named, conditions_of
 from seal.pipeline.run_folder import RunFolder
 from seal.pipeline.settings import RunSettings
@@ -135,8 +136,10 @@ def test_a_verifier_that_sends_back_a_right_step_has_caused_an_error(
 
 def test_tools_and_apps_are_conditions_too() -> None:
     settings = RunSettings(world_options={"decisions": "own"})
-    tools = conditions_of(ablation_named("tools"), settings)
+    tools = conditions_of(ablation_named("tools"), RunSettings())
     assert [c.settings.tools for c in tools] == ["created", "recorded"]
+    decisions = [c.settings.world_options["decisions"] for c in tools]
+    assert decisions == ["own", "own"], "only calls that are run tell tools apart"
     apps = conditions_of(ablation_named("apps"), settings)
     assert [dict(c.settings.world_options) for c in apps] == [
         {"decisions": "own", "apps": "hierarchical"},
@@ -144,3 +147,13 @@ def test_tools_and_apps_are_conditions_too() -> None:
     ]
     with pytest.raises(UsageError, match="-T apps"):
         conditions_of(ablation_named("apps"), replace(settings, world_options={"apps": "flat"}))
+
+
+def test_created_tools_are_held_against_recorded_ones_under_own_decisions(tmp_path: Path) -> None:
+    settings = RunSettings(
+        pool="dialogtool-sample", model="oracle", limit=3, cache_dir=tmp_path / "cache"
+    )
+    ablate("tools", settings, out=tmp_path / "out")
+    for name in ("created", "recorded"):
+        manifest = json.loads((tmp_path / "out" / name / "run.json").read_text())
+        assert manifest["measure"]["asked"]["decisions"] == "own"

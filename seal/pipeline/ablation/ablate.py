@@ -27,6 +27,7 @@ from seal.pipeline.ablation.similarity import correlations_of, homes_of, points_
 from seal.pipeline.comparison.pairs import Side, compare
 from seal.pipeline.comparison.runs import side_of
 from seal.pipeline.engine import Engine
+from seal.pipeline.played import played
 from seal.pipeline.pools import open_pool
 from seal.pipeline.run import Progress, budget_of, free_folder, run, within
 from seal.pipeline.run_folder import RunFolder
@@ -136,7 +137,8 @@ def _check(planned: _Planned, out: Path) -> None:
     for condition in planned.conditions:
         folder = RunFolder(out / condition.name)
         if not (folder.path / "run.json").is_file():
-            with Engine(condition.settings, folder, planned.pool) as engine:
+            opened = played(condition.settings)
+            with Engine(opened.settings, folder, opened.pool) as engine:
                 engine.check()
 
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from seal.agents.tool_life.team import NAME as TOOL_LIFE
 from seal.core.errors import UnknownNameError, UsageError
 from seal.pipeline.settings import RunSettings
 from seal.retrievers.specs import spec_of
@@ -23,6 +24,7 @@ _LIFE = (
     "selection_recall",
     "execution",
     "goal_state",
+    "goal_state_due",
     "bleu",
     "rouge_l",
     "role",
@@ -50,6 +52,8 @@ class Ablation:
     """What differs where it is no single setting."""
     option: str = ""
     """`-T` option that is varied instead of a setting."""
+    decisions: str = ""
+    """`-T decisions=` of every condition of the team `tool_life`, where the user names none."""
 
 
 ABLATIONS: Mapping[str, Ablation] = {
@@ -94,7 +98,7 @@ ABLATIONS: Mapping[str, Ablation] = {
             against="none",
             varied="roles",
         ),
-        Ablation("tools", "tools", ("created", "recorded"), _LIFE),
+        Ablation("tools", "tools", ("created", "recorded"), _LIFE, decisions="own"),
         Ablation("apps", "world_options", ("hierarchical", "flat"), _LIFE, option="apps"),
         Ablation(
             "react",
@@ -146,6 +150,9 @@ def conditions_of(
     if ablation.field == "retriever":
         values = _retrievers(retrievers or values)
     names = [_folder_name(value) for value in values]
+    if ablation.decisions and settings.team in (None, TOOL_LIFE):
+        options = {"decisions": ablation.decisions, **settings.world_options}
+        settings = replace(settings, world_options=options)
     if ablation.option:
         if ablation.option in settings.world_options:
             raise UsageError(
