@@ -114,6 +114,8 @@ def _lines(path: Path) -> Iterator[dict[str, Any]]:
         return
     with path.open("rb") as lines:
         for number, line in enumerate(lines, 1):
+            if not line.endswith(b"\n"):
+                return  # torn by a kill: the chat is played again
             try:
                 fields = orjson.loads(line)
                 asked = read_ledger(fields.get("asked", []))

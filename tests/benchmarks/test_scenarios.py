@@ -582,7 +582,10 @@ def test_a_file_of_another_form_is_refused(tmp_path: Path, content: str, fault: 
 @pytest.mark.parametrize(
     ("change", "fault"),
     [
-        ({"kind": "fone"}, "kind: no world 'fone'; known: phone, phone_with_timers, replay"),
+        (
+            {"kind": "fone"},
+            "kind: no world 'fone'; known: mobile, phone, phone_with_timers, replay",
+        ),
         (
             {"tables": {"settings": [{"wifi": "no"}]}},
             "tables.settings.0.wifi: expected true or false, got 'no'",

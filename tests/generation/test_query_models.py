@@ -119,8 +119,9 @@ def test_irrelevant_queries_must_be_so(pool):
         "constraint": {"claim_not_stated": 1, "supported_by_a_tool": 3},
         "unusable": {"malformed_query": 1},
     }
-    (task,) = seal.load_pool(pool.parent / "pool").tasks()
+    task, seed = seal.load_pool(pool.parent / "pool").tasks()
     assert task.tags["irrelevance"] == "foreign_parameter"
+    assert (seed.tags["query_kind"], seed.id) == ("seed", task.metadata["seed"])
 
 
 def test_a_server_that_fails_keeps_what_is_done(pool):

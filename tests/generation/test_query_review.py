@@ -41,6 +41,12 @@ def texts(folder: Path) -> dict[str, str]:
     return {task.id: task.goals[0].text for task in seal.load_pool(folder / "pool").tasks()}
 
 
+def generated(folder: Path) -> dict[str, str]:
+    """Return the texts of the pool but for the seeds, which nobody needs to review."""
+    seeds = {f"t{number}" for number in range(2)}
+    return {name: text for name, text in texts(folder).items() if name not in seeds}
+
+
 def rejected(folder: Path) -> dict[str, dict[str, str]]:
     lines = (folder / "pool/rejected.jsonl").read_bytes().splitlines()
     found = [orjson.loads(line) for line in lines]
@@ -50,7 +56,7 @@ def rejected(folder: Path) -> dict[str, dict[str, str]]:
 def test_every_query_is_put_before_a_person(made):
     table = rows(made)
     assert list(table[0]) == ["id", "kind", "seed", "text", "calls", "accept", "note"]
-    assert {row["id"]: row["text"] for row in table} == texts(made)
+    assert {row["id"]: row["text"] for row in table} == generated(made)
     assert {row["accept"] for row in table} == {"yes"}
     assert table[0]["calls"].startswith('find_sailings({"port":"Velin"')
     assert table[-1]["calls"] == "none"

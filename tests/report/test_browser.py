@@ -274,7 +274,7 @@ def test_a_finding_of_the_pattern_table_opens_its_step_which_is_marked(make_run,
 
     assert re.search(r'<li class="step call target" id="step-0/0/0/1"', page)
     assert text_of(page, "li", "mark fault") == [
-        "IFN, no such tool: wether expected ['weather_now'], received 'wether'"
+        "IFN, no such tool: wether expected weather_now, received wether"
     ]
 
 

@@ -152,7 +152,8 @@ class Metered:
             ModelError: The model failed; what it may have cost is not known.
         """
         answer = self.inner.complete(request)
-        self._meter.note(self._role, self._name, answer)
+        if isinstance(answer, Completion):  # what is none is told by the chat, as whose fault it is
+            self._meter.note(self._role, self._name, answer)
         return answer
 
 
