@@ -194,10 +194,10 @@ def _play(
         jobs = _jobs(settings, folder, engine, done, tally)
         workers = _workers(settings, folder, engine)
         for outcome in stack.enter_context(closing(workers.outcomes(jobs))):
+            timings.add(outcome)  # first: a run killed between the two plays and counts it again
             if outcome.line is not None:
                 pair = (outcome.task_id, outcome.trial)
                 journal.append_line(outcome.line, pair, outcome.failed)
-            timings.add(outcome)
             tally.count(outcome)
             report(Progress("play", tally.done, tally.total, tally.errors))
     journal.put_in_order(order)

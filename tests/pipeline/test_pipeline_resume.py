@@ -92,6 +92,21 @@ def tear(path: Path) -> None:
     path.write_bytes(content + content.splitlines()[0][:-9])
 
 
+def test_no_chat_is_kept_before_its_costs_are(slow, server, tmp_path):
+    pool, out = write_pool(tmp_path / "pool", many(2)), tmp_path / "run"
+    slow.wait_s = 0.0
+    whole = uninterrupted(pool, server, out)
+    (out / "trajectories.jsonl").unlink()
+    (out / "timings.jsonl").unlink()
+    (out / "timings.jsonl").symlink_to("/dev/full")
+    with pytest.raises(OSError, match="No space left"):
+        go_on(pool, server, out, cache="off")
+    assert lines(out) == 0
+    (out / "timings.jsonl").unlink()
+    go_on(pool, server, out, cache="off")
+    assert contents(out) == whole
+
+
 @pytest.mark.slow
 def test_killed_at_random_moments_a_run_loses_only_what_was_in_flight(
     slow, server, big_pool, tmp_path
