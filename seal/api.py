@@ -675,8 +675,9 @@ def generate_tools(
     """
     from seal.generation.tools.generate import generate_tools as make
     from seal.generation.tools.grammar import GrammarWriter
-    from seal.generation.tools.models import model_writer
+    from seal.generation.tools.models import ModelWriter
     from seal.generation.tools.writing import Writer
+    from seal.generation.writing_models import writing_model
     from seal.models import ModelSettings
 
     options = dict(model_options or {})
@@ -684,7 +685,8 @@ def generate_tools(
         raise UsageError("options and an address are a model's: name the model too")
     writer: Writer = GrammarWriter(seed)
     if model is not None:
-        writer = model_writer(model, ModelSettings.from_options(options, base_url=base_url), seed)
+        told = ModelSettings.from_options(options, base_url=base_url)
+        writer = ModelWriter(writing_model(model, told, "tools"), seed)
     return make(Path(descriptions), Path(out), writer, form=form, seed=seed, progress=progress)
 
 
@@ -722,8 +724,9 @@ def generate_queries(
         ModelError: The model's server failed; what is done is kept.
     """
     from seal.generation.queries.generate import generate_queries as make
-    from seal.generation.queries.models import model_writer
+    from seal.generation.queries.models import ModelWriter
     from seal.generation.queries.settings import QuerySettings
+    from seal.generation.writing_models import writing_model
     from seal.models import ModelSettings
     from seal.pipeline.pools import open_pool
 
@@ -735,7 +738,7 @@ def generate_queries(
     writer = None
     if model is not None:
         told = ModelSettings.from_options(options, base_url=base_url)
-        writer = model_writer(model, told, chosen.seed)
+        writer = ModelWriter(writing_model(model, told, "queries"), chosen.seed)
     return make(
         open_pool(pool),
         Path(out),

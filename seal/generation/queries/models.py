@@ -11,15 +11,15 @@ import orjson
 
 from seal.benchmarks.toolscan.queries import IRRELEVANCE
 from seal.core.canonical import derive_seed, digest
-from seal.core.errors import RequestError, UsageError
+from seal.core.errors import RequestError
 from seal.core.plain import nested_deeper
-from seal.core.protocols import ChatModel, Message, Request
+from seal.core.protocols import Message, Request
 from seal.core.types import JSON, Tool
 from seal.generation.queries.bench import gold_calls
 from seal.generation.queries.candidates import Candidate, GoldCall, Unusable
 from seal.generation.queries.seeds import Seed
 from seal.generation.queries.settings import KINDS, Kind
-from seal.models import ModelSettings, build_model, is_offline, model_identity
+from seal.generation.writing_models import WritingModel
 
 MAX_TOKENS = 4096
 TRIES = 2
@@ -39,19 +39,17 @@ class ModelWriter:
     """Writes queries by a language model.
 
     Args:
-        model: The model.
-        identity: What it is (`seal.models.model_identity`); where it runs is not kept.
+        model: Who is asked, and what it is.
         seed: Each request asks with a seed of its own.
     """
 
-    def __init__(self, model: ChatModel, identity: dict[str, JSON], seed: int = 0) -> None:
-        self._model = model
+    def __init__(self, model: WritingModel, seed: int = 0) -> None:
+        self._model = model.model
         self._seed = seed
         folder = files(__package__) / "prompts"
         self._prompts = {kind: (folder / f"{kind}.txt").read_text("utf-8") for kind in KINDS}
-        known = {name: value for name, value in identity.items() if name != "base_url"}
         prompt = digest([self._prompts, MAX_TOKENS])[:16]
-        self.identity: dict[str, JSON] = {"writer": "model/1", **known, "prompts": prompt}
+        self.identity: dict[str, JSON] = {"writer": "model/1", **model.identity, "prompts": prompt}
 
     def write(
         self, kind: Kind, seed: Seed, count: int
@@ -86,28 +84,6 @@ class ModelWriter:
             if candidates:
                 return candidates, unusable
         return [], unusable
-
-
-def model_writer(spec: Any, settings: ModelSettings, seed: int = 0) -> ModelWriter:
-    """Return the writer that asks a model.
-
-    Args:
-        spec: A model, or its name as `seal run --model` takes it.
-        settings: Of the model.
-        seed: Of the generation.
-
-    Raises:
-        UsageError: No such model, or one that plays tasks by rule and writes nothing.
-    """
-    if is_offline(spec):
-        raise UsageError(
-            f"the model {spec!r} plays tasks by rule and writes no queries: name a server's model, "
-            "such as openai/NAME, or leave --model out, so that the grammar writes them"
-        )
-    model = build_model(spec, settings)
-    if not isinstance(model, ChatModel):
-        raise UsageError(f"the model {spec!r} plays tasks and cannot be asked to write queries")
-    return ModelWriter(model, model_identity(spec, settings, model), seed)
 
 
 def read_candidates(kind: Kind, answer: str) -> Iterator[Candidate | Unusable]:
@@ -219,4 +195,4 @@ def _foreign(seed: Seed) -> list[JSON]:
     return found[:_FOREIGN]
 
 
-__all__ = ["ModelWriter", "model_writer", "read_candidates"]
+__all__ = ["ModelWriter", "read_candidates"]

@@ -5,15 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Sequence
 from importlib.resources import files
-from typing import Any
 
 from seal.core.canonical import derive_seed, digest
-from seal.core.errors import UsageError
-from seal.core.protocols import ChatModel, Message, Request
+from seal.core.protocols import Message, Request
 from seal.core.types import JSON
 from seal.generation.tools.descriptions import Description
 from seal.generation.tools.writing import CutError, Rejected
-from seal.models import ModelSettings, build_model, is_offline, model_identity
+from seal.generation.writing_models import WritingModel
 
 MAX_TOKENS = 4096
 _NAMED = 200
@@ -24,18 +22,16 @@ class ModelWriter:
     """Writes tools by a language model, which is told what was wrong with its former drafts.
 
     Args:
-        model: The model.
-        identity: What it is (`seal.models.model_identity`); where it runs is not kept.
+        model: Who is asked, and what it is.
         seed: Each try asks with a seed of its own.
     """
 
-    def __init__(self, model: ChatModel, identity: dict[str, JSON], seed: int = 0) -> None:
-        self._model = model
+    def __init__(self, model: WritingModel, seed: int = 0) -> None:
+        self._model = model.model
         self._seed = seed
         self._prompt = files(__package__).joinpath("prompts/write_tool.txt").read_text("utf-8")
         prompt = digest([self._prompt, MAX_TOKENS])[:16]
-        known = {name: value for name, value in identity.items() if name != "base_url"}
-        self.identity: dict[str, JSON] = {"writer": "model/1", **known, "prompt": prompt}
+        self.identity: dict[str, JSON] = {"writer": "model/1", **model.identity, "prompt": prompt}
 
     def write(
         self, asked: Description, taken: Collection[str], rejected: Sequence[Rejected] = ()
@@ -63,28 +59,6 @@ class ModelWriter:
         if completion.truncated:
             raise CutError(completion.content, f"longer than {MAX_TOKENS} tokens")
         return completion.content
-
-
-def model_writer(spec: Any, settings: ModelSettings, seed: int = 0) -> ModelWriter:
-    """Return the writer that asks a model.
-
-    Args:
-        spec: A model, or its name as `seal run --model` takes it.
-        settings: Of the model.
-        seed: Of the generation.
-
-    Raises:
-        UsageError: No such model, or one that plays tasks by rule and writes nothing.
-    """
-    if is_offline(spec):
-        raise UsageError(
-            f"the model {spec!r} plays tasks by rule and writes no tools: name a server's model, "
-            "such as openai/NAME, or leave --model out, so that the grammar writes them"
-        )
-    model = build_model(spec, settings)
-    if not isinstance(model, ChatModel):
-        raise UsageError(f"the model {spec!r} plays tasks and cannot be asked to write tools")
-    return ModelWriter(model, model_identity(spec, settings, model), seed)
 
 
 def _request(asked: Description, taken: Collection[str]) -> str:
