@@ -74,6 +74,14 @@ class Abstention:
         return score_goals(task, trajectory, NAMES, measure)
 
 
+def unserved(goal: Goal) -> bool:
+    """Tell whether a goal says that no tool serves it: its label `action` is `abstain`.
+
+    A plan without calls alone says less: that goal may be small talk, which asks for no refusal.
+    """
+    return goal.labels.get("action") == "abstain"
+
+
 def says_cannot(answer: str) -> bool:
     """Tell whether a clause of an answer says that it cannot be done."""
     for sentence in sentences(answer.replace("\u2019", "'")):

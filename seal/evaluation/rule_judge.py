@@ -1,5 +1,8 @@
 """A judge without a model: it says what results and answer prove, else unsure.
 
+Of a goal that no tool serves (`abstention.unserved`) it asks first whether a call was made:
+unsolved; else whether the answer says that it cannot be done: solved.
+
 What it can tell, in this order. From the answer alone (stage 1):
 
 - solved: a plan asks the user and the answer asks (about the right thing); the answer is the
@@ -38,6 +41,7 @@ from seal.core.errors import NoVerdictError
 from seal.core.plain import leaves
 from seal.core.text import sentences
 from seal.core.types import Goal, Plan, Step, Tool, ToolCall, ToolResult, Verdict
+from seal.evaluation.abstention import says_cannot, unserved
 from seal.evaluation.goals import failed, made_calls
 from seal.evaluation.milestones.plans import asks_of_world
 from seal.evaluation.statements import normalise, numbers, read, same_words, statement
@@ -71,7 +75,7 @@ class RuleJudge:
     @property
     def identity(self) -> str:
         """Name and version, part of what a run measures."""
-        return "rule/2"
+        return "rule/3"
 
     def judge(self, goal: Goal, answer: str | None, steps: Sequence[Step]) -> Verdict:
         """Return the verdict on one goal.
@@ -81,7 +85,7 @@ class RuleJudge:
             answer: The final answer.
             steps: What was said and done for this goal.
         """
-        verdict = judge_answer(goal, answer)
+        verdict = judge_abstention(goal, answer, steps) or judge_answer(goal, answer)
         if verdict.label == "unsure" and answer is not None:
             verdict = judge_trajectory(goal, answer, steps)
         if verdict.label == "solved" and any(map(asks_of_world, goal.plans or ())):
@@ -103,6 +107,22 @@ class RuleJudge:
         if verdict.label == "unsure":
             raise NoVerdictError("rules cannot tell from the answer alone; name a judge's model")
         return verdict
+
+
+def judge_abstention(goal: Goal, answer: str | None, steps: Sequence[Step]) -> Verdict | None:
+    """Return whether the agent abstained where no tool serves; None: tools do, or it said nothing.
+
+    Whoever calls has not seen that the tool is missing, whatever it answers in the end.
+    """
+    if not unserved(goal):
+        return None
+    calls = len(made_calls(steps))
+    if calls:
+        told = "a call was" if calls == 1 else f"{calls} calls were"
+        return Verdict("unsolved", f"{told} made, but no tool serves the request", 2)
+    if says_cannot(answer or ""):
+        return Verdict("solved", "no tool serves the request: no call, and the answer says so", 2)
+    return None
 
 
 def judge_answer(goal: Goal, answer: str | None) -> Verdict:

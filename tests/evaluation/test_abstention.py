@@ -5,8 +5,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import seal
-from seal.core.types import Goal, Step, Stop, Task, ToolCall, Trajectory
-from seal.evaluation.abstention import Abstention, says_cannot
+from seal.core.types import Goal, Plan, Step, Stop, Task, ToolCall, Trajectory
+from seal.evaluation.abstention import Abstention, says_cannot, unserved
 
 REFUSALS = (
     "None of the tools at hand fits this request.",
@@ -82,3 +82,14 @@ def test_looking_for_tools_is_no_call() -> None:
 def test_an_error_is_no_score() -> None:
     failed = played(None, stops=(Stop("error", "no server"),))
     assert failed == {"abstained": None, "no_call": None, "says_cannot": None}
+
+
+def test_goals_of_the_sample_say_themselves_which_ones_no_tool_serves() -> None:
+    tasks = seal.load_pool("toolscan-sample").tasks()
+    told = {task.id: unserved(task.goals[0]) for task in tasks}
+    assert {id for id, alone in told.items() if alone} == {
+        f"{name}-{kind}"
+        for name in ("museum", "trails", "ferries", "garden", "radio", "permits")
+        for kind in "ufr"
+    }
+    assert not unserved(Goal("Hello", (Plan(),)))

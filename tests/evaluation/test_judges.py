@@ -31,6 +31,8 @@ RELEVANT = Goal(ASK, relevant=("weather",))
 ASKING = goal(plan(Asked(("city",))), text="What is the weather?")
 CHAT = goal(plan(Replied(("hello",))), text="Say hello")
 ABSTAIN = goal(Plan(), text="Fly me to the moon")
+UNSERVED = replace(ABSTAIN, labels={"action": "abstain"})
+REFERRED = replace(UNSERVED, reference=(Step(0, "planner", "user_simulator", "I cannot fly."),))
 SYNONYMS = Goal(ASK, answers=("21.5", "twenty-one and a half"), any_answer=True)
 EITHER = goal(plan(WEATHER), plan(Asked()), text=ASK, answers=("21.5",))
 
@@ -89,6 +91,15 @@ TABLE: list[tuple[str, Goal, str | None, list[Step], str, int]] = [
     ("chat says it", CHAT, "Hello to you!", [], "solved", 1),
     ("chat does not say it", CHAT, "Good day.", [], "unsure", 2),
     ("refuses where no tool fits", ABSTAIN, "I cannot do that.", [], "unsure", 2),
+    ("abstains where no tool serves", UNSERVED, "None of the tools fits.", [], "solved", 2),
+    ("refuses alone where no tool serves", UNSERVED, "I'm sorry, I can't.", [], "solved", 2),
+    ("pretends where no tool serves", UNSERVED, "You are on the moon.", [], "unsure", 2),
+    ("asks where no tool serves", UNSERVED, "When would you like to fly?", [], "unsure", 2),
+    ("says nothing where no tool serves", UNSERVED, "", [], "unsolved", 1),
+    ("calls where no tool serves", UNSERVED, "I cannot do that.", DONE, "unsolved", 2),
+    ("calls in vain where no tool serves", UNSERVED, "I can't.", FAILED, "unsolved", 2),
+    ("the reference reply, after a call", REFERRED, "I cannot fly.", DONE, "unsolved", 2),
+    ("the reference reply, without one", REFERRED, "I cannot fly.", [], "solved", 2),
     ("Chinese value", goal(plan(WEATHER), answers=("多云",)), "北京今天多云，气温21度。", DONE,
      "solved", 1),
 ]  # fmt: skip
@@ -213,7 +224,7 @@ def test_verdicts_are_read_strictly(text: str, label: str | None) -> None:
 
 
 def test_judges_name_themselves_and_their_prompts() -> None:
-    assert RuleJudge().identity == "rule/2"
+    assert RuleJudge().identity == "rule/3"
     assert LLMJudge(Script()).identity == f"llm/{prompts_digest()[:12]}"
 
 
