@@ -329,7 +329,9 @@ def compare(
     force: bool = False,
     seed: int = 0,
     resamples: int = 10_000,
+    win_rate: bool = False,
     out: str | Path | None = None,
+    **judging: Any,
 ) -> dict[str, Any]:
     """Compare runs of one benchmark, paired by task, trial and goal.
 
@@ -343,7 +345,11 @@ def compare(
         force: Compare runs that do not measure the same.
         seed: Of intervals and tests.
         resamples: Of each interval and test.
+        win_rate: Ask in both orders which of two runs served each goal better.
         out: Folder for comparison.json, .md, .tex (booktabs) and .html; None: nothing is written.
+        **judging: Who is asked: judge_model, votes, model_options, base_url, cache_dir
+            (`seal.pipeline.preferring.PreferenceSettings`); without a model the labels of the runs'
+            pass rates decide.
 
     Returns:
         The content of comparison.json.
@@ -353,8 +359,9 @@ def compare(
         - differs: what the runs measure otherwise, where they were compared all the same.
         - runs: for each {run, path, model, tasks, chats, trials}.
         - pairs: for each two runs {run, other, matched, alone, other_alone, success, flips,
-          passes}: how much has a partner, which tasks were won and lost
-          (`seal.pipeline.comparison.verdicts.flips_of`), pass^k and pass@k (`passes_of`).
+          passes, win_rate}: how much has a partner, which tasks were won and lost
+          (`seal.pipeline.comparison.verdicts.flips_of`), pass^k and pass@k (`passes_of`), and the
+          win rate (`seal.pipeline.preferring.win_rate`), None where it was not asked for.
         - comparisons: for each two runs and metric the paired difference, what was detectable and
           what would find it (`seal.pipeline.comparison.pairs.compare`), and the tasks in which the
           run is `higher` and `lower`.
@@ -362,16 +369,26 @@ def compare(
 
     Raises:
         UsageError: Fewer than two runs, one that stands there twice, two that have no task and
-            trial in common or measure otherwise, or a folder that holds something else.
+            trial in common or measure otherwise, a folder that holds something else, or a judge
+            where nothing is judged.
         UnknownNameError: No run has the metric; names the closest.
         DataError: A folder is no run, is not scored, or a file of it is damaged.
     """
     from seal.pipeline.comparison.study import CompareSettings
+    from seal.pipeline.preferring import PreferenceSettings
     from seal.report.comparison import compare as beside
+
+    needless = sorted(judging.keys() & {"judge_model", "votes"})
+    if needless and not win_rate:
+        raise UsageError(
+            f"{', '.join(needless)}: a comparison asks a judge for the win rate alone: add "
+            "--win-rate (from Python win_rate=True)"
+        )
+    preference = PreferenceSettings(**judging) if win_rate else None
 
     folders = [getattr(run, "folder", run) for run in runs]
     paths = [Path(getattr(folder, "path", folder)) for folder in folders]
-    asked = CompareSettings(pairs, tuple(metrics), success, force, seed, resamples)
+    asked = CompareSettings(pairs, tuple(metrics), success, force, seed, resamples, preference)
     return beside(paths, asked, None if out is None else Path(out))
 
 

@@ -178,6 +178,7 @@ def summarise_pairings(pairings: Sequence[tuple[int, Pairing]], seed: int = 0) -
 
     Returns:
         - n: goals with an outcome; win, lose, tie: their shares, None where n is 0
+        - goals: how many there are, those without outcome too
         - win_rate: win + tie / 2, low, high: its 95 % bootstrap interval over tasks
         - by: how many goals were decided by what (`Pairing.by`), those without outcome too
         - order: `first`, of the answers that name one of both the share that names the one shown
@@ -197,6 +198,7 @@ def summarise_pairings(pairings: Sequence[tuple[int, Pairing]], seed: int = 0) -
     shares = {name: _share(counts[name], len(known)) for name in worth}
     return {
         "n": len(known),
+        "goals": len(pairings),
         **shares,
         "win_rate": _share(sum(values), len(known)),
         "low": None if low is None else round(low, DIGITS),

@@ -14,6 +14,12 @@ from markupsafe import Markup
 from seal.core.records import AtomicFile
 from seal.pipeline.run_folder import RunFolder
 from seal.report.anchors import task_link
+from seal.report.comparison_preference import (
+    COLUMNS,
+    judges_of,
+    preference_figures,
+    preference_lines,
+)
 from seal.report.comparison_tables import (
     entries_of,
     excluded_lines,
@@ -91,6 +97,19 @@ class _Pass:
 
 
 @dataclass(frozen=True, slots=True)
+class _Preference:
+    """A win rate."""
+
+    columns: Sequence[str]
+    judges: str
+    figures: Sequence[str]
+    """In the order of the columns after the first."""
+    lines: Sequence[str]
+    goals: Sequence[_Tasks]
+    """Those won, lost and undecided."""
+
+
+@dataclass(frozen=True, slots=True)
 class _Pair:
     """Two runs."""
 
@@ -100,6 +119,7 @@ class _Pair:
     others: Sequence[_Row]
     flips: Sequence[_Tasks]
     passes: Sequence[_Pass]
+    preference: _Preference | None
     excluded: Sequence[str]
 
 
@@ -183,6 +203,7 @@ def _pair(
         [row for row in rows if row not in told],
         list(_flips(anchor, pair, runs, link)),
         [_pass(entry) for entry in pair["passes"]],
+        None if pair["win_rate"] is None else _preference(anchor, pair, link),
         list(excluded_lines(content, pair)),
     )
 
@@ -236,6 +257,34 @@ def _flip(
         f"{flip['other_solved']} → {flip['solved']} of {flip['trials']}",
         text,
     )
+
+
+def _preference(anchor: str, pair: Mapping[str, Any], link: Link) -> _Preference:
+    names = (pair["other"], pair["run"])
+    listed = []
+    for kind, title in _KINDS.items():
+        goals = pair["win_rate"][kind]
+        shown = [
+            _Task(
+                goal["task"],
+                list(_addresses(names, goal["task"], goal["trial"], (None, None), link)),
+                f"trial {goal['trial']}, goal {goal['goal']}",
+                f"{goal['by']}: {goal['reason']}" if goal["reason"] else goal["by"],
+            )
+            for goal in goals[:FLIPS]
+        ]
+        more = max(0, len(goals) - FLIPS)
+        title = f"{len(goals)} goals {title.format(**pair)}"
+        listed.append(_Tasks(f"{anchor}-goals-{kind}", title, shown, more))
+    lines = list(preference_lines(pair))
+    return _Preference(COLUMNS, judges_of(pair), preference_figures(pair), lines, listed)
+
+
+_KINDS = {
+    "won": "that {run} served better",
+    "lost": "that {other} served better",
+    "undecided": "without an outcome",
+}
 
 
 def _addresses(

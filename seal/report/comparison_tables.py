@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from seal.core.records import AtomicFile
+from seal.report.comparison_preference import preference_grid, preference_lines
 from seal.report.grids import (
     Grid,
     chance,
@@ -119,6 +120,8 @@ def lines_of(content: Mapping[str, Any], pair: Mapping[str, Any]) -> Iterator[st
             yield f"{name} alone: {alone['chats']} chats, {alone['tasks']} tasks, not compared"
     if pair["flips"] is not None:
         yield from _flip_lines(pair)
+    if pair["win_rate"] is not None:
+        yield from preference_lines(pair)
     yield from excluded_lines(content, pair)
 
 
@@ -190,6 +193,8 @@ def _grids(
     yield _power_grid(content, entries)
     if pair["passes"]:
         yield _pass_grid(pair)
+    if pair["win_rate"] is not None:
+        yield preference_grid(pair)
 
 
 def _power_grid(content: Mapping[str, Any], entries: Sequence[Mapping[str, Any]]) -> Grid:

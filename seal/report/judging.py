@@ -59,24 +59,3 @@ def _audit(what: str, found: Mapping[str, Any]) -> Iterator[str]:
         yield f"  {case['task']}{trial}{goal}: judge {case['judge']}, else {case['reference']}"
     if found["differ"] > SHOWN:
         yield f"  and {found['differ'] - SHOWN} more that differ"
-
-
-def win_rate_notes(found: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the lines of a win rate (`seal.pipeline.preferring.win_rate`)."""
-    who = ", ".join(str(model.get("model")) for model in found["judge"]["models"]) or "rule"
-    yield f"{found['other']} against {found['base']}, judged by {who}"
-    if found["n"]:
-        shares = ", ".join(f"{name} {found[name]:.3f}" for name in ("win", "lose", "tie"))
-        bounds = "" if found["low"] is None else f" [{found['low']:.3f}, {found['high']:.3f}]"
-        yield f"{shares}; win rate {found['win_rate']:.3f}{bounds} over {found['n']} goals"
-    yield "decided by " + ", ".join(f"{by} {count}" for by, count in found["by"].items())
-    order = found["order"]
-    if order["answers"]:
-        yield (
-            f"order: the first shown is named in {order['first']:.3f} of {order['answers']} "
-            f"answers (0.5: no bias); {order['turned']:.3f} of {order['votes']} votes turn with it"
-        )
-    if found["unusable"]:
-        yield f"{found['unusable']} votes without a usable answer in both orders"
-    for failure in found["failed"][:SHOWN]:
-        yield f"no outcome: {failure['task']}: {failure['by']}: {failure['reason']}"

@@ -68,6 +68,8 @@ def test_other_measures_need_force_which_says_what_differs(small, called) -> Non
         (["one", "other", "--metric", "pas_rate"], "Did you mean 'pass_rate'?"),
         (["one", "other", "--success", "nothing"], "no metric of these runs 'nothing'"),
         (["one", "other", "--pairs", "some"], "'some' is not one of 'first', 'all'"),
+        (["one", "other", "--judge-model", "lexical"], "judge_model: a comparison asks a judge"),
+        (["one", "other", "--votes", "2"], "add --win-rate"),
         (["one", "other", "--resamples", "0"], "greater than or equal to 1"),
         (["one", "other", "--out", "one"], "holds something else than a comparison"),
     ],

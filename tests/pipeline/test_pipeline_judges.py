@@ -12,7 +12,7 @@ import seal
 from seal.benchmarks.toolbench.verdicts import read_preferences, read_verdicts
 from seal.core.errors import DataError, UsageError
 from seal.pipeline.auditing import audit_run
-from seal.pipeline.preferring import win_rate
+from seal.pipeline.preferring import PreferenceSettings, win_rate
 from seal.pipeline.rescore import rescore
 from seal.pipeline.run_folder import RunFolder
 
@@ -229,6 +229,11 @@ class Silent(Weatherman):
         return type(found)("" if rome else f"{found.content} Enjoy it!")
 
 
+def preferred(base: Path, run: Path, **settings):
+    """Return the win rate of a run against a base, by the settings of the judge."""
+    return win_rate(RunFolder(run), RunFolder(base), PreferenceSettings(**settings))
+
+
 @pytest.fixture
 def two(pool, tmp_path, played):
     return played, play(pool, tmp_path / "other", model=Silent("silent")).folder.path
@@ -247,17 +252,21 @@ def preferring(choose):
 
 def test_win_rate_asks_in_both_orders(two, model_server):
     server = model_server(preferring(lambda a, b: "first" if len(a) > len(b) else "second"))
-    found = win_rate(*two, judge_model="openai/j", base_url=server.url)
+    found = preferred(*two, judge_model="openai/j", base_url=server.url)
 
     assert (found["win"], found["lose"], found["tie"]) == (0.75, 0.25, 0.0)
     assert found["by"] == {"judge": 3, "missing": 1}
     assert found["order"] == {"first": 0.5, "answers": 6, "turned": 0.0, "votes": 3}
     assert len(server.received) == 6
+    assert [goal["by"] for goal in found["won"]] == ["judge"] * 3
+    assert found["lost"] == [
+        {"task": "rome-0", "trial": 0, "goal": 0, "by": "missing", "reason": ""}
+    ]
 
 
 def test_a_judge_that_prefers_a_place_decides_nothing(two, model_server):
     server = model_server(preferring(lambda a, b: "first"))
-    found = win_rate(*two, judge_model="openai/j", base_url=server.url, votes=2)
+    found = preferred(*two, judge_model="openai/j", base_url=server.url, votes=2)
 
     assert (found["win"], found["lose"], found["tie"]) == (0.0, 0.25, 0.75)
     assert (found["order"]["first"], found["order"]["turned"]) == (1.0, 1.0)
@@ -265,32 +274,32 @@ def test_a_judge_that_prefers_a_place_decides_nothing(two, model_server):
 
 def test_win_rate_without_a_usable_answer_or_server_has_no_outcome(two, model_server):
     prose = model_server(lambda request: text("the first one, I guess"))
-    found = win_rate(*two, judge_model="openai/j", base_url=prose.url)
+    found = preferred(*two, judge_model="openai/j", base_url=prose.url)
     assert (found["n"], found["by"]) == (1, {"missing": 1, "unusable": 3})
 
     down = model_server(lambda request: failure(500))
-    found = win_rate(*two, judge_model="openai/k", base_url=down.url, model_options=NAMED)
+    found = preferred(*two, judge_model="openai/k", base_url=down.url, model_options=NAMED)
     assert found["by"] == {"error": 3, "missing": 1}
 
 
 def test_identical_runs_tie_by_rule(played):
-    found = win_rate(played, played)
+    found = preferred(played, played)
     assert (found["tie"], found["win_rate"], found["by"]) == (1.0, 0.5, {"equal": 4})
 
 
 def test_by_rule_an_answer_without_a_verdict_neither_wins_nor_loses(two, tmp_path):
     base, other = two
     (other / "scores.jsonl").unlink()
-    found = win_rate(base, other)
+    found = preferred(base, other)
     assert (found["n"], found["by"]) == (1, {"missing": 1, "unusable": 3})
-    assert "judge both runs" in found["failed"][0]["reason"]
+    assert "judge both runs" in found["undecided"][0]["reason"]
 
 
 def test_runs_without_a_task_in_common_are_refused(played, tmp_path):
     pool = write_pool(tmp_path / "more", many(9)[5:])
     other = play(pool, tmp_path / "else", model=Weatherman()).folder.path
     with pytest.raises(DataError, match="no task and trial in common"):
-        win_rate(played, other)
+        preferred(played, other)
 
 
 @pytest.mark.parametrize("kind", ["json", "csv"])

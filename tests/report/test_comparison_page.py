@@ -7,11 +7,13 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
-from report_runs import chat, metric, task
+from report_runs import chat, metric, task, verdict
 
 from seal.core.errors import DataError, UsageError
+from seal.core.records import write_records
 from seal.core.types import Score, Step
 from seal.pipeline.comparison.study import CompareSettings
+from seal.pipeline.preferring import PreferenceSettings
 from seal.report.comparison import compare
 from seal.report.comparison_tables import comparison_tables
 from seal.report.divergence import Parting, partings
@@ -57,7 +59,10 @@ def runs(make_run):
             chats = [chat(id) for id in ids]
             if value:
                 last = replace(chats[0].steps[3], content="It rains.")
-                chats = [replace(each, steps=(*each.steps[:3], last)) for each in chats]
+                chats = [
+                    replace(each, steps=(*each.steps[:3], last), answers=(last.content,))
+                    for each in chats
+                ]
             scores = [Score(id, 0, 0, "pass_rate", value) for id in ids]
             run = make_run(
                 name,
@@ -167,6 +172,25 @@ def test_the_terminal_tells_what_was_won_and_what_has_no_pair(runs) -> None:
     lines = [line for line in comparison_tables(content) if isinstance(line, str)]
     assert "tasks by pass_rate: 2 won, 0 lost, 0 solved by both, 0 by neither" in lines
     assert "  won: a (0 -> 1 of 1), b (0 -> 1 of 1)" in lines
+
+
+def test_a_win_rate_stands_in_every_file_and_leads_to_its_goals(runs, tmp_path: Path) -> None:
+    made = runs(("own/b", "own/a"))
+    for run, label in zip(made, ("unsolved", "solved"), strict=True):
+        unlabelled = Score("own/b", 0, 0, "pass_rate", 1.0)
+        write_records(run.scores_path, [verdict("own/a", label), unlabelled])
+    asked = PreferenceSettings(cache_dir=tmp_path / "cache")
+    content = compared(made, tmp_path / "out", preference=asked)
+    (pair,) = content["pairs"]
+    assert (pair["win_rate"]["win"], pair["win_rate"]["goals"]) == (1.0, 2)
+    assert [goal["task"] for goal in pair["win_rate"]["undecided"]] == ["own/b"]
+    assert json.loads((tmp_path / "out" / "comparison.json").read_bytes()) == content
+    for name in ("comparison.md", "comparison.tex", "comparison.html"):
+        text = (tmp_path / "out" / name).read_text()
+        assert "win rate" in text and "no outcome: own/b" in text.replace("\\", "")
+    page = Links((tmp_path / "out" / "comparison.html").read_text())
+    assert {"pair-1-goals-won", "pair-1-goals-undecided"} <= page.ids
+    assert "../new/report.html#task-own/b&lane=0&trial=0" in page.links
 
 
 def test_long_lists_are_cut_and_say_so(runs, tmp_path: Path) -> None:

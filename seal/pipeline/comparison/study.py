@@ -22,6 +22,7 @@ from seal.pipeline.comparison.pairs import (
 )
 from seal.pipeline.comparison.runs import differing, side_of
 from seal.pipeline.comparison.verdicts import flips_of, passes_of, verdicts_of
+from seal.pipeline.preferring import PreferenceSettings, win_rate
 from seal.pipeline.run_folder import RunFolder
 
 if TYPE_CHECKING:
@@ -47,6 +48,8 @@ class CompareSettings:
     seed: int = 0
     resamples: int = RESAMPLES
     """Of each interval and test."""
+    preference: PreferenceSettings | None = None
+    """Who judges which run of a pair served each goal better; None: nobody."""
 
     def __post_init__(self) -> None:
         if self.pairs not in get_args(Against):
@@ -98,7 +101,7 @@ def study(
     compared = [_Compared.of(sides[later], sides[first], settings) for first, later in chosen]
     entries = [entry for each in compared for entry in each.entries]
     correct([entry for entry in entries if entry["metric"] in told])
-    pairs = [each.described(settings, decisive) for each in compared]
+    pairs = [each.described(settings, decisive, runs) for each in compared]
     return {
         "protocol": {
             "pairs": settings.pairs,
@@ -169,8 +172,10 @@ class _Compared:
             entry |= _directions(one, other, pairs, entry["metric"])
         return cls(one, other, pairs, entries)
 
-    def described(self, settings: CompareSettings, decisive: Sequence[str]) -> dict[str, Any]:
-        """Return {run, other, matched, alone, other_alone, success, flips, passes}."""
+    def described(
+        self, settings: CompareSettings, decisive: Sequence[str], runs: Mapping[str, RunFolder]
+    ) -> dict[str, Any]:
+        """Return {run, other, matched, alone, other_alone, success, flips, passes, win_rate}."""
         metric = settings.success or self._success(decisive)
         found: dict[str, Any] = {
             "run": self.one.name,
@@ -179,6 +184,7 @@ class _Compared:
             "success": metric,
             "flips": None,
             "passes": [],
+            "win_rate": None,
         }
         if metric is not None:
             verdicts = verdicts_of(self.one, self.other, self.pairs, metric)
@@ -186,6 +192,9 @@ class _Compared:
             found["flips"] = flips_of(verdicts)
             found["passes"] = passes_of(verdicts, seed, settings.resamples)
             correct(found["passes"])
+        if settings.preference is not None:
+            one, other = runs[self.one.name], runs[self.other.name]
+            found["win_rate"] = win_rate(one, other, settings.preference)
         return found
 
     def _success(self, decisive: Sequence[str]) -> str | None:
