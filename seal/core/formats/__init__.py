@@ -12,7 +12,8 @@ from typing import Literal, get_args
 
 from seal.core.errors import OptionError
 from seal.core.formats.action import ActionForm, is_action, repairs_of_action
-from seal.core.formats.bracket import BracketForm, is_bracket, repairs_of_bracket
+from seal.core.formats.bracket import BracketForm
+from seal.core.formats.bracket_text import is_bracket, repairs_of_bracket
 from seal.core.formats.forms import Reading, TextForm
 from seal.core.formats.json_calls import JsonForm, repairs_of_json
 from seal.core.formats.objects import Repair, Written, parse_object, read_object

@@ -12,14 +12,20 @@ are ToolScan's own. Source: Yao et al., ReAct (2023); Kokane et al., ToolScan (2
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
-from typing import Self
 
-from seal.core.formats.forms import MOST_CALLS, Reading, says_something, settled, without_thinking
+from seal.core.formats.forms import (
+    MOST_CALLS,
+    PlainForm,
+    Reading,
+    says_something,
+    settled,
+    without_thinking,
+)
 from seal.core.formats.objects import Repair, read_object
 from seal.core.plain import json_text, well_formed
-from seal.core.types import Tool, ToolCall
+from seal.core.types import ToolCall
 
 _MARKER = re.compile(
     r"^[ \t]*(?P<open>[*_`#]{0,4})[ \t]*"
@@ -53,19 +59,12 @@ class _Part:
         return any(character in self.marker for character in "*`#")
 
 
-class ActionForm:
+class ActionForm(PlainForm):
     """The protocol of actions."""
 
     name = "action"
     shape = 'Action: NAME\nAction Input: {"argument": "value"}'
-
-    def among(self, tools: Sequence[Tool]) -> Self:
-        """Return the form itself: names and values are written as they are."""
-        return self
-
-    def called(self, tool: Tool) -> str:
-        """Return the tool's name."""
-        return tool.name
+    result_word = "Observation"
 
     def write(self, call: ToolCall) -> str:
         """Return the two lines of a call; an unparsable one as it was written."""
@@ -74,10 +73,6 @@ class ActionForm:
                 return call.raw
             return f"Action: {call.name}\nAction Input: {call.raw}"
         return f"Action: {call.name}\nAction Input: {json_text(call.arguments)}"
-
-    def observed(self, content: str, of: str = "") -> str:
-        """Return a result after its marker."""
-        return f"Observation{f' of {of}' if of else ''}: {content}"
 
     def answered(self, text: str) -> str:
         """Return an answer after its marker."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, Self
 
 from seal.core.plain import leaves
 from seal.core.types import Tool, ToolCall
@@ -68,6 +68,29 @@ class TextForm(Protocol):
             cut: True: the text was cut off at a token limit, so that nothing is closed.
         """
         ...
+
+
+class PlainForm:
+    """What most protocols have in common: names, results and answers stand as they are."""
+
+    result_word = "Result"
+    """Stands before a result."""
+
+    def among(self, tools: Sequence[Tool]) -> Self:
+        """Return the form itself: names and values are written as they are."""
+        return self
+
+    def called(self, tool: Tool) -> str:
+        """Return the tool's name."""
+        return tool.name
+
+    def observed(self, content: str, of: str = "") -> str:
+        """Return a result after a word that says what it is; see `TextForm.observed`."""
+        return f"{self.result_word}{f' of {of}' if of else ''}: {content}"
+
+    def answered(self, text: str) -> str:
+        """Return the words as they are."""
+        return text
 
 
 def says_something(text: str) -> bool:

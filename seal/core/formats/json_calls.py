@@ -8,13 +8,14 @@ call where it has a name and arguments, or a name alone, or nothing but members 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from itertools import islice
-from typing import Any, Self
+from typing import Any
 
 from seal.core.formats.forms import (
     MOST_CALLS,
+    PlainForm,
     Reading,
     says_something,
     settled,
@@ -22,7 +23,7 @@ from seal.core.formats.forms import (
 )
 from seal.core.formats.objects import Repair, Written, parse_object, read_object, span_of
 from seal.core.plain import json_text, well_formed
-from seal.core.types import JSON, Tool, ToolCall
+from seal.core.types import JSON, ToolCall
 
 _START = re.compile(r"\{\s*[\"'](?:name|arguments|parameters)[\"']\s*:")
 _NAME = re.compile(r"[\"']name[\"']\s*:\s*[\"']([^\"'\n]{1,200})[\"']")
@@ -35,19 +36,11 @@ _OF_CALLS = frozenset(
 )
 
 
-class JsonForm:
+class JsonForm(PlainForm):
     """The protocol of JSON objects."""
 
     name = "json"
     shape = '{"name": "NAME", "arguments": {"argument": "value"}}'
-
-    def among(self, tools: Sequence[Tool]) -> Self:
-        """Return the form itself: names and values are written as they are."""
-        return self
-
-    def called(self, tool: Tool) -> str:
-        """Return the tool's name."""
-        return tool.name
 
     def write(self, call: ToolCall) -> str:
         """Return the object of a call; an unparsable one as it was written."""
@@ -56,14 +49,6 @@ class JsonForm:
                 return call.raw
             return f'{{"name":{json_text(call.name)},"arguments":{call.raw}}}'
         return json_text({"name": call.name, "arguments": call.arguments})
-
-    def observed(self, content: str, of: str = "") -> str:
-        """Return a result after a word that says what it is."""
-        return f"Result{f' of {of}' if of else ''}: {content}"
-
-    def answered(self, text: str) -> str:
-        """Return the words as they are."""
-        return text
 
     def read(self, text: str, offered: Collection[str] = (), cut: bool = False) -> Reading:
         """Return the calls, or the words, of a reply; see `TextForm.read`."""
