@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from sgd_sources import FIND, HIRE, ROW, Sgd, act, boats, hiring, system, user, worded
 
 from seal.benchmarks import ImportReport, StoredPool, load_pool
-from seal.benchmarks.dialogtool.counts import beside_paper
 from seal.benchmarks.dialogtool.dialogues import label_of, read_dialogue
+from seal.benchmarks.dialogtool.paper import beside_paper
 from seal.benchmarks.dialogtool.schemas import Schemas, Service
 from seal.benchmarks.dialogtool.values import typed
 from seal.benchmarks.importer import Notes

@@ -13,7 +13,6 @@ from seal.core.canonical import digest
 from seal.core.errors import UsageError
 from seal.core.types import Task
 
-PAPER_SIZE = 900
 SINGLE, MULTI = "single_app", "multi_app"
 _SINGLE_SHARE = 0.6
 
