@@ -2,12 +2,12 @@
 
 import re
 import shutil
-import subprocess
 from collections import Counter
 from dataclasses import replace
 from html.parser import HTMLParser
 
 import pytest
+from browser import Browser
 from phone_chats import flag, phone_chat, phone_task, scores_of
 from report_runs import WEATHER, chat, failed_chat, metric, task, verdict
 
@@ -19,10 +19,6 @@ from seal.report.anchors import task_link
 from seal.report.html import write_report
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
-FLAGS = (
-    "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
-    "--disable-background-networking", "--disable-component-update", "--disable-sync",
-)  # fmt: skip
 
 pytestmark = [
     pytest.mark.slow,
@@ -47,20 +43,17 @@ HOSTILE = (
 )
 
 
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory):
+    started = Browser(CHROMIUM, tmp_path_factory.mktemp("browser"))
+    yield started
+    started.close()
+
+
 @pytest.fixture
-def dump(tmp_path):
+def dump(browser):
     """Return the page's text after its script ran, opened at a fragment."""
-    count = iter(range(100))
-
-    def dumped(page, fragment=""):
-        profile = tmp_path / f"profile{next(count)}"
-        command = [CHROMIUM, *FLAGS, f"--user-data-dir={profile}", "--dump-dom"]
-        done = subprocess.run(
-            [*command, page.as_uri() + fragment], capture_output=True, timeout=120, check=True
-        )
-        return done.stdout.decode()
-
-    return dumped
+    return lambda page, fragment="": browser.dump(page.as_uri() + fragment)
 
 
 class Elements(HTMLParser):
