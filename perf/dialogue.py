@@ -20,7 +20,7 @@ import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from seal.api import import_benchmark, load_pool
+from seal.api.pools import import_benchmark, load_pool
 from seal.core.records import encode
 from seal.core.tool_life import AWARENESS, REQUESTER, RESPONDER, write_act
 from seal.core.types import Step, Stop, Task, Tool, ToolCall, Trajectory

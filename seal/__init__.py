@@ -8,31 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from seal.agents.teams import Team
-    from seal.api import (
-        ablate,
-        augment,
-        catalogue,
-        compare,
-        count,
-        explain,
-        export_ratings,
-        fetch,
-        generate_missions,
-        generate_queries,
-        generate_tools,
-        import_benchmark,
-        import_ratings,
-        lint,
-        load_pool,
-        plan_run,
-        probe,
-        register,
-        retrieve,
-        run,
-        score,
-        sweep,
-        train_retriever,
-    )
+    from seal.api.generation import generate_missions, generate_queries, generate_tools
+    from seal.api.models import probe
+    from seal.api.plugins import register
+    from seal.api.pools import augment, catalogue, count, fetch, import_benchmark, lint, load_pool
+    from seal.api.results import compare, explain, export_ratings, import_ratings, score
+    from seal.api.retrieval import retrieve, train_retriever
+    from seal.api.runs import ablate, plan_run, run, sweep
     from seal.core.conditions import Argument, Asked, Called, Condition, Replied
     from seal.core.errors import SealError
     from seal.core.protocols import (
@@ -138,31 +120,21 @@ __all__ = [
 
 _HOMES = {
     "seal.agents.teams": ("Team",),
-    "seal.api": (
-        "ablate",
+    "seal.api.generation": ("generate_missions", "generate_queries", "generate_tools"),
+    "seal.api.models": ("probe",),
+    "seal.api.plugins": ("register",),
+    "seal.api.pools": (
         "augment",
         "catalogue",
-        "compare",
         "count",
-        "explain",
-        "export_ratings",
         "fetch",
-        "generate_missions",
-        "generate_queries",
-        "generate_tools",
         "import_benchmark",
-        "import_ratings",
         "lint",
         "load_pool",
-        "plan_run",
-        "probe",
-        "register",
-        "retrieve",
-        "run",
-        "score",
-        "sweep",
-        "train_retriever",
     ),
+    "seal.api.results": ("compare", "explain", "export_ratings", "import_ratings", "score"),
+    "seal.api.retrieval": ("retrieve", "train_retriever"),
+    "seal.api.runs": ("ablate", "plan_run", "run", "sweep"),
     "seal.core.conditions": ("Argument", "Asked", "Called", "Condition", "Replied"),
     "seal.core.errors": ("SealError",),
     "seal.core.protocols": (

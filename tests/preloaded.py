@@ -16,7 +16,7 @@ with warnings.catch_warnings():
     import seal.agents.executor
     import seal.agents.orchestrator
     import seal.agents.scripted_user
-    import seal.api
+    import seal.api.runs
     import seal.cli.config
     import seal.cli.verbs.ablate
     import seal.cli.verbs.run

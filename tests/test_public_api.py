@@ -10,7 +10,7 @@ from typing import get_type_hints
 import pytest
 
 import seal
-from seal.api import REGISTRIES, register
+from seal.api.plugins import REGISTRIES, register
 from seal.core.errors import UnknownNameError, UsageError
 from seal.core.registry import load_dotted
 

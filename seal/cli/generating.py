@@ -85,7 +85,7 @@ def missions(
     json: Json = False,
 ) -> int:
     """Make dialogues of related missions: user, planner, checker, agent and simulator talk."""
-    from seal.api import generate_missions
+    from seal.api.generation import generate_missions
     from seal.cli.progress import progress
 
     with output(json) as result, progress(("dialogues",)) as advance:
@@ -158,7 +158,7 @@ def queries(
     json: Json = False,
 ) -> int:
     """Make harder queries of a pool's tasks, each checked by filters."""
-    from seal.api import generate_queries
+    from seal.api.generation import generate_queries
     from seal.cli.progress import progress
 
     with output(json) as result, progress() as advance:

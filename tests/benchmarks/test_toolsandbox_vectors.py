@@ -12,7 +12,8 @@ import pytest
 from forked import run
 from toolsandbox_sources import STATE, constraint, graph, traced
 
-from seal.api import import_benchmark, score
+from seal.api.pools import import_benchmark
+from seal.api.results import score
 from seal.benchmarks.importer import Notes, Recorded
 from seal.benchmarks.toolsandbox.milestones import TABLES, plan_of
 from seal.benchmarks.toolsandbox.trajectories import import_trajectories

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from seal.api import load_pool
+from seal.api.pools import load_pool
 from seal.core.errors import ModelError
 from seal.core.protocols import Chat, ChatModel, Completion, Pool, Query, Reply, Request
 from seal.core.types import Task, Tool, ToolCall, ToolResult

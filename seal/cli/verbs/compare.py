@@ -83,16 +83,9 @@ def command(
     # Of small matrices: several threads would wait longer for each other than they compute.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     with output(json) as result:
-        from seal.api import compare
+        from seal.api.results import compare
         from seal.report.comparison_tables import comparison_tables
 
-        judging = {
-            "judge_model": tuple(judge_model or ()),
-            "votes": votes,
-            "model_options": typed_pairs("--model-option", model_option),
-            "base_url": base_url,
-            "cache_dir": cache_dir,
-        }
         content = compare(
             runs,
             pairs=pairs,
@@ -102,8 +95,12 @@ def command(
             seed=seed,
             resamples=resamples,
             win_rate=win_rate,
+            judge_model=tuple(judge_model) if judge_model else None,
+            votes=votes,
+            model_options=typed_pairs("--model-option", model_option),
+            base_url=base_url,
+            cache_dir=cache_dir,
             out=out,
-            **{name: given for name, given in judging.items() if given},
         )
         result.result(content)
         result.show(*(() if json else comparison_tables(content)))

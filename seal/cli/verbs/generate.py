@@ -50,7 +50,7 @@ def tools(
     json: Json = False,
 ) -> int:
     """Write tools from one-sentence descriptions, checked by rule."""
-    from seal.api import generate_tools
+    from seal.api.generation import generate_tools
     from seal.cli.progress import progress
 
     options = typed_pairs("-M", model_option)

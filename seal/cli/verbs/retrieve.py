@@ -74,7 +74,7 @@ def command(
 
     Exit code 1: a retriever could not be asked; the others' figures stand.
     """
-    from seal.api import retrieve
+    from seal.api.retrieval import retrieve
     from seal.cli.failure import tell
     from seal.cli.progress import is_shown, progress
     from seal.cli.retrieval_tables import line_of, tables

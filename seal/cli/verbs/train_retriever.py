@@ -99,7 +99,7 @@ def command(
 
 def _train(options: Mapping[str, Any]) -> None:
     """Train what the parsed options say; one has the name of its setting where it can."""
-    from seal.api import train_retriever
+    from seal.api.retrieval import train_retriever
     from seal.cli.training_tables import tables
 
     pool, out = options["pool"], options["out"]

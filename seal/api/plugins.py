@@ -1,0 +1,43 @@
+"""Plug-ins by name."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from seal.core.errors import UnknownNameError
+from seal.core.registry import Registry, load_dotted
+
+REGISTRIES = {
+    "agent": "seal.agents:REGISTRY",
+    "benchmark": "seal.benchmarks:REGISTRY",
+    "embedder": "seal.retrievers.embedders:EMBEDDERS",
+    "metric": "seal.evaluation:REGISTRY",
+    "model": "seal.models:REGISTRY",
+    "retriever": "seal.retrievers:REGISTRY",
+    "section": "seal.report.sections:SECTIONS",
+    "simulator": "seal.simulator_cache:REGISTRY",
+    "team": "seal.agents.teams:REGISTRY",
+    "template": "seal.retrievers.documents:TEMPLATES",
+    "trajectories": "seal.benchmarks.importer:RECORDINGS",
+    "world": "seal.worlds:REGISTRY",
+}
+"""Kind of plug-in to where its registry stands."""
+
+
+def register(kind: str, name: str, plugin: Any) -> None:
+    """Make a plug-in known by name in this process.
+
+    Args:
+        kind: agent, benchmark, embedder, metric, model, retriever, section (of the report),
+            simulator, team or template (of a tool's document).
+        name: What settings and flags call it.
+        plugin: An object or class of that kind (`seal.core.protocols`).
+
+    Raises:
+        UnknownNameError: No such kind.
+        UsageError: The name is taken.
+    """
+    if kind not in REGISTRIES:
+        raise UnknownNameError("kind of plug-in", kind, REGISTRIES)
+    registry: Registry = load_dotted(REGISTRIES[kind])
+    registry.register(name, plugin)

@@ -1,0 +1,145 @@
+"""Benchmarks: those that are known, their files, and the pools that are made of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from seal.benchmarks import ImportReport, StoredPool
+    from seal.benchmarks.catalogue import Entry
+    from seal.benchmarks.counting import PoolCounts
+    from seal.benchmarks.fetching import FetchReport
+    from seal.benchmarks.lint.lint import LintReport
+
+
+def catalogue() -> dict[str, Entry]:
+    """Return every benchmark that SEAL knows by name, whether or not its files are here.
+
+    An entry says what the benchmark is, what gold it has, how it is imported, and in `paper_counts`
+    what Table 1 of the SEAL paper counts; `seal.count` counts a pool in the same way.
+    """
+    from seal.benchmarks.catalogue import catalogue as entries
+
+    return dict(entries())
+
+
+def fetch(name: str, out: str | Path, *, mirror: str | None = None) -> FetchReport:
+    """Download a benchmark's upstream files, each checked against its SHA-256.
+
+    Args:
+        name: Of the benchmark, as in `seal benchmarks`.
+        out: Folder to put them in; whole files that are there stay and are not asked for.
+        mirror: Address that stands for the repository's folder at the commit.
+
+    Raises:
+        UnknownNameError: No such benchmark.
+        UsageError: Its files cannot be downloaded (the text says where they are), or written.
+        DataError: A file came, or is there, with another content.
+        InfrastructureError: The server cannot be reached or refused.
+    """
+    from seal.benchmarks.fetching import fetch as download
+
+    return download(name, Path(out), mirror)
+
+
+def import_benchmark(
+    name: str, source: str | Path, out: str | Path, trajectories: bool = False, **options: Any
+) -> ImportReport:
+    """Import a benchmark's upstream files into a pool folder, or recorded chats into a run.
+
+    Args:
+        name: Of the importer, or a dotted path to one.
+        source: File or folder as upstream publishes it.
+        out: Folder to make; an earlier pool there is replaced, a run is not.
+        trajectories: Whether the source holds recorded chats: `out` becomes a run folder, which
+            `seal.score` takes.
+        **options: Of the importer.
+
+    Raises:
+        UsageError: No such importer or source, or `out` may not be replaced.
+        UnknownNameError: The importer has no such option.
+        DataError: The source is malformed or holds nothing; nothing is left behind.
+    """
+    from seal.benchmarks import import_benchmark as read
+    from seal.pipeline.recorded_run import import_run
+
+    if trajectories:
+        return import_run(name, Path(source), Path(out), options)
+    return read(name, Path(source), Path(out), **options)
+
+
+def load_pool(pool: str | Path) -> StoredPool:
+    """Return the tools and tasks of a benchmark.
+
+    Args:
+        pool: A shipped benchmark's name, or a folder that `import_benchmark` wrote.
+
+    Raises:
+        UnknownNameError: Nothing of that name.
+        UsageError: A known benchmark whose files are not here.
+        DataError: The folder is no pool.
+    """
+    from seal.pipeline.pools import open_pool
+
+    return open_pool(pool)
+
+
+def count(pool: str | Path) -> PoolCounts:
+    """Count a pool as Table 1 of the SEAL paper does, and its tasks by what is gold about them.
+
+    Args:
+        pool: A shipped benchmark's name, or a folder that `import_benchmark` wrote; it may have no
+            task.
+
+    Raises:
+        UnknownNameError: Nothing of that name.
+        UsageError: A known benchmark whose files are not here.
+        DataError: The folder is no pool, or a line of it is bad.
+    """
+    from seal.benchmarks.counting import count_stored
+    from seal.pipeline.pools import open_pool
+
+    return count_stored(open_pool(pool))
+
+
+def lint(pool: str | Path, *, threshold: float = 90.0) -> LintReport:
+    """Return what is wrong or doubtful in a pool; nothing is changed.
+
+    Args:
+        pool: A shipped benchmark's name, or a folder that `import_benchmark` wrote.
+        threshold: Least likeness of near-duplicate tools, in (0, 100].
+
+    Raises:
+        UnknownNameError: Nothing of that name.
+        UsageError: A known benchmark whose files are not here, or a threshold beyond its range.
+        DataError: The folder is no pool.
+    """
+    from seal.benchmarks.lint.lint import lint as check
+    from seal.pipeline.pools import open_pool
+
+    return check(open_pool(pool).folder, threshold)
+
+
+def augment(pool: str | Path, augmentations: str | Sequence[str], out: str | Path) -> ImportReport:
+    """Write a benchmark again, each task with distraction tools or with scrambled ones.
+
+    Args:
+        pool: A shipped benchmark's name, or a folder that `import_benchmark` wrote; it stays.
+        augmentations: Each gives every task once more: `distraction=N`, `distraction=all`,
+            `names`, `descriptions`, `argument-descriptions`, `argument-types`, several of these
+            joined by commas, or `toolsandbox`, which are the eight of ToolSandbox.
+        out: Folder to make; the same augmentation there is replaced.
+
+    Raises:
+        UnknownNameError: No such augmentation or pool.
+        UsageError: A number of tools below 0, several ways to scramble a pool that is retrieved
+            from, or `out` may not be replaced.
+        DataError: The pool is malformed, or no task of it can be augmented.
+    """
+    from seal.benchmarks.augment import augment_stored, parse_augmentations
+    from seal.pipeline.pools import open_pool
+
+    texts = [augmentations] if isinstance(augmentations, str) else augmentations
+    return augment_stored(open_pool(pool), Path(out), parse_augmentations(texts))

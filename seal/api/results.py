@@ -1,0 +1,192 @@
+"""What is made of finished runs: scores, explanations, comparisons and ratings."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from seal.core.errors import UsageError
+
+if TYPE_CHECKING:
+    from seal.pipeline.annotation import Imported
+
+
+def score(run: str | Path, **options: Any) -> dict[str, Any]:
+    """Score a run's trajectories again, without a chat.
+
+    Args:
+        run: Run folder; its scores and its summary are replaced.
+        **options: Of `seal.pipeline.rescore.rescore`: judge, judge_model...
+
+    Returns:
+        The summary.
+
+    Raises:
+        DataError: No run in the folder.
+        UsageError: A judge that cannot be, or another process writes the run.
+    """
+    from seal.pipeline.rescore import rescore
+
+    return rescore(Path(run), **options)
+
+
+def explain(
+    run: Any,
+    *,
+    metric: str | None = None,
+    examples: int = 3,
+    out: str | Path | None = None,
+) -> dict[str, Any]:
+    """Attribute each failed goal of a scored run to the first stage that explains it.
+
+    The stages are those of `seal.evaluation.attribution`; no model is asked, and the run folder is
+    all that is read.
+
+    Args:
+        run: A folder, a `RunFolder`, or what `seal.run` returned.
+        metric: Whose verdict counts; None: mission_accuracy of missions, awareness, selection and
+            execution of turns of dialogues, else goal_state or pass_rate.
+        examples: Most of each stage.
+        out: Folder for explanation.json, explanation.md and, with the extra `experiments`,
+            figures/waterfall.svg and .png; None: nothing is written.
+
+    Returns:
+        goals, solved, errors, failed, partly, decided_by, stages (the waterfall, with shares,
+        intervals, causes and examples), unexplained, attributions, excluded
+        (`seal.pipeline.explanation.explain` says what each is).
+
+    Raises:
+        DataError: The folder is no scored run, nothing was played, or a file is damaged.
+        UsageError: A metric without a value, or a folder that holds something else.
+    """
+    from seal.report.explanation import explain as of_run
+
+    folder = getattr(run, "folder", run)
+    path = Path(getattr(folder, "path", folder))
+    return of_run(path, metric, examples, None if out is None else Path(out))
+
+
+def compare(
+    runs: Sequence[Any],
+    *,
+    pairs: Literal["first", "all"] = "first",
+    metrics: Sequence[str] = (),
+    success: str | None = None,
+    force: bool = False,
+    seed: int = 0,
+    resamples: int = 10_000,
+    win_rate: bool = False,
+    judge_model: Any = None,
+    votes: int | None = None,
+    model_options: Mapping[str, Any] | None = None,
+    base_url: str | None = None,
+    cache_dir: str | Path | None = None,
+    out: str | Path | None = None,
+) -> dict[str, Any]:
+    """Compare runs of one benchmark, paired by task, trial and goal.
+
+    Args:
+        runs: Two or more: folders, `RunFolder`s, or what `seal.run` returned; the first is the
+            base.
+        pairs: first: each run less the first; all: of every two the later less the earlier.
+        metrics: Those to compare; none: all that the runs have.
+        success: Metric of which 1 is a solved task; None: the first of pass_rate, success,
+            mission_accuracy and similarity that both runs have.
+        force: Compare runs that do not measure the same.
+        seed: Of intervals and tests.
+        resamples: Of each interval and test.
+        win_rate: Ask in both orders which of two runs served each goal better.
+        judge_model: Who is asked, a model or several in a tuple; None: the labels of the runs' pass
+            rates decide.
+        votes: Of each model on each goal; None: one.
+        model_options: Of the models.
+        base_url: Their server.
+        cache_dir: Where their answers are kept; None: the usual place.
+        out: Folder for comparison.json, .md, .tex (booktabs) and .html; None: nothing is written.
+
+    Returns:
+        The content of comparison.json.
+
+        - protocol: how it was compared; p is corrected by Holm over `family` (the metrics asked
+          for, else those of the report's short table) and all pairs of runs.
+        - differs: what the runs measure otherwise, where they were compared all the same.
+        - runs: for each {run, path, model, tasks, chats, trials}.
+        - pairs: for each two runs {run, other, matched, alone, other_alone, success, flips,
+          passes, win_rate}: how much has a partner, which tasks were won and lost
+          (`seal.pipeline.comparison.verdicts.flips_of`), pass^k and pass@k (`passes_of`), and the
+          win rate (`seal.pipeline.preferring.win_rate`), None where it was not asked for.
+        - comparisons: for each two runs and metric the paired difference, what was detectable and
+          what would find it (`seal.pipeline.comparison.pairs.compare`), and the tasks in which the
+          run is `higher` and `lower`.
+        - notes on what a reader should know before the figures.
+
+    Raises:
+        UsageError: Fewer than two runs, one that stands there twice, two that have no task and
+            trial in common or measure otherwise, a folder that holds something else, or a judge
+            where nothing is judged.
+        UnknownNameError: No run has the metric; names the closest.
+        DataError: A folder is no run, is not scored, or a file of it is damaged.
+    """
+    from seal.pipeline.comparison.study import CompareSettings
+    from seal.pipeline.preferring import PreferenceSettings
+    from seal.report.comparison import compare as beside
+
+    if not win_rate and (judge_model or votes):
+        raise UsageError(
+            "a comparison asks a judge for the win rate alone: add --win-rate (from Python "
+            "win_rate=True), or leave out the judge's model and votes"
+        )
+    store = None if cache_dir is None else Path(cache_dir)
+    judging = PreferenceSettings(
+        judge_model, 1 if votes is None else votes, model_options or {}, base_url, store
+    )
+
+    folders = [getattr(run, "folder", run) for run in runs]
+    paths = [Path(getattr(folder, "path", folder)) for folder in folders]
+    asked = CompareSettings(
+        pairs, tuple(metrics), success, force, seed, resamples, judging if win_rate else None
+    )
+    return beside(paths, asked, None if out is None else Path(out))
+
+
+def export_ratings(run: str | Path, out: str | Path, *, n: int = 50, seed: int = 0) -> int:
+    """Write a sample of a run's turns for people to rate from 1 to 5, without the system's name.
+
+    Args:
+        run: Run folder, of which an actor or a responder said something.
+        out: The CSV file.
+        n: Turns, at most.
+        seed: Of the sample and its order.
+
+    Returns:
+        How many turns were written.
+
+    Raises:
+        OptionError: n is less than 1.
+        DataError: No run in the folder, or nothing to rate.
+    """
+    from seal.pipeline.annotation import export_items
+    from seal.pipeline.run_folder import RunFolder
+
+    return export_items(RunFolder.open(run), Path(out), n, seed)
+
+
+def import_ratings(run: str | Path, files: Sequence[str | Path]) -> Imported:
+    """Take people's ratings in; the run's report and summary show them.
+
+    Args:
+        run: The run that was exported; ratings taken in before are kept.
+        files: Each one rater's, or with a column `rater`.
+
+    Returns:
+        Mean, agreement, and each row that could not be taken, with the reason.
+
+    Raises:
+        OptionError: A file cannot be read.
+        DataError: No run in the folder, or a file without the columns `item` and `rating`.
+    """
+    from seal.pipeline.annotation import import_ratings
+    from seal.pipeline.run_folder import RunFolder
+
+    return import_ratings(RunFolder.open(run), [Path(file) for file in files])
