@@ -27,7 +27,8 @@ from seal.core.formats import FORMS, Format
 from seal.core.plain import json_text
 from seal.core.protocols import Environment
 from seal.core.types import JSON, Execution, Tool, ToolCall, ToolResult
-from seal.core.validation import CallError, CallValidator, ErrorKind, Validated
+from seal.core.validated import Validated
+from seal.core.validation import CallError, CallValidator, ErrorKind
 
 Feedback = Literal["auto", "on", "off"]
 

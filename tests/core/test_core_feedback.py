@@ -10,7 +10,8 @@ from seal.core.feedback import FeedbackSwitch
 from seal.core.formats import FORMS
 from seal.core.protocols import Environment, Timed
 from seal.core.types import Execution, Tables, Tool, ToolCall, ToolResult
-from seal.core.validation import CallValidator, Validated
+from seal.core.validated import Validated
+from seal.core.validation import CallValidator
 
 WEATHER = Tool(
     "demo/weather",

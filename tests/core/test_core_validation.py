@@ -14,7 +14,8 @@ from seal.core.errors import InfrastructureError
 from seal.core.records import decode, encode
 from seal.core.schemas import schema_validator
 from seal.core.types import Execution, Step, Tool, ToolCall, ToolResult, Trajectory
-from seal.core.validation import CallError, CallValidator, Validated, error_result
+from seal.core.validated import Validated
+from seal.core.validation import CallError, CallValidator, error_result
 
 WEATHER = Tool(
     "w/weather/current",

@@ -5,7 +5,8 @@ from phones import START, Phone, new_phone, task
 
 from seal.core.protocols import Eventful
 from seal.core.types import Tool, ToolCall
-from seal.core.validation import CallValidator, Validated
+from seal.core.validated import Validated
+from seal.core.validation import CallValidator
 from seal.pipeline.scrambled import Unscrambled
 from seal.worlds.phone import TOOL_IDS
 from seal.worlds.phone.timers import TIMER_TOOLS, phone_with_timers, tools
