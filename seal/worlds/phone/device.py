@@ -11,8 +11,8 @@ from seal.core.errors import MissingExtraError, shortened
 from seal.core.moments import MOMENTS
 from seal.core.types import JSON, Tables
 from seal.worlds.functions import NotGiven, WorldTool
+from seal.worlds.opened import Circumstances, World
 from seal.worlds.tables import Row
-from seal.worlds.world import Circumstances, World
 
 if TYPE_CHECKING:
     from seal.worlds.phone.answers import WebAnswers

@@ -13,12 +13,13 @@ from typing import TYPE_CHECKING
 
 from seal.core.types import JSON, Tool
 from seal.worlds.functions import NOT_GIVEN, NotGiven, WorldTool, effects
+from seal.worlds.opened import Circumstances
 from seal.worlds.phone import TOOLS
 from seal.worlds.phone.device import BEGINNING, COLUMNS, Number, PhoneWorld, Text, check_timestamp
 from seal.worlds.phone.filters import somewhat_like
 from seal.worlds.phone.world import Phones, phone
 from seal.worlds.tables import NoDataError, Row, between, where, without
-from seal.worlds.world import Circumstances, WorldSetup, toolbox
+from seal.worlds.world import WorldSetup, toolbox
 
 if TYPE_CHECKING:
     from seal.worlds.phone.answers import WebAnswers

@@ -24,7 +24,7 @@ def phone(setup: WorldSetup) -> Phones:
     """Return the phones of a run.
 
     Args:
-        setup: Of which the options are `race` (`seal.worlds.world.Race`) and `web`: a file of
+        setup: Of which the options are `race` (`seal.worlds.opened.Race`) and `web`: a file of
             recorded answers (`RecordedWeb`), or `simulator`; else those of the pool serve, or the
             shipped ones.
 
