@@ -16,6 +16,7 @@ from urllib.parse import quote
 import stamina
 
 from seal.core.errors import ModelError
+from seal.core.secrets import SHORTEST_KEY
 
 Answer = TypeVar("Answer")
 Client = TypeVar("Client")
@@ -90,11 +91,11 @@ class Redactor:
     """Removes secrets from texts that a server or library wrote.
 
     Args:
-        secrets: What must never be shown.
+        secrets: What must never be shown; what is shorter than `SHORTEST_KEY` is no secret.
     """
 
     def __init__(self, secrets: Iterable[str | None]) -> None:
-        plain = {secret for secret in secrets if secret}
+        plain = {secret for secret in secrets if secret and len(secret) >= SHORTEST_KEY}
         quoted = {quote(secret, safe="") for secret in plain}
         encoded = {base64.b64encode(secret.encode()).decode() for secret in plain}
         self._secrets = sorted(plain | quoted | encoded, key=len, reverse=True)

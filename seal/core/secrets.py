@@ -29,8 +29,10 @@ KEY_VARIABLES = (
     "HF_TOKEN",
 )
 """Variables whose values are never written."""
-_SHORTEST_KEY = 8
-"""Shorter values are placeholders, such as `none` for a local server."""
+SHORTEST_KEY = 4
+"""Shorter values are no keys: whoever stars each x out of a message protects nothing."""
+_SHORTEST_IN_FILES = 8
+"""Shorter values are placeholders, such as `none` for a local server, or words of a file's own."""
 
 
 def is_secret(name: str, value: Any = "") -> bool:
@@ -88,6 +90,6 @@ def without_keys(line: bytes) -> bytes:
     """
     for variable in KEY_VARIABLES:
         key = os.environ.get(variable)
-        if key is not None and len(key) >= _SHORTEST_KEY and key.encode() in line:
+        if key is not None and len(key) >= _SHORTEST_IN_FILES and key.encode() in line:
             line = line.replace(key.encode(), b"***")
     return line

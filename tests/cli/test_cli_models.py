@@ -61,3 +61,15 @@ def test_a_server_that_is_gone_is_told(called):
     )
     assert (done.returncode, done.stdout) == (1, "")
     assert "could not be reached" in done.stderr
+
+
+def test_a_key_too_short_to_be_one_is_not_starred_out(called, url):
+    done = called("models", "probe", "openai/x", "--base-url", url, OPENAI_API_KEY="o")
+    assert "no tools here" in done.stdout and "***" not in done.stdout
+
+
+def test_a_key_is_starred_out(called):
+    with ModelServer(lambda request: failure(400, "bad key k3y!")) as server:
+        where = ("--base-url", server.url)
+        done = called("models", "probe", "openai/x", *where, OPENAI_API_KEY="k3y!")
+    assert "bad key ***" in done.stdout and "k3y!" not in done.stdout
