@@ -14,18 +14,17 @@ Source: ours; the authors of DialogTool (2025) name state checks as future work.
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Iterator, Mapping
 
 from seal.core.call_keys import call_key
+from seal.core.mobile import WORLD, is_transactional, recorded_calls
 from seal.core.tool_life import TEACHER
 from seal.core.types import Score, Task, Tool, Trajectory
 from seal.evaluation.goals import Value, failure_reason, undefined
 
 NAME = "goal_state"
 DUE = "goal_state_due"
-WORLD = "mobile"
 _NOT_RUN = "its calls were not run: play it with decisions of the model's own"
 
 Booking = tuple[str, bytes]
@@ -64,10 +63,8 @@ class GoalState:
 def _due(task: Task, played: int, tools: Mapping[str, Tool]) -> Iterator[Booking]:
     """Yield the bookings of the references."""
     for goal in task.goals[:played]:
-        brought = {s.result.call_id: s.content for s in goal.reference if s.result is not None}
-        for step in goal.reference:
-            call = step.call
-            if call is not None and json.loads(brought.get(call.id, "[]")):
+        for call, rows in recorded_calls(task, goal):
+            if rows:
                 yield from _booking(call.tool, call.arguments, tools)
 
 
@@ -83,5 +80,5 @@ def _booking(
 ) -> Iterator[Booking]:
     """Yield what a call booked; nothing where its tool changes nothing."""
     tool = tools.get(name or "")
-    if tool is not None and tool.source.get("transactional") is True:
+    if tool is not None and is_transactional(tool):
         yield tool.id, call_key(tool, arguments or {})

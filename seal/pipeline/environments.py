@@ -13,6 +13,7 @@ from seal.benchmarks.pool import StoredPool
 from seal.core.canonical import canonical_json
 from seal.core.errors import UsageError
 from seal.core.feedback import FeedbackSwitch
+from seal.core.mobile import WORLD as MOBILE
 from seal.core.protocols import Environment, EnvironmentFactory, Lookup, Simulator
 from seal.core.store import Store, digest_of_entries
 from seal.core.types import JSON, Task, Tool, Trajectory
@@ -26,7 +27,6 @@ from seal.simulator_cache.environments import RecordedEnvironments, SimulatedEnv
 from seal.simulator_cache.gold import GoldAnswers
 from seal.simulator_cache.recorded import RecordedAnswers
 from seal.simulator_cache.simulators import SimulatorSetup, build_simulator
-from seal.worlds.mobile.world import NAME as MOBILE
 from seal.worlds.world import Worlds, WorldSetup, build_worlds
 
 

@@ -7,7 +7,6 @@ the dialogue, and no other. Where it booked nothing, its look-ups must have been
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby
@@ -16,13 +15,16 @@ from typing import NamedTuple
 from seal.core.call_keys import asked
 from seal.core.conditions import Called, StateHas
 from seal.core.errors import UsageError
+from seal.core.mobile import BOOKINGS, WORLD, is_transactional, recorded_calls
 from seal.core.plain import json_text
 from seal.core.types import JSON, Goal, Milestone, Plan, Step, Task, Tool, ToolCall, ToolResult
 
-WORLD = "mobile"
-BOOKINGS = "bookings"
 _AGENT, _EXECUTOR, _USER = "execution_manager", "executor", "user_simulator"
 _DONE = "All of that is done."
+
+
+_Made = tuple[ToolCall, Tool, list[dict[str, JSON]]]
+"""A recorded call, its tool and the rows that it brought."""
 
 
 class _Wish(NamedTuple):
@@ -48,6 +50,7 @@ def on_policy(task: Task, tools: Mapping[str, Tool]) -> Task:
 
     Raises:
         UsageError: The task is no dialogue of the virtual mobile.
+        DataError: A recorded result is no list of rows.
     """
     if task.world != WORLD:
         raise UsageError(
@@ -56,7 +59,7 @@ def on_policy(task: Task, tools: Mapping[str, Tool]) -> Task:
         )
     wishes = list(_wishes(task, tools))
     calls = list(_calls(task, tools))
-    booked = [(call, tool) for call, tool, rows in calls if rows and _books(tool)]
+    booked = [(call, tool) for call, tool, rows in calls if rows and is_transactional(tool)]
     persona: dict[str, JSON] = {
         "goal": " Then: ".join(map(_in_words, wishes)) or task.goals[0].text,
         "boundary": "You know nothing but this. You accept what is booked with just these values, "
@@ -67,7 +70,7 @@ def on_policy(task: Task, tools: Mapping[str, Tool]) -> Task:
     bookings: list[JSON] = [
         {"tool": tool.id, "asked": asked(tool, call.arguments or {})} for call, tool in booked
     ]
-    looked_up = dict.fromkeys(tool.id for _, tool, _ in calls if not _books(tool))
+    looked_up = dict.fromkeys(tool.id for _, tool, _ in calls if not is_transactional(tool))
     goal = Goal(
         task.goals[0].text,
         plans=(_plan(bookings, list(looked_up)),),
@@ -84,16 +87,16 @@ def _plan(bookings: list[JSON], looked_up: list[str]) -> Plan:
     return Plan(tuple(Milestone(Called(tool)) for tool in looked_up))
 
 
-def _reference(calls: Sequence[tuple[ToolCall, Tool, JSON]]) -> Iterator[Step]:
+def _reference(calls: Sequence[_Made]) -> Iterator[Step]:
     """Yield the recorded calls, each with its result, and leave asked for before what books."""
     said = [*_acts(calls), Step(0, _AGENT, _USER, _DONE)]
     yield from (replace(step, index=place, turn=place) for place, step in enumerate(said))
 
 
-def _acts(calls: Sequence[tuple[ToolCall, Tool, JSON]]) -> Iterator[Step]:
+def _acts(calls: Sequence[_Made]) -> Iterator[Step]:
     for number, (call, tool, rows) in enumerate(calls):
         made = replace(call, id=f"call_{number}")
-        if _books(tool):
+        if is_transactional(tool):
             yield Step(0, _AGENT, _USER, _question(call.arguments or {}))
         yield Step(0, _AGENT, _EXECUTOR, call=made)
         text = json_text(rows)
@@ -113,14 +116,17 @@ def _question(arguments: Mapping[str, JSON]) -> str:
     return f"I would do this: {told}. Shall I go ahead with that?"
 
 
-def _calls(task: Task, tools: Mapping[str, Tool]) -> Iterator[tuple[ToolCall, Tool, JSON]]:
-    """Yield the recorded calls with their tools and rows."""
+def _calls(task: Task, tools: Mapping[str, Tool]) -> Iterator[_Made]:
+    """Yield the recorded calls with their tools and rows.
+
+    Raises:
+        DataError: A recorded result is no list of rows.
+    """
     for goal in task.goals:
-        brought = {s.result.call_id: s.content for s in goal.reference if s.result is not None}
-        for step in goal.reference:
-            tool = tools.get(step.call.tool or "") if step.call is not None else None
-            if step.call is not None and tool is not None:
-                yield step.call, tool, json.loads(brought.get(step.call.id, "[]"))
+        for call, rows in recorded_calls(task, goal):
+            tool = tools.get(call.tool or "")
+            if tool is not None:
+                yield call, tool, rows or []
 
 
 def _wishes(task: Task, tools: Mapping[str, Tool]) -> Iterator[_Wish]:
@@ -148,10 +154,6 @@ def _wishes(task: Task, tools: Mapping[str, Tool]) -> Iterator[_Wish]:
 def _intent(goal: Goal) -> tuple[str, str]:
     state = goal.labels.get("state", {})
     return str(goal.labels.get("service", "")), str(state.get("active_intent", ""))
-
-
-def _books(tool: Tool) -> bool:
-    return tool.source.get("transactional") is True
 
 
 def _in_words(wish: _Wish) -> str:

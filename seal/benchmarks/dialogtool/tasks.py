@@ -14,10 +14,9 @@ from seal.benchmarks.dialogtool.sample import MULTI, SINGLE, Drawing
 from seal.benchmarks.dialogtool.schemas import Schemas, Service
 from seal.benchmarks.dialogtool.tools import BENCHMARK, domain_of
 from seal.benchmarks.upstream.records import TaskIds
+from seal.core.mobile import WORLD
 from seal.core.types import JSON, Task
 
-WORLD = "mobile"
-"""Where the dialogues are played (`seal.worlds.mobile`)."""
 BUCKETS = (10, 20, 30, 40)
 """Turns of a dialogue, rounded up; the last stands for all above. Source: the DialogTool paper."""
 

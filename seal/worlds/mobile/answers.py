@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple, Protocol
 
 from seal.core.call_keys import DONT_CARE, call_key, fold
 from seal.core.canonical import equal
+from seal.core.mobile import is_transactional
 from seal.core.types import JSON, Tool
 from seal.sandbox.functions import columns_of
-from seal.worlds.mobile.effects import app_of, is_transactional, shown
+from seal.worlds.mobile.effects import app_of, shown
 from seal.worlds.mobile.recordings import (
     Api,
     Call,
@@ -103,8 +103,7 @@ class Exact:
             self._made[key] += 1
             here = [call for call in calls if call.goal == self._goal]
             (found,) = here if len(here) == 1 else calls[nth : nth + 1]
-            rows: list[Row] = json.loads(found.content)
-            return rows
+            return [dict(row) for row in found.rows]
         seen = list(shown(tool, bookings, self._tools))
         recorded = self._stored(key)
         if recorded is None and not seen:

@@ -13,15 +13,6 @@ from seal.core.types import JSON, Tool
 from seal.sandbox.functions import columns_of
 from seal.worlds.mobile.recordings import Row
 
-BOOKINGS = "bookings"
-"""Table of the calls that changed something: {tool, asked, arguments, result}, in their
-order; `asked` has the arguments and defaults as they are compared (`core.call_keys`)."""
-
-
-def is_transactional(tool: Tool) -> bool:
-    """Tell whether calls of a tool change something."""
-    return tool.source.get("transactional") is True
-
 
 def app_of(tool: Tool) -> str:
     """Return the app, in the variant of the dialogue, that a tool belongs to."""
@@ -33,7 +24,7 @@ def shown(tool: Tool, bookings: Sequence[Row], tools: Mapping[str, Tool]) -> Ite
 
     Args:
         tool: The look-up.
-        bookings: The table `BOOKINGS`.
+        bookings: The table `core.mobile.BOOKINGS`.
         tools: By id.
     """
     wanted = columns_of(tool)

@@ -13,6 +13,7 @@ import orjson
 from seal.core.call_keys import call_key, fold
 from seal.core.canonical import canonical_json
 from seal.core.errors import DataError, shortened
+from seal.core.mobile import recorded_calls
 from seal.core.types import JSON, Task, Tool
 
 VERSION = 1
@@ -124,17 +125,18 @@ class Call(NamedTuple):
     goal: int
     tool: str
     key: bytes
-    content: str
-    """JSON text of the rows that it brought."""
+    rows: Sequence[Row]
+    """What it brought."""
 
 
 def calls_of(task: Task, tools: Mapping[str, Tool]) -> Iterator[Call]:
-    """Yield the recorded calls of a dialogue in their order, from the references of its goals."""
+    """Yield the recorded calls of a dialogue in their order, from the references of its goals.
+
+    Raises:
+        DataError: A recorded result is no list of rows.
+    """
     for position, goal in enumerate(task.goals):
-        contents = {s.result.call_id: s.content for s in goal.reference if s.result is not None}
-        for step in goal.reference:
-            call = step.call
-            tool = None if call is None else tools.get(call.tool or "")
-            if call is not None and tool is not None and call.id in contents:
-                key = call_key(tool, call.arguments or {})
-                yield Call(position, tool.id, key, contents[call.id])
+        for call, rows in recorded_calls(task, goal):
+            tool = tools.get(call.tool or "")
+            if tool is not None and rows is not None:
+                yield Call(position, tool.id, call_key(tool, call.arguments or {}), rows)

@@ -18,6 +18,7 @@ from typing import Literal, get_args
 
 from seal.core.call_keys import asked, call_key
 from seal.core.errors import OptionError
+from seal.core.mobile import BOOKINGS, WORLD, is_transactional
 from seal.core.plain import json_text
 from seal.core.protocols import Environment
 from seal.core.tool_life import UNKNOWN
@@ -37,12 +38,10 @@ from seal.sandbox import build_sandbox
 from seal.sandbox.created import CreatedTools
 from seal.worlds.mobile.answers import Answering, Exact, Filtered, Refusal
 from seal.worlds.mobile.created import Created
-from seal.worlds.mobile.effects import BOOKINGS, is_transactional
 from seal.worlds.mobile.recordings import Recordings, Row, calls_of, read_recordings
 from seal.worlds.mobile.spoken import confirmed
 from seal.worlds.world import WorldSetup, check_options
 
-NAME = "mobile"
 Way = Literal["exact", "filter"]
 
 
@@ -83,7 +82,7 @@ class Mobiles:
     def identity(self) -> dict[str, JSON]:
         """Return what shapes the answers besides the tasks."""
         identity: dict[str, JSON] = {
-            "world": NAME,
+            "world": WORLD,
             "mobile": self.way,
             "confirm": self.confirm,
             "recordings": self.recordings.digest,
@@ -105,7 +104,7 @@ def mobile(setup: WorldSetup) -> Mobiles:
         DataError: The recordings of the pool are malformed.
         UsageError: Created tools are asked for, and their sandbox cannot be used here.
     """
-    check_options(NAME, setup.options, ("mobile", "confirm"))
+    check_options(WORLD, setup.options, ("mobile", "confirm"))
     way = setup.options.get("mobile", "exact")
     if way not in get_args(Way):
         raise OptionError(f"-T mobile={way!r}: expected one of {', '.join(get_args(Way))}")
@@ -238,4 +237,4 @@ def _refused(call: ToolCall, why: Refusal) -> ToolResult:
     return ToolResult(call.id, content, {"kind": why.kind, "message": why.message})
 
 
-__all__ = ["NAME", "Mobile", "Mobiles", "mobile"]
+__all__ = ["Mobile", "Mobiles", "mobile"]
