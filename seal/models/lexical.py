@@ -54,38 +54,20 @@ class Lexical:
             return spoken
         scene = current_exchange(request.messages)
         text = request_text(scene)
-        names = offered_names(request.tools)
-        made = [call for message in scene for call in message.calls]
+        finder = offered_names(request.tools).get(FIND_TOOLS)
+        made = [message.calls for message in scene if message.calls]
         tools = [tool for tool in request.tools if tool.id != FIND_TOOLS]
-        if any(call.name != names.get(FIND_TOOLS) for call in made):
-            again = self._repaired(scene, text, tools) if self.slips else ()
+        acted = [calls for calls in made if any(call.name != finder for call in calls)]
+        if acted:
+            again = _repaired(acted, scene, text, tools) if self.slips else ()
             return Completion(calls=again) if again else Completion(stated_results(scene))
-        if FIND_TOOLS in names and not made:
-            return Completion(calls=(ToolCall("", names[FIND_TOOLS], {"query": text}),))
+        if finder is not None and not made:
+            return Completion(calls=(ToolCall("", finder, {"query": text}),))
         reply = _first_reply(text, tools)
         if not self.slips:
             return reply
         position = len(request.messages)
         return replace(reply, calls=slipped(reply.calls, tools, self.slips, request.seed, position))
-
-    def _repaired(
-        self, scene: Sequence[Message], text: str, tools: Sequence[Tool]
-    ) -> tuple[ToolCall, ...]:
-        """Return the right calls in the place of those whose fault an answer names, once each.
-
-        What was meant follows from the request, as the calls did.
-        """
-        answers = {m.call_id: m.content for m in scene if m.role == "tool"}
-        meant = _first_reply(text, tools).calls
-        batches = [m.calls for m in scene if len(m.calls) == len(meant)]
-        made = {_act(call) for message in scene for call in message.calls}
-        if not batches or not meant:
-            return ()
-        return tuple(
-            right
-            for call, right in zip(batches[0], meant, strict=True)
-            if _act(right) not in made and is_told(call, right, answers.get(call.id, ""))
-        )
 
 
 def build(rest: str, settings: ModelSettings) -> Lexical:
@@ -95,6 +77,35 @@ def build(rest: str, settings: ModelSettings) -> Lexical:
         OptionError: `slips` is no number in [0, 1].
     """
     return Lexical(**settings.options)
+
+
+def _repaired(
+    acted: Sequence[Sequence[ToolCall]],
+    scene: Sequence[Message],
+    text: str,
+    tools: Sequence[Tool],
+) -> tuple[ToolCall, ...]:
+    """Return the right calls in the place of those whose fault an answer names, once each.
+
+    What was meant follows from the request, as the calls did.
+
+    Args:
+        acted: The calls of each reply that called a tool.
+        scene: Messages since the last final word.
+        text: What is asked for.
+        tools: Those that are offered, but for the search for tools.
+    """
+    meant = _first_reply(text, tools).calls
+    batches = [calls for calls in acted if len(calls) == len(meant)]
+    if not batches or not meant:
+        return ()
+    answers = {m.call_id: m.content for m in scene if m.role == "tool"}
+    made = {_act(call) for calls in acted for call in calls}
+    return tuple(
+        right
+        for call, right in zip(batches[0], meant, strict=True)
+        if _act(right) not in made and is_told(call, right, answers.get(call.id, ""))
+    )
 
 
 def _act(call: ToolCall) -> bytes:

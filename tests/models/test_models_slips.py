@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from seal.core.errors import OptionError, UnknownNameError
 from seal.core.protocols import Message, Request
-from seal.core.types import Tool, ToolCall
+from seal.core.types import FIND_TOOLS, Tool, ToolCall
 from seal.core.validation import CallValidator
 from seal.models import ModelSettings, build_model
 from seal.models.lexical import Lexical
@@ -70,9 +70,9 @@ def test_a_call_without_arguments_or_schema_can_slip_by_its_name_alone() -> None
         assert (made.name, made.arguments) == ("now_value", {})
 
 
-def answered(call: ToolCall, content: str) -> tuple[Message, Message]:
-    named = ToolCall("call_0", call.name, call.arguments)
-    return Message("assistant", calls=(named,)), Message("tool", content, call_id="call_0")
+def answered(call: ToolCall, content: str, own: str = "call_0") -> tuple[Message, Message]:
+    named = ToolCall(own, call.name, call.arguments)
+    return Message("assistant", calls=(named,)), Message("tool", content, call_id=own)
 
 
 def told(call: ToolCall) -> str:
@@ -92,6 +92,21 @@ def test_a_slip_is_repaired_once_feedback_names_it(seed: int) -> None:
     assert asked(model, *first, seed=seed) == (RIGHT,)
     again = answered(RIGHT, '{"error":"weather takes no argument city","response":""}')
     assert asked(model, *first, *again, seed=seed) == ()
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_a_slip_is_repaired_where_the_tool_was_looked_for_first(seed: int) -> None:
+    finder = Tool(FIND_TOOLS, "find_tools", "Look for tools.", {"type": "object"})
+    found = answered(ToolCall("", "find_tools", {"query": ASKED.content}), '["weather"]', "call_f")
+
+    def calls(*more: Message) -> tuple[ToolCall, ...]:
+        messages = (ASKED, *found, *more)
+        request = Request(messages, (finder, TOOL), "execution_manager", seed=seed)
+        return Lexical(slips=1.0).complete(request).calls
+
+    (wrong,) = calls()
+    assert wrong != RIGHT
+    assert calls(*answered(wrong, told(wrong))) == (RIGHT,)
 
 
 @pytest.mark.parametrize(
