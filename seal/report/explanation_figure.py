@@ -75,7 +75,7 @@ def _figure(content: Mapping[str, Any]) -> Any:
         panel,
         {},
         "A bar: goals that the stage explains, from those left before it to those left after it.",
-        "Whiskers: 95 % interval over tasks of the stage's share of all goals.",
+        "Whiskers: 95 % interval of the stage's share of all goals, over families of tasks.",
     )
     return figure
 

@@ -13,6 +13,8 @@ from seal.report.printable import one_line, printable
 MARKDOWN = "explanation.md"
 CAUSES = 3
 """Causes of a stage that the table names, the most frequent ones."""
+MISSING = 5
+"""Tasks, and trials, that a run lacks that are named."""
 _LONGEST = 160
 """Characters of a line of an example."""
 _COLUMNS = ("stage", "goals", "left", "of failed", "95 %", "partly", "causes")
@@ -63,8 +65,24 @@ def notes(content: Mapping[str, Any]) -> list[str]:
         )
     if content["unexplained"]:
         lines.append(f"unexplained: {percent(content['unexplained'])} of the failed")
+    if content["clusters"] < content["tasks"]:
+        lines.append(
+            f"intervals draw variants of one task together: {content['tasks']} tasks in "
+            f"{content['clusters']} families"
+        )
+    lines += _missing(content["missing"])
     lines += [f"left out: {count} {reason}" for reason, count in content["excluded"].items()]
     return lines
+
+
+def _missing(missing: Mapping[str, Any]) -> Iterator[str]:
+    """Yield which tasks and trials the run lacks."""
+    trials = [f"{one['task']} trial {one['trial']}" for one in missing["trials"]]
+    for what, names in (("tasks", missing["tasks"]), ("trials of other tasks", trials)):
+        if names:
+            named = ", ".join(one_line(name, _LONGEST) for name in names[:MISSING])
+            more = f" and {len(names) - MISSING} more" if len(names) > MISSING else ""
+            yield f"missing from the run: {len(names)} {what}: {named}{more}"
 
 
 def percent(share: float | None) -> str:

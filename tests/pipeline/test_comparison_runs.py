@@ -1,5 +1,6 @@
 """Runs paired by task, trial and goal: what counts, what is left out and why."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -11,9 +12,10 @@ from seal.core.errors import DataError, UsageError
 from seal.core.plain import well_formed
 from seal.core.records import write_records
 from seal.core.types import Goal, Score, Task
+from seal.pipeline.clusters import clusters_of
 from seal.pipeline.comparison.pairs import Side, compare
 from seal.pipeline.comparison.runs import compare_runs, differing
-from seal.pipeline.comparison.scores import clusters_of, read_scores
+from seal.pipeline.comparison.scores import read_scores
 from seal.pipeline.run_folder import RunFolder
 
 
@@ -193,7 +195,8 @@ def test_scores_are_read_as_they_were_written_whatever_the_form_of_the_line(
     path = tmp_path_factory.mktemp("scores") / "scores.jsonl"
     write_records(path, written)
     tables = [read_scores(path)]
-    path.write_bytes(path.read_bytes().replace(b'","', b'", "').removesuffix(b"\n"))
+    lines = path.read_bytes().splitlines()
+    path.write_text("\n".join(json.dumps(json.loads(line)) for line in lines))
     tables.append(read_scores(path))
     assert tables[0].rows == tables[1].rows
     assert tables[0].metrics == tables[1].metrics

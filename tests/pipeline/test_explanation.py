@@ -10,6 +10,7 @@ import seal
 from seal.core.errors import DataError, UsageError
 from seal.pipeline.explanation.explain import explain_run
 from seal.pipeline.run_folder import RunFolder
+from seal.report.explanation_tables import notes
 
 
 @pytest.fixture(scope="module")
@@ -86,6 +87,38 @@ def test_chats_that_are_missing_are_counted(run: RunFolder) -> None:
     put(run.trajectories_path, lines(run.trajectories_path)[:10])
     found = explain_run(run)
     assert (found["goals"], found["excluded"]) == (10, {"not played": 2})
+
+
+def test_trials_that_are_missing_are_named_apart_from_tasks(run: RunFolder) -> None:
+    chats = [json.loads(line) for line in lines(run.trajectories_path)]
+    again = [json.dumps(chat | {"trial": 1}) + "\n" for chat in chats[:3]]
+    put(run.trajectories_path, [*lines(run.trajectories_path)[:4], *again])
+    manifest = json.loads((run.path / "run.json").read_text("utf-8"))
+    for trials in ({"trials": 2}, {"trials": None}):
+        measure = manifest["measure"] | trials
+        run.write_json("run.json", manifest | {"measure": measure})
+        found = explain_run(run)
+        assert found["missing"]["tasks"] == [chat["task_id"] for chat in chats[4:]]
+        assert found["missing"]["trials"] == [{"task": chats[3]["task_id"], "trial": 1}]
+        assert found["excluded"]["not played"] == 16
+        assert found["excluded"]["trial not played"] == 1
+    told = "\n".join(notes(found))
+    assert f"missing from the run: 8 tasks: {chats[4]['task_id']}, " in told
+    assert f"1 trials of other tasks: {chats[3]['task_id']} trial 1" in told
+
+
+def test_variants_of_a_task_are_drawn_together(run: RunFolder) -> None:
+    apart = explain_run(run)
+    tasks = [json.loads(line) for line in lines(run.path / "tasks.jsonl")]
+    for place, task in enumerate(tasks):
+        task["metadata"] = {**task["metadata"], "base": f"family-{place // 6}"}
+    put(run.path / "tasks.jsonl", [json.dumps(task) + "\n" for task in tasks])
+    found = explain_run(run)
+    assert (apart["tasks"], apart["clusters"]) == (12, 12)
+    assert (found["tasks"], found["clusters"]) == (12, 2)
+    assert [r["share"] for r in found["stages"]] == [r["share"] for r in apart["stages"]]
+    assert [r["low"] for r in found["stages"]] != [r["low"] for r in apart["stages"]]
+    assert "12 tasks in 2 families" in "\n".join(notes(found))
 
 
 def test_goals_without_scores_are_counted(run: RunFolder) -> None:

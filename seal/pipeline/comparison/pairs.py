@@ -29,7 +29,7 @@ class Side:
     name: str
     scores: ScoreTable
     clusters: Mapping[str, str]
-    """Task id to the cluster of its pairs (`scores.clusters_of`)."""
+    """Task id to the cluster of its pairs (`seal.pipeline.clusters.clusters_of`)."""
 
 
 @dataclass(frozen=True, slots=True)

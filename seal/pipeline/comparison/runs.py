@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from seal.core.errors import DataError, UsageError
+from seal.pipeline.clusters import clusters_of
 from seal.pipeline.comparison.pairs import RESAMPLES, Side, compare
-from seal.pipeline.comparison.scores import clusters_of, read_scores
+from seal.pipeline.comparison.scores import read_scores
 from seal.pipeline.identity import GROWING
 from seal.pipeline.run_folder import RunFolder
 

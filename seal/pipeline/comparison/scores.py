@@ -162,7 +162,7 @@ class _Cells:
         """
         written = _WRITTEN.findall(lines)
         # A line that lost its newline has two heads.
-        if len(written) == lines.count(b"\n") == lines.count(_HEAD):
+        if written and len(written) == lines.count(b"\n") == lines.count(_HEAD):
             self._add_written(written)
         else:
             self._add_parsed(_split(lines))
@@ -202,27 +202,3 @@ class _Cells:
         return ScoreTable(
             dict(self._rows), dict(self._metrics), values, why, tuple(self._reasons.kinds)
         )
-
-
-def clusters_of(path: Path) -> dict[str, str]:
-    """Return task id to the cluster of its pairs, from a run's tasks.jsonl.
-
-    Variants of one task belong together: those of a scenario (`metadata["base"]`) and those that
-    were made of a query (`metadata["seed"]`, where that is a task's id). Any other task is its own.
-
-    Raises:
-        DataError: There is no such file, or a line of it is no task; names the line.
-    """
-    if not path.is_file():
-        raise DataError(f"no file {path}: the folder holds no whole run")
-    found = {}
-    with path.open("rb") as lines:
-        for number, line in enumerate(lines, 1):
-            try:
-                task = orjson.loads(line)
-                metadata = task["metadata"]
-                made_of = metadata.get("base", metadata.get("seed"))
-                found[task["id"]] = made_of if isinstance(made_of, str) else task["id"]
-            except (ValueError, KeyError, TypeError, AttributeError) as error:
-                raise DataError(f"{path}, line {number}: no task: {error}") from error
-    return found

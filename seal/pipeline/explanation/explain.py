@@ -8,10 +8,12 @@ What stands in the result:
   of_failed_low, of_failed_high, partly, causes, examples}. `left` are the goals that are neither
   explained by this stage nor by one before it: what is left after the last one is solved. `share`
   is of all goals with a verdict, errors too; `of_failed` of those that the model failed, and None
-  for infrastructure. Intervals are percentile bootstrap over tasks.
+  for infrastructure. Intervals are percentile bootstrap over tasks, variants of one task drawn
+  together (`seal.pipeline.clusters`); `clusters` counts what is drawn.
 - unexplained: that share of the failed.
 - attributions: a short row for each goal that is not solved.
 - excluded: goals without a verdict by reason, and lines that were torn.
+- missing: `tasks` of which no chat is there, and `trials` {task, trial} that others have.
 """
 
 from __future__ import annotations
@@ -22,10 +24,12 @@ from typing import Any
 
 from seal.core.canonical import derive_seed
 from seal.core.errors import DataError, UsageError
+from seal.core.types import Task
 from seal.evaluation.attribution import MEANINGS, ORDER, Stage, attribute
 from seal.evaluation.statistics import DIGITS, bootstrap_interval
+from seal.pipeline.clusters import cluster_of
 from seal.pipeline.explanation.examples import Examples, row
-from seal.pipeline.explanation.reading import READ, chats_of
+from seal.pipeline.explanation.reading import READ, LeftOut, chats_of
 from seal.pipeline.run_folder import RunFolder
 
 EXAMPLES = 3
@@ -43,16 +47,21 @@ class _Tally:
     def __init__(self) -> None:
         self.stages = array("b")
         """Of each goal its stage's place in `ORDER`, or `_SOLVED`."""
-        self.tasks = array("l")
+        self.clusters = array("l")
+        """Of each goal the number of its cluster."""
         self.numbers: dict[str, int] = {}
+        """Cluster to number."""
+        self.tasks: set[str] = set()
         self.causes: dict[Stage, Counter[str]] = {stage: Counter() for stage in ORDER}
         self.partly: Counter[Stage] = Counter()
         self.decided: Counter[str] = Counter()
 
-    def add(self, task_id: str, stage: Stage | None) -> None:
+    def add(self, task: Task, stage: Stage | None) -> None:
         """Take a goal in; without a stage it is solved."""
+        cluster = cluster_of(task.id, task.metadata)
+        self.tasks.add(task.id)
         self.stages.append(_SOLVED if stage is None else ORDER.index(stage))
-        self.tasks.append(self.numbers.setdefault(task_id, len(self.numbers)))
+        self.clusters.append(self.numbers.setdefault(cluster, len(self.numbers)))
 
 
 def explain_run(
@@ -76,20 +85,20 @@ def explain_run(
     """
     if examples < 0:
         raise UsageError(f"examples: expected 0 or more, got {examples}")
-    excluded: Counter[str] = Counter()
+    left_out = LeftOut()
     wanted = READ if metric is None else READ | {metric}
     tally, kept = _Tally(), Examples(examples)
     tools = run.tools()
     rows: list[dict[str, Any]] = []
     chats = 0
-    for task, trajectory, scores in chats_of(run, excluded, wanted):
+    for task, trajectory, scores in chats_of(run, left_out, wanted):
         chats += 1
         for decision, found in attribute(task, trajectory, tools, scores, metric):
             if decision.state == "unscored":
-                excluded[decision.reason or "no verdict"] += 1
+                left_out.reasons[decision.reason or "no verdict"] += 1
                 continue
             tally.decided[decision.metric or "infrastructure"] += 1
-            tally.add(task.id, None if found is None else found.found.stage)
+            tally.add(task, None if found is None else found.found.stage)
             if found is not None:
                 tally.causes[found.found.stage][found.found.cause] += 1
                 tally.partly[found.found.stage] += found.found.partly
@@ -97,7 +106,7 @@ def explain_run(
                 rows.append(row(found))
     _check(run, chats, metric, tally)
     seed = (run.manifest().get("measure") or {}).get("seed")
-    return _content(run, tally, kept, rows, excluded, seed if type(seed) is int else 0, resamples)
+    return _content(run, tally, kept, rows, left_out, seed if type(seed) is int else 0, resamples)
 
 
 def _check(run: RunFolder, chats: int, metric: str | None, tally: _Tally) -> None:
@@ -118,7 +127,7 @@ def _content(
     tally: _Tally,
     kept: Examples,
     rows: list[dict[str, Any]],
-    excluded: Counter[str],
+    left_out: LeftOut,
     seed: int,
     resamples: int,
 ) -> dict[str, Any]:
@@ -129,7 +138,8 @@ def _content(
     failed = goals - errors - solved
     return {
         "run": str(run.path),
-        "tasks": len(tally.numbers),
+        "tasks": len(tally.tasks),
+        "clusters": len(tally.numbers),
         "goals": goals,
         "solved": solved,
         "errors": errors,
@@ -139,7 +149,11 @@ def _content(
         "stages": stages,
         "unexplained": round(stages[-1]["goals"] / failed, DIGITS) if failed else None,
         "attributions": rows,
-        "excluded": dict(sorted(excluded.items())),
+        "excluded": dict(sorted(left_out.reasons.items())),
+        "missing": {
+            "tasks": left_out.tasks,
+            "trials": [{"task": task, "trial": trial} for task, trial in left_out.trials],
+        },
     }
 
 
@@ -147,7 +161,7 @@ def _stages(tally: _Tally, kept: Examples, seed: int, resamples: int) -> list[di
     import numpy as np
 
     places = np.asarray(tally.stages, dtype=np.int8)
-    tasks = np.asarray(tally.tasks, dtype=np.int64)
+    clusters = np.asarray(tally.clusters, dtype=np.int64)
     failed = places > ORDER.index("infrastructure")
     left, found = len(places), []
     for place, stage in enumerate(ORDER):
@@ -155,11 +169,11 @@ def _stages(tally: _Tally, kept: Examples, seed: int, resamples: int) -> list[di
         count = int(own.sum())
         left -= count
         causes = dict(sorted(tally.causes[stage].items(), key=lambda one: (-one[1], one[0])))
-        of_all = _share(own, tasks, derive_seed(seed, "explain", stage), resamples)
+        of_all = _share(own, clusters, derive_seed(seed, "explain", stage), resamples)
         of_failed: Share = (None, None, None)
         if stage != "infrastructure":
             stream = derive_seed(seed, "explain", stage, "failed")
-            of_failed = _share(own[failed], tasks[failed], stream, resamples)
+            of_failed = _share(own[failed], clusters[failed], stream, resamples)
         found.append(
             {
                 "stage": stage,
@@ -178,10 +192,10 @@ def _stages(tally: _Tally, kept: Examples, seed: int, resamples: int) -> list[di
     return found
 
 
-def _share(values: Any, tasks: Any, seed: int, resamples: int) -> Share:
+def _share(values: Any, clusters: Any, seed: int, resamples: int) -> Share:
     """Return a mean of 0 and 1 with its interval; None where there is nothing."""
     if not len(values):
         return None, None, None
-    low, high = bootstrap_interval(values, seed, resamples, clusters=tasks)
+    low, high = bootstrap_interval(values, seed, resamples, clusters=clusters)
     bounds = [None if bound is None else round(bound, DIGITS) for bound in (low, high)]
     return round(float(values.mean()), DIGITS), bounds[0], bounds[1]

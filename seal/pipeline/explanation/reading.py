@@ -1,7 +1,7 @@
 """The chats of a run with their tasks and scores, whatever their order, one at a time.
 
-A last line that was torn while it was written is counted, not read. Of tasks and scores only the
-places of their lines are held.
+A last line that was torn while it was written is counted, not read, and chats that the run should
+have are told. Of tasks and scores only the places of their lines are held.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import ExitStack
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, NamedTuple
 
@@ -22,6 +23,7 @@ from seal.evaluation.user_audit import NAMES as AUDITED
 from seal.pipeline.run_folder import RunFolder
 
 NOT_PLAYED = "not played"
+TRIAL = "trial not played"
 TORN = "torn last line"
 UNKNOWN = "chat of a task that is not in tasks.jsonl"
 
@@ -39,14 +41,24 @@ class Chat(NamedTuple):
     """Those of the metrics that were asked for."""
 
 
-def chats_of(
-    run: RunFolder, excluded: Counter[str], metrics: Collection[str] = READ
-) -> Iterator[Chat]:
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """What of a run cannot be explained."""
+
+    reasons: Counter[str] = field(default_factory=Counter)
+    """Goals, chats and torn lines, by reason."""
+    tasks: list[str] = field(default_factory=list)
+    """Those of which no trial was played."""
+    trials: list[tuple[str, int]] = field(default_factory=list)
+    """(task id, trial) that were not played, of tasks of which others were."""
+
+
+def chats_of(run: RunFolder, left_out: LeftOut, metrics: Collection[str] = READ) -> Iterator[Chat]:
     """Yield each chat of a run with its task and scores, in the order of its trajectories.
 
     Args:
         run: The run.
-        excluded: What is left out is counted here, by reason: goals, chats, and torn lines.
+        left_out: What is left out is put here; complete when the last chat was yielded.
         metrics: Whose scores are read.
 
     Raises:
@@ -58,25 +70,42 @@ def chats_of(
         tasks = stack.enter_context(_open(tasks_path))
         chats = stack.enter_context(_open(run.trajectories_path))
         scores = stack.enter_context(_open(run.scores_path))
-        places = _task_places(tasks, tasks_path, excluded)
-        scored = _score_places(scores, run.scores_path, metrics, excluded)
+        places = _task_places(tasks, tasks_path, left_out.reasons)
+        scored = _score_places(scores, run.scores_path, metrics, left_out.reasons)
         _check_same_run(run, scored, places)
-        played = set()
+        played: dict[str, set[int]] = {}
         for number, line in enumerate(chats, 1):
-            trajectory = _whole(line, Trajectory, run.trajectories_path, number, excluded)
+            trajectory = _whole(line, Trajectory, run.trajectories_path, number, left_out.reasons)
             if trajectory is None:
                 continue
             place = places.get(trajectory.task_id)
             if place is None:
-                excluded[UNKNOWN] += 1
+                left_out.reasons[UNKNOWN] += 1
                 continue
-            played.add(trajectory.task_id)
+            played.setdefault(trajectory.task_id, set()).add(trajectory.trial)
             task = _at(tasks, place, Task)
             own = scored.get((task.id, trajectory.trial), ())
             yield Chat(task, trajectory, [_at(scores, offset, Score) for offset in own])
+        due = _trials(run, played)
         for task_id, place in places.items():
-            if task_id not in played:
-                excluded[NOT_PLAYED] += len(_at(tasks, place, Task).goals)
+            lacking = sorted(due - played.get(task_id, set()))
+            if not lacking:
+                continue
+            goals = len(lacking) * len(_at(tasks, place, Task).goals)
+            if task_id in played:
+                left_out.reasons[TRIAL] += goals
+                left_out.trials.extend((task_id, trial) for trial in lacking)
+            else:
+                left_out.reasons[NOT_PLAYED] += goals
+                left_out.tasks.append(task_id)
+
+
+def _trials(run: RunFolder, played: Mapping[str, set[int]]) -> set[int]:
+    """Return the trials that each task should have: those of run.json, else all that any has."""
+    told = (run.manifest().get("measure") or {}).get("trials")
+    if type(told) is int:
+        return set(range(told))
+    return set().union(*played.values())
 
 
 def _require_scores(run: RunFolder) -> None:
