@@ -33,7 +33,7 @@ from seal.report.pages import asset, content_hash, render
 
 PAGE = "comparison.html"
 FLIPS = 200
-"""Tasks that turned, of each direction, that a page lists."""
+"""Tasks or goals of a kind, such as those that turned in one direction, that a page lists."""
 TASKS = 50
 """Tasks of one metric and direction that a page lists."""
 
@@ -114,6 +114,8 @@ class _Pair:
     """Two runs."""
 
     pair: Mapping[str, Any]
+    alone: Sequence[_Tasks]
+    """What each run has without a partner, where there is any."""
     told: Sequence[_Row]
     """Metrics of the family."""
     others: Sequence[_Row]
@@ -199,6 +201,7 @@ def _pair(
     told = [row for row in rows if not family or row.entry["metric"] in family]
     return _Pair(
         pair,
+        list(_alone(anchor, pair, link)),
         told,
         [row for row in rows if row not in told],
         list(_flips(anchor, pair, runs, link)),
@@ -206,6 +209,24 @@ def _pair(
         None if pair["win_rate"] is None else _preference(anchor, pair, link),
         list(excluded_lines(content, pair)),
     )
+
+
+def _alone(anchor: str, pair: Mapping[str, Any], link: Link) -> Iterator[_Tasks]:
+    for side, way in (("run", "alone"), ("other", "other_alone")):
+        name, alone = pair[side], pair[way]
+        chats = [(task, None) for task in alone["named"]]
+        chats += [(one["task"], one["trial"]) for one in alone["trials"]]
+        shown = [
+            _Task(
+                task,
+                list(_addresses((name,), task, trial, (None,), link)),
+                "" if trial is None else f"trial {trial}",
+            )
+            for task, trial in chats[:FLIPS]
+        ]
+        title = f"{name} alone has {alone['chats']} chats ({alone['tasks']} tasks), not compared"
+        if chats:
+            yield _Tasks(f"{anchor}-{way}", title, shown, max(0, len(chats) - FLIPS))
 
 
 def _tasks(
@@ -288,10 +309,10 @@ _KINDS = {
 
 
 def _addresses(
-    names: tuple[str, str],
+    names: Sequence[str],
     task: str,
     trial: int | None,
-    steps: tuple[int | None, int | None],
+    steps: Sequence[int | None],
     link: Link,
 ) -> Iterator[_Address]:
     for name, step in zip(names, steps, strict=True):

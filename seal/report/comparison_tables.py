@@ -28,7 +28,7 @@ LATEX = "comparison.tex"
 _REASONS = 4
 """Reasons for excluded pairs that are told."""
 _TASKS = 10
-"""Tasks that turned, of each direction, that the terminal and the table of a paper name."""
+"""Tasks of a kind, such as those that turned in one direction, that a line names."""
 _LONGEST = 120
 """Characters of a reason or id."""
 
@@ -117,12 +117,22 @@ def lines_of(content: Mapping[str, Any], pair: Mapping[str, Any]) -> Iterator[st
     yield f"matched: {pair['matched']['tasks']} tasks, {pair['matched']['chats']} chats"
     for name, alone in ((one, pair["alone"]), (other, pair["other_alone"])):
         if alone["chats"]:
-            yield f"{name} alone: {alone['chats']} chats, {alone['tasks']} tasks, not compared"
+            yield (
+                f"{name} alone: {alone['chats']} chats, {alone['tasks']} tasks, not compared: "
+                + _named(alone)
+            )
     if pair["flips"] is not None:
         yield from _flip_lines(pair)
     if pair["win_rate"] is not None:
         yield from preference_lines(pair)
     yield from excluded_lines(content, pair)
+
+
+def _named(alone: Mapping[str, Any]) -> str:
+    """Return the tasks, and the single trials of others, that one of two runs has alone."""
+    chats = [*alone["named"], *(f"{one['task']} trial {one['trial']}" for one in alone["trials"])]
+    more = f", and {len(chats) - _TASKS} more" if len(chats) > _TASKS else ""
+    return ", ".join(one_line(chat, _LONGEST) for chat in chats[:_TASKS]) + more
 
 
 def excluded_lines(content: Mapping[str, Any], pair: Mapping[str, Any]) -> Iterator[str]:

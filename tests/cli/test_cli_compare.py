@@ -36,7 +36,8 @@ def test_two_runs_end_with_tables_and_files(called, tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     for text in ("other less one", "p (Holm)", "detectable", "pass_rate: ", "comparison: d"):
         assert text in done.stdout
-    assert "other alone: 2 chats, 0 tasks, not compared" in done.stdout
+    assert "other alone: 2 chats, 0 tasks, not compared: " in done.stdout
+    assert " trial 1, " in done.stdout
     told = called("compare", *runs, "--json")
     content = json.loads(told.stdout)
     assert content == json.loads((tmp_path / "d" / "comparison.json").read_bytes())
@@ -68,7 +69,7 @@ def test_other_measures_need_force_which_says_what_differs(small, called) -> Non
         (["one", "other", "--metric", "pas_rate"], "Did you mean 'pass_rate'?"),
         (["one", "other", "--success", "nothing"], "no metric of these runs 'nothing'"),
         (["one", "other", "--pairs", "some"], "'some' is not one of 'first', 'all'"),
-        (["one", "other", "--judge-model", "lexical"], "judge_model: a comparison asks a judge"),
+        (["one", "other", "--judge-model", "lexical"], "a comparison asks a judge"),
         (["one", "other", "--votes", "2"], "add --win-rate"),
         (["one", "other", "--resamples", "0"], "greater than or equal to 1"),
         (["one", "other", "--out", "one"], "holds something else than a comparison"),

@@ -125,8 +125,10 @@ def test_runs_of_other_lengths_and_trials_compare_what_overlaps(tmp_path: Path) 
     told = compared(base, new)
     (pair,), (entry,) = told["pairs"], told["comparisons"]
     assert pair["matched"] == {"tasks": 2, "chats": 2}
-    assert pair["alone"] == {"tasks": 1, "chats": 1}
-    assert pair["other_alone"] == {"tasks": 3, "chats": 8}
+    assert pair["alone"] == {"tasks": 1, "chats": 1, "named": ["t5"], "trials": []}
+    theirs = pair["other_alone"]
+    assert (theirs["tasks"], theirs["chats"], theirs["named"]) == (3, 8, ["t0", "t1", "t2"])
+    assert theirs["trials"] == [{"task": "t3", "trial": 1}, {"task": "t4", "trial": 1}]
     assert (entry["n"], entry["excluded"]) == (2, {"a: not scored": 1, "b: not scored": 8})
 
 

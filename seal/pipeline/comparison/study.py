@@ -234,9 +234,16 @@ class _Compared:
             yield f"{name}: no metric has a value in both"
 
 
-def _alone(chats: set[tuple[str, int]], matched: set[str]) -> dict[str, int]:
-    """Return how many chats have no partner, and how many tasks have none in any trial."""
-    return {"tasks": len({task for task, _ in chats} - matched), "chats": len(chats)}
+def _alone(chats: set[tuple[str, int]], matched: set[str]) -> dict[str, Any]:
+    """Return which chats have no partner: those of whole tasks, and single trials of others."""
+    named = sorted({task for task, _ in chats} - matched)
+    single = sorted(chat for chat in chats if chat[0] in matched)
+    return {
+        "tasks": len(named),
+        "chats": len(chats),
+        "named": named,
+        "trials": [{"task": task, "trial": trial} for task, trial in single],
+    }
 
 
 def _differences(one: Side, other: Side, pairs: Pairs, metric: str) -> NDArray[Any]:
