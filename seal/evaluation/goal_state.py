@@ -7,7 +7,7 @@
   all is right in the others.
 
 It applies to tasks of the world `mobile` whose calls were run. A recorded booking that brought
-nothing changed nothing, and is not due.
+nothing changed nothing, and is not due. Where a recorded result cannot be read there is no value.
 
 Source: ours; the authors of DialogTool (2025) name state checks as future work.
 """
@@ -18,6 +18,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 
 from seal.core.call_keys import call_key
+from seal.core.errors import DataError
 from seal.core.mobile import WORLD, is_transactional, recorded_calls
 from seal.core.tool_life import TEACHER
 from seal.core.types import Score, Task, Tool, Trajectory
@@ -53,7 +54,10 @@ class GoalState:
         taught = TEACHER in trajectory.provenance.get("seated", ())
         if taught or (results and not any(results)):
             return undefined(_NOT_RUN)
-        due = Counter(_due(task, len(trajectory.stops), tools))
+        try:
+            due = Counter(_due(task, len(trajectory.stops), tools))
+        except DataError as error:
+            return undefined(str(error))
         made = Counter(_made(trajectory, tools))
         missing, beyond = (due - made).total(), (made - due).total()
         counts = {"due": due.total(), "made": made.total(), "missing": missing, "beyond": beyond}

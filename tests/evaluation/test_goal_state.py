@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 from typing import Any
 
@@ -10,7 +11,7 @@ from worlds.mobiles import ADD, ALARMS, RESERVE, TOOLS, called_goal, dialogue
 from seal.benchmarks.dialogtool.on_policy import on_policy
 from seal.core.call_keys import asked
 from seal.core.conditions import StateHas
-from seal.core.errors import UsageError
+from seal.core.errors import DataError, UsageError
 from seal.core.records import decode, encode
 from seal.core.types import (
     Execution,
@@ -24,6 +25,7 @@ from seal.core.types import (
     Trajectory,
 )
 from seal.evaluation.goal_state import GoalState
+from seal.worlds.mobile.recordings import calls_of
 
 BOOK = {"restaurant_name": "Lark", "city": "Oakville", "time": "19:30"}
 ALARM = {"new_alarm_time": "06:15", "new_alarm_name": "Train"}
@@ -103,6 +105,26 @@ def test_without_a_run_call_or_with_a_failed_server_there_is_no_value() -> None:
     taught = replace(played(), provenance={"seated": ["requester", "teacher"]})
     assert scored(taught).value is None
     assert "server down" in scored(played(stops=1, reason="error")).reason
+
+
+def damaged(content: str) -> Task:
+    """Return the dialogue, of which the result of the third turn is damaged."""
+    goal = TASK.goals[2]
+    steps = [replace(s, content=content) if s.result is not None else s for s in goal.reference]
+    goals = (*TASK.goals[:2], replace(goal, reference=tuple(steps)), TASK.goals[3])
+    return replace(TASK, goals=goals)
+
+
+@pytest.mark.parametrize("content", ["", "[{", '{"city": "Oakville"}', "[1]", "[" * 100_000])
+def test_a_damaged_recording_is_named_by_its_task(content: str) -> None:
+    task = damaged(content)
+    told = rf"task {TASK.id}: .*ReserveRestaurant \(call_0\).*; import the pool again"
+    score = scored(played((RESERVE, BOOK, [BOOK])), task)
+    assert score.value is None and re.match(told, score.reason)
+    with pytest.raises(DataError, match=told):
+        on_policy(task, TOOLS)
+    with pytest.raises(DataError, match=told):
+        list(calls_of(task, TOOLS))
 
 
 def test_tasks_of_other_worlds_have_no_score() -> None:
