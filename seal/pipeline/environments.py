@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
 
+from seal.agents.teams import team_options
 from seal.benchmarks.augment import originals, renamed
 from seal.benchmarks.pool import StoredPool
 from seal.core.canonical import canonical_json
@@ -83,6 +84,7 @@ class EnvironmentSource:
         setup = WorldSetup(
             seed=settings.seed,
             options=settings.world_options,
+            taken=team_options(settings.play.team),
             web=pool.web,
             tools=known,
             mobile=pool.mobile,

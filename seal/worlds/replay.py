@@ -60,7 +60,7 @@ def replay(setup: WorldSetup) -> Replays:
     Raises:
         OptionError: An option is unknown or has a value that it cannot have.
     """
-    check_options(NAME, setup.options, ("strict",))
+    check_options(NAME, setup, ("strict",))
     strict = setup.options.get("strict", False)
     if not isinstance(strict, bool):
         raise OptionError(f"-T strict={strict!r}: expected true or false")

@@ -32,6 +32,8 @@ class WorldSetup:
     """The run's; new ids derive from it."""
     options: Mapping[str, Any] = field(default_factory=dict)
     """`-T key=value` of the run."""
+    taken: Collection[str] = ()
+    """Options of the run that its team takes; no world sees them."""
     web: Path | None = None
     """File of the web's answers that come with the pool; an option of that name is heard first."""
     tools: Mapping[str, Tool] = field(default_factory=dict)
@@ -76,7 +78,7 @@ class Worlds:
         if race not in get_args(Race):
             known = ", ".join(get_args(Race))
             raise OptionError(f"-T race={race!r}: expected one of {known}")
-        check_options(self.name, setup.options, ("race",))
+        check_options(self.name, setup, ("race",))
         return replace(self, setup=setup)
 
     @property
@@ -192,19 +194,21 @@ def toolbox(prefix: str, functions: Iterable[Callable[..., Any]]) -> dict[str, W
     return found
 
 
-def check_options(world: str, options: Mapping[str, Any], known: Sequence[str]) -> None:
+def check_options(world: str, setup: WorldSetup, known: Sequence[str]) -> None:
     """Make sure that a world knows its options.
 
     Raises:
-        OptionError: Names the unknown one and the closest.
+        OptionError: Names the unknown one, those that there are, the team's too, and the closest.
     """
-    for name in options:
+    for name in setup.options:
         if name not in known:
-            close = nearest(name, known)
+            teams = sorted(setup.taken)
+            close = nearest(name, [*known, *teams])
             hint = f" Did you mean {close!r}?" if close else ""
+            has = ", ".join(known) or "none"
+            also = f"; the team has: {', '.join(teams)}" if teams else ""
             raise OptionError(
-                f"-T {name}: the world {world} has no such option; it has: "
-                f"{', '.join(known)}.{hint}"
+                f"-T {name}: the world {world} has no such option; it has: {has}{also}.{hint}"
             )
 
 

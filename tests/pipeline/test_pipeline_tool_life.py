@@ -61,6 +61,18 @@ def test_gold_decisions_try_each_task_by_itself(pool, tmp_path):
     assert not [step for step in said if step.result is not None]
 
 
+@pytest.mark.parametrize(
+    ("option", "hint"), [("nosuch", ""), ("decision", " Did you mean 'decisions'?")]
+)
+def test_an_unknown_option_is_told_what_world_and_team_have(pool, tmp_path, option, hint):
+    with pytest.raises(OptionError) as told:
+        play(pool, tmp_path / "run", model="oracle", world_options={option: "own"})
+    assert str(told.value) == (
+        f"-T {option}: the world mobile has no such option; it has: mobile, confirm; "
+        f"the team has: apps, decisions, roles, tasks.{hint}"
+    )
+
+
 def test_own_decisions_go_from_role_to_role(pool, tmp_path):
     result = play(pool, tmp_path / "run", model="oracle", world_options={"decisions": "own"})
     assert authors(chat(result, 1)) == [

@@ -19,6 +19,6 @@ def lookups(setup: WorldSetup) -> EnvironmentFactory:
     Raises:
         OptionError: An option is given; there is none.
     """
-    check_options(NAME, setup.options, ())
+    check_options(NAME, setup, ())
     tools = {tool.id: tool for tool in load_pool(folder()).tools()}
     return SimulatedEnvironments(Lookup.read(authored() / "answers.json"), tools)

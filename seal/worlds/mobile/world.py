@@ -104,7 +104,7 @@ def mobile(setup: WorldSetup) -> Mobiles:
         DataError: The recordings of the pool are malformed.
         UsageError: Created tools are asked for, and their sandbox cannot be used here.
     """
-    check_options(WORLD, setup.options, ("mobile", "confirm"))
+    check_options(WORLD, setup, ("mobile", "confirm"))
     way = setup.options.get("mobile", "exact")
     if way not in get_args(Way):
         raise OptionError(f"-T mobile={way!r}: expected one of {', '.join(get_args(Way))}")

@@ -33,7 +33,7 @@ def phone(setup: WorldSetup) -> Phones:
         DataError: The file is not what it must be.
         UsageError: The simulator is to answer and there is none.
     """
-    check_options("phone", setup.options, ("race", "web"))
+    check_options("phone", setup, ("race", "web"))
     web = _web(setup)
     phones = Phones(
         name="phone",
