@@ -2,8 +2,9 @@
 
 A sample of turns is written as CSV, blind: no name of a system, model or run stands in it, and an
 item's id says nothing. Each file that comes back is one rater's, unless its column `rater` names
-others. Ratings are kept in the run's `human.json`; the report and the summary read it. Files that
-come in later add to it, and a rater's later rating of an item replaces the earlier one.
+others; a rating is a whole number. Ratings are kept in the run's `human.json`; the report and the
+summary read it. Files that come in later add to it, and a rater's later rating of an item replaces
+the earlier one; of files that come in together no two rows may be of one rater and item.
 
 Source: DialogTool, table 3, column Human (1 to 5); agreement is Krippendorff's alpha (Computing
 Krippendorff's alpha-reliability, 2011), ordinal, by the package `krippendorff`.
@@ -124,7 +125,8 @@ def import_ratings(run: RunFolder, files: Sequence[Path]) -> Imported:
 
     Raises:
         OptionError: A file cannot be read.
-        DataError: A file lacks the columns `item` and `rating`.
+        DataError: A file lacks the columns `item` and `rating`; a rater rated an item twice in
+            these files: nothing is taken, and both lines are named.
         MissingExtraError: Raters share items, and krippendorff is not installed.
     """
     known = {item.id for item in items_of(run)}
@@ -132,6 +134,7 @@ def import_ratings(run: RunFolder, files: Sequence[Path]) -> Imported:
     ratings = {item: dict(of) for item, of in (before.ratings if before else {}).items()}
     problems: list[str] = []
     counts: Counter[str] = Counter()
+    places: dict[tuple[str, str], str] = {}
     for path in files:
         for row in _rows(path):
             if isinstance(row, str):
@@ -143,6 +146,12 @@ def import_ratings(run: RunFolder, files: Sequence[Path]) -> Imported:
                 if problem:
                     problems.append(f"{row.where}: {problem}")
                     continue
+                first = places.setdefault((row.item, row.rater), row.where)
+                if first is not row.where:
+                    raise DataError(
+                        f"{row.where}: {row.rater} rated item {row.item} in {first} already; "
+                        "leave one of both rows in, and import the files again"
+                    )
                 ratings.setdefault(row.item, {})[row.rater] = float(row.rating)
                 counts["taken"] += 1
     human = _human(ratings)
@@ -267,6 +276,8 @@ def _problem(row: _Row, known: set[str]) -> str:
         return f"rating {shortened(row.rating)} is no number"
     if not LOWEST <= value <= HIGHEST:
         return f"rating {row.rating} is off the scale from {LOWEST} to {HIGHEST}"
+    if not value.is_integer():
+        return f"rating {row.rating} is no whole number from {LOWEST} to {HIGHEST}"
     return ""
 
 

@@ -127,6 +127,25 @@ def test_later_files_add_and_replace_and_lose_nothing(run, tmp_path):
     assert found.human.ratings == {a: {"ann": 5.0}, b: {"ann": 4.0}}
 
 
+def test_two_rows_of_one_rater_and_item_are_refused_by_their_lines(run, tmp_path):
+    a, b = (item.id for item in list(items_of(run))[:2])
+    path = rated(tmp_path / "ann.csv", [(a, "2", ""), (b, "4", ""), (a, "", ""), (a, "3", "ann")])
+    with pytest.raises(DataError, match=rf"ann\.csv, line 5: ann rated item {a} in .*, line 2 al"):
+        import_ratings(run, [path])
+    assert read_human(run) is None
+    other = rated(tmp_path / "bob.csv", [(b, "1", "ann")])
+    again = rated(tmp_path / "ann.csv", [(a, "2", ""), (b, "4", ""), (a, "5", "bob")])
+    with pytest.raises(DataError, match=r"bob\.csv, line 2: ann rated .* in ann\.csv, line 3"):
+        import_ratings(run, [again, other])
+
+
+def test_a_rating_between_two_steps_of_the_scale_is_not_taken(run, tmp_path):
+    a, b = (item.id for item in list(items_of(run))[:2])
+    found = import_ratings(run, [rated(tmp_path / "ann.csv", [(a, "4.5", ""), (b, "4.0", "")])])
+    assert found.problems == ("ann.csv, line 2: rating 4.5 is no whole number from 1 to 5",)
+    assert found.human.ratings == {b: {"ann": 4.0}}
+
+
 def test_what_cannot_be_taken_is_named_and_the_rest_is_taken(run, tmp_path):
     a, b = (item.id for item in list(items_of(run))[:2])
     path = rated(
