@@ -59,15 +59,21 @@ def view(
         follow: Print chats as they grow, until the chat (or the run) has ended.
         out: Where to print; None: the terminal.
         fold: Characters of a text before it is folded; None: all of it.
-        patterns: Print the table of error patterns below the list, on whatever benchmark.
+        patterns: Print the table of error patterns of the whole run, on whatever benchmark, instead
+            of the list.
 
     Raises:
         UnknownNameError: No such task; names the closest.
-        UsageError: The text fits several tasks, or the task was not played in this trial.
+        UsageError: The text fits several tasks, the task was not played in this trial, or patterns
+            are asked for that were not measured, or of one task.
     """
     from rich.console import Console
 
     out = out or Console(highlight=False)
+    if patterns:
+        for shown in _patterns(run, task_id, follow):
+            out.print(shown, soft_wrap=isinstance(shown, str))
+        return
     task = None if task_id is None else find_task(run, task_id)
     if follow:
         for text in Follower(run, task, trial, fold).texts():
@@ -75,11 +81,22 @@ def view(
     elif task is None:
         out.print(outcome_table(run))
         if (run.path / "summary.json").is_file():
-            told = pattern_table(run) if patterns else environment_patterns(run)
-            for shown in (*breakdown_tables(run), *told):
+            for shown in (*breakdown_tables(run), *environment_patterns(run)):
                 out.print(shown, soft_wrap=isinstance(shown, str))
     else:
         out.print(_transcript(run, task, trial, fold), soft_wrap=True)
+
+
+def _patterns(run: RunFolder, task_id: str | None, follow: bool) -> list[Table | str]:
+    if task_id is not None or follow:
+        other = "--follow" if task_id is None else f"task {task_id!r}"
+        raise UsageError(f"--patterns is of the whole run; leave it or {other} out")
+    scored = (run.path / "summary.json").is_file()
+    found = pattern_table(run) if scored else []
+    if not found:
+        why = "it was scored without error patterns" if scored else "it is not scored yet"
+        raise UsageError(f"{run.path}: {why}; score it: seal score {shlex.quote(str(run.path))}")
+    return found
 
 
 def find_task(run: RunFolder, wanted: str) -> Task:

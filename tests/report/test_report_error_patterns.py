@@ -1,5 +1,6 @@
 """Tables of error patterns: what they are made of, and where their links lead."""
 
+import io
 import re
 from dataclasses import replace
 from pathlib import Path
@@ -7,7 +8,9 @@ from typing import Any
 
 import pytest
 from report_runs import WEATHER, blocks, chat, metric, task
+from rich.console import Console
 
+from seal.core.errors import UsageError
 from seal.core.types import Goal, Score, Task, Tool
 from seal.evaluation.error_patterns import ErrorPatterns
 from seal.evaluation.error_patterns.metrics import PATTERNS
@@ -29,6 +32,7 @@ from seal.report.html import write_report
 from seal.report.lanes import lanes_of
 from seal.report.sections import default_sections
 from seal.report.transcript import render_transcript
+from seal.report.viewing import view
 
 
 @pytest.fixture(scope="module")
@@ -200,6 +204,21 @@ def test_the_terminal_shows_table_4_where_environments_are_named(make_run) -> No
     assert [str(column.header) for column in table.columns] == ["run", *COLUMNS]
     assert len(pattern_table(plain)) == 1
     assert pattern_table(make_run("old", [task("own/a")], [], [], {"calls": metric(1.0)})) == []
+
+
+def test_whoever_asks_for_patterns_is_shown_them_alone(make_run) -> None:
+    metrics = {name: metric(0.5) for name in ("pass_rate", *PATTERNS)}
+    run = make_run("plain", [task("own/a")], [chat("own/a")], [], metrics)
+    out = Console(record=True, width=120, file=io.StringIO())
+    view(run, patterns=True, out=out)
+    shown = out.export_text()
+    assert "IFE" in shown and "own/a" not in shown
+    for asked in ({"task_id": "own/a"}, {"follow": True}):
+        with pytest.raises(UsageError, match="--patterns is of the whole run; leave it or"):
+            view(run, patterns=True, **asked)
+    old = make_run("old", [task("own/a")], [], [], {"calls": metric(1.0)})
+    with pytest.raises(UsageError, match=r"without error patterns; score it: seal score .*old"):
+        view(old, patterns=True, out=out)
 
 
 def test_runs_without_patterns_have_no_section(scored_run: RunFolder) -> None:

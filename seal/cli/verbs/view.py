@@ -21,7 +21,8 @@ def command(
     follow: Annotated[bool, typer.Option("--follow", help="Print chats as they grow.")] = False,
     full: Annotated[bool, typer.Option("--full", help="Do not shorten long texts.")] = False,
     patterns: Annotated[
-        bool, typer.Option("--patterns", help="Table of error patterns, on any benchmark.")
+        bool,
+        typer.Option("--patterns", help="Table of error patterns alone, on any benchmark."),
     ] = False,
 ) -> int:
     """List a run's tasks, or show who said what to whom in one chat."""
