@@ -14,9 +14,10 @@ import argparse
 import os
 import sys
 import tempfile
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
+
+from timing import seconds_of
 
 from seal.benchmarks.importer import import_benchmark
 from seal.core.records import read_records, write_records
@@ -75,13 +76,6 @@ def row(name: str, path: Path, tools: dict[str, Tool]) -> None:
         f"{name[:27]:28}{calls:8}{diagnosing:9.2f}{diagnosing / max(1, calls) * 1e6:9.0f} us"
         f"{diagnosing / decoding:8.2f}"
     )
-
-
-def seconds_of(work: Callable[[], object]) -> float:
-    """Return the CPU seconds that a function takes."""
-    start = time.process_time()
-    work()
-    return time.process_time() - start
 
 
 if __name__ == "__main__":

@@ -12,9 +12,10 @@ from __future__ import annotations
 
 import argparse
 import sys
-import time
 from collections.abc import Callable, Sequence
 from typing import Any, get_args
+
+from timing import seconds_of
 
 from seal.core.conditions import AllOf, Match, StateHas, StateUnchanged
 from seal.core.types import Milestone, Plan, Step, Task, ToolCall, Trajectory
@@ -100,13 +101,6 @@ def chain(count: int, match: Match) -> Callable[[], object]:
 
 def added(node: int) -> StateHas:
     return StateHas("notes", ({"text": f"added {node * 3 % 7}"},), "addition", since=node - 1)
-
-
-def seconds_of(work: Callable[[], object]) -> float:
-    """Return the CPU seconds that a function takes."""
-    start = time.process_time()
-    work()
-    return time.process_time() - start
 
 
 if __name__ == "__main__":

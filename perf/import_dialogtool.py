@@ -15,9 +15,10 @@ import json
 import resource
 import sys
 import tempfile
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
+
+from timing import beside_json_loads
 
 from seal.benchmarks import import_benchmark
 
@@ -47,31 +48,17 @@ def measure(source: Path, split: str, out: Path, repetitions: int) -> dict[str, 
     def imported() -> None:
         import_benchmark("dialogtool", source, out, split=split)
 
-    imports, loads = [seconds(imported)], []
+    imported()
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     splits = ("test", "dev", "train") if split == "all" else (split,)
     paths = [path for name in splits for path in sorted((source / name).glob("dialogues_*.json"))]
     contents = [path.read_bytes() for path in paths]
-    for _ in range(repetitions):
-        loads.append(seconds(lambda: [json.loads(content) for content in contents]))
-        imports.append(seconds(imported))
-    reference, ours = min(loads), min(imports)
     return {
-        "files": len(paths),
-        "megabytes": round(sum(map(len, contents)) / 1e6, 2),
-        "json_loads_seconds": round(reference, 4),
-        "import_seconds": round(ours, 4),
-        "ratio": round(ours / reference, 2),
+        **beside_json_loads(imported, contents, repetitions),
         "budget": BUDGET,
         "peak_megabytes": round(memory),
         "budget_megabytes": MEGABYTES,
     }
-
-
-def seconds(work: Callable[[], object]) -> float:
-    start = time.process_time()
-    work()
-    return time.process_time() - start
 
 
 def generate(folder: Path, count: int) -> Path:

@@ -13,9 +13,10 @@ import argparse
 import json
 import sys
 import tempfile
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
+
+from timing import beside_json_loads
 
 from seal.benchmarks import import_benchmark
 from seal.benchmarks.toolbench.files import find_files
@@ -45,25 +46,10 @@ def measure(source: Path, out: Path, repetitions: int) -> dict[str, float]:
     found = find_files(source).files
     paths = [file.path for kind in READ for file in found.get(kind, [])]
     contents = [Path(path).read_bytes() for path in paths]
-    loads, imports = [], []
-    for _ in range(repetitions):
-        loads.append(seconds(lambda: [json.loads(content) for content in contents if content]))
-        imports.append(seconds(lambda: import_benchmark("toolbench", source, out)))
-    reference, ours = min(loads), min(imports)
-    return {
-        "files": len(paths),
-        "megabytes": round(sum(map(len, contents)) / 1e6, 2),
-        "json_loads_seconds": round(reference, 4),
-        "import_seconds": round(ours, 4),
-        "ratio": round(ours / reference, 2),
-        "budget": BUDGET,
-    }
-
-
-def seconds(work: Callable[[], object]) -> float:
-    start = time.process_time()
-    work()
-    return time.process_time() - start
+    measured = beside_json_loads(
+        lambda: import_benchmark("toolbench", source, out), contents, repetitions
+    )
+    return {**measured, "budget": BUDGET}
 
 
 def generate(folder: Path, count: int) -> Path:

@@ -12,10 +12,10 @@ from __future__ import annotations
 import argparse
 import random
 import sys
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from rapidfuzz import fuzz, process
+from timing import seconds_of
 
 from seal.benchmarks.lint.tools import plain
 from seal.benchmarks.lint.twins import COMPARED, THRESHOLD, near_duplicates
@@ -57,13 +57,6 @@ def compare_all(tools: Sequence[Tool]) -> None:
     """Compare every two documents in both orders, as the reference counts them."""
     texts = [shortened(plain(text), COMPARED) for text in documents(tools)]
     process.cdist(texts, list(texts), scorer=fuzz.ratio, score_cutoff=THRESHOLD, workers=1)
-
-
-def seconds_of(work: Callable[[], object]) -> float:
-    """Return the CPU seconds that a function takes."""
-    start = time.process_time()
-    work()
-    return time.process_time() - start
 
 
 if __name__ == "__main__":

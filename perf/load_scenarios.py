@@ -16,10 +16,11 @@ import json
 import os
 import sys
 import tempfile
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
+
+from timing import seconds_of
 
 from seal.benchmarks import import_benchmark, load_pool
 
@@ -46,14 +47,14 @@ def upstream() -> Path | None:
 
 
 def measure(source: Path, out: Path, repetitions: int) -> dict[str, float]:
-    imported = seconds(lambda: import_benchmark("toolsandbox", source, out))
+    imported = seconds_of(lambda: import_benchmark("toolsandbox", source, out))
     contents = [(out / name).read_bytes() for name in ("tools.jsonl", "tasks.jsonl")]
     lines = [line for content in contents for line in content.splitlines()]
-    first = seconds(lambda: load(out))
+    first = seconds_of(lambda: load(out))
     loads, ours = [], []
     for _ in range(repetitions):
-        loads.append(seconds(lambda: [json.loads(line) for line in lines]))
-        ours.append(seconds(lambda: load(out)))
+        loads.append(seconds_of(lambda: [json.loads(line) for line in lines]))
+        ours.append(seconds_of(lambda: load(out)))
     return {
         "scenarios": load(out),
         "megabytes": round(sum(map(len, contents)) / 1e6, 2),
@@ -70,12 +71,6 @@ def load(folder: Path) -> int:
     pool = load_pool(folder)
     pool.tools()
     return len(list(pool.tasks()))
-
-
-def seconds(work: Callable[[], object]) -> float:
-    start = time.process_time()
-    work()
-    return time.process_time() - start
 
 
 def generate(folder: Path) -> Path:

@@ -13,11 +13,12 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from math import comb
 from pathlib import Path
 from typing import NamedTuple
+
+from timing import seconds_of
 
 from seal.benchmarks.importer import Notes, Recorded
 from seal.benchmarks.toolsandbox.trajectories import import_trajectories
@@ -164,13 +165,6 @@ def searched(
         rest = searched(nodes, steps, {**mapped, number: place}, place)
         best = max(best, rest - lost)
     return best
-
-
-def seconds_of(work: Callable[[], object]) -> float:
-    """Return the CPU seconds that a function takes."""
-    start = time.process_time()
-    work()
-    return time.process_time() - start
 
 
 if __name__ == "__main__":

@@ -13,9 +13,10 @@ import argparse
 import resource
 import sys
 import tempfile
-import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+
+from timing import seconds_of
 
 from seal.core.conditions import Argument, Called
 from seal.core.records import read_records, write_records
@@ -58,13 +59,6 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(f"{name:18}{taken:9.2f}{taken / count * 1e6:9.0f} us{taken / decoding:8.2f}")
     print(f"peak memory {peak:.0f} MB, budget {MEMORY_MB} MB")
     return 0
-
-
-def seconds_of(work: Callable[[], object]) -> float:
-    """Return the CPU seconds that a function takes."""
-    start = time.process_time()
-    work()
-    return time.process_time() - start
 
 
 def decode_all(tasks: Path, trajectories: Path) -> None:

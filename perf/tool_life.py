@@ -14,11 +14,11 @@ from __future__ import annotations
 import argparse
 import sys
 import tempfile
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from conversation import bare_chat
+from timing import seconds_of
 
 from seal.pipeline.engine import Engine
 from seal.pipeline.played import played
@@ -47,8 +47,8 @@ def main(argv: Sequence[str] | None = None) -> int:
                 bare_chat(4)
                 for trial, task in enumerate(tasks, start=1):
                     steps = len(engine.play(task, trial).steps)
-                    spent[decisions] += seconds(lambda e=engine, t=task: e.play(t, 0))
-                    reference[decisions] += seconds(lambda count=steps: bare_chat(count))
+                    spent[decisions] += seconds_of(lambda e=engine, t=task: e.play(t, 0))
+                    reference[decisions] += seconds_of(lambda count=steps: bare_chat(count))
     print(f"{len(tasks)} dialogues, {turns} turns{'turns/s':>16}{'bare AutoGen':>14}{'ratio':>8}")
     for decisions in DECISIONS:
         ours, bare = spent[decisions], reference[decisions]
@@ -56,13 +56,6 @@ def main(argv: Sequence[str] | None = None) -> int:
             f"decisions={decisions:<18}{turns / ours:14.0f}{turns / bare:14.0f}{ours / bare:8.2f}"
         )
     return 0
-
-
-def seconds(work: Callable[[], object]) -> float:
-    """Return the CPU seconds that a function takes."""
-    start = time.process_time()
-    work()
-    return time.process_time() - start
 
 
 def prepared(decisions: str, folder: Path) -> Engine:
