@@ -147,6 +147,13 @@ def test_the_limit_may_grow(whole, tmp_path):
     assert len(tasks(out)) > few
 
 
+def test_a_limit_that_has_grown_ends_with_the_bytes_of_the_larger_one(whole, tmp_path):
+    out = tmp_path / "pool"
+    for limit in (2, 5):
+        seal.generate_queries("toolscan-sample", out, per_seed=2, limit=limit)
+    assert contents(out) == contents(whole)
+
+
 @pytest.mark.parametrize(
     ("settings", "error", "told"),
     [

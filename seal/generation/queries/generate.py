@@ -94,10 +94,11 @@ def generate_queries(
     said = Review.read(review)
     settings = replace(settings, name=settings.name or out.resolve().name)
     tools = {tool.id: tool for tool in pool.tools()}
-    seeds = read_seeds(pool, tools, settings.seed)
-    seeds = replace(seeds, seeds=seeds.seeds[: settings.limit])
-    bench = Bench(pool, tools, [seed.task for seed in seeds.seeds])
-    writer = writer or GrammarWriter(seeds.seeds, tools, bench, settings.seed)
+    every = read_seeds(pool, tools, settings.seed)
+    seeds = replace(every, seeds=every.seeds[: settings.limit])
+    # What is proposed for a seed must not depend on how many are asked for, which may grow.
+    bench = Bench(pool, tools, [seed.task for seed in every.seeds])
+    writer = writer or GrammarWriter(every.seeds, tools, bench, settings.seed)
     shape: dict[str, JSON] = {"pool": pool.digest, **settings.shape(), "by": writer.identity}
     with open_journal(out, shape, DRAFTS, Draft, SCHEMA) as journal:
         drafts = _drafts(seeds.seeds, settings, writer, journal, progress)
