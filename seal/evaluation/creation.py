@@ -113,7 +113,7 @@ def suite_of(task: Task) -> Suite:
             if number != task.metadata.get("example")
         ]
         return Suite([dict(row) for row in table], recorded)  # type: ignore[union-attr]
-    except (TypeError, ValueError, IndexError) as error:
+    except (TypeError, ValueError, LookupError) as error:
         raise DataError(
             f"{task.id}: metadata: expected table (rows) and cases ([arguments, [places of "
             f"rows]]), got {shortened(task.metadata)}: {error}; import the pool again"

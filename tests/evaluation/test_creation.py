@@ -159,7 +159,13 @@ def test_a_missing_sandbox_is_an_error_and_no_score(monkeypatch: pytest.MonkeyPa
 
 
 @pytest.mark.parametrize(
-    "metadata", [{"table": None}, {"cases": [[{"city": "A"}, [9]]]}, {"cases": [["city"]]}]
+    "metadata",
+    [
+        {"table": None},
+        {"cases": [[{"city": "A"}, [9]]]},
+        {"cases": [["city"]]},
+        {"cases": [{"arguments": {}}]},
+    ],
 )
 def test_a_task_without_test_cases_is_an_error(metadata: dict[str, object]) -> None:
     found = scored(chat(RIGHT), tested=task(**metadata, example=None))

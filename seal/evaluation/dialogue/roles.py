@@ -145,5 +145,5 @@ class RoleJudge:
 def parse_score(text: str) -> float | None:
     """Return the number that a text is, from 0 to 10; None for anything else, prose too."""
     found = _NUMBER.fullmatch(text)
-    value = float(found[1]) if found and found[1].isascii() else HIGHEST + 1
-    return value if value <= HIGHEST else None
+    value = None if found is None else float(found[1])
+    return value if value is not None and value <= HIGHEST else None
