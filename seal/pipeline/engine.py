@@ -7,7 +7,6 @@ import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
-from types import TracebackType
 from typing import Any
 
 from seal.agents import build_agent
@@ -95,12 +94,7 @@ class Engine:
     def __enter__(self) -> Engine:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *raised: object) -> None:
         self.close()
 
     def close(self) -> None:
@@ -367,18 +361,18 @@ class Engine:
         return replace(limits, repeats=None) if recorded else limits
 
     def _limits_of(self, task: Task) -> Limits:
-        """Return the run's limits; where it has none for messages, the task's own.
+        """Return the run's limits; where it has the default of turns, at least the task's own.
 
-        A task with a limit of its own is played to that limit, unless the run has another one than
-        the default of turns.
+        A task with messages of its own (`max_messages`) is played to that limit, unless the run has
+        one, and repeats do not end it.
         """
-        own = task.metadata.get("max_messages")
-        if self._limits.max_messages is not None or type(own) is not int or own < 1:
-            return self._limits
-        turns = self._limits.max_turns
-        if turns == Limits().max_turns:
-            turns = max(turns, own)
-        return replace(self._limits, max_messages=own, max_turns=turns, repeats=None)
+        messages, turns = (_own(task, name) for name in ("max_messages", "max_turns"))
+        if self._limits.max_messages is not None:
+            messages = 0
+        limits = self._limits
+        if limits.max_turns == Limits().max_turns:
+            limits = replace(limits, max_turns=max(limits.max_turns, messages, turns))
+        return replace(limits, max_messages=messages, repeats=None) if messages else limits
 
     def _options(
         self, task: Task, trial: int, team: Team, facts: Mapping[str, JSON]
@@ -394,6 +388,12 @@ class Engine:
             s.user_brief,
             {**team.measured, **team.arranged, **facts},
         )
+
+
+def _own(task: Task, name: str) -> int:
+    """Return a limit that a task has; 0 where it has none."""
+    own = task.metadata.get(name)
+    return own if type(own) is int and own > 0 else 0
 
 
 def _seats_of(team: Team) -> dict[str, Any]:

@@ -145,6 +145,7 @@ def test_a_recorded_dialogue_becomes_one_for_a_briefed_user() -> None:
     assert task.persona is not None
     assert task.persona["facts"] == {"city": "Oakville", "new alarm time": "06:15"}
     assert task.persona["then"] == ["Set it"]
+    assert task.metadata["max_turns"] == 2 * 4 + 3
     assert "Restaurants" in task.persona["goal"] and "06:15" in task.persona["goal"]
     assert goal.plans is not None
     condition = goal.plans[0].milestones[0].condition

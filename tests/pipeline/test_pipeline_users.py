@@ -265,6 +265,28 @@ def test_a_task_with_a_limit_of_its_own_is_played_to_it(tmp_path):
     assert ends("fewer", max_turns=3) == {"max_turns": 1}
 
 
+class Counting:
+    """A model that counts what it says, and is never done."""
+
+    def complete(self, request):
+        return Completion(f"That makes {len(request.messages)}. Is there more?")
+
+
+@pytest.mark.parametrize(
+    ("own", "limits", "turns"),
+    [(14, {}, 14), (4, {}, 10), ("14", {}, 10), (14, {"max_turns": 3}, 3), (None, {}, 10)],
+)
+def test_a_task_may_take_the_turns_that_it_names(tmp_path, own, limits, turns):
+    task = replace(conversation(), metadata={} if own is None else {"max_turns": own})
+    result = play(
+        write_pool(tmp_path / "pool", [task]), tmp_path / "run", model=Counting(),
+        roles={"user_simulator": Asking()}, team="direct", **limits,
+    )  # fmt: skip
+    (chat,) = result.folder.trajectories()
+    assert result.summary["stop_reasons"] == {"max_turns": 1}
+    assert sum(step.author == "execution_manager" for step in chat.steps) == turns
+
+
 class Asking:
     """A user that never gives up."""
 

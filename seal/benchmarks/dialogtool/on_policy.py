@@ -42,7 +42,8 @@ def on_policy(task: Task, tools: Mapping[str, Tool]) -> Task:
     The goal's text is what the recorded user said first. The persona has `goal` (all wishes in
     words), `facts` (slot to value), `then` (how later wishes are told) and `boundary`. The plan
     asks of the table `bookings` to hold what the dialogue booked. The reference
-    makes the recorded calls, and asks for leave before those that book.
+    makes the recorded calls, and asks for leave before those that book. `metadata["max_turns"]` is
+    the model turns that it should take at most: two for each recorded turn, one for each call.
 
     Args:
         task: As `seal import dialogtool` wrote it.
@@ -78,7 +79,10 @@ def on_policy(task: Task, tools: Mapping[str, Tool]) -> Task:
         relevant=tuple(dict.fromkeys(tool.id for _, tool, _ in calls)),
         reference=tuple(_reference(calls)),
     )
-    return replace(task, goals=(goal,), persona=persona)
+    # The whole dialogue is one goal: for each recorded turn one to act and one to speak.
+    turns = 2 * len(task.goals) + len(calls)
+    metadata = {**task.metadata, "max_turns": turns}
+    return replace(task, goals=(goal,), persona=persona, metadata=metadata)
 
 
 def _plan(bookings: list[JSON], looked_up: list[str]) -> Plan:
