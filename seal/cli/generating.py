@@ -12,7 +12,10 @@ from seal.cli.options import (
     CacheMode,
     Json,
     ModelOptions,
+    NewFolder,
+    PoolName,
     Simulator,
+    Writer,
     pairs,
     typed_pairs,
 )
@@ -23,9 +26,7 @@ _LISTED = 3
 
 
 def missions(
-    out: Annotated[
-        Path, typer.Option(help="Folder to make; one begun by the same command is gone on with.")
-    ],
+    out: NewFolder,
     tools: Annotated[
         str,
         typer.Option(
@@ -81,7 +82,7 @@ def missions(
     seed: Annotated[int, typer.Option(help="Another seed gives other dialogues.")] = 0,
     cache: Annotated[CacheMode, typer.Option(help="Answers of models and simulators.")] = "record",
     cache_dir: CacheDir = None,
-    name: Annotated[str, typer.Option(help="Of the pool.  [default: its folder's]")] = "",
+    name: PoolName = "",
     json: Json = False,
 ) -> int:
     """Make dialogues of related missions: user, planner, checker, agent and simulator talk."""
@@ -128,9 +129,7 @@ def queries(
             help="Pool whose tasks with gold calls are the seeds; its tools, where it has no gold.",
         ),
     ],
-    out: Annotated[
-        Path, typer.Option(help="Folder to make; one begun by the same command is gone on with.")
-    ],
+    out: NewFolder,
     kinds: Annotated[
         str,
         typer.Option(
@@ -141,9 +140,7 @@ def queries(
     ] = "all",
     per_seed: Annotated[int, typer.Option(help="Of each kind and seed at most.")] = 1,
     limit: Annotated[int | None, typer.Option(help="Seeds at most; may grow.")] = None,
-    model: Annotated[
-        str | None, typer.Option(help="PROVIDER/MODEL that writes.  [default: a grammar]")
-    ] = None,
+    model: Writer = None,
     model_option: ModelOptions = None,
     base_url: BaseUrl = None,
     review: Annotated[
@@ -154,7 +151,7 @@ def queries(
         ),
     ] = None,
     seed: Annotated[int, typer.Option(help="Another seed gives other queries.")] = 0,
-    name: Annotated[str, typer.Option(help="Of the pool.  [default: its folder's]")] = "",
+    name: PoolName = "",
     json: Json = False,
 ) -> int:
     """Make harder queries of a pool's tasks, each checked by filters."""

@@ -77,6 +77,15 @@ Select = Annotated[
     list[str] | None,
     typer.Option(metavar="TAG=VALUE", help="Only tasks with this tag; may be repeated."),
 ]
+Seed = Annotated[int, typer.Option(help="Of everything drawn.")]
+Pool = Annotated[str, typer.Argument(metavar="NAME|DIR", help="Shipped or imported benchmark.")]
+NewFolder = Annotated[
+    Path, typer.Option(help="Folder to make; one begun by the same command is gone on with.")
+]
+PoolName = Annotated[str, typer.Option(help="Of the pool.  [default: its folder's]")]
+Writer = Annotated[
+    str | None, typer.Option(help="PROVIDER/MODEL that writes.  [default: a grammar]")
+]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
 
 

@@ -40,10 +40,6 @@ _GIVEN = ("COMMANDLINE", "ENVIRONMENT")
 _POOL = "toolscan-sample"
 _OWN: dict[str, Any] = {
     "what": Annotated[What, typer.Argument(metavar="WHAT", help=f"{', '.join(get_args(What))}.")],
-    "pool": Annotated[
-        str,
-        typer.Argument(metavar="[NAME|DIR]", help="A shipped benchmark, or an imported folder."),
-    ],
     "retriever": Annotated[
         list[str] | None,
         typer.Option(

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from seal.cli.options import Json, new_app
+from seal.cli.options import Json, Pool, new_app
 from seal.cli.output import field_lines, output
 
 app = new_app()
@@ -13,7 +13,7 @@ app = new_app()
 
 @app.command()
 def command(
-    pool: Annotated[str, typer.Argument(metavar="NAME|DIR", help="Shipped or imported benchmark.")],
+    pool: Pool,
     augment: Annotated[
         list[str],
         typer.Option(

@@ -1,15 +1,22 @@
 """List the benchmarks that ship and those that can be imported."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from seal.cli.options import Json, new_app
-from seal.cli.output import output
+from seal.cli.output import Output, output
 from seal.cli.progress import progress
 from seal.core.errors import UsageError
+
+if TYPE_CHECKING:
+    from seal.benchmarks import StoredPool
+    from seal.benchmarks.catalogue import Entry
+    from seal.benchmarks.environments import Environment
+    from seal.pipeline.counting import Figures, Measured
 
 app = new_app()
 
@@ -37,72 +44,97 @@ def command(
     json: Json = False,
 ) -> int:
     """List the benchmarks that ship and those that can be imported, with what they hold."""
-    from seal.benchmarks import REGISTRY
-    from seal.benchmarks.catalogue import catalogue, find_entry
-    from seal.benchmarks.counting import count_stored
-    from seal.benchmarks.environments import environments_of
-    from seal.cli import benchmark_tables as tables
-    from seal.cli.environment_tables import environment_table
-    from seal.pipeline.counting import (
-        Measured,
-        figures_of,
-        figures_of_pool,
-        is_here,
-        measure,
-        named_pool,
-    )
-    from seal.pipeline.pools import SHIPPED, open_pool
-
     if run is not None and name is None:
         raise UsageError(
             "--run needs the benchmark that was played: seal benchmarks NAME --run RUN"
         )
     if environments and name is None:
         raise UsageError("--environments needs a benchmark: seal benchmarks NAME --environments")
+    from seal.benchmarks.catalogue import catalogue, find_entry
+    from seal.pipeline.counting import named_pool
+
     pool = None if name is None else named_pool(name)
-    with output(json) as result, progress() as advance:
+    with output(json) as result:
         if pool is not None:
-            counts, figures = count_stored(pool), figures_of_pool(pool, run)
-            told = environments_of(pool) if environments else []
-            result.result(
-                {
-                    **tables.plain_pool(pool, counts, figures),
-                    "environments": list(map(asdict, told)),
-                }
-            )
-            result.show(*tables.pool_details(pool, counts), *tables.figure_tables(figures))
-            result.show(*map(environment_table, filter(None, [told])))
-            return 0
-        entries = list(catalogue().values()) if name is None else [find_entry(name)]
-        measured: dict[str, Measured] = {}
-        for done, entry in enumerate(entries if count else ()):
-            measured[entry.name] = measure(entry)
-            advance("count", done + 1, len(entries))
-        described = [tables.plain(entry, measured.get(entry.name)) for entry in entries]
-        if name is not None:
-            figures = figures_of(entries[0], run)
-            told = []
-            if environments or (entries[0].has_environments and is_here(entries[0])):
-                told = environments_of(open_pool(entries[0].name))
-            result.result(
-                {
-                    **described[0],
-                    "figures": figures.values,
-                    "environments": list(map(asdict, told)),
-                }
-            )
-            result.show(*tables.details(entries[0], measured.get(entries[0].name)))
-            result.show(*tables.figure_tables(figures))
-            result.show(*map(environment_table, filter(None, [told])))
-            return 0
-        shipped, importers = sorted(SHIPPED), REGISTRY.names()
-        result.result({"shipped": shipped, "importers": importers, "benchmarks": described})
-        result.show(
-            tables.overview(entries),
-            f"shipped, played by `seal run NAME`: {', '.join(shipped)}",
-            f"imported by `seal import NAME SOURCE --out DIR`: {', '.join(importers)}",
-            tables.table_1(entries, measured),
-            *tables.notes(entries, measured),
-            tables.table_2(entries, measured),
-        )
+            _show_pool(pool, run, environments, result)
+        elif name is not None:
+            entry = find_entry(name)
+            _show_entry(entry, _measured([entry] if count else []), run, environments, result)
+        else:
+            entries = list(catalogue().values())
+            _show_all(entries, _measured(entries if count else []), result)
     return 0
+
+
+def _measured(entries: "Sequence[Entry]") -> "dict[str, Measured]":
+    """Return the counts of benchmarks by name."""
+    from seal.pipeline.counting import measure
+
+    measured = {}
+    with progress() as advance:
+        for done, entry in enumerate(entries, 1):
+            measured[entry.name] = measure(entry)
+            advance("count", done, len(entries))
+    return measured
+
+
+def _show_pool(pool: "StoredPool", run: Path | None, environments: bool, result: Output) -> None:
+    from seal.benchmarks.counting import count_stored
+    from seal.benchmarks.environments import environments_of
+    from seal.cli import benchmark_tables as tables
+    from seal.pipeline.counting import figures_of_pool
+
+    counts, figures = count_stored(pool), figures_of_pool(pool, run)
+    told = environments_of(pool) if environments else []
+    plain = tables.plain_pool(pool, counts, figures)
+    result.result({**plain, "environments": list(map(asdict, told))})
+    result.show(*tables.pool_details(pool, counts))
+    _show_figures(figures, told, result)
+
+
+def _show_entry(
+    entry: "Entry",
+    measured: "Mapping[str, Measured]",
+    run: Path | None,
+    environments: bool,
+    result: Output,
+) -> None:
+    from seal.benchmarks.environments import environments_of
+    from seal.cli import benchmark_tables as tables
+    from seal.pipeline.counting import figures_of, is_here
+    from seal.pipeline.pools import open_pool
+
+    found, figures = measured.get(entry.name), figures_of(entry, run)
+    asked = environments or (entry.has_environments and is_here(entry))
+    told = environments_of(open_pool(entry.name)) if asked else []
+    plain = {**tables.plain(entry, found), "figures": figures.values}
+    result.result({**plain, "environments": list(map(asdict, told))})
+    result.show(*tables.details(entry, found))
+    _show_figures(figures, told, result)
+
+
+def _show_figures(figures: "Figures", told: "Sequence[Environment]", result: Output) -> None:
+    from seal.cli.benchmark_tables import figure_tables
+    from seal.cli.environment_tables import environment_table
+
+    result.show(*figure_tables(figures), *([environment_table(told)] if told else []))
+
+
+def _show_all(
+    entries: "Sequence[Entry]", measured: "Mapping[str, Measured]", result: Output
+) -> None:
+    from seal.benchmarks import REGISTRY
+    from seal.cli import benchmark_tables as tables
+    from seal.pipeline.pools import SHIPPED
+
+    shipped, importers = sorted(SHIPPED), REGISTRY.names()
+    described = [tables.plain(entry, measured.get(entry.name)) for entry in entries]
+    result.result({"shipped": shipped, "importers": importers, "benchmarks": described})
+    result.show(
+        tables.overview(entries),
+        f"shipped, played by `seal run NAME`: {', '.join(shipped)}",
+        f"imported by `seal import NAME SOURCE --out DIR`: {', '.join(importers)}",
+        tables.table_1(entries, measured),
+        *tables.notes(entries, measured),
+        tables.table_2(entries, measured),
+    )

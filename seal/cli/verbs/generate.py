@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from seal.cli.generating import missions, queries
-from seal.cli.options import BaseUrl, Json, ModelOptions, new_app, typed_pairs
+from seal.cli.options import BaseUrl, Json, ModelOptions, NewFolder, Writer, new_app, typed_pairs
 from seal.cli.output import field_lines, output
 
 if TYPE_CHECKING:
@@ -35,12 +35,8 @@ def tools(
             "objects of name, description and category.",
         ),
     ],
-    out: Annotated[
-        Path, typer.Option(help="Folder to make; one begun by the same command is gone on with.")
-    ],
-    model: Annotated[
-        str | None, typer.Option(help="PROVIDER/MODEL that writes.  [default: a grammar]")
-    ] = None,
+    out: NewFolder,
+    model: Writer = None,
     model_option: ModelOptions = None,
     base_url: BaseUrl = None,
     form: Annotated[

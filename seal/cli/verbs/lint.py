@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from seal.cli.options import Json, new_app
+from seal.cli.options import Json, Pool, new_app
 from seal.cli.output import output
 from seal.core.errors import UnknownNameError
 
@@ -18,7 +18,7 @@ app = new_app()
 
 @app.command()
 def command(
-    pool: Annotated[str, typer.Argument(metavar="NAME|DIR", help="Shipped or imported benchmark.")],
+    pool: Pool,
     threshold: Annotated[
         float, typer.Option(help="Least likeness of near-duplicate tools, in (0, 100].")
     ] = 90.0,

@@ -22,21 +22,14 @@ def command(
 ) -> int:
     """Write one HTML file, readable without a network, of one or several runs."""
     from seal.pipeline.run_folder import RunFolder
-    from seal.report.breakdown import breakdown_tables
-    from seal.report.dialogue_section import dialogue_breakdown
     from seal.report.html import write_report
-    from seal.report.missions import mission_breakdown
+    from seal.report.result_tables import breakdowns
     from seal.report.users import user_tables
 
     folders = [RunFolder.open(path) for path in runs]
     with output(json) as result:
         path = write_report(folders, out or folders[0].report_path)
         result.result({"report": str(path)})
-        own = (
-            table(folder)
-            for folder in folders
-            for table in (breakdown_tables, mission_breakdown, dialogue_breakdown)
-        )
-        tables = [*chain.from_iterable(own), *user_tables(folders)]
+        tables = [*chain.from_iterable(map(breakdowns, folders)), *user_tables(folders)]
         result.show(*tables, f"report: {path}")
     return 0

@@ -15,6 +15,7 @@ from seal.cli.options import (
     QueriesIn,
     RetrieverOptions,
     Samples,
+    Seed,
     Select,
     new_app,
     numbers,
@@ -58,7 +59,7 @@ def command(
             help="Of this model's training pool, ask only what was held out of its training.",
         ),
     ] = None,
-    seed: Annotated[int, typer.Option(help="Of everything drawn.")] = 0,
+    seed: Seed = 0,
     cache: Annotated[
         CacheMode, typer.Option(help="Embeddings: keep them, use kept ones only, or neither.")
     ] = "record",

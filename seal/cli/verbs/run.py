@@ -5,16 +5,16 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import typer
 
+from seal.cli import run_options as of_run
 from seal.cli.failure import INTERRUPTED, tell
 from seal.cli.options import (
     Agent,
     BaseUrl,
     CacheDir,
-    CacheMode,
     Distractors,
     Json,
     Judge,
@@ -25,6 +25,7 @@ from seal.cli.options import (
     QueriesIn,
     RetrieverOptions,
     Samples,
+    Seed,
     Select,
     Simulator,
     Votes,
@@ -39,7 +40,6 @@ from seal.cli.output import Output, output
 from seal.cli.progress import progress
 from seal.core.errors import UsageError
 from seal.pipeline.settings import RunSettings
-from seal.sandbox import NAMES as SANDBOXES
 
 if TYPE_CHECKING:
     from seal.pipeline.sweep.settings import SweepSettings
@@ -60,210 +60,67 @@ _ROLES = {
 """Option to the role that it seats."""
 
 
-def _several(text: str) -> str:
-    """Return a comma-separated list of whole numbers as it stands.
-
-    Raises:
-        BadParameter: It is none.
-    """
-    try:
-        _whole(text)
-    except ValueError as error:
-        raise typer.BadParameter(
-            f"{text!r}: expected a whole number, or several such as 1,5,10"
-        ) from error
-    return text
-
-
-def _whole(text: str) -> tuple[int, ...]:
-    return tuple(int(word) for word in text.split(","))
-
-
 @app.command()
 def command(
     context: typer.Context,
-    pool: Annotated[
-        str,
-        typer.Argument(metavar="[NAME|DIR]", help="A shipped benchmark, or an imported folder."),
-    ] = str(_DEFAULT.pool),
-    model: Annotated[
-        str, typer.Option(help="PROVIDER/MODEL, or an offline one; `seal models`.")
-    ] = _DEFAULT.model,
-    role_model: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="ROLE=MODEL",
-            help="Own model of a role, simulator or judge; several judges vote together.",
-        ),
-    ] = None,
+    pool: of_run.Pool = str(_DEFAULT.pool),
+    model: of_run.Model = _DEFAULT.model,
+    role_model: of_run.RoleModels = None,
     model_option: ModelOptions = None,
     base_url: BaseUrl = None,
     planner: Agent = None,
     verifier: Agent = None,
     checker: Agent = None,
-    user: Annotated[
-        str | None,
-        typer.Option(
-            help="Agent: scripted, user_simulator or module:attribute.  [default: scripted where "
-            "the model is offline, else user_simulator]"
-        ),
-    ] = None,
-    user_brief: Annotated[
-        Literal["goal", "goal+boundary", "goal+boundary+demonstration"],
-        typer.Option(help="What the user is told of a task's persona."),
-    ] = _DEFAULT.user_brief,
-    team: Annotated[
-        str | None,
-        typer.Option(
-            help="full, direct, single, tool_life or module:attribute.  [default: the pool's, "
-            "else full]"
-        ),
-    ] = None,
-    history: Annotated[
-        Literal["own", "gold"] | None,
-        typer.Option(help="What later goals follow on.  [default: the pool's, else own]"),
-    ] = None,
-    retriever: Annotated[
-        str | None,
-        typer.Option(help="Name or module:attribute.  [default: given tools, else tfidf]"),
-    ] = None,
+    user: of_run.User = None,
+    user_brief: of_run.UserBrief = _DEFAULT.user_brief,
+    team: of_run.Team = None,
+    history: of_run.History = None,
+    retriever: of_run.Retriever = None,
     retriever_option: RetrieverOptions = None,
-    top_k: Annotated[
-        str,
-        typer.Option(
-            metavar="K[,K...]",
-            help="Tools that a chat is offered; several are played one by one: 1,5,10.",
-            callback=_several,
-        ),
-    ] = str(_DEFAULT.top_k),
-    pool_sizes: Annotated[
-        str | None,
-        typer.Option(help="Play drawn pools of so many tools, and all: 10,50,100,200,500,all."),
-    ] = None,
+    top_k: of_run.TopK = str(_DEFAULT.top_k),
+    pool_sizes: of_run.PoolSizes = None,
     samples: Samples = 3,
     distractors: Distractors = "uniform",
     queries_in: QueriesIn = "closure",
     nested: Nested = True,
     queries: Queries = None,
-    retrieve: Annotated[
-        Literal["once", "per-step", "on-demand"], typer.Option(help="When to retrieve.")
-    ] = _DEFAULT.retrieve,
-    cutoffs: Annotated[str, typer.Option(help="K of recall@K and its like.")] = _CUTOFFS,
+    retrieve: of_run.Retrieve = _DEFAULT.retrieve,
+    cutoffs: of_run.Cutoffs = _CUTOFFS,
     metric: Metrics = None,
     simulator: Simulator = _DEFAULT.simulator,
-    world_option: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--world-option",
-            "-T",
-            metavar="KEY=VALUE",
-            help="Of the world that tasks name, or of the team (tool_life: tasks, decisions, apps, "
-            "roles).",
-        ),
-    ] = None,
-    tools: Annotated[
-        Literal["recorded", "created"],
-        typer.Option(help="What answers in a virtual mobile: the corpus, or created functions."),
-    ] = _DEFAULT.tools,
-    sandbox: Annotated[
-        str,
-        typer.Option(help=f"Where functions that a model wrote run: {', '.join(SANDBOXES)}."),
-    ] = _DEFAULT.sandbox,
-    on_policy: Annotated[
-        bool,
-        typer.Option("--on-policy", help="Play recorded dialogues with a user who has a brief."),
-    ] = _DEFAULT.on_policy,
-    gold_results: Annotated[
-        bool,
-        typer.Option(
-            "--gold-results", help="Let calls of gold tools bring what the gold calls bring."
-        ),
-    ] = _DEFAULT.gold_results,
-    feedback: Annotated[
-        Literal["auto", "on", "off"],
-        typer.Option(
-            help="What an invalid call brings: on, an explanation; off, it is run as it is; auto, "
-            "a sentence of simulated APIs, of a world what it says."
-        ),
-    ] = _DEFAULT.feedback,
-    format: Annotated[
-        Literal["native", "action", "json", "bracket"] | None,
-        typer.Option(
-            help="How models call tools: by their server, or in their text.  [default: the "
-            "pool's, else native]"
-        ),
-    ] = None,
-    tool_messages: Annotated[
-        Literal["auto", "native", "text"],
-        typer.Option(help="How results reach models: as the server's tool messages, or as text."),
-    ] = _DEFAULT.tool_messages,
-    style: Annotated[
-        Literal["plain", "react"],
-        typer.Option(help="react: up to three thoughts before each act."),
-    ] = _DEFAULT.style,
-    one_shot: Annotated[
-        bool,
-        typer.Option(
-            "--one-shot/--zero-shot", help="Show how another task of the environment was done."
-        ),
-    ] = _DEFAULT.one_shot,
-    cache: Annotated[
-        CacheMode,
-        typer.Option(help="Answers of simulator and models: keep, only reuse, or neither."),
-    ] = _DEFAULT.cache,
+    world_option: of_run.WorldOptions = None,
+    tools: of_run.Tools = _DEFAULT.tools,
+    sandbox: of_run.Sandbox = _DEFAULT.sandbox,
+    on_policy: of_run.OnPolicy = _DEFAULT.on_policy,
+    gold_results: of_run.GoldResults = _DEFAULT.gold_results,
+    feedback: of_run.Feedback = _DEFAULT.feedback,
+    format: of_run.CallFormat = None,
+    tool_messages: of_run.ToolMessages = _DEFAULT.tool_messages,
+    style: of_run.Style = _DEFAULT.style,
+    one_shot: of_run.OneShot = _DEFAULT.one_shot,
+    cache: of_run.Cache = _DEFAULT.cache,
     cache_dir: CacheDir = None,
     judge: Judge = _DEFAULT.judge,
     votes: Votes = _DEFAULT.votes,
-    limit: Annotated[int | None, typer.Option(help="Play the first N tasks.")] = None,
+    limit: of_run.Limit = None,
     select: Select = None,
-    trials: Annotated[int, typer.Option(help="Times to play each task.")] = _DEFAULT.trials,
-    workers: Annotated[int, typer.Option(help="Chats at once.")] = _DEFAULT.workers,
-    processes: Annotated[
-        int, typer.Option(help="Processes, each with its workers.")
-    ] = _DEFAULT.processes,
-    max_turns: Annotated[int, typer.Option(help="Model turns for each goal.")] = _DEFAULT.max_turns,
-    max_calls: Annotated[int, typer.Option(help="Calls for each goal.")] = _DEFAULT.max_calls,
-    max_messages: Annotated[
-        int | None, typer.Option(help="Messages to or from user or executor, for each goal.")
-    ] = None,
-    max_tokens: Annotated[int | None, typer.Option(help="Tokens of a chat.")] = None,
-    max_seconds: Annotated[float | None, typer.Option(help="Seconds of a chat.")] = None,
-    max_total_tokens: Annotated[
-        int | None,
-        typer.Option(
-            help="Tokens that models are asked in the run, judges and simulators too: stops with "
-            "exit code 3, resumable."
-        ),
-    ] = None,
-    max_dollars: Annotated[
-        float | None,
-        typer.Option(help="Likewise in US dollars; every model needs a price."),
-    ] = None,
-    prices: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE", help="JSON of prices a million tokens, before those that ship."
-        ),
-    ] = None,
-    dry_run: Annotated[
-        bool,
-        typer.Option(
-            "--dry-run", help="Print chats, model calls, tokens and dollars; ask and write nothing."
-        ),
-    ] = False,
-    temperature: Annotated[float, typer.Option(help="Of every model.")] = _DEFAULT.temperature,
-    seed: Annotated[int, typer.Option(help="Of everything drawn.")] = _DEFAULT.seed,
-    baselines: Annotated[
-        bool,
-        typer.Option(
-            help="Play the floor and the ceiling beside the model; of several pools or K only "
-            "where asked for."
-        ),
-    ] = _DEFAULT.baselines,
-    out: Annotated[
-        Path | None, typer.Option(help="Run folder.  [default: a new one under runs/]")
-    ] = None,
-    resume: Annotated[bool, typer.Option("--resume", help="Go on with the run in --out.")] = False,
+    trials: of_run.Trials = _DEFAULT.trials,
+    workers: of_run.Workers = _DEFAULT.workers,
+    processes: of_run.Processes = _DEFAULT.processes,
+    max_turns: of_run.MaxTurns = _DEFAULT.max_turns,
+    max_calls: of_run.MaxCalls = _DEFAULT.max_calls,
+    max_messages: of_run.MaxMessages = None,
+    max_tokens: of_run.MaxTokens = None,
+    max_seconds: of_run.MaxSeconds = None,
+    max_total_tokens: of_run.MaxTotalTokens = None,
+    max_dollars: of_run.MaxDollars = None,
+    prices: of_run.Prices = None,
+    dry_run: of_run.DryRun = False,
+    temperature: of_run.Temperature = _DEFAULT.temperature,
+    seed: Seed = _DEFAULT.seed,
+    baselines: of_run.Baselines = _DEFAULT.baselines,
+    out: of_run.Out = None,
+    resume: of_run.Resume = False,
     json: Json = False,
 ) -> int:
     """Play a benchmark's tasks and score them; without arguments the shipped sample, offline.
@@ -272,7 +129,7 @@ def command(
     """
     if resume and out is None:
         raise UsageError("--resume needs the folder of the run to go on with: give --out RUN")
-    swept = pool_sizes is not None or len(_whole(top_k)) > 1
+    swept = pool_sizes is not None or len(of_run.whole(top_k)) > 1
     if not swept:
         _refuse_alone(context)
     baselines = baselines and not (swept and _source(context, "baselines") == "DEFAULT")
@@ -313,7 +170,7 @@ def settings_of(options: Mapping[str, Any], baselines: bool) -> RunSettings:
             "roles": {role: options[name] for name, role in _ROLES.items() if options[name]},
             "retriever_options": typed_pairs("--retriever-option", options["retriever_option"]),
             "world_options": typed_pairs("--world-option", options["world_option"]),
-            "top_k": _whole(options["top_k"])[0],
+            "top_k": of_run.whole(options["top_k"])[0],
             "select": pairs("--select", options["select"]),
             "cutoffs": numbers("--cutoffs", options["cutoffs"]),
             "metrics": tuple(options["metric"] or ()),
@@ -332,7 +189,7 @@ def _varied(options: Mapping[str, Any]) -> "SweepSettings":
         queries_in=options["queries_in"],
         nested=options["nested"],
         queries=options["queries"],
-        top_k=_whole(options["top_k"]),
+        top_k=of_run.whole(options["top_k"]),
     )
 
 
@@ -363,14 +220,9 @@ def _plan(settings: RunSettings, json: bool) -> int:
 
 def _play(settings: RunSettings, out: Path, resume: bool, result: Output) -> int:
     from seal.pipeline.run import budget_of, run
-    from seal.report.breakdown import breakdown_tables
-    from seal.report.dialogue_section import dialogue_breakdown
-    from seal.report.error_patterns import environment_patterns
     from seal.report.html import write_report
-    from seal.report.missions import mission_breakdown
-    from seal.report.notes import summary_notes
+    from seal.report.result_tables import result_tables
     from seal.report.spending import spent_lines
-    from seal.report.tables import summary_table
 
     if resume and not (out / "run.json").is_file():
         tell(f"{out} holds no run to go on with: a new one begins there")
@@ -379,14 +231,7 @@ def _play(settings: RunSettings, out: Path, resume: bool, result: Output) -> int
     folder = played.folder
     report = write_report([folder], folder.report_path)
     result.result({"run": str(folder.path), **played.summary})
-    tables = (
-        *breakdown_tables(folder),
-        *mission_breakdown(folder),
-        *dialogue_breakdown(folder),
-        *environment_patterns(folder),
-    )
-    result.show(summary_table(folder), *tables, *summary_notes(folder))
-    result.show(*spent_lines(folder, budget_of(settings).prices))
+    result.show(*result_tables(folder), *spent_lines(folder, budget_of(settings).prices))
     result.show(f"run: {folder.path}", f"report: {report}")
     return played.exit_code
 

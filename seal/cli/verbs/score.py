@@ -1,7 +1,7 @@
 """Score a run's trajectories again, without a chat."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -18,6 +18,9 @@ from seal.cli.options import (
 )
 from seal.cli.output import output
 from seal.cli.progress import progress
+
+if TYPE_CHECKING:
+    from seal.pipeline.run_folder import RunFolder
 
 app = new_app()
 
@@ -62,17 +65,10 @@ def command(
     json: Json = False,
 ) -> int:
     """Score the trajectories of a run again; its scores and its summary are replaced."""
-    from seal.evaluation.mission_metrics import no_missions
-    from seal.evaluation.rules import MMTB
     from seal.pipeline.auditing import audit_run
     from seal.pipeline.rescore import rescore
     from seal.pipeline.run_folder import RunFolder
-    from seal.report.breakdown import breakdown_tables
-    from seal.report.dialogue_section import dialogue_breakdown
-    from seal.report.error_patterns import environment_patterns
-    from seal.report.missions import mission_breakdown
-    from seal.report.notes import summary_notes
-    from seal.report.tables import summary_table
+    from seal.report.result_tables import result_tables
 
     with output(json) as result:
         with progress() as advance:
@@ -94,15 +90,16 @@ def command(
         if audit is not None:
             summary["audit"] = audit_run(folder, None if audit == "rules" else Path(audit))
         result.result({"run": str(run), **summary})
-        tables = (
-            *breakdown_tables(folder),
-            *mission_breakdown(folder),
-            *dialogue_breakdown(folder),
-            *environment_patterns(folder),
-        )
-        notes = summary_notes(folder)
-        goals = (goal for task in folder.tasks() for goal in task.goals)
-        if match == MMTB and all(map(no_missions, goals)):
-            notes.append(f"--match {MMTB} changes nothing: no plan of this run is a mission's")
-        result.show(summary_table(folder), *tables, *notes)
+        result.show(*result_tables(folder), *_notes_on(match, folder))
     return int(summary["errors"] > 0)
+
+
+def _notes_on(match: str | None, run: "RunFolder") -> list[str]:
+    """Return what is to be said of rules that no plan of the run is scored by."""
+    from seal.evaluation.mission_metrics import no_missions
+    from seal.evaluation.rules import MMTB
+
+    goals = (goal for task in run.tasks() for goal in task.goals)
+    if match != MMTB or not all(map(no_missions, goals)):
+        return []
+    return [f"--match {MMTB} changes nothing: no plan of this run is a mission's"]

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 import typer
 
 from seal.cli.failure import INTERRUPTED, tell
-from seal.cli.options import CacheMode, Cutoffs, Json, Select, new_app, numbers, pairs
+from seal.cli.options import CacheMode, Cutoffs, Json, Pool, Seed, Select, new_app, numbers, pairs
 from seal.cli.output import output
 from seal.cli.progress import progress
 from seal.pipeline.training.settings import TrainSettings
@@ -25,9 +25,7 @@ _SETTINGS = {field.name for field in fields(TrainSettings)} - {"base", "select"}
 @app.command()
 def command(
     context: typer.Context,
-    pool: Annotated[
-        str, typer.Argument(metavar="NAME|DIR", help="A shipped or imported benchmark.")
-    ],
+    pool: Pool,
     out: Annotated[Path, typer.Option(help="New folder for the model.")],
     base: Annotated[
         str, typer.Option(help="A sentence-transformers model: name or folder.")
@@ -73,7 +71,7 @@ def command(
     cutoffs: Cutoffs = _CUTOFFS,
     select: Select = None,
     limit: Annotated[int | None, typer.Option(help="The first N tasks of the pool.")] = None,
-    seed: Annotated[int, typer.Option(help="Of everything drawn.")] = _DEFAULT.seed,
+    seed: Seed = _DEFAULT.seed,
     cache: Annotated[
         CacheMode,
         typer.Option(help="Embeddings of the base model: keep them, use kept ones only, or none."),
