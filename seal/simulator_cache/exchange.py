@@ -6,23 +6,24 @@ A line is {key, tool, arguments, response, error, simulator, prompt_version, see
 from __future__ import annotations
 
 import json
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from math import isfinite
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NoReturn
 
 import orjson
 
 from seal.core.errors import DataError, UsageError
 from seal.core.records import AtomicFile
 from seal.core.store import Store
-from seal.core.types import JSON, Tool
+from seal.core.types import Tool
+from seal.simulator_cache import upstream
 from seal.simulator_cache.cached import KIND
+from seal.simulator_cache.imported import ImportReport
 
 Format = Literal["seal", "stabletoolbench", "toolbench"]
 
-_PLACES = 20
 _TYPES: dict[str, type | tuple[type, ...]] = {
     "tool": str,
     "arguments": (dict, type(None)),
@@ -33,70 +34,6 @@ _TYPES: dict[str, type | tuple[type, ...]] = {
     "seed": int,
 }
 """Fields of an answer in the store; a line has key and created besides."""
-
-
-@dataclass(slots=True)
-class ImportReport:
-    """What came of each entry that was read."""
-
-    imported: int = 0
-    known: int = 0
-    """Stored before, with the same answer."""
-    conflicts: int = 0
-    """Stored before, with another answer: the stored one stays."""
-    rejected: Counter[str] = field(default_factory=Counter)
-    """Reason to number."""
-    places: list[str] = field(default_factory=list)
-    """Where the first rejected ones stand."""
-    first: dict[str, str] = field(default_factory=dict)
-    """Reason to where the first entry that was rejected for it stands."""
-    details: dict[str, int] = field(default_factory=dict)
-    """Further counts of a format."""
-
-    def reject(self, reason: str, place: str) -> None:
-        """Count an entry that cannot be used."""
-        self.rejected[reason] += 1
-        self.first.setdefault(reason, place)
-        if len(self.places) < _PLACES:
-            self.places.append(f"{place}: {reason}")
-
-    def keep(
-        self, store: Store, key: str, entry: dict[str, Any], kind: str, created: str | None = None
-    ) -> None:
-        """Put an entry into a store and count what came of it."""
-        is_new = store.get(key) is None
-        stored = store.put(key, entry, kind, created)
-        if is_new:
-            self.imported += 1
-        elif all(stored.get(name) == entry[name] for name in entry if name != "arguments"):
-            self.known += 1
-        else:
-            self.conflicts += 1
-
-    def require_some(self, source: Path) -> None:
-        """Make sure that the source held an entry that can be used, unless it held none at all.
-
-        Raises:
-            DataError: All were rejected; names each reason with its number and its first place.
-        """
-        if self.imported or self.known or self.conflicts or not self.rejected:
-            return
-        reasons = "; ".join(
-            f"{number} x {reason}, first {self.first[reason]}"
-            for reason, number in self.rejected.most_common()
-        )
-        raise DataError(f"nothing of {source} could be imported: {reasons}; is --format right?")
-
-    def to_plain(self) -> dict[str, JSON]:
-        """Return the report as JSON."""
-        return {
-            "imported": self.imported,
-            "known": self.known,
-            "conflicts": self.conflicts,
-            "rejected": dict(sorted(self.rejected.items())),
-            "places": list(self.places),
-            **self.details,
-        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,8 +80,6 @@ def import_entries(
         DataError: The source does not exist, or holds nothing of the format.
         UsageError: There is no such format, or the pool is missing.
     """
-    from seal.simulator_cache import upstream
-
     if format not in ("seal", "stabletoolbench", "toolbench"):
         raise UsageError(f"cache format {format!r}; known: seal, stabletoolbench, toolbench")
     if not source.exists():
@@ -188,8 +123,8 @@ def _import_lines(store: Store, source: Path) -> ImportReport:
     report = ImportReport()
     for place, line in _lines(source):
         try:
-            fields = json.loads(line, parse_constant=_refuse)
-        except ValueError:
+            fields = json.loads(line, parse_constant=_refuse, parse_float=_finite)
+        except (ValueError, RecursionError):
             report.reject("not JSON", place)
             continue
         reason = _fault(fields)
@@ -208,8 +143,14 @@ def _encode(line: dict[str, Any]) -> bytes:
         return json.dumps(line, separators=(",", ":")).encode() + b"\n"
 
 
-def _refuse(constant: str) -> None:
+def _refuse(constant: str) -> NoReturn:
     raise ValueError(f"{constant} is no JSON")
+
+
+def _finite(text: str) -> float:
+    """Return a number; `1e999`, which JSON can write and no store can hold, is none."""
+    number = float(text)
+    return number if isfinite(number) else _refuse(text)
 
 
 def _lines(source: Path) -> Iterator[tuple[str, bytes]]:

@@ -26,7 +26,7 @@ from seal.simulator_cache.cached import (
     entry_key,
     shape_key,
 )
-from seal.simulator_cache.exchange import ImportReport
+from seal.simulator_cache.imported import ImportReport
 
 STABLETOOLBENCH = "stabletoolbench"
 """Simulator of the entries that come from StableToolBench's cache."""

@@ -117,6 +117,14 @@ def test_malformed_lines_are_counted_by_reason_and_the_rest_is_imported(store, t
     assert report.places[0].endswith("in.jsonl, line 2: not JSON")
 
 
+@pytest.mark.parametrize("response", ["1e999", "[" * 100_000 + "]" * 100_000])
+def test_what_no_store_can_hold_is_counted_and_the_rest_is_imported(store, tmp_path, response):
+    lines = [line(response="hostile").replace('"hostile"', response), line(key="b" * 64)]
+    (tmp_path / "in.jsonl").write_text("\n".join(lines))
+    report = import_entries(store, tmp_path / "in.jsonl")
+    assert (report.imported, dict(report.rejected)) == (1, {"not JSON": 1})
+
+
 def test_an_entry_that_is_stored_already_stays_as_it_is(store, tmp_path):
     (tmp_path / "in.jsonl").write_text(line())
     import_entries(store, tmp_path / "in.jsonl")
