@@ -63,7 +63,11 @@ class StoredPool:
 
     @cached_property
     def report(self) -> dict[str, JSON]:
-        """The content of import.json; empty where there is none, as in a folder made by hand."""
+        """The content of import.json; empty where there is none, as in a folder made by hand.
+
+        Raises:
+            DataError: It is no JSON object.
+        """
         path = self.folder / REPORT
         if not path.is_file():
             return {}
