@@ -32,6 +32,8 @@ from seal.core.errors import InfrastructureError, UsageError
 from seal.core.types import JSON
 from seal.sandbox.interpreter import Interpreter, this_interpreter
 from seal.sandbox.outcomes import (
+    Played,
+    confirmed,
     failed,
     limits_named,
     returned,
@@ -87,11 +89,15 @@ class BubblewrapSandbox:
             "output": MOST_OUTPUT,
             "limits": _resource_limits(self._limits, len(cases)),
         }
-        module = _Module(found, self._limits, begin)
-        try:
-            return until_spent(cases, self._limits, module.play)
-        finally:
-            module.close()
+
+        def play() -> Played:
+            module = _Module(found, self._limits, begin)
+            try:
+                return Played(until_spent(cases, self._limits, module.play), tuple(module.deaths))
+            finally:
+                module.close()
+
+        return confirmed(play)
 
 
 def why_not() -> str:
@@ -205,9 +211,13 @@ class _Module:
         self._broken: Outcome | None = None
         self._number = -1
         """Of the last request: 0 begins, 1 loads the source, further ones are cases."""
+        self.deaths: list[int] = []
+        """Numbers of the cases at which a child died."""
+        self._case = -1
 
     def play(self, case: Case) -> Outcome:
         """Return the outcome of one case; a source that cannot be loaded fails them all."""
+        self._case += 1
         if self._child is None and self._broken is None:
             self._load()
         if self._broken is not None:
@@ -242,6 +252,8 @@ class _Module:
         self._number += 1
         line = json.dumps({"number": self._number, **request}).encode() + b"\n"
         said = self._child.ask(line, seconds)
+        if self._child.died:
+            self.deaths.append(self._case)
         if said.get("number") != self._number:
             self.close()
         return said if said.get("number") in (self._number, None) else _NONSENSE
@@ -279,6 +291,8 @@ class _Child:
     """One child process and its lines."""
 
     def __init__(self, found: _Found) -> None:
+        self.died = False
+        """It ended before it was closed."""
         text = files("seal.sandbox").joinpath("child.py").read_text("utf-8")
         with _command(found.bwrap, found.interpreter, text) as (command, passed):
             self._process = subprocess.Popen(
@@ -354,4 +368,5 @@ class _Child:
             code = self._process.wait(1.0)
         except subprocess.TimeoutExpired:
             return "the child said too much, or closed its answers"
+        self.died = True
         return f"the child ended with status {code}"

@@ -31,6 +31,8 @@ from seal.core.errors import InfrastructureError, MissingExtraError
 from seal.core.types import JSON
 from seal.sandbox.outcomes import (
     SPENT,
+    Played,
+    confirmed,
     failed,
     limits_named,
     returned,
@@ -38,7 +40,7 @@ from seal.sandbox.outcomes import (
     unreadable,
     until_spent,
 )
-from seal.sandbox.types import MOST_OUTPUT, MOST_RESULT, Case, Limits, Outcome, Row
+from seal.sandbox.types import MOST_MESSAGE, MOST_OUTPUT, MOST_RESULT, Case, Limits, Outcome, Row
 
 if TYPE_CHECKING:
     from pydantic_monty import Monty, MontyError, MontySession
@@ -50,14 +52,26 @@ _NOW = datetime(2019, 3, 1, tzinfo=UTC)
 """What the clock says: the day that Schema-Guided Dialogue's users speak on."""
 _RUNNER = """
 import json
-def run_KEY(function, arguments, load=json.loads, dump=json.dumps, size=len, new=dict):
+def run_KEY(
+    function, arguments, load=json.loads, dump=json.dumps, size=len, new=dict, text=str, kind=type,
+    every=BaseException,
+):
     rows = [new(row) for row in table_KEY] if flat_KEY else load(text_KEY)
-    text = dump(function(rows, **load(arguments)), allow_nan=False)
-    return text if size(text) <= MOST else size(text)
+    try:
+        found = dump(function(rows, **load(arguments)), allow_nan=False)
+    except every as error:
+        said = text(error)
+        if size(said) <= MESSAGE:
+            raise
+        return [kind(error).__name__, said[:MESSAGE]]
+    return found if size(found) <= MOST else size(found)
 table_KEY = json.loads(text_KEY)
 flat_KEY = not any(isinstance(cell, (list, dict)) for row in table_KEY for cell in row.values())
 """
-"""KEY is drawn for each session, so that the code cannot name what it must not replace."""
+"""KEY is drawn for each session, so that the code cannot name what it must not replace.
+
+The text of an exception may fill the sandbox's memory: it is cut before the harness has to hold it.
+"""
 _PLAIN = "(str, bytes, int, float, list, dict, tuple, set, type(None))"
 _LACKING: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], bool]], ...] = (
     (re.compile(r"No module named '(\w+)"), lambda m: m[1] in sys.stdlib_module_names),
@@ -98,9 +112,14 @@ class MontySandbox:
         why = unreadable(source)
         if why:
             return [failed("syntax", why, NAME) for _ in cases]
-        with _pool(monty, self._limits) as pool, ExitStack() as stack:
-            module = _Module(pool, self._limits, source, function, json.dumps(list(table)), stack)
-            return until_spent(cases, self._limits, module.play)
+        given = source, function, json.dumps(list(table))
+
+        def play() -> Played:
+            with _pool(monty, self._limits) as pool, ExitStack() as stack:
+                module = _Module(pool, self._limits, *given, stack)
+                return Played(until_spent(cases, self._limits, module.play), tuple(module.deaths))
+
+        return confirmed(play)
 
 
 class _Module:
@@ -120,9 +139,13 @@ class _Module:
         self._key = secrets.token_hex(8)
         self._session: MontySession | None = None
         self._broken: Outcome | None = None
+        self.deaths: list[int] = []
+        """Numbers of the cases at which a worker died."""
+        self._case = -1
 
     def play(self, case: Case) -> Outcome:
         """Return the outcome of one case; a source that cannot be loaded fails them all."""
+        self._case += 1
         if self._session is None and self._broken is None:
             self._load()
         if self._session is None:
@@ -133,6 +156,10 @@ class _Module:
             return fault
         if isinstance(text, int):
             return too_large(text, NAME)
+        if isinstance(text, list):
+            kind, said = map(str, text)
+            status = "memory" if kind == "MemoryError" else "exception"
+            return failed(status, f"{kind}: {said}", NAME)
         return returned(str(text), case, NAME)
 
     def _load(self) -> None:
@@ -148,6 +175,7 @@ class _Module:
         )
         self._session = self._stack.enter_context(opened)
         runner = _RUNNER.replace("KEY", self._key).replace("MOST", str(MOST_RESULT))
+        runner = runner.replace("MESSAGE", str(MOST_MESSAGE))
         _, self._broken = self._feed(runner, {"text": self._table})
         if self._broken is None:
             _, self._broken = self._feed(self._source, {})
@@ -173,8 +201,11 @@ class _Module:
             return self._session.feed_run(code, inputs=named, print_callback=printed), None
         except monty.MontyError as error:
             fault = failed(_status(monty, error), _told(error), NAME)
-            if fault.status in SPENT or isinstance(error, monty.MontyCrashedError):
+            crashed = isinstance(error, monty.MontyCrashedError)
+            if fault.status in SPENT or crashed:
                 self._session = None
+            if crashed and not error.timed_out:
+                self.deaths.append(self._case)
             return None, fault
 
 

@@ -7,9 +7,10 @@ import math
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
-from typing import NoReturn
+from typing import NamedTuple, NoReturn
 
 from seal.core.canonical import canonical_json
+from seal.core.errors import InfrastructureError
 from seal.core.types import JSON
 from seal.sandbox.types import (
     MOST_MESSAGE,
@@ -90,6 +91,39 @@ def until_spent(
         else:
             outcomes.append(play(case))
     return outcomes
+
+
+class Played(NamedTuple):
+    """The cases of one function, played once."""
+
+    outcomes: list[Outcome]
+    deaths: tuple[int, ...]
+    """Numbers of the cases at which a process ended, unless it was ended for its time."""
+
+
+def confirmed(play: Callable[[], Played]) -> list[Outcome]:
+    """Return the outcomes of cases; where a process died, they are played once more.
+
+    A process that ends may have been ended by the code, or by the machine: nobody can tell from
+    one death. The same code over the same cases dies again at the same places: then it was the
+    code, and such a case counts as its exception. Where nothing dies, what was played then counts.
+
+    Args:
+        play: Plays all cases in new processes.
+
+    Raises:
+        InfrastructureError: Processes died both times, but not at the same places.
+    """
+    first = play()
+    if not first.deaths:
+        return first.outcomes
+    second = play()
+    if second.deaths and second.deaths != first.deaths:
+        raise InfrastructureError(
+            "processes of the sandbox were ended from outside, twice and at different places; is "
+            "the machine out of memory? Run fewer tasks at once (--workers)"
+        )
+    return second.outcomes
 
 
 def limits_named(limits: Limits) -> dict[str, JSON]:

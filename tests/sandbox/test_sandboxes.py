@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import pytest
 
 from seal.core.errors import InfrastructureError, MissingExtraError, UnknownNameError, UsageError
-from seal.sandbox import Case, Limits, Sandbox, build_sandbox
+from seal.sandbox import Case, Limits, Outcome, Sandbox, build_sandbox
 from seal.sandbox.bubblewrap import BubblewrapSandbox, why_not
 from seal.sandbox.monty import MontySandbox
-from seal.sandbox.outcomes import returned, same_rows, too_large
+from seal.sandbox.outcomes import Played, confirmed, returned, same_rows, too_large
 from seal.sandbox.second import Second
 from seal.sandbox.types import MOST_MESSAGE, MOST_RESULT
 
@@ -230,3 +233,99 @@ def test_a_child_that_cannot_be_started_is_no_fault_of_the_code(
 
     with pytest.raises(InfrastructureError, match="cannot be started"):
         BubblewrapSandbox().run(BY_CITY, "f", TABLE, [Case({})])
+
+
+SLOW = "def f(table, n):\n    for _ in range(n): pass\n    return [n]"
+"""A moment's work, in which somebody may end the process."""
+
+
+class Ender(threading.Thread):
+    """Ends the first sandbox's process that it sees, as a machine without memory does."""
+
+    def __init__(self) -> None:
+        super().__init__(daemon=True)
+        self.ended = 0
+        self.stop = threading.Event()
+
+    def run(self) -> None:
+        while not self.ended and not self.stop.wait(0.01):
+            for pid in children()[:1]:
+                self.stop.wait(0.4)
+                os.kill(pid, signal.SIGKILL)
+                self.ended += 1
+
+
+def children() -> list[int]:
+    """Return the sandboxes' processes among those of this process."""
+    found = Path("/proc/self/task").glob("*/children")
+    pids = [int(pid) for each in found for pid in each.read_text().split()]
+    return [pid for pid in pids if command(pid) in ("monty", "bwrap")]
+
+
+def command(pid: int) -> str:
+    try:
+        return Path("/proc", str(pid), "comm").read_text().strip()
+    except OSError:
+        return ""
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="processes are found by /proc")
+def test_a_worker_that_is_ended_from_outside_is_no_fault_of_the_code(kind: type) -> None:
+    ender = Ender()
+    sandbox = kind(Limits(seconds=30.0))
+    sandbox.identity()
+    ender.start()
+    cases = [Case({"n": n}, [n]) for n in (0, 20_000_000, 1)]
+
+    try:
+        found = statuses(sandbox, SLOW, *cases)
+    finally:
+        ender.stop.set()
+        ender.join()
+
+    assert ender.ended == 1
+    assert found == ["pass"] * 3
+
+
+def test_deaths_at_other_places_are_an_error_and_at_the_same_ones_the_codes_own() -> None:
+    dead = [Outcome("exception", message="the child ended with status 137")]
+    well = [Outcome("pass")]
+
+    def played(*plays: Played) -> list[Outcome]:
+        left = iter(plays)
+        return confirmed(lambda: next(left))
+
+    assert played(Played(well, ())) == well
+    assert played(Played(dead, (0,)), Played(dead, (0,))) == dead
+    assert played(Played(dead, (0,)), Played(well, ())) == well
+    with pytest.raises(InfrastructureError, match=r"at different places.*--workers"):
+        played(Played(dead, (0,)), Played(dead, (1,)))
+
+
+def test_a_child_that_ends_itself_is_the_codes_own_fault() -> None:
+    if why_not():
+        pytest.skip(why_not())
+    source = "import os\ndef f(table, how):\n    return os.kill(os.getpid(), how) or []"
+
+    found = statuses(BubblewrapSandbox(), source, *[Case({"how": how}, []) for how in (9, 0, 15)])
+
+    assert found == ["exception", "pass", "exception"]
+
+
+def test_the_text_of_an_exception_costs_the_harness_nothing() -> None:
+    pytest.importorskip("pydantic_monty", reason="pydantic-monty comes with the extra dialogue")
+    code = (
+        "import resource\n"
+        "from seal.sandbox import Case\n"
+        "from seal.sandbox.monty import MontySandbox\n"
+        "def most(): return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss\n"
+        "MontySandbox().run('def f(t): raise KeyError(1)', 'f', [], [Case({})])\n"
+        "before = most()\n"
+        "source = 'def f(t): raise ValueError(\"x\" * 100_000_000)'\n"
+        "(o,) = MontySandbox().run(source, 'f', [], [Case({})])\n"
+        "print(o.status, len(o.message), o.message[:13], most() - before < 20_000)"
+    )
+
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+
+    assert ran.stdout.split() == ["exception", "300", "ValueError:", "x", "True"], ran.stderr
