@@ -25,7 +25,8 @@ class CreatedTools:
     """Calls functions that a model wrote. Safe in threads.
 
     A call runs in a session of its own, so that equal calls bring equal rows whatever came before;
-    what was run once is kept.
+    what was run once is kept. Time is on the wall, so a machine that is busy may lose a call that an
+    idle one ends: what ran out of time runs once more before that is kept.
 
     Args:
         sandbox: Where they run.
@@ -66,6 +67,8 @@ class CreatedTools:
     ) -> list[Row] | Fault:
         source, name = self._source(tool), function_name(tool)
         (outcome,) = self.sandbox.run(source, name, table, [Case(arguments)])
+        if outcome.status == "timeout":
+            (outcome,) = self.sandbox.run(source, name, table, [Case(arguments)])
         if outcome.status != "pass":
             return Fault(outcome.status, outcome.message)
         rows = outcome.received

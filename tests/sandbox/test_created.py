@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pytest
 
 from seal.core.types import Tool
-from seal.sandbox import Limits
+from seal.sandbox import Case, Limits, Outcome
 from seal.sandbox.created import CreatedTools, Fault
 from seal.sandbox.monty import MontySandbox
+from seal.sandbox.types import Row
 
 pytest.importorskip("pydantic_monty", reason="pydantic-monty comes with the extra dialogue")
 
@@ -68,3 +71,36 @@ def test_a_function_that_fails_says_how(text: str, status: str) -> None:
     assert isinstance(fault, Fault)
     assert fault.status == status
     assert fault.message
+
+
+class Busy(MontySandbox):
+    """A sandbox on a machine that is too busy for the first runs.
+
+    Args:
+        late: How many of them run out of time.
+    """
+
+    def __init__(self, late: int) -> None:
+        super().__init__()
+        self.late = late
+        self.runs = 0
+
+    def run(
+        self, source: str, function: str, table: Sequence[Row], cases: Sequence[Case]
+    ) -> list[Outcome]:
+        self.runs += 1
+        if self.runs <= self.late:
+            return [Outcome("timeout", message="late") for _ in cases]
+        return super().run(source, function, table, cases)
+
+
+@pytest.mark.parametrize(
+    ("late", "found", "runs"),
+    [(0, [{"n": 1}], 1), (1, [{"n": 1}], 2), (2, Fault("timeout", "late"), 2)],
+)
+def test_one_moment_of_a_busy_machine_decides_no_call(late: int, found: object, runs: int) -> None:
+    busy = Busy(late)
+    tools = CreatedTools(busy, lambda tool: "def find(table, n):\n    return [{'n': n}]")
+
+    assert [tools.call(TOOL, {"n": 1}, TABLE) for _ in range(2)] == [found] * 2
+    assert busy.runs == runs
