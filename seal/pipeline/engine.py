@@ -41,7 +41,7 @@ from seal.retrievers import build_retriever, rank
 _LOG = logging.getLogger(__name__)
 _BESIDE_THE_CHAT = ("judge", "simulator")
 """What a model may be besides a role of the team."""
-_PLAY_AGENTS = ("lexical", "oracle", "random", "scripted")
+_PLAY_AGENTS = ("lexical", "oracle", "gold_calls", "random", "scripted")
 """Models that play by rule or from a script, and no recorded user."""
 SCRIPTED_USER = "scripted"
 """Name of the agent that plays the user without a model."""

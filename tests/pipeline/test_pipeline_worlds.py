@@ -12,6 +12,7 @@ from seal.core.conditions import Argument, Called
 from seal.core.errors import DataError, OptionError, UnknownNameError, UsageError
 from seal.core.records import read_records
 from seal.core.types import Goal, Milestone, Plan, Task, Trajectory
+from seal.models.oracle import USER
 from seal.worlds.phone import TOOL_IDS, tools
 
 START = 1_741_789_800.0
@@ -197,3 +198,12 @@ def test_a_beginning_that_cannot_be_is_told_before_the_run_begins(tmp_path):
         with pytest.raises(DataError, match=words):
             play(pool, tmp_path / "run", model="oracle")
     assert not (tmp_path / "run").exists()
+
+
+def test_gold_calls_meet_the_user_that_the_oracle_meets(tmp_path):
+    pytest.importorskip("phonenumbers", reason="phonenumbers comes with the extra worlds")
+    chosen: dict[str, Any] = {"select": {"group": "weather_for_duarte"}, "team": "direct"}
+    done = play("toolsandbox-sample", tmp_path / "r", model="gold_calls:answer", **chosen)
+    assert done.summary["metrics"]["pass_rate"]["mean"] == 1.0
+    spoken = [step for step in next(done.folder.trajectories()).steps if step.author == USER]
+    assert len(spoken) > 2
