@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from seal.cli.verbs import load, verbs
 from seal.core.errors import DataError, nearest
 from seal.core.secrets import refuse_secret
 
@@ -132,8 +133,6 @@ def _check(file: Mapping[str, Any]) -> None:
 
 def _all_flags() -> set[str]:
     from typer.main import get_command
-
-    from seal.cli.dispatch import load, verbs
 
     return {flag for verb in verbs() for flag in _flags_of(get_command(load(verb)))}
 

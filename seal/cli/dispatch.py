@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-import pkgutil
 import re
 import sys
 from collections.abc import Sequence
-from importlib import import_module
-from pathlib import Path
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    import typer
+from seal.cli.verbs import first_line, load, verbs
 
 _NUMBER = re.compile(r"Input should be a valid (integer|number).*")
 """How the library below the command line refuses a word that is no number."""
-_VERBS = Path(__file__).parent / "verbs"
 
 _HELP = """\
 Usage: seal VERB [OPTIONS] ...
@@ -60,27 +54,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return reported(lambda: _call(words[0], words[1:]), debug, words)
 
 
-def verbs() -> dict[str, str]:
-    """Return each verb's module name by the verb, sorted."""
-    names = sorted(module.name for module in pkgutil.iter_modules([str(_VERBS)]))
-    return {name.rstrip("_").replace("_", "-"): name for name in names}
-
-
-def load(verb: str) -> typer.Typer:
-    """Return the verb's app.
-
-    Raises:
-        UnknownNameError: There is no such verb.
-    """
-    from seal.core.errors import UnknownNameError
-
-    known = verbs()
-    if verb not in known:
-        raise UnknownNameError("verb", verb, known)
-    app: typer.Typer = import_module(f"seal.cli.verbs.{known[verb]}").app
-    return app
-
-
 def _call(verb: str, words: list[str]) -> int:
     app = load(verb)
     import typer
@@ -122,11 +95,5 @@ def _expected(refused: re.Match[str]) -> str:
 def _help() -> str:
     known = verbs()
     width = max(map(len, known))
-    lines = (f"  {verb:{width}}  {_first_line(module)}" for verb, module in known.items())
+    lines = (f"  {verb:{width}}  {first_line(module)}" for verb, module in known.items())
     return _HELP.format(verbs="\n".join(lines))
-
-
-def _first_line(module: str) -> str:
-    """Return the first line of a verb's docstring without importing the module."""
-    with (_VERBS / f"{module}.py").open(encoding="utf-8") as source:
-        return source.readline().strip().strip('"')

@@ -7,7 +7,7 @@ import pytest
 from typer.main import get_command
 
 from seal.cli.config import Config, variable
-from seal.cli.dispatch import load
+from seal.cli.verbs import load
 from seal.core.errors import DataError, UsageError
 from seal.pipeline.settings import RunSettings
 

@@ -5,3 +5,42 @@ keyword apart), the first line of its docstring is the verb's line in `seal --he
 is a `typer.Typer` with one command, or with several for a verb that has its own verbs. A command
 returns its exit code. Only the module of the verb that is called is imported.
 """
+
+from __future__ import annotations
+
+import pkgutil
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import typer
+
+_FOLDER = Path(__file__).parent
+
+
+def verbs() -> dict[str, str]:
+    """Return each verb's module name by the verb, sorted."""
+    names = sorted(module.name for module in pkgutil.iter_modules([str(_FOLDER)]))
+    return {name.rstrip("_").replace("_", "-"): name for name in names}
+
+
+def load(verb: str) -> typer.Typer:
+    """Return the verb's app.
+
+    Raises:
+        UnknownNameError: There is no such verb.
+    """
+    from seal.core.errors import UnknownNameError
+
+    known = verbs()
+    if verb not in known:
+        raise UnknownNameError("verb", verb, known)
+    app: typer.Typer = import_module(f"{__name__}.{known[verb]}").app
+    return app
+
+
+def first_line(module: str) -> str:
+    """Return the first line of a verb's docstring without importing the module."""
+    with (_FOLDER / f"{module}.py").open(encoding="utf-8") as source:
+        return source.readline().strip().strip('"')
