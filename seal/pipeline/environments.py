@@ -5,7 +5,7 @@ Gold answers come before a simulator's. Tasks with and without a world may stand
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from itertools import chain
 
 from seal.agents.teams import team_options
@@ -63,24 +63,10 @@ class EnvironmentSource:
         known = {**tools, **{tool.id: tool for tool in self._originals.values()}}
         self._environments = _build(settings, known, pool, store, cast)
         recorded = isinstance(self._environments, RecordedEnvironments)
-        if settings.feedback != "auto" and recorded:
-            raise UsageError(
-                f"--feedback {settings.feedback}: a recording answers as it was answered then; "
-                "leave the option out, or play with another --simulator"
-            )
+        self._world_of = {task.id: task.world for task in pool.tasks() if task.world}
+        _check(settings, recorded, set(self._world_of.values()))
         written = "native" if recorded else settings.play.format
         self._feedback = FeedbackSwitch(settings.feedback, known, written)
-        self._world_of = {task.id: task.world for task in pool.tasks() if task.world}
-        if settings.world_options and not self._world_of:
-            raise UsageError(
-                f"-T {next(iter(settings.world_options))}: no task of this pool is played in a "
-                "world; leave the option out"
-            )
-        if settings.tools == "created" and MOBILE not in self._world_of.values():
-            raise UsageError(
-                f"--tools created: no task of this pool is played in the world {MOBILE}, whose "
-                "tools can be created; leave the option out"
-            )
         setup = WorldSetup(
             seed=settings.seed,
             options=settings.world_options,
@@ -127,6 +113,25 @@ class EnvironmentSource:
         """Return what opens the environment of a task."""
         world = self._world_of.get(task_id)
         return self._environments if world is None else self._worlds[world]
+
+
+def _check(settings: RunSettings, recorded: bool, worlds: Set[str]) -> None:
+    """Raise UsageError where an option finds nothing in the pool that it could shape."""
+    if settings.feedback != "auto" and recorded:
+        raise UsageError(
+            f"--feedback {settings.feedback}: a recording answers as it was answered then; "
+            "leave the option out, or play with another --simulator"
+        )
+    if settings.world_options and not worlds:
+        raise UsageError(
+            f"-T {next(iter(settings.world_options))}: no task of this pool is played in a "
+            "world; leave the option out"
+        )
+    if settings.tools == "created" and MOBILE not in worlds:
+        raise UsageError(
+            f"--tools created: no task of this pool is played in the world {MOBILE}, whose "
+            "tools can be created; leave the option out"
+        )
 
 
 def _build(

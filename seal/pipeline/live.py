@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from types import TracebackType
 from typing import IO
 
 from seal.core.canonical import digest
@@ -33,12 +32,7 @@ class LiveFile:
     def __enter__(self) -> LiveFile:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *raised: object) -> None:
         if self._file is not None:
             self._file.close()
             self._path.unlink(missing_ok=True)

@@ -15,6 +15,7 @@ from typing import Any
 from seal.agents.teams import USER
 from seal.core.errors import UsageError
 from seal.core.locks import Lock
+from seal.core.protocols import Metric
 from seal.core.records import AtomicFile, encode
 from seal.core.types import Task
 from seal.evaluation import REGISTRY as METRICS
@@ -131,20 +132,39 @@ def _run(
             for warning in prepare(settings, folder, pool, engine, resume, opened.defaults, only):
                 _LOG.warning(warning)
             stopped = _play(settings, folder, engine, report, budget)
-            engine.meter.admit = budget.admit
-            summary = score_run(
-                folder,
-                engine.judges.of,
-                settings.cutoffs,
-                settings.seed,
-                engine.judging_threads,
-                metrics,
-                progress=lambda n, m: report(Progress("score", n, m)),
-                sandbox=settings.sandbox,
-                metrics_of=engine.judges.metrics_of,
-                roles=lambda: _judged(folder, engine, budget),
-            )
+            summary = _score(settings, folder, engine, metrics, report, budget)
     return stopped or bool(budget.refused), summary
+
+
+def _score(
+    settings: RunSettings,
+    folder: RunFolder,
+    engine: Engine,
+    metrics: Iterable[Metric],
+    report: Reporter,
+    budget: Budget,
+) -> dict[str, Any]:
+    """Score what was played, within the budget. Returns the summary."""
+    engine.meter.admit = budget.admit
+    return score_run(
+        folder,
+        engine.judges.of,
+        settings.cutoffs,
+        settings.seed,
+        engine.judging_threads,
+        metrics,
+        progress=lambda scored, total: report(Progress("score", scored, total)),
+        sandbox=settings.sandbox,
+        metrics_of=engine.judges.metrics_of,
+        roles=lambda: _judged(folder, engine, budget),
+    )
+
+
+def _judged(folder: RunFolder, engine: Engine, budget: Budget) -> list[dict[str, Any]]:
+    """Count what judges were asked, and return the usage by role."""
+    asked = engine.meter.take_all()
+    budget.add(asked, tokens_of(asked))
+    return note_judging(folder, asked)
 
 
 def budget_of(settings: RunSettings) -> Budget:
@@ -163,13 +183,6 @@ def within(settings: RunSettings, budget: Budget) -> RunSettings | None:
         return None
     tokens, dollars = budget.left()
     return replace(settings, max_total_tokens=tokens, max_dollars=dollars)
-
-
-def _judged(folder: RunFolder, engine: Engine, budget: Budget) -> list[dict[str, Any]]:
-    """Count what judges were asked, and return the usage by role."""
-    asked = engine.meter.take_all()
-    budget.add(asked, tokens_of(asked))
-    return note_judging(folder, asked)
 
 
 def free_folder(settings: RunSettings) -> Path:
