@@ -25,7 +25,7 @@ class CreatedTools:
     """Calls functions that a model wrote. Safe in threads.
 
     A call runs in a session of its own, so that equal calls bring equal rows whatever came before;
-    what was run once is kept. Time is on the wall, so a machine that is busy may lose a call that an
+    what was run once is kept. Time is on the wall, so a busy machine may lose a call that an
     idle one ends: what ran out of time runs once more before that is kept.
 
     Args:

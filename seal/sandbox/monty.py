@@ -25,6 +25,7 @@ from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime
 from importlib import import_module
 from importlib.metadata import version
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from seal.core.errors import InfrastructureError, MissingExtraError
@@ -40,6 +41,7 @@ from seal.sandbox.outcomes import (
     unreadable,
     until_spent,
 )
+from seal.sandbox.quiet import quiet_worker
 from seal.sandbox.types import MOST_MESSAGE, MOST_OUTPUT, MOST_RESULT, Case, Limits, Outcome, Row
 
 if TYPE_CHECKING:
@@ -216,13 +218,22 @@ def _pool(monty: Any, limits: Limits) -> Iterator[Monty]:
     Raises:
         InfrastructureError: The worker cannot be started.
     """
+    failures = OSError, RuntimeError, monty.MontyError
     with ExitStack() as stack:
-        try:
-            grace = max(0.5, limits.seconds / 2)
-            pool = stack.enter_context(
-                monty.Monty(max_processes=1, feed_duration_limit_grace=grace)
+        grace = max(0.5, limits.seconds / 2)
+
+        def started(by: Path | None) -> Monty:
+            opened: Monty = monty.Monty(
+                binary_path=by, max_processes=1, feed_duration_limit_grace=grace
             )
-        except (OSError, RuntimeError, monty.MontyError) as error:
+            return stack.enter_context(opened)
+
+        try:
+            try:
+                pool = started(stack.enter_context(quiet_worker()))
+            except failures:  # where no script in a temporary folder may run, as under noexec
+                pool = started(None)
+        except failures as error:
             raise InfrastructureError(
                 f"the worker of {PACKAGE} cannot be started: {error}; install it again with "
                 f'pip install --force-reinstall "{PACKAGE}"'

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
+import sysconfig
 import threading
 from pathlib import Path
 
@@ -316,16 +318,43 @@ def test_the_text_of_an_exception_costs_the_harness_nothing() -> None:
     pytest.importorskip("pydantic_monty", reason="pydantic-monty comes with the extra dialogue")
     code = (
         "import resource\n"
-        "from seal.sandbox import Case\n"
+        "from seal.sandbox import Case, Limits\n"
         "from seal.sandbox.monty import MontySandbox\n"
         "def most(): return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss\n"
         "MontySandbox().run('def f(t): raise KeyError(1)', 'f', [], [Case({})])\n"
         "before = most()\n"
         "source = 'def f(t): raise ValueError(\"x\" * 100_000_000)'\n"
-        "(o,) = MontySandbox().run(source, 'f', [], [Case({})])\n"
+        "(o,) = MontySandbox(Limits(seconds=60.0)).run(source, 'f', [], [Case({})])\n"
         "print(o.status, len(o.message), o.message[:13], most() - before < 20_000)"
     )
 
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
 
     assert ran.stdout.split() == ["exception", "300", "ValueError:", "x", "True"], ran.stderr
+
+
+def test_a_worker_out_of_memory_prints_nothing_and_what_else_it_says_is_logged(
+    capfd: pytest.CaptureFixture[str],
+    caplog: pytest.LogCaptureFixture,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+) -> None:
+    pytest.importorskip("pydantic_monty", reason="pydantic-monty comes with the extra dialogue")
+    source = "def f(table): return {}['x' * 100_000_000]"
+    assert statuses(MontySandbox(), source, Case({})) == ["memory"]
+    assert (capfd.readouterr().err, caplog.text) == ("", "")
+
+    worker = shutil.which("monty", path=sysconfig.get_path("scripts"))
+    talking = tmp_path / "talking monty"
+    talking.write_text(f'#!/bin/sh\necho "no such library" >&2\nexec {worker} "$@"\n')
+    talking.chmod(0o755)
+    monkeypatch.setenv("MONTY_BIN", str(talking))
+    assert statuses(MontySandbox(), BY_CITY, Case({}, TABLE)) == ["pass"]
+    assert "a worker of the sandbox said: no such library" in caplog.text
+
+
+def test_a_worker_starts_where_no_script_may_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("pydantic_monty", reason="pydantic-monty comes with the extra dialogue")
+    monkeypatch.setattr(Path, "chmod", lambda path, mode: None)
+
+    assert statuses(MontySandbox(), BY_CITY, Case({}, TABLE)) == ["pass"]
