@@ -82,6 +82,7 @@ def compare(
     model_options: Mapping[str, Any] | None = None,
     base_url: str | None = None,
     cache_dir: str | Path | None = None,
+    preferences: str | Path | None = None,
     out: str | Path | None = None,
 ) -> dict[str, Any]:
     """Compare runs of one benchmark, paired by task, trial and goal.
@@ -103,6 +104,9 @@ def compare(
         model_options: Of the models.
         base_url: Their server.
         cache_dir: Where their answers are kept; None: the usual place.
+        preferences: File of recorded preferences between the runs, which make the win rate instead
+            of a judge: StableToolBench's preference_results, JSON or CSV, or CSV of
+            task_id,first,second,better (`seal.evaluation.judges.recorded_preferences`).
         out: Folder for comparison.json, .md, .tex (booktabs) and .html; None: nothing is written.
 
     Returns:
@@ -126,12 +130,18 @@ def compare(
             trial in common or measure otherwise, a folder that holds something else, or a judge
             where nothing is judged.
         UnknownNameError: No run has the metric; names the closest.
-        DataError: A folder is no run, is not scored, or a file of it is damaged.
+        DataError: A folder is no run, is not scored, or a file of it is damaged; preferences are of
+            other runs or in another format.
     """
     from seal.pipeline.comparison.study import CompareSettings
     from seal.pipeline.preferring import PreferenceSettings
     from seal.report.comparison import compare as beside
 
+    if preferences is not None and (judge_model or votes):
+        raise UsageError(
+            "recorded preferences are taken instead of a judge's: leave out --preferences, or the "
+            "judge's model and votes"
+        )
     if not win_rate and (judge_model or votes):
         raise UsageError(
             "a comparison asks a judge for the win rate alone: add --win-rate (from Python "
@@ -139,13 +149,19 @@ def compare(
         )
     store = None if cache_dir is None else Path(cache_dir)
     judging = PreferenceSettings(
-        judge_model, 1 if votes is None else votes, model_options or {}, base_url, store
+        judge_model,
+        1 if votes is None else votes,
+        model_options or {},
+        base_url,
+        store,
+        None if preferences is None else Path(preferences),
     )
+    judged = win_rate or preferences is not None
 
     folders = [getattr(run, "folder", run) for run in runs]
     paths = [Path(getattr(folder, "path", folder)) for folder in folders]
     asked = CompareSettings(
-        pairs, tuple(metrics), success, force, seed, resamples, judging if win_rate else None
+        pairs, tuple(metrics), success, force, seed, resamples, judging if judged else None
     )
     return beside(paths, asked, None if out is None else Path(out))
 

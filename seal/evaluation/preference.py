@@ -98,7 +98,8 @@ class Pairing:
     outcome: Literal["win", "lose", "tie"] | None
     """None: the judge failed, or said nothing usable."""
     by: str
-    """missing, solved, equal or judge; unusable or error where there is no outcome."""
+    """missing, solved, equal, judge or recorded; unusable, unrecorded or error where there is no
+    outcome."""
     answers: Counter[str] = field(default_factory=Counter)
     """first, second and tie: what a judge said, by where it stood, over all votes and orders."""
     votes: int = 0

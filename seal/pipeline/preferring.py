@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from seal.core.errors import DataError
 from seal.core.store import Store
-from seal.core.types import JSON, Goal, Task, Trajectory
+from seal.core.types import JSON, Task, Trajectory
 from seal.evaluation.goals import goal_steps
 from seal.evaluation.judges.measures import answer_of
+from seal.evaluation.judges.recorded_preferences import Place
 from seal.evaluation.llm_judge import LLMJudge
 from seal.evaluation.preference import (
     Contestant,
@@ -26,11 +27,14 @@ from seal.evaluation.preference import (
 from seal.pipeline.cast import Cast
 from seal.pipeline.judges import check_votes
 from seal.pipeline.places import cache_folder
+from seal.pipeline.preferences import recorded_preferences
 from seal.pipeline.run_folder import RunFolder
 from seal.pipeline.settings import RunSettings
 
 Judging = Callable[[Task, int], list[PreferenceJudge]]
 """(task, trial) to the judges of that chat, one a vote."""
+Deciding = Callable[[Place, Contestant, Contestant], Pairing]
+"""(goal, what the base did, what the run did) to how it came out."""
 Chat = tuple[str, int]
 """Task id, trial."""
 
@@ -48,6 +52,8 @@ class PreferenceSettings:
     base_url: str | None = None
     cache_dir: Path | None = None
     """Where answers are kept; None: the usual place."""
+    recorded: Path | None = None
+    """File of recorded preferences, which are taken instead of asking anybody."""
 
 
 def win_rate(run: RunFolder, base: RunFolder, settings: PreferenceSettings) -> dict[str, JSON]:
@@ -59,16 +65,21 @@ def win_rate(run: RunFolder, base: RunFolder, settings: PreferenceSettings) -> d
         settings: Who judges.
 
     Returns:
-        What `summarise_pairings` says, and `judge`, `unmatched`: chats that one of both has alone,
+        What `summarise_pairings` says, and `judge` (of recorded preferences
+        `RecordedPreferences.judge`), `unmatched`: chats that one of both has alone,
         and the goals that the run has `won` and `lost` and those `undecided`, which have no
         outcome: for each {task, trial, goal, by, reason}.
 
     Raises:
-        DataError: No chat is in both, or a run is damaged.
+        DataError: No chat is in both, a run is damaged, or recorded preferences are of other runs.
         UsageError: A judge that cannot be.
     """
     check_votes(settings.votes)
     seed = int(base.manifest().get("measure", {}).get("seed", 0))
+    if settings.recorded is not None:
+        found = recorded_preferences(run, base, settings.recorded)
+        told = _compared(run, base, lambda *_: lambda place, *_: found.pairing(place), seed)
+        return {"judge": found.judge(), **told}
     model = settings.judge_model
     asked = RunSettings(
         role_models={} if model is None else {"judge": model},
@@ -80,7 +91,7 @@ def win_rate(run: RunFolder, base: RunFolder, settings: PreferenceSettings) -> d
         cast = Cast(asked, store, None)
         for spec in cast.judge_specs:
             cast.check_able("judge", spec)
-        told = _compared(run, base, _judging(cast, settings.votes), seed)
+        told = _compared(run, base, _asking(_judging(cast, settings.votes)), seed)
         models = [cast.identity_of(spec) for spec in cast.judge_specs]
     name = preference_identity() if models else RulePreference.identity
     votes = settings.votes if models else 0
@@ -105,7 +116,17 @@ def _judging(cast: Cast, votes: int) -> Judging:
     return judges
 
 
-def _compared(run: RunFolder, base: RunFolder, judging: Judging, seed: int) -> dict[str, JSON]:
+def _asking(judging: Judging) -> Callable[[Task, int], Deciding]:
+    def of_chat(task: Task, trial: int) -> Deciding:
+        judges = judging(task, trial)
+        return lambda place, base, other: pair(task.goals[place[2]], base, other, judges)
+
+    return of_chat
+
+
+def _compared(
+    run: RunFolder, base: RunFolder, of_chat: Callable[[Task, int], Deciding], seed: int
+) -> dict[str, JSON]:
     ours, theirs = (_Side.of(side) for side in (run, base))
     both = sorted(ours.chats.keys() & theirs.chats.keys())
     if not both:
@@ -119,10 +140,10 @@ def _compared(run: RunFolder, base: RunFolder, judging: Judging, seed: int) -> d
     listed: dict[str, list[JSON]] = {"won": [], "lost": [], "undecided": []}
     for task_id, trial in both:
         task = tasks[task_id]
-        judges = judging(task, trial)
-        for position, goal in enumerate(task.goals):
+        decide = of_chat(task, trial)
+        for position in range(len(task.goals)):
             place = (task_id, trial, position)
-            pairing = _paired(goal, theirs.contestant(place), ours.contestant(place), judges)
+            pairing = _paired(place, theirs, ours, decide)
             found.append((numbers[task_id], pairing))
             kind = _LISTED[pairing.outcome]
             if kind is not None:
@@ -140,14 +161,14 @@ class _Side:
     """One of two runs."""
 
     chats: Mapping[Chat, Trajectory]
-    labels: Mapping[tuple[str, int, int], str]
-    """(task id, trial, goal) to the verdict of the pass rate."""
+    labels: Mapping[Place, str]
+    """Goal to the verdict of the pass rate."""
 
     @classmethod
     def of(cls, run: RunFolder) -> _Side:
         return cls({(t.task_id, t.trial): t for t in run.trajectories()}, _labels(run))
 
-    def contestant(self, place: tuple[str, int, int]) -> Contestant | None:
+    def contestant(self, place: Place) -> Contestant | None:
         """Return what was done for a goal; None where the infrastructure failed."""
         chat, goal = self.chats[place[:2]], place[2]
         if chat.failed:
@@ -156,22 +177,18 @@ class _Side:
         return Contestant(answer_of(chat, goal), label, goal_steps(chat, goal))
 
 
-def _paired(
-    goal: Goal,
-    base: Contestant | None,
-    other: Contestant | None,
-    judges: Sequence[PreferenceJudge],
-) -> Pairing:
+def _paired(place: Place, theirs: _Side, ours: _Side, decide: Deciding) -> Pairing:
+    base, other = theirs.contestant(place), ours.contestant(place)
     if base is None or other is None:
         return Pairing(None, "error", reason="the run failed")
-    return pair(goal, base, other, judges)
+    return decide(place, base, other)
 
 
-def _labels(run: RunFolder) -> dict[tuple[str, int, int], str]:
+def _labels(run: RunFolder) -> dict[Place, str]:
     return dict(_judged(run)) if run.scores_path.is_file() else {}
 
 
-def _judged(run: RunFolder) -> Iterator[tuple[tuple[str, int, int], str]]:
+def _judged(run: RunFolder) -> Iterator[tuple[Place, str]]:
     for score in run.scores():
         if score.metric == "pass_rate" and score.value is not None:
             yield (score.task_id, score.trial, score.goal), str(score.details.get("label", ""))

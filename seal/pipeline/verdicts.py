@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import logging
+from collections.abc import Mapping
 from pathlib import Path
 
 from seal.benchmarks.toolbench.verdicts import QueryVerdicts, VerdictFile, read_verdicts
@@ -37,7 +38,7 @@ def recorded_verdicts(folder: RunFolder, path: Path) -> Recorded:
             f"{path}: verdicts of another run: none of its {len(found.queries)} queries is a task "
             f"of {folder.path} with the same id and text; give the file of this run"
         )
-    _check_answers(folder, path, by_task)
+    check_answers(folder, path, {task_id: query.answer for task_id, query in by_task.items()})
     without = len(found.queries) - len(by_task)
     if without:
         _LOG.warning("%s: %d queries are no tasks of the run: left out", path, without)
@@ -48,31 +49,44 @@ def recorded_verdicts(folder: RunFolder, path: Path) -> Recorded:
 def _joined(folder: RunFolder, found: VerdictFile) -> dict[str, QueryVerdicts]:
     by_task = {}
     for task in folder.tasks():
-        query_id = task.id.rpartition("/")[2].partition("#")[0]
-        query = found.queries.get(query_id)
+        query = found.queries.get(query_id_of(task.id))
         if query is not None and _words(query.query) == _words(task.goals[0].text):
             by_task[task.id] = query
     return by_task
 
 
-def _check_answers(folder: RunFolder, path: Path, by_task: dict[str, QueryVerdicts]) -> None:
-    """Raise DataError where an answer that was judged is not the run's."""
+def query_id_of(task_id: str) -> str:
+    """Return what upstream's files of verdicts call a task."""
+    return task_id.rpartition("/")[2].partition("#")[0]
+
+
+def check_answers(
+    folder: RunFolder, path: Path, judged: Mapping[str, str | None], kind: str = "verdicts"
+) -> None:
+    """Raise DataError where an answer that was judged is not the run's.
+
+    Args:
+        folder: The run.
+        path: Of the file that says what was judged.
+        judged: Task id to the answer in the first trial; None: unknown.
+        kind: What the file holds.
+    """
     differing, first = 0, ""
     for trajectory in folder.trajectories():
-        query = by_task.get(trajectory.task_id)
+        answer = judged.get(trajectory.task_id)
         # What a run that did not finish said last is no answer, and depends on who tells it.
-        if query is None or trajectory.trial or query.answer is None:
+        if trajectory.trial or answer is None:
             continue
         said = answer_of(trajectory, 0)
-        if _words(said) != _words(query.answer):
+        if _words(said) != _words(answer):
             differing += 1
             first = first or (
-                f"task {trajectory.task_id}: judged was {shortened(query.answer)}, "
+                f"task {trajectory.task_id}: judged was {shortened(answer)}, "
                 f"the run says {shortened(said)}"
             )
     if differing:
         raise DataError(
-            f"{path}: verdicts of another run: {differing} of {len(by_task)} answers are not those "
+            f"{path}: {kind} of another run: {differing} of {len(judged)} answers are not those "
             f"of {folder.path}, such as {first}; give the file of this run"
         )
 

@@ -33,8 +33,9 @@ def preference_grid(pair: Mapping[str, Any]) -> Grid:
 
 def judges_of(pair: Mapping[str, Any]) -> str:
     """Return who judged two runs against each other."""
-    models = pair["win_rate"]["judge"]["models"]
-    return ", ".join(str(model.get("model")) for model in models) or "rule"
+    judge = pair["win_rate"]["judge"]
+    named = ", ".join(str(model.get("model")) for model in judge["models"])
+    return named or str(judge["judge"]).partition("/")[0]
 
 
 def preference_figures(pair: Mapping[str, Any]) -> tuple[str, ...]:
@@ -55,6 +56,7 @@ def preference_lines(pair: Mapping[str, Any]) -> Iterator[str]:
     found = pair["win_rate"]
     decided = ", ".join(f"{by} {count}" for by, count in found["by"].items())
     yield f"win rate: {found['goals']} goals, decided by {decided}"
+    yield from _recorded_lines(found["judge"])
     order = found["order"]
     if order["answers"]:
         yield (
@@ -69,3 +71,16 @@ def preference_lines(pair: Mapping[str, Any]) -> Iterator[str]:
         yield f"no outcome: {place}: {goal['by']}: {one_line(goal['reason'], _LONGEST)}"
     if len(found["undecided"]) > SHOWN:
         yield f"and {len(found['undecided']) - SHOWN} more goals without an outcome"
+
+
+def _recorded_lines(judge: Mapping[str, Any]) -> Iterator[str]:
+    """Yield what of a file of recorded preferences was taken; nothing of a judge that was asked."""
+    if "file" not in judge:
+        return
+    left_out = [f"{reason} {count}" for reason, count in judge["left_out"].items()]
+    told = f"; left out: {', '.join(left_out)}" if left_out else ", none left out"
+    yield f"recorded in {one_line(judge['file'], _LONGEST)}: goals taken {judge['taken']}{told}"
+    for problem in judge["problems"][:SHOWN]:
+        yield f"not taken: {one_line(problem, _LONGEST)}"
+    if len(judge["problems"]) > SHOWN:
+        yield f"and {len(judge['problems']) - SHOWN} more rows that were not taken"

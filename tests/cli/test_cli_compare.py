@@ -82,3 +82,15 @@ def test_what_cannot_be_compared_is_one_clear_line(
     assert failed.returncode == 2
     assert says in failed.stderr
     assert failed.stderr.count("\n") == 1
+
+
+def test_recorded_preferences_make_the_win_rate(called, small, tmp_path: Path) -> None:
+    chat = seal.Trajectory("t", 0, (), stops=(seal.Stop("done"),))
+    for name in small:
+        write_records(tmp_path / name / "trajectories.jsonl", [chat])
+    (tmp_path / "p.csv").write_text("task_id,first,second,better\nt,one,other,second\n")
+    done = called("compare", *small, "--force", "--preferences", "p.csv")
+    assert done.returncode == 0, done.stderr
+    assert "recorded in p.csv: goals taken 1, none left out" in done.stdout
+    refused = called("compare", *small, "--force", "--preferences", "p.csv", "--votes", "3")
+    assert refused.returncode == 2 and "leave out --preferences" in refused.stderr

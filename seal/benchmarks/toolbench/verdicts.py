@@ -2,15 +2,16 @@
 
 - verdicts, JSON: query id to `{query, final_step, is_solved: {run: "AnswerStatus.Solved"}}`; the
   same as CSV with tabs and Python literals, columns `query_id, query, model_final_step, is_solved`
-- preferences, JSON: query id to `{model: points, model: points, round_0: "complete"...}`
+- preferences, JSON: query id to `{model: points, model: points, round_0: "complete"...}`; the same
+  as CSV with tabs, where `preference_label` is 1 (the reference is better), 2 (the other) or 3
 """
 
 from __future__ import annotations
 
 import csv
 import sys
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,12 @@ from seal.core.literals import literal_value
 _STATUS = "AnswerStatus."
 _FINAL = "Final step: "
 _COLUMNS = ("query_id", "query", "model_final_step", "is_solved")
+_PREFERRED = (
+    "query_id", "query", "ref_model", "output_model", "ref_model_final_step",
+    "output_model_final_step", "preference_label",
+)  # fmt: skip
+_POINTS = {"1": (1, 0), "2": (0, 1), "3": (0, 0)}
+_ROUND = "round_"
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +65,12 @@ class PreferenceFile:
     """In the order of the file: the reference first."""
     points: Mapping[str, tuple[int, int]]
     """Query id to the points of each."""
+    unjudged: frozenset[str] = frozenset()
+    """Queries without points of which no round is complete."""
+    queries: Mapping[str, str] = field(default_factory=dict)
+    """Query id to its text; empty where the file tells none, as JSON."""
+    answers: Mapping[str, tuple[str | None, str | None]] = field(default_factory=dict)
+    """Query id to the final answers that were judged, in the order of `models`; as `queries`."""
 
     def shares(self) -> dict[str, float]:
         """Return win, lose and tie of the second model over queries, each in [0, 1]."""
@@ -87,29 +100,62 @@ def read_verdicts(path: Path) -> VerdictFile:
 
 
 def read_preferences(path: Path) -> PreferenceFile:
-    """Return the preferences of a file.
+    """Return the preferences of a file, JSON or CSV.
 
     Raises:
         DataError: The file cannot be read, or is none of two models throughout.
     """
+    found = _preference_table(path) if path.suffix == ".csv" else _preference_points(path)
+    if not found.points:
+        raise DataError(f"{path}: no preferences; expected a file of preference_results")
+    return found
+
+
+def _preference_points(path: Path) -> PreferenceFile:
     points: dict[str, tuple[int, int]] = {}
+    unjudged = set()
     models: tuple[str, ...] = ()
     for query_id, record in _json_records(path):
-        given = {key: value for key, value in record.items() if not key.startswith("round_")}
+        given = {key: value for key, value in record.items() if not key.startswith(_ROUND)}
         names = tuple(given)
         if len(names) != 2 or (models and {*names} != {*models}):
             raise DataError(
                 f"{path}: query {query_id}: expected points of two models"
-                f"{f', {models[0]} and {models[1]}' if models else ''}, got {shortened(record)}"
+                f"{f', {models[0]} and {models[1]}' if models else ''}, as in "
+                f"preference_results, got {shortened(record)}"
             )
         models = models or names
         first, second = (given[model] for model in models)
         if type(first) is not int or type(second) is not int:
             raise DataError(f"{path}: query {query_id}: points are no whole numbers: {given}")
         points[query_id] = (first, second)
-    if not points:
-        raise DataError(f"{path}: no preferences; expected a file of preference_results")
-    return PreferenceFile(path, (models[0], models[1]), points)
+        rounds = [value for key, value in record.items() if key.startswith(_ROUND)]
+        # Points can also come without a complete round: where an answer is missing.
+        if not first and not second and "complete" not in rounds:
+            unjudged.add(query_id)
+    pair = (models[0], models[1]) if models else ("", "")
+    return PreferenceFile(path, pair, points, frozenset(unjudged))
+
+
+def _preference_table(path: Path) -> PreferenceFile:
+    points: dict[str, tuple[int, int]] = {}
+    queries: dict[str, str] = {}
+    answers: dict[str, tuple[str | None, str | None]] = {}
+    models = ("", "")
+    for row in _table(path, _PREFERRED):
+        query_id, label = str(row["query_id"]), str(row["preference_label"])
+        names = (str(row["ref_model"]), str(row["output_model"]))
+        if label not in _POINTS or (points and names != models):
+            raise DataError(
+                f"{path}: query {query_id}: expected preference_label 1, 2 or 3"
+                f"{f' of {models[0]} and {models[1]}' if points else ''}, got "
+                f"{shortened(label)} of {names[0]} and {names[1]}"
+            )
+        models = names
+        points[query_id], queries[query_id] = _POINTS[label], str(row["query"])
+        steps = (row["ref_model_final_step"], row["output_model_final_step"])
+        answers[query_id] = (_final_answer(steps[0]), _final_answer(steps[1]))
+    return PreferenceFile(path, models, points, queries=queries, answers=answers)
 
 
 def _json_records(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
@@ -128,17 +174,26 @@ def _json_records(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
 
 
 def _csv_records(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    for row in _table(path, _COLUMNS):
+        solved = _literal(row["is_solved"], "is_solved")
+        record = {"query": row["query"], "final_step": row["model_final_step"]}
+        yield str(row["query_id"]), {**record, "is_solved": solved}
+
+
+def _table(path: Path, columns: Sequence[str]) -> Iterator[Mapping[str, Any]]:
+    """Yield the rows of a table by tabs.
+
+    Raises:
+        DataError: The file cannot be read, or lacks one of the columns.
+    """
     csv.field_size_limit(sys.maxsize)
     try:
         with path.open(encoding="utf-8", newline="") as lines:
             table = csv.DictReader(lines, delimiter="\t")
-            lacking = [name for name in _COLUMNS if name not in (table.fieldnames or ())]
+            lacking = [name for name in columns if name not in (table.fieldnames or ())]
             if lacking:
                 raise DataError(f"{path}: no column {', '.join(lacking)}; expected them, by tabs")
-            for row in table:
-                solved = _literal(row["is_solved"], "is_solved")
-                record = {"query": row["query"], "final_step": row["model_final_step"]}
-                yield str(row["query_id"]), {**record, "is_solved": solved}
+            yield from table
     except OSError as error:
         raise DataError(f"{path}: {error.strerror}") from None
     except (UnicodeDecodeError, csv.Error) as error:

@@ -50,6 +50,14 @@ JudgeModels = Annotated[
         help="With --win-rate: PROVIDER/MODEL of that judge; repeated, they vote together.",
     ),
 ]
+Preferences = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE",
+        help="Win rate by recorded preferences instead of a judge: preference_results, JSON or "
+        "CSV, or CSV of task_id,first,second,better (first, second or tie).",
+    ),
+]
 Out = Annotated[
     Path | None,
     typer.Option(metavar="DIR", help="Folder for comparison.json, .md, .tex and .html."),
@@ -71,6 +79,7 @@ def command(
     model_option: ModelOptions = None,
     base_url: BaseUrl = None,
     cache_dir: CacheDir = None,
+    preferences: Preferences = None,
     out: Out = None,
     json: Json = False,
 ) -> int:
@@ -100,6 +109,7 @@ def command(
             model_options=typed_pairs("--model-option", model_option),
             base_url=base_url,
             cache_dir=cache_dir,
+            preferences=preferences,
             out=out,
         )
         result.result(content)

@@ -1,0 +1,137 @@
+"""Preferences between runs that were recorded elsewhere: our own table, and what it comes to.
+
+The table is CSV in UTF-8, a row a vote: columns `task_id`, `first`, `second` and `better`, and
+maybe `trial`, `goal` (0 where there is none) and `rater`. `first` and `second` name the two runs,
+by their folder or their model; `better` is first, second or tie. The rows of a goal are votes on
+it, whichever run stands first.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator
+from dataclasses import dataclass
+from io import StringIO
+from pathlib import Path
+from typing import Literal
+
+from seal.core.errors import DataError, shortened
+from seal.evaluation.preference import Pairing
+
+IDENTITY = "recorded/1"
+COLUMNS = ("task_id", "first", "second", "better")
+CHOICES = ("first", "second", "tie")
+UNRECORDED = Pairing(None, "unrecorded", reason="the file says nothing of this goal")
+"""What a goal comes to of which nothing was recorded."""
+Place = tuple[str, int, int]
+"""Task id, trial, goal."""
+
+
+@dataclass(frozen=True, slots=True)
+class Vote:
+    """What one row says."""
+
+    where: str
+    """File and line."""
+    place: Place
+    runs: tuple[str, str]
+    """Names of the first and the second."""
+    better: str
+    """Of `CHOICES`."""
+    rater: str
+    """Empty where the table names none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ballots:
+    """What was recorded of one goal: how many votes are for whom."""
+
+    base: int = 0
+    run: int = 0
+    tie: int = 0
+
+    def pairing(self) -> Pairing:
+        """Return how the goal came out: more votes win, as many tie."""
+        told = f"{self.run} to {self.base} votes" + (f", {self.tie} ties" if self.tie else "")
+        outcome: Literal["win", "lose", "tie"] = (
+            "win" if self.run > self.base else "lose" if self.run < self.base else "tie"
+        )
+        return Pairing(outcome, "recorded", reason=told)
+
+
+def read_votes(path: Path) -> tuple[list[Vote], list[str]]:
+    """Return the votes of a table, and the rows that are none, by file and line with the reason.
+
+    Raises:
+        DataError: The file cannot be read, lacks a column, or has two votes of one rater on a goal.
+    """
+    votes: list[Vote] = []
+    problems: list[str] = []
+    for row in _rows(path):
+        if isinstance(row, str):
+            problems.append(row)
+        else:
+            votes.append(row)
+    _check_raters(path, votes)
+    return votes, problems
+
+
+def _check_raters(path: Path, votes: list[Vote]) -> None:
+    met: dict[tuple[Place, frozenset[str], str], str] = {}
+    for vote in votes:
+        if vote.rater:
+            first = met.setdefault((vote.place, frozenset(vote.runs), vote.rater), vote.where)
+            if first is not vote.where:
+                raise DataError(
+                    f"{path}: {vote.where}: {vote.rater} compared these runs in task "
+                    f"{vote.place[0]} in {first} already; leave one of both rows in"
+                )
+
+
+def _rows(path: Path) -> Iterator[Vote | str]:
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except OSError as error:
+        raise DataError(f"{path}: {error.strerror}; give a file of preferences") from None
+    except UnicodeDecodeError as error:
+        raise DataError(f"{path}: no UTF-8 text: {error}; save it as CSV in UTF-8") from None
+    table = csv.DictReader(StringIO(text, newline=""), restkey="", strict=True)
+    lacking = {*COLUMNS} - {*_header(table)}
+    if lacking:
+        raise DataError(
+            f"{path}: no preferences: no column {', '.join(sorted(lacking))}; expected columns "
+            f"{', '.join(COLUMNS)} by commas, or a file of StableToolBench's preference_results"
+        )
+    while True:
+        where = f"{path.name}, line {table.line_num + 1}"
+        try:
+            row = next(table, None)
+        except csv.Error as error:
+            yield f"{where}: malformed: {error}"
+            continue
+        if row is None:
+            return
+        yield _vote(where, {name: (text or "").strip() for name, text in row.items() if name})
+
+
+def _header(table: csv.DictReader[str]) -> list[str]:
+    try:
+        return list(table.fieldnames or ())
+    except csv.Error:
+        return []
+
+
+def _vote(where: str, row: dict[str, str]) -> Vote | str:
+    """Return the vote of a row; a text for one that is none."""
+    better = row["better"].lower()
+    if better not in CHOICES:
+        return f"{where}: better {shortened(better)}: expected {', '.join(CHOICES)}"
+    if not row["task_id"] or not row["first"] or not row["second"]:
+        return f"{where}: task_id, first or second is empty"
+    if row["first"] == row["second"]:
+        return f"{where}: first and second are both {shortened(row['first'])}"
+    numbers = [row.get(name) or "0" for name in ("trial", "goal")]
+    if not all(number.isascii() and number.isdecimal() for number in numbers):
+        return f"{where}: trial and goal {', '.join(numbers)}: expected whole numbers"
+    place = (row["task_id"], int(numbers[0]), int(numbers[1]))
+    return Vote(where, place, (row["first"], row["second"]), better, row.get("rater", ""))
