@@ -81,8 +81,8 @@ class Services:
     environment: Environment
     retrieve: Callable[[Query, int], list[tuple[Tool, float]]]
     """(query, k) to at least k tools where there are so many, best first."""
-    judge: Callable[[str, Goal, str, Sequence[Step]], Verdict]
-    """(role, goal, answer, steps) to a verdict that knows no gold."""
+    judge: Callable[[str, ChatModel, Goal, str, Sequence[Step]], Verdict]
+    """(role, its model, goal, answer, steps) to a verdict that knows no gold."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from seal.agents.briefs import reduced
@@ -84,6 +85,9 @@ class View:
             json_object=json_object,
             goal=self.goal,
         )
+        return self._asked(request)
+
+    def _asked(self, request: Request) -> Completion:
         model = self._chat.services.model(self.role)
         answer = checked_completion(self.role, model.complete(request))
         self.usage = self.usage + answer.usage
@@ -126,8 +130,18 @@ class View:
         return chat.offers.add(tool for tool, _ in found[:k])
 
     def judge(self, answer: str) -> Verdict:
-        """Return a verdict that knows no gold."""
+        """Return a verdict that knows no gold; its tokens are counted as the role's."""
         chat = self._chat
         goal = Goal(chat.goal.text)
         current = [step for step in chat.steps if step.goal == self.goal]
-        return chat.services.judge(self.role, goal, answer, current)
+        return chat.services.judge(self.role, _Own(self._asked), goal, answer, current)
+
+
+@dataclass(frozen=True, slots=True)
+class _Own:
+    """A role's model, whose tokens are counted as those of the role."""
+
+    asked: Callable[[Request], Completion]
+
+    def complete(self, request: Request) -> Completion:
+        return self.asked(request)

@@ -18,7 +18,7 @@ from seal.agents.teams import ORCHESTRATOR, USER, Team, build_team
 from seal.benchmarks.pool import StoredPool
 from seal.core.canonical import digest
 from seal.core.errors import SealError, UnknownNameError, UsageError
-from seal.core.protocols import Agent, Retriever
+from seal.core.protocols import Agent, ChatModel, Retriever
 from seal.core.store import Store
 from seal.core.types import JSON, Goal, Query, Ranking, Step, Task, Tool, Trajectory, Verdict
 from seal.pipeline.cast import Cast, is_player
@@ -266,8 +266,10 @@ class Engine:
         offers = Offers()
         environment = self._environments.open(task, trial, offers.names)
 
-        def judge(role: str, goal: Goal, answer: str, steps: Sequence[Step]) -> Verdict:
-            return self._cast.check(role, models(role), goal, answer, list(steps))
+        def judge(
+            role: str, model: ChatModel, goal: Goal, answer: str, steps: Sequence[Step]
+        ) -> Verdict:
+            return self._cast.check(role, model, goal, answer, list(steps))
 
         def record(step: Step) -> None:
             if self._stopping:

@@ -34,13 +34,14 @@ _KINDS = (UsageError, DataError, InfrastructureError, BudgetError, SealError)
 class ProcessWorkers:
     """Processes that build their engines from the same settings.
 
-    They end with this process, however it ends.
+    They end with this process, however it ends; jobs are taken `ahead` as by `ThreadWorkers`.
     """
 
     settings: RunSettings
     folder: RunFolder
     processes: int
     threads: int
+    ahead: bool = True
 
     def outcomes(self, jobs: Iterator[Job]) -> Generator[Outcome, None, None]:
         """Yield outcomes as they come.
@@ -90,7 +91,7 @@ class ProcessWorkers:
         for job in jobs:
             todo.put(job)
             running += 1
-            if running >= 2 * self.processes * self.threads:
+            if running >= self.processes * self.threads * (1 + self.ahead):
                 yield self._next(crew, done)
                 running -= 1
         for _ in range(running):

@@ -205,7 +205,7 @@ def _play(
         done = {pair for pair in journal.finished if pair[0] in order and pair[1] < settings.trials}
         tally = _Tally(len(order) * settings.trials, len(done), budget)
         jobs = _jobs(settings, folder, engine, done, tally)
-        workers = _workers(settings, folder, engine)
+        workers = _workers(settings, folder, engine, budget)
         for outcome in stack.enter_context(closing(workers.outcomes(jobs))):
             timings.add(outcome)  # first: a run killed between the two plays and counts it again
             if outcome.line is not None:
@@ -261,10 +261,11 @@ def _jobs(
                 yield Job(task, trial, rankings, found.failures.get(task.id, ""))
 
 
-def _workers(settings: RunSettings, folder: RunFolder, engine: Engine) -> Workers:
+def _workers(settings: RunSettings, folder: RunFolder, engine: Engine, budget: Budget) -> Workers:
+    ahead = budget.left() == (None, None)  # else no chat may wait while the budget runs out
     if settings.processes == 1:
-        return ThreadWorkers(engine, settings.workers)
-    return ProcessWorkers(settings, folder, settings.processes, settings.workers)
+        return ThreadWorkers(engine, settings.workers, ahead)
+    return ProcessWorkers(settings, folder, settings.processes, settings.workers, ahead)
 
 
 def _write_rankings(folder: RunFolder) -> None:

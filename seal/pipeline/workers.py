@@ -118,10 +118,17 @@ def _error(job: Job, text: str) -> Trajectory:
 
 @dataclass(frozen=True, slots=True)
 class ThreadWorkers:
-    """Threads of this process."""
+    """Threads of this process.
+
+    Args:
+        engine: Plays.
+        threads: How many.
+        ahead: Whether jobs are taken that wait for a thread; else each begins at once.
+    """
 
     engine: Engine
     threads: int
+    ahead: bool = True
 
     def outcomes(self, jobs: Iterator[Job]) -> Generator[Outcome, None, None]:
         """Yield outcomes as they come."""
@@ -130,7 +137,7 @@ class ThreadWorkers:
             try:
                 for job in jobs:
                     running.add(pool.submit(play_job, self.engine, job))
-                    if len(running) >= 2 * self.threads:
+                    if len(running) >= self.threads * (1 + self.ahead):
                         done, running = wait(running, return_when=FIRST_COMPLETED)
                         yield from _results(done)
                 while running:

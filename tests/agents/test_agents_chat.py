@@ -324,7 +324,7 @@ def test_user_with_a_brief_answers_and_ends_the_conversation():
 def test_checker_judges_without_gold_and_may_send_back():
     seen: list[Goal] = []
 
-    def judge(role, goal, answer, steps):
+    def judge(role, model, goal, answer, steps):
         seen.append(goal)
         return Verdict("unsolved", "no city named") if len(seen) == 1 else Verdict("solved", "ok")
 

@@ -178,7 +178,7 @@ class Studio:
             model=cache(lambda role: self._models(role, assignment)),
             environment=self._environments.open(task, 0, offers.names),
             retrieve=lambda query, k: [],
-            judge=lambda role, goal, answer, steps: Verdict("unsure"),
+            judge=lambda role, model, goal, answer, steps: Verdict("unsure"),
         )
         return Conversation(
             task,

@@ -126,7 +126,7 @@ def played_by_oracle(task: Task, tools: Mapping[str, Tool]) -> Trajectory:
         model=lambda role: oracle,
         environment=Replay(task),
         retrieve=lambda query, k: [],
-        judge=lambda role, goal, answer, steps: Verdict("unsure"),
+        judge=lambda role, model, goal, answer, steps: Verdict("unsure"),
     )
     goals = tuple(range(len(task.goals)))
     chat = Conversation(
