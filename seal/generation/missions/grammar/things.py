@@ -185,10 +185,9 @@ class Things:
                     yield Mention(thing, frozenset(), number, by_user, thing.sort.noun)
                 yield from self._results(act, node, number)
         for sort in self._language.sorts.values():
-            for thing, forms in self.known(sort) if sort.noun else ():
-                if _is_in(forms, self._texts[number]):
-                    by_user = _is_in(forms, request)
-                    yield Mention(thing, frozenset(), number, by_user, sort.noun)
+            for thing in _found(sort.name, self._today, self._texts[number]) if sort.noun else ():
+                by_user = thing in _found(sort.name, self._today, request)
+                yield Mention(thing, frozenset(), number, by_user, sort.noun)
 
     def _given(self, act: Act, node: Node) -> Iterator[Thing]:
         for slot in act.slots:
@@ -233,6 +232,12 @@ def _things(name: str, today: date) -> tuple[tuple[Thing, frozenset[str]], ...]:
     sort = language().sorts[name]
     made = Things((), today)
     return tuple((thing, frozenset(made.forms(thing))) for thing in _all(sort, made, today))
+
+
+@lru_cache(maxsize=4096)
+def _found(name: str, today: date, text: str) -> tuple[Thing, ...]:
+    """Return the things of a sort that a text in lower case names."""
+    return tuple(thing for thing, forms in _things(name, today) if _is_in(forms, text))
 
 
 def _all(sort: Sort, made: Things, today: date) -> Iterator[Thing]:
