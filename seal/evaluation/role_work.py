@@ -16,7 +16,8 @@ right: passed. A checker that says unsure neither sends back nor lets pass.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
+from typing import Literal, NamedTuple, get_args
 
 from seal.core.conditions import Called
 from seal.core.types import Goal, Step, Task, ToolCall, Trajectory
@@ -29,6 +30,16 @@ CHECKER = "checker"
 MANAGER = "execution_manager"
 ORCHESTRATOR = "orchestrator"
 _JUDGED = RuleJudge()
+Outcome = Literal["caught", "caused", "missed", "passed"]
+OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)
+
+
+class Place(NamedTuple):
+    """A step of a chat."""
+
+    task: str
+    trial: int
+    step: int
 
 
 @dataclass(slots=True)
@@ -36,19 +47,28 @@ class Work:
     """What one role did."""
 
     replies: int = 0
-    goals: int = 0
-    """In which it spoke."""
+    goals: set[tuple[str, int, int]] = field(default_factory=set)
+    """(task id, trial, goal) in which it spoke."""
     tokens_in: int = 0
     tokens_out: int = 0
-    caught: int = 0
-    caused: int = 0
-    missed: int = 0
-    passed: int = 0
-    _goals: set[tuple[str, int, int]] = field(default_factory=set, repr=False)
+    places: dict[Outcome, list[Place]] = field(
+        default_factory=lambda: {outcome: [] for outcome in OUTCOMES}
+    )
+    """Where it caught an error, caused one, missed one, or rightly let pass."""
+
+    def count(self, outcome: Outcome) -> int:
+        """Return how often it did so."""
+        return len(self.places[outcome])
 
     def record(self) -> dict[str, int]:
         """Return the counts."""
-        return {name: value for name, value in asdict(self).items() if name != "_goals"}
+        return {
+            "replies": self.replies,
+            "goals": len(self.goals),
+            "tokens_in": self.tokens_in,
+            "tokens_out": self.tokens_out,
+            **{outcome: self.count(outcome) for outcome in OUTCOMES},
+        }
 
 
 class RoleWork:
@@ -65,9 +85,9 @@ class RoleWork:
             steps = goal_steps(trajectory, position)
             key = (task.id, trajectory.trial, position)
             self._count_replies(steps, key)
-            for role, outcome in _outcomes(goal, steps):
-                work = self.roles[role]
-                setattr(work, outcome, getattr(work, outcome) + 1)
+            for role, outcome, step in _outcomes(goal, steps):
+                place = Place(task.id, trajectory.trial, step.index)
+                self.roles[role].places[outcome].append(place)
 
     def _count_replies(self, steps: Sequence[Step], key: tuple[str, int, int]) -> None:
         turns = set()
@@ -76,33 +96,33 @@ class RoleWork:
             if step.turn not in turns:
                 turns.add(step.turn)
                 work.replies += 1
-            if key not in work._goals:
-                work._goals.add(key)
-                work.goals += 1
+            work.goals.add(key)
             if step.usage is not None:
                 work.tokens_in += step.usage.tokens_in
                 work.tokens_out += step.usage.tokens_out
 
 
-def _outcomes(goal: Goal, steps: Sequence[Step]) -> Iterator[tuple[str, str]]:
+def _outcomes(goal: Goal, steps: Sequence[Step]) -> Iterator[tuple[str, Outcome, Step]]:
+    """Yield which role did what, and in which step it did so."""
     gold = _gold_calls(goal)
     for place, step in enumerate(steps):
         if step.author == VERIFIER:
             wrong = _wrong_step(gold, steps[:place])
             if wrong is not None:
-                yield VERIFIER, _outcome(not _accepts(step), wrong)
+                yield VERIFIER, _outcome(not _accepts(step), wrong), step
         elif step.author == CHECKER:
             verdict = _JUDGED.judge(goal, _answer(steps[:place]), steps[:place])
             label = step.content.partition(":")[0].strip()
             if verdict.label != "unsure" and label in ("solved", "unsolved"):
-                yield CHECKER, _outcome(label == "unsolved", verdict.label == "unsolved")
+                wrong = verdict.label == "unsolved"
+                yield CHECKER, _outcome(label == "unsolved", wrong), step
     if gold:
-        for made in _made_by_substep(steps):
+        for handed, made in _made_by_substep(steps):
             fitting = any(_is_gold(call, gold) for call in made)
-            yield PLANNER, "passed" if fitting else "caused"
+            yield PLANNER, "passed" if fitting else "caused", handed
 
 
-def _outcome(sent_back: bool, wrong: bool) -> str:
+def _outcome(sent_back: bool, wrong: bool) -> Outcome:
     if sent_back:
         return "caught" if wrong else "caused"
     return "missed" if wrong else "passed"
@@ -135,8 +155,8 @@ def _is_gold(call: ToolCall, gold: Sequence[Called]) -> bool:
     return any(each.tool == call.tool and each.accepts(call.arguments) for each in gold)
 
 
-def _made_by_substep(steps: Sequence[Step]) -> Iterator[list[ToolCall]]:
-    """Yield the calls that were made for each sub-step of a plan."""
+def _made_by_substep(steps: Sequence[Step]) -> Iterator[tuple[Step, list[ToolCall]]]:
+    """Yield the step that hands over each sub-step of a plan, and the calls made for it."""
     planned = next((n for n, step in enumerate(steps) if step.author == PLANNER), None)
     if planned is None:
         return
@@ -146,7 +166,7 @@ def _made_by_substep(steps: Sequence[Step]) -> Iterator[list[ToolCall]]:
         if n > planned and step.author == ORCHESTRATOR and step.recipient == MANAGER
     ]
     for start, end in zip(handed, [*handed[1:], len(steps)], strict=True):
-        yield made_calls(steps[start:end])
+        yield steps[start], made_calls(steps[start:end])
 
 
 def roles_record(work: Mapping[str, Work]) -> list[dict[str, int | str]]:

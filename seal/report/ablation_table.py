@@ -25,9 +25,9 @@ def ablation_tables(content: Mapping[str, Any]) -> Iterator[Any]:
     Args:
         content: Of comparison.json.
     """
-    for grid in _grids(content, content["protocol"]["told"]):
+    for grid in ablation_grids(content, content["protocol"]["told"]):
         yield drawn(grid)
-    for line in _lines(content):
+    for line in ablation_lines(content):
         yield printable(line)
 
 
@@ -40,15 +40,22 @@ def write_markdown(content: Mapping[str, Any], folder: Path) -> Path:
     """
     protocol = content["protocol"]
     parts = [f"# Ablation of {protocol['ablation']} on {escape_markdown(str(protocol['pool']))}"]
-    parts += [markdown(grid) for grid in _grids(content, None)]
-    parts += [f"- {escape_markdown(line)}" for line in (*_lines(content), *content["notes"])]
+    parts += [markdown(grid) for grid in ablation_grids(content, None)]
+    parts += [
+        f"- {escape_markdown(line)}" for line in (*ablation_lines(content), *content["notes"])
+    ]
     with AtomicFile(folder / MARKDOWN) as file:
         file.write(("\n\n".join(parts) + "\n").encode())
     return folder / MARKDOWN
 
 
-def _grids(content: Mapping[str, Any], metrics: Sequence[str] | None) -> Iterator[Grid]:
-    """Yield the tables of an ablation; `metrics`: those that are told, None: all."""
+def ablation_grids(content: Mapping[str, Any], metrics: Sequence[str] | None) -> Iterator[Grid]:
+    """Yield the tables of an ablation.
+
+    Args:
+        content: Of comparison.json.
+        metrics: Those that are told; None: all.
+    """
     if "roles" in content:
         yield _roles_grid(content["roles"])
     if "costs" in content:
@@ -176,7 +183,7 @@ def _correlations_grid(correlations: Iterable[Mapping[str, Any]]) -> Grid:
     return Grid("rank correlation of J_avg with error rates", columns, rows)
 
 
-def _lines(content: Mapping[str, Any]) -> Iterator[str]:
+def ablation_lines(content: Mapping[str, Any]) -> Iterator[str]:
     """Yield what stands below the tables: tasks and errors, and why pairs were left out."""
     for row in content["runs"]:
         yield f"{row['condition']}: {row['tasks']} tasks, {row['errors']} errors" + (

@@ -7,11 +7,18 @@ from pathlib import Path
 from typing import Any
 
 from seal.core.errors import MissingExtraError
+from seal.pipeline.run_folder import RunFolder
+from seal.report.ablation_section import AblationSection
 from seal.report.ablation_table import write_markdown
 from seal.report.frames import PARQUET, SWEEP_PARQUET, write_parquet, write_sweep_parquet
+from seal.report.html import write_report
 from seal.report.retrieval_figures import draw_figures
+from seal.report.sections import Section, default_sections
 from seal.report.similarity_figure import draw_similarity
 from seal.report.sweep_figures import draw_sweep
+
+REPORT = "report.html"
+"""Of the runs of an ablation."""
 
 
 def write_tables_and_figures(result: Mapping[str, Any], folder: Path) -> list[str]:
@@ -43,7 +50,10 @@ def write_sweep(content: Mapping[str, Any], folder: Path) -> list[str]:
 
 
 def write_ablation(content: Mapping[str, Any], folder: Path) -> list[str]:
-    """Write comparison.md and, of similarity, the figure into an ablation's folder.
+    """Write comparison.md into an ablation's folder.
+
+    Also report.html, all runs side by side below the ablation's own tables, whose numbers lead to
+    their tasks and steps; of similarity the figure.
 
     Args:
         content: Of comparison.json.
@@ -53,6 +63,10 @@ def write_ablation(content: Mapping[str, Any], folder: Path) -> list[str]:
         A sentence for each thing that was left out, as a package is not installed.
     """
     write_markdown(content, folder)
+    runs = [RunFolder(folder / row["condition"]) for row in content["runs"]]
+    if runs:
+        sections: list[Section] = [AblationSection(content), *default_sections()]
+        write_report(runs, folder / REPORT, sections)
     return _written(content, folder, {"the figure": draw_similarity})
 
 

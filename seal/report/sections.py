@@ -70,6 +70,7 @@ SECTIONS = Registry(
     {
         "summary": "seal.report.sections:SummarySection",
         "comparison": "seal.report.comparison:ComparisonSection",
+        "roles": "seal.report.role_section:RoleSection",
         "breakdown": "seal.report.sections:BreakdownSection",
         "missions": "seal.report.sections:MissionSection",
         "dialogue": "seal.report.dialogue_section:DialogueSection",
@@ -82,7 +83,7 @@ SECTIONS = Registry(
 )
 
 OURS = (
-    *("summary", "comparison", "explanation", "breakdown", "missions", "dialogue"),
+    *("summary", "comparison", "roles", "explanation", "breakdown", "missions", "dialogue"),
     *("error_patterns", "users", "charts", "ceiling"),
 )
 

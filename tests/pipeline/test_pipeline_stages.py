@@ -89,6 +89,13 @@ def test_roles_are_seated_one_by_one_and_told_by_what_they_caught(
     work = {row["role"]: row for row in content["roles"]["verifier"]}["verifier"]
     assert work["caught"] + work["missed"] > 0
     assert work["caused"] == 0
+    page = (tmp_path / "d" / "report.html").read_text("utf-8")
+    assert "Ablation of roles</h2>" in page
+    lane = content["protocol"]["conditions"].index("verifier")
+    outcome = "caught" if work["caught"] else "missed"
+    assert f'<a href="#role-{lane}-verifier-{outcome}">{work[outcome]}</a>' in page
+    details = page.partition(f'id="role-{lane}-verifier-{outcome}"')[2].partition("</details>")[0]
+    assert details.count(f"&amp;lane={lane}&amp;trial=0&amp;step=") == work[outcome]
     assert {(e["run"], e["other"]) for e in content["comparisons"]} == {
         (name, "none") for name in ("verifier", "checker", "all")
     }
@@ -130,7 +137,10 @@ def test_a_verifier_that_sends_back_a_right_step_has_caused_an_error(
         work.add(tasks[trajectory.task_id], trajectory)
     assert "checker" not in work.roles
     verifier = work.roles["verifier"]
-    assert (verifier.caused, verifier.passed, verifier.caught) == (1, 1, 0)
+    assert [verifier.count(o) for o in ("caused", "passed", "caught")] == [1, 1, 0]
+    ((task, trial, step),) = verifier.places["caused"]
+    chat = next(c for c in done.folder.trajectories() if c.task_id == task)
+    assert (trial, chat.steps[step].author) == (0, "verifier")
     assert verifier.tokens_in == 11 * verifier.replies
 
 

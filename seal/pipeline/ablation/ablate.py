@@ -12,6 +12,7 @@ from seal.benchmarks.pool import StoredPool
 from seal.core.errors import UsageError
 from seal.core.locks import Lock
 from seal.evaluation import REGISTRY as METRICS
+from seal.evaluation.role_work import roles_record
 from seal.evaluation.scoring import build_metrics
 from seal.pipeline.ablation.conditions import (
     Ablation,
@@ -194,7 +195,7 @@ def _content(
     if planned.ablation.name == "injection":
         content["costs"] = costs_of(content["comparisons"])
     if planned.ablation.name == "roles":
-        content["roles"] = {name: work_of(folder) for name, folder in runs.items()}
+        content["roles"] = {name: roles_record(work_of(folder)) for name, folder in runs.items()}
     if planned.irrelevant is not None and len(sides) == 2:
         content["kinds"] = planned.irrelevant.by_kind(sides[0], sides[1], seed)
     if planned.homes is not None and sides:

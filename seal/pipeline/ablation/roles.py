@@ -13,7 +13,7 @@ from typing import Any
 
 from seal.agents.checker import Checker
 from seal.core.errors import UnknownNameError, UsageError
-from seal.evaluation.role_work import RoleWork, roles_record
+from seal.evaluation.role_work import RoleWork, Work
 from seal.models import is_offline
 from seal.pipeline.ablation.conditions import Condition
 from seal.pipeline.run_folder import RunFolder
@@ -56,14 +56,16 @@ def _usual(role: str, settings: RunSettings) -> Any:
     return Checker(returns=1)
 
 
-def work_of(run: RunFolder) -> list[dict[str, int | str]]:
-    """Return what each role of a run did (`evaluation.role_work`), its tokens as metered."""
+def work_of(run: RunFolder) -> dict[str, Work]:
+    """Return what each role did in the chats of a run's tasks, its tokens as metered."""
     work = RoleWork()
     tasks = {task.id: task for task in run.tasks()}
     for trajectory in run.trajectories():
-        work.add(tasks[trajectory.task_id], trajectory)
-    metered = {row["role"]: row for row in run.summary()["usage"].get("roles", ())}
+        if trajectory.task_id in tasks:
+            work.add(tasks[trajectory.task_id], trajectory)
+    usage = run.summary().get("usage") or {}
+    metered = {row["role"]: row for row in usage.get("roles", ())}
     for role in work.roles.keys() & metered.keys():
         work.roles[role].tokens_in = metered[role]["tokens_in"]
         work.roles[role].tokens_out = metered[role]["tokens_out"]
-    return roles_record(work.roles)
+    return work.roles
