@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-EXACT = 12
+EXACT = 16
 """Up to so many clusters all 2**n signs are tried."""
 _CHUNK = 1_000_000
 """Table look-ups held in memory at once: 16 MB."""
@@ -32,8 +32,8 @@ class Difference(NamedTuple):
     """Bounds of the interval; None where there are fewer than two clusters."""
     high: float | None
     p: float | None
-    """Two-sided, in (0, 1]: how often chance alone makes a difference as large; None where nothing
-    is compared."""
+    """Two-sided, in (0, 1]: how often chance alone makes a difference that is larger, and half of
+    how often one as large (mid-p); None where nothing is compared."""
     n: int
     """Number of pairs."""
 
@@ -61,8 +61,7 @@ def paired_difference(
     of the paired differences); Smucker, Allan and Carterette, A Comparison of Statistical
     Significance Tests for Information Retrieval Evaluation, CIKM 2007 (randomisation test). Were
     the systems alike, each difference could as well have the other sign: p is the share of signs
-    whose mean lies as far from 0. All signs are tried where they are few; otherwise they are drawn,
-    and p = (1 + hits) / (1 + resamples), which is never 0.
+    whose mean lies farther from 0, those whose mean lies as far counted half (`sign_test`).
 
     Args:
         a: Finite numbers, one a pair.
@@ -119,7 +118,16 @@ def _differences(a: Sequence[float] | Floats, b: Sequence[float] | Floats) -> Fl
 
 
 def sign_test(sums: Floats, resamples: int, seed: int) -> float:
-    """Return the two-sided p of the sum under random signs, of at most `EXACT` sums by all signs.
+    """Return the two-sided mid-p of the sum under random signs.
+
+    Signs that give exactly the observed sum count half. Solved or not has so few possible sums that
+    counting them whole rejects 2.2 % of the true null hypotheses of 20 tasks instead of 5 %, half
+    4.1 % (perf/coverage.py). All signs are tried of at most `EXACT` sums; of more they are drawn,
+    and p = (1 + hits) / (1 + resamples), so that p is never 0.
+    Sources: Lancaster, Significance Tests in Discrete Distributions, Journal of the American
+    Statistical Association 56, 1961 (mid-p); Agresti, Categorical Data Analysis, 2013, section
+    1.4.4; Fagerland, Lydersen and Laake, The McNemar test for binary matched-pairs data, BMC
+    Medical Research Methodology 13, 2013 (of solved or not, this test).
 
     Args:
         sums: Of each cluster; finite.
@@ -132,17 +140,33 @@ def sign_test(sums: Floats, resamples: int, seed: int) -> float:
     sums = sums[sums != 0]
     if not len(sums):
         return 1.0
-    # Signs that give the same sum on paper may differ in the last bits.
-    least = abs(sums.sum()) - 1e-12 * np.abs(sums).sum()
     if len(sums) <= EXACT:
-        patterns = np.arange(2 ** len(sums))[:, None] >> np.arange(len(sums)) & 1
-        return float(np.mean(np.abs((1 - 2 * patterns) @ sums) >= least))
-    hits = _count_as_large(sums, least, resamples, np.random.default_rng(seed))
+        totals = np.zeros(1)
+        for each in sums:
+            totals = np.concatenate([totals + each, totals - each])
+        return float(hits_of(totals[:, None], sums[:, None])[0]) / len(totals)
+    hits = _drawn_hits(sums, resamples, np.random.default_rng(seed))
     return (1 + hits) / (1 + resamples)
 
 
-def _count_as_large(sums: Floats, least: float, resamples: int, rng: np.random.Generator) -> int:
-    """Return how many random signs give a sum of at least `least`, up or down.
+def hits_of(totals: Floats, sums: Floats) -> Floats:
+    """Return how many totals lie farther from 0 than the observed one, those as far counted half.
+
+    Args:
+        totals: Of the sums under other signs, (signs, columns).
+        sums: As observed, (sums, columns).
+    """
+    import numpy as np
+
+    # Signs that give the same total on paper may differ in the last bits.
+    slack = 1e-12 * np.abs(sums).sum(axis=0)
+    beyond = np.abs(totals) - np.abs(sums.sum(axis=0))
+    found: Floats = ((beyond >= -slack).sum(axis=0) + (beyond > slack).sum(axis=0)) / 2
+    return found
+
+
+def _drawn_hits(sums: Floats, resamples: int, rng: np.random.Generator) -> float:
+    """Return the hits (`hits_of`) of random signs.
 
     Eight sums at a time have 256 signed totals; those stand in a table, and a random byte picks
     one: an eighth of the work, and the same distribution.
@@ -156,10 +180,11 @@ def _count_as_large(sums: Floats, least: float, resamples: int, rng: np.random.G
     table = (padded.reshape(groups, _BYTE) @ signs.T).ravel()
     rows = np.arange(groups) * 256
     step = max(1, _CHUNK // groups)
-    hits = 0
+    hits = 0.0
     for start in range(0, resamples, step):
         drawn = rng.integers(0, 256, (min(step, resamples - start), groups), dtype=np.uint8)
-        hits += int((np.abs(table[rows + drawn].sum(axis=1)) >= least).sum())
+        totals = table[rows + drawn].sum(axis=1)
+        hits += float(hits_of(totals[:, None], sums[:, None])[0])
     return hits
 
 

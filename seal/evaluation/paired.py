@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from seal.core.canonical import derive_seed
 from seal.core.errors import UsageError
-from seal.evaluation.comparison import EXACT, Difference, sign_test
+from seal.evaluation.comparison import EXACT, Difference, hits_of, sign_test
 from seal.evaluation.statistics import bootstrap_interval
 
 if TYPE_CHECKING:
@@ -33,15 +33,10 @@ def paired_differences(
 ) -> list[Difference]:
     """Return for each column the mean difference, its bootstrap interval and a randomisation test.
 
-    What each figure is says `comparison.paired_difference`, but for p where signs are drawn: those
-    that give exactly the observed mean count half. Solved or not has so few possible means that
-    counting them whole rejects 3 % of true null hypotheses instead of 5 % (perf/coverage.py).
-    Source: Fagerland, Lydersen and Laake, The McNemar test for binary matched-pairs data: mid-p and
-    asymptotic are better than exact conditional, BMC Medical Research Methodology 13, 2013.
-
-    All columns see the same resamples and the same signs of clusters, which costs one matrix
-    product for all of them. A column that has values in some of the clusters only is the mean of
-    what a resample drew of these; where they are few, they are resampled alone.
+    What each figure is says `comparison.paired_difference`. All columns see the same resamples and
+    the same signs of clusters, which costs one matrix product for all of them. A column that has
+    values in some of the clusters only is the mean of what a resample drew of these; where they are
+    few, they are resampled alone.
 
     Args:
         differences: (pairs, columns); NaN where a pair has no value in a column.
@@ -127,12 +122,10 @@ def _bounds(
 
 
 def _hits(sums: Floats, seed: int, resamples: int) -> Floats:
-    """Return the p of every column under random signs of the clusters, ties counted half."""
+    """Return the p of every column under random signs of the clusters."""
     import numpy as np
 
     sums, place = _distinct(sums)
-    # Signs that give the same sum on paper may differ in the last bits.
-    observed, slack = np.abs(sums.sum(axis=0)), 1e-12 * np.abs(sums).sum(axis=0)
     size, rng = len(sums), np.random.default_rng(derive_seed(seed, "signs"))
     kinds, frequency = np.unique(sums, axis=0, return_counts=True)
     few = len(kinds) * _ALIKE < size
@@ -147,9 +140,7 @@ def _hits(sums: Floats, seed: int, resamples: int) -> Floats:
             drawn = np.frombuffer(rng.bytes(chunk * -(-size // 8)), dtype=np.uint8)
             bits = np.unpackbits(drawn.reshape(chunk, -1), axis=1, count=size)
             turned = bits.astype(np.float64) @ sums
-        signed = sums.sum(axis=0) - 2 * turned
-        beyond = np.abs(signed) - observed
-        hits += ((beyond >= -slack).sum(axis=0) + (beyond > slack).sum(axis=0)) / 2
+        hits += hits_of(sums.sum(axis=0) - 2 * turned, sums)
     p: Floats = (1 + hits) / (1 + resamples)
     return p[place]
 

@@ -13,6 +13,7 @@ from scipy import stats
 
 from seal.core.errors import UsageError
 from seal.evaluation.comparison import (
+    EXACT,
     Difference,
     Spread,
     holm,
@@ -37,7 +38,7 @@ def test_nothing_to_compare_has_no_difference() -> None:
 
 
 def test_one_pair_has_no_interval_and_proves_nothing() -> None:
-    assert paired_difference([1.0], [0.25], 0) == Difference(0.75, None, None, 1.0, 1)
+    assert paired_difference([1.0], [0.25], 0) == Difference(0.75, None, None, 0.5, 1)
 
 
 def test_equal_systems_do_not_differ() -> None:
@@ -48,26 +49,28 @@ def test_equal_systems_do_not_differ() -> None:
 @pytest.mark.parametrize(
     ("differences", "p"),
     [
-        ([1, 1, 1, 1, 1], 2 / 32),
-        ([1, 1, 1, -1], 10 / 16),
-        ([1, 1, 1, 1, 1, 0, 0, 0], 2 / 32),
-        ([3, 1], 2 / 4),
-        ([0.1, 0.2, -0.3], 1),
+        ([1, 1, 1, 1, 1], 1 / 32),
+        ([1, 1, 1, -1], (2 + 8 / 2) / 16),
+        ([1, 1, 1, 1, 1, 0, 0, 0], 1 / 32),
+        ([3, 1], 1 / 4),
+        ([0.1, 0.2, -0.3], (6 + 2 / 2) / 8),
     ],
 )
-def test_few_pairs_have_the_exact_p(differences: list[float], p: float) -> None:
+def test_few_pairs_have_the_exact_mid_p(differences: list[float], p: float) -> None:
     assert paired_difference(differences, [0] * len(differences), 0).p == pytest.approx(p)
 
 
 @given(st.lists(st.tuples(VALUES, VALUES, st.integers(0, 3)), min_size=1, max_size=9))
-def test_exact_p_is_the_share_of_all_signs_of_the_clusters(
+def test_exact_p_is_the_share_of_all_signs_of_the_clusters_ties_counted_half(
     pairs: list[tuple[float, float, int]],
 ) -> None:
     a, b, clusters = zip(*pairs, strict=True)
     sums = [sum(x - y for x, y, c in pairs if c == cluster) for cluster in set(clusters)]
-    observed = abs(sum(sums)) - 1e-9
     signed = [sum(s * x for s, x in zip(signs, sums, strict=True)) for signs in signs_of(sums)]
-    expected = np.mean([abs(total) >= observed for total in signed])
+    beyond = [abs(total) - abs(sum(sums)) for total in signed]
+    expected = np.mean([(far >= -1e-9) / 2 + (far > 1e-9) / 2 for far in beyond])
+    if not any(sums):
+        expected = 1.0
     assert paired_difference(a, b, 0, 10, clusters).p == pytest.approx(expected)
 
 
@@ -85,6 +88,16 @@ def test_drawn_p_is_that_of_scipy() -> None:
         rng=np.random.default_rng(0),
     )
     assert paired_difference(a, b, 0, 20_000).p == pytest.approx(official.pvalue, abs=0.01)
+
+
+@pytest.mark.parametrize(("won", "lost"), [(1, 0), (9, 2), (10, 10), (14, 5), (3, 9)])
+def test_p_of_solved_or_not_is_the_mid_p_of_mcnemar(won: int, lost: int) -> None:
+    differences = [1] * won + [-1] * lost + [0] * 7
+    n, fewer = won + lost, min(won, lost)
+    exact = min(1.0, 2 * stats.binom.cdf(fewer, n, 0.5))
+    mid = exact - stats.binom.pmf(fewer, n, 0.5) * (0.5 if won == lost else 1)
+    found = paired_difference(differences, [0] * len(differences), 0, 50_000).p
+    assert found == pytest.approx(mid, abs=1e-9 if n <= EXACT else 0.01)
 
 
 def test_drawn_p_is_never_zero() -> None:
@@ -131,8 +144,8 @@ def test_samples_of_5_and_200_queries_count_alike_in_mean_and_interval() -> None
 
 
 def test_a_weight_shows_in_the_signs_too() -> None:
-    assert paired_difference([1, 1, -1], [0, 0, 0], 0, weights=[1, 1, 2]).p == 1.0
-    assert paired_difference([1, 1, -1], [0, 0, 0], 0, weights=[2, 2, 1]).p == 4 / 8
+    assert paired_difference([1, 1, -1], [0, 0, 0], 0, weights=[1, 1, 2]).p == 7 / 8
+    assert paired_difference([1, 1, -1], [0, 0, 0], 0, weights=[2, 2, 1]).p == 3 / 8
 
 
 def test_same_seed_gives_the_same_result_and_another_one_another() -> None:

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
-from seal.core.canonical import derive_seed
 from seal.core.errors import UnknownNameError, UsageError
 from seal.evaluation.comparison import holm
 from seal.evaluation.power import ALPHA, POWER
@@ -165,9 +164,16 @@ class _Compared:
                 "one benchmark"
             )
         pairs = pair_up(one, other)
-        seed = derive_seed(settings.seed, one.name, other.name)
-        metrics = settings.metrics or None
-        entries = compare(one, other, seed, settings.resamples, metrics, family=(), pairs=pairs)
+        # Not of the names: a report names runs otherwise, and says the same of them.
+        entries = compare(
+            one,
+            other,
+            settings.seed,
+            settings.resamples,
+            settings.metrics or None,
+            family=(),
+            pairs=pairs,
+        )
         for entry in entries:
             entry |= _directions(one, other, pairs, entry["metric"])
         return cls(one, other, pairs, entries)
@@ -188,9 +194,8 @@ class _Compared:
         }
         if metric is not None:
             verdicts = verdicts_of(self.one, self.other, self.pairs, metric)
-            seed = derive_seed(settings.seed, self.one.name, self.other.name)
             found["flips"] = flips_of(verdicts)
-            found["passes"] = passes_of(verdicts, seed, settings.resamples)
+            found["passes"] = passes_of(verdicts, settings.seed, settings.resamples)
             correct(found["passes"])
         if settings.preference is not None:
             one, other = runs[self.one.name], runs[self.other.name]
