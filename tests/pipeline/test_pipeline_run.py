@@ -108,7 +108,7 @@ def test_rankings_hold_what_was_retrieved_for_each_goal(pool: Path, tmp_path: Pa
 def test_other_workers_and_processes_give_the_same_bytes(tmp_path: Path):
     variants = [{"workers": 1}, {"workers": 5}, {"workers": 2, "processes": 2}]
     found = [
-        contents(play("sample", tmp_path / str(n), limit=30, trials=2, **variant).folder.path)
+        contents(play("sample", tmp_path / str(n), limit=12, trials=2, **variant).folder.path)
         for n, variant in enumerate(variants)
     ]
 
