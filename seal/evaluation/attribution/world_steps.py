@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import chain
-from typing import Any
+from typing import Any, NamedTuple
 
 from seal.core.conditions import (
     MESSAGE,
@@ -21,13 +21,14 @@ from seal.core.conditions import (
     Called,
     Condition,
     DependsOn,
+    Match,
     Replied,
     StateHas,
     StateUnchanged,
     Told,
 )
 from seal.core.order import levels
-from seal.core.types import Milestone, Plan, Score
+from seal.core.types import Milestone, Score, Step
 from seal.evaluation.attribution.answers import OMITS, gave_up
 from seal.evaluation.attribution.evidence import (
     Evidence,
@@ -41,7 +42,7 @@ from seal.evaluation.attribution.stages import Cause
 from seal.evaluation.error_patterns.findings import REJECTED, Finding
 from seal.evaluation.milestones.faults import Fault, Unmet, unmet
 from seal.evaluation.milestones.guardrails import parts, under
-from seal.evaluation.milestones.metrics import check_match
+from seal.evaluation.milestones.metrics import MATCHES
 from seal.evaluation.milestones.plans import WHOLLY
 from seal.evaluation.milestones.view import view
 
@@ -54,24 +55,49 @@ def first_world_step(evidence: Evidence) -> Cause | None:
     whole, nodes, mines = (evidence.scores.get(name) for name in (_WHOLE, _NODES, _MINES))
     if whole is None or nodes is None or whole.value is None or nodes.value is None:
         return None
-    try:
-        return _first(evidence, whole, nodes, mines)
-    except (KeyError, IndexError, TypeError, ValueError):  # scores of another plan or chat
-        return None
-
-
-def _first(evidence: Evidence, whole: Score, nodes: Score, mines: Score | None) -> Cause | None:
-    plan = (evidence.goal.plans or ())[int(whole.details["plan"])]
-    match = check_match(str(whole.details["match"])) or "clean"
     if mines is not None and mines.value:
-        return _minefield(evidence, plan, mines)
-    mapping = _mapping(nodes)
-    measured = under(plan.milestones, match)
-    if not mapping:
+        return _minefield(evidence, mines)
+    found = _measured(evidence, whole, nodes)
+    if found is None:
+        return None
+    if not found.mapping:
         return gave_up(evidence)
+    return _first(evidence, found)
+
+
+class _Measured(NamedTuple):
+    """What the scores of a goal say of its milestones."""
+
+    nodes: Sequence[Milestone]
+    steps: Sequence[Step]
+    mapping: Mapping[int, tuple[int, float]]
+    """Place of a node to (`Step.index`, similarity)."""
+
+
+def _measured(evidence: Evidence, whole: Score, nodes: Score) -> _Measured | None:
+    """Return what was measured; None where the scores are not of this plan and chat."""
+    plan, match, pairs = (
+        whole.details.get("plan"), whole.details.get("match"), nodes.details.get("mapping"),
+    )  # fmt: skip
+    plans = evidence.goal.plans or ()
+    if type(plan) is not int or not 0 <= plan < len(plans) or match not in MATCHES:
+        return None
+    rules: Match = "toolsandbox" if match == "toolsandbox" else "clean"
+    measured = under(plans[plan].milestones, rules)
     task, chat = evidence.task, evidence.trajectory
-    steps = view(chat, evidence.position, task.initial_state, match)
-    lacking = unmet(measured, steps, mapping)
+    steps = view(chat, evidence.position, task.initial_state, rules)
+    known = {step.index for step in steps}
+    mapping = _mapping(pairs)
+    if mapping is None or not all(
+        0 <= node < len(measured) and index in known for node, (index, _) in mapping.items()
+    ):
+        return None
+    return _Measured(measured, steps, mapping)
+
+
+def _first(evidence: Evidence, found: _Measured) -> Cause | None:
+    measured = found.nodes
+    lacking = unmet(measured, found.steps, found.mapping)
     of = len(measured)
     for place in chain.from_iterable(levels([node.after for node in measured])):
         if place in lacking:
@@ -80,14 +106,26 @@ def _first(evidence: Evidence, whole: Score, nodes: Score, mines: Score | None) 
     return None
 
 
-def _mapping(score: Score) -> dict[int, tuple[int, float]]:
-    found = score.details["mapping"]
-    return {int(node): (int(index), float(similarity)) for node, index, similarity in found}
+def _mapping(pairs: Any) -> dict[int, tuple[int, float]] | None:
+    """Return what the details of a score map; None where they are none."""
+    if not isinstance(pairs, Sequence) or not all(map(_is_pair, pairs)):
+        return None
+    return {node: (index, float(similarity)) for node, index, similarity in pairs}
 
 
-def _minefield(evidence: Evidence, plan: Plan, mines: Score) -> Cause:
-    hit = [one for one in mines.details["mapping"] if one[2]]
-    step = int(hit[0][1]) if hit else None
+def _is_pair(pair: Any) -> bool:
+    return (
+        isinstance(pair, Sequence)
+        and [type(each) for each in pair[:2]] == [int, int]
+        and len(pair) == 3
+        and isinstance(pair[2], (int, float))
+    )
+
+
+def _minefield(evidence: Evidence, mines: Score) -> Cause:
+    found = _mapping(mines.details.get("mapping")) or {}
+    hit = [(node, index) for node, (index, similarity) in found.items() if similarity]
+    step = hit[0][1] if hit else None
     call = _call_before(evidence, step)
     name = call.call.name if call is not None and call.call is not None else ""
     said = f"{name or 'a step'} did what was forbidden (minefield {hit[0][0] if hit else '?'})"
