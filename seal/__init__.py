@@ -12,7 +12,15 @@ if TYPE_CHECKING:
     from seal.api.models import probe
     from seal.api.plugins import register
     from seal.api.pools import augment, catalogue, count, fetch, import_benchmark, lint, load_pool
-    from seal.api.results import compare, explain, export_ratings, import_ratings, score
+    from seal.api.results import (
+        compare,
+        explain,
+        export_labels,
+        export_ratings,
+        import_labels,
+        import_ratings,
+        score,
+    )
     from seal.api.retrieval import retrieve, train_retriever
     from seal.api.runs import ablate, plan_run, run, sweep
     from seal.core.conditions import Argument, Asked, Called, Condition, Replied
@@ -98,6 +106,7 @@ __all__ = [
     "compare",
     "count",
     "explain",
+    "export_labels",
     "export_ratings",
     "fetch",
     "frame",
@@ -105,6 +114,7 @@ __all__ = [
     "generate_queries",
     "generate_tools",
     "import_benchmark",
+    "import_labels",
     "import_ratings",
     "lint",
     "load_pool",
@@ -132,7 +142,15 @@ _HOMES = {
         "lint",
         "load_pool",
     ),
-    "seal.api.results": ("compare", "explain", "export_ratings", "import_ratings", "score"),
+    "seal.api.results": (
+        "compare",
+        "explain",
+        "export_labels",
+        "export_ratings",
+        "import_labels",
+        "import_ratings",
+        "score",
+    ),
     "seal.api.retrieval": ("retrieve", "train_retriever"),
     "seal.api.runs": ("ablate", "plan_run", "run", "sweep"),
     "seal.core.conditions": ("Argument", "Asked", "Called", "Condition", "Replied"),

@@ -10,6 +10,7 @@ from seal.core.errors import UsageError
 
 if TYPE_CHECKING:
     from seal.pipeline.annotation import Imported
+    from seal.pipeline.labelling import ImportedLabels
 
 
 def score(run: str | Path, **options: Any) -> dict[str, Any]:
@@ -206,3 +207,48 @@ def import_ratings(run: str | Path, files: Sequence[str | Path]) -> Imported:
     from seal.pipeline.run_folder import RunFolder
 
     return import_ratings(RunFolder.open(run), [Path(file) for file in files])
+
+
+def export_labels(run: str | Path, out: str | Path, *, n: int = 50, seed: int = 0) -> int:
+    """Write a sample of a run's goals for people to label as solved, unsolved or unsure.
+
+    Neither the system's name nor a verdict stands in it, and its shares of the judge's verdicts are
+    those of the run.
+
+    Args:
+        run: Run folder.
+        out: The CSV file; filled in, it is what an audit of the judge takes.
+        n: Goals, at most.
+        seed: Of the sample and its order.
+
+    Returns:
+        How many goals were written.
+
+    Raises:
+        OptionError: n is less than 1.
+        DataError: No run in the folder, or no chat ended.
+    """
+    from seal.pipeline.labelling import export_goals
+    from seal.pipeline.run_folder import RunFolder
+
+    return export_goals(RunFolder.open(run), Path(out), n, seed)
+
+
+def import_labels(run: str | Path, files: Sequence[str | Path]) -> ImportedLabels:
+    """Take people's labels of goals in, and write them to the run's labels.csv.
+
+    Args:
+        run: The run that was exported; labels taken in before are kept.
+        files: Each one rater's, or with a column `rater`.
+
+    Returns:
+        Labels, agreement, and each row that could not be taken, with the reason.
+
+    Raises:
+        DataError: No run in the folder, a file that cannot be read or lacks a column, or two labels
+            of one rater and goal.
+    """
+    from seal.pipeline.labelling import import_labels
+    from seal.pipeline.run_folder import RunFolder
+
+    return import_labels(RunFolder.open(run), [Path(file) for file in files])

@@ -19,7 +19,7 @@ from dataclasses import asdict, dataclass, field
 from io import StringIO
 from pathlib import Path
 from random import Random
-from typing import Any
+from typing import Any, Literal
 
 import orjson
 
@@ -286,14 +286,28 @@ def _human(ratings: Mapping[str, Mapping[str, float]]) -> Human:
     raters = sorted({rater for of in ratings.values() for rater in of})
     return Human(
         sum(means) / len(means) if means else None,
-        _alpha(ratings, raters),
+        alpha_of(ratings, raters, "ordinal"),
         len(ratings),
         len(raters),
         {item: dict(of) for item, of in sorted(ratings.items())},
     )
 
 
-def _alpha(ratings: Mapping[str, Mapping[str, float]], raters: Sequence[str]) -> float | None:
+def alpha_of(
+    ratings: Mapping[str, Mapping[str, float]],
+    raters: Sequence[str],
+    level: Literal["nominal", "ordinal"],
+) -> float | None:
+    """Return Krippendorff's alpha, at most 1; None where it says nothing.
+
+    Args:
+        ratings: Item to rater to rating.
+        raters: All of them.
+        level: Of measurement.
+
+    Raises:
+        MissingExtraError: It is needed, and krippendorff is not installed.
+    """
     shared = [of for of in ratings.values() if len(of) > 1]
     if len({value for of in shared for value in of.values()}) < 2:
         return None
@@ -302,4 +316,4 @@ def _alpha(ratings: Mapping[str, Mapping[str, float]], raters: Sequence[str]) ->
     except ImportError as error:
         raise MissingExtraError("krippendorff", "dialogue") from error
     table: list[list[Any]] = [[of.get(rater, float("nan")) for of in shared] for rater in raters]
-    return float(krippendorff.alpha(table, level_of_measurement="ordinal"))
+    return float(krippendorff.alpha(table, level_of_measurement=level))

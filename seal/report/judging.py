@@ -23,6 +23,9 @@ def judging_notes(summary: Mapping[str, Any]) -> Iterator[str]:
             for reference, found in compared.items():
                 yield from _audit(f"{metric} against {reference}", found)
     labels = audits.get("labels") or {}
+    unused = [f"{labels[name]} {name}" for name in ("undecided", "empty") if labels.get(name)]
+    if unused:
+        yield f"people decide {labels['taken']} goals; {', '.join(unused)}"
     if labels.get("problems"):
         yield f"{len(labels['problems'])} rows are no label, such as {labels['problems'][0]}"
 

@@ -35,3 +35,24 @@ def test_ratings_go_out_and_come_back(seal, tmp_path):
 def test_a_folder_that_is_no_run_is_refused(seal, tmp_path):
     done = seal("annotate", "export", tmp_path, "--out", "x.csv")
     assert done.returncode == 2 and "Traceback" not in done.stderr
+
+
+def test_a_run_without_actors_has_goals_to_label_which_an_audit_takes(called, tmp_path):
+    run = ("run", "sample", "--limit", "2", "--no-baselines", "--workers", "1", "--out", "run")
+    assert called(*run).returncode == 0
+    done = called("annotate", "export", "run", "--out", "ann.csv", "--json")
+    assert json.loads(done.stdout) == {"file": "ann.csv", "items": 2, "what": "verdicts"}
+    refused = called("annotate", "export", "run", "--what", "turns", "--out", "x.csv")
+    assert refused.returncode == 2 and "nothing to rate" in refused.stderr
+
+    with (tmp_path / "ann.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    with (tmp_path / "ann.csv").open("w", newline="") as file:
+        table = csv.DictWriter(file, rows[0])
+        table.writeheader()
+        table.writerows([{**row, "label": "solved"} for row in rows])
+    back = called("annotate", "import", "run", "ann.csv")
+    assert back.returncode == 0, back.stderr
+    assert "2 goals by 1 raters: 2 solved, 0 unsolved, 0 undecided" in back.stdout
+    held = called("score", "run", "--audit", "ann.csv", "--json")
+    assert json.loads(held.stdout)["audit"]["pass_rate"]["people"]["n"] == 2

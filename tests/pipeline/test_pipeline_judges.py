@@ -204,8 +204,16 @@ def test_audit_holds_a_judge_against_rules_and_people(played, tmp_path, model_se
     assert [example["task"] for example in people["examples"]] == ["rome-0"]
     assert (rules["n"], rules["precision"], rules["recall"]) == (4, 1.0, 0.75)
     assert found["labels"]["problems"] == [
-        "labels.csv, line 5: label 'ok': expected solved or unsolved"
+        "labels.csv, line 5: label 'ok': expected solved, unsolved, unsure"
     ]
+
+
+def test_a_judge_by_rule_is_held_against_people_alone(played, tmp_path):
+    with pytest.raises(UsageError, match="judged by rule: held against rules, which are itself"):
+        audit_run(RunFolder(played))
+    labels = tmp_path / "labels.csv"
+    labels.write_text("task_id,label\nrome-0,solved\n")
+    assert audit_run(RunFolder(played), labels)["pass_rate"].keys() == {"people"}
 
 
 def test_labels_of_another_run_are_refused(played, tmp_path):

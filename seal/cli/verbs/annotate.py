@@ -1,72 +1,125 @@
-"""Let people rate what an assistant said: items out to a file, ratings in from several."""
+"""Let people judge what an assistant said or did: out to a file, and in from several."""
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from seal.cli.options import Json, new_app
-from seal.cli.output import output
+from seal.cli.output import Output, output
+
+if TYPE_CHECKING:
+    from seal.pipeline.annotation import Imported
+    from seal.pipeline.labelling import ImportedLabels
 
 SHOWN = 20
 """Problems that the terminal lists; `--json` has all."""
 
-app = new_app("Let people rate what an assistant said, from 1 to 5.")
+app = new_app("Let people rate turns of dialogues from 1 to 5, or label goals as solved or not.")
 
 
 @app.command()
 def export(
     run: Annotated[Path, typer.Argument(help="Run folder.")],
     out: Annotated[Path, typer.Option(metavar="FILE", help="The CSV file to write.")],
-    n: Annotated[int, typer.Option(help="Turns to rate.")] = 50,
+    what: Annotated[
+        Literal["auto", "turns", "verdicts"],
+        typer.Option(
+            help="turns to rate, goals to label as solved or not (verdicts), or what the run has: "
+            "turns where a tool_life's actor or responder spoke, else verdicts."
+        ),
+    ] = "auto",
+    n: Annotated[int, typer.Option(help="Turns or goals.")] = 50,
     seed: Annotated[int, typer.Option(help="Of the sample and its order.")] = 0,
     json: Json = False,
 ) -> int:
-    """Write a sample of a run's turns to rate, without the system's name."""
-    from seal.pipeline.annotation import export_items
+    """Write a sample of a run's turns or goals, without system's name and judge's verdict."""
+    from seal.pipeline.annotation import export_items, items_of
+    from seal.pipeline.labelling import export_goals
     from seal.pipeline.run_folder import RunFolder
 
     with output(json) as result:
-        written = export_items(RunFolder.open(run), out, n, seed)
-        result.result({"file": str(out), "items": written})
-        result.show(f"{written} turns to rate from 1 to 5 in the column rating: {out}")
+        folder = RunFolder.open(run)
+        if what == "turns" or (what == "auto" and any(True for _ in items_of(folder))):
+            written = export_items(folder, out, n, seed)
+            result.result({"file": str(out), "items": written, "what": "turns"})
+            result.show(f"{written} turns to rate from 1 to 5 in the column rating: {out}")
+        else:
+            written = export_goals(folder, out, n, seed)
+            result.result({"file": str(out), "items": written, "what": "verdicts"})
+            result.show(
+                f"{written} goals to label solved, unsolved or unsure in the column label: {out}"
+            )
     return 0
 
 
 @app.command("import")
 def import_(
     run: Annotated[Path, typer.Argument(help="Run folder.")],
-    files: Annotated[list[Path], typer.Argument(help="Files of ratings, each one rater's.")],
+    files: Annotated[
+        list[Path], typer.Argument(help="Files of ratings or of labels, each one rater's.")
+    ],
     json: Json = False,
 ) -> int:
-    """Take ratings in; exits with 1 where some rows could not be taken."""
+    """Take ratings or labels in; exits with 1 where some rows could not be taken."""
     from seal.pipeline.annotation import import_ratings
+    from seal.pipeline.labelling import import_labels
+    from seal.pipeline.labels import holds_labels
     from seal.pipeline.run_folder import RunFolder
 
     with output(json) as result:
-        found = import_ratings(RunFolder.open(run), files)
-        human = found.human
-        result.result(
-            {
-                "taken": found.taken,
-                "empty": found.empty,
-                "problems": list(found.problems),
-                "mean": human.mean,
-                "alpha": human.alpha,
-                "items": human.items,
-                "raters": human.raters,
-            }
-        )
-        result.show(*found.problems[:SHOWN])
-        more = len(found.problems) - SHOWN
-        if more > 0:
-            result.show(f"... and {more} more rows that were not taken (--json lists all)")
-        mean = "n/a" if human.mean is None else f"{human.mean:.2f}"
-        alpha = "n/a" if human.alpha is None else f"{human.alpha:.3f}"
-        result.show(
-            f"{found.taken} ratings taken, {found.empty} rows without one, "
-            f"{len(found.problems)} not taken",
-            f"{human.items} items by {human.raters} raters: mean {mean}, "
-            f"Krippendorff's alpha {alpha}",
-        )
-    return int(bool(found.problems))
+        folder = RunFolder.open(run)
+        if any(map(holds_labels, files)):
+            found = import_labels(folder, files)
+            _show_labels(result, found, run)
+            return int(bool(found.problems))
+        rated = import_ratings(folder, files)
+        _show_ratings(result, rated)
+    return int(bool(rated.problems))
+
+
+def _show_ratings(result: "Output", found: "Imported") -> None:
+    human = found.human
+    result.result(
+        {
+            "taken": found.taken,
+            "empty": found.empty,
+            "problems": list(found.problems),
+            "mean": human.mean,
+            "alpha": human.alpha,
+            "items": human.items,
+            "raters": human.raters,
+        }
+    )
+    _show_problems(result, found.problems)
+    mean = "n/a" if human.mean is None else f"{human.mean:.2f}"
+    result.show(
+        f"{found.taken} ratings taken, {found.empty} rows without one, "
+        f"{len(found.problems)} not taken",
+        f"{human.items} items by {human.raters} raters: mean {mean}, {_alpha(human.alpha)}",
+    )
+
+
+def _show_labels(result: "Output", found: "ImportedLabels", run: Path) -> None:
+    told = found.record()
+    result.result(told)
+    _show_problems(result, found.problems)
+    result.show(
+        f"{found.taken} labels taken, {found.empty} rows without one, "
+        f"{len(found.problems)} not taken",
+        f"{told['goals']} goals by {told['raters']} raters: {told['solved']} solved, "
+        f"{told['unsolved']} unsolved, {told['undecided']} undecided, {_alpha(found.alpha)}",
+        f"hold a judge against them: seal score {run} --judge-model MODEL --audit {found.kept}",
+    )
+
+
+def _show_problems(result: "Output", problems: Sequence[str]) -> None:
+    result.show(*problems[:SHOWN])
+    more = len(problems) - SHOWN
+    if more > 0:
+        result.show(f"... and {more} more rows that were not taken (--json lists all)")
+
+
+def _alpha(value: float | None) -> str:
+    return f"Krippendorff's alpha {'n/a' if value is None else f'{value:.3f}'}"

@@ -46,8 +46,8 @@ def command(
         str | None,
         typer.Option(
             metavar="rules|FILE",
-            help="Hold the judge against rules, and against people's labels: a CSV file of "
-            "task_id,trial,label with solved or unsolved.",
+            help="Hold the judge against rules, and against people's labels: the CSV file of "
+            "`seal annotate`, or one of task_id,trial,label with solved, unsolved or unsure.",
         ),
     ] = None,
     model_option: ModelOptions = None,
