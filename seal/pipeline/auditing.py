@@ -71,7 +71,7 @@ def audit_run(folder: RunFolder, labels: Path | None = None) -> dict[str, JSON]:
 
 def _by_rule(folder: RunFolder) -> bool:
     judge = (folder.manifest().get("measure") or {}).get("judge") or {}
-    return judge.get("judge") == RuleJudge.identity
+    return judge.get("judge") == RuleJudge().identity
 
 
 def _of_run(folder: RunFolder, given: Labels, path: Path) -> Mapping[Case, bool]:
