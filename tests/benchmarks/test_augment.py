@@ -356,6 +356,7 @@ def test_recorded_runs_are_counted_and_left_out(tmp_path: Path) -> None:
         pytest.param("bfcl", "bfcl", 4, marks=pytest.mark.slow),
     ],
 )
+@pytest.mark.no_cover
 def test_real_pools_keep_their_gold(
     seal_data: Path, tmp_path: Path, importer: str, name: str, every: int
 ) -> None:

@@ -436,6 +436,7 @@ def test_a_folder_of_another_benchmark_is_told_as_such(shelf: BfclShelf) -> None
 
 
 @pytest.mark.slow
+@pytest.mark.no_cover
 def test_the_oracle_meets_the_gold(shelf: BfclShelf, tmp_path: Path) -> None:
     size = {"size": [{"w": [1, 2], "unit": ["m", ""]}], "day": [""]}
     shelf.category(
@@ -458,6 +459,7 @@ def test_the_oracle_meets_the_gold(shelf: BfclShelf, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.no_cover
 def test_all_of_upstreams_items_are_tasks(seal_data: Path, tmp_path: Path) -> None:
     report = import_benchmark("bfcl", seal_data / "bfcl", tmp_path / "pool")
     assert (report.tasks, report.tools) == (4696, 3400)
@@ -476,6 +478,7 @@ def test_all_of_upstreams_items_are_tasks(seal_data: Path, tmp_path: Path) -> No
 
 
 @pytest.mark.slow
+@pytest.mark.no_cover
 def test_the_pool_of_python_gold_is_the_measured_one(seal_data: Path, tmp_path: Path) -> None:
     """The retrieval table's queries and pool, and what is known of their documents."""
     report = import_benchmark(

@@ -415,6 +415,7 @@ def real(sgd_pool: tuple[Path, ImportReport]) -> tuple[ImportReport, StoredPool]
     return report, load_pool(folder)
 
 
+@pytest.mark.no_cover
 def test_the_real_counts_are_those_of_the_corpus(real: tuple[ImportReport, StoredPool]) -> None:
     report = real[0]
 

@@ -155,6 +155,7 @@ def test_no_two_queries_are_nearly_the_same() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.no_cover
 def test_the_oracle_is_right_in_everything_and_choosing_by_words_is_not(tmp_path: Path) -> None:
     means = {}
     for model in ("oracle", "lexical"):

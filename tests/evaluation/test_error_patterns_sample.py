@@ -15,6 +15,7 @@ from seal.pipeline.settings import RunSettings
 @pytest.mark.parametrize(
     ("pool", "tasks", "with_gold"), [("sample", 80, 62), ("toolsandbox-sample", 53, 0)]
 )
+@pytest.mark.no_cover
 def test_the_oracle_is_free_of_every_pattern(
     pool: str, tasks: int, with_gold: int, tmp_path: Path
 ) -> None:

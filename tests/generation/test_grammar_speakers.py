@@ -131,6 +131,7 @@ def test_the_first_dialogues_of_the_sample_come_out_again(tmp_path, monkeypatch)
 
 
 @pytest.mark.slow
+@pytest.mark.no_cover
 def test_the_sample_comes_out_again_byte_for_byte(tmp_path, monkeypatch) -> None:
     out = make(tmp_path, monkeypatch)
 

@@ -105,6 +105,7 @@ def test_rankings_hold_what_was_retrieved_for_each_goal(pool: Path, tmp_path: Pa
 
 
 @pytest.mark.slow
+@pytest.mark.no_cover
 def test_other_workers_and_processes_give_the_same_bytes(tmp_path: Path):
     variants = [{"workers": 1}, {"workers": 5}, {"workers": 2, "processes": 2}]
     found = [

@@ -25,6 +25,7 @@ def pool(sgd_pool: tuple[Path, ImportReport]) -> StoredPool:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("whole_chat", "every"), [(False, 1), (True, 4)])
+@pytest.mark.no_cover
 def test_every_recorded_call_brings_what_it_brought(
     pool: StoredPool, whole_chat: bool, every: int
 ) -> None:
