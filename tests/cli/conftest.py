@@ -1,18 +1,32 @@
 """The `seal` command as a real process, and its function in this one."""
 
 import os
+import shlex
+import signal
 import subprocess
 import sys
 import sysconfig
+import time
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from forked import Forked
 from forked import run as run_forked
 
 from seal.cli import main
 
 Seal = Callable[..., subprocess.CompletedProcess[str]]
+
+SLOW = """
+import time
+from seal import Reply
+
+class Slow:
+    def reply(self, chat):
+        time.sleep(0.1)
+        return Reply(chat.request)
+"""
 
 
 @pytest.fixture(scope="session")
@@ -63,3 +77,22 @@ def called(
         return subprocess.CompletedProcess(words, code, told.out, told.err)
 
     return call
+
+
+@pytest.fixture
+def interrupted(environment: dict[str, str], tmp_path: Path) -> Callable[..., list[str]]:
+    """Interrupt a `seal` with a slow planner; return the words to go on with that it names."""
+
+    def interrupt(*words: str, chat: str) -> list[str]:
+        (tmp_path / "slow.py").write_text(SLOW)
+        begun = ["seal", *words, "--planner", "slow:Slow"]
+        process = Forked(begun, cwd=tmp_path, env=environment)
+        while not list(tmp_path.glob(chat)):
+            assert process.returncode is None
+            time.sleep(0.02)
+        process.send_signal(signal.SIGINT)
+        _, told = process.communicate(timeout=300)
+        assert process.returncode == 130
+        return shlex.split(told.rsplit("Go on with: seal ", 1)[1])
+
+    return interrupt

@@ -1,25 +1,11 @@
 """`seal ablate`: its words, its output, and how an interrupted one goes on."""
 
 import json
-import shlex
-import signal
-import time
 from pathlib import Path
 
 import pytest
-from forked import Forked
 
 FEW = ("toolscan-sample", "--limit", "3", "--workers", "1")
-
-SLOW = """
-import time
-from seal import Reply
-
-class Slow:
-    def reply(self, chat):
-        time.sleep(0.1)
-        return Reply(chat.request)
-"""
 
 
 def test_an_ablation_ends_with_a_table_and_is_resumed(called, tmp_path: Path) -> None:
@@ -70,19 +56,8 @@ def test_a_setting_in_the_file_gives_way_to_the_conditions(called, tmp_path: Pat
 
 
 @pytest.mark.slow
-def test_an_interrupted_ablation_says_how_to_go_on(
-    seal, environment: dict[str, str], tmp_path: Path
-) -> None:
-    (tmp_path / "slow.py").write_text(SLOW)
-    words = ["ablate", "react", *FEW, "--planner", "slow:Slow"]
-    process = Forked(["seal", *words], cwd=tmp_path, env=environment)
-    while not list(tmp_path.glob("runs/*/react/live/*")):
-        assert process.returncode is None
-        time.sleep(0.02)
-    process.send_signal(signal.SIGINT)
-    _, told = process.communicate(timeout=300)
-    assert process.returncode == 130
-    resumed = seal(*shlex.split(told.rsplit("Go on with: seal ", 1)[1]))
+def test_an_interrupted_ablation_says_how_to_go_on(seal, interrupted, tmp_path: Path) -> None:
+    resumed = seal(*interrupted("ablate", "react", *FEW, chat="runs/*/react/live/*"))
     assert resumed.returncode == 0, resumed.stderr
     (content,) = tmp_path.glob("runs/*/comparison.json")
     assert len(json.loads(content.read_bytes())["runs"]) == 2

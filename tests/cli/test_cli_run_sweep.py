@@ -1,25 +1,11 @@
 """Pool sizes and K end to end, offline; what is interrupted is a real process."""
 
 import json
-import shlex
-import signal
-import time
 from pathlib import Path
 
 import pytest
-from forked import Forked
 
 SHORT = ("--limit", "4", "--pool-sizes", "8,16", "--samples", "2")
-
-SLOW = """
-import time
-from seal import Reply
-
-class Slow:
-    def reply(self, chat):
-        time.sleep(0.1)
-        return Reply(chat.request)
-"""
 
 
 def test_pool_sizes_end_with_a_table_and_are_resumed(called, tmp_path: Path) -> None:
@@ -93,19 +79,9 @@ def test_settings_of_other_verbs_in_the_file_are_no_hindrance(called, tmp_path: 
 
 
 @pytest.mark.slow
-def test_an_interrupted_sweep_says_how_to_go_on(
-    seal, environment: dict[str, str], tmp_path: Path
-) -> None:
-    (tmp_path / "slow.py").write_text(SLOW)
-    words = ["run", "sample", *SHORT, "--workers", "1", "--planner", "slow:Slow"]
-    process = Forked(["seal", *words], cwd=tmp_path, env=environment)
-    while not list(tmp_path.glob("runs/*/size-*/sample-*/run/live/*")):
-        assert process.returncode is None
-        time.sleep(0.02)
-    process.send_signal(signal.SIGINT)
-    _, told = process.communicate(timeout=300)
-    assert process.returncode == 130
-    resumed = seal(*shlex.split(told.rsplit("Go on with: seal ", 1)[1]))
+def test_an_interrupted_sweep_says_how_to_go_on(seal, interrupted, tmp_path: Path) -> None:
+    words = ("run", "sample", *SHORT, "--workers", "1")
+    resumed = seal(*interrupted(*words, chat="runs/*/size-*/sample-*/run/live/*"))
     assert resumed.returncode == 0, resumed.stderr
     (content,) = tmp_path.glob("runs/*/sweep.json")
     assert len(json.loads(content.read_bytes())["rows"]) == 4
