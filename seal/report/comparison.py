@@ -6,14 +6,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import orjson
 from markupsafe import Markup
 
 from seal.core.errors import UsageError
-from seal.core.records import AtomicFile
-from seal.core.secrets import without_keys
 from seal.pipeline.comparison.runs import named_runs
 from seal.pipeline.comparison.study import CompareSettings, study
+from seal.pipeline.result_files import check_results_folder, write_json
 from seal.pipeline.run_folder import RunFolder
 from seal.report.anchors import task_link
 from seal.report.comparison_page import PAGE, comparison_body, write_page
@@ -42,7 +40,8 @@ def compare(paths: Sequence[Path], settings: CompareSettings, out: Path | None) 
         DataError: A folder is no run, or is not scored, or a file of it is damaged.
     """
     if out is not None:
-        _check_folder(out)
+        # An ablation has a comparison.json too.
+        check_results_folder(out, _FILES, "a comparison")
     runs = named_runs(paths)
     family = main_metrics([run.summary().get("metrics", {}) for run in runs.values()])
     content = study(runs, settings, family, DECISIVE)
@@ -60,24 +59,10 @@ def write_comparison(content: Mapping[str, Any], runs: Mapping[str, RunFolder], 
         out: Folder; what it has of these files is replaced.
     """
     out.mkdir(parents=True, exist_ok=True)
-    with AtomicFile(out / JSON) as file:
-        text = orjson.dumps(content, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
-        file.write(without_keys(text))
+    write_json(content, out / JSON)
     write_markdown(content, out / MARKDOWN)
     write_latex(content, out / LATEX)
     write_page(content, runs, out / PAGE)
-
-
-def _check_folder(out: Path) -> None:
-    """Refuse a folder of something else: an ablation has a comparison.json too."""
-    if out.exists() and not out.is_dir():
-        raise UsageError(f"{out} is a file; give --out a folder")
-    others = sorted({entry.name for entry in out.iterdir()} - {*_FILES}) if out.is_dir() else []
-    if others:
-        raise UsageError(
-            f"{out} holds something else than a comparison (such as {others[0]!r}); give --out a "
-            "new folder"
-        )
 
 
 class ComparisonSection:

@@ -6,12 +6,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import orjson
-
-from seal.core.errors import MissingExtraError, UsageError
-from seal.core.records import AtomicFile
-from seal.core.secrets import without_keys
+from seal.core.errors import MissingExtraError
 from seal.pipeline.explanation.explain import EXAMPLES, explain_run
+from seal.pipeline.result_files import check_results_folder, write_json
 from seal.pipeline.run_folder import RunFolder
 from seal.report.explanation_figure import draw_waterfall
 from seal.report.explanation_tables import MARKDOWN, write_markdown
@@ -43,7 +40,7 @@ def explain(
         UsageError: A metric without a value, or a folder that holds something else.
     """
     if out is not None:
-        _check_folder(out)
+        check_results_folder(out, {JSON, MARKDOWN, FOLDER}, "an explanation")
     content = explain_run(RunFolder.open(run), metric, examples)
     return content if out is None else {**content, "notes": write_explanation(content, out)}
 
@@ -59,24 +56,10 @@ def write_explanation(content: Mapping[str, Any], out: Path) -> list[str]:
         A sentence for what was left out, as a package is not installed.
     """
     out.mkdir(parents=True, exist_ok=True)
-    with AtomicFile(out / JSON) as file:
-        text = orjson.dumps(content, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
-        file.write(without_keys(text))
+    write_json(content, out / JSON)
     write_markdown(content, out)
     try:
         draw_waterfall(content, out)
     except MissingExtraError as error:
         return [f"without the figure: {error}"]
     return []
-
-
-def _check_folder(out: Path) -> None:
-    if out.exists() and not out.is_dir():
-        raise UsageError(f"{out} is a file; give --out a folder")
-    known = {JSON, MARKDOWN, FOLDER}
-    others = sorted({entry.name for entry in out.iterdir()} - known) if out.is_dir() else []
-    if others:
-        raise UsageError(
-            f"{out} holds something else than an explanation (such as {others[0]!r}); give --out a "
-            "new folder"
-        )

@@ -13,12 +13,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import orjson
-
-from seal.core.errors import DataError, UsageError
-from seal.core.records import AtomicFile
-from seal.core.secrets import without_keys
 from seal.pipeline.identity import check_resumable
+from seal.pipeline.result_files import check_experiment_folder, read_json, write_json
 
 COMPARISON = "comparison.json"
 _PARTS = ("protocol", "runs", "comparisons", "notes")
@@ -30,18 +26,7 @@ def check_folder(out: Path, resume: bool) -> None:
     Raises:
         UsageError: It is a file, holds an ablation that is not to be resumed, or other things.
     """
-    if out.exists() and not out.is_dir():
-        raise UsageError(f"{out} is a file; give --out a folder")
-    names = {entry.name for entry in out.iterdir()} if out.is_dir() else set()
-    if COMPARISON in names:
-        if not resume:
-            raise UsageError(f"{out} holds an ablation already; add --resume, or another --out")
-    elif "run.json" in names:
-        raise UsageError(f"{out} holds a run and no ablation; give --out a new folder")
-    elif others := sorted(names - {".lock"}):
-        raise UsageError(
-            f"{out} is not empty and holds no ablation (but {others[0]!r}); give --out a new folder"
-        )
+    check_experiment_folder(out, COMPARISON, "ablation", resume)
 
 
 def begin(out: Path, content: Mapping[str, Any]) -> None:
@@ -61,9 +46,7 @@ def begin(out: Path, content: Mapping[str, Any]) -> None:
 
 def write(out: Path, content: Mapping[str, Any]) -> None:
     """Write comparison.json, whole or not at all."""
-    with AtomicFile(out / COMPARISON) as file:
-        text = orjson.dumps(content, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
-        file.write(without_keys(text))
+    write_json(content, out / COMPARISON)
 
 
 def read(file: Path) -> dict[str, Any]:
@@ -72,10 +55,4 @@ def read(file: Path) -> dict[str, Any]:
     Raises:
         DataError: It is none.
     """
-    try:
-        content = orjson.loads(file.read_bytes())
-    except orjson.JSONDecodeError as error:
-        raise DataError(f"{file}: not JSON: {error}; give another --out") from error
-    if not isinstance(content, dict) or not all(part in content for part in _PARTS):
-        raise DataError(f"{file}: no ablation: expected an object with {', '.join(_PARTS)}")
-    return content
+    return read_json(file, _PARTS, "ablation")

@@ -15,11 +15,9 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import orjson
-
-from seal.core.errors import DataError, UsageError
+from seal.core.errors import UsageError
 from seal.core.records import AtomicFile
-from seal.core.secrets import without_keys
+from seal.pipeline.result_files import check_experiment_folder, read_json, write_json
 
 if TYPE_CHECKING:
     from seal.benchmarks.sampling import PoolSample
@@ -72,18 +70,7 @@ def check_folder(out: Path, resume: bool) -> None:
     Raises:
         UsageError: It is a file, holds a run, a sweep that is not to be resumed, or other things.
     """
-    if out.exists() and not out.is_dir():
-        raise UsageError(f"{out} is a file; give --out a folder")
-    names = {entry.name for entry in out.iterdir()} if out.is_dir() else set()
-    if SWEEP in names:
-        if not resume:
-            raise UsageError(f"{out} holds a sweep already; add --resume, or give another --out")
-    elif "run.json" in names:
-        raise UsageError(f"{out} holds a run and no sweep; give --out a new folder")
-    elif others := sorted(names - {".lock"}):
-        raise UsageError(
-            f"{out} is not empty and holds no sweep (but {others[0]!r}); give --out a new folder"
-        )
+    check_experiment_folder(out, SWEEP, "sweep", resume)
 
 
 def begin(out: Path, content: Mapping[str, Any]) -> None:
@@ -117,9 +104,7 @@ def begin(out: Path, content: Mapping[str, Any]) -> None:
 
 def write(out: Path, content: Mapping[str, Any]) -> None:
     """Write sweep.json and sweep.csv."""
-    with AtomicFile(out / SWEEP) as file:
-        text = orjson.dumps(content, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
-        file.write(without_keys(text))
+    write_json(content, out / SWEEP)
     with AtomicFile(out / TABLE) as file:
         file.write(_csv(long_rows(content)).encode())
 
@@ -143,14 +128,7 @@ def read(file: Path) -> dict[str, Any]:
     Raises:
         DataError: It is none.
     """
-    try:
-        content = orjson.loads(file.read_bytes())
-    except orjson.JSONDecodeError as error:
-        raise DataError(f"{file}: not JSON: {error}; give another --out") from error
-    parts = ("protocol", "origin", "rows", "results")
-    if not isinstance(content, dict) or not all(part in content for part in parts):
-        raise DataError(f"{file}: no sweep: expected an object with {', '.join(parts)}")
-    return content
+    return read_json(file, ("protocol", "origin", "rows", "results"), "sweep")
 
 
 def long_rows(content: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
