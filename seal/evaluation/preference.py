@@ -98,8 +98,8 @@ class Pairing:
     outcome: Literal["win", "lose", "tie"] | None
     """None: the judge failed, or said nothing usable."""
     by: str
-    """missing, solved, equal, judge or recorded; unusable, unrecorded or error where there is no
-    outcome."""
+    """missing, solved, equal, judge or recorded; where there is no outcome unusable, unrecorded,
+    error (the judge's server) or failed (a run had no chat to judge)."""
     answers: Counter[str] = field(default_factory=Counter)
     """first, second and tie: what a judge said, by where it stood, over all votes and orders."""
     votes: int = 0

@@ -180,7 +180,7 @@ class _Side:
 def _paired(place: Place, theirs: _Side, ours: _Side, decide: Deciding) -> Pairing:
     base, other = theirs.contestant(place), ours.contestant(place)
     if base is None or other is None:
-        return Pairing(None, "error", reason="the run failed")
+        return Pairing(None, "failed", reason="a run failed there")
     return decide(place, base, other)
 
 

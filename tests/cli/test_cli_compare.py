@@ -5,6 +5,7 @@ import shutil
 from pathlib import Path
 
 import pytest
+from servers import ModelServer, failure
 
 import seal
 from seal.core.records import write_records
@@ -49,6 +50,17 @@ def test_two_runs_end_with_tables_and_files(called, tmp_path: Path) -> None:
     assert (tmp_path / "e" / "comparison.html").is_file()
     opened = seal.compare([seal.RunFolder.open(place) for place in places], metrics=["calls"])
     assert [entry["metric"] for entry in opened["comparisons"]] == ["calls"]
+
+
+def test_a_judge_whose_server_fails_exits_with_1(called, seal) -> None:
+    for name, model in (("one", "lexical"), ("other", "oracle")):
+        assert called(*RUN, "--model", model, "--out", name).returncode == 0
+    with ModelServer(lambda request: failure(500)) as down:
+        words = ("--judge-model", "openai/j", "--base-url", down.url, "-M", "max_tries=1")
+        done = seal("compare", "one", "other", "--win-rate", *words, "--json")
+    (pair,) = json.loads(done.stdout)["pairs"]
+    assert pair["win_rate"]["by"]["error"] > 0
+    assert done.returncode == 1
 
 
 def test_other_measures_need_force_which_says_what_differs(small, called) -> None:

@@ -87,7 +87,8 @@ def command(
 
     Of every metric the mean difference with its 95 % bootstrap interval over tasks, a randomisation
     test, what difference could have been found, and how many tasks or trials would find this one;
-    the tasks won and lost; pass^k and pass@k. Runs that do not measure the same are refused.
+    the tasks won and lost; pass^k and pass@k. Runs that do not measure the same are refused. The
+    exit code is 1 where the server of a judge failed.
     """
     # Of small matrices: several threads would wait longer for each other than they compute.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
@@ -118,4 +119,5 @@ def command(
             result.show(f"comparison: {out / 'comparison.html'}")
         for text in content["differs"]:
             tell(f"compared all the same: {text}")
-    return 0
+    judged = [pair["win_rate"] for pair in content["pairs"] if pair["win_rate"] is not None]
+    return int(any("error" in found["by"] for found in judged))
