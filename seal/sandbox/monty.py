@@ -17,7 +17,6 @@ from __future__ import annotations
 import builtins
 import json
 import re
-import secrets
 import sys
 import types
 from collections.abc import Callable, Iterator, Sequence
@@ -54,27 +53,52 @@ _NOW = datetime(2019, 3, 1, tzinfo=UTC)
 """What the clock says: the day that Schema-Guided Dialogue's users speak on."""
 _RUNNER = """
 import json
-def run_KEY(
-    function, arguments, load=json.loads, dump=json.dumps, size=len, new=dict, text=str, kind=type,
-    every=BaseException,
-):
-    rows = [new(row) for row in table_KEY] if flat_KEY else load(text_KEY)
+
+space = {"__name__": "source"}
+rows = json.loads(table)
+flat = not any(isinstance(cell, (list, dict)) for row in rows for cell in row.values())
+
+def cut(error):
+    said = str(error)
+    if len(said) <= MESSAGE:
+        raise error
+    return [type(error).__name__, said[:MESSAGE]]
+
+def readable(source):
     try:
-        found = dump(function(rows, **load(arguments)), allow_nan=False)
-    except every as error:
-        said = text(error)
-        if size(said) <= MESSAGE:
-            raise
-        return [kind(error).__name__, said[:MESSAGE]]
-    return found if size(found) <= MOST else size(found)
-table_KEY = json.loads(text_KEY)
-flat_KEY = not any(isinstance(cell, (list, dict)) for row in table_KEY for cell in row.values())
+        exec("raise KeyError\\n" + source, {})
+    except KeyError:
+        return True
+    except BaseException:
+        return False
+
+def load(source):
+    if not readable(source):
+        exec(source, space)
+    try:
+        exec(source, space)
+    except BaseException as error:
+        return cut(error)
+
+def defined(function):
+    return not isinstance(space.get(function), PLAIN)
+
+def play(function, arguments):
+    given = [dict(row) for row in rows] if flat else json.loads(table)
+    try:
+        found = json.dumps(space[function](given, **json.loads(arguments)), allow_nan=False)
+    except BaseException as error:
+        return cut(error)
+    return found if len(found) <= MOST else len(found)
 """
-"""KEY is drawn for each session, so that the code cannot name what it must not replace.
+"""The session's own code, whose names the source cannot reach: it runs in a `space` of its own.
 
 The text of an exception may fill the sandbox's memory: it is cut before the harness has to hold it.
+Only a source that Monty cannot read is run where nothing catches its error, whose frames then tell
+that it was the parser's.
 """
 _PLAIN = "(str, bytes, int, float, list, dict, tuple, set, type(None))"
+"""Of what is no function; Monty has no `callable`."""
 _LACKING: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], bool]], ...] = (
     (re.compile(r"No module named '(\w+)"), lambda m: m[1] in sys.stdlib_module_names),
     (re.compile(r"module '(\w+)' has no attribute '(\w+)'"), lambda m: _of_module(m[1], m[2])),
@@ -138,7 +162,6 @@ class _Module:
     ) -> None:
         self._pool, self._limits, self._stack = pool, limits, stack
         self._source, self._function, self._table = source, function, table
-        self._key = secrets.token_hex(8)
         self._session: MontySession | None = None
         self._broken: Outcome | None = None
         self.deaths: list[int] = []
@@ -152,17 +175,13 @@ class _Module:
             self._load()
         if self._session is None:
             return self._broken or failed("exception", "the session was lost", NAME)
-        code = f"run_{self._key}({self._function}, arguments_{self._key})"
-        text, fault = self._feed(code, {"arguments": json.dumps(case.arguments)})
+        inputs = {"function": self._function, "arguments": json.dumps(case.arguments)}
+        found, fault = self._feed("play(function, arguments)", inputs)
         if fault is not None:
             return fault
-        if isinstance(text, int):
-            return too_large(text, NAME)
-        if isinstance(text, list):
-            kind, said = map(str, text)
-            status = "memory" if kind == "MemoryError" else "exception"
-            return failed(status, f"{kind}: {said}", NAME)
-        return returned(str(text), case, NAME)
+        if isinstance(found, int):
+            return too_large(found, NAME)
+        return returned(str(found), case, NAME)
 
     def _load(self) -> None:
         self._stack.close()  # the session before it, whose worker is taken back or gone
@@ -176,11 +195,12 @@ class _Module:
             os_policy={"sleep": "zero", "datetime": _NOW, "random_start": {"seed": 0}},
         )
         self._session = self._stack.enter_context(opened)
-        runner = _RUNNER.replace("KEY", self._key).replace("MOST", str(MOST_RESULT))
-        runner = runner.replace("MESSAGE", str(MOST_MESSAGE))
-        _, self._broken = self._feed(runner, {"text": self._table})
+        runner = _RUNNER.replace("MESSAGE", str(MOST_MESSAGE)).replace("PLAIN", _PLAIN)
+        _, self._broken = self._feed(
+            runner.replace("MOST", str(MOST_RESULT)), {"table": self._table}
+        )
         if self._broken is None:
-            _, self._broken = self._feed(self._source, {})
+            _, self._broken = self._feed("load(source)", {"source": self._source})
         if self._broken is None:
             self._broken = self._missing()
         if self._broken is not None:
@@ -188,9 +208,9 @@ class _Module:
 
     def _missing(self) -> Outcome | None:
         """Return the outcome of all cases where there is no such function."""
-        plain, fault = self._feed(f"isinstance({self._function}, {_PLAIN})", {})
-        if not plain and fault is None:
-            return None
+        defined, fault = self._feed("defined(function)", {"function": self._function})
+        if defined or fault is not None:
+            return fault
         return failed("no_function", f"the code defines no function {self._function}", NAME)
 
     def _feed(self, code: str, inputs: dict[str, str]) -> tuple[Any, Outcome | None]:
@@ -198,9 +218,8 @@ class _Module:
         monty = _monty()
         assert self._session is not None
         printed = monty.CollectString(MOST_OUTPUT)
-        named = {f"{name}_{self._key}": value for name, value in inputs.items()}
         try:
-            return self._session.feed_run(code, inputs=named, print_callback=printed), None
+            found = self._session.feed_run(code, inputs=inputs, print_callback=printed)
         except monty.MontyError as error:
             fault = failed(_status(monty, error), _told(error), NAME)
             crashed = isinstance(error, monty.MontyCrashedError)
@@ -209,6 +228,11 @@ class _Module:
             if crashed and not error.timed_out:
                 self.deaths.append(self._case)
             return None, fault
+        if isinstance(found, list):  # of an error's kind and the beginning of its text
+            kind, said = map(str, found)
+            status = "memory" if kind == "MemoryError" else "exception"
+            return None, failed(status, f"{kind}: {said}", NAME)
+        return found, None
 
 
 @contextmanager

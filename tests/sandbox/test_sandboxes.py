@@ -314,7 +314,8 @@ def test_a_child_that_ends_itself_is_the_codes_own_fault() -> None:
     assert found == ["exception", "pass", "exception"]
 
 
-def test_the_text_of_an_exception_costs_the_harness_nothing() -> None:
+@pytest.mark.parametrize("while_it", ["def f(t): ", ""], ids=["is called", "loads"])
+def test_the_text_of_an_exception_costs_the_harness_nothing(while_it: str) -> None:
     pytest.importorskip("pydantic_monty", reason="pydantic-monty comes with the extra dialogue")
     code = (
         "import resource\n"
@@ -323,7 +324,7 @@ def test_the_text_of_an_exception_costs_the_harness_nothing() -> None:
         "def most(): return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss\n"
         "MontySandbox().run('def f(t): raise KeyError(1)', 'f', [], [Case({})])\n"
         "before = most()\n"
-        "source = 'def f(t): raise ValueError(\"x\" * 100_000_000)'\n"
+        f"source = '{while_it}raise ValueError(\"x\" * 100_000_000)'\n"
         "(o,) = MontySandbox(Limits(seconds=60.0)).run(source, 'f', [], [Case({})])\n"
         "print(o.status, len(o.message), o.message[:13], most() - before < 20_000)"
     )
@@ -331,6 +332,40 @@ def test_the_text_of_an_exception_costs_the_harness_nothing() -> None:
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
 
     assert ran.stdout.split() == ["exception", "300", "ValueError:", "x", "True"], ran.stderr
+
+
+@pytest.mark.parametrize("name", ["rows", "flat", "load", "play", "space", "cut"])
+def test_code_can_neither_read_nor_replace_what_calls_it(name: str) -> None:
+    pytest.importorskip("pydantic_monty", reason="pydantic-monty comes with the extra dialogue")
+    read = f"def f(table): return eval('{name}' * (table == []))"
+    replaced = (
+        f"{name} = json = dict = len = 'mine'\ndef f(t):\n    exec('{name} = 1')\n    return t"
+    )
+
+    (outcome,) = MontySandbox().run(read, "f", [], [Case({})])
+    assert outcome.message == f"NameError: name '{name}' is not defined"
+    assert statuses(MontySandbox(), replaced, *[Case({}, TABLE)] * 2) == ["pass", "pass"]
+
+
+@pytest.mark.parametrize(
+    ("source", "status"),
+    [
+        ("raise NotImplementedError('yield expressions')", "exception"),
+        ("def g():\n    raise NotImplementedError\ng()", "exception"),
+        ("x = 1\ndef f(table):\n    yield x", "unsupported"),
+        ("from __future__ import annotations\ndef f(table: Any): return []", "pass"),
+        ("raise KeyError", "exception"),
+        ("def f(:", "syntax"),
+    ],
+)
+def test_what_the_embedded_sandbox_lacks_is_what_its_parser_says(source: str, status: str) -> None:
+    pytest.importorskip("pydantic_monty", reason="pydantic-monty comes with the extra dialogue")
+
+    assert statuses(MontySandbox(), source, Case({})) == [status]
+
+
+def test_a_source_that_asks_for_its_name_is_told_the_same_everywhere(kind: type) -> None:
+    assert statuses(kind(), "x = __name__\ndef f(t): return [x]", Case({}, ["source"])) == ["pass"]
 
 
 def test_a_worker_out_of_memory_prints_nothing_and_what_else_it_says_is_logged(
