@@ -285,10 +285,13 @@ HOSTILE = [
     "[a(#b='a(b='c'), ",
     "[a(b='c'), a(b='c'), ",
     "[ \n",
+    "[a(#b='x'" + " " * 999_990,
+    "[a(#b='x'," + " " * 999_990,
+    "[a(#b='" + ("'" + " " * 1000) * 990,
 ]
 
 
-@pytest.mark.parametrize("piece", HOSTILE)
+@pytest.mark.parametrize("piece", HOSTILE, ids=range(len(HOSTILE)))
 def test_a_megabyte_of_brackets_is_read_in_linear_time(piece):
     began = time.process_time()
     FORM.read(piece * (1_000_000 // len(piece)), OFFERED)
