@@ -40,12 +40,23 @@ def _votes(judged: Mapping[str, Any]) -> str:
     same = [f"{value:.3f} ({judge})" for judge, value in judged["agreement"].items()]
     if same:
         parts.append(f"agreement with itself {', '.join(same)}")
-    if judged["kappa"] is not None:
-        parts.append(f"Fleiss' kappa {judged['kappa']:.3f} over {judged['kappa_n']} goals")
+    parts += _kappa(judged)
     if judged["unusable"]:
         lost = f", {judged['lost']} goals lost" if judged["lost"] else ""
         parts.append(f"{judged['unusable']} unusable{lost}")
     return "; ".join(parts)
+
+
+def _kappa(judged: Mapping[str, Any]) -> Iterator[str]:
+    goals = judged["kappa_n"]
+    if judged["kappa"] is not None:
+        votes = judged.get("kappa_votes", judged["votes"])
+        of = "" if votes == judged["votes"] else f" with {votes} usable votes each"
+        yield f"Fleiss' kappa {judged['kappa']:.3f} over {goals} goals{of}"
+    elif goals:
+        yield f"no Fleiss' kappa, for all votes on {goals} goals are the same"
+    elif judged["votes"] > 1:
+        yield "no Fleiss' kappa, for no goal has two usable votes"
 
 
 def _audit(what: str, found: Mapping[str, Any]) -> Iterator[str]:

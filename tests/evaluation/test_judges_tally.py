@@ -31,7 +31,7 @@ OUTCOMES = st.lists(st.sampled_from(["pass", "fail", "unsure"]), min_size=1, max
 
 
 def kappa_of(rows):
-    kappa = FleissKappa(len(rows[0]))
+    kappa = FleissKappa()
     for row in rows:
         kappa.add(list(row))
     return kappa.value
@@ -49,14 +49,25 @@ def test_kappa_of_a_table_worked_by_hand() -> None:
 def test_kappa_needs_two_votes_of_more_than_one_kind() -> None:
     assert kappa_of(["a", "b"]) is None
     assert kappa_of(["aa", "aa"]) is None
-    assert FleissKappa(3).value is None
+    assert (FleissKappa().value, FleissKappa().votes, FleissKappa().subjects) == (None, 0, 0)
 
 
 def test_a_subject_with_a_vote_missing_is_left_out_of_kappa() -> None:
-    kappa = FleissKappa(2)
+    kappa = FleissKappa()
     for labels in (["a", "a"], ["b"], ["b", "b"]):
         kappa.add(labels)
-    assert (kappa.value, kappa.subjects) == (1.0, 2)
+    assert (kappa.value, kappa.subjects, kappa.votes) == (1.0, 2, 2)
+
+
+def test_kappa_is_of_the_number_of_votes_that_most_subjects_have() -> None:
+    kappa = FleissKappa()
+    for labels in ("aab", "aaa", "bbb", "ab", "abab"):
+        kappa.add(list(labels))
+    assert (kappa.value, kappa.subjects, kappa.votes) == (pytest.approx(22 / 40), 3, 3)
+    kappa = FleissKappa()
+    for labels in ("ab", "aab"):
+        kappa.add(list(labels))
+    assert (kappa.subjects, kappa.votes) == (1, 3)
 
 
 def test_self_agreement_is_the_share_of_equal_pairs_of_one_judge() -> None:

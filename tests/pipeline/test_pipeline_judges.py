@@ -15,6 +15,7 @@ from seal.pipeline.auditing import audit_run
 from seal.pipeline.preferring import PreferenceSettings, win_rate
 from seal.pipeline.rescore import rescore
 from seal.pipeline.run_folder import RunFolder
+from seal.report.judging import judging_notes
 
 OTHER = {"name": "Finish", "arguments": '{"final_answer": "x"}'}
 NAMED = {"max_tries": 1, "first_wait_s": 0.01}
@@ -69,6 +70,22 @@ def test_several_models_vote_and_an_even_tie_is_unsure(played, model_server):
     assert summary["judging"]["pass_rate"]["kappa"] == -1.0
     panel = RunFolder(played).manifest()["measure"]["judge"]["panel"]
     assert [one["model"] for one in panel] == ["openai/a", "openai/b"]
+
+
+def test_a_judge_that_is_never_usable_leaves_the_others_their_kappa(played, model_server):
+    def script(request):
+        if request.body["model"] == "prose":
+            return text("I like it.")
+        label = "solved" if request.body["model"] == "a" else "unsolved"
+        return text(json.dumps({"verdict": label}))
+
+    server = model_server(script)
+    judges = ("openai/a", "openai/b", "openai/prose")
+    summary = rescore(played, judge_model=judges, base_url=server.url)
+    judging = summary["judging"]["pass_rate"]
+    assert (judging["kappa"], judging["kappa_votes"], judging["votes"]) == (-1.0, 2, 3)
+    (line,) = (one for one in judging_notes(summary) if one.startswith("pass_rate"))
+    assert "with 2 usable votes each" in line
 
 
 def test_published_judges_ask_their_own_questions(played, model_server):

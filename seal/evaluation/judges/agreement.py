@@ -6,49 +6,64 @@ Source: Fleiss, Measuring nominal scale agreement among many raters, Psychologic
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import combinations
+
+
+@dataclass(slots=True)
+class _Subjects:
+    """Subjects that have the same number of votes."""
+
+    count: int = 0
+    agreement: float = 0.0
+    """Sum of their shares of pairs of votes that are the same."""
+    labels: Counter[str] = field(default_factory=Counter)
 
 
 class FleissKappa:
     """Chance-corrected agreement of a fixed number of votes on each of many subjects.
 
-    Args:
-        raters: Votes on each subject, 2 or more for there to be a value.
+    The number is that which most subjects have, of two such numbers the larger; subjects with
+    another one, for a judge's answer was unusable there, are left out.
     """
 
-    def __init__(self, raters: int) -> None:
-        self._raters = raters
-        self._subjects = 0
-        self._agreement = 0.0
-        self._totals: Counter[str] = Counter()
+    def __init__(self) -> None:
+        self._by_votes: defaultdict[int, _Subjects] = defaultdict(_Subjects)
 
     def add(self, labels: Sequence[str]) -> None:
-        """Take the votes on one subject in; one with another number of votes is left out."""
-        if len(labels) != self._raters or self._raters < 2:
+        """Take the votes on one subject in; fewer than two agree with nothing."""
+        votes = len(labels)
+        if votes < 2:
             return
-        counts = Counter(labels)
+        counts, of_same = Counter(labels), self._by_votes[votes]
         pairs = sum(count * (count - 1) for count in counts.values())
-        self._agreement += pairs / (self._raters * (self._raters - 1))
-        self._totals.update(counts)
-        self._subjects += 1
+        of_same.agreement += pairs / (votes * (votes - 1))
+        of_same.labels.update(counts)
+        of_same.count += 1
+
+    @property
+    def votes(self) -> int:
+        """How many votes each subject has; 0 where there is none."""
+        return max(self._by_votes, key=lambda n: (self._by_votes[n].count, n), default=0)
 
     @property
     def subjects(self) -> int:
         """How many were counted."""
-        return self._subjects
+        return self._by_votes[self.votes].count if self._by_votes else 0
 
     @property
     def value(self) -> float | None:
         """Kappa, at most 1; None without subjects, and where every vote is the same."""
-        if not self._subjects:
+        if not self._by_votes:
             return None
-        votes = self._subjects * self._raters
-        by_chance = sum((count / votes) ** 2 for count in self._totals.values())
+        found = self._by_votes[self.votes]
+        total = found.count * self.votes
+        by_chance = sum((count / total) ** 2 for count in found.labels.values())
         if by_chance >= 1.0:
             return None
-        return (self._agreement / self._subjects - by_chance) / (1 - by_chance)
+        return (found.agreement / found.count - by_chance) / (1 - by_chance)
 
 
 class SelfAgreement:

@@ -36,7 +36,7 @@ class JudgingSummary:
         - votes, judges: votes on each goal, and who cast them
         - unusable: votes that were none, and lost: goals that have no usable vote
         - agreement: of each judge with itself, where it votes more than once (`SelfAgreement`)
-        - kappa: Fleiss' kappa over all votes, kappa_n: goals that it is of
+        - kappa: Fleiss' kappa; kappa_n: goals that it is of, and kappa_votes: usable votes on each
         - runs, of sopr: the rate of each vote, and deviation: their population deviation, in points
           of 100, as published
         """
@@ -51,7 +51,7 @@ class _Judged:
         """Goals that need no judge and count 0 in every run."""
         self._unusable = 0
         self._judges: Counter[str] = Counter()
-        self._kappa = FleissKappa(seats)
+        self._kappa = FleissKappa()
         self._self = SelfAgreement()
         self._solved: list[float] = []
         """Of each vote what it counts over all goals; what is no verdict counts nowhere."""
@@ -60,7 +60,7 @@ class _Judged:
 
     def add(self, votes: list[Mapping[str, Any]]) -> None:
         if not self.seats:
-            self.seats, self._kappa = len(votes), FleissKappa(len(votes))
+            self.seats = len(votes)
         labels = [str(vote["label"]) for vote in votes if vote["label"] is not None]
         self._unusable += len(votes) - len(labels)
         self._kappa.add(labels)
@@ -86,6 +86,7 @@ class _Judged:
             "agreement": {judge: _rounded(share) for judge, share in self._self.values.items()},
             "kappa": _rounded(self._kappa.value),
             "kappa_n": self._kappa.subjects,
+            "kappa_votes": self._kappa.votes,
         }
         rates = [
             solved / (usable + self.settled)
