@@ -84,6 +84,7 @@ def test_a_training_ends_with_a_table_and_a_model(called, base: Path, tmp_path: 
 def test_what_cannot_be_trained_is_one_clear_line(
     called, tmp_path: Path, words: list[str], says: str
 ) -> None:
+    pytest.importorskip("sentence_transformers", reason="needs the extra 'training'")
     (tmp_path / "mine").touch()
     failed = called("train-retriever", *words, HF_HUB_OFFLINE="1")
     assert failed.returncode == 2
