@@ -147,7 +147,10 @@ Limit = Annotated[int | None, typer.Option(help="Play the first N tasks.")]
 Trials = Annotated[int, typer.Option(help="Times to play each task.")]
 Workers = Annotated[int, typer.Option(help="Chats at once.")]
 Processes = Annotated[int, typer.Option(help="Processes, each with its workers.")]
-MaxTurns = Annotated[int, typer.Option(help="Model turns for each goal.")]
+MaxTurns = Annotated[
+    int | None,
+    typer.Option(help="Model turns for each goal. Default: 10, or what the task needs."),
+]
 MaxCalls = Annotated[int, typer.Option(help="Calls for each goal.")]
 MaxMessages = Annotated[
     int | None, typer.Option(help="Messages to or from user or executor, for each goal.")

@@ -27,6 +27,7 @@ from seal.pipeline.examples import Examples
 from seal.pipeline.golden import history_of
 from seal.pipeline.identity import name_of, versions
 from seal.pipeline.judges import Judges
+from seal.pipeline.limits import messages_of, turns_of
 from seal.pipeline.live import LiveFile
 from seal.pipeline.merging import merge_goals
 from seal.pipeline.places import cache_folder
@@ -355,26 +356,24 @@ class Engine:
     @cached_property
     def _limits(self) -> Limits:
         s = self._settings
-        limits = Limits(
-            s.max_turns, s.max_calls, s.max_tokens, s.max_seconds, max_messages=s.max_messages
-        )
+        limits = Limits(max_calls=s.max_calls, max_tokens=s.max_tokens, max_seconds=s.max_seconds)
         # A recording burns no budget: what it repeated is part of what is played.
         recorded = isinstance(s.model, str) and s.model.startswith("recorded:")
         return replace(limits, repeats=None) if recorded else limits
 
     def _limits_of(self, task: Task) -> Limits:
-        """Return the run's limits; where it has the default of turns, at least the task's own.
+        """Return the run's limits, and the task's own where the run has none.
 
-        A task with messages of its own (`max_messages`) is played to that limit, unless the run has
-        one, and repeats do not end it.
+        A task with messages of its own is played to that limit: repeats do not end it.
         """
-        messages, turns = (_own(task, name) for name in ("max_messages", "max_turns"))
-        if self._limits.max_messages is not None:
-            messages = 0
-        limits = self._limits
-        if limits.max_turns == Limits().max_turns:
-            limits = replace(limits, max_turns=max(limits.max_turns, messages, turns))
-        return replace(limits, max_messages=messages, repeats=None) if messages else limits
+        s = self._settings
+        messages = messages_of(task, s.max_messages)
+        limits = replace(
+            self._limits,
+            max_turns=turns_of(task, s.max_turns, s.max_messages),
+            max_messages=messages,
+        )
+        return limits if messages == s.max_messages else replace(limits, repeats=None)
 
     def _options(
         self, task: Task, trial: int, team: Team, facts: Mapping[str, JSON]
@@ -390,12 +389,6 @@ class Engine:
             s.user_brief,
             {**team.measured, **team.arranged, **facts},
         )
-
-
-def _own(task: Task, name: str) -> int:
-    """Return a limit that a task has; 0 where it has none."""
-    own = task.metadata.get(name)
-    return own if type(own) is int and own > 0 else 0
 
 
 def _seats_of(team: Team) -> dict[str, Any]:

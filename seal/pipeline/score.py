@@ -19,6 +19,7 @@ from seal.evaluation.judges.summary import JudgingSummary
 from seal.evaluation.scoring import default_metrics, score_trajectory
 from seal.evaluation.statistics import Summariser, groups_of
 from seal.pipeline.annotation import human_summary
+from seal.pipeline.limits import turns_of
 from seal.pipeline.run_folder import RunFolder
 from seal.pipeline.threads import Threads
 
@@ -146,10 +147,10 @@ def _mapped(
 def _pairs(folder: RunFolder) -> Iterator[tuple[Task, Trajectory]]:
     """Yield each trajectory with its task; both files are read once, side by side.
 
-    The trajectory's provenance tells the run's limit of turns.
+    The trajectory's provenance tells how many turns each of its goals had.
     """
     measured = folder.manifest().get("measure") or {}
-    limits = {MAX_TURNS: measured[MAX_TURNS]} if MAX_TURNS in measured else {}
+    given = measured.get(MAX_TURNS), measured.get("max_messages")
     tasks = folder.tasks()
     task: Task | None = None
     for trajectory in folder.trajectories():
@@ -160,7 +161,8 @@ def _pairs(folder: RunFolder) -> Iterator[tuple[Task, Trajectory]]:
                     f"{folder.trajectories_path}: task {trajectory.task_id!r} is not in "
                     f"tasks.jsonl, or stands out of order; play the run again"
                 )
-        yield task, replace(trajectory, provenance={**limits, **trajectory.provenance})
+        told = {MAX_TURNS: turns_of(task, *given), **trajectory.provenance}
+        yield task, replace(trajectory, provenance=told)
 
 
 def _summary(

@@ -94,8 +94,9 @@ class RunSettings:
     """Chats at once, in threads."""
     processes: int = 1
     """Processes, each with `workers` threads."""
-    max_turns: int = 10
-    """Model turns of the execution manager for each goal."""
+    max_turns: int | None = None
+    """Model turns of the execution manager for each goal; None: 10, or as many more as the task
+    says (`seal.pipeline.limits.turns_of`)."""
     max_calls: int = 50
     """Calls for each goal."""
     max_messages: int | None = None

@@ -144,11 +144,23 @@ def test_chats_that_are_missing_are_counted(tmp_path: Path, trials: int, unfinis
     assert summary_notes(folder)[0].startswith(f"3 tasks, 0 errors, {unfinished} unfinished;")
 
 
-@pytest.mark.parametrize(("measure", "expected"), [({"max_turns": 4}, 0.75), ({}, 0.9)])
-def test_errors_are_shared_by_the_runs_limit_of_turns(tmp_path: Path, measure, expected):
+@pytest.mark.parametrize(
+    ("measure", "own", "expected"),
+    [
+        ({"max_turns": 4}, {}, 0.75),
+        ({}, {}, 0.9),
+        ({"max_turns": None}, {"max_turns": 20}, 0.95),
+        ({"max_turns": None}, {"max_messages": 40}, 0.975),
+        ({"max_turns": None, "max_messages": 5}, {"max_messages": 40}, 0.9),
+        ({"max_turns": None}, {"max_turns": 4}, 0.9),
+        ({"max_turns": 10}, {"max_turns": 20}, 0.9),
+    ],
+)
+def test_errors_are_shared_by_the_turns_that_the_goal_had(tmp_path: Path, measure, own, expected):
     wrong = Step(9, "execution_manager", "executor", call=ToolCall("call_9", "no_such_tool", {}))
     played = replace(chats()[0], steps=(*chats()[0].steps, wrong))
     folder = folder_of(tmp_path, [played])
+    write_records(tmp_path / "tasks.jsonl", [replace(task, metadata=own) for task in many(3)])
     folder.write_json("run.json", {"measure": measure, "system": {}})
     score_run(folder, lambda task, trial: Says())
     assert [s.value for s in folder.scores() if s.metric == "ifn"] == [expected]

@@ -432,7 +432,7 @@ def test_a_sweep_of_other_settings_is_not_resumed(places: Path, tmp_path: Path) 
         ({"samples": 1}, "protocol.samples: was 2, is 1"),
         ({"pool_sizes": (2, 5)}, r"protocol.pool_sizes: was \[2\], is \[2, 5\]"),
         ({"seed": 3}, "protocol.seed: was 0, is 3"),
-        ({"max_turns": 3}, "measure.max_turns: was 10, is 3"),
+        ({"max_turns": 3}, "measure.max_turns: was None, is 3"),
         ({"model": "random"}, "system.model"),
     ):
         with pytest.raises(UsageError, match=says):

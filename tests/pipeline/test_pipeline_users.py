@@ -274,7 +274,14 @@ class Counting:
 
 @pytest.mark.parametrize(
     ("own", "limits", "turns"),
-    [(14, {}, 14), (4, {}, 10), ("14", {}, 10), (14, {"max_turns": 3}, 3), (None, {}, 10)],
+    [
+        (14, {}, 14),
+        (4, {}, 10),
+        ("14", {}, 10),
+        (14, {"max_turns": 3}, 3),
+        (14, {"max_turns": 10}, 10),
+        (None, {}, 10),
+    ],
 )
 def test_a_task_may_take_the_turns_that_it_names(tmp_path, own, limits, turns):
     task = replace(conversation(), metadata={} if own is None else {"max_turns": own})

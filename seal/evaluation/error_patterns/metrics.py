@@ -4,7 +4,8 @@ For a goal with e errors of a pattern and the step budget N:
 
     score = 1 - min(e, N) / N, in [0, 1], 1 where the agent is free of the pattern
 
-N is `--max-turns` of the run, 10 where nobody says it, which is what all of ToolScan's runs have.
+N is `--max-turns` of the run; where nobody says it, what the task says that it needs, at least 10,
+which is what all of ToolScan's runs have.
 
 - ife, ifn, ian, iat: steps of the pattern (`findings`); N = the budget.
 - rac: valid calls that were made before; N = the budget. Its details count the repetitions of
