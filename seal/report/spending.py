@@ -32,7 +32,7 @@ def plan_tables(plan: Mapping[str, Any]) -> Iterator[Any]:
         for row in plan["rows"]
     ]
     total = tuple(f"{plan[name]:,}" for name in ("requests", "tokens_in", "tokens_out"))
-    rows.append(("all", "", "", *total, _dollars(plan["dollars"])))
+    rows.append(("all", "", "", *total, _total(plan)))
     columns = ("part", "role", "model", "model calls", "tokens in", "tokens out", "dollars")
     yield drawn(Grid("what the run would ask", columns, rows))
     yield (
@@ -63,6 +63,13 @@ def spent_lines(folder: RunFolder, prices: Prices) -> Iterator[str]:
         dollars = dollars_of(spent.asked, prices)
         cost = "of no known price" if dollars is None else f"{dollars:.4f} dollars"
         yield f"spent until now, baselines with it: {spent.tokens:,} tokens, {cost}"
+
+
+def _total(plan: Mapping[str, Any]) -> str:
+    """Return the sum; where models have no price, what the others cost at least."""
+    if not plan["unpriced"]:
+        return _dollars(plan["dollars"])
+    return f"at least {_dollars(plan['dollars'])}" if plan["dollars"] else _dollars(None)
 
 
 def _dollars(value: float | None) -> str:

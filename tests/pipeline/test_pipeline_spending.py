@@ -318,3 +318,17 @@ def test_a_plan_tells_which_budget_it_would_pass(
     assert "--max-total-tokens allows" in said
     assert main([*words, "--pool-sizes", "2"]) == 2
     assert RunFolder(tmp_path / "run").path.exists() is False
+
+
+def test_a_plan_adds_up_no_dollars_that_nobody_knows(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["run", str(write_pool(tmp_path / "pool")), "--dry-run", "--no-baselines"]
+    words += ["--prices", str(price_file(tmp_path, player=(5, 5)))]
+    for models, told in (
+        (["--model", "openai/x"], "no price"),
+        (["--model", "openai/player", "--role-model", "judge=openai/x"], "at least 0.0"),
+    ):
+        assert main([*words, *models]) == 0
+        total = next(line for line in capsys.readouterr().out.splitlines() if line[2:5] == "all")
+        assert told in total
