@@ -28,6 +28,12 @@ from seal.core.secrets import without_keys
 from seal.core.types import Ranking, Score, Task, Tool, Trajectory
 
 BASELINES = ("floor", "ceiling")
+_RUN, _SUMMARY = "run.json", "summary.json"
+_OBJECTS = {
+    _RUN: ("measure", "system"),
+    _SUMMARY: ("metrics", "usage", "stop_reasons", "error_reasons"),
+}
+"""File to its parts that are objects wherever they are there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,8 +73,12 @@ class RunFolder:
         return self.path / "report.html"
 
     def manifest(self) -> dict[str, Any]:
-        """Return run.json: {measure, system, ...}."""
-        return self._json("run.json")
+        """Return run.json: {measure, system, ...}.
+
+        Raises:
+            DataError: It is not there, or damaged.
+        """
+        return self._json(_RUN)
 
     def summary(self) -> dict[str, Any]:
         """Return summary.json: {tasks, errors, skipped, unfinished, stop_reasons, metrics, usage}.
@@ -76,9 +86,9 @@ class RunFolder:
         `unfinished` counts the chats, one a task and trial, that are neither there nor skipped.
 
         Raises:
-            DataError: The run has not been scored.
+            DataError: The run has not been scored, or the file is damaged.
         """
-        return self._json("summary.json")
+        return self._json(_SUMMARY)
 
     def tasks(self) -> Iterator[Task]:
         """Yield the tasks that the run plays."""
@@ -121,7 +131,32 @@ class RunFolder:
                 f"{self.path} has no {name}: score the run with `seal score {self.path}`"
             )
         try:
-            value: dict[str, Any] = json.loads(file.read_bytes())
-        except ValueError as error:
-            raise DataError(f"{file} is no JSON: {error}") from error
+            value = json.loads(file.read_bytes())
+        except (ValueError, RecursionError) as error:
+            raise DataError(f"{file} is no JSON: {error}; {self._repair(name)}") from error
+        if not isinstance(value, dict):
+            raise DataError(
+                f"{file}: expected an object, got {type(value).__name__}; {self._repair(name)}"
+            )
+        for place, part in _objects(name, value):
+            if not isinstance(part, dict):
+                raise DataError(
+                    f"{file}: expected an object `{place}`, got {type(part).__name__}; "
+                    + self._repair(name)
+                )
         return value
+
+    def _repair(self, name: str) -> str:
+        if name == _SUMMARY:
+            return f"write it anew: `seal score {self.path}`"
+        return "bring back the file that `seal run` wrote, or play the run again"
+
+
+def _objects(name: str, value: dict[str, Any]) -> Iterator[tuple[str, Any]]:
+    """Yield the parts of a file that have to be objects, with their places."""
+    for part in _OBJECTS[name]:
+        if part in value:
+            yield part, value[part]
+    if name == _SUMMARY:
+        for metric, entry in value.get("metrics", {}).items():
+            yield f"metrics.{metric}", entry

@@ -106,3 +106,23 @@ def test_recorded_preferences_make_the_win_rate(called, small, tmp_path: Path) -
     assert "recorded in p.csv: goals taken 1, none left out" in done.stdout
     refused = called("compare", *small, "--force", "--preferences", "p.csv", "--votes", "3")
     assert refused.returncode == 2 and "leave out --preferences" in refused.stderr
+
+
+@pytest.mark.parametrize(
+    ("file", "verbs"),
+    [
+        ("summary.json", ("report", "view")),
+        ("run.json", ("report", "explain", "score")),
+    ],
+)
+def test_a_file_of_another_kind_is_named_by_every_verb(
+    called, small, tmp_path: Path, file: str, verbs: tuple[str, ...]
+) -> None:
+    write_records(tmp_path / "other" / "trajectories.jsonl", [])
+    write_records(tmp_path / "other" / "tools.jsonl", [])
+    (tmp_path / "other" / file).write_text("[1]")
+    for words in (("compare", *small, "--force"), *((verb, "other") for verb in verbs)):
+        failed = called(*words)
+        assert failed.returncode == 2, words
+        assert f"other/{file}: expected an object, got list" in failed.stderr
+        assert failed.stderr.count("\n") == 1

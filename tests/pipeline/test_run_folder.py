@@ -1,0 +1,49 @@
+"""Files of a run folder that hold something else than they should."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from seal.core.errors import DataError
+from seal.pipeline.run_folder import RunFolder
+
+
+@pytest.mark.parametrize("name", ["run.json", "summary.json"])
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("[1]", "expected an object, got list"),
+        ("3", "expected an object, got int"),
+        ("null", "expected an object, got NoneType"),
+        ("{oops", "is no JSON"),
+        ("[" * 100_000, "is no JSON"),
+    ],
+)
+def test_what_is_no_object_is_refused_with_its_repair(
+    tmp_path: Path, name: str, text: str, says: str
+) -> None:
+    (tmp_path / name).write_text(text)
+    run = RunFolder(tmp_path)
+    repair = "`seal score" if name == "summary.json" else "play the run again"
+    with pytest.raises(DataError, match=says) as caught:
+        run.manifest() if name == "run.json" else run.summary()
+    assert str(tmp_path / name) in str(caught.value) and repair in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        ({"metrics": [1]}, "expected an object `metrics`, got list"),
+        ({"metrics": {"calls": 3}}, "expected an object `metrics.calls`, got int"),
+        ({"usage": None}, "expected an object `usage`, got NoneType"),
+        ({"stop_reasons": "done"}, "expected an object `stop_reasons`, got str"),
+    ],
+)
+def test_a_part_that_is_no_object_is_named(tmp_path: Path, content: object, says: str) -> None:
+    (tmp_path / "summary.json").write_text(json.dumps(content))
+    with pytest.raises(DataError, match=says):
+        RunFolder(tmp_path).summary()
+    (tmp_path / "run.json").write_text('{"measure": {}, "system": []}')
+    with pytest.raises(DataError, match="expected an object `system`, got list"):
+        RunFolder(tmp_path).manifest()
