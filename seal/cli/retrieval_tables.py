@@ -178,6 +178,6 @@ def _comparisons(found: Sequence[Mapping[str, Any]], names: Mapping[str, str]) -
             str(pair["size"]),
             pair["metric"],
             f"{pair['difference']:+.3f}{ends}",
-            f"{pair['p_holm']:.4f}",
+            "n/a" if pair["p_holm"] is None else f"{pair['p_holm']:.4f}",
         )
     yield table

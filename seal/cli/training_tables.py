@@ -103,7 +103,8 @@ def _pair(found: Mapping[str, Any], pool: str, metric: str) -> tuple[str, str]:
     for pair in found["comparisons"]:
         if (pair["pool"], pair["metric"]) == (pool, metric):
             ends = "" if pair["low"] is None else f"\n[{pair['low']:+.3f}, {pair['high']:+.3f}]"
-            return f"{pair['difference']:+.3f}{ends}", f"{pair['p_holm']:.4f}"
+            p = "n/a" if pair["p_holm"] is None else f"{pair['p_holm']:.4f}"
+            return f"{pair['difference']:+.3f}{ends}", p
     return "", ""
 
 

@@ -33,7 +33,7 @@ class Difference(NamedTuple):
     high: float | None
     p: float | None
     """Two-sided, in (0, 1]: how often chance alone makes a difference that is larger, and half of
-    how often one as large (mid-p); None where nothing is compared."""
+    how often one as large (mid-p); None where there are fewer than two clusters."""
     n: int
     """Number of pairs."""
 
@@ -98,7 +98,7 @@ def paired_difference(
     if clusters is not None:
         _, index = np.unique(np.asarray(clusters), return_inverse=True)
         sums = np.bincount(index, weights=sums).astype(np.float64)
-    p = sign_test(sums, resamples, derive_seed(seed, "signs"))
+    p = sign_test(sums, resamples, derive_seed(seed, "signs")) if len(sums) > 1 else None
     return Difference(mean, *interval, p, len(differences))
 
 

@@ -66,26 +66,23 @@ def paired_differences(
     bounds = _bounds(sums, counts, seed, resamples, level)
     hits = _hits(sums, seed, resamples)
     found = []
-    for column in range(differences.shape[1]):
-        mine = present[:, column]
-        n = int(mine.sum())
-        if not n:
-            found.append(Difference(None, None, None, None, 0))
-            continue
-        p = hits[column]
-        if np.count_nonzero(sums[:, column]) <= EXACT:
-            p = sign_test(sums[:, column], resamples, seed)
+    for column, mine in enumerate(present.T):
+        values, several = differences[mine, column], np.count_nonzero(counts[:, column])
         low, high = bounds[column]
-        if np.count_nonzero(counts[:, column]) <= _FEW:
-            low, high = bootstrap_interval(
-                differences[mine, column],
-                derive_seed(seed, "few"),
-                resamples,
-                level,
-                index[mine],
-            )
-        found.append(Difference(float(differences[mine, column].mean()), low, high, float(p), n))
+        if several <= _FEW:
+            alone = derive_seed(seed, "few")
+            low, high = bootstrap_interval(values, alone, resamples, level, index[mine])
+        p = _p_of(sums[:, column], float(hits[column]), seed, resamples) if several > 1 else None
+        mean = float(values.mean()) if len(values) else None
+        found.append(Difference(mean, low, high, p, len(values)))
     return found
+
+
+def _p_of(sums: Floats, drawn: float, seed: int, resamples: int) -> float:
+    """Return the p of a column: the drawn one, or that of all signs where they are few."""
+    import numpy as np
+
+    return sign_test(sums, resamples, seed) if np.count_nonzero(sums) <= EXACT else drawn
 
 
 def _bounds(

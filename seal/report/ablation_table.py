@@ -8,7 +8,16 @@ from pathlib import Path
 from typing import Any
 
 from seal.core.records import AtomicFile
-from seal.report.grids import Grid, chance, drawn, escape_markdown, interval, markdown, signed
+from seal.report.grids import (
+    Grid,
+    chance,
+    drawn,
+    escape_markdown,
+    holm_chance,
+    interval,
+    markdown,
+    signed,
+)
 from seal.report.printable import one_line, printable
 from seal.report.tables import number
 
@@ -120,7 +129,7 @@ def _pair_grid(one: str, other: str, entries: Iterable[Mapping[str, Any]]) -> Gr
             signed(entry["difference"]),
             interval(entry),
             chance(entry["p"]),
-            chance(entry["p_holm"]),
+            holm_chance(entry),
             str(entry["n"]),
         )
         for entry in entries

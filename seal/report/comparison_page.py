@@ -28,7 +28,7 @@ from seal.report.comparison_tables import (
     title_of,
 )
 from seal.report.divergence import Parting, partings
-from seal.report.grids import chance, interval, signed
+from seal.report.grids import chance, holm_chance, interval, signed
 from seal.report.pages import asset, content_hash, render
 
 PAGE = "comparison.html"
@@ -186,7 +186,7 @@ def _pair(
             signed(entry["difference"]),
             interval(entry),
             chance(entry["p"]),
-            chance(entry["p_holm"]),
+            holm_chance(entry),
             *needed(entry),
             *(
                 _tasks(

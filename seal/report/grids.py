@@ -102,10 +102,13 @@ def escape_latex(text: str) -> str:
 
 
 def chance(p: float | None) -> str:
-    """Return a probability, which is never 0; empty where none was asked for."""
-    if p is None:
-        return ""
-    return "<0.001" if p < 0.0005 else number(p)
+    """Return a probability, which is never 0; `n/a` where there is no test."""
+    return "<0.001" if p is not None and p < 0.0005 else number(p)
+
+
+def holm_chance(entry: Mapping[str, Any]) -> str:
+    """Return the corrected p of an entry; empty where it was tested outside of the family."""
+    return "" if entry["p"] is not None and entry["p_holm"] is None else chance(entry["p_holm"])
 
 
 def signed(value: float | None) -> str:

@@ -37,8 +37,10 @@ def test_nothing_to_compare_has_no_difference() -> None:
     assert paired_difference([], [], 0) == Difference(None, None, None, None, 0)
 
 
-def test_one_pair_has_no_interval_and_proves_nothing() -> None:
-    assert paired_difference([1.0], [0.25], 0) == Difference(0.75, None, None, 0.5, 1)
+def test_one_pair_and_one_cluster_have_neither_an_interval_nor_a_test() -> None:
+    assert paired_difference([1.0], [0.25], 0) == Difference(0.75, None, None, None, 1)
+    found = paired_difference([1.0] * 4, [0.0] * 4, 0, clusters=[7] * 4)
+    assert found == Difference(1.0, None, None, None, 4)
 
 
 def test_equal_systems_do_not_differ() -> None:
@@ -71,7 +73,8 @@ def test_exact_p_is_the_share_of_all_signs_of_the_clusters_ties_counted_half(
     expected = np.mean([(far >= -1e-9) / 2 + (far > 1e-9) / 2 for far in beyond])
     if not any(sums):
         expected = 1.0
-    assert paired_difference(a, b, 0, 10, clusters).p == pytest.approx(expected)
+    found = paired_difference(a, b, 0, 10, clusters).p
+    assert found is None if len(sums) < 2 else found == pytest.approx(expected)
 
 
 def signs_of(sums: list[float]) -> Any:

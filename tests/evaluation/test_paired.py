@@ -83,9 +83,11 @@ def test_no_difference_has_an_interval_of_nothing_and_p_1() -> None:
     assert found == (0.0, 0.0, 0.0, 1.0, 40)
 
 
-def test_one_cluster_has_no_interval() -> None:
-    (found,) = paired_differences(np.ones((4, 1)), np.zeros(4), 0)
-    assert (found.low, found.high, found.mean) == (None, None, 1.0)
+def test_one_cluster_has_neither_an_interval_nor_a_test() -> None:
+    columns = np.column_stack([[1.0, 1.0, np.nan], [1.0, 1.0, 1.0]])
+    one, two = paired_differences(columns, np.array([0, 0, 1]), 0)
+    assert (one.low, one.high, one.p, one.mean) == (None, None, None, 1.0)
+    assert two.low is not None and two.p == 0.25
 
 
 def test_nothing_to_compare_is_no_figure() -> None:

@@ -151,10 +151,33 @@ def test_one_task_and_equal_runs_say_so(tmp_path: Path) -> None:
     one, other = (run(tmp_path / n, passed([v])) for n, v in (("a", 0.0), ("b", 1.0)))
     told = compared(one, other)
     (entry,) = told["comparisons"]
-    assert (entry["low"], entry["p"], entry["detectable"]) == (None, 0.5, None)
-    assert told["notes"] == ["b and a: one task has neither an interval nor a test"]
+    assert (entry["low"], entry["p"], entry["detectable"]) == (None, None, None)
+    assert told["notes"] == [
+        "b and a: one task, or family of them, has neither an interval nor a test"
+    ]
     alike = [run(tmp_path / n, passed(*[[1.0], [0.0]] * 25)) for n in ("c", "d")]
     assert compared(*alike)["notes"] == ["d and c have the same value in every pair"]
+
+
+def test_what_has_pairs_of_one_task_alone_is_no_test_of_the_family(tmp_path: Path) -> None:
+    rows = [[1.0]] * 6
+    base = run(tmp_path / "a", [*passed(*[[0.0]] * 6), *passed([0.0], metric="own")])
+    new = run(tmp_path / "b", [*passed(*rows), *passed([1.0], metric="own")])
+    told = compared(base, new, metrics=("pass_rate", "own"))
+    whole, single = told["comparisons"]
+    assert whole["p"] == whole["p_holm"] == 1 / 64
+    assert (single["n"], single["p"], single["p_holm"]) == (1, None, None)
+    note = "b and a: own: one task, or family of them, has neither an interval nor a test"
+    assert told["notes"][0] == note
+    assert told["notes"][1] == "b and a: 6 tasks, or families of them, make rough intervals"
+
+
+def test_many_tasks_against_one_are_one_pair_without_a_test(tmp_path: Path) -> None:
+    many, one = run(tmp_path / "a", passed(*[[1.0]] * 80)), run(tmp_path / "b", passed([1.0]))
+    told = compared(many, one)
+    assert told["comparisons"][0]["p"] is None
+    assert any(note.endswith("neither an interval nor a test") for note in told["notes"])
+    assert not any("rough intervals" in note for note in told["notes"])
 
 
 def test_other_measures_are_refused_but_for_limit_and_trials(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ from seal.pipeline.retrieval.summary import (
     Cell,
     Sample,
     comparisons_of,
+    corrected,
     results_of,
     sample_weights,
 )
@@ -54,3 +55,12 @@ def test_the_difference_is_that_of_the_means() -> None:
     means = [entry["metrics"]["recall@3"]["mean"] for entry in (good, bad)]
     difference = comparisons_of(cell, (3,), seed=0)[0]["difference"]
     assert difference == pytest.approx(means[0] - means[1], abs=1e-9)
+
+
+def test_what_no_test_judged_is_outside_of_the_correction() -> None:
+    found = corrected([{"metric": "mrr@5", "p": p} for p in (0.01, None, 0.04)])
+    assert [(each["p"], each["p_holm"]) for each in found] == [
+        (0.01, 0.02),
+        (None, None),
+        (0.04, 0.04),
+    ]

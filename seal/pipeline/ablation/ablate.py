@@ -23,9 +23,9 @@ from seal.pipeline.ablation.conditions import (
 from seal.pipeline.ablation.files import begin, check_folder, write
 from seal.pipeline.ablation.injection import costs_of, injected
 from seal.pipeline.ablation.irrelevance import Irrelevant
-from seal.pipeline.ablation.roles import ROLES, seated, work_of
+from seal.pipeline.ablation.roles import ROLES, seated, silent, work_of
 from seal.pipeline.ablation.similarity import correlations_of, homes_of, points_of
-from seal.pipeline.comparison.pairs import Side, compare
+from seal.pipeline.comparison.pairs import Side, compare, untested
 from seal.pipeline.comparison.runs import side_of
 from seal.pipeline.engine import Engine
 from seal.pipeline.played import played
@@ -192,10 +192,13 @@ def _content(
     partner = planned.irrelevant.seeds if planned.irrelevant is not None else None
     for one, other in _compared(sides, planned.ablation.against):
         content["comparisons"] += compare(one, other, seed, partner=partner, family=told)
+    content["notes"] += untested(content["comparisons"], told)
     if planned.ablation.name == "injection":
         content["costs"] = costs_of(content["comparisons"])
     if planned.ablation.name == "roles":
-        content["roles"] = {name: roles_record(work_of(folder)) for name, folder in runs.items()}
+        work = {name: work_of(folder) for name, folder in runs.items()}
+        content["roles"] = {name: roles_record(found) for name, found in work.items()}
+        content["notes"] += silent(runs, {name: found.keys() for name, found in work.items()})
     if planned.irrelevant is not None and len(sides) == 2:
         content["kinds"] = planned.irrelevant.by_kind(sides[0], sides[1], seed)
     if planned.homes is not None and sides:

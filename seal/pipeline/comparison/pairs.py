@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -82,10 +82,11 @@ def compare(
         detectable, tasks_needed, trials_needed, tasks, excluded}. The means are over the pairs,
         `difference` is that of the one less the other with its 95 % bootstrap interval over
         clusters of tasks, `p` that of a randomisation test and `p_holm` corrected by Holm over the
-        family of these two runs, None outside of it. What is detectable and needed says
-        `seal.evaluation.power.Power`. `n` counts pairs and `tasks` their tasks. `excluded`: reason
-        to the number of pairs, and a reason is that of the run before its colon, or of `both`.
-        Without a pair, the figures are None.
+        family of these two runs, None outside of it. Of fewer than two clusters there is neither an
+        interval nor a test. What is detectable and needed says `seal.evaluation.power.Power`. `n`
+        counts pairs and `tasks` their tasks. `excluded`: reason to the number of pairs, and a
+        reason is that of the run before its colon, or of `both`. Without a pair, the figures are
+        None.
     """
     import numpy as np
 
@@ -122,6 +123,29 @@ def compare(
         }
         for column, name in enumerate(names)
     ]
+
+
+def untested(entries: Sequence[Mapping[str, Any]], told: Collection[str] = ()) -> Iterator[str]:
+    """Yield a note on every two runs of which metrics have pairs of one task alone.
+
+    Args:
+        entries: As of `compare`.
+        told: Metrics that are named; none: all.
+    """
+    by_runs: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
+    for entry in entries:
+        if entry["n"]:
+            by_runs.setdefault((entry["run"], entry["other"]), []).append(entry)
+    for (one, other), counted in by_runs.items():
+        alone = [entry["metric"] for entry in counted if entry["p"] is None]
+        shown = [metric for metric in alone if not told or metric in told]
+        whole = len(alone) == len(counted)
+        if shown or whole:
+            metrics = "" if whole else f"{', '.join(shown)}: "
+            yield (
+                f"{one} and {other}: {metrics}one task, or family of them, has neither an interval "
+                "nor a test"
+            )
 
 
 def pair_up(one: Side, other: Side, partner: Mapping[str, str] | None = None) -> Pairs:

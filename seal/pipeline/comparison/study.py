@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, Literal, get_args
@@ -18,6 +18,7 @@ from seal.pipeline.comparison.pairs import (
     compare,
     pair_up,
     rounded,
+    untested,
 )
 from seal.pipeline.comparison.runs import differing, side_of
 from seal.pipeline.comparison.verdicts import flips_of, passes_of, verdicts_of
@@ -116,7 +117,7 @@ def study(
         "runs": [_row(name, run, sides[name]) for name, run in runs.items()],
         "pairs": pairs,
         "comparisons": entries,
-        "notes": [note for each in compared for note in each.notes()],
+        "notes": [note for each in compared for note in each.notes(told)],
     }
 
 
@@ -224,16 +225,20 @@ class _Compared:
             "other_alone": _alone(theirs - both, tasks),
         }
 
-    def notes(self) -> Iterator[str]:
-        """Yield what a reader should know before the figures."""
+    def notes(self, told: Collection[str]) -> Iterator[str]:
+        """Yield what a reader should know before the figures.
+
+        Args:
+            told: Metrics of the family.
+        """
         counted = [entry for entry in self.entries if entry["n"]]
         name = f"{self.one.name} and {self.other.name}"
         if counted and all(entry["low"] == entry["high"] == 0 for entry in counted):
             yield f"{name} have the same value in every pair"
-        clusters = len(set(self.pairs.clusters.tolist()))
-        if clusters == 1:
-            yield f"{name}: one task has neither an interval nor a test"
-        elif clusters < FEW:
+        yield from untested(self.entries, told)
+        matched = (self.pairs.rows >= 0) & (self.pairs.others >= 0)
+        clusters = len(set(self.pairs.clusters[matched].tolist()))
+        if 1 < clusters < FEW:
             yield f"{name}: {clusters} tasks, or families of them, make rough intervals"
         if not counted:
             yield f"{name}: no metric has a value in both"

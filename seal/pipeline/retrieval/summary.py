@@ -295,10 +295,14 @@ def comparisons_of(cell: Cell, ks: Sequence[int], seed: int) -> list[dict[str, A
 
 
 def corrected(comparisons: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Return the comparisons with `p_holm`: corrected over all comparisons of one metric."""
+    """Return the comparisons with `p_holm`: corrected over all comparisons of one metric.
+
+    Both p are None where the queries of one task alone are compared, which no test judges.
+    """
     families: dict[str, list[int]] = {}
     for position, comparison in enumerate(comparisons):
-        families.setdefault(comparison["metric"], []).append(position)
+        if comparison["p"] is not None:
+            families.setdefault(comparison["metric"], []).append(position)
     adjusted: dict[int, float] = {}
     for positions in families.values():
         ps = holm([comparisons[position]["p"] for position in positions])
@@ -306,8 +310,12 @@ def corrected(comparisons: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     return [
         {
             **comparison,
-            "p": round(comparison["p"], _SHOWN),
-            "p_holm": round(adjusted[position], _SHOWN),
+            "p": _shown(comparison["p"]),
+            "p_holm": _shown(adjusted.get(position)),
         }
         for position, comparison in enumerate(comparisons)
     ]
+
+
+def _shown(p: float | None) -> float | None:
+    return None if p is None else round(p, _SHOWN)
