@@ -52,7 +52,7 @@ def test_pairs_need_a_value_on_both_sides_and_the_rest_is_counted(tmp_path: Path
     (found,) = compare(one, other, 0)
     assert (found["n"], found["tasks"], found["difference"]) == (2, 2, 0.5)
     assert (found["mean"], found["other_mean"]) == (0.75, 0.25)
-    assert found["p"] == found["p_holm"] == 1.0
+    assert found["p"] == found["p_holm"] == 0.5
     assert found["excluded"] == {
         "both: no gold": 1,
         "off: no gold": 1,
@@ -178,6 +178,19 @@ def test_two_scores_on_one_line_are_refused_and_not_one_of_them_lost(tmp_path: P
         read_scores(path)
 
 
+@pytest.mark.parametrize("value", [0.0, 1.0])
+@pytest.mark.parametrize("apart", [1, 2_000])
+def test_a_score_that_stands_twice_is_named_alike_or_not(
+    tmp_path: Path, value: float, apart: int
+) -> None:
+    path = tmp_path / "scores.jsonl"
+    between = [score(f"t{number}", 1.0) for number in range(apart)]
+    write_records(path, [*between, score("t0", value), score("t0", 1.0)])
+    says = rf"line {apart + 1}: scores task.* of line 1 again; .*`seal score {tmp_path}`"
+    with pytest.raises(DataError, match=says):
+        read_scores(path)
+
+
 @settings(max_examples=30)
 @given(
     st.lists(
@@ -254,8 +267,8 @@ def test_runs_of_nothing_in_common_or_alone_are_refused(tmp_path: Path, pool: Pa
 def test_what_is_measured_otherwise_is_told(tmp_path: Path, pool: Path) -> None:
     other = write_pool(tmp_path / "other")
     runs = {
-        "a": play(pool, tmp_path / "a", model="random", limit=1).folder,
+        "a": play(pool, tmp_path / "a", model="random", limit=1, max_turns=4).folder,
         "b": play(other, tmp_path / "b", model="random", limit=1, max_turns=3).folder,
     }
     told = list(differing(runs, expected=["pool"]))
-    assert told == ["a and b measure otherwise: max_turns is 10 and 3"]
+    assert told == ["a and b measure otherwise: max_turns is 4 and 3"]

@@ -69,7 +69,8 @@ def read_scores(path: Path) -> ScoreTable:
     Details, which no comparison looks at, are not checked to be JSON.
 
     Raises:
-        DataError: There is no such file, or a line of it is no score; names the line.
+        DataError: There is no such file, or a line of it is no score, or one of what another line
+            has scored; names the line.
     """
     if not path.is_file():
         raise DataError(f"no file {path}: score the run with `seal score {path.parent}`")
@@ -83,6 +84,12 @@ def read_scores(path: Path) -> ScoreTable:
                 _name_bad(lines, path, read)
                 raise DataError(f"{path}: no scores: {error}; score the run again") from error
             read += lines.count(b"\n")
+    if repeated := cells.repeated():
+        line, earlier = repeated
+        raise DataError(
+            f"{path}, line {line}: scores task, trial, goal and metric of line {earlier} again; "
+            f"write the file anew: `seal score {path.parent}`"
+        )
     return cells.finished()
 
 
@@ -188,6 +195,17 @@ class _Cells:
         self._column.extend(map(self._metrics.__getitem__, metrics))
         self._value.extend([math.nan if value is None else value for value in values])
         self._why.extend(map(self._reasons.__getitem__, reasons))
+
+    def repeated(self) -> tuple[int, int] | None:
+        """Return the first line that scores what an earlier one has scored, and that one."""
+        import numpy as np
+
+        cells = np.asarray(self._row) * len(self._metrics) + np.asarray(self._column)
+        if not len(cells) or np.bincount(cells).max() == 1:
+            return None
+        _, first, place = np.unique(cells, return_index=True, return_inverse=True)
+        line = int(np.flatnonzero(first[place] != np.arange(len(cells)))[0])
+        return line + 1, int(first[place][line]) + 1
 
     def finished(self) -> ScoreTable:
         """Return the table; what was never scored has the reason `MISSING`."""
