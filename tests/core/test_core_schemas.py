@@ -212,6 +212,15 @@ def test_what_depends_on_a_name_may_lead_back_too():
     assert accepts({"dependentSchemas": {"x": {"$ref": "#"}}}, {"x": 1})
 
 
+def test_a_broken_part_that_stands_twice_is_one_object_and_mended_twice():
+    part = {"oneOf": None, "required": [1, "x"]}
+
+    assert usable_schema({"properties": {"a": part, "b": part}}) == {
+        "properties": {"a": {"required": ["x"]}, "b": {"required": ["x"]}}
+    }
+    assert part == {"oneOf": None, "required": [1, "x"]}
+
+
 @given(st.dictionaries(words, odd_schemas, max_size=4), json_values(max_leaves=4))
 def test_no_schema_fails_on_any_value(schema, value):
     for fault in schema_validator(schema).iter_errors(value):
