@@ -215,6 +215,7 @@ def test_a_pool_that_says_nonsense_is_refused(tmp_path, play_as):
     [
         ({"tasks": "awarness"}, "no task 'awarness'; there are: awareness, selection"),
         ({"tasks": ""}, "there are: awareness"),
+        ({"tasks": "creation,creation"}, "creation stands twice; give each task once"),
         ({"decisions": "mine"}, "expected one of gold, own"),
         ({"apps": "nested"}, "expected one of flat, hierarchical"),
         ({"roles": "no_such.json"}, "no_such.json"),

@@ -117,7 +117,7 @@ def asked_tasks(given: Any) -> tuple[LifeTask, ...]:
     """Return the tasks that an option names: a list, or names with commas; None: all.
 
     Raises:
-        OptionError: A name that is none; names those that there are.
+        OptionError: A name that is none, with those that there are, or one that stands twice.
     """
     if given is None:
         return TASKS
@@ -126,6 +126,8 @@ def asked_tasks(given: Any) -> tuple[LifeTask, ...]:
     if unknown or not names:
         what = f"no task {unknown[0]!r}" if unknown else "no task is named"
         raise OptionError(f"-T tasks={given}: {what}; there are: {', '.join(TASKS)}")
+    if twice := next((name for name in names if names.count(name) > 1), None):
+        raise OptionError(f"-T tasks={given}: {twice} stands twice; give each task once")
     return tuple(task for task in TASKS if task in names)
 
 
