@@ -200,23 +200,29 @@ def ablation_lines(content: Mapping[str, Any]) -> Iterator[str]:
         )
         for reason, count in list(row["error_reasons"].items())[:_REASONS]:
             yield f"  {count}: {one_line(reason, _LONGEST)}"
-    for reasons, metrics in _without(content).items():
-        yield f"{', '.join(metrics)}: pairs without values: {reasons}"
+    yield from _excluded_lines(content)
     if "correlations" in content:
         flat = [found["rate"] for found in content["correlations"] if found["rho"] is None]
         if flat:
             yield f"no correlation (alike in every environment): {', '.join(dict.fromkeys(flat))}"
 
 
-def _without(content: Mapping[str, Any]) -> dict[str, list[str]]:
-    """Return why pairs have no value to the told metrics of which that is so."""
+def _excluded_lines(content: Mapping[str, Any]) -> Iterator[str]:
+    """Yield for the told metrics why pairs have no value, and of which two conditions they are."""
     told = content["protocol"]["told"]
-    found: dict[str, list[str]] = {}
+    metrics: dict[tuple[str, str], list[str]] = {}
     for entry in content["comparisons"]:
         if entry["metric"] in told and entry["excluded"]:
-            metrics = found.setdefault(_counted(entry["excluded"]), [])
-            metrics += [] if entry["metric"] in metrics else [entry["metric"]]
-    return found
+            compared = f"{entry['run']} less {entry['other']}"
+            metrics.setdefault((compared, _counted(entry["excluded"])), []).append(entry["metric"])
+    pairs: dict[str, list[str]] = {}
+    for (compared, reasons), named in metrics.items():
+        text = f"{', '.join(named)}: pairs without values: {reasons}"
+        pairs.setdefault(text, []).append(compared)
+    every = {f"{entry['run']} less {entry['other']}" for entry in content["comparisons"]}
+    for text, named in pairs.items():
+        whole = len(every) > 1 and every == {*named}
+        yield f"{'every comparison' if whole else ', '.join(named)}: {text}"
 
 
 def _counted(excluded: Mapping[str, int]) -> str:
