@@ -426,17 +426,16 @@ class Conversation:
             self.rankings.append(Ranking(self.task.id, goal, "", ()))
 
     def _answer(self, goal: int) -> str | None:
-        """Return the last text of the agent to the user or the checker."""
+        """Return the last text of the agent to the user or the checker; None where it is empty."""
         outside = (USER, CHECKER)
-        return next(
-            (
-                step.content
-                for step in reversed(self.steps)
-                if step.goal == goal
-                and step.call is None
-                and step.result is None
-                and step.recipient in outside
-                and step.author not in outside
-            ),
-            None,
+        said = (
+            step.content
+            for step in reversed(self.steps)
+            if step.goal == goal
+            and step.call is None
+            and step.result is None
+            and step.recipient in outside
+            and step.author not in outside
         )
+        last = next(said, "")
+        return last if last.strip() else None

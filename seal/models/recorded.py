@@ -13,6 +13,7 @@ from seal.models.scene import Scene, find_scene, offered_names
 from seal.models.settings import ModelSettings
 
 USER = "user_simulator"
+CHECKER = "checker"
 
 
 class RecordedModel:
@@ -49,7 +50,9 @@ class RecordedModel:
 class RecordedChat:
     """Plays one trajectory: the calls of each reply in order, then the final answer.
 
-    How far it is stands in the request: the goal by its text, the replies by their number.
+    How far it is stands in the request: the goal by its text, the replies by their number. Where
+    the recording has no answer, as of a run that gave up, the final word is empty: what the
+    orchestrator handed on to other roles is none.
 
     Args:
         task: What was played.
@@ -67,7 +70,8 @@ class RecordedChat:
         scene = find_scene(request, self._texts)
         steps = [step for step in self._trajectory.steps if step.goal == scene.goal]
         if request.role == "orchestrator":
-            return Completion(self._answer(scene.goal) or _last_text(steps, request.role))
+            told = [step for step in steps if step.recipient in (USER, CHECKER)]
+            return Completion(self._answer(scene.goal) or _last_text(told, request.role))
         if request.tools or request.role == "execution_manager":
             return self._act(scene, steps, request)
         return Completion(_nth_text(steps, request.role, len(scene.said)))

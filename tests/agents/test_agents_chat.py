@@ -12,6 +12,7 @@ from seal.agents.teams import DIRECT, FULL, SINGLE, Team, build_team
 from seal.core.errors import ModelError, UnknownNameError, UsageError
 from seal.core.protocols import Completion, Reply, Request
 from seal.core.types import Goal, Step, Task, Tool, ToolCall, ToolResult, Usage, Verdict
+from seal.models.lexical import speak_plainly
 
 WEATHER = Tool("b/w/now", "weather", parameters={"type": "object", "properties": {"city": {}}})
 NEWS = Tool("b/n/now", "news", parameters={"type": "object", "properties": {}})
@@ -411,7 +412,34 @@ def test_model_that_says_terminate_or_nothing_ends_nothing_early():
     )
 
     assert route(chat)[-1] == "checker>user_simulator"
-    assert chat.answers == [""]
+    assert chat.answers == [None]
+
+
+def heard_last(request: Request) -> Completion:
+    return speak_plainly(request) or Completion("")
+
+
+@pytest.mark.parametrize("silence", ["", " \n"])
+@pytest.mark.parametrize("orchestrator", [heard_last, [Completion("")]])
+def test_where_nothing_is_said_there_is_no_answer(orchestrator: object, silence: str):
+    judged: list[str] = []
+
+    def judge(role, model, goal, answer, steps):
+        judged.append(answer)
+        return Verdict("unsolved", "there is no final answer")
+
+    scripts = {"orchestrator": orchestrator, "execution_manager": [Completion(silence)]}
+    chat, _, _ = hold(scripts, judge=judge)
+
+    assert [answer.strip() for answer in judged] == [""]
+    assert chat.answers == [None]
+    assert [stop.reason for stop in chat.stops] == ["done"]
+
+
+def test_a_manager_that_says_nothing_to_the_user_has_given_no_answer():
+    chat, _, _ = hold({"execution_manager": [Completion("")]}, DIRECT)
+
+    assert chat.answers == [None]
 
 
 def test_user_hears_only_what_is_said_to_them():

@@ -182,6 +182,27 @@ def test_a_recording_without_a_report_ends_with_its_answer():
     assert chat.complete(after).content == "5"
 
 
+def test_a_recording_that_gave_up_has_no_final_word():
+    """What its orchestrator handed on is the request, and no answer to it."""
+    spoken = (
+        Step(0, "user_simulator", "orchestrator", "Weather?"),
+        Step(1, "orchestrator", "execution_manager", "Weather?", turn=1),
+        Step(2, "execution_manager", "orchestrator", "", turn=2),
+    )
+    chat = RecordedModel(lambda *key: Trajectory("t1", 0, spoken, answers=(None,))).open(TASK, 0)
+    assert chat.complete(Request(ASK.messages, role="orchestrator")).content == ""
+    assert chat.complete(Request(ASK.messages, role="execution_manager")).content == ""
+
+
+def test_a_recording_that_a_limit_ended_has_what_it_told_the_user_last():
+    spoken = (
+        Step(0, "orchestrator", "user_simulator", "Where?"),
+        Step(1, "orchestrator", "execution_manager", "In Rome.", turn=1),
+    )
+    chat = RecordedModel(lambda *key: Trajectory("t1", 0, spoken, answers=(None,))).open(TASK, 0)
+    assert chat.complete(Request(ASK.messages, role="orchestrator")).content == "Where?"
+
+
 def test_a_task_without_a_recording_is_skipped():
     model = build_model(
         "recorded:run", ModelSettings(recordings=lambda spec: lambda task, trial: None)

@@ -24,7 +24,7 @@ from small_pools import (
 
 from seal.core.errors import UsageError
 from seal.core.protocols import Completion, Request
-from seal.core.types import Task, ToolCall, Usage
+from seal.core.types import Step, Stop, Task, ToolCall, Trajectory, Usage
 from seal.models.scripted import ScriptedModel
 from seal.pipeline.run import Progress, run
 from seal.pipeline.run_folder import RunFolder
@@ -201,6 +201,26 @@ def test_recorded_model_skips_what_was_not_recorded_and_counts_it(tmp_path: Path
     assert (result.summary["skipped"], result.summary["errors"]) == (2, 0)
     assert result.exit_code == 0
     assert [t.task_id for t in result.folder.trajectories()] == ["oslo-1"]
+
+
+def test_a_recorded_give_up_is_unsolved_and_the_request_is_no_answer(tmp_path: Path):
+    (task,) = many(1)
+    request = task.goals[0].text
+    spoken = (
+        Step(0, "user_simulator", "orchestrator", request),
+        Step(1, "orchestrator", "execution_manager", request, turn=1),
+        Step(2, "execution_manager", "orchestrator", "", turn=2),
+    )
+    gave_up = Trajectory(task.id, 0, spoken, stops=(Stop("done"),), answers=(None,))
+    pool = write_pool(tmp_path / "pool", [task], recorded={"gpt": [gave_up]})
+    folder = play(pool, tmp_path / "run", model="recorded:gpt").folder
+
+    (played,) = folder.trajectories()
+    assert (played.answers, [stop.reason for stop in played.stops]) == ((None,), ["done"])
+    assert played.steps[-1].content == "unsolved: there is no final answer"
+    found = {score.metric: score for score in folder.scores()}
+    assert (found["finished"].value, found["finished"].reason) == (0.0, "no answer")
+    assert found["pass_rate"].details["label"] == "unsolved"
 
 
 def steady(request: Request) -> Completion:
