@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from servers import calls, text
+from servers import calls, failure, text
 from small_pools import CITIES, TOOLS, WEATHER, many, play, weather_goal, weather_task, write_pool
 
 import seal
@@ -99,6 +99,30 @@ def test_roles_are_seated_one_by_one_and_told_by_what_they_caught(
     assert {(e["run"], e["other"]) for e in content["comparisons"]} == {
         (name, "none") for name in ("verifier", "checker", "all")
     }
+
+
+def test_a_role_that_is_seated_and_never_speaks_is_noted(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    talks = [replace(task, persona={"goal": "the weather"}) for task in many(2)]
+    words = ["ablate", "roles", str(write_pool(tmp_path / "pool", talks)), "--workers", "1"]
+    words += ["--roles", "planner,checker", "--out", str(tmp_path / "d")]
+    note = "checker: seated, and never spoke (checker, all)"
+    assert main(words) == 0
+    assert note in capsys.readouterr().err
+    assert json.loads((tmp_path / "d" / "comparison.json").read_bytes())["notes"] == [note]
+    for page in ("comparison.md", "report.html"):
+        assert note in (tmp_path / "d" / page).read_text("utf-8")
+
+
+def test_roles_of_chats_that_failed_are_not_called_silent(
+    tmp_path: Path, model_server: Any
+) -> None:
+    server = model_server(lambda request: failure(400))
+    pool = write_pool(tmp_path / "pool", many(1))
+    done = seal.ablate("roles", pool, out=tmp_path / "d", model="openai/x", base_url=server.url)
+    assert [row["errors"] for row in done.content["runs"]] == [1] * 5
+    assert done.content["notes"] == []
 
 
 def test_roles_that_cannot_be_taken_away_are_refused(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ model's, or a rule where no model is asked, and the checker sends an unsolved re
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import replace
 from typing import Any
 
@@ -69,3 +69,20 @@ def work_of(run: RunFolder) -> dict[str, Work]:
         work.roles[role].tokens_in = metered[role]["tokens_in"]
         work.roles[role].tokens_out = metered[role]["tokens_out"]
     return work.roles
+
+
+def silent(runs: Mapping[str, RunFolder], spoke: Mapping[str, Set[str]]) -> list[str]:
+    """Return a note for each role that was seated and never spoke: its runs tell nothing of it.
+
+    A run in which nobody spoke, for the infrastructure failed, is in no note.
+
+    Args:
+        runs: Condition to its run.
+        spoke: Condition to the roles that spoke in it.
+    """
+    found: dict[str, list[str]] = {}
+    for name, folder in runs.items():
+        seats = folder.manifest()["system"]["roles"] if spoke[name] else ()
+        for role in sorted(set(seats) - spoke[name]):
+            found.setdefault(role, []).append(name)
+    return [f"{role}: seated, and never spoke ({', '.join(found[role])})" for role in sorted(found)]
