@@ -45,9 +45,21 @@ def compare(paths: Sequence[Path], settings: CompareSettings, out: Path | None) 
     runs = named_runs(paths)
     family = main_metrics([run.summary().get("metrics", {}) for run in runs.values()])
     content = study(runs, settings, family, DECISIVE)
+    content["notes"] += _missing(runs)
     if out is not None:
         write_comparison(content, runs, out)
     return content
+
+
+def _missing(runs: Mapping[str, RunFolder]) -> list[str]:
+    """Return a note where runs have no chats to lead to; their scores are compared all the same."""
+    names = [name for name, run in runs.items() if not run.trajectories_path.is_file()]
+    if not names:
+        return []
+    return [
+        f"no trajectories.jsonl in {', '.join(names)}: the steps in which chats part are not told, "
+        "and links to chats may lead nowhere"
+    ]
 
 
 def write_comparison(content: Mapping[str, Any], runs: Mapping[str, RunFolder], out: Path) -> None:

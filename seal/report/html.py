@@ -18,6 +18,7 @@ from seal.report.annotations import Annotator
 from seal.report.embedding import chat_data, score_data, table_data, task_data
 from seal.report.gold import json_text
 from seal.report.lanes import Lane, lanes_of, measure_differences, model_name
+from seal.report.notes import missing_notes
 from seal.report.outcomes import (
     DECISIVE,
     last_stop,
@@ -74,7 +75,10 @@ def write_report(
         sections=rendered,
         differences=measure_differences(runs),
         manifests=[(model_name(run), _manifest_parts(run)) for run in runs],
-        warnings=[text for run in runs for text in run.manifest().get("warnings") or ()],
+        warnings=[
+            *(text for run in runs for text in run.manifest().get("warnings") or ()),
+            *missing_notes(lanes),
+        ],
         script=script,
         style=style,
         script_hash=content_hash(script),

@@ -56,6 +56,26 @@ def counted(count: int, noun: str) -> str:
     return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 
 
+def missing_notes(lanes: Sequence[Lane]) -> list[str]:
+    """Return which files of scored runs are gone, what a report lacks without them, and the repair.
+
+    Args:
+        lanes: Runs beside their baselines.
+    """
+    notes = []
+    for lane in lanes:
+        path, played = lane.run.path, lane.run.trajectories_path.is_file()
+        if not played:
+            notes.append(
+                f"{path} has no trajectories.jsonl: no chat of it can be shown; bring the file "
+                "back, or play the run again"
+            )
+        if not lane.run.scores_path.is_file():
+            repair = f"write it: seal score {shlex.quote(str(path))}" if played else "bring it back"
+            notes.append(f"{path} has no scores.jsonl: its chats have no outcome; {repair}")
+    return notes
+
+
 def _counts(summary: Mapping[str, Any]) -> str:
     parts = [counted(summary.get("tasks", 0), "task"), counted(summary.get("errors", 0), "error")]
     if summary.get("skipped"):

@@ -108,6 +108,29 @@ def test_recorded_preferences_make_the_win_rate(called, small, tmp_path: Path) -
     assert refused.returncode == 2 and "leave out --preferences" in refused.stderr
 
 
+def test_runs_without_chats_are_compared_and_it_is_said(called, small, tmp_path: Path) -> None:
+    write_records(tmp_path / "one" / "trajectories.jsonl", [])
+    done = called("compare", *small, "--force", "--out", "d")
+    assert done.returncode == 0, done.stderr
+    note = "no trajectories.jsonl in other: the steps in which chats part are not told"
+    told = json.loads((tmp_path / "d" / "comparison.json").read_bytes())["notes"]
+    assert [text for text in told if text.startswith(note)] == told[-1:]
+    assert done.stdout.count("no trajectories.jsonl") == 1
+
+
+@pytest.mark.parametrize("name", ["scores.jsonl", "trajectories.jsonl"])
+def test_a_report_says_which_file_of_its_run_is_gone(
+    called, small, tmp_path: Path, name: str
+) -> None:
+    write_records(tmp_path / "one" / "trajectories.jsonl", [])
+    assert "has no" not in called("report", "one").stderr
+    (tmp_path / "one" / name).unlink()
+    done = called("report", "one")
+    assert done.returncode == 0, done.stderr
+    assert f"one has no {name}: " in done.stderr and done.stderr.count("\n") == 1
+    assert f"one has no {name}: " in (tmp_path / "one" / "report.html").read_text()
+
+
 @pytest.mark.parametrize(
     ("file", "verbs"),
     [

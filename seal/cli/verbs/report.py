@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from seal.cli.failure import tell
 from seal.cli.options import Json, new_app
 from seal.cli.output import output
 
@@ -23,6 +24,8 @@ def command(
     """Write one HTML file, readable without a network, of one or several runs."""
     from seal.pipeline.run_folder import RunFolder
     from seal.report.html import write_report
+    from seal.report.lanes import lanes_of
+    from seal.report.notes import missing_notes
     from seal.report.result_tables import breakdowns
     from seal.report.users import user_tables
 
@@ -32,4 +35,6 @@ def command(
         result.result({"report": str(path)})
         tables = [*chain.from_iterable(map(breakdowns, folders)), *user_tables(folders)]
         result.show(*tables, f"report: {path}")
+        for text in missing_notes(lanes_of(folders)):
+            tell(text)
     return 0
