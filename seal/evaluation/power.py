@@ -50,7 +50,10 @@ def power_of(
     The smallest detectable difference is (z(1 - alpha / 2) + z(power)) SE: 2.80 standard errors for
     alpha .05 and power .8. SE is the clustered standard error of the mean difference, with G / (G -
     1) for G clusters. It falls with the root of the number of tasks; of SE squared, W is due to
-    trials of one task that differ, which r times as many trials divide by r, and the rest to tasks.
+    trials of one task that differ, which r times as many trials divide by r, and the rest to tasks:
+    K trials need K W / ((difference / 2.80)^2 - rest), rounded up. Where W is larger than SE
+    squared, the rest, which would be below 0, is 0, and W is SE squared: the present number of
+    trials then has the error that was seen.
     Sources: Miller, Adding Error Bars to Evals, 2024 (clustered errors, repeated trials, power);
     Cohen, Statistical Power Analysis for the Behavioral Sciences, 1988.
 

@@ -70,6 +70,22 @@ def test_trials_needed_are_those_that_theory_needs() -> None:
     assert np.median([trials for trials in found if trials is not None]) in (3, 4, 5)
 
 
+@pytest.mark.parametrize("seed", range(20))
+def test_where_tasks_would_vary_by_less_than_nothing_all_error_is_of_trials(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    values = 0.3 + rng.normal(0, 1.0, (12, 3))
+    # Means of tasks that vary less than their trials say.
+    values = values - 0.7 * (values.mean(axis=1, keepdims=True) - values.mean())
+    squared = values.mean(axis=1).var(ddof=1) / 12
+    within = values.var(axis=1, ddof=1).mean() / (12 * 3)
+    tasks, trials = np.repeat(range(12), 3), np.tile(range(3), 12)
+    found = one(values.ravel(), tasks, tasks, trials)
+    wanted = (values.mean() / REACH) ** 2
+    assert squared < within
+    assert found.trials_needed == math.ceil(3 * squared / wanted)
+    assert found.tasks_needed == math.ceil(12 * squared / wanted)
+
+
 def test_the_detectable_difference_is_found_with_the_wanted_power() -> None:
     rng = np.random.default_rng(1)
     detectable = np.mean([one(*drawn(rng, 100, 2, 0.0)).detectable for _ in range(100)])
