@@ -181,20 +181,7 @@ def _pair(
 ) -> _Pair:
     names = (pair["other"], pair["run"])
     rows = [
-        _Row(
-            entry,
-            signed(entry["difference"]),
-            interval(entry),
-            chance(entry["p"]),
-            holm_chance(entry),
-            *needed(entry),
-            *(
-                _tasks(
-                    f"{anchor}-{place}-{way}", f"{entry['metric']} {way}", entry[way], names, link
-                )
-                for way in ("higher", "lower")
-            ),
-        )
+        _row(f"{anchor}-{place}", entry, names, link)
         for place, entry in enumerate(entries_of(content, pair), 1)
     ]
     family = content["protocol"]["family"]
@@ -208,6 +195,23 @@ def _pair(
         [_pass(entry) for entry in pair["passes"]],
         None if pair["win_rate"] is None else _preference(anchor, pair, link),
         list(excluded_lines(content, pair)),
+    )
+
+
+def _row(anchor: str, entry: Mapping[str, Any], names: tuple[str, str], link: Link) -> _Row:
+    higher, lower = (
+        _tasks(f"{anchor}-{way}", f"{entry['metric']} {way}", entry[way], names, link)
+        for way in ("higher", "lower")
+    )
+    return _Row(
+        entry,
+        signed(entry["difference"]),
+        interval(entry),
+        chance(entry["p"]),
+        holm_chance(entry),
+        *needed(entry),
+        higher,
+        lower,
     )
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from seal.core.canonical import derive_seed
 from seal.evaluation.comparison import Difference, holm
 from seal.evaluation.paired import paired_differences
-from seal.evaluation.power import power_of
+from seal.evaluation.power import Power, power_of
 from seal.pipeline.comparison.scores import ScoreTable
 
 if TYPE_CHECKING:
@@ -100,12 +100,7 @@ def compare(
     both = ~np.isnan(differences)
     found = paired_differences(differences, pairs.clusters, derive_seed(seed, "pairs"), resamples)
     powers = power_of(differences, pairs.clusters, pairs.tasks, pairs.trials)
-    tested = [
-        place
-        for place, name in enumerate(names)
-        if found[place].p is not None and (family is None or name in family)
-    ]
-    adjusted = dict(zip(tested, holm([found[place].p or 0.0 for place in tested]), strict=True))
+    adjusted = _adjusted(names, found, family)
     excluded = _excluded(one, other, pairs, names)
     return [
         {
@@ -114,15 +109,24 @@ def compare(
             "metric": name,
             "mean": _mean(left[both[:, column], column]),
             "other_mean": _mean(right[both[:, column], column]),
-            **_figures(found[column], adjusted.get(column)),
-            "detectable": rounded(powers[column].detectable),
-            "tasks_needed": powers[column].tasks_needed,
-            "trials_needed": powers[column].trials_needed,
+            **_figures(found[column], adjusted.get(name), powers[column]),
             "tasks": len(np.unique(pairs.tasks[both[:, column]])),
             "excluded": excluded[column],
         }
         for column, name in enumerate(names)
     ]
+
+
+def _adjusted(
+    names: Sequence[str], found: Sequence[Difference], family: Collection[str] | None
+) -> dict[str, float]:
+    """Return the corrected p of each metric of the family that has a test."""
+    tested = {
+        name: difference.p
+        for name, difference in zip(names, found, strict=True)
+        if difference.p is not None and (family is None or name in family)
+    }
+    return dict(zip(tested, holm(list(tested.values())), strict=True))
 
 
 def untested(entries: Sequence[Mapping[str, Any]], told: Collection[str] = ()) -> Iterator[str]:
@@ -242,7 +246,7 @@ def _mean(values: NDArray[np.float64]) -> float | None:
     return round(float(values.mean()), DIGITS) if len(values) else None
 
 
-def _figures(difference: Difference, p_holm: float | None) -> dict[str, Any]:
+def _figures(difference: Difference, p_holm: float | None, power: Power) -> dict[str, Any]:
     return {
         "difference": rounded(difference.mean),
         "low": rounded(difference.low),
@@ -250,6 +254,9 @@ def _figures(difference: Difference, p_holm: float | None) -> dict[str, Any]:
         "p": rounded(difference.p),
         "p_holm": rounded(p_holm),
         "n": difference.n,
+        "detectable": rounded(power.detectable),
+        "tasks_needed": power.tasks_needed,
+        "trials_needed": power.trials_needed,
     }
 
 

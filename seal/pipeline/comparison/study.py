@@ -82,42 +82,57 @@ def study(
         UnknownNameError: No run has the metric.
         DataError: A run is not scored, or a file is damaged.
     """
-    if len(runs) < 2:
-        named = ", ".join(runs) or "none"
-        raise UsageError(f"a comparison needs at least two runs, got {named}: name another one")
-    differs = list(differing(runs))
-    if differs and not settings.force:
-        raise UsageError(
-            "; ".join(differs) + ". Such numbers cannot be compared; where that is meant: --force "
-            "(from Python force=True)"
-        )
+    differs = _differences_of(runs, settings.force)
     sides = {name: side_of(name, run) for name, run in runs.items()}
     _check_metrics(settings, sides.values())
-    names = list(sides)
-    chosen = list(combinations(names, 2))
-    if settings.pairs == "first":
-        chosen = [pair for pair in chosen if pair[0] == names[0]]
     told = list(settings.metrics or family)
-    compared = [_Compared.of(sides[later], sides[first], settings) for first, later in chosen]
+    compared = [
+        _Compared.of(sides[later], sides[first], settings)
+        for first, later in _chosen(list(sides), settings.pairs)
+    ]
     entries = [entry for each in compared for entry in each.entries]
     correct([entry for entry in entries if entry["metric"] in told])
     pairs = [each.described(settings, decisive, runs) for each in compared]
     return {
-        "protocol": {
-            "pairs": settings.pairs,
-            "metrics": list(settings.metrics),
-            "family": told,
-            "seed": settings.seed,
-            "resamples": settings.resamples,
-            "level": 0.95,
-            "alpha": ALPHA,
-            "power": POWER,
-        },
+        "protocol": _protocol(settings, told),
         "differs": differs,
         "runs": [_row(name, run, sides[name]) for name, run in runs.items()],
         "pairs": pairs,
         "comparisons": entries,
         "notes": [note for each in compared for note in each.notes(told)],
+    }
+
+
+def _differences_of(runs: Mapping[str, RunFolder], force: bool) -> list[str]:
+    """Return in what runs measure otherwise; refuse what is no comparison."""
+    if len(runs) < 2:
+        named = ", ".join(runs) or "none"
+        raise UsageError(f"a comparison needs at least two runs, got {named}: name another one")
+    differs = list(differing(runs))
+    if differs and not force:
+        raise UsageError(
+            "; ".join(differs) + ". Such numbers cannot be compared; where that is meant: --force "
+            "(from Python force=True)"
+        )
+    return differs
+
+
+def _chosen(names: Sequence[str], against: Against) -> list[tuple[str, str]]:
+    """Return the runs that are compared, two by two, the earlier first."""
+    every = combinations(names, 2)
+    return [pair for pair in every if against == "all" or pair[0] == names[0]]
+
+
+def _protocol(settings: CompareSettings, told: Sequence[str]) -> dict[str, Any]:
+    return {
+        "pairs": settings.pairs,
+        "metrics": list(settings.metrics),
+        "family": told,
+        "seed": settings.seed,
+        "resamples": settings.resamples,
+        "level": 0.95,
+        "alpha": ALPHA,
+        "power": POWER,
     }
 
 

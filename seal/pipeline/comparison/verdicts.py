@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from seal.core.canonical import derive_seed
+from seal.evaluation.comparison import Difference
 from seal.evaluation.milestones.plans import WHOLLY
 from seal.evaluation.paired import paired_differences
 from seal.evaluation.repeated_trials import pass_at, pass_hat
@@ -155,26 +156,27 @@ def passes_of(found: Verdicts, seed: int, resamples: int) -> list[dict[str, Any]
         np.column_stack(columns), found.clusters, derive_seed(seed, "passes"), resamples
     )
     played = int((found.trials > 0).sum())
-    entries = []
-    for place, (measure, k) in enumerate(asked):
-        ours, theirs, apart = drawn[3 * place : 3 * place + 3]
-        entries.append(
-            {
-                "measure": measure,
-                "k": k,
-                "mean": rounded(ours.mean),
-                "interval": [rounded(ours.low), rounded(ours.high)],
-                "other_mean": rounded(theirs.mean),
-                "other_interval": [rounded(theirs.low), rounded(theirs.high)],
-                "difference": rounded(apart.mean),
-                "low": rounded(apart.low),
-                "high": rounded(apart.high),
-                "p": rounded(apart.p),
-                "tasks": apart.n,
-                "excluded": played - apart.n,
-            }
+    return [
+        {"measure": measure, "k": k, **_pass(ours, theirs, apart, played)}
+        for (measure, k), ours, theirs, apart in zip(
+            asked, drawn[::3], drawn[1::3], drawn[2::3], strict=True
         )
-    return entries
+    ]
+
+
+def _pass(ours: Difference, theirs: Difference, apart: Difference, played: int) -> dict[str, Any]:
+    return {
+        "mean": rounded(ours.mean),
+        "interval": [rounded(ours.low), rounded(ours.high)],
+        "other_mean": rounded(theirs.mean),
+        "other_interval": [rounded(theirs.low), rounded(theirs.high)],
+        "difference": rounded(apart.mean),
+        "low": rounded(apart.low),
+        "high": rounded(apart.high),
+        "p": rounded(apart.p),
+        "tasks": apart.n,
+        "excluded": played - apart.n,
+    }
 
 
 def _ks(most: int) -> Sequence[int]:
