@@ -67,7 +67,7 @@ def rescore(
         The summary.
 
     Raises:
-        DataError: No run in the folder, or verdicts of another run.
+        DataError: No run or no trajectories in the folder, or verdicts of another run.
         UsageError: A judge or rules that cannot be, or the run is being written by another process.
     """
     folder = RunFolder.open(run)
@@ -107,6 +107,11 @@ def _score(
     progress: Callable[[int, int], None] | None,
     match: str | None,
 ) -> dict[str, Any]:
+    if not folder.trajectories_path.is_file():
+        raise DataError(
+            f"{folder.path} has no {folder.trajectories_path.name}: nothing can be scored, and its "
+            "scores are left as they are; put the file back, or play the run again"
+        )
     with Lock(folder.path):
         _put_in_order(folder)
         return score_run(

@@ -35,6 +35,15 @@ def test_the_same_judge_gives_the_same_bytes(played: Path):
     assert summary == RunFolder(played).summary()
 
 
+def test_scores_stay_where_the_trajectories_are_gone(played: Path):
+    (played / "trajectories.jsonl").unlink()
+    before = {path.name: path.read_bytes() for path in played.iterdir() if path.is_file()}
+    with pytest.raises(DataError, match=r"has no trajectories\.jsonl"):
+        rescore(played)
+    after = {path.name: path.read_bytes() for path in played.iterdir() if path.is_file()}
+    assert after == before
+
+
 def test_a_moved_run_is_scored_without_its_pool(played: Path, pool: Path, tmp_path: Path):
     before = contents(played)
     moved = tmp_path / "elsewhere" / "run"
