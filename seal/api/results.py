@@ -200,8 +200,8 @@ def import_ratings(run: str | Path, files: Sequence[str | Path]) -> Imported:
         Mean, agreement, and each row that could not be taken, with the reason.
 
     Raises:
-        OptionError: A file cannot be read.
-        DataError: No run in the folder, or a file without the columns `item` and `rating`.
+        DataError: No run in the folder, or a file that cannot be read or lacks the columns `item`
+            and `rating`.
     """
     from seal.pipeline.annotation import import_ratings
     from seal.pipeline.run_folder import RunFolder

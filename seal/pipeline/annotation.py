@@ -24,6 +24,7 @@ from typing import Any, Literal
 import orjson
 
 from seal.core.canonical import derive_seed, digest
+from seal.core.csv_rows import CsvRows
 from seal.core.errors import DataError, MissingExtraError, OptionError, shortened
 from seal.core.records import AtomicFile
 from seal.core.tool_life import ACTOR, RESPONDER
@@ -124,7 +125,6 @@ def import_ratings(run: RunFolder, files: Sequence[Path]) -> Imported:
         files: Each one rater's, or with a column `rater`.
 
     Raises:
-        OptionError: A file cannot be read.
         DataError: A file lacks the columns `item` and `rating`; a rater rated an item twice in
             these files: nothing is taken, and both lines are named.
         MissingExtraError: Raters share items, and krippendorff is not installed.
@@ -235,36 +235,20 @@ def _rows(path: Path) -> Iterator[_Row | str]:
     """Yield the rows of a file; a text for one that is none.
 
     Raises:
-        OptionError: The file cannot be read.
-        DataError: It lacks a column.
+        DataError: The file cannot be read, or lacks a column.
     """
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-    except OSError as error:
-        raise OptionError(f"{path}: {error.strerror}; give a file of ratings") from None
-    except UnicodeDecodeError as error:
-        raise DataError(f"{path}: no UTF-8 text: {error}; save it as CSV in UTF-8") from None
-    table = csv.DictReader(StringIO(text, newline=""), restkey="", strict=False)
-    lacking = {"item", "rating"} - set(table.fieldnames or ())
+    rows = CsvRows(path, "ratings")
+    lacking = {"item", "rating"} - {*rows.columns}
     if lacking:
         raise DataError(
             f"{path}: no column {', '.join(sorted(lacking))}; expected {', '.join(COLUMNS)}"
         )
-    while True:
-        where = f"{path.name}, line {table.line_num + 1}"
-        try:
-            row = next(table, None)
-        except csv.Error as error:
-            yield f"{where}: malformed: {error}"
+    for row in rows:
+        if isinstance(row, str):
+            yield row
             continue
-        if row is None:
-            return
-        item, rating = row.get("item"), row.get("rating")
-        if item is None or rating is None or row.get(""):
-            yield f"{where}: malformed: expected {len(table.fieldnames or ())} fields"
-            continue
-        rater = (row.get("rater") or "").strip() or path.stem
-        yield _Row(where, item.strip(), rating.strip(), rater)
+        where, fields = row
+        yield _Row(where, fields["item"], fields["rating"], fields.get("rater") or path.stem)
 
 
 def _problem(row: _Row, known: set[str]) -> str:

@@ -7,12 +7,11 @@ export` gave (`seal.pipeline.labelling`), or by `task_id` and maybe `trial` and 
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from io import StringIO
 from pathlib import Path
 
+from seal.core.csv_rows import CsvRows
 from seal.core.errors import DataError, shortened
 from seal.evaluation.judges.audit import Case
 from seal.evaluation.judges.tally import majority
@@ -79,28 +78,16 @@ def read_rows(path: Path, items: Mapping[str, Case]) -> Iterator[LabelRow | str]
     Raises:
         DataError: The file cannot be read, or lacks a column.
     """
-    table = csv.DictReader(StringIO(_text(path), newline=""), restkey="", strict=True)
-    names = _header(table)
+    rows = CsvRows(path, "labels")
+    names = rows.columns
     if "label" not in names or not {*_REFERENCES} & {*names}:
         lacking = [name for name in ("task_id", "label") if name not in names]
         raise DataError(
             f"{path}: no column {', '.join(lacking)}; expected task_id, label and, where there are "
             "several, trial and goal, or the columns of `seal annotate export`"
         )
-    while True:
-        where = f"{path.name}, line {table.line_num + 1}"
-        try:
-            row = next(table, None)
-        except csv.Error as error:
-            yield f"{where}: malformed: {error}"
-            continue
-        if row is None:
-            return
-        if row.get(""):
-            yield f"{where}: malformed: expected {len(names)} fields"
-            continue
-        fields = {name: (text or "").strip() for name, text in row.items()}
-        yield _row(where, fields, items, path.stem)
+    for row in rows:
+        yield row if isinstance(row, str) else _row(*row, items, path.stem)
 
 
 def holds_labels(path: Path) -> bool:
@@ -109,24 +96,8 @@ def holds_labels(path: Path) -> bool:
     Raises:
         DataError: The file cannot be read.
     """
-    names = _header(csv.DictReader(StringIO(_text(path), newline="")))
+    names = CsvRows(path, "ratings or labels").columns
     return "label" in names and "rating" not in names
-
-
-def _text(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8-sig")
-    except OSError as error:
-        raise DataError(f"{path}: {error.strerror}; give a CSV file of labels") from None
-    except UnicodeDecodeError as error:
-        raise DataError(f"{path}: no CSV in UTF-8: {error}") from None
-
-
-def _header(table: csv.DictReader[str]) -> list[str]:
-    try:
-        return list(table.fieldnames or ())
-    except csv.Error:
-        return []
 
 
 def _row(

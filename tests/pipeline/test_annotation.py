@@ -168,7 +168,7 @@ def test_what_cannot_be_taken_is_named_and_the_rest_is_taken(run, tmp_path):
 
 
 def test_a_file_that_is_none_is_refused(run, tmp_path):
-    with pytest.raises(OptionError, match=r"gone\.csv: No such file"):
+    with pytest.raises(DataError, match=r"gone\.csv: No such file"):
         import_ratings(run, [tmp_path / "gone.csv"])
     (tmp_path / "x.csv").write_text("a,b\n1,2\n")
     with pytest.raises(DataError, match="no column item, rating; expected item, role"):

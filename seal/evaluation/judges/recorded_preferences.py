@@ -8,13 +8,12 @@ it, whichever run stands first.
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Iterator
 from dataclasses import dataclass
-from io import StringIO
 from pathlib import Path
 from typing import Literal
 
+from seal.core.csv_rows import CsvRows
 from seal.core.errors import DataError, shortened
 from seal.evaluation.preference import Pairing
 
@@ -89,36 +88,15 @@ def _check_raters(path: Path, votes: list[Vote]) -> None:
 
 
 def _rows(path: Path) -> Iterator[Vote | str]:
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-    except OSError as error:
-        raise DataError(f"{path}: {error.strerror}; give a file of preferences") from None
-    except UnicodeDecodeError as error:
-        raise DataError(f"{path}: no UTF-8 text: {error}; save it as CSV in UTF-8") from None
-    table = csv.DictReader(StringIO(text, newline=""), restkey="", strict=True)
-    lacking = {*COLUMNS} - {*_header(table)}
+    rows = CsvRows(path, "preferences")
+    lacking = {*COLUMNS} - {*rows.columns}
     if lacking:
         raise DataError(
             f"{path}: no preferences: no column {', '.join(sorted(lacking))}; expected columns "
             f"{', '.join(COLUMNS)} by commas, or a file of StableToolBench's preference_results"
         )
-    while True:
-        where = f"{path.name}, line {table.line_num + 1}"
-        try:
-            row = next(table, None)
-        except csv.Error as error:
-            yield f"{where}: malformed: {error}"
-            continue
-        if row is None:
-            return
-        yield _vote(where, {name: (text or "").strip() for name, text in row.items() if name})
-
-
-def _header(table: csv.DictReader[str]) -> list[str]:
-    try:
-        return list(table.fieldnames or ())
-    except csv.Error:
-        return []
+    for row in rows:
+        yield row if isinstance(row, str) else _vote(*row)
 
 
 def _vote(where: str, row: dict[str, str]) -> Vote | str:
