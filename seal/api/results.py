@@ -138,33 +138,37 @@ def compare(
     from seal.pipeline.preferring import PreferenceSettings
     from seal.report.comparison import compare as beside
 
-    if preferences is not None and (judge_model or votes):
-        raise UsageError(
-            "recorded preferences are taken instead of a judge's: leave out --preferences, or the "
-            "judge's model and votes"
-        )
-    if not win_rate and (judge_model or votes):
-        raise UsageError(
-            "a comparison asks a judge for the win rate alone: add --win-rate (from Python "
-            "win_rate=True), or leave out the judge's model and votes"
-        )
-    store = None if cache_dir is None else Path(cache_dir)
+    if judge_model or votes:
+        _check_judge(win_rate, preferences)
     judging = PreferenceSettings(
         judge_model,
         1 if votes is None else votes,
         model_options or {},
         base_url,
-        store,
+        None if cache_dir is None else Path(cache_dir),
         None if preferences is None else Path(preferences),
     )
     judged = win_rate or preferences is not None
-
     folders = [getattr(run, "folder", run) for run in runs]
     paths = [Path(getattr(folder, "path", folder)) for folder in folders]
     asked = CompareSettings(
         pairs, tuple(metrics), success, force, seed, resamples, judging if judged else None
     )
     return beside(paths, asked, None if out is None else Path(out))
+
+
+def _check_judge(win_rate: bool, preferences: str | Path | None) -> None:
+    """Raise UsageError where a comparison has nothing to ask the judge that was named."""
+    if preferences is not None:
+        raise UsageError(
+            "recorded preferences are taken instead of a judge's: leave out --preferences, or the "
+            "judge's model and votes"
+        )
+    if not win_rate:
+        raise UsageError(
+            "a comparison asks a judge for the win rate alone: add --win-rate (from Python "
+            "win_rate=True), or leave out the judge's model and votes"
+        )
 
 
 def export_ratings(run: str | Path, out: str | Path, *, n: int = 50, seed: int = 0) -> int:

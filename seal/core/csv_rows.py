@@ -1,13 +1,15 @@
-"""Rows of CSV files that people fill in: each by its place, and none lost without a word."""
+"""CSV files that people fill in: written, and read row by row, none lost without a word."""
 
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from io import StringIO
 from pathlib import Path
 
 from seal.core.errors import DataError
+from seal.core.records import AtomicFile
+from seal.core.types import JSON
 
 
 class CsvRows:
@@ -54,3 +56,13 @@ class CsvRows:
                 yield f"{where}: malformed: expected {len(self.columns)} fields"
                 continue
             yield where, {name: text.strip() for name, text in row.items()}
+
+
+def write_csv(path: Path, columns: Sequence[str], rows: Iterable[Sequence[JSON]]) -> None:
+    """Write a table in UTF-8 by atomic rename; what is no Unicode text stands as `?`."""
+    text = StringIO(newline="")
+    table = csv.writer(text)
+    table.writerow(columns)
+    table.writerows(rows)
+    with AtomicFile(path) as file:
+        file.write(text.getvalue().encode("utf-8", "replace"))

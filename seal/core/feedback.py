@@ -178,7 +178,7 @@ class Unbroken(Around):
     def _tried(self, call: ToolCall) -> list[ToolResult]:
         try:
             return self.inner.call([call])
-        except Exception as error:
+        except Exception as error:  # an environment may count on calls that are valid
             if isinstance(error, SealError) and not isinstance(error, SimulatorError):
                 raise
             failure = {"kind": "api", "message": _BROKEN, "cause": type(error).__name__}

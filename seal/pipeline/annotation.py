@@ -12,11 +12,9 @@ Krippendorff's alpha-reliability, 2011), ordinal, by the package `krippendorff`.
 
 from __future__ import annotations
 
-import csv
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from io import StringIO
 from pathlib import Path
 from random import Random
 from typing import Any, Literal
@@ -24,9 +22,8 @@ from typing import Any, Literal
 import orjson
 
 from seal.core.canonical import derive_seed, digest
-from seal.core.csv_rows import CsvRows
+from seal.core.csv_rows import CsvRows, write_csv
 from seal.core.errors import DataError, MissingExtraError, OptionError, shortened
-from seal.core.records import AtomicFile
 from seal.core.tool_life import ACTOR, RESPONDER
 from seal.core.types import JSON, Task, Trajectory
 from seal.pipeline.run_folder import RunFolder
@@ -105,13 +102,8 @@ def export_items(run: RunFolder, out: Path, n: int = 50, seed: int = 0) -> int:
         )
     draw = Random(derive_seed(seed, "annotation"))
     chosen = draw.sample(items, min(n, len(items)))
-    text = StringIO(newline="")
-    rows = csv.writer(text)
-    rows.writerow(COLUMNS)
-    for item in chosen:
-        rows.writerow([item.id, *map(harmless, (item.role, item.user, item.assistant)), "", ""])
-    with AtomicFile(out) as file:
-        file.write(text.getvalue().encode())
+    shown = ((item.id, *map(harmless, (item.role, item.user, item.assistant))) for item in chosen)
+    write_csv(out, COLUMNS, ([*row, "", ""] for row in shown))
     return len(chosen)
 
 

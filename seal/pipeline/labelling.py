@@ -11,18 +11,16 @@ Source: agreement is Krippendorff's alpha, nominal, by the package `krippendorff
 
 from __future__ import annotations
 
-import csv
 import json
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from io import StringIO
 from pathlib import Path
 from random import Random
 
 from seal.core.canonical import derive_seed, digest
+from seal.core.csv_rows import write_csv
 from seal.core.errors import DataError, OptionError
-from seal.core.records import AtomicFile
 from seal.core.types import JSON, Step, Task, Trajectory
 from seal.evaluation.goals import USER, goal_steps, made_calls
 from seal.evaluation.judges import METRICS
@@ -109,7 +107,7 @@ def export_goals(run: RunFolder, out: Path, n: int = 50, seed: int = 0) -> int:
     draw.shuffle(chosen)
     wanted = set(chosen)
     rows = {case: row for case, row in _rows(run) if case in wanted}
-    _write(out, COLUMNS, (rows[case] for case in chosen))
+    write_csv(out, COLUMNS, (rows[case] for case in chosen))
     return len(chosen)
 
 
@@ -145,7 +143,7 @@ def import_labels(run: RunFolder, files: Sequence[Path]) -> ImportedLabels:
         for case, of in sorted(labels.votes.items())
         for rater, label in sorted(of.items())
     )
-    _write(kept, _KEPT_COLUMNS, lines)
+    write_csv(kept, _KEPT_COLUMNS, lines)
     taken = sum(map(len, found.votes.values()))
     return ImportedLabels(labels, taken, found.empty, labels.problems, alpha, kept)
 
@@ -269,12 +267,3 @@ def _cut(text: str) -> str:
 
 def _text(value: JSON) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
-
-
-def _write(out: Path, columns: Sequence[str], rows: Iterable[Sequence[JSON]]) -> None:
-    text = StringIO(newline="")
-    table = csv.writer(text)
-    table.writerow(columns)
-    table.writerows(rows)
-    with AtomicFile(out) as file:
-        file.write(text.getvalue().encode("utf-8", "replace"))
