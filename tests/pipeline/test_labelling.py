@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from small_pools import Weatherman, many, play, write_pool
 
 import seal
+from seal.cli import main
 from seal.core.errors import DataError, OptionError
 from seal.core.records import write_records
 from seal.core.types import Score
@@ -165,3 +166,13 @@ def test_the_public_functions_do_the_same(run, tmp_path):
     assert seal.export_labels(run.path, tmp_path / "a.csv", n=3) == 3
     file = labelled(tmp_path / "a.csv", tmp_path / "b.csv", "solved", "solved", "unsolved")
     assert seal.import_labels(run.path, [file]).taken == 3
+
+
+def test_no_audit_is_advised_where_no_label_was_taken(tmp_path, capsys):
+    run = play(write_pool(tmp_path / "pool"), tmp_path / "run", model="oracle").folder.path
+    file = tmp_path / "l.csv"
+    file.write_text("task_id,label\nnone,maybe\n")
+    assert main(["annotate", "import", str(run), str(file)]) == 1
+    said = capsys.readouterr().out
+    assert "1 not taken" in said
+    assert "--audit" not in said

@@ -110,8 +110,10 @@ def _show_labels(result: "Output", found: "ImportedLabels", run: Path) -> None:
         f"{len(found.problems)} not taken",
         f"{told['goals']} goals by {told['raters']} raters: {told['solved']} solved, "
         f"{told['unsolved']} unsolved, {told['undecided']} undecided, {_alpha(found.alpha)}",
-        f"hold a judge against them: seal score {run} --judge-model MODEL --audit {found.kept}",
     )
+    if told["goals"]:
+        audit = f"seal score {run} --judge-model MODEL --audit {found.kept}"
+        result.show(f"hold a judge against them: {audit}")
 
 
 def _show_problems(result: "Output", problems: Sequence[str]) -> None:
