@@ -129,7 +129,7 @@ class Importer(Protocol):
     """Reads one benchmark's upstream files."""
 
     def __call__(
-        self, source: Path, notes: Notes, **options: Any
+        self, source: Any, notes: Notes, **options: Any
     ) -> Iterator[Tool | Task | Recorded | Web | Mobile]:
         """Yield the records of a file or folder; equal sources give equal records in equal order.
 
@@ -191,9 +191,23 @@ def import_benchmark(name: str, source: Path, out: Path, **options: Any) -> Impo
         DataError: A file is missing or malformed, or the source holds no usable record; nothing is
             left behind.
     """
-    importer = REGISTRY.resolve(name)
+    importer = _importer_of(name)
     check_options(importer, options, f"option -T of {name}")
     return write_pool(name.rpartition(":")[2], importer, source, out, **options)
+
+
+def _importer_of(name: str) -> Importer:
+    """Return the importer of a name or dotted path: a function, or that of a benchmark.
+
+    Raises:
+        UnknownNameError: No such name.
+        UsageError: The benchmark has none.
+    """
+    found = REGISTRY.resolve(name)
+    importer: Importer | None = getattr(found, "importer", found)
+    if importer is None:
+        raise UsageError(f"the benchmark {name!r} is complete as it is: nothing of it is imported")
+    return importer
 
 
 def check_options(importer: Importer, options: Iterable[str], kind: str) -> None:
@@ -217,14 +231,14 @@ def check_options(importer: Importer, options: Iterable[str], kind: str) -> None
 
 
 def write_pool(
-    name: str, importer: Importer, source: Path, out: Path, **options: Any
+    name: str, importer: Importer, source: Path | None, out: Path, **options: Any
 ) -> ImportReport:
     """Write the records that an importer yields into a pool folder, as `import_benchmark` does.
 
     Args:
         name: Of the pool.
         importer: Reads the source.
-        source: What it reads.
+        source: What it reads; None: records that are no file's.
         out: Folder to make; an earlier pool there is replaced.
         options: Handed to the importer.
 
@@ -243,17 +257,22 @@ def write_pool(
     return report
 
 
-def _check_places(source: Path, out: Path) -> None:
+def _check_places(source: Path | None, out: Path) -> None:
+    if source is not None:
+        _check_source(source, out)
+    if out.exists() and not _replaceable(out):
+        raise UsageError(
+            f"{out} exists and is no pool (it has no {REPORT}): choose a new folder or empty it"
+        )
+
+
+def _check_source(source: Path, out: Path) -> None:
     if not source.exists():
         raise UsageError(f"no file or folder {source}: name the benchmark's upstream files")
     if out.resolve().is_relative_to(source.resolve()):
         raise UsageError(f"{out} lies inside {source}: choose an output folder outside the source")
     if source.resolve().is_relative_to(out.resolve()):
         raise UsageError(f"{source} lies inside {out}: choose another output folder")
-    if out.exists() and not _replaceable(out):
-        raise UsageError(
-            f"{out} exists and is no pool (it has no {REPORT}): choose a new folder or empty it"
-        )
 
 
 def _replaceable(out: Path) -> bool:
@@ -270,7 +289,7 @@ def _swap(part: Path, out: Path) -> None:
 
 
 def _write(
-    name: str, importer: Importer, source: Path, folder: Path, options: dict[str, Any]
+    name: str, importer: Importer, source: Path | None, folder: Path, options: dict[str, Any]
 ) -> ImportReport:
     notes = Notes()
     with ExitStack() as files, _without_cycle_search():
@@ -304,7 +323,7 @@ def _sentence(text: str) -> str:
     return text if text.endswith(("?", "!", ".")) else f"{text}."
 
 
-def _nothing(name: str, source: Path, notes: Notes) -> str:
+def _nothing(name: str, source: Path | None, notes: Notes) -> str:
     """Return that a source holds no record, what it holds instead, and the repair."""
     files = notes.facts.get("files")
     parts = [

@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 import orjson
 
@@ -55,10 +56,12 @@ class StoredPool:
         folder: With tools.jsonl and tasks.jsonl; `import.json`, `recorded/` and `web.json` where
             they exist.
         view: Given a function that reads all tasks, yields those that are played, in their order.
+        benchmark: The `seal.pools.Benchmark` that stands behind the folder, where that is known.
     """
 
-    def __init__(self, folder: Path, view: View | None = None) -> None:
+    def __init__(self, folder: Path, view: View | None = None, benchmark: Any = None) -> None:
         self.folder = folder
+        self.benchmark = benchmark
         self._view = view
 
     @cached_property

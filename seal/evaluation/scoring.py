@@ -6,10 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from seal.core.errors import SealError, UsageError
 from seal.core.protocols import Judge, Metric
 from seal.core.registry import Registry
-from seal.core.secrets import without_keys
 from seal.core.tool_life import CREATION
 from seal.core.types import Goal, Score, Task, Tool, Trajectory
 from seal.evaluation.calls import Calls
@@ -18,10 +16,10 @@ from seal.evaluation.dialogue.roles import RoleJudge
 from seal.evaluation.dialogue.turns import is_turn
 from seal.evaluation.error_patterns import ErrorPatterns
 from seal.evaluation.goal_state import GoalState
-from seal.evaluation.goals import INFRASTRUCTURE
 from seal.evaluation.judge import LLMJudge, PassRate, RuleJudge
 from seal.evaluation.milestones.metrics import Milestones
 from seal.evaluation.mission_metrics import Missions
+from seal.evaluation.own_metrics import Guarded, own_metric
 from seal.evaluation.retrieval import Retrieval
 from seal.evaluation.rules import rules_named
 from seal.evaluation.usage import UsageMetrics
@@ -89,51 +87,14 @@ def _is_request(goal: Goal) -> bool:
     return not is_turn(goal) and goal.labels.get("task") != CREATION
 
 
-@dataclass(frozen=True, slots=True)
-class Guarded:
-    """A metric from elsewhere: where it fails, its score has no value and says so.
-
-    Args:
-        inner: The metric.
-        name: Its name, for the score that stands for a failure.
-    """
-
-    inner: Metric
-    name: str
-
-    def score(self, task: Task, trajectory: Trajectory, tools: Mapping[str, Tool]) -> list[Score]:
-        """Return the metric's scores, or one without a value for each goal."""
-        try:
-            return list(self.inner.score(task, trajectory, tools))
-        except SealError:
-            raise
-        except Exception as error:  # a plug-in's fault is an error of its task, never a score
-            said = without_keys(str(error).encode("utf-8", "replace")).decode()
-            reason = f"{INFRASTRUCTURE}: metric {self.name}: {type(error).__name__}: {said}"
-            return [
-                Score(task.id, trajectory.trial, goal, self.name, None, reason=reason)
-                for goal in range(len(task.goals))
-            ]
-
-
 def build_metrics(wanted: Iterable[Any], registry: Registry) -> tuple[Guarded, ...]:
-    """Return further metrics by object, class, name or dotted path.
+    """Return further metrics by object, class, function, name or dotted path.
 
     Raises:
         UnknownNameError: No metric of that name.
-        UsageError: It has no `score(task, trajectory, tools)`.
+        UsageError: It is no metric (`seal.evaluation.own_metrics`).
     """
-    return tuple(_guarded(what, registry.resolve(what)) for what in wanted)
-
-
-def _guarded(what: Any, found: Any) -> Guarded:
-    metric = found() if isinstance(found, type) else found
-    if not callable(getattr(metric, "score", None)):
-        raise UsageError(
-            f"{what!r} is no metric: expected a class or object with "
-            f"score(task, trajectory, tools), got {type(metric).__name__}"
-        )
-    return Guarded(metric, what if isinstance(what, str) else type(metric).__name__)
+    return tuple(own_metric(what, registry.resolve(what)) for what in wanted)
 
 
 def score_trajectory(

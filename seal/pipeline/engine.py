@@ -18,6 +18,7 @@ from seal.agents.teams import ORCHESTRATOR, USER, Team, build_team
 from seal.benchmarks.pool import StoredPool
 from seal.core.canonical import digest
 from seal.core.errors import SealError, UnknownNameError, UsageError
+from seal.core.part_names import name_of
 from seal.core.protocols import Agent, ChatModel, Retriever
 from seal.core.store import Store
 from seal.core.types import JSON, Goal, Query, Ranking, Step, Task, Tool, Trajectory, Verdict
@@ -25,7 +26,7 @@ from seal.pipeline.cast import Cast, is_player
 from seal.pipeline.environments import EnvironmentSource
 from seal.pipeline.examples import Examples
 from seal.pipeline.golden import history_of
-from seal.pipeline.identity import name_of, versions
+from seal.pipeline.identity import versions
 from seal.pipeline.judges import Judges
 from seal.pipeline.limits import messages_of, turns_of
 from seal.pipeline.live import LiveFile

@@ -26,6 +26,7 @@ from seal.pipeline.settings import RunSettings
 from seal.simulator_cache.cached import Fallback, keys_of_call
 from seal.simulator_cache.environments import RecordedEnvironments, SimulatedEnvironments
 from seal.simulator_cache.gold import GoldAnswers
+from seal.simulator_cache.own_functions import OwnFunctions
 from seal.simulator_cache.recorded import RecordedAnswers
 from seal.simulator_cache.simulators import SimulatorSetup, build_simulator
 from seal.worlds.world import Worlds, WorldSetup, build_worlds
@@ -80,7 +81,8 @@ class EnvironmentSource:
             keys_of_call=keys_of_call,
         )
         names = sorted(set(self._world_of.values()))
-        self._worlds = {name: build_worlds(name, setup) for name in names}
+        own = {} if pool.benchmark is None else pool.benchmark.worlds()
+        self._worlds = {name: build_worlds(own.get(name, name), setup) for name in names}
         for task in pool.tasks():
             world = self._worlds.get(task.world)
             if isinstance(world, Worlds):
@@ -147,7 +149,12 @@ def _build(
     simulator = _simulator(settings, tools, answers, store, cast)
     scrambled = originals(tools.values())
     gold = GoldAnswers(renamed(task, scrambled) if scrambled else task for task in pool.tasks())
-    return SimulatedEnvironments(Fallback(gold, simulator) if gold else simulator, tools)
+    if gold:
+        simulator = Fallback(gold, simulator)
+    functions = {} if pool.benchmark is None else pool.benchmark.functions
+    return SimulatedEnvironments(
+        OwnFunctions(functions, simulator) if functions else simulator, tools
+    )
 
 
 def simulator_of(

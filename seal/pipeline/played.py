@@ -52,7 +52,9 @@ def played(settings: RunSettings) -> Played:
     whole = replace(whole, **{name: getattr(play, name) for name in _PLAY})
     whole = _deciding(whole)
     view = _view(whole, pool)
-    return Played(whole, pool if view is None else StoredPool(pool.folder, view), defaults)
+    if view is not None:
+        pool = StoredPool(pool.folder, view, pool.benchmark)
+    return Played(whole, pool, defaults)
 
 
 def _defaults(settings: RunSettings, pool: StoredPool) -> dict[str, Any]:
@@ -68,7 +70,8 @@ def _defaults(settings: RunSettings, pool: StoredPool) -> dict[str, Any]:
             f"{pool.folder}/import.json: play: expected texts for {', '.join(_PLAY)}, "
             f"got {given!r}; import the pool again"
         )
-    own = given | _ON_POLICY if settings.on_policy else given
+    declared = {} if pool.benchmark is None else pool.benchmark.play
+    own = {**given, **declared, **(_ON_POLICY if settings.on_policy else {})}
     return {name: value for name, value in own.items() if getattr(settings, name) is None}
 
 

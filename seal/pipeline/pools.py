@@ -24,6 +24,8 @@ from seal.benchmarks.pool import StoredPool, load_pool
 from seal.core.canonical import digest
 from seal.core.errors import UnknownNameError, UsageError
 from seal.pipeline.places import cache_folder
+from seal.pools.benchmark import Benchmark
+from seal.pools.known import known_benchmark
 
 SHIPPED: dict[str, Callable[[], Path]] = {
     "sample": sample.folder,
@@ -35,8 +37,8 @@ SHIPPED: dict[str, Callable[[], Path]] = {
 """Name to the folder of a benchmark that ships."""
 
 
-def open_pool(what: str | Path) -> StoredPool:
-    """Return the pool that a path or name stands for.
+def open_pool(what: str | Path | Benchmark) -> StoredPool:
+    """Return the pool that a benchmark, a path or a name stands for.
 
     A name that does not ship is looked for under SEAL_DATA, in the folder that the catalogue gives
     it or in one of its own name; upstream files there are imported into the cache folder once, and
@@ -47,14 +49,20 @@ def open_pool(what: str | Path) -> StoredPool:
         UsageError: A known benchmark whose files are not here; names the import command.
         DataError: The folder is no pool.
     """
+    if isinstance(what, Benchmark):
+        return what.pool()
     name = str(what)
     names = pool_names()
     if Path(what).is_dir() and not (name in names and not (Path(what) / TOOLS).is_file()):
-        return load_pool(Path(what))
+        pool = load_pool(Path(what))
+        return StoredPool(pool.folder, benchmark=known_benchmark(pool.name))
     if name in SHIPPED:
         return load_pool(SHIPPED[name]())
     if name not in names:
         raise UnknownNameError("pool or folder", name, names)
+    known = known_benchmark(name)
+    if known is not None and known.is_complete:
+        return known.pool()
     importer, options = _importer(name)
     source = source_folder(name)
     if source is None:

@@ -72,6 +72,8 @@ def prepare(
     write_records(folder.path / "tasks.jsonl", wanted)
     warnings = warnings_of(measure, system)
     told: dict[str, JSON] = {"measure": measure, "system": system, "warnings": warnings}
+    if pool.benchmark is not None and (declared := pool.benchmark.declared()):
+        told["benchmark"] = declared
     if defaults:
         told["pool_defaults"] = dict(defaults)
     folder.write_json("run.json", told)

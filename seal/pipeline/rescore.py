@@ -10,13 +10,14 @@ from typing import Any
 
 from seal.core.errors import DataError
 from seal.core.locks import Lock
+from seal.core.part_names import name_of
 from seal.core.protocols import Metric
 from seal.core.store import Store
 from seal.evaluation import REGISTRY as METRICS
 from seal.evaluation.rules import rules_named
 from seal.evaluation.scoring import build_metrics
 from seal.pipeline.cast import Cast
-from seal.pipeline.identity import name_of, warnings_of
+from seal.pipeline.identity import warnings_of
 from seal.pipeline.journal import Journal
 from seal.pipeline.judges import Judges
 from seal.pipeline.places import cache_folder

@@ -6,7 +6,7 @@ import itertools
 import logging
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -15,13 +15,14 @@ from typing import Any
 from seal.agents.teams import USER
 from seal.core.errors import UsageError
 from seal.core.locks import Lock
+from seal.core.part_names import name_of
 from seal.core.protocols import Metric
-from seal.core.records import AtomicFile, encode
-from seal.core.types import Task
+from seal.core.records import AtomicFile, decode, encode
+from seal.core.types import Task, Trajectory
 from seal.evaluation import REGISTRY as METRICS
+from seal.evaluation.own_metrics import Guarded, try_metrics
 from seal.evaluation.scoring import build_metrics
 from seal.pipeline.engine import Engine
-from seal.pipeline.identity import name_of
 from seal.pipeline.journal import Journal
 from seal.pipeline.judges import JudgeChoice
 from seal.pipeline.played import played
@@ -36,6 +37,7 @@ from seal.pipeline.spending.prices import Prices, check_priced
 from seal.pipeline.spending.roles import note_judging, spent_on
 from seal.pipeline.timings import Timings
 from seal.pipeline.workers import Job, Outcome, ThreadWorkers, Workers
+from seal.pools.benchmark import Benchmark
 
 _LOG = logging.getLogger(__name__)
 _RANKED_AT_ONCE = 64
@@ -118,7 +120,8 @@ def _run(
     check_folder(folder.path, resume)
     opened = played(settings)
     settings, pool = opened.settings, opened.pool
-    metrics = build_metrics(settings.metrics, METRICS)
+    declared = () if pool.benchmark is None else pool.benchmark.metrics
+    metrics = build_metrics((*settings.metrics, *declared), METRICS)
     with Engine(settings, folder, pool) as engine:
         if not (folder.path / "run.json").is_file():
             engine.check()
@@ -131,7 +134,7 @@ def _run(
                 budget.add(spent.asked, spent.tokens)
             for warning in prepare(settings, folder, pool, engine, resume, opened.defaults, only):
                 _LOG.warning(warning)
-            stopped = _play(settings, folder, engine, report, budget)
+            stopped = _play(settings, folder, engine, report, budget, metrics)
             summary = _score(settings, folder, engine, metrics, report, budget)
     return stopped or bool(budget.refused), summary
 
@@ -187,16 +190,26 @@ def within(settings: RunSettings, budget: Budget) -> RunSettings | None:
 
 def free_folder(settings: RunSettings) -> Path:
     """Return the folder of a run that names none: `runs/POOL-MODEL`, numbered where it is taken."""
-    name = f"{Path(str(settings.pool)).name}-{name_of(settings.model)}"
+    pool = settings.pool
+    named = pool.name if isinstance(pool, Benchmark) else Path(str(pool)).name
+    name = f"{named}-{name_of(settings.model)}"
     slug = re.sub(r"[^A-Za-z0-9._-]+", "_", name).strip("._")[:80] or "run"
     numbered = (Path("runs") / (f"{slug}-{n}" if n else slug) for n in itertools.count())
     return next(path for path in numbered if not path.exists())
 
 
 def _play(
-    settings: RunSettings, folder: RunFolder, engine: Engine, report: Reporter, budget: Budget
+    settings: RunSettings,
+    folder: RunFolder,
+    engine: Engine,
+    report: Reporter,
+    budget: Budget,
+    metrics: Sequence[Guarded],
 ) -> bool:
-    """Play what is not finished. Returns True where a budget stopped the run."""
+    """Play what is not finished. Returns True where a budget stopped the run.
+
+    The first chat that ends tries the user's metrics: one that cannot work ends the run there.
+    """
     order = {task.id: position for position, task in enumerate(folder.tasks())}
     with ExitStack() as stack:
         stack.callback(clear_rests, folder)
@@ -211,6 +224,9 @@ def _play(
             if outcome.line is not None:
                 pair = (outcome.task_id, outcome.trial)
                 journal.append_line(outcome.line, pair, outcome.failed)
+                if metrics and not outcome.failed:
+                    _try(metrics, outcome.line, folder, engine)
+                    metrics = ()
             tally.count(outcome)
             report(Progress("play", tally.done, tally.total, tally.errors))
     journal.put_in_order(order)
@@ -220,6 +236,12 @@ def _play(
     manifest["skipped"] = dict(sorted(tally.skipped.items()))
     folder.write_json("run.json", manifest)
     return tally.stopped
+
+
+def _try(metrics: Sequence[Guarded], line: bytes, folder: RunFolder, engine: Engine) -> None:
+    trajectory = decode(line, Trajectory)
+    task = next(task for task in folder.tasks() if task.id == trajectory.task_id)
+    try_metrics(metrics, task, trajectory, engine.tools)
 
 
 @dataclass(slots=True)

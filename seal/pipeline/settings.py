@@ -13,6 +13,7 @@ from seal.core.errors import OptionError, UnknownNameError, UsageError
 from seal.core.feedback import Feedback, check_feedback
 from seal.core.formats import Format, ToolMessages, check_presentation
 from seal.core.secrets import refuse_secret
+from seal.pools.benchmark import Benchmark
 from seal.sandbox import NAMES as SANDBOXES
 
 History = Literal["own", "gold"]
@@ -32,8 +33,9 @@ class Play:
 class RunSettings:
     """What `seal run` plays. Every part may be an object, a name or a dotted path."""
 
-    pool: str | Path = "sample"
-    """A shipped benchmark's name, or a folder that `seal import` wrote."""
+    pool: str | Path | Benchmark = "sample"
+    """A benchmark, the name of one that ships or is installed, or a folder that `seal import`
+    wrote."""
     model: Any = "lexical"
     """Model of every role that `role_models` does not name."""
     role_models: Mapping[str, Any] = field(default_factory=dict)

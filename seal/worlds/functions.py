@@ -109,21 +109,68 @@ class WorldTool:
 
 
 def world_tool(tool_id: str, function: Callable[..., Any], category: str = "") -> WorldTool:
-    """Return a function as a tool.
+    """Return a function as a tool of a world, which its first argument is.
 
     Raises:
-        UsageError: An argument has no type, or one that JSON has no word for, or the docstring
-            describes an argument that is none.
+        UsageError: As of `function_tool`.
     """
-    hints = get_type_hints(function)
-    parameters = list(inspect.signature(function).parameters.values())[1:]
+    types, defaults = _arguments(function, skipped=1)
+    return WorldTool(
+        _document(tool_id, function, category, types, defaults),
+        function,
+        types,
+        defaults,
+        getattr(function, "effects", Effects()),
+        not getattr(function, "unchecked", False),
+    )
+
+
+def function_tool(tool_id: str, function: Callable[..., Any], category: str = "") -> Tool:
+    """Return the document of a plain function: what a model is told of it.
+
+    Raises:
+        UsageError: An argument has no type, or one that JSON has no word for, or cannot be given by
+            name; or the docstring describes an argument that is none.
+    """
+    return _document(tool_id, function, category, *_arguments(function, skipped=0))
+
+
+def _arguments(function: Callable[..., Any], skipped: int) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return name to type, and name to default, of a function's arguments but for the first few."""
+    try:
+        hints = get_type_hints(function)
+    except NameError as error:
+        raise UsageError(
+            f"{_name(function)}: a type cannot be found: {error}; import it in the same module"
+        ) from error
+    parameters = list(inspect.signature(function).parameters.values())[skipped:]
+    for parameter in parameters:
+        if parameter.kind not in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY):
+            raise UsageError(
+                f"{_name(function)}: {str(parameter)!r} cannot be given by name, as calls of tools "
+                "are; write each argument out"
+            )
+        if parameter.name not in hints:
+            raise UsageError(
+                f"{_name(function)}: argument {parameter.name!r} has no type; "
+                f"write one, such as `{parameter.name}: str`"
+            )
+    types = {p.name: hints[p.name] for p in parameters}
+    return types, {p.name: p.default for p in parameters if p.default is not p.empty}
+
+
+def _document(
+    tool_id: str,
+    function: Callable[..., Any],
+    category: str,
+    types: Mapping[str, Any],
+    defaults: Mapping[str, Any],
+) -> Tool:
     described = _sections(inspect.getdoc(function) or "")
     texts = _items(described.get("Args", ""))
-    types = {p.name: hints.get(p.name) for p in parameters}
     for name in texts:
         if name not in types:
             raise UsageError(f"{_name(function)}: its docstring describes {name!r}, no argument")
-    defaults = {p.name: p.default for p in parameters if p.default is not p.empty}
     properties = {}
     for name, annotation in types.items():
         schema = _schema(annotation)
@@ -137,7 +184,7 @@ def world_tool(tool_id: str, function: Callable[..., Any], category: str = "") -
         if defaults.get(name) not in (None, NOT_GIVEN):
             schema["default"] = defaults[name]
         properties[name] = schema
-    document = Tool(
+    return Tool(
         tool_id,
         function.__name__,
         described.get("", ""),
@@ -148,14 +195,6 @@ def world_tool(tool_id: str, function: Callable[..., Any], category: str = "") -
         },
         category,
         described.get("Returns"),
-    )
-    return WorldTool(
-        document,
-        function,
-        types,
-        defaults,
-        getattr(function, "effects", Effects()),
-        not getattr(function, "unchecked", False),
     )
 
 
@@ -282,6 +321,7 @@ __all__ = [
     "WorldTool",
     "effects",
     "fits",
+    "function_tool",
     "unchecked",
     "world_tool",
 ]

@@ -212,8 +212,8 @@ def check_options(world: str, setup: WorldSetup, known: Sequence[str]) -> None:
             )
 
 
-def build_worlds(name: str, setup: WorldSetup) -> EnvironmentFactory:
-    """Return what opens the worlds that a name or dotted path stands for.
+def build_worlds(what: Any, setup: WorldSetup) -> EnvironmentFactory:
+    """Return what opens the worlds that a name, dotted path, `Worlds` or factory stands for.
 
     Raises:
         UnknownNameError: No world has this name.
@@ -221,13 +221,13 @@ def build_worlds(name: str, setup: WorldSetup) -> EnvironmentFactory:
     """
     from seal.worlds import REGISTRY
 
-    found = REGISTRY.resolve(name)
+    found = REGISTRY.resolve(what)
     made = found.under(setup) if isinstance(found, Worlds) else found
     if callable(made):
         made = made(setup)
     if not all(callable(getattr(made, part, None)) for part in ("open", "identity", "keys_of")):
         raise UsageError(
-            f"world {name!r}: {type(made).__name__} opens no worlds; expected a `Worlds`, or a "
+            f"world {what!r}: {type(made).__name__} opens no worlds; expected a `Worlds`, or a "
             "function of a WorldSetup that gives an object with open, identity and keys_of"
         )
     factory: EnvironmentFactory = made

@@ -15,6 +15,7 @@ from typing import Any
 
 from seal.benchmarks.pool import StoredPool
 from seal.core.errors import NotRecordedError, SealError
+from seal.core.part_names import name_of
 from seal.core.protocols import ChatModel, Completion, Request
 from seal.core.types import Task
 from seal.evaluation.llm_judge import COMPLETENESS, prompt
@@ -26,7 +27,6 @@ from seal.models.presentation import Presentation, presented
 from seal.models.tokens import estimate_usage
 from seal.pipeline.cast import judges_named
 from seal.pipeline.engine import Engine
-from seal.pipeline.identity import name_of
 from seal.pipeline.judges import JudgeChoice
 from seal.pipeline.run_folder import RunFolder
 from seal.pipeline.settings import RunSettings

@@ -1,0 +1,163 @@
+"""Metrics of one's own: plain functions as metrics, and metrics tried before they are trusted."""
+
+from __future__ import annotations
+
+import inspect
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from typing import Any
+
+from seal.core.errors import SealError, UsageError, shortened
+from seal.core.protocols import Metric
+from seal.core.secrets import without_keys
+from seal.core.types import Score, Task, Tool, Trajectory
+from seal.evaluation.goals import INFRASTRUCTURE
+
+_EXPECTED = (
+    "expected a number, True or False, a map of names to these, a list with one of them for each "
+    "goal, or a list of seal.Score"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Guarded:
+    """A metric from elsewhere: where it fails, its score has no value and says so.
+
+    Args:
+        inner: The metric.
+        name: Its name, for the score that stands for a failure.
+    """
+
+    inner: Metric
+    name: str
+
+    def score(self, task: Task, trajectory: Trajectory, tools: Mapping[str, Tool]) -> list[Score]:
+        """Return the metric's scores, or one without a value for each goal."""
+        try:
+            return list(self.inner.score(task, trajectory, tools))
+        except SealError:
+            raise
+        except Exception as error:  # a plug-in's fault is an error of its task, never a score
+            reason = f"{INFRASTRUCTURE}: metric {self.name}: {_told(error)}"
+            return [
+                Score(task.id, trajectory.trial, goal, self.name, None, reason=reason)
+                for goal in range(len(task.goals))
+            ]
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionMetric:
+    """A function of (task, trajectory), or of (task, trajectory, tools), as a metric.
+
+    Args:
+        function: Returns a number or a bool, which becomes the score of the chat's last goal; a map
+            of metric names to these; a list with one of either for each goal; or `Score` records.
+        name: Of the metric where the function names none.
+    """
+
+    function: Callable[..., Any]
+    name: str
+
+    @property
+    def identity(self) -> str:
+        """Module and name of the function, by which a run's record names the metric."""
+        return f"{self.function.__module__}:{self.function.__qualname__}"
+
+    def score(self, task: Task, trajectory: Trajectory, tools: Mapping[str, Tool]) -> list[Score]:
+        """Return what the function says, as scores.
+
+        Raises:
+            UsageError: It returned something else.
+        """
+        wanted = len(inspect.signature(self.function).parameters)
+        found = self.function(*(task, trajectory, tools)[:wanted])
+        if isinstance(found, Sequence) and not isinstance(found, str):
+            if all(isinstance(score, Score) for score in found):
+                return list(found)
+            if len(found) == len(task.goals):
+                by_goal = (self._of(task, trajectory, *said) for said in enumerate(found))
+                return list(chain.from_iterable(by_goal))
+            raise self._unusable(found)
+        return self._of(task, trajectory, len(task.goals) - 1, found)
+
+    def _of(self, task: Task, trajectory: Trajectory, goal: int, said: Any) -> list[Score]:
+        named = said if isinstance(said, Mapping) else {self.name: said}
+        for name, value in named.items():
+            if not isinstance(name, str) or not isinstance(value, (int, float)):
+                raise self._unusable(said)
+        return [
+            Score(task.id, trajectory.trial, goal, name, float(value))
+            for name, value in named.items()
+        ]
+
+    def _unusable(self, said: Any) -> UsageError:
+        return UsageError(f"the metric {self.name} returned {shortened(said)}; {_EXPECTED}")
+
+
+def own_metric(what: Any, found: Any) -> Guarded:
+    """Return a metric of the user's as one of ours.
+
+    Args:
+        what: What the user named.
+        found: What that stands for: a class, an object with `score`, or a function.
+
+    Raises:
+        UsageError: It is none of these.
+    """
+    if inspect.iscoroutinefunction(found):
+        raise UsageError(
+            f"the metric {_name(what)} is a coroutine function; write it as a plain function"
+        )
+    metric = found() if isinstance(found, type) else found
+    if inspect.isfunction(metric) or inspect.ismethod(metric):
+        metric = FunctionMetric(metric, metric.__name__)
+    if not callable(getattr(metric, "score", None)):
+        raise UsageError(
+            f"{what!r} is no metric: expected a class or object with "
+            f"score(task, trajectory, tools), or a function of (task, trajectory), "
+            f"got {type(metric).__name__}"
+        )
+    return Guarded(metric, what if isinstance(what, str) else _name(metric))
+
+
+def try_metrics(
+    metrics: Iterable[Guarded], task: Task, trajectory: Trajectory, tools: Mapping[str, Tool]
+) -> None:
+    """Score one chat, so that a metric that cannot work is told before more chats are played.
+
+    Raises:
+        UsageError: A metric raised, or returned what is no score; the text names it.
+    """
+    for metric in metrics:
+        try:
+            scores = list(metric.inner.score(task, trajectory, tools))
+        except SealError:
+            raise
+        except Exception as error:  # whatever a metric raises is its author's to mend
+            raise UsageError(
+                f"the metric {metric.name} failed on the first chat that ended, task {task.id}: "
+                f"{_told(error)}; mend it, or leave it out"
+            ) from error
+        for score in scores:
+            if not _is_score(score):
+                raise UsageError(
+                    f"the metric {metric.name} returned {shortened(score)}; {_EXPECTED}"
+                )
+
+
+def _is_score(score: Any) -> bool:
+    if not isinstance(score, Score):
+        return False
+    value = score.value
+    return value is None or (isinstance(value, (int, float)) and math.isfinite(value))
+
+
+def _told(error: Exception) -> str:
+    said = without_keys(str(error).encode("utf-8", "replace")).decode()
+    return f"{type(error).__name__}: {said}"
+
+
+def _name(what: Any) -> str:
+    return str(getattr(what, "name", None) or getattr(what, "__name__", type(what).__name__))

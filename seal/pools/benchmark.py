@@ -1,0 +1,238 @@
+"""The benchmark: tools, tasks, where calls run, what is measured, how it is played and reported."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+import weakref
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from seal.benchmarks.gold_calls import GoldCheck
+from seal.benchmarks.importer import Importer, Notes, write_pool
+from seal.benchmarks.pool import StoredPool, load_pool
+from seal.core.errors import UsageError, shortened
+from seal.core.part_names import name_of
+from seal.core.records import to_plain
+from seal.core.types import Task, Tool
+from seal.pools.own_tasks import own_tasks
+from seal.pools.own_tools import OwnTool, OwnTools, own_tools
+from seal.pools.published import PublishedTable
+from seal.worlds.world import Worlds
+
+PLAY = ("team", "history", "format")
+"""What a benchmark may say about how it is played."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class _Parts:
+    """What a benchmark is besides its name."""
+
+    tools: Sequence[OwnTool] = ()
+    """Functions run when they are called; calls of schemas and records are simulated, unless
+    `environment` runs them. None: those of `folder`, or of an environment that is a `Worlds`."""
+    tasks: Sequence[Task] = ()
+    """As `seal.ask` makes them, or records; none: those of `folder`."""
+    folder: Path | None = None
+    """Pool folder that holds tools and tasks, such as one that `seal import` wrote."""
+    importer: Importer | None = None
+    """Reads upstream files (`seal.benchmarks.importer`); None: they cannot be imported."""
+    environment: Any = None
+    """Where calls run: a `Worlds`, or a function of a `WorldSetup` that gives an object with open,
+    identity and keys_of (`seal.worlds.world`). None: functions, and the run's simulator."""
+    metrics: Sequence[Any] = ()
+    """Metrics beside the usual ones: objects with `score(task, trajectory, tools)`, their classes,
+    names, or functions of (task, trajectory) that return a number, a bool, or a map of these."""
+    headline: Sequence[str] = ()
+    """Metrics of the short table, in its order; none: the usual ones."""
+    success: str = ""
+    """Metric of which 1 is a solved task; empty: the one that the kind of gold decides."""
+    play: Mapping[str, Any] = field(default_factory=dict)
+    """`team`, `history` and `format` where the user says nothing."""
+    sections: Sequence[Any] = ()
+    """Sections of the report (`seal.report.sections`), shown after the usual ones."""
+    published: Sequence[PublishedTable] = ()
+    """Tables of its paper; the report shows them beside the run."""
+
+
+@dataclass(frozen=True, eq=False)
+class Benchmark(_Parts):
+    """What is played: tools, tasks, environment and metrics.
+
+    Args:
+        name: Letters, digits and `._-`; ids of tools and tasks begin with it.
+
+    Raises:
+        UsageError: A part that cannot be; the text names it and the repair.
+
+    Example:
+        >>> import seal
+        >>> def get_order(order_id: str) -> dict:
+        ...     "Look an order up."
+        ...     return {"ships": "Monday"}
+        >>> shop = seal.Benchmark(
+        ...     "shop",
+        ...     tools=[get_order],
+        ...     tasks=[seal.ask("When does order 7 ship?", seal.called("get_order", order_id="7"))],
+        ... )
+        >>> shop
+        Benchmark('shop': 1 task, 1 tool)
+    """
+
+    name: str
+
+    def __post_init__(self) -> None:
+        """Check every part, so that what cannot be is told before anything is played."""
+        if not isinstance(self.name, str) or not _is_name(self.name):
+            raise UsageError(
+                "a benchmark's name has letters, digits and the signs . _ - alone; "
+                f"got {shortened(self.name)}"
+            )
+        for part in self.play:
+            if part not in PLAY:
+                raise UsageError(
+                    f"benchmark {self.name!r}: play has no {part!r}; it takes: {', '.join(PLAY)}"
+                )
+        if self.folder is not None and (self.tools or self.tasks):
+            raise UsageError(
+                f"benchmark {self.name!r}: the folder holds tools and tasks already; "
+                "leave out one of both"
+            )
+        if self.tools or self.tasks:
+            self._check()
+
+    def __repr__(self) -> str:
+        if self._own.by_id:
+            tasks, tools = len(self._tasks), len(self._own.by_id)
+            counts = f"{tasks} task{'s' * (tasks != 1)}, {tools} tool{'s' * (tools != 1)}"
+            return f"Benchmark({self.name!r}: {counts})"
+        place = f", folder={str(self.folder)!r}" if self.folder else ""
+        return f"Benchmark({self.name!r}{place})"
+
+    def __reduce__(self) -> Any:
+        parts = {name: getattr(self, name) for name in _Parts.__dataclass_fields__}
+        return _made, (self.name, parts)
+
+    def pool(self) -> StoredPool:
+        """Return the tools and tasks as a pool folder, which this benchmark stands behind.
+
+        What was made in memory lies in a temporary folder that goes with this object.
+
+        Raises:
+            UsageError: It has neither tools nor a folder: its files are to be imported first.
+            DataError: The folder is no pool.
+        """
+        if self.folder is not None:
+            load_pool(self.folder)
+            return StoredPool(self.folder, benchmark=self)
+        return StoredPool(self._written, benchmark=self)
+
+    def save(self, folder: str | Path) -> Path:
+        """Write tools and tasks to a pool folder that every verb of the command line takes.
+
+        Functions stay behind: where the folder is opened by its path, their calls are simulated.
+
+        Args:
+            folder: To make; an earlier pool there is replaced.
+
+        Raises:
+            UsageError: It exists and is no pool.
+        """
+        write_pool(self.name, self._records, None, Path(folder), **self._played())
+        return Path(folder)
+
+    @classmethod
+    def load(cls, folder: str | Path) -> Benchmark:
+        """Return the benchmark of a pool folder, with what an installed one of its name declares.
+
+        Raises:
+            DataError: The folder is no pool.
+        """
+        from seal.pools.known import known_benchmark
+
+        name = load_pool(Path(folder)).name
+        known = known_benchmark(name) or cls(name)
+        return replace(known, tools=(), tasks=(), folder=Path(folder))
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether its tools and tasks are here, so that nothing has to be imported."""
+        return bool(self.folder or self._own.by_id)
+
+    @property
+    def functions(self) -> Mapping[str, Callable[..., Any]]:
+        """Id of each tool that is a Python function, to the function."""
+        return self._own.functions
+
+    def declared(self) -> dict[str, Any]:
+        """Return what reports of its runs must know, as JSON; empty where it declares nothing."""
+        told = {
+            "metrics": [name_of(metric) for metric in self.metrics],
+            "headline": list(self.headline),
+            "success": self.success,
+            "published": [to_plain(table) for table in self.published],
+        }
+        found = {part: value for part, value in told.items() if value}
+        return {"name": self.name, **found} if found else {}
+
+    def worlds(self) -> dict[str, Any]:
+        """Return the world that its tasks name by the benchmark's name, where it has one."""
+        return {} if self.environment is None else {self.name: self.environment}
+
+    @cached_property
+    def _own(self) -> OwnTools:
+        given = self.tools
+        if not given and isinstance(self.environment, Worlds):
+            given = self.environment.documents()
+        return own_tools(self.name, given) if given or self.tasks else OwnTools()
+
+    @cached_property
+    def _tasks(self) -> tuple[Task, ...]:
+        world = "" if self.environment is None else self.name
+        return own_tasks(self.name, self.tasks, self._own.ids(), world)
+
+    @cached_property
+    def _written(self) -> Path:
+        if not self._own.by_id:
+            raise UsageError(
+                f"benchmark {self.name!r} has no tools here; import its files: "
+                f"seal import {self.name} SOURCE --out POOL, then use POOL"
+            )
+        parent = tempfile.mkdtemp(prefix="seal-")
+        weakref.finalize(self, shutil.rmtree, parent, True)
+        return self.save(Path(parent) / self.name)
+
+    def _records(self, source: Path | None, notes: Notes, **play: str) -> Iterator[Tool | Task]:
+        notes.facts |= {"play": play} if play else {}
+        if self.folder is not None:
+            pool = load_pool(self.folder)
+            yield from pool.tools()
+            yield from pool.every_task()
+        yield from self._own.by_id.values()
+        yield from self._tasks
+
+    def _played(self) -> dict[str, str]:
+        """Return what a pool folder can say of `play`: names."""
+        return {part: what for part, what in self.play.items() if isinstance(what, str)}
+
+    def _check(self) -> None:
+        gold = GoldCheck(self._own.by_id)
+        for task in self._tasks:
+            calls = (c for goal in task.goals for plan in goal.plans or () for c in plan.calls())
+            for call in calls:
+                refused = gold.refused(call)
+                if refused is not None:
+                    raise UsageError(
+                        f"task {task.id!r}: its gold call cannot be made: {refused.error.message}"
+                    )
+
+
+def _is_name(name: str) -> bool:
+    return bool(name) and all(c.isalnum() or c in "._-" for c in name) and name.strip(".") != ""
+
+
+def _made(name: str, parts: dict[str, Any]) -> Benchmark:
+    return Benchmark(name, **parts)

@@ -1,0 +1,171 @@
+"""Tasks of one's own: a request, and what is gold about it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+
+from seal.core.conditions import Argument, Called, Condition
+from seal.core.errors import UsageError, nearest, shortened
+from seal.core.types import JSON, Goal, Milestone, Plan, Task
+
+FEW_TOOLS = 20
+"""A benchmark with at most so many tools offers them all, where its tasks do not say otherwise."""
+
+
+def called(tool: str, /, **arguments: JSON | Argument) -> Called:
+    """Return the gold step that a tool is called.
+
+    Args:
+        tool: Name or id of the tool.
+        **arguments: Name to the right value, or to an `Argument` where several are right or it may
+            be left out. None at all: any arguments are right.
+
+    Example:
+        >>> import seal
+        >>> seal.called("get_order", order_id="7").arguments
+        {'order_id': Argument(values=('7',), optional=False)}
+    """
+    if not isinstance(tool, str) or not tool:
+        raise UsageError(f"called({shortened(tool)}): expected the name of a tool")
+    gold = {
+        name: value if isinstance(value, Argument) else Argument((value,))
+        for name, value in arguments.items()
+    }
+    return Called(tool, gold or None)
+
+
+def ask(
+    request: str,
+    *gold: Condition,
+    answer: str | float | Sequence[str | float] = (),
+    tools: Sequence[str] | None = None,
+    in_order: bool = False,
+    needs_no_tool: bool = False,
+    id: str = "",
+    tags: Mapping[str, JSON] | None = None,
+) -> Task:
+    """Return a task of one request.
+
+    Args:
+        request: What the user asks.
+        *gold: Steps that solve it, such as `seal.called(...)`; none: which calls are right is not
+            known.
+        answer: What a right final answer states; several values must all be stated.
+        tools: Names or ids of the tools that are offered. None: all tools of a small benchmark (at
+            most 20), else those that a retriever finds.
+        in_order: Whether the steps must be taken in the order given.
+        needs_no_tool: Whether it is right to call no tool at all.
+        id: Unique in the benchmark; empty: its number there.
+        tags: What results are grouped and selected by.
+
+    Raises:
+        UsageError: The request is empty, a step is no condition, or gold steps are given for a task
+            that needs none.
+
+    Example:
+        >>> import seal
+        >>> task = seal.ask("Where is order 7?", seal.called("get_order", order_id="7"))
+        >>> task.goals[0].text
+        'Where is order 7?'
+    """
+    if not isinstance(request, str) or not request.strip():
+        raise UsageError(f"ask({shortened(request)}): expected the text of a request")
+    for step in gold:
+        if not isinstance(step, Condition):
+            raise UsageError(
+                f"ask({shortened(request)}): {shortened(step)} is no gold step; expected one such "
+                "as seal.called('get_order', order_id='7')"
+            )
+    if gold and needs_no_tool:
+        raise UsageError(f"ask({shortened(request)}): needs_no_tool=True leaves no room for steps")
+    milestones = tuple(
+        Milestone(step, (number - 1,) if in_order and number else ())
+        for number, step in enumerate(gold)
+    )
+    plans = (Plan(milestones),) if gold or needs_no_tool else None
+    answers = (answer,) if isinstance(answer, (str, int, float)) else tuple(answer)
+    goal = Goal(
+        request,
+        plans,
+        tuple(str(value) for value in answers),
+        offered=None if tools is None else tuple(tools),
+    )
+    return Task(id, "", (goal,), tags=dict(tags or {}))
+
+
+def own_tasks(
+    benchmark: str, tasks: Iterable[Task], tools: Mapping[str, str], world: str = ""
+) -> tuple[Task, ...]:
+    """Return tasks with what a benchmark decides: ids, names of tools as ids, the world.
+
+    Args:
+        benchmark: Its name.
+        tasks: As `ask` makes them, or records.
+        tools: Name to id, and id to id.
+        world: In which tasks are played that name none.
+
+    Raises:
+        UsageError: One is no task, two have one id, or one names a tool that is not there.
+    """
+    if isinstance(tasks, (str, Mapping, Task)) or not isinstance(tasks, Iterable):
+        raise UsageError(
+            f"benchmark {benchmark!r}: tasks: expected a list of tasks, got {shortened(tasks)}"
+        )
+    listed = list(tasks)
+    width = max(3, len(str(len(listed))))
+    found: dict[str, Task] = {}
+    for number, task in enumerate(listed, 1):
+        if not isinstance(task, Task):
+            raise UsageError(
+                f"benchmark {benchmark!r}: {shortened(task)} is no task; make one with seal.ask()"
+            )
+        named = replace(
+            task,
+            id=task.id or f"{benchmark}-{number:0{width}}",
+            benchmark=benchmark,
+            world=task.world or world,
+        )
+        if named.id in found:
+            raise UsageError(f"benchmark {benchmark!r}: the task id {named.id!r} stands twice")
+        found[named.id] = replace(
+            named, goals=tuple(_goal(named, goal, tools) for goal in named.goals)
+        )
+    return tuple(found.values())
+
+
+def _goal(task: Task, goal: Goal, tools: Mapping[str, str]) -> Goal:
+    """Return the goal with ids of tools for their names, and what follows from its gold."""
+
+    def known(tool: str) -> str:
+        if tool not in tools:
+            names = [name for name, tool_id in tools.items() if name != tool_id] or list(tools)
+            close = nearest(tool, names)
+            raise UsageError(
+                f"task {task.id!r} names the tool {tool!r}, which the benchmark does not have; it "
+                f"has: {', '.join(names[:FEW_TOOLS])}"
+                + (f". Did you mean {close!r}?" if close else "")
+            )
+        return tools[tool]
+
+    def node(milestone: Milestone) -> Milestone:
+        gold = milestone.condition
+        if not isinstance(gold, Called):
+            return milestone
+        return replace(milestone, condition=replace(gold, tool=known(gold.tool)))
+
+    plans = goal.plans and tuple(
+        Plan(tuple(map(node, plan.milestones)), tuple(map(node, plan.minefields)))
+        for plan in goal.plans
+    )
+    called_tools = tuple(dict.fromkeys(call.tool for call in plans[0].calls())) if plans else ()
+    everything = tuple(dict.fromkeys(tools.values()))
+    offered = goal.offered
+    if offered is None and len(everything) <= FEW_TOOLS:
+        offered = everything
+    return replace(
+        goal,
+        plans=plans,
+        relevant=tuple(map(known, goal.relevant)) or called_tools,
+        offered=None if offered is None else tuple(map(known, offered)),
+    )
