@@ -80,6 +80,17 @@ class RunFolder:
         """
         return self._json(_RUN)
 
+    def declared(self) -> dict[str, Any]:
+        """Return what its benchmark declares for reports: metrics, headline, success, published.
+
+        Empty where the benchmark declares nothing.
+
+        Raises:
+            DataError: run.json is not there, or damaged.
+        """
+        declared = self.manifest().get("benchmark")
+        return declared if isinstance(declared, dict) else {}
+
     def summary(self) -> dict[str, Any]:
         """Return summary.json: {tasks, errors, skipped, unfinished, stop_reasons, metrics, usage}.
 

@@ -173,6 +173,7 @@ class Benchmark(_Parts):
             "metrics": [name_of(metric) for metric in self.metrics],
             "headline": list(self.headline),
             "success": self.success,
+            "sections": [name_of(section) for section in self.sections],
             "published": [to_plain(table) for table in self.published],
         }
         found = {part: value for part, value in told.items() if value}

@@ -17,8 +17,8 @@ from seal.report.anchors import task_link
 from seal.report.comparison_page import PAGE, comparison_body, write_page
 from seal.report.comparison_tables import LATEX, MARKDOWN, write_latex, write_markdown
 from seal.report.lanes import Lane, measure_differences
-from seal.report.outcomes import DECISIVE
-from seal.report.tables import main_metrics
+from seal.report.outcomes import decisive_of
+from seal.report.tables import headline_of, main_metrics
 
 JSON = "comparison.json"
 _FILES = (JSON, MARKDOWN, LATEX, PAGE)
@@ -43,8 +43,9 @@ def compare(paths: Sequence[Path], settings: CompareSettings, out: Path | None) 
         # An ablation has a comparison.json too.
         check_results_folder(out, _FILES, "a comparison")
     runs = named_runs(paths)
-    family = main_metrics([run.summary().get("metrics", {}) for run in runs.values()])
-    content = study(runs, settings, family, DECISIVE)
+    played = list(runs.values())
+    family = main_metrics([run.summary().get("metrics", {}) for run in played], headline_of(played))
+    content = study(runs, settings, family, decisive_of(played))
     content["notes"] += _missing(runs)
     if out is not None:
         write_comparison(content, runs, out)
@@ -89,13 +90,15 @@ class ComparisonSection:
         scored = all(run.scores_path.is_file() for run in runs.values())
         if len(runs) < 2 or not scored or measure_differences(list(runs.values())):
             return None
-        family = main_metrics([lanes[place].metrics for place in places.values()])
+        played = list(runs.values())
+        chosen = [lanes[place].metrics for place in places.values()]
+        family = main_metrics(chosen, headline_of(played))
 
         def link(name: str, task: str, trial: int | None, step: int | None) -> str:
             return task_link(task, places[name], trial, step)
 
         try:
-            content = study(runs, CompareSettings(), family, DECISIVE)
+            content = study(runs, CompareSettings(), family, decisive_of(played))
         except UsageError:  # no task in common: nothing stands beside each other
             return None
         return comparison_body(content, runs, link)

@@ -65,7 +65,7 @@ def write_ablation(content: Mapping[str, Any], folder: Path) -> list[str]:
     write_markdown(content, folder)
     runs = [RunFolder(folder / row["condition"]) for row in content["runs"]]
     if runs:
-        sections: list[Section] = [AblationSection(content), *default_sections()]
+        sections: list[Section] = [AblationSection(content), *default_sections(runs)]
         write_report(runs, folder / REPORT, sections)
     return _written(content, folder, {"the figure": draw_similarity})
 

@@ -20,7 +20,7 @@ from seal.report.gold import json_text
 from seal.report.lanes import Lane, lanes_of, measure_differences, model_name
 from seal.report.notes import missing_notes
 from seal.report.outcomes import (
-    DECISIVE,
+    decisive_of,
     last_stop,
     outcome_label,
     scores_so_far,
@@ -63,7 +63,7 @@ def write_report(
     lanes = lanes_of(runs)
     rendered = [
         (section.title, body)
-        for section in (default_sections() if sections is None else sections)
+        for section in (default_sections(runs) if sections is None else sections)
         if (body := section.render(lanes)) is not None
     ]
     script, style = asset("app.js"), asset("style.css")
@@ -121,6 +121,7 @@ class _Embedded:
 
     def __init__(self, lanes: Sequence[Lane], max_bytes: int) -> None:
         self._lanes = lanes
+        self._decisive = decisive_of([lane.run for lane in lanes])
         self._bytes_left = max_bytes
         self._parts = SharedParts()
         self._rows: dict[str, _Row] = {}
@@ -146,7 +147,7 @@ class _Embedded:
             "lanes": [[lane.kind, printable(lane.label), lane.colour] for lane in self._lanes],
             "rows": [self._index_row(row) for row in self._rows.values()],
             "left_out": self._left_out,
-            "decisive": DECISIVE,
+            "decisive": self._decisive,
         }
         return data_block("index", "0", json_text(value))
 
@@ -196,7 +197,7 @@ class _Embedded:
             found = list(group)
             chat = self._row(task_id).chats.get((lane, trial))
             if chat is not None:
-                chat.decisive.extend(s for s in found if s.metric in DECISIVE)
+                chat.decisive.extend(s for s in found if s.metric in self._decisive)
             yield self._fitting("scores", self._key(lane, task_id, trial), score_data(found))
 
     def _key(self, lane: int, task_id: str, trial: int) -> str:
@@ -211,7 +212,7 @@ class _Embedded:
     def _index_row(self, row: _Row) -> list[Any]:
         chats: list[list[list[Any]]] = [[] for _ in self._lanes]
         for (lane, trial), chat in sorted(row.chats.items()):
-            label = outcome_label(chat.failed, chat.decisive)
+            label = outcome_label(chat.failed, chat.decisive, self._decisive)
             chats[lane].append([trial, label, printable(chat.stop), chat.calls])
         return [printable(row.task_id), row.text, row.tags, chats]
 

@@ -12,7 +12,13 @@ from seal.report.judging import judging_notes
 from seal.report.lanes import Lane, lanes_of
 from seal.report.outcomes import scores_so_far, trajectories_so_far
 from seal.report.printable import one_line, printable
-from seal.report.tables import OF_SOME_BENCHMARKS, lacking_metrics, lane_rows, rare_metrics
+from seal.report.tables import (
+    OF_SOME_BENCHMARKS,
+    headline_of,
+    lacking_metrics,
+    lane_rows,
+    rare_metrics,
+)
 from seal.report.users import percent, user_rows
 
 ERRORS = 5
@@ -106,7 +112,8 @@ def gap_notes(lanes: Sequence[Lane], metrics: Sequence[str] | None = None) -> li
             why = " / ".join(sorted(reasons)) or "not measured"
             by_reason.setdefault(why, []).append(metric)
     notes = [f"n/a ({why}): {', '.join(names)}" for why, names in by_reason.items()]
-    few = [] if metrics is not None else _few(lanes)
+    chosen = metrics is not None or headline_of(lane.run for lane in lanes)
+    few = [] if chosen else _few(lanes)
     return [*notes, *([f"left out, for few goals have them: {', '.join(few)}"] if few else [])]
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from seal.core.types import Score, Trajectory
@@ -12,6 +12,12 @@ from seal.report.tail import Tail
 
 DECISIVE = ("pass_rate", "success", "mission_accuracy", "similarity")
 """Metrics that can say whether a task is solved; the first that a chat was scored by counts."""
+
+
+def decisive_of(runs: Iterable[RunFolder]) -> tuple[str, ...]:
+    """Return the metrics that decide: those that benchmarks declare, then `DECISIVE`."""
+    declared = (run.declared().get("success") for run in runs)
+    return tuple(dict.fromkeys([*filter(None, declared), *DECISIVE]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,30 +35,31 @@ class Outcome:
     """What failed; empty where nothing did."""
 
 
-def outcome_label(failed: bool, scores: Iterable[Score]) -> str:
+def outcome_label(failed: bool, scores: Iterable[Score], decisive: Sequence[str] = DECISIVE) -> str:
     """Return the chat's outcome: its worst goal decides.
 
     Args:
         failed: The infrastructure ended the chat (`Trajectory.failed`).
         scores: Scores of the chat.
+        decisive: Metrics that decide (`decisive_of`).
 
-    Of several decisive metrics (`DECISIVE`) the first with a value counts (`deciding_metric`). A
+    Of several decisive metrics the first with a value counts (`deciding_metric`). A
     score may carry a `label` in its details, as the pass rate does; else 1 is solved and less is
     unsolved.
     """
     if failed:
         return "error"
     scores = list(scores)
-    metric = deciding_metric(scores)
+    metric = deciding_metric(scores, decisive)
     if metric is None:
         return "unscored"
     return _worst({goal_label(s) for s in scores if s.metric == metric and s.value is not None})
 
 
-def deciding_metric(scores: Iterable[Score]) -> str | None:
+def deciding_metric(scores: Iterable[Score], decisive: Sequence[str] = DECISIVE) -> str | None:
     """Return the metric that says how a chat ended; None: it has no such score."""
     measured = {score.metric for score in scores if score.value is not None}
-    return next((metric for metric in DECISIVE if metric in measured), None)
+    return next((metric for metric in decisive if metric in measured), None)
 
 
 def goal_label(score: Score) -> str:
@@ -77,12 +84,14 @@ def last_stop(trajectory: Trajectory) -> str:
     return trajectory.stops[-1].reason if trajectory.stops else ""
 
 
-def outcome(trajectory: Trajectory, scores: Iterable[Score]) -> Outcome:
+def outcome(
+    trajectory: Trajectory, scores: Iterable[Score], decisive: Sequence[str] = DECISIVE
+) -> Outcome:
     """Return one chat in short."""
     return Outcome(
         task_id=trajectory.task_id,
         trial=trajectory.trial,
-        label=outcome_label(trajectory.failed, scores),
+        label=outcome_label(trajectory.failed, scores, decisive),
         stop=last_stop(trajectory),
         calls=sum(1 for _ in trajectory.calls()),
         error=next((stop.error for stop in trajectory.stops if stop.error), ""),
@@ -92,7 +101,7 @@ def outcome(trajectory: Trajectory, scores: Iterable[Score]) -> Outcome:
 def decisive_scores(run: RunFolder) -> dict[tuple[str, int], list[Score]]:
     """Return the scores that decide each (task, trial); empty where the run is not scored."""
     found: dict[tuple[str, int], list[Score]] = {}
-    for score in scores_so_far(run, DECISIVE):
+    for score in scores_so_far(run, decisive_of([run])):
         found.setdefault((score.task_id, score.trial), []).append(score)
     return found
 
@@ -111,6 +120,7 @@ def trajectories_so_far(run: RunFolder) -> Iterator[Trajectory]:
 
 def outcomes(run: RunFolder) -> Iterator[Outcome]:
     """Yield every finished chat in short, in the order of the file."""
-    scores = decisive_scores(run)
+    scores, decisive = decisive_scores(run), decisive_of([run])
     for trajectory in trajectories_so_far(run):
-        yield outcome(trajectory, scores.get((trajectory.task_id, trajectory.trial), ()))
+        found = scores.get((trajectory.task_id, trajectory.trial), ())
+        yield outcome(trajectory, found, decisive)

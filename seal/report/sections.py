@@ -19,6 +19,8 @@ from markupsafe import Markup
 from seal.core.registry import Registry
 from seal.evaluation.milestones.plans import WHOLLY
 from seal.evaluation.user_audit import HALLUCINATION, INSTRUCTION
+from seal.pipeline.run_folder import RunFolder
+from seal.pools.known import known_benchmark
 from seal.report.anchors import task_link
 from seal.report.breakdown import CATEGORY_GROUPS, breakdown
 from seal.report.charts import Bar, BarGroup, bar_chart
@@ -33,6 +35,7 @@ from seal.report.tables import (
     UNBOUNDED,
     Cell,
     all_metrics,
+    headline_of,
     lacking_metrics,
     lane_rows,
     main_metrics,
@@ -69,6 +72,7 @@ SECTIONS = Registry(
     "seal.report_sections",
     {
         "summary": "seal.report.sections:SummarySection",
+        "published": "seal.report.published:PublishedSection",
         "comparison": "seal.report.comparison:ComparisonSection",
         "roles": "seal.report.role_section:RoleSection",
         "breakdown": "seal.report.sections:BreakdownSection",
@@ -83,15 +87,22 @@ SECTIONS = Registry(
 )
 
 OURS = (
-    *("summary", "comparison", "roles", "explanation", "breakdown", "missions", "dialogue"),
-    *("error_patterns", "users", "charts", "ceiling"),
+    *("summary", "published", "comparison", "roles", "explanation", "breakdown", "missions"),
+    *("dialogue", "error_patterns", "users", "charts", "ceiling"),
 )
 
 
-def default_sections() -> list[Section]:
-    """Return our sections, then those of plug-ins by name, each built without arguments."""
+def default_sections(runs: Iterable[RunFolder] = ()) -> list[Section]:
+    """Return our sections, those of plug-ins by name, and those of the runs' benchmarks.
+
+    Each class is built without arguments. A benchmark that is not installed has none.
+    """
     others = [name for name in SECTIONS.names() if name not in OURS]
-    return [SECTIONS.resolve(name)() for name in (*OURS, *others)]
+    found = [SECTIONS.resolve(name) for name in (*OURS, *others)]
+    names = dict.fromkeys(run.declared().get("name", "") for run in runs)
+    known = (known_benchmark(name) for name in names)
+    found += [section for benchmark in known if benchmark for section in benchmark.sections]
+    return [section() if isinstance(section, type) else section for section in found]
 
 
 class SummarySection:
@@ -173,7 +184,9 @@ class ChartSection:
         """Return the figures; None where no run has a value."""
         names = [
             name
-            for name in main_metrics([lane.metrics for lane in lanes])
+            for name in main_metrics(
+                [lane.metrics for lane in lanes], headline_of(lane.run for lane in lanes)
+            )
             if name not in UNBOUNDED and any(_entry(lane, name).get("n") for lane in lanes)
         ]
         drawn = [

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from seal.evaluation.goals import INFRASTRUCTURE
@@ -119,7 +120,15 @@ def number(value: float | None) -> str:
     return f"{value:.3f}" if abs(value) < 10 else f"{value:,.1f}"
 
 
-def main_metrics(lanes: Sequence[Mapping[str, Mapping[str, Any]]]) -> list[str]:
+def headline_of(runs: Iterable[RunFolder]) -> tuple[str, ...]:
+    """Return the metrics that the runs' benchmarks declare for the short table; none: the usual."""
+    declared = (run.declared().get("headline") or () for run in runs)
+    return tuple(dict.fromkeys(chain.from_iterable(declared)))
+
+
+def main_metrics(
+    lanes: Sequence[Mapping[str, Mapping[str, Any]]], headline: Sequence[str] = ()
+) -> list[str]:
     """Return the metrics of the short table (`MAIN`); all where none of them is there.
 
     One of some benchmarks (`OF_SOME_BENCHMARKS`) is there where it applies to enough goals of a
@@ -127,15 +136,22 @@ def main_metrics(lanes: Sequence[Mapping[str, Mapping[str, Any]]]) -> list[str]:
 
     Args:
         lanes: Of each, metric to its entry in summary.json.
+        headline: Metrics that stand for `MAIN`, whatever number of goals they apply to
+            (`headline_of`).
     """
     names = {name for metrics in lanes for name in metrics}
-    rare = set(rare_metrics(lanes))
+    rare = set() if headline else set(rare_metrics(lanes))
     largest: dict[str, tuple[int, str]] = {}
     for name in names - rare:
         base, _, cutoff = name.partition("@")
         rank = int(cutoff) if cutoff.isdecimal() else 0
         largest[base] = max(largest.get(base, (-1, "")), (rank, name))
-    chosen = [largest[base][1] for base in MAIN if base in largest]
+    asked = names & set(headline)  # such as recall@5, which need not be the largest K
+    chosen = [
+        name if name in asked else largest[name][1]
+        for name in headline or MAIN
+        if name in asked or name in largest
+    ]
     return chosen or all_metrics(names)
 
 
@@ -191,7 +207,8 @@ def lane_rows(lanes: Sequence[Lane], metrics: Sequence[str] | None = None) -> li
         metrics: None: the main ones of all lanes.
     """
     if metrics is None:
-        metrics = main_metrics([lane.metrics for lane in lanes])
+        headline = headline_of(lane.run for lane in lanes)
+        metrics = main_metrics([lane.metrics for lane in lanes], headline)
     return [
         SummaryRow(metric, {lane.label: Cell.of(lane.metrics.get(metric)) for lane in lanes})
         for metric in metrics

@@ -57,6 +57,7 @@ def render_transcript(
     scores: Sequence[Score] = (),
     fold: int | None = FOLD,
     judge: str = "",
+    decisive: Sequence[str] = DECISIVE,
 ) -> Text:
     """Return a whole chat; its `plain` is the same without colours.
 
@@ -69,6 +70,7 @@ def render_transcript(
         scores: Scores of this task and trial.
         fold: Characters of a text that are shown before the rest is folded away; None: all.
         judge: Identity of the judge that gave the pass rate; empty: unknown.
+        decisive: Metrics that say whether a goal is solved.
     """
     notes = annotate(task, trajectory, scores)
     lines = [
@@ -77,7 +79,7 @@ def render_transcript(
         *_beginning_lines(notes.beginning),
         *step_lines(trajectory.steps, fold, notes),
         *milestone_lines(notes.goals),
-        *ending_lines(trajectory, scores, judge),
+        *ending_lines(trajectory, scores, judge, decisive),
     ]
     return join_lines(lines)
 
@@ -157,7 +159,10 @@ def _node_lines(node: NodeOutcome) -> Iterator[Line]:
 
 
 def ending_lines(
-    trajectory: Trajectory, scores: Sequence[Score], judge: str = ""
+    trajectory: Trajectory,
+    scores: Sequence[Score],
+    judge: str = "",
+    decisive: Sequence[str] = DECISIVE,
 ) -> Iterator[Line]:
     """Yield why the chat ended, the final answers, the verdicts and the scores with reasons."""
     yield "", ""
@@ -169,7 +174,7 @@ def ending_lines(
     for goal, answer in enumerate(trajectory.answers):
         told = "none" if answer is None else answer
         yield f"goal {goal} answer: {told}", ""
-    yield from _verdict_lines(trajectory, scores, judge)
+    yield from _verdict_lines(trajectory, scores, judge, decisive)
     yield from _score_lines(trajectory, scores)
 
 
@@ -258,21 +263,23 @@ def _folded_lines(text: str, fold: int | None, by: int = 4) -> Iterator[Line]:
         yield " " * by + f"... {left_out:,} more characters; trajectories.jsonl has all", "dim"
 
 
-def _verdict_lines(trajectory: Trajectory, scores: Sequence[Score], judge: str) -> Iterator[Line]:
-    label = outcome_label(trajectory.failed, scores)
+def _verdict_lines(
+    trajectory: Trajectory, scores: Sequence[Score], judge: str, decisive: Sequence[str]
+) -> Iterator[Line]:
+    label = outcome_label(trajectory.failed, scores, decisive)
     if scores or label == "error":
-        yield f"{_who_says(label, scores, judge)}: {label}", COLOURS.get(label, "bold")
+        metric = deciding_metric(scores, decisive)
+        yield f"{_who_says(label, metric, scores, judge)}: {label}", COLOURS.get(label, "bold")
     for score in scores:
-        if score.metric in DECISIVE and score.value is not None:
+        if score.metric in decisive and score.value is not None:
             label = goal_label(score)
             said = label if "label" in score.details else number(score.value)
             reason = f": {reason_of(score)}" if reason_of(score) else ""
             yield f"goal {score.goal} {score.metric}: {said}{reason}", COLOURS[label]
 
 
-def _who_says(label: str, scores: Sequence[Score], judge: str) -> str:
+def _who_says(label: str, metric: str | None, scores: Sequence[Score], judge: str) -> str:
     """Return who gives the outcome: a role of the chat, such as the checker, never does."""
-    metric = deciding_metric(scores)
     if label == "error" or metric != DECISIVE[0]:
         return "outcome"
     if all(score.details.get("by") == MILESTONES for score in scores if score.metric == metric):

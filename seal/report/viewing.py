@@ -17,7 +17,7 @@ from seal.pipeline.run_folder import RunFolder
 from seal.report.annotations import Annotations
 from seal.report.breakdown import breakdown_tables
 from seal.report.error_patterns import environment_patterns, pattern_table
-from seal.report.outcomes import outcomes, scores_so_far, trajectories_so_far
+from seal.report.outcomes import decisive_of, outcomes, scores_so_far, trajectories_so_far
 from seal.report.printable import one_line, printable
 from seal.report.tail import LineTail, Tail
 from seal.report.transcript import (
@@ -292,7 +292,7 @@ def _transcript(run: RunFolder, task: Task, trial: int, fold: int | None) -> Any
         raise UsageError(f"task {task.id!r} has no trial {trial}; {hint}")
     scores = _scores(run, task.id, trial)
     judge = str(run.manifest().get("measure", {}).get("judge", {}).get("judge", ""))
-    return render_transcript(task, found, run.tools(), scores, fold, judge)
+    return render_transcript(task, found, run.tools(), scores, fold, judge, decisive_of([run]))
 
 
 def _scores(run: RunFolder, task_id: str, trial: int) -> list[Score]:

@@ -74,8 +74,8 @@ def explain_run(
 
     Args:
         run: A scored run.
-        metric: Whose verdict counts; None: that of each goal's kind of gold
-            (`evaluation.attribution.verdicts`).
+        metric: Whose verdict counts; None: that which the benchmark declares, else that of each
+            goal's kind of gold (`evaluation.attribution.verdicts`).
         examples: Most of each stage.
         resamples: Of each interval.
 
@@ -85,6 +85,7 @@ def explain_run(
     """
     if examples < 0:
         raise UsageError(f"examples: expected 0 or more, got {examples}")
+    metric = metric or run.declared().get("success")
     left_out = LeftOut()
     wanted = READ if metric is None else READ | {metric}
     tally, kept = _Tally(), Examples(examples)
