@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
+from itertools import groupby
 from typing import Any
 
 from seal.agents.conversation import Conversation
@@ -125,7 +126,7 @@ def play(conversation: Conversation) -> None:
         groupchat=chat, llm_config=False, silent=True, is_termination_msg=lambda message: False
     )
     try:
-        opening = _message(conversation.speak(USER))
+        *_, opening = _messages(conversation.speak(USER))
         if conversation.next_role is not None:
             agents[USER].initiate_chat(manager, message=opening, silent=True)
     except InfrastructureError as error:
@@ -142,16 +143,27 @@ def _seat(library: Any, role: str, conversation: Conversation) -> Any:
     )
 
     def speak(recipient: Any, messages: Any, sender: Any, config: Any) -> tuple[bool, Any]:
-        return True, _message(conversation.speak(role))
+        *earlier, said = _messages(conversation.speak(role))
+        sender.groupchat.messages += earlier
+        return True, said
 
     agent.register_reply([library.Agent, None], speak, position=0)
     return agent
 
 
+def _messages(steps: list[Step]) -> list[dict[str, Any]]:
+    """Return what one role's turn to speak brought as messages of AutoGen, the reply last."""
+    return [_message(list(said)) for _, said in groupby(steps, key=lambda step: step.turn)]
+
+
 def _message(steps: list[Step]) -> dict[str, Any]:
-    """Return one reply's steps as a message of AutoGen; its content is never null."""
+    """Return the steps of one message as a message of AutoGen; its content is never null."""
     calls = [step.call for step in steps if step.call is not None]
-    message: dict[str, Any] = {"content": "\n".join(s.content for s in steps if s.content)}
+    message: dict[str, Any] = {
+        "content": "\n".join(step.content for step in steps if step.content),
+        "role": "assistant" if calls else "user",
+        "name": steps[0].author,
+    }
     if calls:
         message["tool_calls"] = [
             {

@@ -14,7 +14,7 @@ from typing import Any, Literal
 from seal.agents.briefs import WHOLE, Brief
 from seal.agents.ending import resolved
 from seal.agents.offers import FIND_TOOLS, Offers
-from seal.agents.replies import PluginError, checked_reply, fault
+from seal.agents.replies import PluginError, checked_reply, checked_results, fault
 from seal.agents.teams import CHECKER, EXECUTOR, USER, Team
 from seal.agents.view import View
 from seal.core.conditions.parties import takes_turn
@@ -194,36 +194,79 @@ class Conversation:
         return len(self.stops) == len(self.goals)
 
     def speak(self, role: str) -> list[Step]:
-        """Let a role reply, record it, and decide who follows. Returns the reply's steps."""
+        """Let a role reply, record it, and decide who follows.
+
+        Returns:
+            The steps of the reply, after those of the calls that the role ran within it.
+        """
         self._tell_events(role)
+        first = len(self.steps)
         view = View(self, role)
         reply = self._ask(role, view)
         self._replies += 1
         calls = tuple(self._renumber(role, call) for call in reply.calls)
-        follower = self._follower(role, reply)
+        follower = None if view.left else self._follower(role, reply)
         thought = follower == role
         self._turns += role == MANAGER and not thought
-        said = self._record(role, follower or self._listener(role), reply, calls, view.usage)
+        self._record(role, follower or self._listener(role), reply, calls, view.usage)
         if calls:
             self._caller = role
-            self._calls += len(calls) if role != USER else 0
-        if follower is None:
+            self._count(role, calls)
+        said = self.steps[first:]
+        if view.spent:
+            self._end("max_calls")
+        elif follower is None:
             self._end("user_ended" if USER in (role, self._answered(reply)) else "done")
         else:
             self.next_role = follower
-            limit = self._limit(role, reply, calls)
+            limit = self._limit(role, reply, said)
             if limit is not None:
                 self._end(limit)
         return said
 
+    def enter_calls(self, role: str, calls: Sequence[ToolCall], usage: Usage) -> list[ToolCall]:
+        """Record calls that a role makes within its reply.
+
+        Args:
+            role: Who calls.
+            calls: As the role made them.
+            usage: Tokens of the reply so far.
+
+        Returns:
+            The calls as they stand in the record.
+        """
+        self.states_after.clear()  # what the executor changed before shows on the calls' step
+        made = [self._renumber(role, call) for call in calls]
+        self._record(role, EXECUTOR, Reply(), made, usage)
+        self._count(role, made)
+        return made
+
+    def enter_results(self, role: str, results: Sequence[ToolResult]) -> None:
+        """Record what such calls brought, as the executor's answer to the role."""
+        self._record(EXECUTOR, role, Reply(results=tuple(results)), (), Usage())
+        self._tell_events(role)
+
+    @property
+    def overdrawn(self) -> bool:
+        """True where more calls were made about the goal than the budget allows."""
+        return self._calls > self.limits.max_calls
+
+    def _count(self, role: str, calls: Sequence[ToolCall]) -> None:
+        self._calls += len(calls) if role != USER else 0
+
     def _ask(self, role: str, view: View) -> Reply:
         try:
-            reply = self.seats[role].reply(view)
+            try:
+                reply = self.seats[role].reply(view)
+            finally:
+                view.close()
         except SealError:
             raise
         except (Exception, SystemExit) as error:  # a plug-in's fault costs its task alone
+            if view.spent:  # it may have wrapped our CallsSpentError, or broken on a refused call
+                return Reply()
             raise PluginError(f"role {role!r}: {fault(error)}") from error
-        return checked_reply(role, reply)
+        return checked_results(role, checked_reply(role, reply), view.executed, view.recorded)
 
     def fail(self, error: str) -> None:
         """End everything: the infrastructure failed."""
@@ -291,7 +334,7 @@ class Conversation:
 
     def _record(
         self, role: str, recipient: str, reply: Reply, calls: Sequence[ToolCall], usage: Usage
-    ) -> list[Step]:
+    ) -> None:
         self._tick(role, recipient)
         first = len(self.steps)
         position = self.position
@@ -318,7 +361,6 @@ class Conversation:
         if self.on_step is not None:
             for step in self.steps[first:]:
                 self.on_step(step)
-        return self.steps[first:]
 
     def _stamp(self, first: int, usage: Usage) -> None:
         """Put the reply's tokens on its first step, and on its steps what changed in the world."""
@@ -343,11 +385,11 @@ class Conversation:
         if changed:
             self.steps[place] = replace(self.steps[place], state=changed)
 
-    def _limit(self, role: str, reply: Reply, calls: Sequence[ToolCall]) -> StopReason | None:
+    def _limit(self, role: str, reply: Reply, said: Sequence[Step]) -> StopReason | None:
         limits = self.limits
-        if self._repeats(role, reply, calls) or self._calls_in_vain(role):
+        if self._repeats(role, reply, said) or self._calls_in_vain(role):
             return "repeated"
-        if self._calls > limits.max_calls:
+        if self.overdrawn:
             return "max_calls"
         if limits.max_messages is not None and self._messages >= limits.max_messages:
             return "max_messages"
@@ -362,12 +404,12 @@ class Conversation:
             return "max_seconds"
         return None
 
-    def _repeats(self, role: str, reply: Reply, calls: Sequence[ToolCall]) -> bool:
+    def _repeats(self, role: str, reply: Reply, said: Sequence[Step]) -> bool:
         limit = self.limits.repeats
         if limit is None or role not in (MANAGER, self.team.lead):
             return False
-        said = [(c.name, c.arguments, c.raw) for c in calls]
-        signature = (self._instruction(role), reply.content, said)
+        calls = [(s.call.name, s.call.arguments, s.call.raw) for s in said if s.call is not None]
+        signature = (self._instruction(role), reply.content, calls)
         spoken = self._spoken.setdefault(role, _Spoken())
         spoken.times = spoken.times + 1 if spoken.signature == signature else 1
         spoken.signature = signature

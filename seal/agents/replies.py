@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import sysconfig
 import traceback
+from collections.abc import Set
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from seal.agents.teams import EXECUTOR
 from seal.core.errors import InfrastructureError, UsageError
 from seal.core.protocols import Completion, Reply
 from seal.core.types import ToolCall, ToolResult
@@ -14,6 +17,13 @@ from seal.core.types import ToolCall, ToolResult
 
 class PluginError(InfrastructureError):
     """A role, or what it used, raised an exception that is none of ours: a fault of the program."""
+
+
+class CallsSpentError(Exception):
+    """A role goes on calling after its results said that the budget is spent: its reply ends.
+
+    It never leaves the conversation, which ends with the stop reason `max_calls`.
+    """
 
 
 def fault(error: BaseException) -> str:
@@ -49,6 +59,51 @@ def checked_reply(role: str, reply: Any) -> Reply:
         _check(speaker, "a result", result, ToolResult)
         _check(speaker, "a result's content", result.content, str)
     return reply
+
+
+def checked_results(role: str, reply: Reply, executed: Set[str], recorded: Set[str]) -> Reply:
+    """Return a reply without the results that stand in the record already.
+
+    Args:
+        role: Who replied.
+        reply: What it replied.
+        executed: Ids of the calls of the last message that it ran.
+        recorded: Ids of its own calls, which stand in the record with their results.
+
+    Raises:
+        PluginError: Another role than the executor brings a result of what it never ran, or the
+            executor brings no result of what it ran.
+    """
+    results = tuple(result for result in reply.results if result.call_id not in recorded)
+    brought = {result.call_id for result in results}
+    if role != EXECUTOR and brought:
+        raise PluginError(
+            f"role {role!r} replied with results of {_listed(brought)}, which it never ran; only "
+            f"the {EXECUTOR} brings results. Run calls by chat.execute(calls): it records them"
+        )
+    if not executed <= brought:
+        raise PluginError(
+            f"role {role!r} ran {_listed(executed - brought)} and replied without the results; "
+            f"expected one of each call that it ran, as chat.execute returned it"
+        )
+    return replace(reply, results=results) if reply.results else reply
+
+
+def _listed(ids: Set[str]) -> str:
+    return ", ".join(map(repr, sorted(ids)))
+
+
+def checked_calls(role: str, calls: Any) -> tuple[ToolCall, ...]:
+    """Return the calls that a role runs.
+
+    Raises:
+        UsageError: They are no calls, or a field of one is of another type.
+    """
+    speaker = f"role {role!r} executes"
+    given = _items(speaker, "calls", calls)
+    for call in given:
+        _check_call(speaker, call)
+    return given
 
 
 def checked_completion(role: str, answer: Any) -> Completion:

@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from copy import deepcopy
 from dataclasses import dataclass
+from itertools import takewhile
 from typing import TYPE_CHECKING, Any
 
 from seal.agents.briefs import reduced
 from seal.agents.ending import answered
 from seal.agents.offers import FIND_TOOLS
-from seal.agents.replies import checked_completion
-from seal.agents.teams import USER
+from seal.agents.replies import (
+    CallsSpentError,
+    PluginError,
+    checked_calls,
+    checked_completion,
+    checked_reply,
+)
+from seal.agents.teams import EXECUTOR, USER
 from seal.core.plain import json_text
-from seal.core.protocols import Completion, Message, Request
+from seal.core.protocols import Completion, Message, Reply, Request
 from seal.core.types import Goal, Query, Ranking, Step, Tool, ToolCall, ToolResult, Usage, Verdict
 
 if TYPE_CHECKING:
@@ -20,12 +30,55 @@ if TYPE_CHECKING:
 
 
 class View:
-    """The chat as one role sees and uses it while it speaks (`seal.core.protocols.Chat`)."""
+    """The chat as one role sees and uses it while it speaks (`seal.core.protocols.Chat`).
+
+    Threads of the role may share it. It raises `PluginError` once the reply has ended.
+    """
 
     def __init__(self, conversation: Conversation, role: str) -> None:
-        self._chat = conversation
         self.role = role
         self.usage = Usage()
+        """Tokens that stand on no step yet."""
+        self.executed: set[str] = set()
+        """Ids of the calls of the last message that were run; the reply brings their results."""
+        self.recorded: set[str] = set()
+        """Ids of the role's own calls, which stand in the record with their results."""
+        self.spent = False
+        """True where a call came after the last that the budget allows."""
+        self.left = False
+        """True where the user has called the end of the conversation."""
+        self._conversation = conversation
+        self._standing = _standing(conversation.steps) if role == EXECUTOR else []
+        self._lock = threading.RLock()
+        self._closed = False
+        self._failure: Exception | None = None
+
+    def close(self) -> None:
+        """End the use of the chat.
+
+        Raises:
+            Exception: An own call of the role failed for a reason that is no answer of a tool. It
+                is raised here again, for the role may have caught it.
+        """
+        with self._lock:
+            self._closed = True
+        if self._failure is not None:
+            raise self._failure
+
+    @property
+    def _chat(self) -> Conversation:
+        if self._closed:
+            raise PluginError(
+                f"role {self.role!r} used its chat after its reply had ended; "
+                f"use the chat only inside reply(chat), and wait there for threads that use it"
+            )
+        return self._conversation
+
+    @contextmanager
+    def _alone(self) -> Iterator[Conversation]:
+        """Yield the chat while no other thread of the role changes it."""
+        with self._lock:
+            yield self._chat
 
     @property
     def task_id(self) -> str:
@@ -90,12 +143,66 @@ class View:
     def _asked(self, request: Request) -> Completion:
         model = self._chat.services.model(self.role)
         answer = checked_completion(self.role, model.complete(request))
-        self.usage = self.usage + answer.usage
+        with self._alone():
+            self.usage = self.usage + answer.usage
         return answer
 
     def execute(self, calls: Sequence[ToolCall]) -> list[ToolResult]:
-        """Run calls in the environment; the user's, and searches for tools, are answered here."""
-        if self._chat.caller == USER:
+        """Run calls. Those of the last message are the executor's; all others are the role's own.
+
+        Own calls are recorded with their results, and both are copies: what the role does to its
+        objects afterwards changes no record.
+        """
+        with self._alone() as chat:
+            standing, own = [], []
+            for call in checked_calls(self.role, calls):
+                if call in self._standing:
+                    self._standing.remove(call)
+                    standing.append(call)
+                else:
+                    own.append(call)
+            results = self._results(chat.caller, standing)
+            self.executed.update(call.id for call in standing)
+            return results + (self._own_results(deepcopy(own)) if own else [])
+
+    def _own_results(self, calls: Sequence[ToolCall]) -> list[ToolResult]:
+        """Record and run calls of the role itself; return copies of their results, in order.
+
+        Raises:
+            CallsSpentError: The results of an earlier call said that the budget is spent.
+        """
+        if self._failure is not None:
+            raise self._failure
+        if self.spent:
+            raise CallsSpentError("the budget of calls is spent; return the reply")
+        try:
+            return deepcopy(self._run_own(calls))
+        except Exception as error:
+            self._failure = error
+            raise
+
+    def _run_own(self, calls: Sequence[ToolCall]) -> list[ToolResult]:
+        """Return the results as they stand in the record now, in the order of the calls."""
+        chat = self._chat
+        usage, self.usage = self.usage, Usage()
+        made = chat.enter_calls(self.role, calls, usage)
+        self.recorded.update(call.id for call in made)
+        self.spent = chat.overdrawn
+        ran = self._unaffordable(made) if self.spent else self._results(self.role, made)
+        results = checked_reply(EXECUTOR, Reply(results=tuple(ran))).results
+        chat.enter_results(self.role, results)
+        self.left |= self.role == USER and any(result.error is None for result in results)
+        by_call = {result.call_id: result for result in results}
+        return [by_call[call.id] for call in made]
+
+    def _unaffordable(self, calls: Sequence[ToolCall]) -> list[ToolResult]:
+        message = f"Not run: the budget of {self._chat.limits.max_calls} calls is spent."
+        content = json_text({"error": message, "response": ""})
+        return [ToolResult(c.id, content, {"kind": "max_calls", "message": message}) for c in calls]
+
+    def _results(self, caller: str, calls: Sequence[ToolCall]) -> list[ToolResult]:
+        """Return what calls bring; the user's, and searches for tools, are answered here."""
+        if caller == USER:
             return [answered(call) for call in calls]
         searches = {c.id: self._search(c) for c in calls if c.tool == FIND_TOOLS.id}
         ran = iter(self._run([call for call in calls if call.id not in searches]))
@@ -123,11 +230,11 @@ class View:
 
     def find_tools(self, query: str, k: int) -> list[Tool]:
         """Retrieve tools and offer them from now on; recorded as a ranking."""
-        chat = self._chat
-        found = chat.services.retrieve(Query(query, chat.task.id, self.goal), k)
-        hits = tuple((tool.id, score) for tool, score in found)
-        chat.rankings.append(Ranking(chat.task.id, self.goal, query, hits))
-        return chat.offers.add(tool for tool, _ in found[:k])
+        with self._alone() as chat:
+            found = chat.services.retrieve(Query(query, chat.task.id, self.goal), k)
+            hits = tuple((tool.id, score) for tool, score in found)
+            chat.rankings.append(Ranking(chat.task.id, self.goal, query, hits))
+            return chat.offers.add(tool for tool, _ in found[:k])
 
     def judge(self, answer: str) -> Verdict:
         """Return a verdict that knows no gold; its tokens are counted as the role's."""
@@ -135,6 +242,12 @@ class View:
         goal = Goal(chat.goal.text)
         current = [step for step in chat.steps if step.goal == self.goal]
         return chat.services.judge(self.role, _Own(self._asked), goal, answer, current)
+
+
+def _standing(steps: Sequence[Step]) -> list[ToolCall]:
+    """Return the calls of the last message."""
+    last = takewhile(lambda step: step.turn == steps[-1].turn, reversed(steps))
+    return [step.call for step in last if step.call is not None]
 
 
 @dataclass(frozen=True, slots=True)

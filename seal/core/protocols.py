@@ -249,7 +249,7 @@ class Reply:
     content: str = ""
     calls: tuple[ToolCall, ...] = ()
     results: tuple[ToolResult, ...] = ()
-    """Only the executor gives results."""
+    """Only the executor gives results; those that `Chat.execute` recorded are left out."""
     next: str | None = None
     """Role that speaks next; None: the team's default."""
     done: bool = False
@@ -257,7 +257,10 @@ class Reply:
 
 
 class Chat(Protocol):
-    """What a role sees and may use while it speaks; a view on the chat for that role alone."""
+    """What a role sees and may use while it speaks; a view on the chat for that role alone.
+
+    Once the role's reply has ended, every use raises `PluginError`.
+    """
 
     @property
     def role(self) -> str:
@@ -314,7 +317,24 @@ class Chat(Protocol):
         ...
 
     def execute(self, calls: Sequence[ToolCall]) -> list[ToolResult]:
-        """Run calls in the environment; the executor's right."""
+        """Run calls and return one result for each.
+
+        The executor runs the calls of the last message and replies with their results, which are
+        in the order in which they ran. All other calls, of whatever role, are the role's own. They
+        are recorded at once, as calls to the executor and its answers, with ids, turns, time and
+        budgets as usual; tokens used so far stand on the first call's step. Their results are in
+        the order of the calls and carry the ids of the record, so the ids given here do not count.
+
+        Calls beyond the budget are recorded and not run: each result's error has the kind
+        `max_calls`, the chat about the goal ends with the reply, and another call ends the reply.
+
+        Args:
+            calls: `name` and `arguments` count; id and tool are set by the chat.
+
+        Raises:
+            UsageError: What is given are no calls.
+            PluginError: The reply has ended.
+        """
         ...
 
     def find_tools(self, query: str, k: int) -> list[Tool]:

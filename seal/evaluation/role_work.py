@@ -106,12 +106,15 @@ def _outcomes(goal: Goal, steps: Sequence[Step]) -> Iterator[tuple[str, Outcome,
     """Yield which role did what, and in which step it did so."""
     gold = _gold_calls(goal)
     for place, step in enumerate(steps):
+        if step.call is not None:
+            continue
         if step.author == VERIFIER:
-            wrong = _wrong_step(gold, steps[:place])
+            wrong = _wrong_step(gold, _before(steps, place))
             if wrong is not None:
                 yield VERIFIER, _outcome(not _accepts(step), wrong), step
         elif step.author == CHECKER:
-            verdict = _JUDGED.judge(goal, _answer(steps[:place]), steps[:place])
+            before = _before(steps, place)
+            verdict = _JUDGED.judge(goal, _answer(before), before)
             label = step.content.partition(":")[0].strip()
             if verdict.label != "unsure" and label in ("solved", "unsolved"):
                 wrong = verdict.label == "unsolved"
@@ -120,6 +123,17 @@ def _outcomes(goal: Goal, steps: Sequence[Step]) -> Iterator[tuple[str, Outcome,
         for handed, made in _made_by_substep(steps):
             fitting = any(_is_gold(call, gold) for call in made)
             yield PLANNER, "passed" if fitting else "caused", handed
+
+
+def _before(steps: Sequence[Step], place: int) -> list[Step]:
+    """Return what was said before a step, without what its author tried by calls of its own."""
+    author = steps[place].author
+    own = {s.call.id for s in steps[:place] if s.call is not None and s.author == author}
+    return [
+        s
+        for s in steps[:place]
+        if not (s.call and s.call.id in own) and not (s.result and s.result.call_id in own)
+    ]
 
 
 def _outcome(sent_back: bool, wrong: bool) -> Outcome:
