@@ -240,8 +240,10 @@ _PLAYERS = ("lexical", "oracle", "gold_calls", "random", "recorded", "replay")
 
 
 def is_player(spec: Any, players: Collection[str] = _PLAYERS) -> bool:
-    """Tell whether a model is one of ours that plays tasks by rule."""
-    return isinstance(spec, str) and spec.partition(":")[0] in players
+    """Tell whether a model plays tasks alone: one of ours by rule, or what an own agent asks."""
+    if isinstance(spec, str):
+        return spec.partition(":")[0] in players
+    return bool(getattr(spec, "plays_tasks", False))
 
 
 def find_recording(name: str, pool: StoredPool | None) -> Lookup:

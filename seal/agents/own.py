@@ -1,0 +1,225 @@
+"""An agent of one's own: a function of the request and the tools that returns the answer.
+
+    def solve(request: str, tools: list[Callable]) -> str: ...
+
+The tools are Python callables with names, signatures and docstrings. A call of one is a call of the
+chat: checked, run, counted and recorded like any other. The function may be a coroutine function;
+its tools are then coroutine functions too, and those awaited together are one reply's calls. A
+third parameter gets what was said before, as messages {role, content}.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from seal.agents.teams import USER
+from seal.core.canonical import digest
+from seal.core.errors import UsageError
+from seal.core.part_names import name_of
+from seal.core.protocols import Chat, Completion, Reply, Request
+from seal.core.types import JSON, Tool, ToolCall, ToolResult
+
+_TYPES = {"string": str, "integer": int, "number": float, "boolean": bool, "array": list}
+
+
+class ToolError(RuntimeError):
+    """A tool failed, or refused a call; the text is what a model would read."""
+
+
+class FunctionAgent:
+    """A function in the place of the role that calls tools.
+
+    Args:
+        function: Of (request, tools), or of (request, tools, messages); returns the answer.
+
+    Raises:
+        UsageError: It takes other arguments.
+    """
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self._function = function
+        self._wanted = _arguments_of(function)
+        self.identity = f"{name_of(function)}#{digest(_source(function))[:8]}"
+
+    def reply(self, chat: Chat) -> Reply:
+        """Return what the function answers to what the user said last."""
+        said = [step for step in chat.steps if USER in (step.author, step.recipient)]
+        spoken = [step for step in said if step.call is None and step.result is None]
+        request = spoken[-1].content if spoken else chat.request
+        earlier = [
+            {"role": "user" if step.author == USER else "assistant", "content": step.content}
+            for step in spoken[:-1]
+        ]
+        make = _Together(chat).tool if _is_async(self._function) else _tool(chat)
+        answer = self._function(*(request, [make(t) for t in chat.tools], earlier)[: self._wanted])
+        if inspect.isawaitable(answer):
+            answer = asyncio.run(_awaited(answer))
+        if not isinstance(answer, str):
+            raise TypeError(
+                f"the agent {name_of(self._function)} returned {type(answer).__name__}; "
+                "expected the answer as a text"
+            )
+        return Reply(answer)
+
+
+class OwnModel:
+    """Stands for the models that an agent asks by itself; nobody else can ask them.
+
+    Args:
+        name: Of the agent.
+    """
+
+    plays_tasks = True
+
+    def __init__(self, name: str) -> None:
+        self.identity = name
+
+    def complete(self, request: Request) -> Completion:
+        """Refuse.
+
+        Raises:
+            UsageError: Always; names the repair.
+        """
+        raise UsageError(
+            f"the role {request.role!r} needs a model, and {self.identity} asks its own; "
+            f"name one: --role-model {request.role}=PROVIDER/MODEL"
+        )
+
+
+def _arguments_of(function: Callable[..., Any]) -> int:
+    """Return how many arguments a function is given: two or three.
+
+    Raises:
+        UsageError: It can take neither.
+    """
+    signature = inspect.signature(function)
+    for given in ((None,) * 3, (None,) * 2):
+        try:
+            signature.bind(*given)
+        except TypeError:
+            continue
+        return len(given)
+    raise UsageError(
+        f"{name_of(function)}{signature} is no agent; expected a function of (request, tools), "
+        "or of (request, tools, messages)"
+    )
+
+
+def _is_async(function: Callable[..., Any]) -> bool:
+    return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(
+        getattr(function, "__call__", None)  # noqa: B004 - an object's method, not whether it has one
+    )
+
+
+async def _awaited(value: Any) -> Any:
+    return await value
+
+
+def _tool(chat: Chat) -> Callable[[Tool], Callable[..., Any]]:
+    def made(tool: Tool) -> Callable[..., Any]:
+        def call(*given: Any, **named: Any) -> JSON:
+            (result,) = chat.execute([_call(tool, given, named)])
+            return _value(result)
+
+        return _documented(call, tool)
+
+    return made
+
+
+class _Together:
+    """Makes coroutine functions whose calls, where they are awaited at once, are made at once.
+
+    Args:
+        chat: Where they are made.
+    """
+
+    def __init__(self, chat: Chat) -> None:
+        self._chat = chat
+        self._waiting: list[tuple[ToolCall, asyncio.Future[ToolResult]]] = []
+
+    def tool(self, tool: Tool) -> Callable[..., Any]:
+        """Return a tool as a coroutine function."""
+
+        async def call(*given: Any, **named: Any) -> JSON:
+            loop = asyncio.get_running_loop()
+            answered: asyncio.Future[ToolResult] = loop.create_future()
+            self._waiting.append((_call(tool, given, named), answered))
+            if len(self._waiting) == 1:
+                loop.call_soon(self._make)
+            return _value(await answered)
+
+        return _documented(call, tool)
+
+    def _make(self) -> None:
+        """Make all calls that wait, in the order in which they were asked for."""
+        waiting, self._waiting = self._waiting, []
+        try:
+            results = self._chat.execute([call for call, _ in waiting])
+        except Exception as error:
+            for _, answered in waiting:
+                answered.set_exception(error)
+            return
+        for (_, answered), result in zip(waiting, results, strict=True):
+            if not answered.cancelled():
+                answered.set_result(result)
+
+
+def _call(tool: Tool, given: Sequence[Any], named: Mapping[str, Any]) -> ToolCall:
+    """Return the call of a tool; arguments without a name follow the order of the document."""
+    names = list(tool.parameters.get("properties", {}))
+    if len(given) > len(names):
+        raise TypeError(f"{tool.name} takes {len(names)} arguments, got {len(given)}")
+    return ToolCall("", tool.name, {**dict(zip(names, given, strict=False)), **named})
+
+
+def _value(result: ToolResult) -> JSON:
+    if result.error is not None:
+        raise ToolError(str(result.error.get("message") or result.content))
+    return result.value
+
+
+def _documented(call: Any, tool: Tool) -> Callable[..., Any]:
+    """Give a callable the name, docstring and signature of a tool."""
+    properties = tool.parameters.get("properties", {})
+    required = set(tool.parameters.get("required") or ())
+    call.__name__ = call.__qualname__ = tool.name
+    lines = [f"    {name}: {_text(schema)}" for name, schema in properties.items()]
+    call.__doc__ = "\n".join([tool.description, *(["", "Args:", *lines] if lines else [])])
+    parameters = [
+        inspect.Parameter(
+            name,
+            inspect.Parameter.KEYWORD_ONLY,
+            default=inspect.Parameter.empty if name in required else _default(schema),
+            annotation=_annotation(schema),
+        )
+        for name, schema in properties.items()
+        if name.isidentifier()
+    ]
+    call.__signature__ = inspect.Signature(parameters)
+    call.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    call.parameters = tool.parameters
+    made: Callable[..., Any] = call
+    return made
+
+
+def _text(schema: JSON) -> str:
+    return str(schema.get("description", "")) if isinstance(schema, dict) else ""
+
+
+def _default(schema: JSON) -> JSON:
+    return schema.get("default") if isinstance(schema, dict) else None
+
+
+def _annotation(schema: JSON) -> Any:
+    kind = schema.get("type") if isinstance(schema, dict) else None
+    return _TYPES.get(kind, dict if kind == "object" else Any) if isinstance(kind, str) else Any
+
+
+def _source(function: Callable[..., Any]) -> str:
+    try:
+        return inspect.getsource(function)
+    except (OSError, TypeError):
+        return name_of(function)  # type: ignore[no-any-return]
