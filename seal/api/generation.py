@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
-from seal.api.settings import check_settings
+from seal.api.settings import Bench
+from seal.benchmarks.mmtb.dialogues import MissionType
 from seal.core.errors import UsageError
+from seal.core.protocols import CacheMode
+from seal.core.signatures import checked
+from seal.generation.missions.scenes import Relation, Speakers
+from seal.generation.queries.settings import Kind
+from seal.pipeline.settings import ModelChoice, SimulatorChoice
 
 if TYPE_CHECKING:
     from seal.generation.missions.generate import Generated
@@ -15,24 +21,55 @@ if TYPE_CHECKING:
     from seal.models import ModelSettings
 
 
+class MissionOptions(TypedDict, total=False):
+    """Fields of `MissionSettings`."""
+
+    missions: int
+    types: Sequence[MissionType]
+    relations: Sequence[Relation]
+    cover: int
+    model: ModelChoice | Speakers
+    role_models: Mapping[str, ModelChoice]
+    model_options: Mapping[str, Any]
+    base_url: str | None
+    simulator: SimulatorChoice
+    cache: CacheMode
+    language: str
+    limit: int | None
+    workers: int
+    seed: int
+    name: str
+
+
+class QueryOptions(TypedDict, total=False):
+    """Fields of `QuerySettings`."""
+
+    kinds: Sequence[Kind]
+    per_seed: int
+    limit: int | None
+    seed: int
+    name: str
+
+
+@checked
 def generate_missions(
-    pool: str | Path,
+    bench: Bench,
     out: str | Path,
     *,
     review: str | Path | None = None,
     cache_dir: str | Path | None = None,
     progress: Callable[[int, int], None] | None = None,
-    **settings: Any,
+    **options: Unpack[MissionOptions],
 ) -> Generated:
     """Make dialogues of related missions over a pool's tools, and of them a pool to run.
 
     Args:
-        pool: A shipped benchmark's name, or a folder that `import_benchmark` wrote.
+        bench: A shipped benchmark's name, or a folder that `import_benchmark` wrote.
         out: Folder to make; one begun under the same settings is gone on with.
         review: File that gets the candidates of every mission, and whose edited choices are taken.
         cache_dir: Where answers of models and simulators are kept; None: as `seal.run` has it.
         progress: Told how many dialogues are done, and how many there are.
-        **settings: Fields of `seal.generation.missions.settings.MissionSettings`; the model may be
+        **options: Fields of `seal.generation.missions.settings.MissionSettings`; the model may be
             a name, a model, or an object of `seal.generation.missions.scenes.Speakers`.
 
     Returns:
@@ -50,23 +87,23 @@ def generate_missions(
     from seal.pipeline.places import cache_folder
     from seal.pipeline.pools import open_pool
 
-    check_settings(settings, MissionSettings)
     with Store(cache_folder(cache_dir) / FILE_NAME) as store:
         return make(
-            open_pool(pool),
+            open_pool(bench),
             Path(out),
-            MissionSettings(**settings),
+            MissionSettings(**options),
             store,
             review=None if review is None else Path(review),
             progress=progress or (lambda done, total: None),
         )
 
 
+@checked
 def generate_tools(
     descriptions: str | Path,
     out: str | Path,
     *,
-    model: Any = None,
+    model: ModelChoice | None = None,
     base_url: str | None = None,
     model_options: Mapping[str, Any] | None = None,
     form: str = "seal",
@@ -107,28 +144,29 @@ def generate_tools(
     return make(Path(descriptions), Path(out), writer, form=form, seed=seed, progress=progress)
 
 
+@checked
 def generate_queries(
-    pool: str | Path,
+    bench: Bench,
     out: str | Path,
     *,
-    model: Any = None,
+    model: ModelChoice | None = None,
     base_url: str | None = None,
     model_options: Mapping[str, Any] | None = None,
     review: str | Path | None = None,
     progress: Callable[[int, int], None] | None = None,
-    **settings: Any,
+    **options: Unpack[QueryOptions],
 ) -> GeneratedQueries:
     """Make harder queries of a pool's tasks: constraints, paraphrases, requests no tool serves.
 
     Args:
-        pool: A shipped benchmark's name, or a folder that `import_benchmark` wrote.
+        bench: A shipped benchmark's name, or a folder that `import_benchmark` wrote.
         out: Folder to make; one begun under the same settings is gone on with.
         model: Name of a model, or a model, that writes; None: a grammar does.
         base_url: Address of the model's server; None: the provider's own.
         model_options: Of the model, as `seal run -M` takes them.
         review: Table (CSV) that gets the queries, and whose edited words are taken.
         progress: Told how many seeds and kinds are done, and how many there are.
-        **settings: Fields of `seal.generation.queries.settings.QuerySettings`: kinds, per_seed,
+        **options: Fields of `seal.generation.queries.settings.QuerySettings`: kinds, per_seed,
             limit, seed, name.
 
     Returns:
@@ -146,14 +184,13 @@ def generate_queries(
     from seal.generation.writing_models import writing_model
     from seal.pipeline.pools import open_pool
 
-    check_settings(settings, QuerySettings)
-    chosen = QuerySettings(**settings)
+    chosen = QuerySettings(**options)
     told = _model_settings(model, base_url, model_options)
     writer = None
     if model is not None:
         writer = ModelWriter(writing_model(model, told, "queries"), chosen.seed)
     return make(
-        open_pool(pool),
+        open_pool(bench),
         Path(out),
         chosen,
         writer,
@@ -163,7 +200,7 @@ def generate_queries(
 
 
 def _model_settings(
-    model: Any, base_url: str | None, options: Mapping[str, Any] | None
+    model: ModelChoice | None, base_url: str | None, options: Mapping[str, Any] | None
 ) -> ModelSettings:
     """Return how the model that writes is asked.
 

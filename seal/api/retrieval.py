@@ -4,20 +4,63 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict, Unpack
 
-from seal.api.settings import check_settings
+from seal.api.settings import Bench, DrawingOptions
+from seal.core.protocols import CacheMode
+from seal.core.signatures import checked
+from seal.pipeline.drawing import Size
+from seal.pipeline.settings import RetrieverChoice
+from seal.pipeline.training.settings import Device, SplitKind
 
 
+class RetrievalOptions(DrawingOptions, total=False):
+    """Fields of `RetrievalSettings`, but for the cut-offs."""
+
+    pool_sizes: Sequence[Size]
+    seed: int
+    options: Mapping[str, Any]
+    select: Mapping[str, str]
+    limit: int | None
+    held_out: str | Path | None
+    cache: CacheMode
+    cache_dir: str | Path | None
+
+
+class TrainOptions(TypedDict, total=False):
+    """Fields of `TrainSettings`, but for the base model."""
+
+    template: str
+    split: SplitKind
+    held_out: float
+    drop_near_duplicates: bool
+    threshold: float
+    steps: int | None
+    epochs: float | None
+    batch_size: int
+    learning_rate: float
+    max_length: int | None
+    checkpoint_every: int | None
+    device: Device | None
+    seed: int
+    k: Sequence[int]
+    test_queries: int | None
+    select: Mapping[str, str]
+    limit: int | None
+    cache: CacheMode
+    cache_dir: str | Path | None
+
+
+@checked
 def retrieve(
-    pools: str | Path | Sequence[str | Path],
-    retrievers: Any = "tfidf",
+    pools: Bench | Sequence[Bench],
+    retrievers: RetrieverChoice | Sequence[RetrieverChoice] = "tfidf",
     k: int | Sequence[int] = (1, 5, 10),
     *,
     out: str | Path | None = None,
     progress: Callable[[str, int, int], None] | None = None,
     on_result: Callable[[Mapping[str, Any]], None] | None = None,
-    **settings: Any,
+    **options: Unpack[RetrievalOptions],
 ) -> dict[str, Any]:
     """Rank every goal's tools with every retriever over every pool, and score the rankings.
 
@@ -31,7 +74,7 @@ def retrieve(
             `experiments` results.parquet and figures: new or empty. None: nothing is written.
         progress: Told the stage, how many of its items are done, and how many there are.
         on_result: Told each entry of `results` when it is there.
-        **settings: Fields of `seal.pipeline.retrieval.settings.RetrievalSettings`: pool_sizes,
+        **options: Fields of `seal.pipeline.retrieval.settings.RetrievalSettings`: pool_sizes,
             samples, distractors, queries_in, nested, queries, seed, options, select, limit,
             held_out, cache, cache_dir.
 
@@ -61,28 +104,27 @@ def retrieve(
     from seal.pipeline.retrieval.settings import RetrievalSettings
     from seal.report.experiment import write_tables_and_figures
 
-    check_settings(settings, RetrievalSettings)
     places = [pools] if isinstance(pools, str | Path) else list(pools)
-    several = isinstance(retrievers, (list, tuple))
     cutoffs = (k,) if isinstance(k, int) else tuple(k)
-    asked = RetrievalSettings(k=cutoffs, **settings)
+    asked = RetrievalSettings(k=cutoffs, **options)
     folder = None if out is None else Path(out)
-    entered = retrievers if several else [retrievers]
+    entered = list(retrievers) if isinstance(retrievers, (list, tuple)) else [retrievers]
     result = rank(places, entered, asked, folder, progress, on_result)
     if folder is not None:
         result["notes"] += write_tables_and_figures(result, folder)
     return result
 
 
+@checked
 def train_retriever(
-    pool: str | Path,
-    base: str = "all-MiniLM-L6-v2",
+    bench: Bench,
+    base: str | Path = "all-MiniLM-L6-v2",
     out: str | Path = "retriever",
     *,
-    test_on: str | Path | Sequence[str | Path] = (),
+    test_on: Bench | Sequence[Bench] = (),
     resume: bool = False,
     progress: Callable[[str, int, int], None] | None = None,
-    **settings: Any,
+    **options: Unpack[TrainOptions],
 ) -> dict[str, Any]:
     """Train a sentence-transformers model to retrieve a pool's tools, and measure what it gained.
 
@@ -90,13 +132,13 @@ def train_retriever(
     documents of its batch. `seal.retrieve(pool, "dense,model=OUT")` uses it.
 
     Args:
-        pool: A shipped benchmark's name, or a folder that `import_benchmark` wrote.
+        bench: A shipped benchmark's name, or a folder that `import_benchmark` wrote.
         base: The model to begin with: a name or a folder.
         out: New folder for the model and its training.json.
         test_on: Foreign pools to test on too; a single one may stand alone.
         resume: Go on with the training in `out`, from its newest checkpoint.
         progress: Told the stage, how many of its items are done, and how many there are.
-        **settings: Further fields of `seal.pipeline.training.settings.TrainSettings`: split,
+        **options: Further fields of `seal.pipeline.training.settings.TrainSettings`: split,
             held_out, drop_near_duplicates, threshold, steps, epochs, batch_size, learning_rate,
             max_length, checkpoint_every, device, template, seed, k, test_queries, select, limit,
             cache, cache_dir.
@@ -128,7 +170,6 @@ def train_retriever(
     from seal.pipeline.training.settings import TrainSettings
     from seal.pipeline.training.train import train_retriever as train
 
-    check_settings(settings, TrainSettings)
     places = [test_on] if isinstance(test_on, str | Path) else list(test_on)
-    asked = TrainSettings(base=str(base), **settings)
-    return train(pool, Path(out), asked, places, resume, progress)
+    asked = TrainSettings(base=str(base), **options)
+    return train(bench, Path(out), asked, places, resume, progress)

@@ -3,37 +3,38 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
-from seal.api.settings import check_settings
+from seal.api.settings import Bench, DrawingOptions, RunOptions, SweepOptions
 from seal.core.errors import UsageError
-from seal.pipeline.settings import RunSettings
+from seal.core.signatures import checked
+from seal.pipeline.drawing import Size
+from seal.pipeline.settings import RetrieverChoice, RunSettings
 
 if TYPE_CHECKING:
     from seal.pipeline.ablation.ablate import AblationResult
-    from seal.pipeline.drawing import Size
     from seal.pipeline.run import Progress, RunResult
     from seal.pipeline.sweep.sweep import SweepResult
 
 
+@checked
 def run(
-    pool: str | Path = "sample",
+    bench: Bench = "sample",
     *,
     out: str | Path | None = None,
     resume: bool = False,
     progress: Callable[[Progress], None] | None = None,
-    **settings: Any,
+    **options: Unpack[RunOptions],
 ) -> RunResult:
     """Play a benchmark's tasks and score them.
 
     Args:
-        pool: A shipped benchmark's name, or a folder that `import_benchmark` wrote.
+        bench: A shipped benchmark's name, or a folder that `import_benchmark` wrote.
         out: Run folder; None: a new one under `runs/`.
         resume: Go on with the run in `out`.
         progress: Told how far the run is, as chats end.
-        **settings: Fields of `RunSettings`; models, retrievers, agents and simulators may be
+        **options: Fields of `RunSettings`; models, retrievers, agents and simulators may be
             objects, names or dotted paths.
 
     Returns:
@@ -46,17 +47,17 @@ def run(
     """
     from seal.pipeline.run import run as play
 
-    check_settings(settings, RunSettings)
-    asked = RunSettings(pool=pool, **settings)
+    asked = RunSettings(pool=bench, **options)
     return play(asked, None if out is None else Path(out), resume, progress)
 
 
-def plan_run(pool: str | Path = "sample", **settings: Any) -> dict[str, Any]:
+@checked
+def plan_run(bench: Bench = "sample", **options: Unpack[RunOptions]) -> dict[str, Any]:
     """Return what a run would ask its models and what that would cost; asks nobody.
 
     Args:
-        pool: A shipped benchmark's name, or a folder that `import_benchmark` wrote.
-        **settings: Fields of `RunSettings`.
+        bench: A shipped benchmark's name, or a folder that `import_benchmark` wrote.
+        **options: Fields of `RunSettings`.
 
     Returns:
         As of `seal.pipeline.spending.plan.plan`: chats, and by role model calls, tokens, dollars.
@@ -68,24 +69,24 @@ def plan_run(pool: str | Path = "sample", **settings: Any) -> dict[str, Any]:
     """
     from seal.pipeline.spending.plan import plan
 
-    check_settings(settings, RunSettings)
-    return plan(RunSettings(pool=pool, **settings))
+    return plan(RunSettings(pool=bench, **options))
 
 
+@checked
 def sweep(
-    pool: str | Path = "sample",
+    bench: Bench = "sample",
     *,
     pool_sizes: Sequence[Size] = ("all",),
     top_k: int | Sequence[int] = 10,
     out: str | Path | None = None,
     resume: bool = False,
     progress: Callable[[str, int, int], None] | None = None,
-    **settings: Any,
+    **options: Unpack[SweepOptions],
 ) -> SweepResult:
     """Play a benchmark end to end over drawn pools of several sizes, and with each of several K.
 
     Args:
-        pool: A shipped benchmark's name, or a folder that `import_benchmark` wrote.
+        bench: A shipped benchmark's name, or a folder that `import_benchmark` wrote.
         pool_sizes: Numbers of tools, and "all".
         top_k: Tools that a chat is offered; one number or several.
         out: Folder of the sweep; None: a new one under `runs/`. It gets sweep.json, sweep.csv, for
@@ -93,7 +94,7 @@ def sweep(
             sweep.parquet and figures.
         resume: Go on with the sweep in `out`: finished runs are skipped; `samples` may be more.
         progress: Told the stage, how many of its items are done, and how many there are.
-        **settings: Fields of `seal.pipeline.sweep.settings.SweepSettings` (samples, distractors,
+        **options: Fields of `seal.pipeline.sweep.settings.SweepSettings` (samples, distractors,
             queries_in, nested, queries) and of `RunSettings`. The retriever is tfidf where none is
             named; baselines are played where asked for.
 
@@ -112,14 +113,13 @@ def sweep(
     from seal.pipeline.sweep.sweep import sweep as play
     from seal.report.experiment import write_sweep
 
-    own = {setting.name for setting in fields(SweepSettings)}
-    varied = {name: value for name, value in settings.items() if name in own}
-    others = {name: value for name, value in settings.items() if name not in own}
-    check_settings(others, RunSettings, SweepSettings)
+    own = DrawingOptions.__annotations__
+    drawing: Any = {name: value for name, value in options.items() if name in own}
+    others: Any = {name: value for name, value in options.items() if name not in own}
     ks = (top_k,) if isinstance(top_k, int) else tuple(top_k)
-    asked = SweepSettings(pool_sizes=tuple(pool_sizes), top_k=ks, **varied)
+    asked = SweepSettings(pool_sizes=pool_sizes, top_k=ks, **drawing)
     played = play(
-        RunSettings(pool=pool, **{"baselines": False, **others}),
+        RunSettings(pool=bench, **{"baselines": False, **others}),
         asked,
         None if out is None else Path(out),
         resume,
@@ -129,16 +129,17 @@ def sweep(
     return played
 
 
+@checked
 def ablate(
     what: str,
-    pool: str | Path = "toolscan-sample",
+    bench: Bench = "toolscan-sample",
     *,
-    retrievers: Sequence[Any] = (),
+    retrievers: Sequence[RetrieverChoice] = (),
     ablated_roles: Sequence[str] = (),
     out: str | Path | None = None,
     resume: bool = False,
     progress: Callable[[str, int, int], None] | None = None,
-    **settings: Any,
+    **options: Unpack[RunOptions],
 ) -> AblationResult:
     """Play a benchmark under conditions that differ in one thing, and say what that thing does.
 
@@ -149,7 +150,7 @@ def ablate(
             the likeness of the environments' tool names), injection (gold in the place of a stage:
             plain, tools, calls, results, all), roles (none, each alone, all), tools (created,
             recorded) or apps (hierarchical, flat).
-        pool: A shipped benchmark's name, or a folder that `import_benchmark` wrote.
+        bench: A shipped benchmark's name, or a folder that `import_benchmark` wrote.
         retrievers: Those to compare, at least two; none: tfidf, bm25, oracle.
         ablated_roles: Those of the ablation `roles`; none: planner, verifier, checker.
         out: Folder of the ablation; None: a new one under `runs/`. It gets comparison.json,
@@ -157,7 +158,7 @@ def ablate(
             `experiments` a figure.
         resume: Go on with the ablation in `out`.
         progress: Told the stage, how many of its items are done, and how many there are.
-        **settings: Fields of `RunSettings`, but for what is varied. Baselines are played where
+        **options: Fields of `RunSettings`, but for what is varied. Baselines are played where
             asked for; `limit` counts irrelevant tasks where these are compared.
 
     Returns:
@@ -187,11 +188,11 @@ def ablate(
 
     ablation = ablation_named(what)
     varied = "" if ablation.option else ablation.field
-    if varied and varied in settings:
+    if varied and varied in options:
         repair = ": name several by `retrievers`" if varied == "retriever" else ": leave it out"
         raise UsageError(f"{varied} is what the ablation {what} varies{repair}")
-    check_settings(settings, RunSettings)
-    asked = RunSettings(pool=pool, **{"baselines": False, **settings})
+    options.setdefault("baselines", False)
+    asked = RunSettings(pool=bench, **options)
     place = None if out is None else Path(out)
     played = play(what, asked, retrievers, place, resume, progress, ablated_roles)
     played.content["notes"] += write_ablation(played.content, played.folder)

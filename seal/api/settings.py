@@ -1,16 +1,101 @@
-"""Settings that the public functions take by name."""
+"""The options that the public functions take by name, with their types.
+
+Each group has the names and types of a settings dataclass, which says what they mean and what they
+are where nothing is said; a test holds them equal.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import fields
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, TypeAlias, TypedDict
 
-from seal.core.errors import UnknownNameError
+from seal.agents.briefs import Brief
+from seal.core.feedback import Feedback
+from seal.core.formats import Format, ToolMessages
+from seal.core.protocols import CacheMode
+from seal.pipeline.drawing import Distractors, QueriesIn
+from seal.pipeline.settings import (
+    AgentChoice,
+    History,
+    MetricChoice,
+    ModelChoice,
+    Retrieve,
+    RetrieverChoice,
+    SimulatorChoice,
+    Style,
+    TeamChoice,
+    Tools,
+)
+
+Bench: TypeAlias = str | Path
+"""A shipped benchmark's name, or a folder that `import_benchmark` wrote."""
 
 
-def check_settings(settings: Iterable[str], *kinds: type) -> None:
-    """Raise UnknownNameError where a setting is no field of the dataclasses."""
-    known = {setting.name for kind in kinds for setting in fields(kind)}
-    for name in settings:
-        if name not in known:
-            raise UnknownNameError("setting", name, known)
+class PlayOptions(TypedDict, total=False):
+    """Fields of `RunSettings` that one run and a sweep share."""
+
+    model: ModelChoice
+    role_models: Mapping[str, ModelChoice | Sequence[ModelChoice]]
+    model_options: Mapping[str, Any]
+    base_url: str | None
+    roles: Mapping[str, AgentChoice | None]
+    user_brief: Brief
+    team: TeamChoice | None
+    history: History | None
+    retriever: RetrieverChoice | None
+    retriever_options: Mapping[str, Any]
+    retrieve: Retrieve
+    simulator: SimulatorChoice
+    world_options: Mapping[str, Any]
+    tools: Tools
+    sandbox: str
+    on_policy: bool
+    feedback: Feedback
+    gold_results: bool
+    format: Format | None
+    tool_messages: ToolMessages
+    style: Style
+    one_shot: bool
+    cache: CacheMode
+    cache_dir: str | Path | None
+    judge: str
+    votes: int | None
+    limit: int | None
+    select: Mapping[str, str]
+    trials: int
+    workers: int
+    processes: int
+    max_turns: int | None
+    max_calls: int
+    max_messages: int | None
+    max_tokens: int | None
+    max_seconds: float | None
+    max_total_tokens: int | None
+    max_dollars: float | None
+    prices: str | Path | None
+    temperature: float
+    seed: int
+    cutoffs: Sequence[int]
+    metrics: Sequence[MetricChoice]
+    baselines: bool
+
+
+class RunOptions(PlayOptions, total=False):
+    """Fields of `RunSettings`, but for the pool."""
+
+    top_k: int
+
+
+class DrawingOptions(TypedDict, total=False):
+    """Fields of `Drawing`, but for the sizes: which pools are drawn, and what they are asked."""
+
+    samples: int
+    distractors: Distractors
+    queries_in: QueriesIn
+    nested: bool
+    queries: int | None
+
+
+class SweepOptions(PlayOptions, DrawingOptions, total=False):
+    """What a sweep plays, and how it draws pools."""

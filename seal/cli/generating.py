@@ -195,7 +195,7 @@ def _by_kind(counts: dict[str, Any]) -> dict[str, dict[str, int]]:
     return shown
 
 
-def _chosen(setting: str, text: str) -> dict[str, tuple[str, ...]]:
+def _chosen(setting: str, text: str) -> dict[str, Any]:
     """Return a setting from a list of names; none for `all`."""
     names = tuple(dict.fromkeys(word.strip() for word in text.split(",") if word.strip()))
     return {} if names == ("all",) else {setting: names}

@@ -5,12 +5,15 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
 
 import typer
 
 from seal.core.errors import UsageError
 from seal.core.secrets import refuse_secret
+
+if TYPE_CHECKING:
+    from seal.pipeline import drawing
 
 Agent = Annotated[str | None, typer.Option(help="Agent: name or module:attribute.")]
 BaseUrl = Annotated[str | None, typer.Option(help="Address of an OpenAI-compatible server.")]
@@ -98,6 +101,11 @@ def new_app(help: str = "") -> typer.Typer:
         rich_markup_mode=None,
         context_settings={"help_option_names": ["-h", "--help"]},
     )
+
+
+def filler(word: str) -> drawing.Distractors:
+    """Return what fills a drawn pool up, by the word of `--distractors`."""
+    return cast("drawing.Distractors", word.replace("-", "_"))
 
 
 def pairs(flag: str, words: Iterable[str] | None) -> dict[str, str]:

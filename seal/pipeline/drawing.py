@@ -32,7 +32,7 @@ _NEIGHBOURS = 50
 class Drawing:
     """Which pools are drawn of a large one, and which of their queries are asked."""
 
-    pool_sizes: tuple[Size, ...] = ("all",)
+    pool_sizes: Sequence[Size] = ("all",)
     """Tools of the drawn pools; "all": the whole pool."""
     samples: int = 10
     """Pools drawn of each size."""
@@ -63,7 +63,7 @@ class Drawing:
         object.__setattr__(self, "pool_sizes", _in_order(self.pool_sizes))
 
 
-def _in_order(sizes: tuple[Size, ...]) -> tuple[Size, ...]:
+def _in_order(sizes: Sequence[Size]) -> tuple[Size, ...]:
     """Return the sizes ascending, each once; "all" stands last."""
     numbers = sorted({size for size in sizes if size != "all"})
     return (*numbers, "all") if "all" in sizes else tuple(numbers)

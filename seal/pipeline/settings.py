@@ -3,28 +3,75 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias, get_args
 
 from seal.agents.briefs import WHOLE, Brief, check_brief
+from seal.agents.teams import ArrangedTeam, Team
 from seal.core.errors import OptionError, UnknownNameError, UsageError
 from seal.core.feedback import Feedback, check_feedback
 from seal.core.formats import Format, ToolMessages, check_presentation
+from seal.core.protocols import (
+    Agent,
+    CacheMode,
+    ChatModel,
+    Metric,
+    OpenedPerChat,
+    Pool,
+    Retriever,
+    Simulator,
+)
 from seal.core.secrets import refuse_secret
+from seal.core.signatures import check_fields
 from seal.pools.benchmark import Benchmark
+from seal.retrievers.specs import RetrieverSpec
 from seal.sandbox import NAMES as SANDBOXES
 
 History = Literal["own", "gold"]
 """What later goals follow on: what was said in the chat, or the references of earlier goals."""
+Retrieve = Literal["once", "per-step", "on-demand"]
+"""When tools are retrieved."""
+Tools = Literal["recorded", "created"]
+Style = Literal["plain", "react"]
+ModelChoice: TypeAlias = str | ChatModel | OpenedPerChat
+"""A model, or its name or dotted path, as `seal.models.build_model` takes it."""
+AgentChoice: TypeAlias = str | Agent | type[Agent]
+TeamChoice: TypeAlias = str | Team | ArrangedTeam
+RetrieverChoice: TypeAlias = str | RetrieverSpec | Retriever | Callable[[Pool], Retriever]
+"""A text may carry options: `NAME,KEY=VALUE`; a class or function takes the pool."""
+SimulatorChoice: TypeAlias = str | Simulator | Callable[..., Simulator]
+"""A class or function takes nothing, or a `SimulatorSetup`."""
+MetricChoice: TypeAlias = str | Metric | type[Metric]
+
+
+_POSITIVE = (
+    "top_k",
+    "trials",
+    "workers",
+    "processes",
+    "max_turns",
+    "max_calls",
+    "max_messages",
+    "limit",
+    "max_tokens",
+    "max_seconds",
+    "max_total_tokens",
+    "votes",
+)
+_MODES = {
+    "history": get_args(History),
+    "retrieve": get_args(Retrieve),
+    "cache": get_args(CacheMode),
+}
 
 
 @dataclass(frozen=True, slots=True)
 class Play:
     """How a run plays where neither the user nor the pool says so."""
 
-    team: Any = "full"
+    team: TeamChoice = "full"
     history: History = "own"
     format: Format = "native"
 
@@ -36,32 +83,32 @@ class RunSettings:
     pool: str | Path | Benchmark = "sample"
     """A benchmark, the name of one that ships or is installed, or a folder that `seal import`
     wrote."""
-    model: Any = "lexical"
+    model: ModelChoice = "lexical"
     """Model of every role that `role_models` does not name."""
-    role_models: Mapping[str, Any] = field(default_factory=dict)
+    role_models: Mapping[str, ModelChoice | Sequence[ModelChoice]] = field(default_factory=dict)
     """Role, `simulator` or `judge` to its own model; `judge` also to a tuple of several."""
     model_options: Mapping[str, Any] = field(default_factory=dict)
     """`-M key=value`."""
     base_url: str | None = None
     """Address of an OpenAI-compatible server; None: the provider's own."""
-    roles: Mapping[str, Any] = field(default_factory=dict)
+    roles: Mapping[str, AgentChoice | None] = field(default_factory=dict)
     """Role (planner, verifier, checker, user_simulator...) to the agent that plays it instead of
     the team's; None: nobody does."""
     user_brief: Brief = WHOLE
     """Parts of a task's persona that the user is told."""
-    team: Any = None
+    team: TeamChoice | None = None
     """None, as of `history` and `format`: what the pool says, else what `Play` does."""
     history: History | None = None
-    retriever: Any = None
+    retriever: RetrieverChoice | None = None
     """None: `given` where the task offers tools, else `tfidf`."""
     retriever_options: Mapping[str, Any] = field(default_factory=dict)
     """`-R key=value`."""
     top_k: int = 10
-    retrieve: Literal["once", "per-step", "on-demand"] = "once"
-    simulator: Any = "template"
+    retrieve: Retrieve = "once"
+    simulator: SimulatorChoice = "template"
     world_options: Mapping[str, Any] = field(default_factory=dict)
     """`-T key=value`, of the worlds that tasks are played in, and of the team."""
-    tools: Literal["recorded", "created"] = "recorded"
+    tools: Tools = "recorded"
     """What answers in a virtual mobile: the calls of the corpus, or functions that the model of the
     role `creator` writes."""
     sandbox: str = "monty"
@@ -76,11 +123,11 @@ class RunSettings:
     """How models call tools: by the server's tool calling, or in their text."""
     tool_messages: ToolMessages = "auto"
     """How results reach models."""
-    style: Literal["plain", "react"] = "plain"
+    style: Style = "plain"
     """`react`: the execution manager may think before it acts."""
     one_shot: bool = False
     """Show the execution manager how another task of the same environment was carried out."""
-    cache: Literal["record", "replay", "off"] = "record"
+    cache: CacheMode = "record"
     cache_dir: str | Path | None = None
     """None: SEAL_CACHE_DIR, else the user's cache folder."""
     judge: str = "auto"
@@ -116,9 +163,9 @@ class RunSettings:
     """File of prices that go before the shipped ones (`seal.pipeline.spending.prices`)."""
     temperature: float = 0.0
     seed: int = 0
-    cutoffs: tuple[int, ...] = (5, 10)
+    cutoffs: Sequence[int] = (5, 10)
     """K of recall@K and its like."""
-    metrics: tuple[Any, ...] = ()
+    metrics: Sequence[MetricChoice] = ()
     """Further metrics: names, dotted paths, classes or objects."""
     baselines: bool = True
     """Play the floor and the ceiling beside the model."""
@@ -130,6 +177,9 @@ class RunSettings:
             UsageError: Names the flag, what it got and what it takes; or an option that is a key
                 of a service, for options are written to run.json.
         """
+        check_fields(self)
+        object.__setattr__(self, "cutoffs", tuple(self.cutoffs))
+        object.__setattr__(self, "metrics", tuple(self.metrics))
         refuse_secret("", self.model_options, "model_options")
         refuse_secret("", self.retriever_options, "retriever_options")
         refuse_secret("", self.world_options, "world_options")
@@ -142,26 +192,16 @@ class RunSettings:
             raise UnknownNameError("sandbox", self.sandbox, SANDBOXES)
         if self.style not in ("plain", "react"):
             raise UsageError(f"--style {self.style}: expected plain or react")
-        positive = {
-            "top-k": self.top_k,
-            "trials": self.trials,
-            "workers": self.workers,
-            "processes": self.processes,
-            "max-turns": self.max_turns,
-            "max-calls": self.max_calls,
-            "max-messages": self.max_messages,
-            "limit": self.limit,
-            "max-tokens": self.max_tokens,
-            "max-seconds": self.max_seconds,
-            "max-total-tokens": self.max_total_tokens,
-            "votes": self.votes,
-        }
-        for flag, value in positive.items():
+        for name in _POSITIVE:
+            value = getattr(self, name)
             if value is not None and not value > 0:  # NaN is not
-                raise UsageError(f"--{flag} {value}: it must be at least 1")
+                raise UsageError(f"--{name.replace('_', '-')} {value}: it must be at least 1")
         if self.max_dollars is not None and not 0 < self.max_dollars < math.inf:
             raise UsageError(f"--max-dollars {self.max_dollars}: expected a number above 0")
         check_seed(self.seed)
+        for name, known in _MODES.items():
+            if getattr(self, name) not in (None, *known):
+                raise UsageError(f"--{name} {getattr(self, name)}: expected {', '.join(known)}")
         if not 0 <= self.temperature < math.inf:
             raise UsageError(f"--temperature {self.temperature}: expected a number of at least 0")
 

@@ -64,7 +64,7 @@ _ROLES = {
 def command(
     context: typer.Context,
     pool: of_run.Pool = str(_DEFAULT.pool),
-    model: of_run.Model = _DEFAULT.model,
+    model: of_run.Model = str(_DEFAULT.model),
     role_model: of_run.RoleModels = None,
     model_option: ModelOptions = None,
     base_url: BaseUrl = None,
@@ -87,7 +87,7 @@ def command(
     retrieve: of_run.Retrieve = _DEFAULT.retrieve,
     cutoffs: of_run.Cutoffs = _CUTOFFS,
     metric: Metrics = None,
-    simulator: Simulator = _DEFAULT.simulator,
+    simulator: Simulator = str(_DEFAULT.simulator),
     world_option: of_run.WorldOptions = None,
     tools: of_run.Tools = _DEFAULT.tools,
     sandbox: of_run.Sandbox = _DEFAULT.sandbox,

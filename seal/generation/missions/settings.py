@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, get_args
 
@@ -31,9 +31,9 @@ class MissionSettings:
 
     missions: int = 4
     """Of each dialogue."""
-    types: tuple[MissionType, ...] = TYPES
+    types: Sequence[MissionType] = TYPES
     """What sequences are made of; up to four missions all sequences, else those that `cover`."""
-    relations: tuple[Relation, ...] = RELATIONS
+    relations: Sequence[Relation] = RELATIONS
     """How a mission may lean on earlier ones."""
     cover: int = 2
     """Of more than four missions: each run of so many types stands in some dialogue."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, get_args
 
@@ -23,7 +24,7 @@ class QuerySettings:
         UsageError: No kind, or a number that cannot be.
     """
 
-    kinds: tuple[Kind, ...] = KINDS
+    kinds: Sequence[Kind] = KINDS
     per_seed: int = 1
     """Queries of each kind that are kept of a seed at most."""
     limit: int | None = None

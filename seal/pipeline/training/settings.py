@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, get_args
@@ -51,7 +51,7 @@ class TrainSettings:
     """None: a GPU where there is one."""
     seed: int = 0
     """Of split, batches, dropout, drawn test queries and intervals."""
-    k: tuple[int, ...] = (1, 5, 10)
+    k: Sequence[int] = (1, 5, 10)
     """Cut-offs of recall@K and its like."""
     test_queries: int | None = None
     """Tasks that are drawn of each foreign pool; None: all."""

@@ -1,0 +1,147 @@
+"""Wrong names and types of options are found before a run, by a type checker and by the call."""
+
+import re
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import fields
+from pathlib import Path
+from typing import Any, get_args, get_origin, get_type_hints
+
+import pytest
+
+import seal
+from seal.api.generation import MissionOptions, QueryOptions
+from seal.api.retrieval import RetrievalOptions, TrainOptions
+from seal.api.settings import DrawingOptions, RunOptions, SweepOptions
+from seal.core.errors import UnknownNameError, UsageError
+from seal.generation.missions.settings import MissionSettings
+from seal.generation.queries.settings import QuerySettings
+from seal.pipeline.drawing import Drawing
+from seal.pipeline.retrieval.settings import RetrievalSettings
+from seal.pipeline.settings import RunSettings
+from seal.pipeline.training.settings import TrainSettings
+
+ROOT = Path(__file__).parents[1]
+CALLS = Path(__file__).parent / "fixtures" / "typed_calls.py"
+
+
+@pytest.mark.slow
+def test_a_type_checker_finds_each_mistake_and_no_other() -> None:
+    pytest.importorskip("mypy")
+    command = [sys.executable, "-m", "mypy", "--no-error-summary", str(CALLS)]
+    told = subprocess.run(command, cwd=ROOT, capture_output=True, text=True).stdout
+    found = {int(line) for line in re.findall(r"typed_calls\.py:(\d+): error", told)}
+    lines = CALLS.read_text(encoding="utf-8").splitlines()
+    marked = {number for number, line in enumerate(lines, 1) if line.endswith("# refused")}
+    assert found == marked, told
+
+
+@pytest.mark.parametrize(
+    ("options", "settings", "apart"),
+    [
+        (RunOptions, RunSettings, {"pool"}),
+        (DrawingOptions, Drawing, {"pool_sizes"}),
+        (RetrievalOptions, RetrievalSettings, {"k"}),
+        (TrainOptions, TrainSettings, {"base"}),
+        (MissionOptions, MissionSettings, set()),
+        (QueryOptions, QuerySettings, set()),
+    ],
+)
+def test_options_have_the_names_and_types_of_their_settings(
+    options: type, settings: type, apart: set[str]
+) -> None:
+    said, meant = get_type_hints(options), get_type_hints(settings)
+    assert said.keys() == {field.name for field in fields(settings)} - apart
+    for name, kind in said.items():
+        # What lies below the plug-ins says Any of them.
+        assert kind == meant[name] or _is_any(meant[name]), name
+
+
+def _is_any(kind: Any) -> bool:
+    return kind is Any or get_args(kind)[1:] == (Any,)
+
+
+def test_a_run_says_of_no_plug_in_any() -> None:
+    kinds = get_type_hints(RunSettings)
+    assert [name for name, kind in kinds.items() if _is_any(kind)] == [
+        "model_options",
+        "retriever_options",
+        "world_options",
+    ]
+
+
+def test_a_sweep_takes_what_a_run_takes_but_its_own() -> None:
+    apart = {"top_k": int}
+    run, drawing = get_type_hints(RunOptions), get_type_hints(DrawingOptions)
+    assert get_type_hints(SweepOptions) | apart == run | drawing
+
+
+WRONG: list[tuple[Callable[..., Any], Sequence[Any], dict[str, Any], str]] = [
+    (seal.run, (), {"top_k": "ten"}, "top_k: expected a whole number, got 'ten' (str)"),
+    (seal.run, (), {"limit": 2.5}, "limit: expected a whole number or None, got 2.5"),
+    (seal.run, (), {"trials": True}, "trials: expected a whole number, got True"),
+    (
+        seal.run,
+        (),
+        {"select": "x"},
+        "select: expected a mapping of a text to a text, got 'x'",
+    ),
+    (seal.run, (), {"model_options": 3}, "model_options: expected a mapping"),
+    (seal.run, (), {"model": None}, "model: expected a text"),
+    (seal.run, (), {"model": ["lexical"]}, "got a list; give that, or leave model out"),
+    (seal.run, (), {"team": 3}, "team: expected a text, a Team, an ArrangedTeam or None, got 3"),
+    (seal.run, (), {"metrics": "steps"}, "metrics: expected a list, each item a text"),
+    (seal.run, (), {"max_dollars": "2"}, "max_dollars: expected a number or None"),
+    (seal.run, (), {"history": "other"}, "--history other: expected own, gold"),
+    (seal.run, (), {"retrieve": "twice"}, "--retrieve twice: expected once, per-step, on-demand"),
+    (seal.run, (), {"out": 3}, "out: expected a text, a path or None, got 3"),
+    (seal.run, (), {"progress": 3}, "progress: expected a class or function or None, got 3"),
+    (seal.run, (RunSettings(),), {}, "bench: expected a text or a path, got a RunSettings"),
+    (seal.run, (None,), {}, "bench: expected a text or a path, got None"),
+    (seal.run, ("sample", "run"), {}, "run: too many positional arguments; see help(seal.run)"),
+    (seal.run, ("sample",), {"bench": "sample"}, "multiple values for argument 'bench'"),
+    (seal.plan_run, (), {"seed": "x"}, "seed: expected a whole number"),
+    (seal.sweep, (), {"pool_sizes": 10}, "pool_sizes: expected a list"),
+    (seal.sweep, (), {"samples": "3"}, "samples: expected a whole number"),
+    (seal.ablate, (), {}, "ablate: missing a required argument: 'what'"),
+    (seal.ablate, ("react",), {"seed": 1.0}, "seed: expected a whole number, got 1.0"),
+    (seal.retrieve, ("sample",), {"k": "5"}, "k: expected a whole number or a list"),
+    (seal.retrieve, (3,), {}, "pools: expected a text, a path or a list"),
+    (seal.train_retriever, ("sample",), {"steps": "9"}, "steps: expected a whole number or None"),
+    (seal.generate_missions, ("sample", "o"), {"types": "single"}, "types: expected a list"),
+    (seal.generate_queries, ("sample", 3), {}, "out: expected a text or a path, got 3"),
+    (seal.generate_tools, ("a", "b"), {"seed": None}, "seed: expected a whole number, got None"),
+]
+
+
+@pytest.mark.parametrize(("function", "given", "named", "told"), WRONG)
+def test_a_wrong_type_is_refused_with_what_was_expected(
+    function: Callable[..., Any], given: Sequence[Any], named: dict[str, Any], told: str
+) -> None:
+    with pytest.raises(UsageError, match=re.escape(told)):
+        function(*given, **named)
+
+
+def test_an_unknown_name_names_the_closest_of_the_functions_own_too() -> None:
+    with pytest.raises(UnknownNameError, match=r"no setting 'modle'.*Did you mean 'model'"):
+        seal.run("sample", modle="lexical")  # type: ignore[call-arg]
+    with pytest.raises(UnknownNameError, match=r"Did you mean 'resume'"):
+        seal.sweep("sample", resumed=True)  # type: ignore[call-arg]
+
+
+def test_settings_themselves_are_held_to_their_types() -> None:
+    with pytest.raises(UsageError, match="top_k: expected a whole number, got 'ten'"):
+        RunSettings(top_k="ten")  # type: ignore[arg-type]
+
+
+def test_a_value_that_may_be_a_key_is_not_repeated() -> None:
+    with pytest.raises(UsageError, match="got a str;") as told:
+        seal.run("sample", model_options="api_key=hunter2")  # type: ignore[arg-type]
+    assert "hunter2" not in str(told.value)
+
+
+def test_lists_do_where_tuples_stand() -> None:
+    settings = RunSettings(cutoffs=[1, 5], metrics=["steps"], max_seconds=30)
+    assert (settings.cutoffs, settings.metrics) == ((1, 5), ("steps",))
+    assert get_origin(get_type_hints(RunSettings)["cutoffs"]) is Sequence
