@@ -58,6 +58,7 @@ if TYPE_CHECKING:
     )
     from seal.pipeline.run_folder import RunFolder
     from seal.pipeline.settings import RunSettings
+    from seal.pools import Benchmark, ask, called
     from seal.report.frames import frame
 
     __version__: str
@@ -66,6 +67,7 @@ __all__ = [
     "Agent",
     "Argument",
     "Asked",
+    "Benchmark",
     "Called",
     "Chat",
     "ChatModel",
@@ -101,7 +103,9 @@ __all__ = [
     "Verdict",
     "__version__",
     "ablate",
+    "ask",
     "augment",
+    "called",
     "catalogue",
     "compare",
     "count",
@@ -171,6 +175,7 @@ _HOMES = {
     ),
     "seal.pipeline.run_folder": ("RunFolder",),
     "seal.pipeline.settings": ("RunSettings",),
+    "seal.pools": ("Benchmark", "ask", "called"),
     "seal.report.frames": ("frame",),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}

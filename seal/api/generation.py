@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
-from seal.api.settings import Bench
 from seal.benchmarks.mmtb.dialogues import MissionType
 from seal.core.errors import UsageError
 from seal.core.protocols import CacheMode
@@ -14,6 +13,7 @@ from seal.core.signatures import checked
 from seal.generation.missions.scenes import Relation, Speakers
 from seal.generation.queries.settings import Kind
 from seal.pipeline.settings import ModelChoice, SimulatorChoice
+from seal.pools.known import Bench
 
 if TYPE_CHECKING:
     from seal.generation.missions.generate import Generated
@@ -64,7 +64,7 @@ def generate_missions(
     """Make dialogues of related missions over a pool's tools, and of them a pool to run.
 
     Args:
-        bench: A shipped benchmark's name, or a folder that `import_benchmark` wrote.
+        bench: A benchmark, the name of one, or a pool folder.
         out: Folder to make; one begun under the same settings is gone on with.
         review: File that gets the candidates of every mission, and whose edited choices are taken.
         cache_dir: Where answers of models and simulators are kept; None: as `seal.run` has it.
@@ -159,7 +159,7 @@ def generate_queries(
     """Make harder queries of a pool's tasks: constraints, paraphrases, requests no tool serves.
 
     Args:
-        bench: A shipped benchmark's name, or a folder that `import_benchmark` wrote.
+        bench: A benchmark, the name of one, or a pool folder.
         out: Folder to make; one begun under the same settings is gone on with.
         model: Name of a model, or a model, that writes; None: a grammar does.
         base_url: Address of the model's server; None: the provider's own.

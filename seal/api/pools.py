@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from seal.benchmarks.counting import PoolCounts
     from seal.benchmarks.fetching import FetchReport
     from seal.benchmarks.lint.lint import LintReport
+    from seal.pools.known import Bench
 
 
 def catalogue() -> dict[str, Entry]:
@@ -70,11 +71,11 @@ def import_benchmark(
     return read(name, Path(source), Path(out), **options)
 
 
-def load_pool(pool: str | Path) -> StoredPool:
+def load_pool(pool: Bench) -> StoredPool:
     """Return the tools and tasks of a benchmark.
 
     Args:
-        pool: A shipped benchmark's name, or a folder that `import_benchmark` wrote.
+        pool: A benchmark, the name of one, or a pool folder.
 
     Raises:
         UnknownNameError: Nothing of that name.
@@ -86,11 +87,11 @@ def load_pool(pool: str | Path) -> StoredPool:
     return open_pool(pool)
 
 
-def count(pool: str | Path) -> PoolCounts:
+def count(pool: Bench) -> PoolCounts:
     """Count a pool as Table 1 of the SEAL paper does, and its tasks by what is gold about them.
 
     Args:
-        pool: A shipped benchmark's name, or a folder that `import_benchmark` wrote; it may have no
+        pool: A benchmark, the name of one, or a pool folder; it may have no
             task.
 
     Raises:
@@ -104,11 +105,11 @@ def count(pool: str | Path) -> PoolCounts:
     return count_stored(open_pool(pool))
 
 
-def lint(pool: str | Path, *, threshold: float = 90.0) -> LintReport:
+def lint(pool: Bench, *, threshold: float = 90.0) -> LintReport:
     """Return what is wrong or doubtful in a pool; nothing is changed.
 
     Args:
-        pool: A shipped benchmark's name, or a folder that `import_benchmark` wrote.
+        pool: A benchmark, the name of one, or a pool folder.
         threshold: Least likeness of near-duplicate tools, in (0, 100].
 
     Raises:
@@ -122,11 +123,11 @@ def lint(pool: str | Path, *, threshold: float = 90.0) -> LintReport:
     return check(open_pool(pool).folder, threshold)
 
 
-def augment(pool: str | Path, augmentations: str | Sequence[str], out: str | Path) -> ImportReport:
+def augment(pool: Bench, augmentations: str | Sequence[str], out: str | Path) -> ImportReport:
     """Write a benchmark again, each task with distraction tools or with scrambled ones.
 
     Args:
-        pool: A shipped benchmark's name, or a folder that `import_benchmark` wrote; it stays.
+        pool: A benchmark, the name of one, or a pool folder; it stays.
         augmentations: Each gives every task once more: `distraction=N`, `distraction=all`,
             `names`, `descriptions`, `argument-descriptions`, `argument-types`, several of these
             joined by commas, or `toolsandbox`, which are the eight of ToolSandbox.

@@ -6,12 +6,14 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypedDict, Unpack
 
-from seal.api.settings import Bench, DrawingOptions
+from seal.api.settings import DrawingOptions
 from seal.core.protocols import CacheMode
 from seal.core.signatures import checked
 from seal.pipeline.drawing import Size
 from seal.pipeline.settings import RetrieverChoice
 from seal.pipeline.training.settings import Device, SplitKind
+from seal.pools.benchmark import Benchmark
+from seal.pools.known import Bench
 
 
 class RetrievalOptions(DrawingOptions, total=False):
@@ -65,7 +67,7 @@ def retrieve(
     """Rank every goal's tools with every retriever over every pool, and score the rankings.
 
     Args:
-        pools: Names or folders; a single one may stand alone.
+        pools: Benchmarks, names or folders; a single one may stand alone.
         retrievers: Names, texts NAME,KEY=VALUE..., dotted paths, classes or objects; a single one
             may stand alone.
         k: Cut-offs; the largest is the length of a ranking.
@@ -104,7 +106,7 @@ def retrieve(
     from seal.pipeline.retrieval.settings import RetrievalSettings
     from seal.report.experiment import write_tables_and_figures
 
-    places = [pools] if isinstance(pools, str | Path) else list(pools)
+    places = [pools] if isinstance(pools, str | Path | Benchmark) else list(pools)
     cutoffs = (k,) if isinstance(k, int) else tuple(k)
     asked = RetrievalSettings(k=cutoffs, **options)
     folder = None if out is None else Path(out)
@@ -132,7 +134,7 @@ def train_retriever(
     documents of its batch. `seal.retrieve(pool, "dense,model=OUT")` uses it.
 
     Args:
-        bench: A shipped benchmark's name, or a folder that `import_benchmark` wrote.
+        bench: A benchmark, the name of one, or a pool folder.
         base: The model to begin with: a name or a folder.
         out: New folder for the model and its training.json.
         test_on: Foreign pools to test on too; a single one may stand alone.
@@ -170,6 +172,6 @@ def train_retriever(
     from seal.pipeline.training.settings import TrainSettings
     from seal.pipeline.training.train import train_retriever as train
 
-    places = [test_on] if isinstance(test_on, str | Path) else list(test_on)
+    places = [test_on] if isinstance(test_on, str | Path | Benchmark) else list(test_on)
     asked = TrainSettings(base=str(base), **options)
     return train(bench, Path(out), asked, places, resume, progress)

@@ -6,11 +6,16 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
-from seal.api.settings import Bench, DrawingOptions, RunOptions, SweepOptions
+from seal.api.settings import DrawingOptions, RunOptions, SweepOptions
 from seal.core.errors import UsageError
 from seal.core.signatures import checked
+from seal.core.types import Task
 from seal.pipeline.drawing import Size
 from seal.pipeline.settings import RetrieverChoice, RunSettings
+from seal.pipeline.tried import AgentUnderTest, settings_of
+from seal.pools.benchmark import Benchmark
+from seal.pools.known import Bench, benchmark_of
+from seal.pools.own_tools import OwnTool
 
 if TYPE_CHECKING:
     from seal.pipeline.ablation.ablate import AblationResult
@@ -20,8 +25,10 @@ if TYPE_CHECKING:
 
 @checked
 def run(
-    bench: Bench = "sample",
+    bench: Bench | Sequence[Task] = "sample",
     *,
+    agent: AgentUnderTest | None = None,
+    tools: Sequence[OwnTool] = (),
     out: str | Path | None = None,
     resume: bool = False,
     progress: Callable[[Progress], None] | None = None,
@@ -30,7 +37,10 @@ def run(
     """Play a benchmark's tasks and score them.
 
     Args:
-        bench: A shipped benchmark's name, or a folder that `import_benchmark` wrote.
+        bench: A benchmark, the name of one, a pool folder, or tasks, whose tools are `tools` then.
+        agent: What is tried: a model or its name, a team, a role with `reply(chat)`, a function of
+            (request, tools), or a dotted path to one of these (`seal.agents.own`). None: `model`.
+        tools: Those of tasks that are given alone.
         out: Run folder; None: a new one under `runs/`.
         resume: Go on with the run in `out`.
         progress: Told how far the run is, as chats end.
@@ -47,16 +57,46 @@ def run(
     """
     from seal.pipeline.run import run as play
 
-    asked = RunSettings(pool=bench, **options)
+    asked = RunSettings(**_played(bench, agent, tools, options))
     return play(asked, None if out is None else Path(out), resume, progress)
 
 
+def _played(
+    bench: Bench | Sequence[Task],
+    agent: AgentUnderTest | None,
+    tools: Sequence[OwnTool],
+    options: RunOptions,
+) -> dict[str, Any]:
+    """Return the settings of a run.
+
+    Raises:
+        UsageError: Tasks without tools, tools beside a whole benchmark, or no agent.
+    """
+    tried = {} if agent is None else settings_of(agent)
+    settings = {**tried, **options}
+    if "roles" in tried:
+        settings["roles"] = {**tried["roles"], **options.get("roles", {})}
+    if not isinstance(bench, str | Path | Benchmark):
+        bench = benchmark_of(bench, tools)
+    elif tools:
+        raise UsageError("tools go with a list of tasks; a benchmark has its own: leave them out")
+    return {**settings, "pool": bench}
+
+
 @checked
-def plan_run(bench: Bench = "sample", **options: Unpack[RunOptions]) -> dict[str, Any]:
+def plan_run(
+    bench: Bench | Sequence[Task] = "sample",
+    *,
+    agent: AgentUnderTest | None = None,
+    tools: Sequence[OwnTool] = (),
+    **options: Unpack[RunOptions],
+) -> dict[str, Any]:
     """Return what a run would ask its models and what that would cost; asks nobody.
 
     Args:
-        bench: A shipped benchmark's name, or a folder that `import_benchmark` wrote.
+        bench: As of `run`, and so are `agent` and `tools`.
+        agent: What is tried.
+        tools: Those of tasks that are given alone.
         **options: Fields of `RunSettings`.
 
     Returns:
@@ -69,7 +109,7 @@ def plan_run(bench: Bench = "sample", **options: Unpack[RunOptions]) -> dict[str
     """
     from seal.pipeline.spending.plan import plan
 
-    return plan(RunSettings(pool=bench, **options))
+    return plan(RunSettings(**_played(bench, agent, tools, options)))
 
 
 @checked
@@ -86,7 +126,7 @@ def sweep(
     """Play a benchmark end to end over drawn pools of several sizes, and with each of several K.
 
     Args:
-        bench: A shipped benchmark's name, or a folder that `import_benchmark` wrote.
+        bench: A benchmark, the name of one, or a pool folder.
         pool_sizes: Numbers of tools, and "all".
         top_k: Tools that a chat is offered; one number or several.
         out: Folder of the sweep; None: a new one under `runs/`. It gets sweep.json, sweep.csv, for
@@ -150,7 +190,7 @@ def ablate(
             the likeness of the environments' tool names), injection (gold in the place of a stage:
             plain, tools, calls, results, all), roles (none, each alone, all), tools (created,
             recorded) or apps (hierarchical, flat).
-        bench: A shipped benchmark's name, or a folder that `import_benchmark` wrote.
+        bench: A benchmark, the name of one, or a pool folder.
         retrievers: Those to compare, at least two; none: tfidf, bm25, oracle.
         ablated_roles: Those of the ablation `roles`; none: planner, verifier, checker.
         out: Folder of the ablation; None: a new one under `runs/`. It gets comparison.json,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, TypeAlias, TypedDict
+from typing import Any, TypedDict
 
 from seal.agents.briefs import Brief
 from seal.core.feedback import Feedback
@@ -28,9 +28,6 @@ from seal.pipeline.settings import (
     Tools,
 )
 
-Bench: TypeAlias = str | Path
-"""A shipped benchmark's name, or a folder that `import_benchmark` wrote."""
-
 
 class PlayOptions(TypedDict, total=False):
     """Fields of `RunSettings` that one run and a sweep share."""
@@ -48,7 +45,7 @@ class PlayOptions(TypedDict, total=False):
     retrieve: Retrieve
     simulator: SimulatorChoice
     world_options: Mapping[str, Any]
-    tools: Tools
+    mobile_tools: Tools
     sandbox: str
     on_policy: bool
     feedback: Feedback

@@ -99,6 +99,10 @@ class StoredPool:
         path = self.folder / MOBILE
         return path if path.is_file() else None
 
+    def at(self, folder: Path) -> Any:
+        """Return what opens another folder as a pool of the same benchmark."""
+        return folder if self.benchmark is None else self.benchmark.at(folder)
+
     @cached_property
     def digest(self) -> str:
         """SHA-256 of tools.jsonl and tasks.jsonl as they stand."""

@@ -414,7 +414,8 @@ def _measured(settings: RunSettings, team: Team) -> dict[str, JSON]:
 
 
 def _arranged(settings: RunSettings, team: Team) -> dict[str, JSON]:
-    found: dict[str, JSON] = {"tools": settings.tools} if settings.tools != "recorded" else {}
+    created = settings.mobile_tools != "recorded"
+    found: dict[str, JSON] = {"tools": settings.mobile_tools} if created else {}
     return found | ({"arranged": dict(team.arranged)} if team.arranged else {})
 
 

@@ -75,7 +75,7 @@ class EnvironmentSource:
             web=pool.web,
             tools=known,
             mobile=pool.mobile,
-            creator=Creating(pool, cast) if settings.tools == "created" else None,
+            creator=Creating(pool, cast) if settings.mobile_tools == "created" else None,
             sandbox=settings.sandbox,
             simulator=lambda: simulator_of(settings, known, pool, store, cast),
             keys_of_call=keys_of_call,
@@ -129,7 +129,7 @@ def _check(settings: RunSettings, recorded: bool, worlds: Set[str]) -> None:
             f"-T {next(iter(settings.world_options))}: no task of this pool is played in a "
             "world; leave the option out"
         )
-    if settings.tools == "created" and MOBILE not in worlds:
+    if settings.mobile_tools == "created" and MOBILE not in worlds:
         raise UsageError(
             f"--tools created: no task of this pool is played in the world {MOBILE}, whose "
             "tools can be created; leave the option out"

@@ -84,7 +84,7 @@ def _deciding(settings: RunSettings) -> RunSettings:
         OptionError: Gold decisions are asked for.
     """
     flag = "--on-policy" if settings.on_policy else "--tools created"
-    recorded = not settings.on_policy and settings.tools == "recorded"
+    recorded = not settings.on_policy and settings.mobile_tools == "recorded"
     if recorded or settings.team != NAME:
         return settings
     options = dict(settings.world_options)

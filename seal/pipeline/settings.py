@@ -43,7 +43,8 @@ RetrieverChoice: TypeAlias = str | RetrieverSpec | Retriever | Callable[[Pool], 
 """A text may carry options: `NAME,KEY=VALUE`; a class or function takes the pool."""
 SimulatorChoice: TypeAlias = str | Simulator | Callable[..., Simulator]
 """A class or function takes nothing, or a `SimulatorSetup`."""
-MetricChoice: TypeAlias = str | Metric | type[Metric]
+MetricChoice: TypeAlias = str | Metric | type[Metric] | Callable[..., Any]
+"""A function takes (task, trajectory) (`seal.evaluation.own_metrics`)."""
 
 
 _POSITIVE = (
@@ -108,7 +109,7 @@ class RunSettings:
     simulator: SimulatorChoice = "template"
     world_options: Mapping[str, Any] = field(default_factory=dict)
     """`-T key=value`, of the worlds that tasks are played in, and of the team."""
-    tools: Tools = "recorded"
+    mobile_tools: Tools = "recorded"
     """What answers in a virtual mobile: the calls of the corpus, or functions that the model of the
     role `creator` writes."""
     sandbox: str = "monty"
@@ -186,8 +187,8 @@ class RunSettings:
         check_brief(self.user_brief)
         check_feedback(self.feedback)
         check_presentation(self.play.format, self.tool_messages)
-        if self.tools not in ("recorded", "created"):
-            raise OptionError(f"--tools {self.tools}: expected recorded or created")
+        if self.mobile_tools not in ("recorded", "created"):
+            raise OptionError(f"--tools {self.mobile_tools}: expected recorded or created")
         if self.sandbox not in SANDBOXES:
             raise UnknownNameError("sandbox", self.sandbox, SANDBOXES)
         if self.style not in ("plain", "react"):

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import inspect
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeAlias
 
 from seal.agents.own import FunctionAgent, OwnModel
 from seal.agents.teams import ArrangedTeam, Team
@@ -11,7 +12,10 @@ from seal.core.errors import UnknownNameError, UsageError, shortened
 from seal.core.part_names import name_of
 from seal.core.registry import load_dotted
 from seal.models.build import REGISTRY, split_name
+from seal.pipeline.settings import AgentChoice, ModelChoice, TeamChoice
 
+AgentUnderTest: TypeAlias = ModelChoice | TeamChoice | AgentChoice | Callable[..., Any]
+"""Whatever a run may try."""
 _CALLER = "execution_manager"
 _EXPECTED = (
     "expected a model (PROVIDER/MODEL or an object with complete), a seal.Team, a role with "

@@ -33,7 +33,8 @@ class _Parts:
 
     tools: Sequence[OwnTool] = ()
     """Functions run when they are called; calls of schemas and records are simulated, unless
-    `environment` runs them. None: those of `folder`, or of an environment that is a `Worlds`."""
+    `environment` runs them. None: those of `folder`, or of an environment that is a `Worlds`.
+    Beside a folder, which has documents alone, they are the functions behind its tools."""
     tasks: Sequence[Task] = ()
     """As `seal.ask` makes them, or records; none: those of `folder`."""
     folder: Path | None = None
@@ -96,16 +97,15 @@ class Benchmark(_Parts):
                 raise UsageError(
                     f"benchmark {self.name!r}: play has no {part!r}; it takes: {', '.join(PLAY)}"
                 )
-        if self.folder is not None and (self.tools or self.tasks):
+        if self.folder is not None and self.tasks:
             raise UsageError(
-                f"benchmark {self.name!r}: the folder holds tools and tasks already; "
-                "leave out one of both"
+                f"benchmark {self.name!r}: the folder holds tasks already; leave out one of both"
             )
         if self.tools or self.tasks:
             self._check()
 
     def __repr__(self) -> str:
-        if self._own.by_id:
+        if self._own.by_id and self.folder is None:
             tasks, tools = len(self._tasks), len(self._own.by_id)
             counts = f"{tasks} task{'s' * (tasks != 1)}, {tools} tool{'s' * (tools != 1)}"
             return f"Benchmark({self.name!r}: {counts})"
@@ -145,8 +145,12 @@ class Benchmark(_Parts):
         return Path(folder)
 
     @classmethod
-    def load(cls, folder: str | Path) -> Benchmark:
+    def load(cls, folder: str | Path, *, tools: Sequence[OwnTool] = ()) -> Benchmark:
         """Return the benchmark of a pool folder, with what an installed one of its name declares.
+
+        Args:
+            folder: As `save` or `seal import` wrote it.
+            tools: The functions behind its tools; calls of all others are simulated.
 
         Raises:
             DataError: The folder is no pool.
@@ -155,7 +159,11 @@ class Benchmark(_Parts):
 
         name = load_pool(Path(folder)).name
         known = known_benchmark(name) or cls(name)
-        return replace(known, tools=(), tasks=(), folder=Path(folder))
+        return replace(known, tools=tuple(tools), tasks=(), folder=Path(folder))
+
+    def at(self, folder: Path) -> Benchmark:
+        """Return this benchmark with the tools and tasks of another pool folder."""
+        return replace(self, tasks=(), folder=folder)
 
     @property
     def is_complete(self) -> bool:
@@ -212,6 +220,7 @@ class Benchmark(_Parts):
             pool = load_pool(self.folder)
             yield from pool.tools()
             yield from pool.every_task()
+            return
         yield from self._own.by_id.values()
         yield from self._tasks
 

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TypeAlias
 
 from seal.benchmarks.importer import REGISTRY
 from seal.core.errors import UsageError, shortened
 from seal.core.types import Task
 from seal.pools.benchmark import Benchmark
+from seal.pools.own_tools import OwnTool
 
-Bench = str | Path | Benchmark | Sequence[Task]
-"""What every verb takes: a name, a pool folder, a benchmark, or tasks (with `tools=`)."""
+Bench: TypeAlias = str | Path | Benchmark
+"""What every verb takes: a name, a pool folder, or a benchmark."""
 
 
 def known_benchmark(name: str) -> Benchmark | None:
@@ -33,27 +34,13 @@ def known_benchmark(name: str) -> Benchmark | None:
     )
 
 
-def given_benchmark(bench: Any, tools: Sequence[Any] = ()) -> str | Path | Benchmark:
-    """Return what a verb was given as a name, a folder or a benchmark.
-
-    Args:
-        bench: As `Bench`.
-        tools: Those of tasks that are given alone.
+def benchmark_of(tasks: Sequence[Task], tools: Sequence[OwnTool]) -> Benchmark:
+    """Return a benchmark of tasks that are given with their tools alone.
 
     Raises:
-        UsageError: It is nothing of the kind, or tools are given beside a whole benchmark.
+        UsageError: There is none of either, or a part that cannot be.
     """
-    if isinstance(bench, (str, Path, Benchmark)):
-        if tools:
-            raise UsageError(
-                "tools go with a list of tasks; a benchmark has its own: leave them out"
-            )
-        return bench
-    if isinstance(bench, Task):
-        bench = [bench]
-    if isinstance(bench, Sequence) and bench and all(isinstance(task, Task) for task in bench):
-        return Benchmark("tasks", tools=tuple(tools), tasks=tuple(bench))
-    raise UsageError(
-        f"{shortened(bench)} is no benchmark; expected a name, a folder, a seal.Benchmark, or a "
-        "list of tasks with tools=[...]"
-    )
+    if not tasks or not tools:
+        missing = "tools" if tasks else "task"
+        raise UsageError(f"no {missing}: give tasks as a list, and their tools as tools=[...]")
+    return Benchmark("tasks", tools=tools, tasks=tasks)

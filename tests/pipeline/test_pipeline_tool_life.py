@@ -228,7 +228,9 @@ def test_unknown_options_are_refused_with_the_known_ones(pool, tmp_path, options
     assert not (tmp_path / "run" / "run.json").exists()
 
 
-@pytest.mark.parametrize("flag", [{"on_policy": True, "team": "tool_life"}, {"tools": "created"}])
+@pytest.mark.parametrize(
+    "flag", [{"on_policy": True, "team": "tool_life"}, {"mobile_tools": "created"}]
+)
 def test_what_is_run_takes_the_teams_own_decisions(pool, tmp_path, flag):
     with pytest.raises(OptionError, match="the team's own decisions"):
         play(pool, tmp_path / "run", world_options={"decisions": "gold"}, **flag)

@@ -34,7 +34,7 @@ What = Literal[
 
 _OF_SWEEPS = ("pool_sizes", "samples", "distractors", "queries_in", "nested", "queries")
 """Options of `seal run` that make several runs of their own."""
-_VARIED = {"feedback": "feedback", "format": "format", "react": "style", "tools": "tools"}
+_VARIED = {"feedback": "feedback", "format": "format", "react": "style", "tools": "mobile_tools"}
 """Ablation to the option that it sets itself."""
 _GIVEN = ("COMMANDLINE", "ENVIRONMENT")
 _POOL = "toolscan-sample"

@@ -89,7 +89,7 @@ def command(
     metric: Metrics = None,
     simulator: Simulator = str(_DEFAULT.simulator),
     world_option: of_run.WorldOptions = None,
-    tools: of_run.Tools = _DEFAULT.tools,
+    tools: of_run.Tools = _DEFAULT.mobile_tools,
     sandbox: of_run.Sandbox = _DEFAULT.sandbox,
     on_policy: of_run.OnPolicy = _DEFAULT.on_policy,
     gold_results: of_run.GoldResults = _DEFAULT.gold_results,

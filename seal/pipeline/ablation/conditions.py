@@ -98,7 +98,7 @@ ABLATIONS: Mapping[str, Ablation] = {
             against="none",
             varied="roles",
         ),
-        Ablation("tools", "tools", ("created", "recorded"), _LIFE, decisions="own"),
+        Ablation("tools", "mobile_tools", ("created", "recorded"), _LIFE, decisions="own"),
         Ablation("apps", "world_options", ("hierarchical", "flat"), _LIFE, option="apps"),
         Ablation(
             "react",

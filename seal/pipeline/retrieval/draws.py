@@ -14,6 +14,8 @@ from seal.core.types import Task, Tool
 from seal.pipeline.drawing import Sampled, Size, drawn_pools, drawn_queries, without_distractors
 from seal.pipeline.pools import open_pool
 from seal.pipeline.retrieval.settings import RetrievalSettings
+from seal.pools.benchmark import Benchmark
+from seal.pools.known import Bench
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +80,7 @@ class Ranked:
         return self.size == "all"
 
 
-def open_sources(pools: Sequence[str | Path], settings: RetrievalSettings) -> list[Source]:
+def open_sources(pools: Sequence[Bench], settings: RetrievalSettings) -> list[Source]:
     """Return the pools, read and labelled.
 
     Raises:
@@ -91,7 +93,7 @@ def open_sources(pools: Sequence[str | Path], settings: RetrievalSettings) -> li
     return [_read(*pair, settings) for pair in zip(opened, labels, strict=True)]
 
 
-def _names(places: Sequence[str | Path], opened: Sequence[StoredPool]) -> list[str]:
+def _names(places: Sequence[Bench], opened: Sequence[StoredPool]) -> list[str]:
     """Return the names that pools are asked by, and of folders the benchmarks'.
 
     Several folders of one benchmark have the folder's name too.
@@ -100,7 +102,9 @@ def _names(places: Sequence[str | Path], opened: Sequence[StoredPool]) -> list[s
     names = []
     for place, pool in zip(places, opened, strict=True):
         folder = pool.folder.resolve().name
-        if not Path(place).is_dir():
+        if isinstance(place, Benchmark):
+            names.append(place.name)
+        elif not Path(place).is_dir():
             names.append(str(place))
         elif benchmarks[pool.name] > 1 and folder != pool.name:
             names.append(f"{pool.name}:{folder}")

@@ -20,6 +20,7 @@ from seal.pipeline.retrieval.measures import Measured, Unavailable, measure
 from seal.pipeline.retrieval.settings import RetrievalSettings
 from seal.pipeline.retrieval.summary import Cell, cell_of, comparisons_of, corrected, results_of
 from seal.pipeline.searching import search_pool
+from seal.pools.known import Bench
 
 Progress = Callable[[str, int, int], None]
 """Told the stage, how many of its items are done, and how many there are."""
@@ -28,7 +29,7 @@ OnResult = Callable[[Mapping[str, Any]], None]
 
 
 def retrieve(
-    pools: Sequence[str | Path],
+    pools: Sequence[Bench],
     retrievers: Sequence[Any],
     settings: RetrievalSettings,
     out: Path | None = None,

@@ -137,7 +137,7 @@ class _Sweep:
         folder = RunFolder(self._out / name)
         settings = replace(
             self._settings,
-            pool=pool_folder(self._out, drawn),
+            pool=self._pool.at(pool_folder(self._out, drawn)),
             top_k=top_k,
             limit=None,
             select={},

@@ -38,6 +38,7 @@ from seal.pipeline.training.splits import (
     split,
     without,
 )
+from seal.pools.known import Bench
 from seal.retrievers.documents import documents
 from seal.retrievers.embedders.sentence_transformers import SentenceEmbedder
 from seal.retrievers.training.checkpoints import place, write_model
@@ -75,17 +76,17 @@ class _Prepared:
 
 
 def train_retriever(
-    pool: str | Path,
+    pool: Bench,
     out: Path,
     settings: TrainSettings,
-    test_on: Sequence[str | Path] = (),
+    test_on: Sequence[Bench] = (),
     resume: bool = False,
     progress: Progress | None = None,
 ) -> dict[str, Any]:
     """Train a retriever on a pool, and measure it before and after.
 
     Args:
-        pool: Name or folder.
+        pool: A benchmark, its name, or a folder.
         out: New or empty folder for the model; of an unfinished training with `resume`.
         settings: What is trained, on what, how.
         test_on: Foreign pools to test on too.
@@ -153,7 +154,7 @@ def _trained(
 
 
 def _opened(
-    pool: str | Path, test_on: Sequence[str | Path], settings: TrainSettings
+    pool: Bench, test_on: Sequence[Bench], settings: TrainSettings
 ) -> tuple[Source, list[Source]]:
     """Return the training pool and the foreign ones, each with a label of its own."""
     limits = RetrievalSettings(select=settings.select, limit=settings.limit)

@@ -1,0 +1,288 @@
+"""Benchmarks made in memory: what they play, what they refuse, and what they declare."""
+
+import json
+import pickle
+from pathlib import Path
+
+import pytest
+from shops import CANCEL, ORDERS, count_orders, get_order, shop
+
+import seal
+from seal.core.errors import UsageError
+from seal.core.types import Goal, Task, Tool
+
+
+def polite(task, trajectory):
+    return "please" in (trajectory.answers[0] or "")
+
+
+def played(bench, tmp_path: Path, **options):
+    given = {"model": "oracle", "baselines": False, "cache_dir": tmp_path / "cache", **options}
+    return seal.run(bench, out=tmp_path / "run", **given)
+
+
+def test_functions_run_and_schemas_are_simulated(tmp_path):
+    run = played(shop(), tmp_path)
+
+    results = {
+        call.call.name: result.result
+        for chat in run.folder.trajectories()
+        for call, result in chat.calls()
+    }
+    assert results["get_order"].value == ORDERS["7"]
+    assert results["cancel_order"].error is None
+    assert run.summary["metrics"]["call_f1"]["mean"] == 1.0
+    assert run.summary["metrics"]["mission_accuracy"]["mean"] == 1.0
+
+
+def test_the_document_of_a_tool_is_made_from_its_signature_or_schema():
+    tools = {tool.name: tool for tool in shop().pool().tools()}
+
+    assert tools["get_order"] == Tool(
+        "shop/get_order",
+        "get_order",
+        "Look an order up.",
+        {
+            "type": "object",
+            "properties": {"order_id": {"type": "string", "description": "As on the receipt."}},
+            "required": ["order_id"],
+        },
+    )
+    assert tools["count_orders"].parameters["properties"]["status"]["enum"] == ["open", "shipped"]
+    assert tools["cancel_order"].parameters == CANCEL["function"]["parameters"]
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"type": "function", "name": "f", "parameters": {"type": "object", "properties": {}}},
+        {"name": "f", "description": "F.", "input_schema": {"type": "object", "properties": {}}},
+        {"name": "f", "inputSchema": {"type": "object"}},
+        {"type": "function", "function": {"name": "f"}},
+    ],
+)
+def test_schemas_of_other_providers_are_tools_too(schema):
+    bench = seal.Benchmark("b", tools=[schema], tasks=[seal.ask("Do f", seal.called("f"))])
+    (tool,) = bench.pool().tools()
+    assert (tool.id, tool.parameters) == ("b/f", {"type": "object", "properties": {}})
+
+
+def test_a_coroutine_function_runs_and_what_a_function_raises_is_what_the_model_reads(tmp_path):
+    tasks = [
+        seal.ask("Count", seal.called("count_orders", status="shipped")),
+        seal.ask("Where is order 9?", seal.called("get_order", order_id="9")),
+    ]
+    run = played(shop(tasks=tasks), tmp_path)
+
+    results = [result.result for chat in run.folder.trajectories() for _, result in chat.calls()]
+    assert [result.value for result in results] == [1, ""]
+    assert results[1].error == {"kind": "api", "message": "KeyError: '9'"}
+    assert run.exit_code == 0
+
+
+def test_a_function_that_returns_what_json_cannot_say_is_an_error_and_no_score(tmp_path):
+    def odd(x: int) -> set:
+        return {x}
+
+    bench = seal.Benchmark("b", tools=[odd], tasks=[seal.ask("Odd", seal.called("odd", x=1))])
+    run = played(bench, tmp_path)
+
+    assert run.summary["metrics"]["call_f1"]["n"] == 0
+    assert "the tool odd returned set, which JSON cannot say" in str(run.summary["error_reasons"])
+
+
+def test_tasks_alone_are_a_benchmark_with_their_tools(tmp_path):
+    task = seal.ask("Where is order 7?", seal.called("get_order", order_id="7"))
+    run = played([task], tmp_path, tools=[get_order])
+    assert run.summary["metrics"]["call_f1"]["mean"] == 1.0
+    with pytest.raises(UsageError, match="no tools: give tasks as a list"):
+        seal.run([task])
+    with pytest.raises(UsageError, match="a benchmark has its own: leave them out"):
+        seal.run(shop(), tools=[get_order])
+
+
+def test_small_benchmarks_offer_all_tools_and_large_ones_retrieve(tmp_path):
+    many = [{"name": f"tool_{n}", "description": f"Do thing {n}."} for n in range(30)]
+    asked = [seal.ask("Do thing 7.", seal.called("tool_7"))]
+    large = seal.Benchmark("large", tools=many, tasks=asked)
+
+    assert next(shop().pool().tasks()).goals[0].offered is not None
+    assert next(large.pool().tasks()).goals[0].offered is None
+    run = played(large, tmp_path)
+    assert run.summary["metrics"]["recall@10"]["mean"] == 1.0
+
+
+def test_it_is_saved_as_a_pool_that_every_verb_takes_and_loaded_with_its_functions(tmp_path):
+    folder = shop(play={"team": "direct"}).save(tmp_path / "pool")
+
+    loaded = seal.Benchmark.load(folder, tools=[get_order])
+    by_path = played(folder, tmp_path / "a", baselines=False)
+    by_object = played(loaded, tmp_path / "b", baselines=False)
+
+    assert json.loads((folder / "import.json").read_bytes())["play"] == {"team": "direct"}
+    assert by_path.folder.manifest()["system"]["team"] == "direct"
+    first = next(by_object.folder.trajectories())
+    assert [r.result.value for _, r in first.calls()] == [ORDERS["7"]]
+    assert seal.lint(shop()).findings == seal.lint(folder).findings
+    assert seal.count(shop()).tasks == 2
+    found = seal.retrieve(shop(), "tfidf", k=1, cache_dir=tmp_path / "cache")
+    assert found["results"][0]["pool"] == "shop"
+
+
+def test_the_same_benchmark_gives_the_same_bytes(tmp_path):
+    first, second = (played(shop(), tmp_path / name) for name in "ab")
+    assert shop().pool().digest == shop().pool().digest
+    one, two = (run.folder.trajectories_path.read_bytes() for run in (first, second))
+    assert one == two
+
+
+def test_a_benchmark_goes_to_worker_processes(tmp_path):
+    assert pickle.loads(pickle.dumps(shop())).pool().digest == shop().pool().digest
+    run = played(shop(), tmp_path, processes=2, workers=1)
+    assert run.summary["metrics"]["call_f1"]["mean"] == 1.0
+
+
+def test_a_sweep_draws_from_it_and_its_functions_still_run(tmp_path):
+    swept = seal.sweep(
+        shop(),
+        pool_sizes=[2, "all"],
+        samples=1,
+        model="oracle",
+        out=tmp_path / "sweep",
+        cache_dir=tmp_path / "cache",
+    )
+    assert swept.exit_code == 0
+    chats = (tmp_path / "sweep").rglob("trajectories.jsonl")
+    assert any('"Monday"' in chat.read_text() for chat in chats)
+
+
+def test_own_metrics_headline_and_success_count_as_first_class(tmp_path):
+    bench = shop(metrics=[polite], headline=["polite", "call_f1"], success="polite")
+    run = played(bench, tmp_path)
+    other = played(bench, tmp_path / "other", model="lexical")
+
+    assert run.summary["metrics"]["polite"]["mean"] == 0.0
+    assert run.folder.declared()["success"] == "polite"
+    why = seal.explain(run)
+    assert why["decided_by"] == {"polite": 2}
+    compared = seal.compare([run, other])
+    assert compared["pairs"][0]["success"] == "polite"
+    assert compared["protocol"]["family"] == ["polite", "call_f1"]
+
+
+@pytest.mark.parametrize(
+    ("metric", "said"),
+    [
+        (lambda task, trajectory: "good", "returned 'good'; expected a number"),
+        (lambda task, trajectory: None, "returned None; expected a number"),
+        (lambda task, trajectory: 1 / 0, "ZeroDivisionError: division by zero; mend it"),
+        (lambda task, trajectory: {"a": "x"}, "expected a number, True or False, a map"),
+    ],
+)
+def test_a_metric_that_cannot_work_ends_the_run_at_its_first_chat(tmp_path, metric, said):
+    with pytest.raises(UsageError, match=said):
+        played(shop(), tmp_path, metrics=[metric], workers=1)
+    assert len((tmp_path / "run" / "trajectories.jsonl").read_text().splitlines()) == 1
+
+
+def test_a_metric_may_score_each_goal_or_several_names(tmp_path):
+    def named(task, trajectory, tools):
+        return {"many": len(tools), "few": False}
+
+    def each(task, trajectory):
+        return [1.0] * len(task.goals)
+
+    metrics = played(shop(), tmp_path, metrics=[named, each]).summary["metrics"]
+    assert [metrics[name]["mean"] for name in ("many", "few", "each")] == [3.0, 0.0, 1.0]
+
+
+def untyped(order_id):
+    """Look up."""
+
+
+def spread(*orders: str) -> None:
+    """Look up."""
+
+
+def odd_type(when: set) -> None:
+    """Look up."""
+
+
+async def late(task, trajectory):
+    return 1.0
+
+
+@pytest.mark.parametrize(
+    ("parts", "said"),
+    [
+        ({"tools": []}, "has no tools; give functions, schemas or Tool records"),
+        ({"tools": None}, "tools: expected a list of functions"),
+        ({"tools": "get_order"}, "tools: expected a list of functions"),
+        ({"tools": [get_order, get_order]}, "two tools named 'get_order'; rename one"),
+        ({"tools": [untyped]}, "argument 'order_id' has no type; write one"),
+        ({"tools": [spread]}, "cannot be given by name, as calls of tools are"),
+        ({"tools": [odd_type]}, "argument 'when' has the type set; expected str, int"),
+        ({"tools": [3]}, "3 is no tool; expected a function, a schema"),
+        ({"tools": [{"description": "x"}]}, "no tool in .*; expected an object with `name`"),
+        ({"tools": [{"name": "x", "parameters": 3}]}, "parameters of 'x': expected a JSON Schema"),
+        ({"tools": [{"name": "x", "parameters": {"type": "string"}}]}, "schema of an object"),
+        ({"tasks": seal.ask("Hi")}, "tasks: expected a list of tasks"),
+        ({"tasks": ["Where is it?"]}, "'Where is it\\?' is no task; make one with seal.ask"),
+        ({"tasks": [seal.ask("Hi", id="a"), seal.ask("Ho", id="a")]}, "task id 'a' stands twice"),
+        (
+            {"tasks": [seal.ask("Hi", seal.called("get_ordre"))]},
+            r"the tool 'get_ordre', which the benchmark does not have.*Did you mean 'get_order'\?",
+        ),
+        (
+            {"tasks": [seal.ask("Hi", seal.called("get_order", orderid="7"))]},
+            "its gold call cannot be made: get_order takes no argument 'orderid'",
+        ),
+        ({"play": {"teem": "full"}}, "play has no 'teem'; it takes: team, history, format"),
+        ({"folder": Path("P")}, "the folder holds tasks already"),
+    ],
+)
+def test_what_cannot_be_is_refused_when_it_is_made_with_the_repair(parts, said):
+    with pytest.raises(UsageError, match=said):
+        shop(**parts)
+
+
+@pytest.mark.parametrize("name", ["", "a/b", "..", "a b", 3, None])
+def test_a_name_is_one_that_a_folder_can_have(name):
+    with pytest.raises(UsageError, match="a benchmark's name has letters, digits"):
+        seal.Benchmark(name, tools=[get_order])
+
+
+def test_a_coroutine_in_the_place_of_a_function_is_told(tmp_path):
+    with pytest.raises(UsageError, match="a coroutine is no tool; give the function itself"):
+        shop(tools=[count_orders()])
+    with pytest.raises(UsageError, match="late is a coroutine function; write it as a plain"):
+        played(shop(metrics=[late]), tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("make", "said"),
+    [
+        (lambda: seal.ask(""), "expected the text of a request"),
+        (lambda: seal.ask("Hi", "get_order"), "'get_order' is no gold step"),
+        (lambda: seal.ask("Hi", seal.called("f"), needs_no_tool=True), "leaves no room for steps"),
+        (lambda: seal.called(""), "expected the name of a tool"),
+    ],
+)
+def test_a_task_that_says_nothing_is_refused(make, said):
+    with pytest.raises(UsageError, match=said):
+        make()
+
+
+def test_steps_may_be_ordered_and_a_task_may_need_no_tool():
+    steps = [seal.called("get_order", order_id="7"), seal.called("cancel_order", order_id="7")]
+    (plan,) = seal.ask("Find, then cancel.", *steps, in_order=True).goals[0].plans or ()
+    assert [milestone.after for milestone in plan.milestones] == [(), (0,)]
+    (plan,) = seal.ask("Hello", needs_no_tool=True).goals[0].plans or ()
+    assert plan.milestones == ()
+
+
+def test_task_records_name_tools_by_name_or_id():
+    task = Task("one", "x", (Goal("Do", offered=("get_order",), relevant=("shop/get_order",)),))
+    (found,) = shop(tasks=[task]).pool().tasks()
+    assert found.goals[0].offered == found.goals[0].relevant == ("shop/get_order",)
+    assert found.benchmark == "shop"
