@@ -104,12 +104,15 @@ def count(pool: str | Path) -> PoolCounts:
     return count_stored(open_pool(pool))
 
 
-def lint(pool: str | Path, *, threshold: float = 90.0) -> LintReport:
+def lint(
+    pool: str | Path, *, threshold: float = 90.0, allow_code: Sequence[str] = ()
+) -> LintReport:
     """Return what is wrong or doubtful in a pool; nothing is changed.
 
     Args:
         pool: A shipped benchmark's name, or a folder that `import_benchmark` wrote.
         threshold: Least likeness of near-duplicate tools, in (0, 100].
+        allow_code: Modules whose worlds tasks may name by a dotted path.
 
     Raises:
         UnknownNameError: Nothing of that name.
@@ -119,7 +122,7 @@ def lint(pool: str | Path, *, threshold: float = 90.0) -> LintReport:
     from seal.benchmarks.lint.lint import lint as check
     from seal.pipeline.pools import open_pool
 
-    return check(open_pool(pool).folder, threshold)
+    return check(open_pool(pool).folder, threshold, allow_code)
 
 
 def augment(pool: str | Path, augmentations: str | Sequence[str], out: str | Path) -> ImportReport:

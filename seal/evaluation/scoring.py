@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from seal.core.errors import SealError, UsageError
+from seal.core.errors import (
+    CodeRefusedError,
+    DataError,
+    SealError,
+    UnknownNameError,
+    UsageError,
+    shortened,
+)
 from seal.core.protocols import Judge, Metric
 from seal.core.registry import Registry
 from seal.core.secrets import without_keys
@@ -110,10 +117,56 @@ class Guarded:
         except Exception as error:  # a plug-in's fault is an error of its task, never a score
             said = without_keys(str(error).encode("utf-8", "replace")).decode()
             reason = f"{INFRASTRUCTURE}: metric {self.name}: {type(error).__name__}: {said}"
-            return [
-                Score(task.id, trajectory.trial, goal, self.name, None, reason=reason)
-                for goal in range(len(task.goals))
-            ]
+            return LeftOut(self.name, reason).score(task, trajectory, tools)
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """A metric that measures nothing, and says why.
+
+    Args:
+        name: Its name.
+        reason: Why.
+    """
+
+    name: str
+    reason: str
+
+    def score(self, task: Task, trajectory: Trajectory, tools: Mapping[str, Tool]) -> list[Score]:
+        """Return a score without a value for each goal."""
+        return [
+            Score(task.id, trajectory.trial, goal, self.name, None, reason=self.reason)
+            for goal in range(len(task.goals))
+        ]
+
+
+def named_metrics(
+    names: Any, place: str, registry: Registry, allow_code: Collection[str]
+) -> tuple[Guarded | LeftOut, ...]:
+    """Return the metrics that data names; `LeftOut` for one that cannot be had.
+
+    Args:
+        names: A list of names; a dotted path counts where its module is allowed.
+        place: Where they stand, for messages.
+        registry: Of metrics.
+        allow_code: Modules that are allowed.
+
+    Raises:
+        DataError: It is no list of texts.
+        UsageError: What is allowed is not there, or no metric.
+    """
+    if not isinstance(names, list):
+        raise DataError(f"{place}: expected a list of metrics, got {shortened(names)}; mend it")
+    return tuple(_named(name, place, registry, allow_code) for name in names)
+
+
+def _named(
+    name: Any, place: str, registry: Registry, allow_code: Collection[str]
+) -> Guarded | LeftOut:
+    try:
+        return _guarded(name, registry.named(name, place, allow_code))
+    except (CodeRefusedError, UnknownNameError) as error:
+        return LeftOut(name, str(error))
 
 
 def build_metrics(wanted: Iterable[Any], registry: Registry) -> tuple[Guarded, ...]:

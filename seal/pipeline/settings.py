@@ -12,6 +12,7 @@ from seal.agents.briefs import WHOLE, Brief, check_brief
 from seal.core.errors import OptionError, UnknownNameError, UsageError
 from seal.core.feedback import Feedback, check_feedback
 from seal.core.formats import Format, ToolMessages, check_presentation
+from seal.core.registry import check_allowed
 from seal.core.secrets import refuse_secret
 from seal.sandbox import NAMES as SANDBOXES
 
@@ -120,6 +121,8 @@ class RunSettings:
     """Further metrics: names, dotted paths, classes or objects."""
     baselines: bool = True
     """Play the floor and the ceiling beside the model."""
+    allow_code: tuple[str, ...] = ()
+    """Modules that the pool may name worlds and a team of by a dotted path: `my_lab.lamps`."""
 
     def __post_init__(self) -> None:
         """Reject values that no run can have.
@@ -131,6 +134,7 @@ class RunSettings:
         refuse_secret("", self.model_options, "model_options")
         refuse_secret("", self.retriever_options, "retriever_options")
         refuse_secret("", self.world_options, "world_options")
+        check_allowed(self.allow_code)
         check_brief(self.user_brief)
         check_feedback(self.feedback)
         check_presentation(self.play.format, self.tool_messages)

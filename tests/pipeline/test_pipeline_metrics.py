@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 import seal
-from seal.core.errors import UnknownNameError, UsageError
+from seal.core.errors import DataError, UnknownNameError, UsageError
 from seal.core.types import Score
 from seal.pipeline.run import RunResult
 
@@ -47,9 +47,33 @@ def test_scoring_again_measures_what_the_run_measured(tmp_path: Path) -> None:
     played = play(tmp_path / "run", Words)
     before = played.folder.scores_path.read_bytes()
 
-    seal.score(played.folder.path)
+    seal.score(played.folder.path, allow_code=(__name__,))
 
     assert played.folder.scores_path.read_bytes() == before
+
+
+def test_a_metric_of_the_run_that_may_not_be_loaded_has_no_value_and_stays_named(
+    tmp_path: Path,
+) -> None:
+    played = play(tmp_path / "run", Words)
+
+    summary = seal.score(played.folder.path)
+
+    (name,) = played.folder.manifest()["measure"]["metrics"]
+    assert (summary["metrics"][name]["n"], summary["errors"]) == (0, 0)
+    left_out = [score for score in played.folder.scores() if score.metric == name]
+    assert {score.value for score in left_out} == {None}
+    assert all(f"allow it: --allow-code {__name__}" in score.reason for score in left_out)
+
+
+@pytest.mark.parametrize("metrics", ["pass_rate", [1]])
+def test_metrics_of_a_run_that_are_no_names_are_refused(tmp_path: Path, metrics: object) -> None:
+    folder = play(tmp_path / "run").folder
+    manifest = folder.manifest()
+    manifest["measure"]["metrics"] = metrics
+    folder.write_json("run.json", manifest)
+    with pytest.raises(DataError, match=r"run.json: measure.metrics: expected"):
+        seal.score(folder.path)
 
 
 def test_what_is_no_metric_is_refused_before_anything_is_played(tmp_path: Path) -> None:
