@@ -49,6 +49,7 @@ class QueryOptions(TypedDict, total=False):
     limit: int | None
     seed: int
     name: str
+    allow_code: Sequence[str]
 
 
 @checked

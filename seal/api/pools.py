@@ -105,12 +105,13 @@ def count(pool: Bench) -> PoolCounts:
     return count_stored(open_pool(pool))
 
 
-def lint(pool: Bench, *, threshold: float = 90.0) -> LintReport:
+def lint(pool: Bench, *, threshold: float = 90.0, allow_code: Sequence[str] = ()) -> LintReport:
     """Return what is wrong or doubtful in a pool; nothing is changed.
 
     Args:
         pool: A benchmark, the name of one, or a pool folder.
         threshold: Least likeness of near-duplicate tools, in (0, 100].
+        allow_code: Modules whose worlds tasks may name by a dotted path.
 
     Raises:
         UnknownNameError: Nothing of that name.
@@ -120,7 +121,7 @@ def lint(pool: Bench, *, threshold: float = 90.0) -> LintReport:
     from seal.benchmarks.lint.lint import lint as check
     from seal.pipeline.pools import open_pool
 
-    return check(open_pool(pool).folder, threshold)
+    return check(open_pool(pool).folder, threshold, allow_code)
 
 
 def augment(pool: Bench, augmentations: str | Sequence[str], out: str | Path) -> ImportReport:

@@ -76,6 +76,7 @@ class PlayOptions(TypedDict, total=False):
     cutoffs: Sequence[int]
     metrics: Sequence[MetricChoice]
     baselines: bool
+    allow_code: Sequence[str]
 
 
 class RunOptions(PlayOptions, total=False):

@@ -2,7 +2,8 @@
 
 A setting is the long name of a flag: `--top-k` is `SEAL_TOP_K` in the environment and `top-k` in
 the file. A flag that may be repeated takes several words in the environment, and a list or, where
-it holds KEY=VALUE, a table in the file. Keys of services are never read from the file.
+it holds KEY=VALUE, a table in the file. Keys of services are never read from the file, nor is
+`allow-code`, for the file may be a stranger's.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from seal.core.errors import DataError, nearest
 from seal.core.secrets import refuse_secret
 
 FILE = Path("seal.toml")
+_ALLOW = "allow-code"
 _READ_ELSEWHERE = {"SEAL_CACHE_DIR", "SEAL_DATA"}
 """Variables that are read where no flag is: by the Python functions too."""
 
@@ -120,6 +122,11 @@ def _text(value: Any) -> str:
 
 def _check(file: Mapping[str, Any]) -> None:
     known = _all_flags()
+    if _ALLOW in file:
+        raise DataError(
+            f"{FILE}: {_ALLOW}: a folder may not allow its own code; give --{_ALLOW} on the "
+            "command line"
+        )
     for key, value in file.items():
         if key not in known:
             refuse_secret(key, value, str(FILE))

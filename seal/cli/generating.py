@@ -7,6 +7,7 @@ import typer
 
 from seal.cli.failure import tell
 from seal.cli.options import (
+    AllowCode,
     BaseUrl,
     CacheDir,
     CacheMode,
@@ -152,6 +153,7 @@ def queries(
     ] = None,
     seed: Annotated[int, typer.Option(help="Another seed gives other queries.")] = 0,
     name: PoolName = "",
+    allow_code: AllowCode = None,
     json: Json = False,
 ) -> int:
     """Make harder queries of a pool's tasks, each checked by filters."""
@@ -172,6 +174,7 @@ def queries(
             limit=limit,
             seed=seed,
             name=name,
+            allow_code=tuple(allow_code or ()),
         )
         report = made.to_json()
         result.result(report)

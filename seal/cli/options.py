@@ -52,6 +52,14 @@ Metrics = Annotated[
         "--metric", metavar="NAME", help="A further metric: name or module:attribute; repeatable."
     ),
 ]
+AllowCode = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--allow-code",
+        metavar="MODULE",
+        help="A module that data (a pool, a run, a scenario) may name code of; repeatable.",
+    ),
+]
 Simulator = Annotated[
     str,
     typer.Option(

@@ -6,6 +6,7 @@
     │   ├── OptionError         an option's value cannot be
     │   └── MissingExtraError   an optional dependency is not installed
     ├── DataError               a file or record is not what it must be   exit code 2
+    │   └── CodeRefusedError    data names code that the user did not allow
     ├── InfrastructureError     server, network, store: never a score     exit code 1
     │   ├── ModelError          a model's server failed or was refused
     │   │   └── RequestError    this request cannot be answered; another one may be
@@ -89,6 +90,10 @@ class MissingExtraError(UsageError):
 
 class DataError(SealError):
     """A file or record is malformed; the text names the file, the place and the repair."""
+
+
+class CodeRefusedError(DataError):
+    """Data names code that the user did not allow; the text names the module and the repair."""
 
 
 class InfrastructureError(SealError):

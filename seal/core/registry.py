@@ -2,16 +2,27 @@
 
 Three ways in: an object (or class), a name (ours, registered in this process, or an entry point of
 an installed distribution), or a dotted path such as `my_lab.planners:OneTool`.
+
+Who asks decides what counts. `resolve` takes the user's own word, in all three ways. `named` takes
+what stands in data (a pool, a run folder, a scenario): data may be a stranger's, so it has names
+alone, and a dotted path only into a module that the user allows.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from importlib import import_module
 from importlib.metadata import entry_points
 from typing import Any
 
-from seal.core.errors import UnknownNameError, UsageError
+from seal.core.errors import (
+    CodeRefusedError,
+    DataError,
+    OptionError,
+    UnknownNameError,
+    UsageError,
+    shortened,
+)
 
 
 class Registry:
@@ -71,6 +82,74 @@ class Registry:
         if ":" in what:
             return load_dotted(what)
         raise UnknownNameError(self.kind, what, self.names())
+
+    def named(self, name: Any, place: str, allowed: Collection[str] = ()) -> Any:
+        """Return what a text that stands in data stands for.
+
+        Args:
+            name: The text.
+            place: Where it stands, for messages: "task 'one'".
+            allowed: Modules into which data may name a dotted path.
+
+        Raises:
+            UnknownNameError: As `resolve`, as are the errors of an allowed path.
+            DataError: As `check_named`.
+        """
+        self.check_named(name, place, allowed)
+        return self.resolve(name)
+
+    def check_named(self, name: Any, place: str, allowed: Collection[str] = ()) -> None:
+        """Make sure that a text that stands in data names no code; imports nothing.
+
+        Args:
+            name: The text; one that nothing is called by is left to `resolve`.
+            place: Where it stands, for messages.
+            allowed: Modules into which data may name a dotted path.
+
+        Raises:
+            CodeRefusedError: It is a dotted path into a module that is not allowed.
+            DataError: It is no text, or no path that could be allowed.
+            OptionError: `allowed` holds no modules.
+        """
+        if not isinstance(name, str):
+            raise DataError(
+                f"{place}: expected the name of a {self.kind}, got {shortened(name)}; mend it"
+            )
+        if ":" not in name or name in self:
+            return
+        check_allowed(allowed)
+        module, _, attribute = name.partition(":")
+        # With a longer path, such as `my_lab:os.system`, a module would let in all that it imports.
+        if not _is_module(module) or not attribute.isidentifier():
+            raise DataError(
+                f"{place}: the {self.kind} {shortened(name)} cannot be; expected a name, or a path "
+                "such as my_lab.lamps:lamps; mend it"
+            )
+        if module not in allowed:
+            raise CodeRefusedError(
+                f"{place} names the {self.kind} {shortened(name)}, but data may not name code; "
+                f"if you trust it, allow it: --allow-code {module}"
+            )
+
+
+def check_allowed(modules: Any) -> None:
+    """Make sure that what the user allows are modules.
+
+    Raises:
+        OptionError: It is a text (in which every part of it would be found), or one of them is
+            no module's name.
+    """
+    several = not isinstance(modules, str) and isinstance(modules, Collection)
+    wrong = [m for m in modules if not isinstance(m, str) or not _is_module(m)] if several else []
+    if not several or wrong:
+        raise OptionError(
+            f"--allow-code {wrong[0] if wrong else modules}: expected modules, such as "
+            "my_lab.lamps; from Python a tuple of them"
+        )
+
+
+def _is_module(text: str) -> bool:
+    return all(part.isidentifier() for part in text.split("."))
 
 
 def load_dotted(path: str) -> Any:

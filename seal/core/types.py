@@ -200,7 +200,8 @@ class Task:
     """multi_tool, multi_step, dependent, parallel, group: what `--select TAG=VALUE` selects by."""
     metadata: dict[str, JSON] = field(default_factory=dict)
     world: str = ""
-    """Name or dotted path of the world that the task is played in; empty: the run's simulator."""
+    """Name of the world that the task is played in, or its dotted path, which counts where the user
+    allows that module; empty: the run's simulator."""
 
 
 @dataclass(frozen=True, slots=True)

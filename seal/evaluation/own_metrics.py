@@ -41,10 +41,27 @@ class Guarded:
             raise
         except Exception as error:  # a plug-in's fault is an error of its task, never a score
             reason = f"{INFRASTRUCTURE}: metric {self.name}: {_told(error)}"
-            return [
-                Score(task.id, trajectory.trial, goal, self.name, None, reason=reason)
-                for goal in range(len(task.goals))
-            ]
+            return LeftOut(self.name, reason).score(task, trajectory, tools)
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """A metric that measures nothing, and says why.
+
+    Args:
+        name: Its name.
+        reason: Why.
+    """
+
+    name: str
+    reason: str
+
+    def score(self, task: Task, trajectory: Trajectory, tools: Mapping[str, Tool]) -> list[Score]:
+        """Return a score without a value for each goal."""
+        return [
+            Score(task.id, trajectory.trial, goal, self.name, None, reason=self.reason)
+            for goal in range(len(task.goals))
+        ]
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from seal.core.errors import CodeRefusedError, DataError, UnknownNameError, shortened
 from seal.core.protocols import Judge, Metric
 from seal.core.registry import Registry
 from seal.core.tool_life import CREATION
@@ -19,7 +20,7 @@ from seal.evaluation.goal_state import GoalState
 from seal.evaluation.judge import LLMJudge, PassRate, RuleJudge
 from seal.evaluation.milestones.metrics import Milestones
 from seal.evaluation.mission_metrics import Missions
-from seal.evaluation.own_metrics import Guarded, own_metric
+from seal.evaluation.own_metrics import Guarded, LeftOut, own_metric
 from seal.evaluation.retrieval import Retrieval
 from seal.evaluation.rules import rules_named
 from seal.evaluation.usage import UsageMetrics
@@ -85,6 +86,35 @@ class OfRequests:
 
 def _is_request(goal: Goal) -> bool:
     return not is_turn(goal) and goal.labels.get("task") != CREATION
+
+
+def named_metrics(
+    names: Any, place: str, registry: Registry, allow_code: Collection[str]
+) -> tuple[Guarded | LeftOut, ...]:
+    """Return the metrics that data names; `LeftOut` for one that cannot be had.
+
+    Args:
+        names: A list of names; a dotted path counts where its module is allowed.
+        place: Where they stand, for messages.
+        registry: Of metrics.
+        allow_code: Modules that are allowed.
+
+    Raises:
+        DataError: It is no list of texts.
+        UsageError: What is allowed is not there, or no metric.
+    """
+    if not isinstance(names, list):
+        raise DataError(f"{place}: expected a list of metrics, got {shortened(names)}; mend it")
+    return tuple(_named(name, place, registry, allow_code) for name in names)
+
+
+def _named(
+    name: Any, place: str, registry: Registry, allow_code: Collection[str]
+) -> Guarded | LeftOut:
+    try:
+        return own_metric(name, registry.named(name, place, allow_code))
+    except (CodeRefusedError, UnknownNameError) as error:
+        return LeftOut(name, str(error))
 
 
 def build_metrics(wanted: Iterable[Any], registry: Registry) -> tuple[Guarded, ...]:

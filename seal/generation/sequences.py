@@ -36,10 +36,11 @@ def draft_task(
     Raises:
         DataError: There is no sequence, or nothing in one of which a milestone could ask.
         UnknownNameError: The task names a world that there is not.
+        CodeRefusedError: It names code that the setup does not allow.
     """
     world = None
     if task.world:
-        world = build_worlds(task.world, setup or WorldSetup())
+        world = build_worlds(task.world, setup or WorldSetup(), f"task {task.id!r}")
     if trajectory is None:
         trajectory = referred(task, world)
     fails = None if world is None else _trial(task, world)

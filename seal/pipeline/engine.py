@@ -247,6 +247,7 @@ class Engine:
             **_arranged(s, self._team),
             "roles": {role: name_of(agent) for role, agent in sorted(self._team.roles.items())},
             "prompts": prompts_digest(),
+            **({"allow_code": sorted(set(s.allow_code))} if s.allow_code else {}),
             "versions": versions(),
         }
 

@@ -44,6 +44,7 @@ class EnvironmentSource:
 
     Raises:
         UnknownNameError: A task names a world that there is not.
+        CodeRefusedError: A task names code that the settings do not allow.
         UsageError: Options are given that no world takes, or values that they cannot have; or
             feedback is switched for a recording.
         DataError: A task's world cannot begin as the task says.
@@ -79,10 +80,13 @@ class EnvironmentSource:
             sandbox=settings.sandbox,
             simulator=lambda: simulator_of(settings, known, pool, store, cast),
             keys_of_call=keys_of_call,
+            own={} if pool.benchmark is None else pool.benchmark.worlds(),
+            allow_code=settings.allow_code,
         )
-        names = sorted(set(self._world_of.values()))
-        own = {} if pool.benchmark is None else pool.benchmark.worlds()
-        self._worlds = {name: build_worlds(own.get(name, name), setup) for name in names}
+        first = {world: task for task, world in reversed(self._world_of.items())}
+        self._worlds = {
+            world: build_worlds(world, setup, f"task {first[world]!r}") for world in sorted(first)
+        }
         for task in pool.tasks():
             world = self._worlds.get(task.world)
             if isinstance(world, Worlds):

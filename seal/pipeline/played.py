@@ -11,6 +11,7 @@ from dataclasses import dataclass, fields, replace
 from itertools import islice
 from typing import Any
 
+from seal.agents.teams import REGISTRY as TEAMS
 from seal.agents.teams import team_options
 from seal.agents.tool_life.team import NAME, TOOL_LIFE, asked_tasks
 from seal.benchmarks.dialogtool.on_policy import on_policy
@@ -44,6 +45,7 @@ def played(settings: RunSettings) -> Played:
         UnknownNameError: No such pool or team.
         UsageError: Settings that cannot be together.
         DataError: The folder is no pool, or says how to play it in a way that cannot be.
+        CodeRefusedError: The pool names a team that is code, which the settings do not allow.
     """
     pool = open_pool(settings.pool)
     defaults = _defaults(settings, pool)
@@ -62,6 +64,7 @@ def _defaults(settings: RunSettings, pool: StoredPool) -> dict[str, Any]:
 
     Raises:
         DataError: A setting that a pool does not have, or that is no text.
+        CodeRefusedError: A team that is code, which the settings do not allow.
     """
     given = pool.report.get("play", {})
     known = isinstance(given, dict) and set(given) <= set(_PLAY)
@@ -72,7 +75,11 @@ def _defaults(settings: RunSettings, pool: StoredPool) -> dict[str, Any]:
         )
     declared = {} if pool.benchmark is None else pool.benchmark.play
     own = {**given, **declared, **(_ON_POLICY if settings.on_policy else {})}
-    return {name: value for name, value in own.items() if getattr(settings, name) is None}
+    defaults = {name: value for name, value in own.items() if getattr(settings, name) is None}
+    if "team" in defaults and "team" not in declared:
+        place = f"{pool.folder}/import.json: play.team"
+        TEAMS.check_named(defaults["team"], place, settings.allow_code)
+    return defaults
 
 
 def _deciding(settings: RunSettings) -> RunSettings:

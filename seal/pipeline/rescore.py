@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -14,8 +14,9 @@ from seal.core.part_names import name_of
 from seal.core.protocols import Metric
 from seal.core.store import Store
 from seal.evaluation import REGISTRY as METRICS
+from seal.evaluation.own_metrics import LeftOut
 from seal.evaluation.rules import rules_named
-from seal.evaluation.scoring import build_metrics
+from seal.evaluation.scoring import build_metrics, named_metrics
 from seal.pipeline.cast import Cast
 from seal.pipeline.identity import warnings_of
 from seal.pipeline.journal import Journal
@@ -27,6 +28,7 @@ from seal.pipeline.score import score_run
 from seal.pipeline.settings import RunSettings
 from seal.pipeline.spending.roles import note_judging
 from seal.pipeline.verdicts import recorded_verdicts
+from seal.pools.known import known_benchmark
 
 _LOG = logging.getLogger(__name__)
 
@@ -44,6 +46,7 @@ def rescore(
     match: str | None = None,
     votes: int | None = None,
     verdicts: Path | None = None,
+    allow_code: Collection[str] = (),
 ) -> dict[str, Any]:
     """Score a run's trajectories again and its baselines' with it; no chat is held.
 
@@ -55,21 +58,23 @@ def rescore(
         judge_model: Model of the judge; several in a list or tuple vote together.
         model_options: Of that model.
         base_url: Its server.
-        metrics: Further metrics: names, dotted paths, classes or objects; those of the run are
-            measured again where they can be had by name.
+        metrics: Further metrics: names, dotted paths, classes or objects; none: those that run.json
+            names. Of these, one that is not known or not allowed has no value and a reason.
         workers: Trajectories that a model judges at once.
         cache_dir: Where answers are kept; None: the usual place.
         progress: Called with (scored, total).
         match: Rules, `clean`, `toolsandbox` or `mmtb`; None: each task's own.
         votes: Of each judge's model on each goal; None: as each published judge does.
         verdicts: File of recorded verdicts to take instead; the baselines are left as they are.
+        allow_code: Modules whose metrics run.json may name by a dotted path.
 
     Returns:
         The summary.
 
     Raises:
         DataError: No run or no trajectories in the folder, or verdicts of another run.
-        UsageError: A judge or rules that cannot be, or the run is being written by another process.
+        UsageError: A judge, rules or metric that cannot be, or the run is being written by another
+            process.
     """
     folder = RunFolder.open(run)
     rules_named(match)
@@ -80,8 +85,7 @@ def rescore(
         judge=judge,
         seed=_part(folder, "seed"),  # the judge's answers are kept under it
     )
-    names = list(metrics) or folder.manifest()["measure"].get("metrics", [])
-    extra = build_metrics(names, METRICS)
+    names, extra = _metrics(folder, metrics, allow_code)
     with Store(cache_folder(cache_dir) / "answers.sqlite") as store:
         recorded = None if verdicts is None else recorded_verdicts(folder, verdicts)
         judges = Judges(Cast(settings, store, None), judge, votes, recorded)
@@ -98,6 +102,36 @@ def rescore(
             f"no score; play them by the run's own command with --resume --out {folder.path}"
         )
     return summary
+
+
+def _metrics(
+    folder: RunFolder, asked: Sequence[Any], allow_code: Collection[str]
+) -> tuple[list[Any], Sequence[Metric]]:
+    """Return further metrics by name and built: those asked for, else those of the run."""
+    if asked:
+        return list(asked), (*build_metrics(asked, METRICS), *_declared(folder))
+    names = folder.manifest()["measure"].get("metrics", [])
+    found = named_metrics(names, "run.json: measure.metrics", METRICS, allow_code)
+    for metric in found:
+        if isinstance(metric, LeftOut):
+            _LOG.warning("%s: left out of the scores: %s", metric.name, metric.reason)
+    return names, (*found, *_declared(folder))
+
+
+def _declared(folder: RunFolder) -> Sequence[Metric]:
+    """Return the metrics of the run's benchmark; none where the benchmark is not installed."""
+    declared = folder.declared()
+    known = known_benchmark(declared["name"]) if declared.get("name") else None
+    if known is not None:
+        return build_metrics(known.metrics, METRICS)
+    if declared.get("metrics"):
+        _LOG.warning(
+            "%s: left out of the scores: the benchmark %s, whose metrics they are, is not "
+            "installed; give them by --metric",
+            ", ".join(declared["metrics"]),
+            declared.get("name"),
+        )
+    return ()
 
 
 def _score(

@@ -23,6 +23,7 @@ from seal.core.protocols import (
     Retriever,
     Simulator,
 )
+from seal.core.registry import check_allowed
 from seal.core.secrets import refuse_secret
 from seal.core.signatures import check_fields
 from seal.pools.benchmark import Benchmark
@@ -170,6 +171,8 @@ class RunSettings:
     """Further metrics: names, dotted paths, classes or objects."""
     baselines: bool = True
     """Play the floor and the ceiling beside the model."""
+    allow_code: Sequence[str] = ()
+    """Modules that the pool may name worlds and a team of by a dotted path: `my_lab.lamps`."""
 
     def __post_init__(self) -> None:
         """Reject values that no run can have.
@@ -184,6 +187,7 @@ class RunSettings:
         refuse_secret("", self.model_options, "model_options")
         refuse_secret("", self.retriever_options, "retriever_options")
         refuse_secret("", self.world_options, "world_options")
+        check_allowed(self.allow_code)
         check_brief(self.user_brief)
         check_feedback(self.feedback)
         check_presentation(self.play.format, self.tool_messages)

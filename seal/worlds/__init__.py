@@ -10,6 +10,7 @@ REGISTRY = Registry(
         "phone_with_timers": "seal.worlds.phone.timers:phone_with_timers",
         "mobile": "seal.worlds.mobile.world:mobile",
         "replay": "seal.worlds.replay:replay",
+        "lookups": "seal.benchmarks.toolscan_sample.world:lookups",
     },
 )
 """Worlds by name, each a factory that takes a `WorldSetup` and gives an `EnvironmentFactory`."""

@@ -1,9 +1,9 @@
 """Kinds of worlds: what opens a world of tables for each chat.
 
-A world of one's own is one file: functions, and a `Worlds` made of them, under a dotted path that a
-task's `world` names; the README shows one. `REGISTRY.register("lamps", lamps)`, or an entry point
-of the group `seal.environments`, gives it a name. What happens in a world stands in
-`seal.worlds.opened`.
+A world of one's own is one file: functions, and a `Worlds` made of them; the README shows one.
+`REGISTRY.register("lamps", lamps)`, or an entry point of the group `seal.environments`, gives it
+the name that a task's `world` says. A task may also say its dotted path, which counts where the
+user allows that module. What happens in a world stands in `seal.worlds.opened`.
 """
 
 from __future__ import annotations
@@ -48,6 +48,10 @@ class WorldSetup:
     """Gives the run's simulator, for worlds that ask it."""
     keys_of_call: Callable[[Simulator, Tool, dict[str, JSON]], Iterable[str]] | None = None
     """(simulator, tool, arguments) to the keys of the stored answers that are the simulator's."""
+    own: Mapping[str, Any] = field(default_factory=dict)
+    """Worlds of the benchmark that is played, by the names that its tasks have for them."""
+    allow_code: Collection[str] = ()
+    """Modules into which a task may name its world by a dotted path."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -212,22 +216,28 @@ def check_options(world: str, setup: WorldSetup, known: Sequence[str]) -> None:
             )
 
 
-def build_worlds(what: Any, setup: WorldSetup) -> EnvironmentFactory:
-    """Return what opens the worlds that a name, dotted path, `Worlds` or factory stands for.
+def build_worlds(name: str, setup: WorldSetup, place: str = "a task") -> EnvironmentFactory:
+    """Return what opens the worlds that a name in data stands for.
+
+    Args:
+        name: Of the world; a dotted path counts where `setup` allows its module.
+        setup: What the worlds are built from.
+        place: Where the name stands, for messages: "task 'one'".
 
     Raises:
         UnknownNameError: No world has this name.
+        CodeRefusedError: It is a dotted path into a module that is not allowed.
         UsageError: What was found opens no worlds, or an option cannot be.
     """
     from seal.worlds import REGISTRY
 
-    found = REGISTRY.resolve(what)
+    found = setup.own.get(name) or REGISTRY.named(name, place, setup.allow_code)
     made = found.under(setup) if isinstance(found, Worlds) else found
     if callable(made):
         made = made(setup)
     if not all(callable(getattr(made, part, None)) for part in ("open", "identity", "keys_of")):
         raise UsageError(
-            f"world {what!r}: {type(made).__name__} opens no worlds; expected a `Worlds`, or a "
+            f"world {name!r}: {type(made).__name__} opens no worlds; expected a `Worlds`, or a "
             "function of a WorldSetup that gives an object with open, identity and keys_of"
         )
     factory: EnvironmentFactory = made

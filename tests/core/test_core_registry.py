@@ -6,7 +6,7 @@ import traceback
 
 import pytest
 
-from seal.core.errors import UnknownNameError, UsageError
+from seal.core.errors import CodeRefusedError, DataError, OptionError, UnknownNameError, UsageError
 from seal.core.registry import Registry, load_dotted
 
 GROUP = "seal.gadgets_of_this_test"
@@ -184,3 +184,45 @@ def test_registries_share_nothing():
     one, other = Registry("gadget", GROUP, {}), Registry("gadget", GROUP, {})
     one.register("mine", 1)
     assert other.names() == []
+
+
+@pytest.mark.parametrize("name", ["json", "mine", "theirs", "with:colon"])
+def test_data_may_name_what_is_known(registry, site, name):
+    site.distribution("gadgets-named", {"theirs": "json:loads"})
+    registry.register("mine", 1)
+    registry.register("with:colon", 2)
+    assert registry.named(name, "a file") is registry.resolve(name)
+
+
+def test_data_names_no_code_unless_that_very_module_is_allowed(registry, site):
+    site.module("gadgets_stranger", "GADGET = 3")
+    path = "gadgets_stranger:GADGET"
+    for allowed in ((), ("gadgets",), ("gadgets_stranger.inner",)):
+        with pytest.raises(CodeRefusedError) as told:
+            registry.named(path, "task 'one'", allowed)
+    assert "gadgets_stranger" not in sys.modules
+    assert str(told.value) == (
+        "task 'one' names the gadget 'gadgets_stranger:GADGET', but data may not name code; if you "
+        "trust it, allow it: --allow-code gadgets_stranger"
+    )
+    assert registry.named(path, "task 'one'", ("gadgets_stranger",)) == 3
+
+
+@pytest.mark.parametrize(
+    "path", ["os:path.join", "os:", ":x", "o s:x", "os\n:x", "./os:x", 5, None]
+)
+def test_data_that_names_nothing_that_could_be_allowed_is_refused(registry, path):
+    with pytest.raises(DataError, match="task 'one'") as told:
+        registry.named(path, "task 'one'", ("os",))
+    assert not isinstance(told.value, CodeRefusedError)
+
+
+def test_data_that_names_nothing_known_is_told_the_known_names(registry):
+    with pytest.raises(UnknownNameError, match="Did you mean 'json'"):
+        registry.named("jsn", "task 'one'")
+
+
+@pytest.mark.parametrize("allowed", ["json", ("json:dumps",), ("",), (1,), None])
+def test_only_modules_can_be_allowed(registry, allowed):
+    with pytest.raises(OptionError, match="--allow-code"):
+        registry.named("json.decoder:x", "task 'one'", allowed)

@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import orjson
@@ -12,7 +13,7 @@ import pytest
 from query_pools import radio, write_pool
 
 import seal
-from seal.core.errors import DataError, UnknownNameError, UsageError
+from seal.core.errors import CodeRefusedError, DataError, UnknownNameError, UsageError
 from seal.core.records import write_records
 from seal.generation.queries.settings import KINDS
 
@@ -30,6 +31,19 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = tmp_path_factory.mktemp("queries") / "pool"
     seal.generate_queries("toolscan-sample", out, per_seed=2, limit=5)
     return out
+
+
+def test_a_world_that_is_code_is_opened_only_where_it_is_allowed(tmp_path, monkeypatch):
+    pool = write_pool(tmp_path / "pool")
+    named = [replace(task, world="harbour_of_a_stranger:boats") for task in tasks(pool)]
+    write_records(pool / "tasks.jsonl", named)
+    (tmp_path / "harbour_of_a_stranger.py").write_text("raise RuntimeError('imported')")
+    monkeypatch.syspath_prepend(tmp_path)
+
+    with pytest.raises(CodeRefusedError, match="task 't0' names the world 'harbour_of_a_stranger"):
+        seal.generate_queries(pool, tmp_path / "out")
+    with pytest.raises(RuntimeError, match="imported"):
+        seal.generate_queries(pool, tmp_path / "out", allow_code=("harbour_of_a_stranger",))
 
 
 def tasks(out: Path) -> list[seal.Task]:

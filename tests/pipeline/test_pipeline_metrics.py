@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 import seal
-from seal.core.errors import UnknownNameError, UsageError
+from seal.core.errors import DataError, UnknownNameError, UsageError
 from seal.core.types import Score
 from seal.pipeline.run import RunResult
 
@@ -19,8 +19,16 @@ class Words:
 
 
 class Broken:
+    """Fails over every chat but the first that it scores."""
+
+    def __init__(self) -> None:
+        self.scored: list[str] = []
+
     def score(self, task, trajectory, tools):
-        return {}["nothing here"]
+        self.scored.append(task.id)
+        if task.id != self.scored[0]:
+            return {}["nothing here"]
+        return [Score(task.id, trajectory.trial, 0, "broken", 1.0)]
 
 
 def play(out: Path, *metrics: object) -> RunResult:
@@ -38,7 +46,7 @@ def test_a_metric_that_fails_is_an_error_of_its_task_and_no_score(tmp_path: Path
     played = play(tmp_path / "run", Broken)
 
     assert played.exit_code == 1
-    assert played.summary["errors"] == 2
+    assert played.summary["errors"] == 1
     assert played.summary["metrics"]["Broken"]["n"] == 0
     assert played.summary["metrics"]["pass_rate"]["n"] == 2
 
@@ -47,9 +55,33 @@ def test_scoring_again_measures_what_the_run_measured(tmp_path: Path) -> None:
     played = play(tmp_path / "run", Words)
     before = played.folder.scores_path.read_bytes()
 
-    seal.score(played.folder.path)
+    seal.score(played.folder.path, allow_code=(__name__,))
 
     assert played.folder.scores_path.read_bytes() == before
+
+
+def test_a_metric_of_the_run_that_may_not_be_loaded_has_no_value_and_stays_named(
+    tmp_path: Path,
+) -> None:
+    played = play(tmp_path / "run", Words)
+
+    summary = seal.score(played.folder.path)
+
+    (name,) = played.folder.manifest()["measure"]["metrics"]
+    assert (summary["metrics"][name]["n"], summary["errors"]) == (0, 0)
+    left_out = [score for score in played.folder.scores() if score.metric == name]
+    assert {score.value for score in left_out} == {None}
+    assert all(f"allow it: --allow-code {__name__}" in score.reason for score in left_out)
+
+
+@pytest.mark.parametrize("metrics", ["pass_rate", [1]])
+def test_metrics_of_a_run_that_are_no_names_are_refused(tmp_path: Path, metrics: object) -> None:
+    folder = play(tmp_path / "run").folder
+    manifest = folder.manifest()
+    manifest["measure"]["metrics"] = metrics
+    folder.write_json("run.json", manifest)
+    with pytest.raises(DataError, match=r"run.json: measure.metrics: expected"):
+        seal.score(folder.path)
 
 
 def test_what_is_no_metric_is_refused_before_anything_is_played(tmp_path: Path) -> None:

@@ -6,7 +6,14 @@ from dataclasses import replace
 import pytest
 from phones import START, Lamp, called, lamps, new_phone, switch, task
 
-from seal.core.errors import DataError, OptionError, SealError, UnknownNameError, UsageError
+from seal.core.errors import (
+    CodeRefusedError,
+    DataError,
+    OptionError,
+    SealError,
+    UnknownNameError,
+    UsageError,
+)
 from seal.core.protocols import Timed
 from seal.core.types import Execution, Task, ToolCall
 from seal.worlds import REGISTRY
@@ -344,7 +351,10 @@ def test_two_tools_of_one_name_are_refused():
 
 
 def test_a_kind_is_found_by_dotted_path_and_by_name(monkeypatch):
-    assert build_worlds("phones:lamps", WorldSetup()).open(TASK, 0).states()
+    allowed = WorldSetup(allow_code=("phones",))
+    assert build_worlds("phones:lamps", allowed).open(TASK, 0).states()
+    with pytest.raises(CodeRefusedError, match="task 'one' names the world 'phones:lamps'"):
+        build_worlds("phones:lamps", WorldSetup(), "task 'one'")
     monkeypatch.setitem(REGISTRY._registered, "lamps", lamps)
     setup = WorldSetup(options={"race": "none"})
     assert build_worlds("lamps", setup).identity()["race"] == "none"

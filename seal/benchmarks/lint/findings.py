@@ -16,6 +16,7 @@ KINDS: dict[str, tuple[Severity, str]] = {
     "missing_tool": ("error", "a tool that a task names and the pool lacks"),
     "invalid_call": ("error", "a gold call that its tool's schema refuses"),
     "unmeasurable_plan": ("error", "a plan by which nothing can be measured"),
+    "refused_world": ("warning", "a world that is code and was not loaded; nothing of it is known"),
     "ungrounded_value": ("warning", "a gold value that nothing said before holds"),
     "conflicting_labels": ("warning", "one query text with different relevant tools"),
     "repeated_query": ("info", "a query text that stands several times"),

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from seal.benchmarks.gold_calls import GoldCheck
 from seal.benchmarks.lint.findings import KINDS, Finding, Severity
-from seal.benchmarks.lint.plans import PlanCheck
+from seal.benchmarks.lint.plans import PlanCheck, refused_worlds
 from seal.benchmarks.lint.reading import ReadPool, read_leniently
 from seal.benchmarks.lint.tasks import invalid_calls, missing_tools, same_queries
 from seal.benchmarks.lint.tools import descriptions, duplicates
@@ -48,12 +48,16 @@ class LintReport:
         }
 
 
-def lint(folder: Path, threshold: float = THRESHOLD) -> LintReport:
+def lint(
+    folder: Path, threshold: float = THRESHOLD, allow_code: Collection[str] = ()
+) -> LintReport:
     """Return what is wrong or doubtful in a pool folder.
 
     Args:
         folder: With tools.jsonl and tasks.jsonl; lines that are no record are findings.
         threshold: Least likeness of near duplicates, in (0, 100] (`seal.benchmarks.lint.twins`).
+        allow_code: Modules into which tasks may name their worlds by a dotted path; other code is
+            not loaded, which is a finding.
 
     Raises:
         UsageError: The threshold is not in (0, 100].
@@ -62,14 +66,16 @@ def lint(folder: Path, threshold: float = THRESHOLD) -> LintReport:
         raise UsageError(f"threshold {threshold}: expected a number above 0 and up to 100")
     pool = read_leniently(folder)
     order = list(KINDS)
-    found = sorted(_findings(pool, threshold), key=lambda finding: order.index(finding.kind))
+    unsorted = _findings(pool, threshold, allow_code)
+    found = sorted(unsorted, key=lambda finding: order.index(finding.kind))
     twins = {t for finding in found if finding.kind == "near_duplicate_tool" for t in finding.tools}
     return LintReport(len(pool.tasks), len(pool.tools), _twin_share(pool, twins), tuple(found))
 
 
-def _findings(pool: ReadPool, threshold: float) -> Iterator[Finding]:
+def _findings(pool: ReadPool, threshold: float, allow_code: Collection[str]) -> Iterator[Finding]:
     yield from pool.findings
-    check, plans = GoldCheck(pool.tools), PlanCheck()
+    yield from refused_worlds(pool.tasks.values(), allow_code)
+    check, plans = GoldCheck(pool.tools), PlanCheck(allow_code)
     for task in pool.tasks.values():
         yield from missing_tools(task, pool.tools)
         yield from invalid_calls(task, pool.tools, check)

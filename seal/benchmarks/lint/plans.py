@@ -2,21 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterable, Iterator
 from typing import Any
 
 from seal.benchmarks.lint.findings import Finding
-from seal.core.errors import DataError, SealError
+from seal.core.errors import CodeRefusedError, DataError, SealError
 from seal.core.types import Tables, Task
 from seal.evaluation.milestones import check_plan
 from seal.evaluation.milestones.metrics import match_of
+from seal.worlds import REGISTRY as WORLDS
 from seal.worlds.world import Worlds, WorldSetup, build_worlds
 
 
-class PlanCheck:
-    """Finds the plans that have no score, in the worlds of their tasks."""
+def refused_worlds(tasks: Iterable[Task], allow_code: Collection[str]) -> Iterator[Finding]:
+    """Yield a finding for each world that is code of a module that is not allowed."""
+    played: dict[str, list[str]] = {}
+    for task in tasks:
+        played.setdefault(task.world, []).append(task.id)
+    for world, ids in played.items():
+        try:
+            WORLDS.check_named(world, f"task {ids[0]!r}", allow_code)
+        except CodeRefusedError as error:
+            yield Finding("refused_world", str(error), tuple(ids), evidence={"world": world})
 
-    def __init__(self) -> None:
+
+class PlanCheck:
+    """Finds the plans that have no score, in the worlds of their tasks.
+
+    Args:
+        allow_code: Modules into which tasks may name their worlds by a dotted path.
+    """
+
+    def __init__(self, allow_code: Collection[str] = ()) -> None:
+        self._setup = WorldSetup(allow_code=allow_code)
         self._worlds: dict[str, Worlds | None] = {}
 
     def findings(self, task: Task) -> Iterator[Finding]:
@@ -58,7 +76,7 @@ class PlanCheck:
     def _world(self, name: str) -> Worlds | None:
         if name not in self._worlds:
             try:
-                built = build_worlds(name, WorldSetup())
+                built = build_worlds(name, self._setup)
             except SealError:
                 built = None
             self._worlds[name] = built if isinstance(built, Worlds) else None

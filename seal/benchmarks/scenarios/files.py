@@ -30,7 +30,7 @@ class BaseWorld:
     """How a world begins, before a scenario changes anything."""
 
     kind: str
-    """Name or dotted path of the world (`seal.worlds`)."""
+    """Name of the world (`seal.worlds`), or its dotted path where the user allows that module."""
     tables: Tables
     clock: dict[str, JSON] = field(default_factory=dict)
     """As `metadata.clock` of a task."""

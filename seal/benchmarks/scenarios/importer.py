@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -55,7 +55,12 @@ _OF_THE_USER = END_CONVERSATION.rpartition("/")[2]
 
 
 def import_scenarios(
-    source: Path, notes: Notes, *, benchmark: str = BENCHMARK, web: str | None = None
+    source: Path,
+    notes: Notes,
+    *,
+    benchmark: str = BENCHMARK,
+    web: str | None = None,
+    allow_code: Collection[str] = (),
 ) -> Iterator[Tool | Task | Recorded | Web]:
     """Yield the tools of the worlds, the scenarios as tasks, and their wrong sequences as recorded.
 
@@ -65,6 +70,7 @@ def import_scenarios(
         benchmark: Name of what the tasks are of.
         web: File of what the web answers, which comes along and is what a run is given too; None:
             what is shipped.
+        allow_code: Modules whose worlds a scenario may name by a dotted path.
 
     Raises:
         DataError: A file is malformed, a scenario cannot be, its gold sequence does not score 1, or
@@ -73,7 +79,7 @@ def import_scenarios(
         MissingExtraError: A tool needs a library that is not installed.
     """
     authored = read_authored(source)
-    worlds = _kinds(web)
+    worlds = _kinds(web, allow_code)
     compiled = [_compile(scenario, authored, worlds, benchmark) for scenario in authored.scenarios]
     kinds = sorted({task.world for task, _ in compiled})
     documents = {tool.id: tool for kind in kinds for tool in worlds(kind).worlds.documents()}
@@ -98,12 +104,14 @@ class _Kind:
     """What its tools take."""
 
 
-def _kinds(web: str | None) -> Callable[[str], _Kind]:
+def _kinds(web: str | None, allow_code: Collection[str]) -> Callable[[str], _Kind]:
     """Return what gives the worlds of a kind, built once."""
+    options = {} if web is None else {"web": web}
+    setup = WorldSetup(options=options, allow_code=allow_code)
 
     @cache
     def of(kind: str) -> _Kind:
-        built = build_worlds(kind, WorldSetup(options={} if web is None else {"web": web}))
+        built = build_worlds(kind, setup, "kind")
         if not isinstance(built, Worlds):
             raise DataError(
                 f"kind: the world {kind!r} does not tell its tools and tables; expected a `Worlds`"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import io
 import json
 import zlib
 from collections.abc import Iterator
@@ -24,6 +25,13 @@ from seal.core.errors import DataError, shortened
 
 BENCHMARK = "toolsandbox"
 FILES = ("scenarios_core.jsonl.gz", "scenarios_core.jsonl")
+
+_RATIO = 100
+"""Bytes that one packed byte may become; upstream's become 46, of nothing but zeros 1,032."""
+_SMALL = 2**26
+"""Unpacked bytes that any file may have."""
+_LARGEST = 2**30
+"""Unpacked bytes that no file may pass."""
 
 CATEGORIES = {
     "SINGLE_TOOL_CALL": "single_tool",
@@ -59,7 +67,7 @@ def scenario_lines(path: Path, torn: Torn) -> Iterator[Placed]:
         torn: Told a line that is no JSON, or has a number that is none, which is passed over.
 
     Raises:
-        DataError: The file is no whole gzip file, or empty.
+        DataError: The file is no whole gzip file, is too large when unpacked, or is empty.
     """
     lines = _content(path).splitlines()
     if not lines:
@@ -105,10 +113,18 @@ def _content(path: Path) -> bytes:
     content = path.read_bytes()
     if path.suffix != ".gz":
         return content
+    limit = min(_LARGEST, max(_SMALL, _RATIO * len(content)))
     try:
-        return gzip.decompress(content)
+        with gzip.open(io.BytesIO(content)) as file:
+            unpacked = file.read(limit + 1)
     except (EOFError, gzip.BadGzipFile, zlib.error) as error:
         raise DataError(f"{path}: no whole gzip file: {error}; fetch it again") from error
+    if len(unpacked) > limit:
+        raise DataError(
+            f"{path}: {len(content)} bytes unpack to more than {limit}; if you trust the file, "
+            "unpack it with gunzip and name what comes of it"
+        )
+    return unpacked
 
 
 def check_scenario(record: Any) -> None:

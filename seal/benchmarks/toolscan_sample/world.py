@@ -9,8 +9,8 @@ from seal.core.protocols import EnvironmentFactory
 from seal.simulator_cache.environments import SimulatedEnvironments
 from seal.worlds.world import WorldSetup, check_options
 
-WORLD = f"{__name__}:lookups"
-"""Dotted path of the world."""
+WORLD = "lookups"
+"""Name of the world."""
 
 
 def lookups(setup: WorldSetup) -> EnvironmentFactory:

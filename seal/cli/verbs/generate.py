@@ -7,7 +7,16 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from seal.cli.generating import missions, queries
-from seal.cli.options import BaseUrl, Json, ModelOptions, NewFolder, Writer, new_app, typed_pairs
+from seal.cli.options import (
+    AllowCode,
+    BaseUrl,
+    Json,
+    ModelOptions,
+    NewFolder,
+    Writer,
+    new_app,
+    typed_pairs,
+)
 from seal.cli.output import field_lines, output
 
 if TYPE_CHECKING:
@@ -87,6 +96,7 @@ def milestones(
         typer.Option("--world-option", "-T", metavar="KEY=VALUE", help="Of the tasks' world."),
     ] = None,
     seed: Annotated[int, typer.Option(help="Of the world, where references are done anew.")] = 0,
+    allow_code: AllowCode = None,
     json: Json = False,
 ) -> int:
     """Propose milestones, their order and guarded tables from gold sequences that were done."""
@@ -110,7 +120,7 @@ def milestones(
             pool = open_pool(source)
             tasks, tools, chats = pool.tasks(), {tool.id: tool for tool in pool.tools()}, None
             web, unsolved = pool.web, {}
-        setup = WorldSetup(seed=seed, options=options, web=web)
+        setup = WorldSetup(seed=seed, options=options, web=web, allow_code=tuple(allow_code or ()))
         drafts = draft_tasks(tasks, tools, chats, task or (), setup)
         plain = drafts.to_json(written)
         drafted = {draft.task_id: unsolved.get(draft.task_id) for draft in drafts.drafts}

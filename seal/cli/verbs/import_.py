@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from seal.cli.options import Json, new_app, typed_pairs
+from seal.cli.options import AllowCode, Json, new_app, typed_pairs
 from seal.cli.output import field_lines, output
 from seal.core.errors import UsageError
 
@@ -33,6 +33,7 @@ def command(
     split: Annotated[
         str | None, typer.Option(help="Same as -T split=..., where a benchmark has several.")
     ] = None,
+    allow_code: AllowCode = None,
     json: Json = False,
 ) -> int:
     """Turn a benchmark's upstream files into tools.jsonl, tasks.jsonl and import.json."""
@@ -44,6 +45,8 @@ def command(
         for option, value in (("language", language), ("split", split)):
             if value is not None and options.setdefault(option, value) != value:
                 raise UsageError(f"--{option} {value} and -T {option}={options[option]}: give one")
+        if allow_code:
+            options["allow_code"] = tuple(allow_code)
         if trajectories:
             report = import_run(name, source, out, options).to_json()
             next_step = f"score it: seal score {out}"

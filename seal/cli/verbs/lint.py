@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from seal.cli.options import Json, Pool, new_app
+from seal.cli.options import AllowCode, Json, Pool, new_app
 from seal.cli.output import output
 from seal.core.errors import UnknownNameError
 
@@ -29,6 +29,7 @@ def command(
             metavar="KIND", help="Exit with 1 where there is such a finding: a kind or severity."
         ),
     ] = None,
+    allow_code: AllowCode = None,
     json: Json = False,
 ) -> int:
     """Find what is wrong or doubtful in a pool; nothing is changed."""
@@ -37,7 +38,7 @@ def command(
 
     with output(json) as result:
         refused = _refused(fail_on or [])
-        report = lint(open_pool(pool).folder, threshold)
+        report = lint(open_pool(pool).folder, threshold, tuple(allow_code or ()))
         result.result({"pool": pool, **report.to_json()})
         result.show(_headline(pool, report), *_tables(report, examples))
     return int(any({finding.kind, finding.severity} & refused for finding in report.findings))

@@ -13,6 +13,7 @@ from seal.cli import run_options as of_run
 from seal.cli.failure import INTERRUPTED, tell
 from seal.cli.options import (
     Agent,
+    AllowCode,
     BaseUrl,
     CacheDir,
     Distractors,
@@ -119,6 +120,7 @@ def command(
     temperature: of_run.Temperature = _DEFAULT.temperature,
     seed: Seed = _DEFAULT.seed,
     baselines: of_run.Baselines = _DEFAULT.baselines,
+    allow_code: AllowCode = None,
     out: of_run.Out = None,
     resume: of_run.Resume = False,
     json: Json = False,
@@ -175,6 +177,7 @@ def settings_of(options: Mapping[str, Any], baselines: bool) -> RunSettings:
             "cutoffs": numbers("--cutoffs", options["cutoffs"]),
             "metrics": tuple(options["metric"] or ()),
             "baselines": baselines,
+            "allow_code": tuple(options["allow_code"] or ()),
         }
     )
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from seal.cli.options import (
+    AllowCode,
     BaseUrl,
     CacheDir,
     Json,
@@ -60,6 +61,7 @@ def command(
         ),
     ] = None,
     metric: Metrics = None,
+    allow_code: AllowCode = None,
     workers: Annotated[int, typer.Option(help="Answers judged at once.")] = 4,
     cache_dir: CacheDir = None,
     json: Json = False,
@@ -79,6 +81,7 @@ def command(
                 model_options=typed_pairs("--model-option", model_option),
                 base_url=base_url,
                 metrics=tuple(metric or ()),
+                allow_code=tuple(allow_code or ()),
                 workers=workers,
                 cache_dir=cache_dir,
                 match=match,

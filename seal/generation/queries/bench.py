@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from seal.benchmarks.pool import StoredPool
 from seal.core.conditions import Called
-from seal.core.errors import SealError
+from seal.core.errors import CodeRefusedError, SealError
 from seal.core.protocols import EnvironmentFactory, Simulator
 from seal.core.types import JSON, Task, Tool, ToolCall
 from seal.generation.queries.candidates import GoldCall
@@ -30,10 +30,19 @@ class Bench:
     Args:
         pool: Its gold answers come before simulated ones.
         tools: The pool's, by id.
+        tasks: Those whose gold answers count.
+        allow_code: Modules into which tasks may name their worlds by a dotted path.
     """
 
-    def __init__(self, pool: StoredPool, tools: Mapping[str, Tool], tasks: Sequence[Task]) -> None:
+    def __init__(
+        self,
+        pool: StoredPool,
+        tools: Mapping[str, Tool],
+        tasks: Sequence[Task],
+        allow_code: Collection[str] = (),
+    ) -> None:
         self._web: Path | None = pool.web
+        self._allow_code = allow_code
         self._simulator: Simulator = Fallback(GoldAnswers(tasks), Template())
         self._simulated = SimulatedEnvironments(self._simulator, tools)
         self._tools = tools
@@ -44,6 +53,7 @@ class Bench:
 
         Raises:
             CallFailedError: A call brings an error.
+            CodeRefusedError: The task's world is code that is not allowed.
         """
         made = [
             ToolCall(f"call_{place}", self._tools[call.tool].name, call.arguments, tool=call.tool)
@@ -57,6 +67,8 @@ class Bench:
                 if result.error is not None:
                     raise CallFailedError(str(result.error.get("message", result.content)))
                 values.append(result.value)
+        except CodeRefusedError:
+            raise
         except SealError as error:
             raise CallFailedError(str(error)) from error
         return values
@@ -66,8 +78,10 @@ class Bench:
         if not name:
             return self._simulated
         if name not in self._worlds:
-            setup = WorldSetup(web=self._web, simulator=lambda: self._simulator)
-            self._worlds[name] = build_worlds(name, setup)
+            setup = WorldSetup(
+                web=self._web, simulator=lambda: self._simulator, allow_code=self._allow_code
+            )
+            self._worlds[name] = build_worlds(name, setup, f"task {task.id!r}")
         return self._worlds[name]
 
 

@@ -97,7 +97,7 @@ def generate_queries(
     every = read_seeds(pool, tools, settings.seed)
     seeds = replace(every, seeds=every.seeds[: settings.limit])
     # What is proposed for a seed must not depend on how many are asked for, which may grow.
-    bench = Bench(pool, tools, [seed.task for seed in every.seeds])
+    bench = Bench(pool, tools, [seed.task for seed in every.seeds], settings.allow_code)
     writer = writer or GrammarWriter(every.seeds, tools, bench, settings.seed)
     shape: dict[str, JSON] = {"pool": pool.digest, **settings.shape(), "by": writer.identity}
     with open_journal(out, shape, DRAFTS, Draft, SCHEMA) as journal:

@@ -32,6 +32,8 @@ class QuerySettings:
     seed: int = 0
     name: str = ""
     """Of the pool; empty: that of its folder."""
+    allow_code: Sequence[str] = ()
+    """Modules into which the pool's tasks may name their worlds by a dotted path."""
 
     def __post_init__(self) -> None:
         """Reject what cannot be."""

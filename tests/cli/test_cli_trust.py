@@ -1,0 +1,267 @@
+"""Data of a stranger runs nothing: code that it names is refused, unless the user allows it."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from seal.core.conditions import Argument, Called
+from seal.core.records import write_records
+from seal.core.types import Goal, Milestone, Plan, Task, Tool
+
+LAB = '''
+from pathlib import Path
+
+Path(__file__).with_name("ran").write_text("this module was imported")
+
+from seal import Score
+from seal.agents.teams import DIRECT
+from seal.worlds.world import World, Worlds, toolbox
+
+
+def switch(lamp: World, on: bool) -> str:
+    """Switch the lamp."""
+    lamp.put("lamps", [{"on": on}])
+    return "done"
+
+
+lamps = Worlds(name="lamps", tools=toolbox("lamps", [switch]), tables={"lamps": [{"on": False}]})
+team = DIRECT
+
+
+class Steps:
+    def score(self, task, trajectory, tools):
+        return [Score(task.id, trajectory.trial, 0, "steps", float(len(trajectory.steps)))]
+'''
+SWITCH = Tool(
+    "lamps/switch",
+    "switch",
+    "Switch the lamp.",
+    {"type": "object", "properties": {"on": {"type": "boolean"}}, "required": ["on"]},
+)
+LIGHT = Task(
+    "light",
+    "lamps",
+    (
+        Goal(
+            "Switch the lamp on.",
+            (Plan((Milestone(Called(SWITCH.id, {"on": Argument((True,))}), result="done"),)),),
+            offered=(SWITCH.id,),
+        ),
+    ),
+)
+REFUSED = "but data may not name code; if you trust it, allow it: --allow-code evil_lab"
+
+
+@pytest.fixture(autouse=True)
+def ran(tmp_path: Path) -> Path:
+    """The file that the module of a stranger writes when it is imported."""
+    (tmp_path / "evil_lab.py").write_text(LAB)
+    return tmp_path / "ran"
+
+
+@pytest.fixture
+def pool(tmp_path: Path) -> Path:
+    """A pool whose task is played in a world that is code."""
+    return write_pool(tmp_path / "pool", replace(LIGHT, world="evil_lab:lamps"))
+
+
+def write_pool(folder: Path, task: Task, **play: str) -> Path:
+    write_records(folder / "tools.jsonl", [SWITCH])
+    write_records(folder / "tasks.jsonl", [task])
+    (folder / "import.json").write_text(json.dumps({"benchmark": "lamps", "play": play}))
+    return folder
+
+
+def offline(*words: object) -> tuple[object, ...]:
+    return ("run", *words, "--model", "oracle", "--no-baselines", "--out", "run")
+
+
+def edit(file: Path, **changes: Any) -> None:
+    """Change parts of run.json's measure."""
+    content = json.loads(file.read_bytes())
+    content["measure"] |= changes
+    file.write_text(json.dumps(content))
+
+
+@pytest.fixture
+def played(seal, tmp_path: Path) -> Path:
+    """A run folder that names code wherever one can: in its tasks, and as a metric."""
+    harmless = write_pool(tmp_path / "harmless", LIGHT)
+    done = seal(*offline(harmless))
+    assert done.returncode == 0, done.stderr
+    write_records(tmp_path / "run" / "tasks.jsonl", [replace(LIGHT, world="evil_lab:lamps")])
+    edit(tmp_path / "run" / "run.json", metrics=["evil_lab:Steps"])
+    return tmp_path / "run"
+
+
+@pytest.mark.parametrize("words", [(), ("--dry-run",), ("--processes", 2)])
+def test_a_world_that_is_code_is_not_played(seal, pool, ran, tmp_path, words) -> None:
+    done = seal(*offline(pool, *words))
+
+    assert done.returncode == 2
+    told = " ".join(done.stderr.split())
+    assert f"task 'light' names the world 'evil_lab:lamps', {REFUSED}" in told
+    assert not ran.exists()
+    assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize("words", [(), ("--dry-run",)])
+def test_a_team_that_is_code_is_not_seated(seal, ran, tmp_path, words) -> None:
+    pool = write_pool(tmp_path / "pool", LIGHT, team="evil_lab:team")
+
+    done = seal(*offline(pool, *words))
+
+    assert done.returncode == 2
+    told = " ".join(done.stderr.split())
+    assert f"import.json: play.team names the team 'evil_lab:team', {REFUSED}" in told
+    assert not ran.exists()
+
+
+def test_lint_tells_of_a_world_that_is_code_and_checks_the_rest(seal, pool, ran) -> None:
+    done = seal("lint", pool, "--json")
+
+    found = {one["kind"]: one for one in json.loads(done.stdout)["findings"]}
+    assert (done.returncode, found["refused_world"]["tasks"]) == (0, ["light"])
+    assert REFUSED in found["refused_world"]["message"]
+    assert not ran.exists()
+    allowed = seal("lint", pool, "--json", "--allow-code", "evil_lab")
+    assert "refused_world" not in json.loads(allowed.stdout)["counts"]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("score", "run"),
+        ("report", "run"),
+        ("view", "run", "light"),
+        ("explain", "run"),
+        ("compare", "run", "harmless-run"),
+        ("benchmarks", "pool"),
+    ],
+    ids=lambda words: "-".join(words),
+)
+def test_no_verb_imports_what_a_run_or_a_pool_names(seal, played, pool, ran, tmp_path, words):
+    (tmp_path / "harmless-run").mkdir()
+    for file in played.iterdir():
+        if file.is_file():
+            (tmp_path / "harmless-run" / file.name).write_bytes(file.read_bytes())
+
+    done = seal(*words)
+
+    assert done.returncode == 0, done.stderr
+    assert not ran.exists()
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("generate", "milestones", "pool"),
+        ("ablate", "react", "pool", "--out", "ablation"),
+        ("run", "pool", "--top-k", "1,2", "--out", "sweep"),
+    ],
+    ids=lambda words: "-".join(words[:2]),
+)
+def test_verbs_that_play_calls_refuse_a_world_that_is_code(seal, pool, ran, words) -> None:
+    done = seal(*words)
+
+    assert done.returncode == 2
+    assert f"names the world 'evil_lab:lamps', {REFUSED}" in " ".join(done.stderr.split())
+    assert not ran.exists()
+    allowed = seal(*words, "--allow-code", "evil_lab")
+    assert REFUSED not in " ".join(allowed.stderr.split())
+    assert ran.exists()
+
+
+def test_a_run_is_not_resumed_with_code_that_it_names(seal, pool, ran, tmp_path) -> None:
+    played = seal(*offline(pool), "--allow-code", "evil_lab")
+    assert played.returncode == 0, played.stderr
+    ran.unlink()
+
+    resumed = seal(*offline(pool), "--resume")
+
+    assert resumed.returncode == 2
+    assert REFUSED in " ".join(resumed.stderr.split())
+    assert not ran.exists()
+
+
+def test_scoring_leaves_out_a_metric_that_is_code_until_it_is_allowed(seal, played, ran) -> None:
+    done = seal("score", played, "--json")
+
+    metrics = json.loads(done.stdout)["metrics"]
+    assert (metrics["evil_lab:Steps"]["n"], metrics["pass_rate"]["n"]) == (0, 1)
+    assert "evil_lab:Steps: left out of the scores: run.json: measure.metrics" in done.stderr
+    assert not ran.exists()
+    allowed = seal("score", played, "--json", "--allow-code", "evil_lab")
+    assert json.loads(allowed.stdout)["metrics"]["steps"]["n"] == 1
+    assert ran.exists()
+
+
+def test_the_users_own_word_needs_no_leave(seal, played, tmp_path) -> None:
+    scored = seal("score", played, "--metric", "evil_lab:Steps", "--json")
+    assert json.loads(scored.stdout)["metrics"]["steps"]["n"] == 1
+
+    again = seal(*offline(tmp_path / "harmless")[:-1], "own", "--team", "evil_lab:team")
+    assert again.returncode == 0, again.stderr
+
+
+@pytest.mark.parametrize("words", [(), ("--processes", 2)])
+def test_an_allowed_module_is_played_and_run_json_says_so(seal, tmp_path, words) -> None:
+    task = replace(LIGHT, world="evil_lab:lamps")
+    pool = write_pool(tmp_path / "pool", task, team="evil_lab:team")
+
+    done = seal(*offline(pool, *words), "--allow-code", "z_lab", "--allow-code", "evil_lab")
+
+    assert done.returncode == 0, done.stderr
+    manifest = json.loads((tmp_path / "run" / "run.json").read_bytes())
+    assert manifest["system"]["allow_code"] == ["evil_lab", "z_lab"]
+    assert manifest["measure"]["simulator"]["worlds"]["evil_lab:lamps"]["world"] == "lamps"
+    assert manifest["system"]["team"] == "direct"
+    steps = (tmp_path / "run" / "trajectories.jsonl").read_text()
+    assert '{"lamps":[{"on":true}]}' in steps
+
+
+def test_a_scenario_that_names_code_is_not_imported(seal, ran, tmp_path) -> None:
+    lit = {"do": {"switch": {"on": True}}}
+    scenario = {
+        "id": "light",
+        "categories": ["single_tool"],
+        "world": "house",
+        "tools": ["switch"],
+        "persona": {},
+        "request": "Light!",
+        "milestones": [{"state": {"lamps": {"is": [{"on": True}]}}}],
+        "gold": [lit, {"say": "Done."}],
+        "wrong": [{"why": "does nothing", "steps": [{"say": "Done."}]}],
+    }
+    worlds = {"house": {"kind": "evil_lab:lamps", "tables": {}}}
+    content = json.dumps({"worlds": worlds, "scenarios": [scenario]})
+    (tmp_path / "authored.json").write_text(content)
+    words = ("import", "scenarios", "authored.json", "--out", "mine")
+
+    refused = seal(*words)
+
+    assert refused.returncode == 2
+    assert REFUSED in " ".join(refused.stderr.split())
+    assert not ran.exists()
+    done = seal(*words, "--allow-code", "evil_lab")
+    assert done.returncode == 0, done.stderr
+
+
+def test_a_folder_cannot_allow_its_own_code(seal, pool, ran, tmp_path) -> None:
+    (tmp_path / "seal.toml").write_text('allow-code = ["evil_lab"]\n')
+
+    done = seal(*offline(pool))
+
+    assert done.returncode == 2
+    assert "seal.toml: allow-code: a folder may not allow its own code" in done.stderr
+    assert not ran.exists()
+
+
+def test_what_is_allowed_must_be_a_module(seal, pool, ran) -> None:
+    done = seal(*offline(pool), "--allow-code", "evil_lab:lamps")
+    assert done.returncode == 2
+    assert "--allow-code evil_lab:lamps: expected modules, such as my_lab.lamps" in done.stderr
+    assert not ran.exists()
