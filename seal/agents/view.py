@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from copy import deepcopy
 from dataclasses import dataclass
 from itertools import takewhile
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from seal.agents.briefs import reduced
 from seal.agents.ending import answered
@@ -27,6 +27,8 @@ from seal.core.types import Goal, Query, Ranking, Step, Tool, ToolCall, ToolResu
 
 if TYPE_CHECKING:
     from seal.agents.conversation import Conversation
+
+Record = TypeVar("Record", ToolCall, ToolResult)
 
 
 class View:
@@ -163,7 +165,7 @@ class View:
                     own.append(call)
             results = self._results(chat.caller, standing)
             self.executed.update(call.id for call in standing)
-            return results + (self._own_results(deepcopy(own)) if own else [])
+            return results + (self._own_results([_copy(call) for call in own]) if own else [])
 
     def _own_results(self, calls: Sequence[ToolCall]) -> list[ToolResult]:
         """Record and run calls of the role itself; return copies of their results, in order.
@@ -176,7 +178,7 @@ class View:
         if self.spent:
             raise CallsSpentError("the budget of calls is spent; return the reply")
         try:
-            return deepcopy(self._run_own(calls))
+            return [_copy(result) for result in self._run_own(calls)]
         except Exception as error:
             self._failure = error
             raise
@@ -248,6 +250,14 @@ def _standing(steps: Sequence[Step]) -> list[ToolCall]:
     """Return the calls of the last message."""
     last = takewhile(lambda step: step.turn == steps[-1].turn, reversed(steps))
     return [step.call for step in last if step.call is not None]
+
+
+def _copy(record: Record) -> Record:
+    """Return a copy; the record itself where it is nested deeper than Python can copy."""
+    try:
+        return deepcopy(record)
+    except RecursionError:
+        return record
 
 
 @dataclass(frozen=True, slots=True)

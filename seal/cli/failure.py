@@ -11,6 +11,7 @@ from types import TracebackType
 
 from seal.cli.refusal import refusal
 from seal.core.errors import BudgetError, InfrastructureError, SealError
+from seal.report.printable import printable
 
 INTERRUPTED = 130
 _SECRET_NAME = re.compile(r"KEY|TOKEN|SECRET|PASSWORD", re.IGNORECASE)
@@ -74,7 +75,6 @@ def unforeseen(debug: bool) -> Hook:
 
 
 def tell(message: str, error: BaseException | None = None) -> None:
-    """Write a message to stderr, after the error's traceback where one is given."""
-    if error is not None:
-        sys.stderr.write(scrub("".join(traceback.format_exception(error))))
-    sys.stderr.write(scrub(f"seal: {message}\n"))
+    """Write a message to stderr, printable, after the error's traceback where one is given."""
+    trace = "" if error is None else "".join(traceback.format_exception(error))
+    sys.stderr.write(printable(scrub(f"{trace}seal: {message}\n")))

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from seal.report.printable import printable
+from seal.core.plain import INDENTED, json_bytes
+from seal.report.printable import escaped_json, printable
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -39,7 +40,8 @@ class Output:
         if not self.json:
             console = new_console()
             for renderable in renderables:
-                console.print(renderable, soft_wrap=isinstance(renderable, str))
+                text = isinstance(renderable, str)
+                console.print(printable(renderable) if text else renderable, soft_wrap=text)
 
 
 def new_console() -> Console:
@@ -83,10 +85,8 @@ def output(json: bool) -> Iterator[Output]:
     with _stdout_to_stderr() if json else nullcontext():
         yield out
     if json:
-        text = orjson.dumps(
-            out.object, option=orjson.OPT_INDENT_2 | orjson.OPT_NON_STR_KEYS, default=str
-        )
-        sys.stdout.write(text.decode() + "\n")
+        text = json_bytes(out.object, INDENTED | orjson.OPT_NON_STR_KEYS, default=str)
+        sys.stdout.write(escaped_json(text.decode()))
         sys.stdout.flush()
 
 

@@ -12,7 +12,7 @@ What a JSON line cannot hold is written as the nearest thing that it can:
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import fields, is_dataclass
 from math import isfinite
 from typing import Any
@@ -26,16 +26,25 @@ TOO_DEEP = f"[left out: nested deeper than {MAX_DEPTH} levels]"
 """Stands for what lies deeper."""
 
 
-def json_bytes(value: Any) -> bytes:
+INDENTED = orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE
+"""How JSON files that people may read are written."""
+
+
+def json_bytes(value: Any, option: int = 0, default: Callable[[Any], Any] | None = None) -> bytes:
     """Return JSON values, or dataclasses of such, as UTF-8 JSON.
+
+    Args:
+        value: What is written.
+        option: Of orjson.
+        default: Makes JSON of what is none; None: that is refused.
 
     Raises:
         TypeError: A value that is no JSON, such as a set: a programmer's mistake.
     """
     try:
-        return orjson.dumps(value)
+        return orjson.dumps(value, default, option)
     except TypeError:
-        return orjson.dumps(_holdable(value, MAX_DEPTH))
+        return orjson.dumps(_holdable(value, MAX_DEPTH), default, option)
 
 
 def json_text(value: Any) -> str:

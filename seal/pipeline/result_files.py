@@ -9,6 +9,7 @@ from typing import Any
 import orjson
 
 from seal.core.errors import DataError, UsageError
+from seal.core.plain import INDENTED, json_bytes
 from seal.core.records import AtomicFile
 from seal.core.secrets import without_keys
 
@@ -68,8 +69,7 @@ def _names(out: Path) -> set[str]:
 def write_json(content: Mapping[str, Any], path: Path) -> None:
     """Write a file of indented JSON, without keys of services, whole or not at all."""
     with AtomicFile(path) as file:
-        text = orjson.dumps(content, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
-        file.write(without_keys(text))
+        file.write(without_keys(json_bytes(content, INDENTED)))
 
 
 def read_json(path: Path, parts: Collection[str], what: str) -> dict[str, Any]:

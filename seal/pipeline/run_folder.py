@@ -23,6 +23,7 @@ from typing import Any
 import orjson
 
 from seal.core.errors import DataError
+from seal.core.plain import INDENTED, json_bytes
 from seal.core.records import AtomicFile, read_records
 from seal.core.secrets import without_keys
 from seal.core.types import Ranking, Score, Task, Tool, Trajectory
@@ -132,8 +133,7 @@ class RunFolder:
     def write_json(self, name: str, value: Any) -> None:
         """Write a file of indented JSON with sorted keys, whole or not at all."""
         with AtomicFile(self.path / name) as out:
-            text = orjson.dumps(value, option=orjson.OPT_INDENT_2 | orjson.OPT_SORT_KEYS)
-            out.write(without_keys(text) + b"\n")
+            out.write(without_keys(json_bytes(value, INDENTED | orjson.OPT_SORT_KEYS)))
 
     def _json(self, name: str) -> dict[str, Any]:
         file = self.path / name

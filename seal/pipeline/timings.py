@@ -13,6 +13,7 @@ from typing import Any
 import orjson
 
 from seal.core.errors import DataError
+from seal.core.plain import json_bytes
 from seal.core.records import repair_tail
 from seal.core.secrets import without_keys
 from seal.pipeline.spending.ledger import (
@@ -61,7 +62,7 @@ class Timings:
         self._write({"tokens": tokens_of(asked), "asked": ledger_record(asked)})
 
     def _write(self, fields: dict[str, Any]) -> None:
-        self._file.write(without_keys(orjson.dumps(fields)) + b"\n")
+        self._file.write(without_keys(json_bytes(fields)) + b"\n")
         self._file.flush()
 
     def close(self) -> None:

@@ -339,7 +339,8 @@ def _report(run: RunFolder, start: Path) -> str | None:
     """Return the address of a run's report as seen from a folder; None where it has none."""
     if not run.report_path.is_file():
         return None
-    return quote(Path(os.path.relpath(run.report_path.resolve(), start.resolve())).as_posix())
+    path = Path(os.path.relpath(run.report_path.resolve(), start.resolve()))
+    return quote(os.fsencode(path.as_posix()))  # a name may be bytes that are no text
 
 
 def _links(runs: Mapping[str, RunFolder], start: Path) -> Link:

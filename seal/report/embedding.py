@@ -8,8 +8,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-import orjson
-
 from seal.core.formats import repairs_of
 from seal.core.types import Goal, Score, Step, Task, ToolCall, ToolResult, Trajectory
 from seal.evaluation.milestones.changes import TableChange
@@ -83,7 +81,18 @@ def _details(details: Mapping[str, Any]) -> Any:
     text = json_text(details, indent=2)
     if len(text) > CUT_DETAILS:
         return _text(text, CUT_DETAILS)
-    return orjson.loads(printable(json_text(details)))
+    return _shown(details)
+
+
+def _shown(value: Any) -> Any:
+    """Return a JSON value whose texts are printable."""
+    if isinstance(value, str):
+        return printable(value)
+    if isinstance(value, Mapping):
+        return {printable(name): _shown(part) for name, part in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_shown(part) for part in value]
+    return value
 
 
 def _goal_data(goal: Goal) -> dict[str, Any]:

@@ -26,6 +26,14 @@ def printable(text: str) -> str:
     return _UNSAFE.sub(_visible, text.replace("\r\n", "\n"))
 
 
+def escaped_json(text: str) -> str:
+    r"""Return JSON text that says the same, with the control characters of its strings as escapes.
+
+    Where `printable` shows signs, this keeps the values: `\u009b` for U+009B.
+    """
+    return _UNSAFE.sub(lambda found: f"\\u{ord(found.group()):04x}", text)
+
+
 def one_line(text: str, length: int) -> str:
     """Return the text, printable, on one line of at most `length` characters."""
     line = " ".join(printable(text).split())

@@ -15,6 +15,7 @@ from typing import Any
 from markupsafe import Markup
 
 from seal.core.plain import json_text
+from seal.report.printable import escaped_json
 
 LEAST = 12
 """Characters of the JSON of a part; a shorter one is not worth a reference."""
@@ -30,11 +31,11 @@ def data_block(kind: str, key: str, value: str) -> Markup:
     Args:
         kind: Suffix of the attribute by which the script finds it: `data-chat`.
         key: That attribute's value; digits and slashes.
-        value: JSON text; `<`, `>` and `&` are written as escapes, so that no text of it ends the
-            block.
+        value: JSON text; `<`, `>`, `&` and control characters are written as escapes, so that no
+            text of it ends the block or changes how the page is read.
     """
     opening = Markup('<script type="application/json" data-{}="{}">').format(kind, key)
-    return opening + Markup(value.translate(_ESCAPES)) + Markup("</script>")
+    return opening + Markup(escaped_json(value).translate(_ESCAPES)) + Markup("</script>")
 
 
 class SharedParts:

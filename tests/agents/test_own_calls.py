@@ -150,6 +150,18 @@ def test_what_a_role_does_to_its_objects_afterwards_changes_no_record():
     assert "Atlantis" not in repr(hold(untidy).trajectory())
 
 
+@pytest.mark.parametrize("depth", [150, 600, 5_000])
+def test_arguments_of_any_depth_are_a_call(depth: int):
+    def nested(chat: Chat) -> Reply:
+        value: Any = "bottom"
+        for _ in range(depth):
+            value = [value]
+        assert chat.execute([ToolCall("", "weather", {"city": value})])
+        return Reply("Sunny.")
+
+    assert [s.call.id for s in hold(nested).steps if s.call] == ["call_0"]
+
+
 def test_tokens_used_before_a_call_stand_on_it_and_the_rest_on_the_reply():
     def asking(chat: Chat) -> Reply:
         chat.complete([])

@@ -24,10 +24,9 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-import orjson
-
 from seal.core.errors import UsageError
 from seal.core.locks import LOCK, Lock
+from seal.core.plain import INDENTED, json_bytes
 from seal.core.records import AtomicFile, write_records
 from seal.core.secrets import without_keys
 from seal.core.types import Ranking
@@ -120,7 +119,7 @@ class Folder:
         with AtomicFile(self._part / DRAWS) as file:
             for ranked in parts:
                 for draw in ranked.draws:
-                    file.write(orjson.dumps(_draw_json(ranked, draw, with_tools)) + b"\n")
+                    file.write(json_bytes(_draw_json(ranked, draw, with_tools)) + b"\n")
         with AtomicFile(self._part / RESULTS) as file:
             file.write(without_keys(json_text(result)))
         with AtomicFile(self._part / TABLE) as file:
@@ -178,7 +177,7 @@ def _folder_name(pool: str, retriever: str) -> str:
 
 def json_text(result: Mapping[str, Any]) -> bytes:
     """Return the content of results.json."""
-    return orjson.dumps(result, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
+    return json_bytes(result, INDENTED)
 
 
 def long_rows(result: Mapping[str, Any]) -> Iterator[dict[str, Any]]:

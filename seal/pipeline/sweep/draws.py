@@ -5,11 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-import orjson
-
 from seal.benchmarks.importer import REPORT, TASKS, TOOLS, ImportReport, pool_digest
 from seal.benchmarks.pool import StoredPool
 from seal.benchmarks.sampling import PoolSample
+from seal.core.plain import INDENTED, json_bytes
 from seal.core.records import AtomicFile, write_records
 from seal.core.types import JSON, Task, Tool
 from seal.pipeline.drawing import Sampled, drawn_pools, drawn_queries
@@ -96,6 +95,4 @@ def write_pool(drawn: PoolSample, folder: Path, origin: StoredPool, seed: int) -
         facts,
     )
     with AtomicFile(folder / REPORT) as out:
-        out.write(
-            orjson.dumps(report.to_json(), option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
-        )
+        out.write(json_bytes(report.to_json(), INDENTED))

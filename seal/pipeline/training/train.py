@@ -23,6 +23,7 @@ import orjson
 from seal.core.canonical import derive_seed, normalise
 from seal.core.errors import DataError, UsageError
 from seal.core.locks import Lock
+from seal.core.plain import INDENTED, json_bytes
 from seal.core.records import AtomicFile
 from seal.core.types import Task
 from seal.pipeline.retrieval.contenders import TRAINING
@@ -369,4 +370,4 @@ def _read(path: Path) -> dict[str, Any]:
 
 def _write(path: Path, content: Mapping[str, Any]) -> None:
     with AtomicFile(path) as file:
-        file.write(orjson.dumps(content, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE))
+        file.write(json_bytes(content, INDENTED))
