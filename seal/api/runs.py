@@ -12,7 +12,7 @@ from seal.core.signatures import checked
 from seal.core.types import Task
 from seal.pipeline.drawing import Size
 from seal.pipeline.settings import RetrieverChoice, RunSettings
-from seal.pipeline.tried import AgentUnderTest, settings_of
+from seal.pipeline.tried import AgentUnderTest, trying
 from seal.pools.benchmark import Benchmark
 from seal.pools.known import Bench, benchmark_of
 from seal.pools.own_tools import OwnTool
@@ -72,10 +72,7 @@ def _played(
     Raises:
         UsageError: Tasks without tools, tools beside a whole benchmark, or no agent.
     """
-    tried = {} if agent is None else settings_of(agent)
-    settings = {**tried, **options}
-    if "roles" in tried:
-        settings["roles"] = {**tried["roles"], **options.get("roles", {})}
+    settings = dict(options) if agent is None else trying(agent, options)
     if not isinstance(bench, str | Path | Benchmark):
         bench = benchmark_of(bench, tools)
     elif tools:

@@ -98,7 +98,9 @@ def variable(flag: str) -> str:
 
 
 def _flag(parameter: Any) -> str | None:
-    """Return the long name of an option without its dashes; None for an argument."""
+    """Return the long name of an option without its dashes; None for an argument, or for help."""
+    if getattr(parameter, "is_eager", False):
+        return None
     return next((name[2:] for name in parameter.opts if name.startswith("--")), None)
 
 
@@ -148,4 +150,4 @@ def _flags_of(command: Any) -> set[str]:
     flags = {flag for parameter in command.params if (flag := _flag(parameter))}
     for inner in getattr(command, "commands", {}).values():
         flags |= _flags_of(inner)
-    return flags - {"help"}
+    return flags

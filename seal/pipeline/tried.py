@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias
 
 from seal.agents.own import FunctionAgent, OwnModel
@@ -21,6 +21,24 @@ _EXPECTED = (
     "expected a model (PROVIDER/MODEL or an object with complete), a seal.Team, a role with "
     "reply(chat), or a function of (request, tools); package.module:attribute names any of them"
 )
+
+
+def trying(agent: Any, settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Return settings of a run that tries an agent; what they say themselves goes before.
+
+    Args:
+        agent: As of `settings_of`.
+        settings: By name of a field of `RunSettings`.
+
+    Raises:
+        UsageError: It is no agent.
+        UnknownNameError: No model of that name.
+    """
+    tried = settings_of(agent)
+    given = {name: value for name, value in settings.items() if value is not None}
+    if "roles" in tried:
+        given["roles"] = {**tried["roles"], **given.get("roles", {})}
+    return {**settings, **tried, **given}
 
 
 def settings_of(agent: Any) -> dict[str, Any]:

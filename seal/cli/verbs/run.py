@@ -2,43 +2,18 @@
 
 import shlex
 import sys
-from collections.abc import Mapping, Sequence
-from dataclasses import fields
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import typer
 
-from seal.cli import run_options as of_run
 from seal.cli.failure import INTERRUPTED, tell
-from seal.cli.options import (
-    Agent,
-    AllowCode,
-    BaseUrl,
-    CacheDir,
-    Distractors,
-    Json,
-    Judge,
-    Metrics,
-    ModelOptions,
-    Nested,
-    Queries,
-    QueriesIn,
-    RetrieverOptions,
-    Samples,
-    Seed,
-    Select,
-    Simulator,
-    Votes,
-    new_app,
-    numbers,
-    pairs,
-    role_models,
-    sizes,
-    typed_pairs,
-)
+from seal.cli.groups import grouped
+from seal.cli.options import filler, new_app, sizes
 from seal.cli.output import Output, output
 from seal.cli.progress import progress
+from seal.cli.run_options import DEFAULT, DryRunOutput, Play, Pool, Pools, Retriever, whole
 from seal.core.errors import UsageError
 from seal.pipeline.settings import RunSettings
 
@@ -46,153 +21,79 @@ if TYPE_CHECKING:
     from seal.pipeline.sweep.settings import SweepSettings
 
 app = new_app()
-_DEFAULT = RunSettings()
-_CUTOFFS = ",".join(map(str, _DEFAULT.cutoffs))
+COMMON = (
+    "model",
+    "agent",
+    "retriever",
+    "top_k",
+    "simulator",
+    "judge",
+    "limit",
+    "trials",
+    "out",
+    "json",
+)
+"""Options that the short help shows."""
 _OF_SWEEPS = ("samples", "distractors", "queries_in", "nested", "queries")
 """Parameters that mean nothing without several pools or K."""
 
 
-_ROLES = {
-    "planner": "planner",
-    "verifier": "verifier",
-    "checker": "checker",
-    "user": "user_simulator",
-}
-"""Option to the role that it seats."""
-
-
-@app.command()
+@grouped(app, COMMON)
 def command(
     context: typer.Context,
-    pool: of_run.Pool = str(_DEFAULT.pool),
-    model: of_run.Model = str(_DEFAULT.model),
-    role_model: of_run.RoleModels = None,
-    model_option: ModelOptions = None,
-    base_url: BaseUrl = None,
-    planner: Agent = None,
-    verifier: Agent = None,
-    checker: Agent = None,
-    user: of_run.User = None,
-    user_brief: of_run.UserBrief = _DEFAULT.user_brief,
-    team: of_run.Team = None,
-    history: of_run.History = None,
-    retriever: of_run.Retriever = None,
-    retriever_option: RetrieverOptions = None,
-    top_k: of_run.TopK = str(_DEFAULT.top_k),
-    pool_sizes: of_run.PoolSizes = None,
-    samples: Samples = 3,
-    distractors: Distractors = "uniform",
-    queries_in: QueriesIn = "closure",
-    nested: Nested = True,
-    queries: Queries = None,
-    retrieve: of_run.Retrieve = _DEFAULT.retrieve,
-    cutoffs: of_run.Cutoffs = _CUTOFFS,
-    metric: Metrics = None,
-    simulator: Simulator = str(_DEFAULT.simulator),
-    world_option: of_run.WorldOptions = None,
-    tools: of_run.Tools = _DEFAULT.mobile_tools,
-    sandbox: of_run.Sandbox = _DEFAULT.sandbox,
-    on_policy: of_run.OnPolicy = _DEFAULT.on_policy,
-    gold_results: of_run.GoldResults = _DEFAULT.gold_results,
-    feedback: of_run.Feedback = _DEFAULT.feedback,
-    format: of_run.CallFormat = None,
-    tool_messages: of_run.ToolMessages = _DEFAULT.tool_messages,
-    style: of_run.Style = _DEFAULT.style,
-    one_shot: of_run.OneShot = _DEFAULT.one_shot,
-    cache: of_run.Cache = _DEFAULT.cache,
-    cache_dir: CacheDir = None,
-    judge: Judge = _DEFAULT.judge,
-    votes: Votes = _DEFAULT.votes,
-    limit: of_run.Limit = None,
-    select: Select = None,
-    trials: of_run.Trials = _DEFAULT.trials,
-    workers: of_run.Workers = _DEFAULT.workers,
-    processes: of_run.Processes = _DEFAULT.processes,
-    max_turns: of_run.MaxTurns = _DEFAULT.max_turns,
-    max_calls: of_run.MaxCalls = _DEFAULT.max_calls,
-    max_messages: of_run.MaxMessages = None,
-    max_tokens: of_run.MaxTokens = None,
-    max_seconds: of_run.MaxSeconds = None,
-    max_total_tokens: of_run.MaxTotalTokens = None,
-    max_dollars: of_run.MaxDollars = None,
-    prices: of_run.Prices = None,
-    dry_run: of_run.DryRun = False,
-    temperature: of_run.Temperature = _DEFAULT.temperature,
-    seed: Seed = _DEFAULT.seed,
-    baselines: of_run.Baselines = _DEFAULT.baselines,
-    allow_code: AllowCode = None,
-    out: of_run.Out = None,
-    resume: of_run.Resume = False,
-    json: Json = False,
+    play: Play,
+    retriever: Retriever,
+    pools: Pools,
+    into: DryRunOutput,
+    pool: Pool = str(DEFAULT.pool),
 ) -> int:
     """Play a benchmark's tasks and score them; without arguments the shipped sample, offline.
 
     With --pool-sizes or several --top-k, pools are drawn and each is a run of its own.
     """
-    if resume and out is None:
+    if into.resume and into.out is None:
         raise UsageError("--resume needs the folder of the run to go on with: give --out RUN")
-    swept = pool_sizes is not None or len(of_run.whole(top_k)) > 1
+    ks = whole(retriever.top_k)
+    swept = pools.pool_sizes is not None or len(ks) > 1
     if not swept:
         _refuse_alone(context)
-    baselines = baselines and not (swept and _source(context, "baselines") == "DEFAULT")
-    settings = settings_of(context.params, baselines)
-    if dry_run:
+    baselines = play.judging.baselines
+    settings = play.settings(
+        pool,
+        retriever=retriever.retriever,
+        top_k=ks[0],
+        baselines=baselines and not (swept and _source(context, "baselines") == "DEFAULT"),
+    )
+    if into.dry_run:
         if swept:
             raise UsageError("--dry-run plans one run: leave --pool-sizes and further K out")
-        return _plan(settings, json)
-    varied = _varied(context.params) if swept else None
-    with output(json) as result:
+        return _plan(settings, into.json)
+    varied = _varied(pools, ks) if swept else None
+    with output(into.json) as result:
         from seal.pipeline.run import free_folder
 
-        out = out or free_folder(settings)
+        out = into.out or free_folder(settings)
         try:
             if varied is not None:
-                return _sweep(settings, varied, out, resume, result)
-            return _play(settings, out, resume, result)
+                return _sweep(settings, varied, out, into.resume, result)
+            return _play(settings, out, into.resume, result)
         except KeyboardInterrupt:
             words = resume_words(sys.argv[1:], out)
             tell(f"interrupted; what is finished is kept. Go on with: seal {shlex.join(words)}")
             return INTERRUPTED
 
 
-def settings_of(options: Mapping[str, Any], baselines: bool) -> RunSettings:
-    """Return the settings of every run; an option has the name of its field where it can.
-
-    Args:
-        options: Of the command, as they were parsed; of several K the first counts.
-        baselines: Whether floor and ceiling are played.
-    """
-    names = {field.name for field in fields(RunSettings)}
-    alike = {name: value for name, value in options.items() if name in names}
-    return RunSettings(
-        **alike
-        | {
-            "role_models": role_models(options["role_model"]),
-            "model_options": typed_pairs("--model-option", options["model_option"]),
-            "roles": {role: options[name] for name, role in _ROLES.items() if options[name]},
-            "retriever_options": typed_pairs("--retriever-option", options["retriever_option"]),
-            "world_options": typed_pairs("--world-option", options["world_option"]),
-            "top_k": of_run.whole(options["top_k"])[0],
-            "select": pairs("--select", options["select"]),
-            "cutoffs": numbers("--cutoffs", options["cutoffs"]),
-            "metrics": tuple(options["metric"] or ()),
-            "baselines": baselines,
-            "allow_code": tuple(options["allow_code"] or ()),
-        }
-    )
-
-
-def _varied(options: Mapping[str, Any]) -> "SweepSettings":
+def _varied(pools: Pools, ks: tuple[int, ...]) -> "SweepSettings":
     from seal.pipeline.sweep.settings import SweepSettings
 
     return SweepSettings(
-        pool_sizes=sizes("--pool-sizes", options["pool_sizes"] or "all"),
-        samples=options["samples"],
-        distractors=options["distractors"].replace("-", "_"),
-        queries_in=options["queries_in"],
-        nested=options["nested"],
-        queries=options["queries"],
-        top_k=of_run.whole(options["top_k"]),
+        pool_sizes=sizes("--pool-sizes", pools.pool_sizes or "all"),
+        samples=pools.samples,
+        distractors=filler(pools.distractors),
+        queries_in=pools.queries_in,
+        nested=pools.nested,
+        queries=pools.queries,
+        top_k=ks,
     )
 
 

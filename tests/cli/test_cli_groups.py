@@ -1,0 +1,120 @@
+"""Options stand in groups: dataclasses in the code, titled sections in the help."""
+
+import inspect
+from dataclasses import dataclass
+from typing import Annotated
+
+import pytest
+import typer
+from typer.main import get_command
+
+from seal.cli.dispatch import main
+from seal.cli.groups import grouped
+from seal.cli.options import new_app
+from seal.cli.verbs import ablate, load, run
+
+GROUPS = [
+    "Model",
+    "Roles and team",
+    "Retrieval",
+    "Environment",
+    "Judging",
+    "Limits and budgets",
+    "Pools and sweeps",
+    "Output",
+]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Size:
+    """Size: how large it is."""
+
+    width: Annotated[int, typer.Option(help="In cm.")] = 3
+    colours: Annotated[list[str] | None, typer.Option("--colour", help="One of them.")] = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Whole:
+    """All there is."""
+
+    size: Size
+
+
+def called(*words: str) -> tuple[str, Whole]:
+    """Return what a command was handed."""
+    app, handed = new_app(), []
+
+    @grouped(app)
+    def command(name: Annotated[str, typer.Argument()], whole: Whole) -> int:
+        handed.append((name, whole))
+        return 0
+
+    with get_command(app).make_context("x", list(words)) as context:
+        context.command.invoke(context)
+    return handed[0]
+
+
+def shown(capsys: pytest.CaptureFixture[str], *words: str) -> dict[str, list[str]]:
+    """Return the first words of the lines of each section of a help."""
+    assert main(list(words)) == 0
+    sections: dict[str, list[str]] = {}
+    lines = sections.setdefault("", [])
+    for line in capsys.readouterr().out.splitlines():
+        if line.endswith(":") and not line.startswith(" "):
+            lines = sections.setdefault(line.rstrip(":"), [])
+        elif line.startswith("  ") and not line.startswith("   "):
+            lines.append(line[2:])
+    return sections
+
+
+def test_a_command_is_handed_filled_groups() -> None:
+    assert called("box") == ("box", Whole(size=Size()))
+    words = ("box", "--width", "5", "--colour", "red", "--colour", "blue")
+    assert called(*words)[1].size == Size(width=5, colours=["red", "blue"])
+
+
+def test_the_short_help_has_nine_options_and_a_line_for_each_group(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    sections = shown(capsys, "run", "--help")
+    options = [line.split()[0].rstrip(",") for line in sections["Options"]]
+    flags = ["--" + name.replace("_", "-") for name in run.COMMON]
+    assert options == [*flags, "--help-all", "-h"]
+    lines = sections["More options, by `seal run --help-all`"]
+    assert [line.split("  ")[0] for line in lines] == GROUPS
+    assert all(len(line.split("  ", 1)[1].split()) > 3 for line in lines)
+
+
+@pytest.mark.parametrize("verb", ["run", "ablate"])
+def test_the_long_help_has_every_option_in_a_titled_group(
+    verb: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    sections = shown(capsys, verb, "--help-all")
+    titles = [title for title in GROUPS if verb == "run" or title != "Pools and sweeps"]
+    assert list(sections) == ["", "Arguments", *titles, "Options"]
+    assert [line.split()[0] for line in sections["Options"]] == ["--help-all", "-h,"]
+    text = " ".join(line for title in titles for line in sections[title])
+    flags = {
+        parameter.opts[0]
+        for parameter in get_command(load(verb)).params
+        if parameter.param_type_name == "option" and parameter.name != "help_all"
+    }
+    assert [flag for flag in flags if flag not in text] == []
+
+
+def test_what_people_use_stands_first_in_its_group(capsys: pytest.CaptureFixture[str]) -> None:
+    sections = shown(capsys, "run", "--help-all")
+    assert sections["Retrieval"][0].startswith("--retriever ")
+    assert sections["Limits and budgets"][0].startswith("--limit ")
+
+
+@pytest.mark.parametrize("module", [run, ablate])
+def test_the_function_behind_a_verb_has_few_parameters(module: object) -> None:
+    assert len(inspect.signature(module.command).parameters) <= 8  # type: ignore[attr-defined]
+
+
+def test_help_is_no_setting(seal, tmp_path) -> None:
+    told = seal("benchmarks", SEAL_HELP_ALL="1").stderr
+    assert "SEAL_HELP_ALL is ignored" in told
+    (tmp_path / "seal.toml").write_text("help-all = true\n")
+    assert "no flag --help-all" in seal("run").stderr
