@@ -10,9 +10,9 @@ alone, and a dotted path only into a module that the user allows.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from importlib import import_module
-from importlib.metadata import entry_points
+from importlib.metadata import EntryPoint, entry_points
 from typing import Any
 
 from seal.core.errors import (
@@ -67,7 +67,8 @@ class Registry:
 
         Raises:
             UnknownNameError: No such name; lists the known ones and the closest.
-            UsageError: A dotted path whose module or attribute does not exist.
+            UsageError: A dotted path whose module or attribute does not exist, or two distributions
+                that offer one name.
             Exception: A plug-in that fails to import raises what it raises, with its own traceback.
         """
         if not isinstance(what, str):
@@ -76,12 +77,22 @@ class Registry:
             return self._registered[what]
         if what in self._ours:
             return load_dotted(self._ours[what])
-        for point in entry_points(group=self.group):
-            if point.name == what:
-                return point.load()
+        points = [point for point in entry_points(group=self.group) if point.name == what]
+        if points:
+            return self._loaded(points)
         if ":" in what:
             return load_dotted(what)
         raise UnknownNameError(self.kind, what, self.names())
+
+    def _loaded(self, points: Sequence[EntryPoint]) -> Any:
+        """Return what the one distribution offers that has a name."""
+        homes = sorted({str(point.dist.name) if point.dist else "?" for point in points})
+        if len(homes) > 1:
+            raise UsageError(
+                f"{' and '.join(homes)} both offer the {self.kind} {points[0].name!r}; "
+                "uninstall one of them"
+            )
+        return points[0].load()
 
     def named(self, name: Any, place: str, allowed: Collection[str] = ()) -> Any:
         """Return what a text that stands in data stands for.

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from seal.benchmarks.importer import REGISTRY
-from seal.core.errors import UsageError, shortened
+from seal.core.errors import SealError, UsageError, shortened
 from seal.core.types import Task
 from seal.pools.benchmark import Benchmark
 from seal.pools.own_tools import OwnTool
@@ -24,7 +24,15 @@ def known_benchmark(name: str) -> Benchmark | None:
     """
     if name not in REGISTRY:
         return None
-    found = REGISTRY.resolve(name)
+    try:
+        found = REGISTRY.resolve(name)
+    except SealError:
+        raise
+    except Exception as error:  # whatever a stranger's module raises
+        raise UsageError(
+            f"the benchmark {name!r} fails to import: {type(error).__name__}: {error}; "
+            "mend or uninstall the distribution that offers it"
+        ) from error
     if isinstance(found, Benchmark):
         return found
     if callable(found):

@@ -124,11 +124,14 @@ def test_every_setting_of_a_run_has_a_flag_with_its_default() -> None:
     named_otherwise = {"role_models": "role_model", "model_options": "model_option"}
     named_otherwise |= {"retriever_options": "retriever_option", "roles": "planner"}
     named_otherwise |= {"metrics": "metric", "world_options": "world_option"}
+    named_otherwise |= {"mobile_tools": "tools"}
     for setting in fields(RunSettings):
         parameter = parameters[named_otherwise.get(setting.name, setting.name)]
         default = getattr(RunSettings(), setting.name)
         if setting.name in ("cutoffs", "top_k"):
             default = str(default) if isinstance(default, int) else ",".join(map(str, default))
+        if setting.name == "model":
+            default = None  # else an agent's own could not go before it
         assert (parameter.default or None) == (default or None), setting.name
 
 

@@ -1,0 +1,132 @@
+"""A benchmark of another distribution counts as one of ours, everywhere."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from once import Once
+
+TICKETS = Path(__file__).resolve().parents[1] / "fixtures" / "ticket_office"
+
+
+@pytest.fixture(scope="session")
+def installed(once: Once, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Folder with the ticket office, installed as pip would."""
+
+    def install(target: Path) -> None:
+        source = tmp_path_factory.mktemp("tickets") / "source"
+        shutil.copytree(TICKETS, source, ignore=shutil.ignore_patterns("__pycache__"))
+        options = ["--no-deps", "--no-build-isolation", "--no-index", "-q", "--target", str(target)]
+        subprocess.run([sys.executable, "-m", "pip", "install", *options, str(source)], check=True)
+
+    return once.made("tickets", install)[0]
+
+
+def seal(*words: str, paths: tuple[Path, ...], cwd: Path) -> subprocess.CompletedProcess[str]:
+    """Run the command line where further distributions can be imported."""
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, paths))}
+    environment["SEAL_CACHE_DIR"] = str(cwd / "cache")
+    return subprocess.run(
+        [sys.executable, "-m", "seal", *words],
+        capture_output=True,
+        text=True,
+        cwd=cwd,
+        env=environment,
+    )
+
+
+@pytest.fixture(scope="module")
+def played(installed: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Folder with two runs of the ticket office."""
+    folder = tmp_path_factory.mktemp("played")
+    for model in ("oracle", "lexical"):
+        words = ("run", "tickets", "--model", model, "--out", model)
+        done = seal(*words, paths=(installed,), cwd=folder)
+        assert done.returncode == 0, done.stderr
+        (folder / f"{model}.txt").write_text(done.stdout)
+    return folder
+
+
+def test_its_world_is_played_and_its_tables_change(played: Path) -> None:
+    lines = (played / "oracle" / "trajectories.jsonl").read_text().splitlines()
+    sold = next(step for step in json.loads(lines[0])["steps"] if step["result"])
+    assert sold["state"]["tickets"][-1] == {"show": "Hamlet", "name": "Bo"}
+
+
+def test_its_headline_leads_the_short_table(played: Path) -> None:
+    shown = (played / "oracle.txt").read_text()
+    first, second, third = (shown.index(name) for name in ("similarity", "honest", "call_f1"))
+    assert first < second < third
+    assert "recall@10" not in shown
+
+
+def test_its_section_and_its_papers_table_stand_in_the_report(played: Path) -> None:
+    page = (played / "oracle" / "report.html").read_text()
+    assert "Tickets" in page
+    assert "oracle: 1 sold" in page
+    assert "Office et al. 2026, Table 1, p. 4" in page
+    assert "93.0" in page
+    assert "100.0" in page
+
+
+def test_its_success_decides_explanations_and_comparisons(installed: Path, played: Path) -> None:
+    told = seal("explain", "lexical", "--json", paths=(installed,), cwd=played)
+    assert json.loads(told.stdout)["decided_by"] == {"honest": 2}
+    told = seal("compare", "lexical", "oracle", "--json", paths=(installed,), cwd=played)
+    compared = json.loads(told.stdout)
+    assert compared["pairs"][0]["success"] == "honest"
+    assert compared["protocol"]["family"] == ["similarity", "honest", "call_f1"]
+
+
+def test_it_is_scored_again_and_linted(installed: Path, played: Path) -> None:
+    before = (played / "oracle" / "scores.jsonl").read_bytes()
+    assert seal("score", "oracle", paths=(installed,), cwd=played).returncode == 0
+    assert (played / "oracle" / "scores.jsonl").read_bytes() == before
+    linted = seal("lint", "tickets", "--json", paths=(installed,), cwd=played)
+    assert linted.returncode == 0, linted.stderr
+
+
+def test_its_run_is_readable_where_it_is_not_installed(played: Path) -> None:
+    told = seal("report", "oracle", "--out", "moved.html", paths=(), cwd=played)
+    assert told.returncode == 0, told.stderr
+    assert "Office et al. 2026" in (played / "moved.html").read_text()
+    again = seal("score", "lexical", paths=(), cwd=played)
+    assert "the benchmark tickets, whose metrics they are, is not installed" in again.stderr
+
+
+def distribution(folder: Path, name: str, entry: str, code: str) -> Path:
+    """Write an installed distribution that offers one benchmark."""
+    info = folder / f"{name}-1.0.dist-info"
+    info.mkdir(parents=True)
+    (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text(f"[seal.benchmarks]\n{entry} = {name}:BENCHMARK\n")
+    (folder / f"{name}.py").write_text(code)
+    return folder
+
+
+def test_a_pack_that_fails_to_import_is_named_and_disturbs_no_other(tmp_path: Path) -> None:
+    broken = distribution(tmp_path / "a", "broken_pack", "broken", "import no_such_module\n")
+    failed = seal("run", "broken", paths=(broken,), cwd=tmp_path)
+    assert failed.returncode == 2
+    assert "the benchmark 'broken' fails to import" in failed.stderr
+    assert "no_such_module" in failed.stderr
+    assert seal("run", "--limit", "1", paths=(broken,), cwd=tmp_path).returncode == 0
+
+
+def test_two_packs_of_one_name_are_both_named(tmp_path: Path) -> None:
+    code = "BENCHMARK = lambda source, notes: iter(())\n"
+    packs = [distribution(tmp_path / n, f"pack_{n}", "twin", code) for n in ("a", "b")]
+    failed = seal("run", "twin", paths=tuple(packs), cwd=tmp_path)
+    assert failed.returncode == 2
+    assert "pack_a and pack_b both offer the benchmark 'twin'; uninstall one" in failed.stderr
+
+
+def test_what_is_no_benchmark_is_told(tmp_path: Path) -> None:
+    odd = distribution(tmp_path / "a", "odd_pack", "odd", "BENCHMARK = 3\n")
+    failed = seal("run", "odd", paths=(odd,), cwd=tmp_path)
+    assert failed.returncode == 2
+    assert "the benchmark 'odd' is 3; expected a seal.Benchmark" in failed.stderr
