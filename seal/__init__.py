@@ -56,6 +56,7 @@ if TYPE_CHECKING:
         Usage,
         Verdict,
     )
+    from seal.models.specs import Model
     from seal.pipeline.run_folder import RunFolder
     from seal.pipeline.settings import RunSettings
     from seal.report.frames import frame
@@ -75,6 +76,7 @@ __all__ = [
     "Message",
     "Metric",
     "Milestone",
+    "Model",
     "Plan",
     "Pool",
     "Query",
@@ -169,6 +171,7 @@ _HOMES = {
         "Retriever",
         "Simulator",
     ),
+    "seal.models.specs": ("Model",),
     "seal.pipeline.run_folder": ("RunFolder",),
     "seal.pipeline.settings": ("RunSettings",),
     "seal.report.frames": ("frame",),

@@ -44,10 +44,12 @@ def run(
         UsageError: A setting that no run can have.
         DataError: The pool is malformed.
     """
+    from seal.pipeline.cast import check_address_used
     from seal.pipeline.run import run as play
 
     check_settings(settings, RunSettings)
     asked = RunSettings(pool=pool, **settings)
+    check_address_used(asked)
     return play(asked, None if out is None else Path(out), resume, progress)
 
 

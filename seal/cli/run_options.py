@@ -35,12 +35,18 @@ Pool = Annotated[
     str,
     typer.Argument(metavar="[NAME|DIR]", help="A shipped benchmark, or an imported folder."),
 ]
-Model = Annotated[str, typer.Option(help="PROVIDER/MODEL, or an offline one; `seal models`.")]
+Model = Annotated[
+    str,
+    typer.Option(
+        metavar="MODEL[,KEY=VALUE...]", help="PROVIDER/MODEL, or an offline one; `seal models`."
+    ),
+]
 RoleModels = Annotated[
     list[str] | None,
     typer.Option(
-        metavar="ROLE=MODEL",
-        help="Own model of a role, simulator or judge; several judges vote together.",
+        metavar="ROLE=MODEL[,KEY=VALUE...]",
+        help="Own model of a role, simulator or judge, for which neither --base-url nor -M "
+        "holds; several judges vote together.",
     ),
 ]
 User = Annotated[

@@ -13,6 +13,7 @@ from seal.core.errors import OptionError, UnknownNameError, UsageError
 from seal.core.feedback import Feedback, check_feedback
 from seal.core.formats import Format, ToolMessages, check_presentation
 from seal.core.secrets import refuse_secret
+from seal.models import Model
 from seal.sandbox import NAMES as SANDBOXES
 
 History = Literal["own", "gold"]
@@ -35,13 +36,16 @@ class RunSettings:
     pool: str | Path = "sample"
     """A shipped benchmark's name, or a folder that `seal import` wrote."""
     model: Any = "lexical"
-    """Model of every role that `role_models` does not name."""
+    """Model of every role that `role_models` does not name; options of its own go before those
+    below."""
     role_models: Mapping[str, Any] = field(default_factory=dict)
-    """Role, `simulator` or `judge` to its own model; `judge` also to a tuple of several."""
+    """Role, `simulator` or `judge` to its own model, with its own options (`seal.Model`); `judge`
+    also to a tuple of several."""
     model_options: Mapping[str, Any] = field(default_factory=dict)
-    """`-M key=value`."""
+    """`-M key=value`, of `model` and so of the roles that follow it."""
     base_url: str | None = None
-    """Address of an OpenAI-compatible server; None: the provider's own."""
+    """Address of an OpenAI-compatible server, of `model` likewise, and of an embedder of the
+    retriever; None: the provider's own."""
     roles: Mapping[str, Any] = field(default_factory=dict)
     """Role (planner, verifier, checker, user_simulator...) to the agent that plays it instead of
     the team's; None: nobody does."""
@@ -129,6 +133,10 @@ class RunSettings:
                 of a service, for options are written to run.json.
         """
         refuse_secret("", self.model_options, "model_options")
+        for models in (self.model, *self.role_models.values()):
+            for model in models if isinstance(models, (list, tuple)) else (models,):
+                if isinstance(model, str):
+                    Model(model)
         refuse_secret("", self.retriever_options, "retriever_options")
         refuse_secret("", self.world_options, "world_options")
         check_brief(self.user_brief)

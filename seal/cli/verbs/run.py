@@ -129,11 +129,14 @@ def command(
     """
     if resume and out is None:
         raise UsageError("--resume needs the folder of the run to go on with: give --out RUN")
+    from seal.pipeline.cast import check_address_used
+
     swept = pool_sizes is not None or len(of_run.whole(top_k)) > 1
     if not swept:
         _refuse_alone(context)
     baselines = baselines and not (swept and _source(context, "baselines") == "DEFAULT")
     settings = settings_of(context.params, baselines)
+    check_address_used(settings)
     if dry_run:
         if swept:
             raise UsageError("--dry-run plans one run: leave --pool-sizes and further K out")
@@ -227,7 +230,7 @@ def _play(settings: RunSettings, out: Path, resume: bool, result: Output) -> int
     if resume and not (out / "run.json").is_file():
         tell(f"{out} holds no run to go on with: a new one begins there")
     with progress() as advance:
-        played = run(settings, out, resume, lambda p: advance(p.stage, p.done, p.total))
+        played = run(settings, out, resume, lambda p: advance(p.stage, p.done, p.total), tell=tell)
     folder = played.folder
     report = write_report([folder], folder.report_path)
     result.result({"run": str(folder.path), **played.summary})
