@@ -56,6 +56,7 @@ if TYPE_CHECKING:
         Usage,
         Verdict,
     )
+    from seal.models.specs import Model
     from seal.pipeline.run_folder import RunFolder
     from seal.pipeline.settings import RunSettings
     from seal.pools import Benchmark, ask, called
@@ -77,6 +78,7 @@ __all__ = [
     "Message",
     "Metric",
     "Milestone",
+    "Model",
     "Plan",
     "Pool",
     "Query",
@@ -173,6 +175,7 @@ _HOMES = {
         "Retriever",
         "Simulator",
     ),
+    "seal.models.specs": ("Model",),
     "seal.pipeline.run_folder": ("RunFolder",),
     "seal.pipeline.settings": ("RunSettings",),
     "seal.pools": ("Benchmark", "ask", "called"),

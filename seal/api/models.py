@@ -12,7 +12,8 @@ def probe(model: Any, *, base_url: str | None = None, **options: Any) -> list[Wa
     """Ask a model whether it makes calls, several at once, and uses results, in each format.
 
     Args:
-        model: As of a run: PROVIDER/MODEL, a registered name, a dotted path or an object.
+        model: As of a run: PROVIDER/MODEL, a registered name, a dotted path or an object; a text
+            may carry options, as `seal.Model` writes them, which go before those below.
         base_url: Its server.
         **options: Of the model, such as `timeout_s`.
 

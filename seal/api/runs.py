@@ -55,9 +55,11 @@ def run(
         UsageError: A setting that no run can have.
         DataError: The pool is malformed.
     """
+    from seal.pipeline.cast import check_address_used
     from seal.pipeline.run import run as play
 
     asked = RunSettings(**_played(bench, agent, tools, options))
+    check_address_used(asked)
     return play(asked, None if out is None else Path(out), resume, progress)
 
 

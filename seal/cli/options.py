@@ -16,7 +16,13 @@ if TYPE_CHECKING:
     from seal.pipeline import drawing
 
 Agent = Annotated[str | None, typer.Option(help="Agent: name or module:attribute.")]
-BaseUrl = Annotated[str | None, typer.Option(help="Address of an OpenAI-compatible server.")]
+BaseUrl = Annotated[
+    str | None,
+    typer.Option(
+        help="Server of the model and of roles that follow it; a role with a model of its own "
+        "has its own: MODEL,base_url=URL."
+    ),
+]
 CacheMode = Literal["record", "replay", "off"]
 CacheDir = Annotated[
     Path | None,
@@ -35,7 +41,12 @@ Votes = Annotated[
 ]
 ModelOptions = Annotated[
     list[str] | None,
-    typer.Option("--model-option", "-M", metavar="KEY=VALUE", help="Of the model."),
+    typer.Option(
+        "--model-option",
+        "-M",
+        metavar="KEY=VALUE",
+        help="Of the model and of roles that follow it; of another, MODEL,KEY=VALUE.",
+    ),
 ]
 RetrieverOptions = Annotated[
     list[str] | None,

@@ -83,8 +83,9 @@ class Model(Group):
     model: Annotated[
         str | None,
         typer.Option(
+            metavar="MODEL[,KEY=VALUE...]",
             help="PROVIDER/MODEL, or an offline one; `seal models`.  "
-            f"[default: {DEFAULT.model}, or what the agent asks]"
+            f"[default: {DEFAULT.model}, or what the agent asks]",
         ),
     ] = None
     agent: Annotated[
@@ -147,8 +148,9 @@ class Roles(Group):
     role_model: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="ROLE=MODEL",
-            help="Own model of a role, simulator or judge; several judges vote together.",
+            metavar="ROLE=MODEL[,KEY=VALUE...]",
+            help="Own model of a role, simulator or judge, for which neither --base-url nor -M "
+            "holds; several judges vote together.",
         ),
     ] = None
     planner: Agent = None

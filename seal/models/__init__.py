@@ -6,21 +6,28 @@ from seal.models.build import (
     is_cached,
     is_offline,
     model_identity,
-    offline_options,
     open_model,
+    split_name,
 )
 from seal.models.cached import CachedModel, ModelStore
+from seal.models.endpoints import account_of, shown_at
 from seal.models.settings import ModelSettings
+from seal.models.specs import Flagged, Model, bare_name
 
 __all__ = [
     "REGISTRY",
     "CachedModel",
+    "Flagged",
+    "Model",
     "ModelSettings",
     "ModelStore",
+    "account_of",
+    "bare_name",
     "build_model",
     "is_cached",
     "is_offline",
     "model_identity",
-    "offline_options",
     "open_model",
+    "shown_at",
+    "split_name",
 ]

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from seal.core.addresses import public_url
+from seal.core.addresses import public_url, read_key
 from seal.core.errors import UnknownNameError, UsageError
 from seal.core.protocols import ChatModel, OpenedPerChat
 from seal.core.registry import Registry
 from seal.core.types import JSON, Task
+from seal.models.fields import OFFLINE
 from seal.models.settings import ModelSettings
+from seal.models.specs import Model, bare_name, settings_of
 
 REGISTRY = Registry(
     "model",
@@ -29,13 +31,6 @@ REGISTRY = Registry(
 )
 """Name to `factory(rest, settings)`; `rest` is what follows `/` or `:` in the model's name."""
 
-_OFFLINE = frozenset(
-    {"lexical", "oracle", "gold_calls", "random", "scripted", "recorded", "replay", "human"}
-)
-"""Ours that send no request, so that no field of one can be meant for them."""
-_OPTIONS = {"lexical": frozenset({"slips"})}
-"""Offline models that have options of their own (`-M key=value`)."""
-
 
 def build_model(spec: Any, settings: ModelSettings | None = None) -> ChatModel | OpenedPerChat:
     """Return a model.
@@ -44,8 +39,9 @@ def build_model(spec: Any, settings: ModelSettings | None = None) -> ChatModel |
         spec: A model (anything with `complete` or `open`), `provider/model`, an offline name
             (`lexical`, `oracle`, `random`, `human`, `scripted:FILE`, `recorded:NAME`,
             `replay:RUN`), or a dotted path `package.module:attribute` to a model, to a class that
-            is built without arguments, or to a `factory(rest, settings)`.
-        settings: None: the defaults.
+            is built without arguments, or to a `factory(rest, settings)`. Any text may carry
+            options (`seal.models.Model`).
+        settings: None: the defaults. Options of the text go before them.
 
     Raises:
         UnknownNameError: An option that is no setting, for an offline model.
@@ -54,34 +50,47 @@ def build_model(spec: Any, settings: ModelSettings | None = None) -> ChatModel |
     settings = settings or ModelSettings()
     if not isinstance(spec, str):
         return _checked(spec, spec)
-    name, rest = split_name(spec)
-    if is_offline(spec):
+    model = Model(spec)
+    settings = settings_of(model, settings)
+    name, rest = split_name(model)
+    if is_offline(model):
         for option in settings.options:
-            if option not in offline_options(spec):
-                raise UnknownNameError(f"option -M of {name}", option, offline_options(spec))
+            if option not in OFFLINE[name]:
+                raise UnknownNameError(f"option -M of {name}", option, OFFLINE[name])
+    _check_key(model)
     found = REGISTRY.resolve(name)
+    factory = not isinstance(found, type) and not _is_model(found) and callable(found)
+    if model.options and not factory:
+        raise UsageError(f"model {model.name}: it is built already and takes no options")
     if isinstance(found, type):
         found = found()
-    elif not _is_model(found) and callable(found):
+    elif factory:
         found = found(rest, settings)
     return _checked(found, spec)
 
 
+def _check_key(model: Model) -> None:
+    """Raise UsageError where a model's key is to be in a variable that is not set."""
+    variable = model.options.get("key_env")
+    if variable is not None and read_key(variable) is None:
+        raise UsageError(
+            f"model {model.name}: the environment variable {variable} of key_env is not set; "
+            f"export {variable}=KEY, or leave key_env out where the server needs no key"
+        )
+
+
 def is_offline(spec: Any) -> bool:
     """Tell whether a model is one of ours that sends no request, and so takes no fields of one."""
-    return isinstance(spec, str) and split_name(spec)[0] in _OFFLINE
-
-
-def offline_options(spec: Any) -> frozenset[str]:
-    """Return the options of one of ours that sends no request; of any other none."""
-    return _OPTIONS.get(split_name(spec)[0], frozenset()) if is_offline(spec) else frozenset()
+    return isinstance(spec, str) and split_name(spec)[0] in OFFLINE
 
 
 def split_name(spec: str) -> tuple[str, str]:
     """Return the registered name and what follows it: `openai/gpt-4o` is ("openai", "gpt-4o").
 
-    A text whose first part is no registered name is a dotted path, or unknown, as a whole.
+    A text whose first part is no registered name is a dotted path, or unknown, as a whole. Options
+    are left out.
     """
+    spec = bare_name(spec)
     positions = [spec.find(mark) for mark in "/:" if mark in spec]
     if positions:
         cut = min(positions)
@@ -131,8 +140,9 @@ def model_identity(
     own = getattr(spec if model is None else model, "identity", None)
     if isinstance(own, dict):
         return dict(own)
-    settings = settings or ModelSettings()
-    named = spec if isinstance(spec, str) else f"{type(spec).__module__}:{type(spec).__qualname__}"
+    settings = settings_of(spec, settings or ModelSettings())
+    kind = type(spec)
+    named = bare_name(spec) if isinstance(spec, str) else f"{kind.__module__}:{kind.__qualname__}"
     identity: dict[str, JSON] = {"model": own if isinstance(own, str) else named}
     if settings.base_url:
         identity["base_url"] = public_url(settings.base_url)

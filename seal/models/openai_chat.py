@@ -44,11 +44,16 @@ class OpenAIModel:
     def __init__(self, name: str, settings: ModelSettings) -> None:
         self.name = name
         self.settings = settings
-        url = server_url(settings.base_url)
+        url = server_url(settings.base_url, settings.address_from)
         if not name:
             raise UsageError("openai/: the model's name is missing; write openai/NAME")
         self._server = OpenAIServer(
-            f"openai/{name}", url, settings.api_key_env, settings.timeout_s, _REFUSED
+            f"openai/{name}",
+            url,
+            settings.api_key_env,
+            settings.timeout_s,
+            _REFUSED,
+            settings.address_from,
         )
         self._tools = WireToolsCache()
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-from seal.core.addresses import check_url
+from seal.core.addresses import BASE_URL, check_url
 from seal.core.errors import UsageError
 from seal.core.protocols import Lookup
 from seal.core.types import JSON
@@ -35,6 +35,9 @@ class ModelSettings:
     recordings: Callable[[str], Lookup] | None = field(default=None, repr=False, compare=False)
     """Finds what `recorded:NAME` and `replay:RUN` play, given that whole name."""
 
+    address_from: str = field(default=BASE_URL, repr=False, compare=False)
+    """Where the address is given, for messages."""
+
     def __post_init__(self) -> None:
         """Reject settings that no model can have.
 
@@ -46,7 +49,7 @@ class ModelSettings:
         if self.timeout_s <= 0:
             raise UsageError(f"timeout_s {self.timeout_s}: it must be more than 0 seconds")
         if self.base_url is not None:
-            check_url(self.base_url)
+            check_url(self.base_url, self.address_from)
 
     @classmethod
     def from_options(
@@ -63,15 +66,25 @@ class ModelSettings:
         Raises:
             UsageError: A setting's value is no number where it must be one.
         """
-        names = ("timeout_s", "max_tries", "first_wait_s", "max_wait_s", "temperature")
-        own: dict[str, Any] = {"base_url": base_url, "recordings": recordings}
+        return cls(base_url=base_url, recordings=recordings).told(options)
+
+    def told(self, options: Mapping[str, Any]) -> ModelSettings:
+        """Return these settings with options, which go before them, as of `from_options`.
+
+        Raises:
+            UsageError: A setting's value is no number where it must be one.
+        """
+        own: dict[str, Any] = {}
         rest = dict(options)
-        if "api_key_env" in rest:
-            own["api_key_env"] = str(rest.pop("api_key_env"))
-        for name in names:
+        for name in ("api_key_env", "key_env"):
+            if rest.get(name) is not None:
+                own["api_key_env"] = str(rest.pop(name))
+        if rest.get("base_url") is not None:
+            own["base_url"] = str(rest.pop("base_url"))
+        for name in ("timeout_s", "max_tries", "first_wait_s", "max_wait_s", "temperature"):
             if rest.get(name) is not None:
                 own[name] = _number(name, rest.pop(name))
-        return cls(**own, options=rest)
+        return replace(self, **own, options={**self.options, **rest})
 
 
 def _number(name: str, value: Any) -> float | int:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from seal.agents.teams import USER
 from seal.benchmarks.pool import StoredPool
+from seal.core.addresses import public_url
 from seal.core.canonical import derive_seed
 from seal.core.errors import NoVerdictError, UnknownNameError, UsageError
 from seal.core.protocols import ChatModel, Completion, Judge, Lookup, Message, Request
@@ -18,16 +18,8 @@ from seal.core.store import Store
 from seal.core.types import JSON, Goal, Step, Task, Trajectory, Verdict
 from seal.evaluation.llm_judge import LLMJudge
 from seal.evaluation.rule_judge import RuleJudge
-from seal.models import (
-    CachedModel,
-    ModelSettings,
-    build_model,
-    is_cached,
-    is_offline,
-    model_identity,
-    offline_options,
-    open_model,
-)
+from seal.models import CachedModel, Flagged, Model, is_offline, open_model, split_name
+from seal.models.fields import options_of
 from seal.models.presentation import (
     Example,
     Presentation,
@@ -35,6 +27,7 @@ from seal.models.presentation import (
     presented,
 )
 from seal.pipeline.run_folder import RunFolder
+from seal.pipeline.run_model import RunModel
 from seal.pipeline.settings import RunSettings
 from seal.pipeline.spending.ledger import Admitted, Meter, Metered
 
@@ -54,38 +47,56 @@ class Cast:
         self._pool = pool
         self.meter = Meter()
         """Counts what every model is asked."""
-        self._built: dict[str | int, tuple[Any, Any]] = {}
         self._how = Presentation(settings.play.format, settings.tool_messages)
-        self._spec_of = dict(settings.role_models)
-        self.judge_specs = judges_named(self._spec_of.pop("judge", None))
+        self._models: list[tuple[Flagged, RunModel]] = []
+        main = Flagged(settings.model, settings.base_url, settings.model_options)
+        _check_options(main, settings.role_models)
+        self._main = self._built(main)
+        """Plays every role that has no model of its own."""
+        own = dict(settings.role_models)
+        judges = judges_named(own.pop("judge", None))
+        self.judge_models = tuple(self._built(Flagged.of(spec)) for spec in judges)
         """The models that judge; empty where none is named."""
-        if self.judge_specs:
-            self._spec_of["judge"] = self.judge_specs[0]
-        specs = (settings.model, *self._spec_of.values(), *self.judge_specs[1:])
-        known = frozenset[str]().union(*map(offline_options, specs))
-        unknown = [option for option in settings.model_options if option not in known]
-        if unknown and all(map(is_offline, specs)):
-            raise UnknownNameError(f"option -M of {settings.model}", unknown[0], known)
-        for spec in specs:
-            self._build(spec)
+        self._own = {role: self._built(Flagged.of(spec)) for role, spec in own.items()}
+        if self.judge_models:
+            self._own["judge"] = self.judge_models[0]
 
-    def spec(self, role: str) -> Any:
-        """Return the model that a role was given."""
-        return self._spec_of.get(role, self._settings.model)
+    def _built(self, flagged: Flagged) -> RunModel:
+        """Return a model, one for all roles that ask for the same in the same words."""
+        for known, model in self._models:
+            if known == flagged:
+                return model
+        built = RunModel(flagged, lambda name: find_recording(name, self._pool))
+        self._models.append((flagged, built))
+        return built
+
+    def of(self, role: str) -> RunModel:
+        """Return the model that plays a role."""
+        return self._own.get(role, self._main)
 
     def identity(self, role: str) -> dict[str, JSON]:
         """Return what a run's record says about a role's model."""
-        return self.identity_of(self.spec(role))
-
-    def identity_of(self, spec: Any) -> dict[str, JSON]:
-        """Return what a run's record says about one of its models."""
-        return model_identity(spec, self._model_settings, self._build(spec))
+        return self.of(role).identity
 
     @property
-    def names(self) -> list[str]:
+    def accounts(self) -> list[str]:
         """The names of all models, as prices name them."""
-        specs = (self._settings.model, *self._spec_of.values(), *self.judge_specs[1:])
-        return [str(self.identity_of(spec).get("model")) for spec in specs]
+        return [model.account for _, model in self._by_role()]
+
+    def _by_role(self) -> list[tuple[str, RunModel]]:
+        """Return every model, the main one first, with the role that it is named for."""
+        further = [("judge", model) for model in self.judge_models[1:]]
+        return [("model", self._main), *self._own.items(), *further]
+
+    def asked(self) -> list[str]:
+        """Return a line for each model: who is asked, and where; none where nobody is."""
+        models = self._by_role()
+        if not any(model.is_served for _, model in models):
+            return []
+        roles: dict[str, list[str]] = {}
+        for role, model in models:
+            roles.setdefault(model.shown, []).append(role)
+        return [f"{', '.join(dict.fromkeys(names))}: {what}" for what, names in roles.items()]
 
     def open(
         self, task: Task, trial: int, example: Example | None = None
@@ -106,8 +117,8 @@ class Cast:
         def model(role: str) -> ChatModel:
             if role not in opened:
                 asked = self._opened(role, task, trial)
-                own_user = role == USER and role in self._spec_of
-                opened[role] = asked if own_user else presented(asked, self.spec(role), how)
+                own_user = role == USER and role in self._own
+                opened[role] = asked if own_user else presented(asked, self.of(role).spec, how)
             return opened[role]
 
         model("execution_manager")
@@ -134,21 +145,22 @@ class Cast:
         Raises:
             UsageError: The role's model plays tasks only.
         """
-        self.check_able(role, self.spec(role))
-        model: ChatModel = self._build(self.spec(role))
-        return self._metered(model, role, self.spec(role))
+        found = self.of(role)
+        self.check_able(role, found)
+        model: ChatModel = found.model
+        return self._metered(model, role, found)
 
-    def check_able(self, role: str, spec: Any) -> None:
+    def check_able(self, role: str, model: RunModel) -> None:
         """Raise UsageError where a model that plays tasks by rule is to judge or to simulate."""
-        if is_player(spec) or (role == "simulator" and hasattr(self._build(spec), "open")):
+        if is_player(model.spec) or (role == "simulator" and hasattr(model.model, "open")):
             raise UsageError(
-                f"{spec!r} plays tasks and cannot be the {role}; "
+                f"{model.spec!r} plays tasks and cannot be the {role}; "
                 f"name a model with --role-model {role}=MODEL"
             )
 
-    def judge_model(self, spec: Any, task: Task, trial: int, vote: int) -> ChatModel:
+    def judge_model(self, judge: RunModel, task: Task, trial: int, vote: int) -> ChatModel:
         """Return one of the judges' models, opened for one vote on one chat."""
-        return self._opened("judge", task, trial, spec, vote)
+        return self._opened("judge", task, trial, judge, vote)
 
     def judge_seed(self, task: Task, trial: int, vote: int) -> int:
         """Return the seed of one vote on one chat."""
@@ -160,7 +172,7 @@ class Cast:
     ) -> Verdict:
         """Return a role's verdict within a chat: by a server's model, else by rule."""
         judge: Judge = RuleJudge()
-        if is_cached(self._build(self.spec(role))):
+        if self.of(role).is_cached:
             judge = LLMJudge(model)
         try:
             return judge.judge(goal, answer, steps)
@@ -175,16 +187,15 @@ class Cast:
         return derive_seed(self._settings.seed, task.id, trial, role)
 
     def _opened(
-        self, role: str, task: Task, trial: int, spec: Any = None, vote: int = 0
+        self, role: str, task: Task, trial: int, given: RunModel | None = None, vote: int = 0
     ) -> ChatModel:
         """Return a role's model, or the one that is given, for one chat."""
-        spec = self.spec(role) if spec is None else spec
-        built = self._build(spec)
-        model = open_model(built, task, trial)
+        asked = self.of(role) if given is None else given
+        model = open_model(asked.model, task, trial)
         if role == "judge":
             model = Admitted(model, self.meter)
-        if not is_cached(built):
-            return self._metered(model, role, spec)
+        if not asked.is_cached:
+            return self._metered(model, role, asked)
         context = {
             "seed": self._settings.seed,
             "task": task.id,
@@ -192,33 +203,60 @@ class Cast:
             "role": role,
             "vote": vote,
         }
-        identity = self.identity_of(spec)
-        cached = CachedModel(model, self._store, identity, self._settings.cache, context)
-        return self._metered(cached, role, spec)
+        cached = CachedModel(model, self._store, asked.identity, self._settings.cache, context)
+        return self._metered(cached, role, asked)
 
-    def _metered(self, model: ChatModel, role: str, spec: Any) -> ChatModel:
-        return Metered(model, self.meter, role, str(self.identity_of(spec).get("model")))
+    def _metered(self, model: ChatModel, role: str, asked: RunModel) -> ChatModel:
+        return Metered(model, self.meter, role, asked.account)
 
-    def _build(self, spec: Any) -> Any:
-        """Return the model of a spec, built once."""
-        key = spec if isinstance(spec, str) else id(spec)
-        if key not in self._built:
-            settings = self._model_settings
-            if is_offline(spec):  # the options are those of the models that have any
-                own = offline_options(spec)
-                options = {k: v for k, v in settings.options.items() if k in own}
-                settings = replace(settings, options=options)
-            # The spec is kept beside its model, so that its id is not given to another object.
-            self._built[key] = (spec, build_model(spec, settings))
-        return self._built[key][1]
 
-    @cached_property
-    def _model_settings(self) -> ModelSettings:
-        return ModelSettings.from_options(
-            self._settings.model_options,
-            base_url=self._settings.base_url,
-            recordings=lambda name: find_recording(name, self._pool),
+def _check_options(main: Flagged, roles: Mapping[str, Any]) -> None:
+    """Raise UsageError where `-M` says of an offline model what it does not know.
+
+    Options hold for `--model` alone; those that another role's model knows stand in its own text.
+    """
+    if not is_offline(main.spec):
+        return
+    name = split_name(main.spec)[0]
+    known = options_of(name) or {}
+    unknown = next((option for option in main.options if option not in known), None)
+    if unknown is None:
+        return
+    for role, spec in _own_texts(roles):
+        raise UsageError(
+            f"-M {unknown}: it holds for --model, and {name} has no such option; write it into the "
+            f"model that is to have it: --role-model {role}={spec},{unknown}=VALUE"
         )
+    raise UnknownNameError(f"option -M of {name}", unknown, known)
+
+
+def check_address_used(settings: RunSettings) -> None:
+    """Raise UsageError where `--base-url` is nobody's, while a role's model has no address.
+
+    Its requests would go to its provider, and whoever gave the address may mean them to stay.
+    """
+    by_words = settings.retriever is None or settings.retriever in _BY_WORDS
+    if not (settings.base_url and is_offline(settings.model) and by_words):
+        return
+    for role, spec in _own_texts(settings.role_models):
+        if "base_url" not in Model(spec).options:
+            raise UsageError(
+                f"--base-url holds for --model, and {settings.model} asks no server; write the "
+                f"address into the role's model: --role-model {role}={spec},"
+                f"base_url={public_url(settings.base_url)}"
+            )
+
+
+def _own_texts(roles: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Yield role and text of each model that is named for a role and is not offline."""
+    for role, given in roles.items():
+        for spec in given if isinstance(given, (list, tuple)) else (given,):
+            if isinstance(spec, str) and not is_offline(spec):
+                yield role, spec
+
+
+_BY_WORDS = ("tfidf", "bm25", "given", "oracle", "random")
+"""Retrievers that ask no server."""
 
 
 def judges_named(given: Any) -> tuple[Any, ...]:
@@ -229,11 +267,23 @@ def judges_named(given: Any) -> tuple[Any, ...]:
     """
     if given is None:
         return ()
-    named = tuple(given) if isinstance(given, (list, tuple)) else (given,)
+    several = tuple(given) if isinstance(given, (list, tuple)) else (given,)
+    named = tuple(Model(spec) if isinstance(spec, str) else spec for spec in several)
     twice = next((spec for n, spec in enumerate(named) if spec in named[:n]), None)
     if twice is not None:
         raise UsageError(f"judge {twice!r} is named twice; let it vote twice by --votes 2")
     return named
+
+
+def judges_under(
+    given: Any, base_url: str | None, options: Mapping[str, Any]
+) -> tuple[Flagged, ...]:
+    """Return judges' models for which `--base-url` and `-M` hold, as for those of `seal score`.
+
+    Raises:
+        UsageError: One is named twice.
+    """
+    return tuple(Flagged(spec, base_url, options) for spec in judges_named(given))
 
 
 _PLAYERS = ("lexical", "oracle", "gold_calls", "random", "recorded", "replay")
@@ -242,7 +292,7 @@ _PLAYERS = ("lexical", "oracle", "gold_calls", "random", "recorded", "replay")
 def is_player(spec: Any, players: Collection[str] = _PLAYERS) -> bool:
     """Tell whether a model plays tasks alone: one of ours by rule, or what an own agent asks."""
     if isinstance(spec, str):
-        return spec.partition(":")[0] in players
+        return split_name(spec)[0] in players
     return bool(getattr(spec, "plays_tasks", False))
 
 

@@ -182,7 +182,11 @@ class Engine:
     @property
     def model_names(self) -> list[str]:
         """The names of all models of the run, as prices name them."""
-        return self._cast.names
+        return self._cast.accounts
+
+    def asked(self) -> list[str]:
+        """Return a line for each model: who is asked, and where; none where nobody is."""
+        return self._cast.asked()
 
     @property
     def judging_threads(self) -> int:

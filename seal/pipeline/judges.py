@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from seal.core.errors import UsageError
 from seal.core.protocols import Judge, Metric
@@ -16,6 +15,7 @@ from seal.evaluation.judges.recorded import UNRECORDED, RecordedJudge
 from seal.evaluation.llm_judge import COMPLETENESS, SOLVABILITY, STAGES, LLMJudge, prompts_digest
 from seal.evaluation.rule_judge import RuleJudge
 from seal.pipeline.cast import Cast
+from seal.pipeline.run_model import RunModel
 
 SOURCES = ("auto", "rule", "llm")
 """Who says what is solved: rules, a model, or a model where one is named."""
@@ -108,7 +108,7 @@ class Judges:
     def by_model(self) -> bool:
         """True where a model judges."""
         source = self._choice.source
-        return source == "llm" or (source == "auto" and bool(self._cast.judge_specs))
+        return source == "llm" or (source == "auto" and bool(self._cast.judge_models))
 
     def of(self, task: Task, trial: int) -> Judge:
         """Return the judge of one chat's pass rate, which may see the goal's gold.
@@ -136,22 +136,25 @@ class Judges:
         votes = self._votes or VOTES[published]
         return Panel(
             tuple(
-                Seat(self._asked(spec, task, trial, vote), self._name(spec), vote)
-                for spec in self._specs
+                Seat(self._asked(judge, task, trial, vote), self._name(judge), vote)
+                for judge in self._models
                 for vote in range(votes)
             )
         )
 
-    def _asked(self, spec: Any, task: Task, trial: int, vote: int) -> LLMJudge:
-        model = self._cast.judge_model(spec, task, trial, vote)
+    def _asked(self, judge: RunModel, task: Task, trial: int, vote: int) -> LLMJudge:
+        model = self._cast.judge_model(judge, task, trial, vote)
         return LLMJudge(model, seed=self._cast.judge_seed(task, trial, vote))
 
-    def _name(self, spec: Any) -> str:
-        return str(self._cast.identity_of(spec).get("model"))
+    def _name(self, judge: RunModel) -> str:
+        """Return the model's name; its whole text where another judge has the same name."""
+        name = judge.identity.get("model")
+        alone = sum(other.identity.get("model") == name for other in self._models) == 1
+        return str(name if alone else judge.spec)
 
     @property
-    def _specs(self) -> tuple[Any, ...]:
-        return self._cast.judge_specs or (self._cast.spec("judge"),)
+    def _models(self) -> tuple[RunModel, ...]:
+        return self._cast.judge_models or (self._cast.of("judge"),)
 
     @property
     def verdicts(self) -> str:
@@ -174,15 +177,15 @@ class Judges:
             return {**told, "judge": RecordedJudge("").identity}
         if not self.by_model:
             return {"judge": RuleJudge().identity, **told}
-        for spec in self._specs:
-            self._cast.check_able("judge", spec)
+        for judge in self._models:
+            self._cast.check_able("judge", judge)
         told |= {} if plain else {"votes": {n: self._votes or VOTES[n] for n in published}}
-        if len(self._specs) > 1:
-            told["panel"] = [self._cast.identity_of(spec) for spec in self._specs]
+        if len(self._models) > 1:
+            told["panel"] = [judge.identity for judge in self._models]
         return {
             "judge": f"llm/{_digest_of(published)[:12]}",
             **told,
-            **self._cast.identity_of(self._specs[0]),
+            **self._models[0].identity,
         }
 
 

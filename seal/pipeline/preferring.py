@@ -24,7 +24,7 @@ from seal.evaluation.preference import (
     preference_identity,
     summarise_pairings,
 )
-from seal.pipeline.cast import Cast
+from seal.pipeline.cast import Cast, judges_under
 from seal.pipeline.judges import check_votes
 from seal.pipeline.places import cache_folder
 from seal.pipeline.preferences import recorded_preferences
@@ -49,6 +49,7 @@ class PreferenceSettings:
     votes: int = 1
     """Of each model on each goal."""
     model_options: Mapping[str, Any] = field(default_factory=dict)
+    """Of these models, and so their server; options of their own go before."""
     base_url: str | None = None
     cache_dir: Path | None = None
     """Where answers are kept; None: the usual place."""
@@ -82,17 +83,17 @@ def win_rate(run: RunFolder, base: RunFolder, settings: PreferenceSettings) -> d
         return {"judge": found.judge(), **told}
     model = settings.judge_model
     asked = RunSettings(
-        role_models={} if model is None else {"judge": model},
-        model_options=settings.model_options,
-        base_url=settings.base_url,
+        role_models={}
+        if model is None
+        else {"judge": judges_under(model, settings.base_url, settings.model_options)},
         seed=seed,
     )
     with Store(cache_folder(settings.cache_dir) / "answers.sqlite") as store:
         cast = Cast(asked, store, None)
-        for spec in cast.judge_specs:
-            cast.check_able("judge", spec)
+        for judge in cast.judge_models:
+            cast.check_able("judge", judge)
         told = _compared(run, base, _asking(_judging(cast, settings.votes)), seed)
-        models = [cast.identity_of(spec) for spec in cast.judge_specs]
+        models = [judge.identity for judge in cast.judge_models]
     name = preference_identity() if models else RulePreference.identity
     votes = settings.votes if models else 0
     return {"judge": {"judge": name, "models": models, "votes": votes}, **told}
@@ -100,16 +101,16 @@ def win_rate(run: RunFolder, base: RunFolder, settings: PreferenceSettings) -> d
 
 def _judging(cast: Cast, votes: int) -> Judging:
     def judges(task: Task, trial: int) -> list[PreferenceJudge]:
-        if not cast.judge_specs:
+        if not cast.judge_models:
             return [RulePreference()]
         return [
             LLMPreference(
                 LLMJudge(
-                    cast.judge_model(spec, task, trial, vote),
+                    cast.judge_model(model, task, trial, vote),
                     seed=cast.judge_seed(task, trial, vote),
                 )
             )
-            for spec in cast.judge_specs
+            for model in cast.judge_models
             for vote in range(votes)
         ]
 

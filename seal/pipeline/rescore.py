@@ -17,7 +17,7 @@ from seal.evaluation import REGISTRY as METRICS
 from seal.evaluation.own_metrics import LeftOut
 from seal.evaluation.rules import rules_named
 from seal.evaluation.scoring import build_metrics, named_metrics
-from seal.pipeline.cast import Cast
+from seal.pipeline.cast import Cast, judges_under
 from seal.pipeline.identity import warnings_of
 from seal.pipeline.journal import Journal
 from seal.pipeline.judges import Judges
@@ -79,9 +79,9 @@ def rescore(
     folder = RunFolder.open(run)
     rules_named(match)
     settings = RunSettings(
-        role_models={} if judge_model is None else {"judge": judge_model},
-        model_options=model_options or {},
-        base_url=base_url,
+        role_models={}
+        if judge_model is None
+        else {"judge": judges_under(judge_model, base_url, model_options or {})},
         judge=judge,
         seed=_part(folder, "seed"),  # the judge's answers are kept under it
     )

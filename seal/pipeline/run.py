@@ -22,6 +22,7 @@ from seal.core.types import Task, Trajectory
 from seal.evaluation import REGISTRY as METRICS
 from seal.evaluation.own_metrics import Guarded, try_metrics
 from seal.evaluation.scoring import build_metrics
+from seal.models import Flagged, bare_name
 from seal.pipeline.engine import Engine
 from seal.pipeline.journal import Journal
 from seal.pipeline.judges import JudgeChoice
@@ -74,6 +75,7 @@ def run(
     resume: bool = False,
     progress: Reporter | None = None,
     only: Collection[str] | None = None,
+    tell: Callable[[str], None] = _LOG.info,
 ) -> RunResult:
     """Play and score tasks.
 
@@ -83,6 +85,8 @@ def run(
         resume: Go on with a run that `out` holds: finished tasks stay, errors are played again.
         progress: Called as chats end.
         only: Ids of the tasks to play, of those that the settings select; None: all of these.
+        tell: Given a line for each model before the first chat: who is asked, and where. There is
+            none where no server is.
 
     Raises:
         UsageError: Settings that cannot be, a folder in use, or other settings than the run's.
@@ -94,7 +98,7 @@ def run(
     folder = RunFolder(out or free_folder(settings))
     report = progress or (lambda state: None)
     budget = budget_of(settings)
-    stopped, summary = _run(settings, folder, resume, report, budget, only)
+    stopped, summary = _run(settings, folder, resume, report, budget, only, tell=tell)
     if settings.baselines and not stopped:
         stopped = _play_baselines(settings, folder, report, budget)
     code = 3 if stopped else int(summary["errors"] > 0)
@@ -109,6 +113,7 @@ def _run(
     budget: Budget,
     only: Collection[str] | None = None,
     earlier: bool = True,
+    tell: Callable[[str], None] = _LOG.debug,
 ) -> tuple[bool, dict[str, Any]]:
     """Play and score; of the tasks whose ids are in `only`, where it is given.
 
@@ -127,6 +132,8 @@ def _run(
             engine.check()
         if budget.max_dollars is not None:
             check_priced(budget.prices, engine.model_names)
+        for line in engine.asked():
+            tell(line)
         folder.path.mkdir(parents=True, exist_ok=True)
         with Lock(folder.path):
             if earlier:
@@ -192,7 +199,8 @@ def free_folder(settings: RunSettings) -> Path:
     """Return the folder of a run that names none: `runs/POOL-MODEL`, numbered where it is taken."""
     pool = settings.pool
     named = pool.name if isinstance(pool, Benchmark) else Path(str(pool)).name
-    name = f"{named}-{name_of(settings.model)}"
+    model = name_of(settings.model)
+    name = f"{named}-{bare_name(model) if isinstance(model, str) else model}"
     slug = re.sub(r"[^A-Za-z0-9._-]+", "_", name).strip("._")[:80] or "run"
     numbered = (Path("runs") / (f"{slug}-{n}" if n else slug) for n in itertools.count())
     return next(path for path in numbered if not path.exists())
@@ -329,7 +337,8 @@ def baselines_of(settings: RunSettings, all_given: bool) -> dict[str, RunSetting
         settings: Of the run.
         all_given: Whether it plays every goal with the tools that the task gives.
     """
-    floor = "random" if settings.model == "lexical" else "lexical"
+    lexical = isinstance(settings.model, str) and bare_name(settings.model) == "lexical"
+    floor = "random" if lexical else "lexical"
     parts = {
         "floor": replace(settings, model=floor),
         "ceiling": replace(
@@ -346,7 +355,7 @@ def baselines_of(settings: RunSettings, all_given: bool) -> dict[str, RunSetting
             roles={role: agent for role, agent in settings.roles.items() if role == USER},
             trials=1,
             baselines=False,
-            model_options=settings.model_options if _measuring(settings) else {},
+            model_options={},
         )
         for name in BASELINES
     }
@@ -367,8 +376,9 @@ def _measuring(settings: RunSettings) -> dict[str, Any]:
     models = {r: m for r, m in settings.role_models.items() if r in ("judge", "simulator", USER)}
     if models.get(USER) == "human":
         del models[USER]
+    main = Flagged(settings.model, settings.base_url, settings.model_options)
     if JudgeChoice.of(settings.judge).source == "llm":
-        models.setdefault("judge", settings.model)
+        models.setdefault("judge", main)
     if settings.simulator == "llm":
-        models.setdefault("simulator", settings.model)
+        models.setdefault("simulator", main)
     return models

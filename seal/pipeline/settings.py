@@ -26,6 +26,7 @@ from seal.core.protocols import (
 from seal.core.registry import check_allowed
 from seal.core.secrets import refuse_secret
 from seal.core.signatures import check_fields
+from seal.models import Flagged, Model
 from seal.pools.benchmark import Benchmark
 from seal.retrievers.specs import RetrieverSpec
 from seal.sandbox import NAMES as SANDBOXES
@@ -36,7 +37,7 @@ Retrieve = Literal["once", "per-step", "on-demand"]
 """When tools are retrieved."""
 Tools = Literal["recorded", "created"]
 Style = Literal["plain", "react"]
-ModelChoice: TypeAlias = str | ChatModel | OpenedPerChat
+ModelChoice: TypeAlias = str | Flagged | ChatModel | OpenedPerChat
 """A model, or its name or dotted path, as `seal.models.build_model` takes it."""
 AgentChoice: TypeAlias = str | Agent | type[Agent]
 TeamChoice: TypeAlias = str | Team | ArrangedTeam
@@ -86,13 +87,16 @@ class RunSettings:
     """A benchmark, the name of one that ships or is installed, or a folder that `seal import`
     wrote."""
     model: ModelChoice = "lexical"
-    """Model of every role that `role_models` does not name."""
+    """Model of every role that `role_models` does not name; options of its own go before those
+    below."""
     role_models: Mapping[str, ModelChoice | Sequence[ModelChoice]] = field(default_factory=dict)
-    """Role, `simulator` or `judge` to its own model; `judge` also to a tuple of several."""
+    """Role, `simulator` or `judge` to its own model, with its own options (`seal.Model`); `judge`
+    also to a tuple of several."""
     model_options: Mapping[str, Any] = field(default_factory=dict)
-    """`-M key=value`."""
+    """`-M key=value`, of `model` and so of the roles that follow it."""
     base_url: str | None = None
-    """Address of an OpenAI-compatible server; None: the provider's own."""
+    """Address of an OpenAI-compatible server, of `model` likewise, and of an embedder of the
+    retriever; None: the provider's own."""
     roles: Mapping[str, AgentChoice | None] = field(default_factory=dict)
     """Role (planner, verifier, checker, user_simulator...) to the agent that plays it instead of
     the team's; None: nobody does."""
@@ -185,6 +189,10 @@ class RunSettings:
         object.__setattr__(self, "cutoffs", tuple(self.cutoffs))
         object.__setattr__(self, "metrics", tuple(self.metrics))
         refuse_secret("", self.model_options, "model_options")
+        for models in (self.model, *self.role_models.values()):
+            for model in models if isinstance(models, (list, tuple)) else (models,):
+                if isinstance(model, str):
+                    Model(model)
         refuse_secret("", self.retriever_options, "retriever_options")
         refuse_secret("", self.world_options, "world_options")
         check_allowed(self.allow_code)

@@ -222,6 +222,9 @@ def test_a_damaged_line_is_named(tmp_path):
         generate(tmp_path / "pool", missions=1, types=("chat",))
 
 
+LOCAL = "openai/x,base_url=http://localhost:1/v1"
+
+
 @pytest.mark.parametrize(
     ("settings", "error", "told"),
     [
@@ -236,6 +239,16 @@ def test_a_damaged_line_is_named(tmp_path):
         ({"simulator": "llm"}, UsageError, "cannot be the simulator"),
         ({"role_models": {"planner": "scripted:x"}}, UsageError, "no model plays it here"),
         ({"model_options": {"top_p": 1}}, UnknownNameError, "top_p"),
+        (
+            {"simulator": "llm", "role_models": {"simulator": LOCAL}, "base_url": "http://a/v1"},
+            UsageError,
+            "--role-model simulator=MODEL,base_url=URL",
+        ),
+        (
+            {"simulator": "llm", "role_models": {"simulator": LOCAL}, "model_options": {"n": 1}},
+            UnknownNameError,
+            "no option -M of grammar 'n'",
+        ),
         ({"wrokers": 1}, UnknownNameError, "Did you mean 'workers'"),
     ],
 )

@@ -109,7 +109,7 @@ def test_model_simulates_once_and_the_cache_answers_from_then_on(tmp_path: Path)
         settings = {
             "model": "openai/x",
             "simulator": "llm",
-            "role_models": {"simulator": "openai/sim"},
+            "role_models": {"simulator": f"openai/sim,base_url={server.url}"},
             "base_url": server.url,
         }
         first = play(pool, tmp_path / "a", trials=2, workers=1, **settings)
@@ -135,7 +135,7 @@ def test_simulator_that_gives_garbage_thrice_answers_with_an_error_that_is_not_k
     settings = {
         "model": "openai/x",
         "simulator": "llm",
-        "role_models": {"simulator": "openai/sim"},
+        "role_models": {"simulator": f"openai/sim,base_url={server.url}"},
         "base_url": server.url,
     }
     for number, name in enumerate(("a", "b"), 1):
@@ -159,7 +159,7 @@ def test_failure_of_the_simulators_server_is_an_error_of_the_task(model_server, 
         tmp_path / "run",
         model="openai/x",
         simulator="llm",
-        role_models={"simulator": "openai/sim"},
+        role_models={"simulator": f"openai/sim,base_url={server.url}"},
         base_url=server.url,
     )
 

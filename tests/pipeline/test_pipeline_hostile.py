@@ -276,7 +276,8 @@ def test_key_reaches_no_file_and_no_message(
 
     server = model_server(script)
     settings = {"model": "openai/x", "base_url": server.url, "model_options": QUICK}
-    roles = {"judge": "openai/y", "simulator": "openai/z"}
+    here = f",base_url={server.url}"
+    roles = {"judge": f"openai/y{here}", "simulator": f"openai/z{here}"}
     result = play(
         pool, tmp_path / "run", simulator="llm", role_models=roles, baselines=True, **settings
     )

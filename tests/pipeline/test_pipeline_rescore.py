@@ -70,8 +70,8 @@ def test_a_model_judges_anew_and_stands_in_the_record(played: Path, model_server
 @pytest.mark.parametrize("seed", [0, 5])
 def test_the_judge_of_the_run_is_found_in_the_cache_under_any_seed(pool, tmp_path, seed):
     with ModelServer(by_server) as server:
-        settings = {"base_url": server.url, "role_models": {"judge": "openai/judge"}}
-        play(pool, tmp_path / "run", model=Weatherman(), seed=seed, **settings)
+        judge = f"openai/judge,base_url={server.url}"
+        play(pool, tmp_path / "run", model=Weatherman(), seed=seed, role_models={"judge": judge})
         before, asked = contents(tmp_path / "run"), len(server.received)
         rescore(tmp_path / "run", judge_model="openai/judge", base_url=server.url)
 

@@ -520,7 +520,7 @@ def test_user_with_a_brief_is_played_by_a_model_of_its_own(model_server, tmp_pat
         pool,
         tmp_path / "run",
         model="openai/x",
-        role_models={"user_simulator": "openai/user"},
+        role_models={"user_simulator": f"openai/user,base_url={server.url}"},
         base_url=server.url,
     )
 
@@ -537,7 +537,8 @@ def test_judge_that_is_the_model_itself_is_warned_of_and_stored(
     server = model_server(by_server)
     settings = {"model": "openai/x", "base_url": server.url}
     itself = play(pool, tmp_path / "a", judge="llm", **settings)
-    other = play(pool, tmp_path / "b", role_models={"judge": "openai/y"}, **settings)
+    judge = f"openai/y,base_url={server.url}"
+    other = play(pool, tmp_path / "b", role_models={"judge": judge}, **settings)
 
     (warning,) = itself.folder.manifest()["warnings"]
     assert warning.startswith("openai/x judges its own answers")

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from servers import Answer, ModelServer, Received
 from small_pools import by_server, many, play, write_pool
 
+import seal
 from seal.cli import main
 from seal.core.errors import DataError, UsageError
 from seal.core.protocols import Completion
@@ -62,13 +63,17 @@ def test_judge_and_simulator_count_and_stand_apart_by_role(
         write_pool(tmp_path / "pool", tasks, TOOLS),
         tmp_path / "run",
         model="openai/player",
-        role_models={"judge": "openai/judge", "simulator": "openai/server"},
+        role_models={
+            "judge": seal.Model("openai/judge", base_url=server.url),
+            "simulator": seal.Model("openai/server", base_url=server.url),
+        },
         simulator="llm",
         base_url=server.url,
     )
     roles = {row["role"]: row for row in done.summary["usage"]["roles"]}
     assert {"judge", "simulator", "execution_manager", "orchestrator", "checker"} == set(roles)
-    assert (roles["judge"]["model"], roles["judge"]["tokens_in"]) == ("openai/judge", 2 * 11)
+    assert roles["judge"]["model"] == f"openai/judge,base_url={server.url}"
+    assert roles["judge"]["tokens_in"] == 2 * 11
     assert roles["simulator"]["tokens_out"] == 2 * 7
     assert sum(row["requests"] for row in roles.values()) == len(server.received)
     spent = spending_of(done.folder.path / "timings.jsonl")
@@ -82,7 +87,7 @@ def test_tokens_of_judges_reach_the_budget_and_a_larger_one_goes_on(
     pool = write_pool(tmp_path / "pool", many(6))
     settings: dict[str, Any] = {
         "model": "openai/player",
-        "role_models": {"judge": "openai/judge"},
+        "role_models": {"judge": f"openai/judge,base_url={server.url}"},
         "base_url": server.url,
         "workers": 1,
     }
@@ -136,7 +141,7 @@ def test_baselines_share_the_budget(tmp_path: Path, model_server: Start) -> None
     server = model_server(by_server)
     pool = write_pool(tmp_path / "pool", many(3))
     settings: dict[str, Any] = {
-        "role_models": {"judge": "openai/judge"},
+        "role_models": {"judge": f"openai/judge,base_url={server.url}"},
         "base_url": server.url,
         "workers": 1,
         "baselines": True,
@@ -197,7 +202,7 @@ def test_scoring_again_tells_what_the_new_judge_took(tmp_path: Path, model_serve
 
 def test_dollars_need_a_price_of_every_model(tmp_path: Path) -> None:
     pool = write_pool(tmp_path / "pool")
-    with pytest.raises(UsageError, match=r"no price of 'openai/mine'.*--prices FILE"):
+    with pytest.raises(UsageError, match=r"no price of 'openai/mine,base_url=.*--prices FILE"):
         play(
             pool,
             tmp_path / "run",
@@ -297,7 +302,8 @@ def test_a_dry_run_asks_nobody_and_writes_nothing(
 def test_the_plan_meets_what_the_run_asks(tmp_path: Path, model_server: Start) -> None:
     server = model_server(by_server)
     pool = write_pool(tmp_path / "pool", many(44))
-    settings: dict[str, Any] = {"model": "openai/player", "role_models": {"judge": "openai/j"}}
+    judge = f"openai/j,base_url={server.url}"
+    settings: dict[str, Any] = {"model": "openai/player", "role_models": {"judge": judge}}
     planned = plan(RunSettings(pool=pool, baselines=False, **settings))
     assert (planned["chats"], planned["rehearsed"]) == (44, 40)
     play(pool, tmp_path / "run", base_url=server.url, **settings)

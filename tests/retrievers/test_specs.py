@@ -41,6 +41,11 @@ def test_what_is_no_json_scalar_is_its_text(value):
     assert parse_spec(f"tfidf,name={value}").options == {"name": value}
 
 
+def test_a_comma_in_quotes_ends_no_value():
+    assert parse_spec('tfidf, name="a,b" ,k1=2').options == {"name": "a,b", "k1": 2}
+    assert parse_spec('tfidf,name="a"b,k1=2').options == {"name": '"a"b', "k1": 2}
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
@@ -105,7 +110,7 @@ VALUES = st.one_of(
     st.booleans(),
     st.integers(),
     st.floats(allow_nan=False, allow_infinity=False),
-    st.text(string.ascii_letters + string.digits + ".:/ =-").map(str.strip),
+    st.text(string.ascii_letters + string.digits + '.:/ =-,"[{}]'),
 )
 
 

@@ -52,10 +52,13 @@ def fill(
     from seal.pipeline.filling import fill_cache
     from seal.pipeline.settings import RunSettings
 
+    models = pairs("--role-model", role_model)
     settings = RunSettings(
         pool=pool,
         simulator=simulator,
-        role_models=pairs("--role-model", role_model),
+        # The one model here, so that --base-url and -M hold for it.
+        model=models.pop("simulator", "lexical"),
+        role_models=models,
         model_options=typed_pairs("--model-option", model_option),
         base_url=base_url,
         seed=seed,

@@ -14,7 +14,8 @@ if TYPE_CHECKING:
 app = new_app()
 
 _MEANING = {
-    "openai": "openai/MODEL: OpenAI, or with --base-url any server that speaks its protocol",
+    "openai": "openai/MODEL: OpenAI, or any server that speaks its protocol: "
+    "openai/MODEL,base_url=URL",
     "gemini": "gemini/MODEL: Google; needs the extra gemini",
     "lexical": "no model: matches words, fills arguments from the text; the floor",
     "oracle": "plays the reference or the gold calls; the ceiling",
@@ -43,7 +44,7 @@ def command(context: typer.Context, json: Json = False) -> int:
 
 @app.command()
 def probe(
-    model: Annotated[str, typer.Argument(metavar="MODEL", help="PROVIDER/MODEL; `seal models`.")],
+    model: Annotated[str, typer.Argument(metavar="MODEL", help="PROVIDER/MODEL[,KEY=VALUE...].")],
     model_option: ModelOptions = None,
     base_url: BaseUrl = None,
     json: Json = False,

@@ -53,6 +53,8 @@ def command(
     """
     if into.resume and into.out is None:
         raise UsageError("--resume needs the folder of the run to go on with: give --out RUN")
+    from seal.pipeline.cast import check_address_used
+
     ks = whole(retriever.top_k)
     swept = pools.pool_sizes is not None or len(ks) > 1
     if not swept:
@@ -64,6 +66,7 @@ def command(
         top_k=ks[0],
         baselines=baselines and not (swept and _source(context, "baselines") == "DEFAULT"),
     )
+    check_address_used(settings)
     if into.dry_run:
         if swept:
             raise UsageError("--dry-run plans one run: leave --pool-sizes and further K out")
@@ -131,7 +134,7 @@ def _play(settings: RunSettings, out: Path, resume: bool, result: Output) -> int
     if resume and not (out / "run.json").is_file():
         tell(f"{out} holds no run to go on with: a new one begins there")
     with progress() as advance:
-        played = run(settings, out, resume, lambda p: advance(p.stage, p.done, p.total))
+        played = run(settings, out, resume, lambda p: advance(p.stage, p.done, p.total), tell=tell)
     folder = played.folder
     report = write_report([folder], folder.report_path)
     result.result({"run": str(folder.path), **played.summary})

@@ -14,12 +14,14 @@ from seal.generation.missions.scenes import Assignment, Speakers
 from seal.generation.missions.settings import GRAMMAR, ROLES, MissionSettings
 from seal.models import (
     CachedModel,
+    Flagged,
     ModelSettings,
     build_model,
     is_cached,
     is_offline,
     model_identity,
     open_model,
+    split_name,
 )
 from seal.simulator_cache.simulators import SimulatorSetup, build_simulator
 
@@ -41,9 +43,7 @@ class Crew:
     def __init__(self, settings: MissionSettings, tools: Mapping[str, Tool], store: Store) -> None:
         self._settings = settings
         self._store = store
-        self._model_settings = ModelSettings.from_options(
-            settings.model_options, base_url=settings.base_url
-        )
+        self._main = Flagged(settings.model, settings.base_url, settings.model_options)
         self._built = {role: self._build(role) for role in self._roles()}
         self._check_used()
         self.speakers = self._speakers()
@@ -90,25 +90,36 @@ class Crew:
                     f"--role-model {role}: no model plays it here, for without --model a grammar "
                     f"speaks for all roles, and --simulator answers; give {repair} too"
                 )
-        if self._settings.model_options and not self._built:
+        if self._built.keys() - self._settings.role_models.keys():
+            return
+        if self._settings.base_url and self._built:
+            role = next(iter(self._built))
+            raise UsageError(
+                f"--base-url holds for --model, and {self._settings.model} asks no server; write "
+                f"the address into the role's model: --role-model {role}=MODEL,base_url=URL"
+            )
+        if self._settings.model_options:
             option = next(iter(self._settings.model_options))
             raise UnknownNameError(f"option -M of {self._settings.model}", option, ())
 
-    def _spec(self, role: str) -> Any:
-        return self._settings.role_models.get(role, self._settings.model)
+    def _asked(self, role: str) -> Flagged:
+        """Return a role's model; no flag holds for one that was named for the role."""
+        own = self._settings.role_models
+        return Flagged.of(own[role]) if role in own else self._main
 
     def _build(self, role: str) -> Any:
-        spec = self._spec(role)
-        if isinstance(spec, str) and spec.partition(":")[0] in (*_PLAYERS, GRAMMAR):
+        asked = self._asked(role)
+        spec = asked.spec
+        if isinstance(spec, str) and split_name(spec)[0] in (*_PLAYERS, GRAMMAR):
             raise UsageError(
                 f"{spec!r} cannot be the {role}, who writes: name a model that does with "
                 f"--model MODEL or --role-model {role}=MODEL"
             )
-        settings = ModelSettings() if is_offline(spec) else self._model_settings
-        return build_model(spec, settings)
+        return build_model(spec, ModelSettings() if is_offline(spec) else asked.settings())
 
     def _identity(self, role: str) -> dict[str, JSON]:
-        return model_identity(self._spec(role), self._model_settings, self._built[role])
+        asked = self._asked(role)
+        return model_identity(asked.spec, asked.settings(), self._built[role])
 
     def _speakers(self) -> Speakers:
         if self._settings.model == GRAMMAR:

@@ -1,9 +1,11 @@
 """Prices of models: a dated table that ships with the package, and files that go before it.
 
 A file is a JSON object: `{"date": "2026-03-01", "source": "...", "models": {"openai/x": {"in": 2.5,
-"out": 10}}}`, in US dollars for a million tokens. A model is named as `--model` names it, whatever
-server answers; a name that ends in a date, such as openai/gpt-4o-2024-08-06, has the price of the
-name without it unless it has its own.
+"out": 10}}}`, in US dollars for a million tokens. A model is named as `--model` names it, without
+options. One that another server than the provider's own plays is named with its address too,
+`openai/x,base_url=http://localhost:8000/v1`; in a file of yours either name counts, the longer
+one first, and no shipped price does. A name that ends in a date, such as
+openai/gpt-4o-2024-08-06, has the price of the name without it unless it has its own.
 """
 
 from __future__ import annotations
@@ -11,7 +13,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from importlib.resources import files
 from pathlib import Path
@@ -20,7 +22,7 @@ from typing import Any
 import orjson
 
 from seal.core.errors import DataError, UsageError, shortened
-from seal.models import is_offline
+from seal.models import bare_name, is_offline
 
 MILLION = 1_000_000
 _DATED = re.compile(r"-\d{4}-\d{2}-\d{2}$")
@@ -52,10 +54,16 @@ class PriceTable:
     """ISO 8601."""
     source: str
     models: Mapping[str, Price]
+    elsewhere: bool = True
+    """Whether a price holds at any server; False: at the provider's own endpoint alone."""
 
     def of(self, model: str) -> Price | None:
-        """Return the price of a model, or of its name without a date."""
-        return self.models.get(model) or self.models.get(_DATED.sub("", model))
+        """Return the price of a model (`models.account_of`), or of its name without a date."""
+        name = bare_name(model)
+        if name != model and not self.elsewhere:
+            return None
+        names = (model, name, _DATED.sub("", name))
+        return next((self.models[one] for one in names if one in self.models), None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +81,8 @@ class Prices:
         """
         shipped = files(__package__) / "prices.json"
         own = [] if file is None else [_read(file)]
-        return cls((*own, _table(orjson.loads(shipped.read_bytes()), "the shipped prices")))
+        ours = _table(orjson.loads(shipped.read_bytes()), "the shipped prices")
+        return cls((*own, replace(ours, elsewhere=False)))
 
     def of(self, model: str) -> Price | None:
         """Return a model's price; None: no table has one. Models that send no request are free."""

@@ -20,7 +20,7 @@ from seal.core.protocols import ChatModel, Completion, Request
 from seal.core.types import Task
 from seal.evaluation.llm_judge import COMPLETENESS, prompt
 from seal.evaluation.scoring import default_metrics, score_trajectory
-from seal.models import is_offline
+from seal.models import Flagged, bare_name, is_offline
 from seal.models.gold_calls import GoldCalls
 from seal.models.lexical import Lexical
 from seal.models.presentation import Presentation, presented
@@ -46,14 +46,14 @@ class Rehearsed:
     """Stands in for a model that would be asked.
 
     Args:
-        name: The model's, as prices name it.
+        model: That model.
         how: How it would be shown tools and results.
     """
 
     cached = True
 
-    def __init__(self, name: str, how: Presentation) -> None:
-        self.identity = {"model": name}
+    def __init__(self, model: Flagged, how: Presentation) -> None:
+        self.identity = named(model)
         self._how = how
 
     def open(self, task: Task, trial: int) -> RehearsedChat:
@@ -101,13 +101,13 @@ class RehearsedSimulator:
     """Stands in for the simulator's model.
 
     Args:
-        name: The model's, as prices name it.
+        model: That model.
     """
 
     cached = True
 
-    def __init__(self, name: str) -> None:
-        self.identity = {"model": name}
+    def __init__(self, model: Flagged) -> None:
+        self.identity = named(model)
 
     def complete(self, request: Request) -> Completion:
         """Return an answer of usual length with an estimated usage."""
@@ -164,27 +164,30 @@ def _acted(settings: RunSettings, cache: Path) -> RunSettings:
     format, messages = settings.play.format, settings.tool_messages
     how = Presentation(format, messages)
 
-    def acted(spec: Any) -> Any:
-        asks = spec == "human" or not is_offline(spec)
-        return Rehearsed(model_name(spec), how) if asks else spec
+    def acted(model: Any) -> Any:
+        flagged = Flagged.of(model)
+        asks = flagged.spec == "human" or not is_offline(flagged.spec)
+        return Rehearsed(flagged, how) if asks else flagged.spec
 
+    main = Flagged(settings.model, settings.base_url, settings.model_options)
     judges = judges_named(settings.role_models.get("judge"))
     if not judges and JudgeChoice.of(settings.judge).source == "llm":
-        judges = (settings.model,)
+        judges = (main,)
     models = {role: acted(m) for role, m in settings.role_models.items() if role != "judge"}
     if judges:
         models["judge"] = tuple(map(acted, judges))
     simulator = settings.simulator if isinstance(settings.simulator, str) else "template"
     parts = set(simulator.split("+"))
     if "llm" in parts:
-        asked = settings.role_models.get("simulator", settings.model)
-        models["simulator"] = RehearsedSimulator(model_name(asked))
+        asked = settings.role_models.get("simulator", main)
+        models["simulator"] = RehearsedSimulator(Flagged.of(asked))
     elif not parts <= _OFFLINE_SIMULATORS:
         simulator = "template"
     offline = settings.retriever is None or settings.retriever in _OFFLINE_RETRIEVERS
     return replace(
         settings,
-        model=acted(settings.model),
+        model=acted(main),
+        base_url=None,
         role_models=models,
         simulator=simulator,
         retriever=settings.retriever if offline else "tfidf",
@@ -199,6 +202,8 @@ def _acted(settings: RunSettings, cache: Path) -> RunSettings:
     )
 
 
-def model_name(spec: Any) -> str:
-    """Return a model's name as prices name it."""
-    return str(name_of(spec))
+def named(model: Flagged) -> dict[str, str]:
+    """Return what a record would say of a model: its name, and where it is asked if told."""
+    spec, url = model.spec, model.settings().base_url
+    name = bare_name(spec) if isinstance(spec, str) else str(name_of(spec))
+    return {"model": name} | ({"base_url": url} if url else {})

@@ -1,0 +1,114 @@
+"""A plug-in's name with its options in one text: `dense,model=all-MiniLM-L6-v2,index=hnsw`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from math import isfinite
+from typing import Any, NoReturn
+
+from seal.core.errors import UsageError
+
+
+def _refuse(constant: str) -> NoReturn:
+    raise ValueError(f"{constant} is no JSON number")
+
+
+_JSON = json.JSONDecoder(parse_constant=_refuse)
+
+
+@dataclass(frozen=True, slots=True)
+class Notation:
+    """How the specs of one kind of plug-in are written: `NAME[,KEY=VALUE...]`."""
+
+    kind: str
+    """What is named, for messages: "retriever"."""
+    example: str
+    structured: bool = False
+    """True where JSON lists and objects are values; else they are texts."""
+
+    def parse(self, text: str) -> tuple[str, dict[str, Any]]:
+        """Return the name and the options that a text says.
+
+        A value that is a JSON scalar (`3`, `0.5`, `true`, `null`, `"3"`) is that, any other its
+        text. A comma within a JSON value (`"a,b"`, `["a","b"]`) ends nothing.
+
+        Raises:
+            UsageError: The name or a key is empty, or a key stands twice or has no `=`.
+        """
+        name, *words = _words(text)
+        if not name:
+            raise UsageError(
+                f"{self.kind} {text!r} has no name; write NAME[,KEY=VALUE...]: {self.example}"
+            )
+        options: dict[str, Any] = {}
+        for word in words:
+            key, equals, value = (part.strip() for part in word.partition("="))
+            if not equals or not key:
+                raise UsageError(
+                    f"{self.kind} {name!r}: {word!r} is no KEY=VALUE; write {self.example}, and "
+                    'put a value that holds a comma in quotes: KEY="VALUE"'
+                )
+            if key in options:
+                raise UsageError(f"{self.kind} {name!r}: {key} stands twice; keep one of them")
+            options[key] = self.value(value)
+        return name, options
+
+    def value(self, text: str) -> Any:
+        """Return what the text of a value says."""
+        try:
+            value = _JSON.decode(text)
+        except ValueError:
+            return text
+        nested = isinstance(value, (list, dict)) and not self.structured
+        endless = isinstance(value, float) and not isfinite(value)
+        return text if nested or endless else value
+
+    def text(self, name: str, options: Mapping[str, Any]) -> str:
+        """Return the spec as `parse` reads it, options in the order of their names.
+
+        A value that is no JSON stands as its name.
+        """
+        return ",".join([name, *(f"{k}={self._text(v)}" for k, v in sorted(options.items()))])
+
+    def _text(self, value: Any) -> str:
+        if isinstance(value, str):
+            plain = "," not in value and self.value(value.strip()) == value
+            return value if plain else json.dumps(value, ensure_ascii=False)
+        nested = self.structured and isinstance(value, (list, tuple, Mapping))
+        if nested or value is None or isinstance(value, (bool, int, float)):
+            return json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+        return name_of(value)
+
+
+def name_of(thing: Any) -> str:
+    """Return a text that stands for an object: its identity, else its name, else its class's."""
+    return str(
+        getattr(thing, "identity", "") or getattr(thing, "__qualname__", type(thing).__name__)
+    )
+
+
+def _words(text: str) -> Iterator[str]:
+    """Yield what stands between commas, without blanks around it."""
+    start = 0
+    while start <= len(text):
+        end = _end(text, start)
+        yield text[start:end].strip()
+        start = end + 1
+
+
+def _end(text: str, start: int) -> int:
+    """Return where the word that begins at `start` ends: at a comma, or with the text."""
+    comma = text.find(",", start)
+    comma = len(text) if comma < 0 else comma
+    equals = text.find("=", start, comma)
+    value = text[equals + 1 :].lstrip() if equals >= 0 else ""
+    if not value.startswith(('"', "[", "{")):
+        return comma
+    try:
+        _, length = _JSON.raw_decode(value)
+    except ValueError:
+        return comma
+    end = len(text) - len(value[length:].lstrip())
+    return end if end == len(text) or text[end] == "," else comma

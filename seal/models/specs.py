@@ -1,0 +1,177 @@
+"""A model with its options in one text: `openai/qwen3,base_url=http://localhost:8000/v1`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+from urllib.parse import parse_qsl, urlsplit
+
+from seal.core.addresses import BASE_URL, check_url, public_url
+from seal.core.canonical import normalise
+from seal.core.errors import OptionError, UnknownNameError, UsageError
+from seal.core.protocols import Lookup
+from seal.core.secrets import refuse_secret
+from seal.core.specs import Notation
+from seal.models.fields import BODY, SETTINGS, fits, options_of
+from seal.models.settings import ModelSettings
+
+NOTATION = Notation(
+    "model", "openai/qwen3,base_url=http://localhost:8000/v1,max_tokens=1024", structured=True
+)
+_OWN_ADDRESS = "the model's option base_url="
+"""Where the address of a model's own server is given, for messages."""
+_WHOLE = ("scripted:", "recorded:", "replay:")
+"""Names that end in a path, which may hold a comma; these models have no options."""
+_VARIABLE = re.compile(r"[A-Z_][A-Z0-9_]*")
+"""LOCAL_KEY; not sk-Ab3, for a key must not be taken for the name of one."""
+
+
+class Model(str):
+    """A model with options of its own: the text `NAME[,KEY=VALUE...]`, options sorted by name.
+
+    It is that text, so it stands wherever a model's name does, equals the text, and is as constant.
+
+    Args:
+        name: `provider/model`, an offline model or a dotted path; or a text with options.
+        base_url: Address of its server; None: the provider's own.
+        key_env: Environment variable that holds the key; None: the provider's usual one.
+        **options: `timeout_s`, `max_tries`, `temperature`...: settings, and fields of the request,
+            such as `max_tokens`. JSON each; a field that is None is left out of the request. Of a
+            model of yours, whatever it takes.
+
+    Raises:
+        UnknownNameError: No such option; names the closest.
+        UsageError: An option stands twice, has a value that it cannot have, or holds a key.
+    """
+
+    __slots__ = ()
+
+    def __new__(
+        cls,
+        name: str,
+        *,
+        base_url: str | None = None,
+        key_env: str | None = None,
+        **options: Any,
+    ) -> Model:
+        """Return the model; a text that is one already is read again."""
+        what, own = _parsed(name)
+        named = {"base_url": base_url, "key_env": key_env}
+        given = {key: value for key, value in named.items() if value is not None} | options
+        if twice := sorted(own.keys() & given):
+            raise UsageError(f"model {what!r}: {twice[0]} stands twice; keep one of them")
+        found = own | given
+        _check(what, found)
+        return super().__new__(cls, NOTATION.text(what, found))
+
+    @property
+    def name(self) -> str:
+        """The name without options."""
+        return _parsed(self)[0]
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """The options by name."""
+        return _parsed(self)[1]
+
+    def __repr__(self) -> str:
+        return f"Model({str(self)!r})"
+
+
+def _parsed(text: str) -> tuple[str, dict[str, Any]]:
+    return (text, {}) if text.startswith(_WHOLE) else NOTATION.parse(text)
+
+
+def bare_name(text: str) -> str:
+    """Return a model's name without its options, whether or not these can be."""
+    return text if text.startswith(_WHOLE) else text.partition(",")[0].strip()
+
+
+def settings_of(spec: Any, settings: ModelSettings) -> ModelSettings:
+    """Return the settings of a model: its own options before the given settings.
+
+    Args:
+        spec: A text with or without options; anything else has none.
+        settings: As the flags have them.
+    """
+    if not isinstance(spec, str):
+        return settings
+    model = Model(spec)
+    options = model.options
+    if model.name.startswith("openai/"):
+        options |= options.pop(BODY, None) or {}
+    if "base_url" in options:
+        settings = replace(settings, address_from=_OWN_ADDRESS)
+    return settings.told(options) if options else settings
+
+
+@dataclass(frozen=True, slots=True)
+class Flagged:
+    """A model and what the flags `--base-url` and `-M` say of it, where they hold for it."""
+
+    spec: Any
+    """A text with or without options, or a model."""
+    base_url: str | None = field(default=None, repr=False)
+    options: Mapping[str, Any] = field(default_factory=dict)
+    address_from: str = field(default=BASE_URL, compare=False)
+
+    @classmethod
+    def of(cls, spec: Any) -> Flagged:
+        """Return a model that was named by itself, for which no flag holds."""
+        return spec if isinstance(spec, Flagged) else cls(spec, address_from=_OWN_ADDRESS)
+
+    def settings(self, recordings: Callable[[str], Lookup] | None = None) -> ModelSettings:
+        """Return how it is asked.
+
+        Raises:
+            UsageError: An option that it cannot have.
+        """
+        told = ModelSettings.from_options(
+            self.options, base_url=self.base_url, recordings=recordings
+        )
+        return settings_of(self.spec, replace(told, address_from=self.address_from))
+
+
+def _check(name: str, options: Mapping[str, Any]) -> None:
+    """Raise where a model cannot have these options."""
+    place = f"model {name}"
+    if "base_url" in options:
+        _check_address(options["base_url"], f"{place}: base_url")
+    refuse_secret("", options, place)
+    variable = options.get("key_env")
+    if variable is not None and not (
+        isinstance(variable, str) and _VARIABLE.fullmatch(variable)
+    ):  # the value is not repeated: it may be a key
+        raise OptionError(
+            f"{place}: key_env takes the name of an environment variable that holds the key, in "
+            "capitals, such as LOCAL_KEY; never the key"
+        )
+    known = options_of(re.split("[/:]", name)[0])
+    for option, value in options.items():
+        if known is not None and option not in known:
+            raise UnknownNameError(f"option of {place}", option, known)
+        kind = (SETTINGS if known is None else known).get(option)
+        if kind is not None and value is not None and not fits(value, kind):
+            raise OptionError(f"{place}: {option}={value!r}: expected {kind}")
+        try:
+            normalise(value)
+        except (TypeError, ValueError):
+            raise OptionError(
+                f"{place}: {option} is a {type(value).__name__}: expected JSON"
+            ) from None
+
+
+def _check_address(url: Any, setting: str) -> None:
+    """Raise where an address is none, or holds what no file may: a spec is written to files."""
+    if not isinstance(url, str):
+        raise OptionError(f"{setting}={url!r}: expected an address in a text")
+    check_url(url, setting)
+    parts = urlsplit(url)
+    if "@" in parts.netloc:
+        raise OptionError(
+            f"{setting} {public_url(url)!r} holds a user or a password: write the address without "
+            "them, and name the variable that holds the server's key by key_env=VARIABLE"
+        )
+    refuse_secret("", dict(parse_qsl(parts.query)), setting)

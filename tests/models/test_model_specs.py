@@ -1,0 +1,160 @@
+"""Models named with options of their own, in a text and in Python."""
+
+import pickle
+import string
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import seal
+from seal.core.errors import SealError
+from seal.models import (
+    Flagged,
+    ModelSettings,
+    account_of,
+    bare_name,
+    build_model,
+    is_offline,
+    model_identity,
+    shown_at,
+)
+
+LOCAL = "http://localhost:8000/v1"
+KEY = "sk-" + "a" * 24
+
+
+def test_a_model_is_its_text() -> None:
+    model = seal.Model("openai/x", base_url=LOCAL, max_tokens=1024, key_env="LOCAL_KEY")
+    text = f"openai/x,base_url={LOCAL},key_env=LOCAL_KEY,max_tokens=1024"
+    assert model == text
+    assert (str(model), repr(model), hash(model)) == (text, f"Model({text!r})", hash(text))
+    assert (model.name, model.options["max_tokens"]) == ("openai/x", 1024)
+    assert seal.Model(f"openai/x,max_tokens=1024, key_env=LOCAL_KEY,base_url={LOCAL}") == model
+    assert pickle.loads(pickle.dumps(model)) == model
+    with pytest.raises(AttributeError):
+        model.name = "openai/y"  # type: ignore[misc]
+
+
+JSON_VALUES: Any = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(string.printable),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text("ab"), inner, max_size=3),
+    max_leaves=6,
+)
+
+
+@given(st.dictionaries(st.text("abcdef_", min_size=1), JSON_VALUES, max_size=4))
+def test_any_option_is_read_back_from_the_text(options: dict[str, Any]) -> None:
+    model = seal.Model("my_lab.models:Mine", **options)
+    assert seal.Model(str(model)).options == options
+    assert str(seal.Model(str(model))) == str(model)
+
+
+def test_the_text_holds_settings_fields_and_those_of_one_server() -> None:
+    model = seal.Model("openai/x", timeout_s=3, stop=["a", "b"], extra_body={"min_p": 0.1})
+    settings = Flagged.of(model).settings()
+    assert settings.timeout_s == 3
+    assert settings.options == {"stop": ["a", "b"], "min_p": 0.1}
+
+
+def test_own_options_go_before_those_of_the_flags() -> None:
+    flags = Flagged("openai/x,max_tokens=5,base_url=http://a/v1", LOCAL, {"max_tokens": 9, "n": 1})
+    settings = flags.settings()
+    assert (settings.base_url, settings.options) == ("http://a/v1", {"max_tokens": 5, "n": 1})
+
+
+def test_flags_and_options_that_say_the_same_are_one_identity() -> None:
+    by_flags = ModelSettings.from_options({"max_tokens": 5}, base_url=LOCAL)
+    model = f"openai/x,max_tokens=5,base_url={LOCAL}"
+    assert model_identity(model, None, build_model(model)) == model_identity(
+        "openai/x", by_flags, build_model("openai/x", by_flags)
+    )
+    assert model_identity("lexical,slips=0.5") == {"model": "lexical", "options": {"slips": 0.5}}
+
+
+def test_a_path_may_hold_a_comma() -> None:
+    assert bare_name("replay:runs/a,b") == "replay:runs/a,b"
+    assert is_offline("scripted:a,b=c.jsonl")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("openai/x,max_tokns=5", r"no option of model openai/x 'max_tokns'.*mean 'max_tokens'\?"),
+        ("openai/x,base_ulr=http://a/v1", r"Did you mean 'base_url'\?"),
+        ("gemini/x,max_tokens=5", r"Did you mean 'max_output_tokens'\?"),
+        ("lexical,slip=0.5", r"no option of model lexical 'slip'.*Did you mean 'slips'\?"),
+        ("oracle,slips=0.5", "no option of model oracle 'slips'; known: none"),
+        ("openai/x,max_tokens=5,max_tokens=6", "max_tokens stands twice; keep one"),
+        ("openai/x,max_tokens", "'max_tokens' is no KEY=VALUE; write openai/qwen3"),
+        (",max_tokens=5", "has no name; write NAME"),
+        ("openai/x,base_url=localhost:8000", "base_url '.*': expected an address such as http"),
+        ("openai/x,base_url=8000", "base_url=8000: expected an address in a text"),
+        ("openai/x,base_url=http://me:secret@a/v1", "holds a user or a password: .*key_env="),
+        ("openai/x,base_url=http://secret@a/v1", "holds a user or a password: .*key_env="),
+        ("openai/x,base_url=http://a/v1?api_key=secret", "base_url: api_key looks like a key"),
+        ("openai/x,api_key=secret", "model openai/x: api_key looks like a key of a service"),
+        (f"openai/x,user={KEY}", "user looks like a key"),
+        (f"openai/x,key_env={KEY}", "key_env looks like a key"),
+        ("openai/x,key_env=secret", "key_env takes the name of an environment variable"),
+        ("openai/x,max_tokens=many", "max_tokens='many': expected a whole number"),
+        ("openai/x,max_tokens=1.5", "max_tokens=1.5: expected a whole number"),
+        ("openai/x,max_tokens=true", "max_tokens=True: expected a whole number"),
+        ("openai/x,timeout_s=soon", "timeout_s='soon': expected a number"),
+        ("openai/x,extra_body=1", "extra_body=1: expected an object"),
+        ("lexical,slips=often", "slips='often': expected a number"),
+    ],
+)
+def test_a_text_that_is_no_model_is_refused_in_a_line(text: str, message: str) -> None:
+    for action in (seal.Model, build_model, lambda model: seal.RunSettings(model=model)):
+        with pytest.raises(SealError, match=message) as caught:
+            action(text)
+        said = str(caught.value)
+        assert "\n" not in said
+        assert "secret" not in said.replace("secret,", "")
+        assert KEY not in said
+
+
+def test_an_option_that_stands_twice_in_python_is_refused() -> None:
+    with pytest.raises(SealError, match="model 'openai/x': max_tokens stands twice"):
+        seal.Model("openai/x,max_tokens=5", max_tokens=6)
+    with pytest.raises(SealError, match="expected a text or a list"):
+        seal.Model("openai/x", stop={"a"})
+
+
+def test_a_key_variable_that_is_not_set_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("LOCAL_KEY", raising=False)
+    text = f"openai/x,base_url={LOCAL},key_env=LOCAL_KEY"
+    with pytest.raises(SealError, match="variable LOCAL_KEY of key_env is not set; export LOCAL"):
+        build_model(text)
+    monkeypatch.setenv("LOCAL_KEY", "k")
+    build_model(text)
+
+
+def test_a_model_that_is_built_takes_no_options() -> None:
+    with pytest.raises(SealError, match="it is built already and takes no options"):
+        build_model(f"{__name__}:Silent,depth=3")
+
+
+class Silent:
+    """A model that is built without arguments."""
+
+    def complete(self, request: Any) -> Any:
+        raise AssertionError
+
+
+def test_what_is_asked_elsewhere_has_its_address_in_its_account(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
+    assert account_of("openai/x", None) == "openai/x"
+    assert account_of("openai/x", "https://api.openai.com/v1") == "openai/x"
+    assert shown_at("openai/x", None) == "openai/x at api.openai.com"
+    for url in (LOCAL, "http://api.openai.com/v1", "https://api.openai.com.evil.test/v1"):
+        assert account_of("openai/x", url) == f"openai/x,base_url={url}"
+        assert shown_at("openai/x", url) == f"openai/x at {url}"
+    assert account_of("openai/x", "http://me:secret@a/v1?k=v") == "openai/x,base_url=http://a/v1"
+    monkeypatch.setenv("OPENAI_BASE_URL", LOCAL)
+    assert account_of("openai/x", None) == f"openai/x,base_url={LOCAL}"
+    assert shown_at("my_lab:Mine", None) == account_of("my_lab:Mine", None) == "my_lab:Mine"
