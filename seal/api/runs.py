@@ -6,11 +6,11 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
-from seal.api.settings import Bench, DrawingOptions, RunOptions, SweepOptions
+from seal.api.settings import Bench, DrawingOptions, RunOptions, SweepOptions, settings_of
 from seal.core.errors import UsageError
 from seal.core.signatures import checked
 from seal.pipeline.drawing import Size
-from seal.pipeline.settings import RetrieverChoice, RunSettings
+from seal.pipeline.settings import RetrieverChoice
 
 if TYPE_CHECKING:
     from seal.pipeline.ablation.ablate import AblationResult
@@ -47,7 +47,7 @@ def run(
     """
     from seal.pipeline.run import run as play
 
-    asked = RunSettings(pool=bench, **options)
+    asked = settings_of(bench, options)
     return play(asked, None if out is None else Path(out), resume, progress)
 
 
@@ -69,7 +69,7 @@ def plan_run(bench: Bench = "sample", **options: Unpack[RunOptions]) -> dict[str
     """
     from seal.pipeline.spending.plan import plan
 
-    return plan(RunSettings(pool=bench, **options))
+    return plan(settings_of(bench, options))
 
 
 @checked
@@ -119,7 +119,7 @@ def sweep(
     ks = (top_k,) if isinstance(top_k, int) else tuple(top_k)
     asked = SweepSettings(pool_sizes=pool_sizes, top_k=ks, **drawing)
     played = play(
-        RunSettings(pool=bench, **{"baselines": False, **others}),
+        settings_of(bench, others, baselines=False),
         asked,
         None if out is None else Path(out),
         resume,
@@ -191,8 +191,7 @@ def ablate(
     if varied and varied in options:
         repair = ": name several by `retrievers`" if varied == "retriever" else ": leave it out"
         raise UsageError(f"{varied} is what the ablation {what} varies{repair}")
-    options.setdefault("baselines", False)
-    asked = RunSettings(pool=bench, **options)
+    asked = settings_of(bench, options, baselines=False)
     place = None if out is None else Path(out)
     played = play(what, asked, retrievers, place, resume, progress, ablated_roles)
     played.content["notes"] += write_ablation(played.content, played.folder)

@@ -20,8 +20,10 @@ from seal.pipeline.settings import (
     History,
     MetricChoice,
     ModelChoice,
+    Origin,
     Retrieve,
     RetrieverChoice,
+    RunSettings,
     SimulatorChoice,
     Style,
     TeamChoice,
@@ -85,6 +87,12 @@ class RunOptions(PlayOptions, total=False):
     """Fields of `RunSettings`, but for the pool."""
 
     top_k: int
+
+
+def settings_of(bench: Bench, options: RunOptions, **defaults: Any) -> RunSettings:
+    """Return the settings of a run that a call asks for; `defaults` are those of the function."""
+    origins: dict[str, Origin] = dict.fromkeys(options, "call")
+    return RunSettings(pool=bench, **{**defaults, **options}, origins=origins)
 
 
 class DrawingOptions(TypedDict, total=False):

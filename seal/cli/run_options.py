@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal
 
 import typer
 
+from seal.cli.config import origins_of
 from seal.cli.options import (
     Agent,
     BaseUrl,
@@ -37,6 +38,15 @@ from seal.sandbox import NAMES as SANDBOXES
 
 DEFAULT = RunSettings()
 _SETTINGS = {field.name for field in fields(RunSettings)}
+_SETTING_OF = {
+    "model_option": "model_options",
+    "role_model": "role_models",
+    "retriever_option": "retriever_options",
+    "world_option": "world_options",
+    "metric": "metrics",
+    **dict.fromkeys(("planner", "verifier", "checker", "user"), "roles"),
+}
+"""Option to the setting that it fills, where its name is another."""
 
 
 def several(text: str) -> str:
@@ -364,9 +374,11 @@ class Play:
     judging: Judging
     limits: Limits
 
-    def settings(self, pool: str, **others: Any) -> RunSettings:
-        """Return the settings of a run; `others` go before those of the groups."""
-        found: dict[str, Any] = {}
+    def settings(self, context: typer.Context, pool: str, **others: Any) -> RunSettings:
+        """Return the settings of a run, with who gave each; `others` go before the groups'."""
+        given = {_SETTING_OF.get(name, name): by for name, by in origins_of(context).items()}
+        origins = {name: by for name, by in given.items() if name in _SETTINGS}
+        found: dict[str, Any] = {"origins": origins}
         for field in fields(self):
             found |= getattr(self, field.name).settings()
         return RunSettings(pool=pool, **found | others)

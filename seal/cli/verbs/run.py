@@ -48,6 +48,7 @@ def command(
         _refuse_alone(context)
     baselines = play.judging.baselines
     settings = play.settings(
+        context,
         pool,
         retriever=retriever.retriever,
         top_k=ks[0],
