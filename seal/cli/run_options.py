@@ -14,16 +14,12 @@ from seal.cli.options import (
     BaseUrl,
     CacheDir,
     CacheMode,
-    Distractors,
+    Drawing,
     Json,
     Judge,
     Metrics,
     ModelOptions,
-    Nested,
-    Queries,
-    QueriesIn,
     RetrieverOptions,
-    Samples,
     Seed,
     Select,
     Simulator,
@@ -326,18 +322,14 @@ class Limits(Group):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Pools:
+class Pools(Drawing):
     """Pools and sweeps: runs over drawn pools of several sizes."""
 
     pool_sizes: Annotated[
         str | None,
         typer.Option(help="Play drawn pools of so many tools, and all: 10,50,100,200,500,all."),
     ] = None
-    samples: Samples = 3
-    distractors: Distractors = "uniform"
-    queries_in: QueriesIn = "closure"
-    nested: Nested = True
-    queries: Queries = None
+    samples: Annotated[int, typer.Option(help="Pools drawn of each size.")] = 3
 
 
 @dataclass(frozen=True, kw_only=True)
