@@ -40,7 +40,7 @@ def test_a_type_checker_finds_each_mistake_and_no_other() -> None:
 @pytest.mark.parametrize(
     ("options", "settings", "apart"),
     [
-        (RunOptions, RunSettings, {"pool"}),
+        (RunOptions, RunSettings, {"pool", "origins"}),
         (DrawingOptions, Drawing, {"pool_sizes"}),
         (RetrievalOptions, RetrievalSettings, {"k"}),
         (TrainOptions, TrainSettings, {"base"}),

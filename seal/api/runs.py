@@ -6,15 +6,14 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
-from seal.api.settings import DrawingOptions, RunOptions, SweepOptions
+from seal.api.settings import DrawingOptions, RunOptions, SweepOptions, settings_of
 from seal.core.errors import UsageError
 from seal.core.signatures import checked
 from seal.core.types import Task
 from seal.pipeline.drawing import Size
-from seal.pipeline.settings import RetrieverChoice, RunSettings
-from seal.pipeline.tried import AgentUnderTest, trying
-from seal.pools.benchmark import Benchmark
-from seal.pools.known import Bench, benchmark_of
+from seal.pipeline.settings import RetrieverChoice
+from seal.pipeline.tried import AgentUnderTest
+from seal.pools.known import Bench
 from seal.pools.own_tools import OwnTool
 
 if TYPE_CHECKING:
@@ -58,28 +57,9 @@ def run(
     from seal.pipeline.cast import check_address_used
     from seal.pipeline.run import run as play
 
-    asked = RunSettings(**_played(bench, agent, tools, options))
+    asked = settings_of(bench, options, agent, tools)
     check_address_used(asked)
     return play(asked, None if out is None else Path(out), resume, progress)
-
-
-def _played(
-    bench: Bench | Sequence[Task],
-    agent: AgentUnderTest | None,
-    tools: Sequence[OwnTool],
-    options: RunOptions,
-) -> dict[str, Any]:
-    """Return the settings of a run.
-
-    Raises:
-        UsageError: Tasks without tools, tools beside a whole benchmark, or no agent.
-    """
-    settings = dict(options) if agent is None else trying(agent, options)
-    if not isinstance(bench, str | Path | Benchmark):
-        bench = benchmark_of(bench, tools)
-    elif tools:
-        raise UsageError("tools go with a list of tasks; a benchmark has its own: leave them out")
-    return {**settings, "pool": bench}
 
 
 @checked
@@ -108,7 +88,7 @@ def plan_run(
     """
     from seal.pipeline.spending.plan import plan
 
-    return plan(RunSettings(**_played(bench, agent, tools, options)))
+    return plan(settings_of(bench, options, agent, tools))
 
 
 @checked
@@ -158,7 +138,7 @@ def sweep(
     ks = (top_k,) if isinstance(top_k, int) else tuple(top_k)
     asked = SweepSettings(pool_sizes=pool_sizes, top_k=ks, **drawing)
     played = play(
-        RunSettings(pool=bench, **{"baselines": False, **others}),
+        settings_of(bench, others, baselines=False),
         asked,
         None if out is None else Path(out),
         resume,
@@ -230,8 +210,7 @@ def ablate(
     if varied and varied in options:
         repair = ": name several by `retrievers`" if varied == "retriever" else ": leave it out"
         raise UsageError(f"{varied} is what the ablation {what} varies{repair}")
-    options.setdefault("baselines", False)
-    asked = RunSettings(pool=bench, **options)
+    asked = settings_of(bench, options, baselines=False)
     place = None if out is None else Path(out)
     played = play(what, asked, retrievers, place, resume, progress, ablated_roles)
     played.content["notes"] += write_ablation(played.content, played.folder)

@@ -11,22 +11,30 @@ from pathlib import Path
 from typing import Any, TypedDict
 
 from seal.agents.briefs import Brief
+from seal.core.errors import UsageError
 from seal.core.feedback import Feedback
 from seal.core.formats import Format, ToolMessages
 from seal.core.protocols import CacheMode
+from seal.core.types import Task
 from seal.pipeline.drawing import Distractors, QueriesIn
 from seal.pipeline.settings import (
     AgentChoice,
     History,
     MetricChoice,
     ModelChoice,
+    Origin,
     Retrieve,
     RetrieverChoice,
+    RunSettings,
     SimulatorChoice,
     Style,
     TeamChoice,
     Tools,
 )
+from seal.pipeline.tried import AgentUnderTest, trying
+from seal.pools.benchmark import Benchmark
+from seal.pools.known import Bench, benchmark_of
+from seal.pools.own_tools import OwnTool
 
 
 class PlayOptions(TypedDict, total=False):
@@ -83,6 +91,27 @@ class RunOptions(PlayOptions, total=False):
     """Fields of `RunSettings`, but for the pool."""
 
     top_k: int
+
+
+def settings_of(
+    bench: Bench | Sequence[Task],
+    options: RunOptions,
+    agent: AgentUnderTest | None = None,
+    tools: Sequence[OwnTool] = (),
+    **defaults: Any,
+) -> RunSettings:
+    """Return the settings of a run that a call asks for; `defaults` are those of the function.
+
+    Raises:
+        UsageError: Tasks without tools, tools beside a whole benchmark, or no agent.
+    """
+    if not isinstance(bench, str | Path | Benchmark):
+        bench = benchmark_of(bench, tools)
+    elif tools:
+        raise UsageError("tools go with a list of tasks; a benchmark has its own: leave them out")
+    asked: dict[str, Any] = dict(options) if agent is None else trying(agent, options)
+    origins: dict[str, Origin] = dict.fromkeys(asked, "call")
+    return RunSettings(pool=bench, **{**defaults, **asked}, origins=origins)
 
 
 class DrawingOptions(TypedDict, total=False):

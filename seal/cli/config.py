@@ -14,11 +14,14 @@ import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from seal.cli.verbs import load, verbs
 from seal.core.errors import DataError, nearest
 from seal.core.secrets import refuse_secret
+
+if TYPE_CHECKING:
+    from seal.pipeline.settings import Origin
 
 FILE = Path("seal.toml")
 _ALLOW = "allow-code"
@@ -90,6 +93,21 @@ class Config:
             return text.split() if repeats else text
         value = self.file.get(flag)
         return _words(flag, value) if repeats and value is not None else value
+
+
+def origins_of(context: Any) -> dict[str, Origin]:
+    """Return where each parameter's value is from; one that has its default is left out."""
+    found: dict[str, Origin] = {}
+    for parameter in context.command.params:
+        source = context.get_parameter_source(parameter.name)
+        flag = _flag(parameter)
+        if source is None or flag is None:
+            continue
+        if source.name == "COMMANDLINE":
+            found[parameter.name] = "flag"
+        elif source.name == "DEFAULT_MAP":
+            found[parameter.name] = "environment" if os.environ.get(variable(flag)) else "file"
+    return found
 
 
 def variable(flag: str) -> str:

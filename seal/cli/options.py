@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
 
@@ -13,7 +14,8 @@ from seal.core.errors import UsageError
 from seal.core.secrets import refuse_secret
 
 if TYPE_CHECKING:
-    from seal.pipeline import drawing
+    from seal.api.settings import DrawingOptions
+    from seal.pipeline.drawing import Distractors
 
 Agent = Annotated[str | None, typer.Option(help="Agent: name or module:attribute.")]
 BaseUrl = Annotated[
@@ -78,22 +80,6 @@ Simulator = Annotated[
         "module:attribute; several joined by + are asked in turn: stabletoolbench+template."
     ),
 ]
-Samples = Annotated[int, typer.Option(help="Pools drawn of each size.")]
-Distractors = Annotated[
-    Literal["uniform", "same-tool", "nearest"], typer.Option(help="What fills a drawn pool up.")
-]
-QueriesIn = Annotated[
-    Literal["closure", "seeds", "fixed"],
-    typer.Option(
-        help="Asked of a drawn pool: all it can answer, what it was drawn for, or the same at "
-        "every size."
-    ),
-]
-Nested = Annotated[bool, typer.Option(help="Of one sample, smaller pools lie inside larger ones.")]
-Queries = Annotated[
-    int | None,
-    typer.Option(help="Draw so many queries of each pool, so that pools count alike."),
-]
 Cutoffs = Annotated[str, typer.Option("--cutoffs", "-k", help="K of recall@K and its like.")]
 Select = Annotated[
     list[str] | None,
@@ -111,6 +97,42 @@ Writer = Annotated[
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
 
 
+@dataclass(frozen=True, kw_only=True)
+class Drawing:
+    """Pools and sweeps: which pools are drawn, and what they are asked."""
+
+    samples: Annotated[int, typer.Option(help="Pools drawn of each size.")] = 10
+    distractors: Annotated[
+        Literal["uniform", "same-tool", "nearest"],
+        typer.Option(help="What fills a drawn pool up."),
+    ] = "uniform"
+    queries_in: Annotated[
+        Literal["closure", "seeds", "fixed"],
+        typer.Option(
+            help="Asked of a drawn pool: all it can answer, what it was drawn for, or the same at "
+            "every size."
+        ),
+    ] = "closure"
+    nested: Annotated[
+        bool, typer.Option(help="Of one sample, smaller pools lie inside larger ones.")
+    ] = True
+    queries: Annotated[
+        int | None,
+        typer.Option(help="Draw so many queries of each pool, so that pools count alike."),
+    ] = None
+
+    def drawing(self) -> DrawingOptions:
+        """Return what `seal.retrieve` and `seal.sweep` are told of it."""
+        filler = cast("Distractors", self.distractors.replace("-", "_"))
+        return {
+            "samples": self.samples,
+            "distractors": filler,
+            "queries_in": self.queries_in,
+            "nested": self.nested,
+            "queries": self.queries,
+        }
+
+
 def new_app(help: str = "") -> typer.Typer:
     """Return an empty app for a verb: plain help, errors left to `seal.cli.failure`."""
     return typer.Typer(
@@ -120,11 +142,6 @@ def new_app(help: str = "") -> typer.Typer:
         rich_markup_mode=None,
         context_settings={"help_option_names": ["-h", "--help"]},
     )
-
-
-def filler(word: str) -> drawing.Distractors:
-    """Return what fills a drawn pool up, by the word of `--distractors`."""
-    return cast("drawing.Distractors", word.replace("-", "_"))
 
 
 def pairs(flag: str, words: Iterable[str] | None) -> dict[str, str]:

@@ -8,22 +8,19 @@ from typing import Annotated, Any, Literal
 
 import typer
 
+from seal.cli.config import origins_of
 from seal.cli.options import (
     Agent,
     AllowCode,
     BaseUrl,
     CacheDir,
     CacheMode,
-    Distractors,
+    Drawing,
     Json,
     Judge,
     Metrics,
     ModelOptions,
-    Nested,
-    Queries,
-    QueriesIn,
     RetrieverOptions,
-    Samples,
     Seed,
     Select,
     Simulator,
@@ -39,6 +36,16 @@ from seal.sandbox import NAMES as SANDBOXES
 
 DEFAULT = RunSettings()
 _SETTINGS = {field.name for field in fields(RunSettings)}
+_SETTING_OF = {
+    "model_option": "model_options",
+    "role_model": "role_models",
+    "retriever_option": "retriever_options",
+    "world_option": "world_options",
+    "metric": "metrics",
+    "tools": "mobile_tools",
+    **dict.fromkeys(("planner", "verifier", "checker", "user"), "roles"),
+}
+"""Option to the setting that it fills, where its name is another."""
 
 
 def several(text: str) -> str:
@@ -338,18 +345,14 @@ class Limits(Group):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Pools:
+class Pools(Drawing):
     """Pools and sweeps: runs over drawn pools of several sizes."""
 
     pool_sizes: Annotated[
         str | None,
         typer.Option(help="Play drawn pools of so many tools, and all: 10,50,100,200,500,all."),
     ] = None
-    samples: Samples = 3
-    distractors: Distractors = "uniform"
-    queries_in: QueriesIn = "closure"
-    nested: Nested = True
-    queries: Queries = None
+    samples: Annotated[int, typer.Option(help="Pools drawn of each size.")] = 3
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -386,9 +389,11 @@ class Play:
     judging: Judging
     limits: Limits
 
-    def settings(self, pool: str, **others: Any) -> RunSettings:
-        """Return the settings of a run; `others` go before those of the groups."""
-        found: dict[str, Any] = {}
+    def settings(self, context: typer.Context, pool: str, **others: Any) -> RunSettings:
+        """Return the settings of a run, with who gave each; `others` go before the groups'."""
+        given = {_SETTING_OF.get(name, name): by for name, by in origins_of(context).items()}
+        origins = {name: by for name, by in given.items() if name in _SETTINGS}
+        found: dict[str, Any] = {"origins": origins}
         for field in fields(self):
             found |= getattr(self, field.name).settings()
         if self.model.agent is not None:

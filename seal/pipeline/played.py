@@ -1,31 +1,22 @@
-"""What a run really plays: the pool's own way of being played, and its tasks as the run wants them.
-
-A pool says in import.json, under `play`, which team, history and format it is made for. They hold
-where the user says nothing, and run.json tells which of them did.
-"""
+"""What a run really plays: its settings without gaps, and the pool's tasks as it wants them."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
-from seal.agents.teams import REGISTRY as TEAMS
 from seal.agents.teams import team_options
 from seal.agents.tool_life.team import NAME, TOOL_LIFE, asked_tasks
 from seal.benchmarks.dialogtool.on_policy import on_policy
 from seal.benchmarks.pool import StoredPool, View
-from seal.core.errors import DataError, OptionError
 from seal.core.tool_life import CREATION
-from seal.core.types import JSON, Task, Tool
+from seal.core.types import Task, Tool
+from seal.pipeline.defaults import completed
 from seal.pipeline.pools import open_pool
 from seal.pipeline.sandboxed import creates
-from seal.pipeline.settings import History, Play, RunSettings
-
-_PLAY = tuple(field.name for field in fields(Play))
-_ON_POLICY = {"team": "direct", "history": "own", "format": "native"}
-"""How dialogues are played with a user that is still to be talked to: as a conversation."""
+from seal.pipeline.settings import RunSettings
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,8 +25,6 @@ class Played:
 
     settings: RunSettings
     pool: StoredPool
-    defaults: Mapping[str, JSON]
-    """Settings that the pool gave, for the user gave none."""
 
 
 def played(settings: RunSettings) -> Played:
@@ -48,60 +37,11 @@ def played(settings: RunSettings) -> Played:
         CodeRefusedError: The pool names a team that is code, which the settings do not allow.
     """
     pool = open_pool(settings.pool)
-    defaults = _defaults(settings, pool)
-    whole = replace(settings, **defaults)
-    play = whole.play
-    whole = replace(whole, **{name: getattr(play, name) for name in _PLAY})
-    whole = _deciding(whole)
+    whole = completed(settings, pool)
     view = _view(whole, pool)
     if view is not None:
         pool = StoredPool(pool.folder, view, pool.benchmark)
-    return Played(whole, pool, defaults)
-
-
-def _defaults(settings: RunSettings, pool: StoredPool) -> dict[str, Any]:
-    """Return the pool's settings where the user has none.
-
-    Raises:
-        DataError: A setting that a pool does not have, or that is no text.
-        CodeRefusedError: A team that is code, which the settings do not allow.
-    """
-    given = pool.report.get("play", {})
-    known = isinstance(given, dict) and set(given) <= set(_PLAY)
-    if not known or not all(isinstance(value, str) for value in given.values()):
-        raise DataError(
-            f"{pool.folder}/import.json: play: expected texts for {', '.join(_PLAY)}, "
-            f"got {given!r}; import the pool again"
-        )
-    declared = {} if pool.benchmark is None else pool.benchmark.play
-    own = {**given, **declared, **(_ON_POLICY if settings.on_policy else {})}
-    defaults = {name: value for name, value in own.items() if getattr(settings, name) is None}
-    if "team" in defaults and "team" not in declared:
-        place = f"{pool.folder}/import.json: play.team"
-        TEAMS.check_named(defaults["team"], place, settings.allow_code)
-    return defaults
-
-
-def _deciding(settings: RunSettings) -> RunSettings:
-    """Return settings under which the team `tool_life` decides for itself, where it must.
-
-    On policy nobody knows what gold would decide, and only calls that are run need created tools.
-
-    Raises:
-        OptionError: Gold decisions are asked for.
-    """
-    flag = "--on-policy" if settings.on_policy else "--tools created"
-    recorded = not settings.on_policy and settings.mobile_tools == "recorded"
-    if recorded or settings.team != NAME:
-        return settings
-    options = dict(settings.world_options)
-    if options.setdefault("decisions", "own") != "own":
-        raise OptionError(
-            f"{flag} with -T decisions={options['decisions']}: it takes the team's own decisions; "
-            "leave one of both out"
-        )
-    history: History | None = "own" if settings.on_policy else settings.history
-    return replace(settings, world_options=options, history=history)
+    return Played(whole, pool)
 
 
 def team_part(settings: RunSettings) -> tuple[dict[str, Any], dict[str, Any]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from pathlib import Path
 
 from seal.benchmarks.pool import StoredPool
@@ -46,13 +46,11 @@ def prepare(
     pool: StoredPool,
     engine: Engine,
     resume: bool,
-    defaults: Mapping[str, JSON],
     only: Collection[str] | None = None,
 ) -> list[str]:
     """Write the run's tasks, tools and manifest, or make sure that they are the same as before.
 
-    Of the tasks, those whose ids are in `only`, where it is given; `defaults` are the settings that
-    the pool gave.
+    Of the tasks, those whose ids are in `only`, where it is given.
 
     Returns:
         What a reader of the run should be warned of; it is stored in run.json too.
@@ -74,8 +72,8 @@ def prepare(
     told: dict[str, JSON] = {"measure": measure, "system": system, "warnings": warnings}
     if pool.benchmark is not None and (declared := pool.benchmark.declared()):
         told["benchmark"] = declared
-    if defaults:
-        told["pool_defaults"] = dict(defaults)
+    if settings.origins:
+        told["origins"] = dict(sorted(settings.origins.items()))
     folder.write_json("run.json", told)
     return warnings
 

@@ -31,7 +31,7 @@ from seal.pipeline.preparation import check_folder, clear_rests, prepare
 from seal.pipeline.processes import ProcessWorkers
 from seal.pipeline.run_folder import BASELINES, RunFolder
 from seal.pipeline.score import score_run
-from seal.pipeline.settings import RunSettings
+from seal.pipeline.settings import RunSettings, changed
 from seal.pipeline.spending.budget import Budget
 from seal.pipeline.spending.ledger import tokens_of
 from seal.pipeline.spending.prices import Prices, check_priced
@@ -139,7 +139,7 @@ def _run(
             if earlier:
                 spent = spent_on(folder)
                 budget.add(spent.asked, spent.tokens)
-            for warning in prepare(settings, folder, pool, engine, resume, opened.defaults, only):
+            for warning in prepare(settings, folder, pool, engine, resume, only):
                 _LOG.warning(warning)
             stopped = _play(settings, folder, engine, report, budget, metrics)
             summary = _score(settings, folder, engine, metrics, report, budget)
@@ -340,8 +340,8 @@ def baselines_of(settings: RunSettings, all_given: bool) -> dict[str, RunSetting
     lexical = isinstance(settings.model, str) and bare_name(settings.model) == "lexical"
     floor = "random" if lexical else "lexical"
     parts = {
-        "floor": replace(settings, model=floor),
-        "ceiling": replace(
+        "floor": changed(settings, model=floor),
+        "ceiling": changed(
             settings,
             model="oracle",
             retriever=None if all_given else "oracle",
@@ -349,7 +349,7 @@ def baselines_of(settings: RunSettings, all_given: bool) -> dict[str, RunSetting
         ),
     }
     return {
-        name: replace(
+        name: changed(
             parts[name],
             role_models=_measuring(settings),
             roles={role: agent for role, agent in settings.roles.items() if role == USER},

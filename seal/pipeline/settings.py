@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal, TypeAlias, get_args
 
@@ -33,6 +33,10 @@ from seal.sandbox import NAMES as SANDBOXES
 
 History = Literal["own", "gold"]
 """What later goals follow on: what was said in the chat, or the references of earlier goals."""
+Origin = Literal["flag", "call", "environment", "file", "benchmark", "experiment", "default"]
+"""Who gave a setting its value: the command line, a call from Python, a variable of the
+environment, seal.toml, what the pool says under `play`, the baseline, ablation or sweep that plays
+it, or nobody."""
 Retrieve = Literal["once", "per-step", "on-demand"]
 """When tools are retrieved."""
 Tools = Literal["recorded", "created"]
@@ -177,6 +181,8 @@ class RunSettings:
     """Play the floor and the ceiling beside the model."""
     allow_code: Sequence[str] = ()
     """Modules that the pool may name worlds and a team of by a dotted path: `my_lab.lamps`."""
+    origins: Mapping[str, Origin] = field(default_factory=dict, compare=False)
+    """Setting to who gave its value; one that is not here has its default."""
 
     def __post_init__(self) -> None:
         """Reject values that no run can have.
@@ -227,6 +233,12 @@ class RunSettings:
             self.history or general.history,
             self.format or general.format,
         )
+
+
+def changed(settings: RunSettings, **changes: Any) -> RunSettings:
+    """Return settings of which an experiment, or a baseline, changes some."""
+    by: dict[str, Origin] = dict.fromkeys(changes, "experiment")
+    return replace(settings, **changes, origins={**settings.origins, **by})
 
 
 def check_seed(seed: int) -> None:

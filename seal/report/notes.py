@@ -44,15 +44,20 @@ def summary_notes(run: RunFolder, metrics: Sequence[str] | None = None) -> list[
         *gap_notes(lanes_of([run]), metrics),
         *_users(run),
         *judging_notes(summary),
-        *_pool_defaults(run),
+        *_pools_own(run),
         *_errors(run, summary.get("error_reasons") or {}),
     ]
     return [printable(line) for line in lines]
 
 
-def _pool_defaults(run: RunFolder) -> list[str]:
+def _pools_own(run: RunFolder) -> list[str]:
     """Return the settings that the pool gave, for the user gave none."""
-    given = run.manifest().get("pool_defaults") or {}
+    manifest = run.manifest()
+    known = manifest["measure"] | manifest["system"]
+    origins = manifest.get("origins") or {}
+    own = [name for name, origin in origins.items() if origin == "benchmark" and name in known]
+    given = {name: known[name] for name in own}
+    given |= manifest.get("pool_defaults") or {}  # of runs before there were origins
     told = ", ".join(f"--{name} {value}" for name, value in given.items())
     return [f"played as the pool asks where no flag says otherwise: {told}"] if told else []
 

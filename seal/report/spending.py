@@ -5,12 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from seal.core.plain import json_text
 from seal.pipeline.run_folder import RunFolder
 from seal.pipeline.spending.budget import dollars_of
 from seal.pipeline.spending.prices import Prices
 from seal.pipeline.spending.roles import spent_on
 from seal.report.grids import Grid, drawn
 from seal.report.printable import printable
+
+_PLACES = {
+    "flag": "from the command line",
+    "call": "from the call",
+    "environment": "from the environment",
+    "file": "from seal.toml",
+    "benchmark": "from the benchmark, where nothing else says otherwise",
+}
 
 
 def plan_tables(plan: Mapping[str, Any]) -> Iterator[Any]:
@@ -46,9 +55,23 @@ def plan_tables(plan: Mapping[str, Any]) -> Iterator[Any]:
         yield printable(f"prices of {table['date']}: {table['source']}")
     for name in plan["over"]:
         yield f"that is more than --{name.replace('_', '-')} allows: the run would stop before"
+    yield from _origin_lines(plan["origins"])
     for line in plan["assumptions"]:
         yield f"assumed: {line}"
     yield "nothing was asked and nothing is written"
+
+
+def _origin_lines(origins: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
+    """Yield for each origin the settings that are from there."""
+    for origin, place in _PLACES.items():
+        values = [
+            f"{name}={json_text(found['value'])}"
+            for name, found in origins.items()
+            if found["origin"] == origin
+        ]
+        if values:
+            yield printable(f"{place}: {', '.join(values)}")
+    yield "every other setting has its default"
 
 
 def spent_lines(folder: RunFolder, prices: Prices) -> Iterator[str]:

@@ -191,16 +191,13 @@ def test_a_pool_says_how_it_is_played_and_the_user_is_heard_first(pool, tmp_path
     manifest = play(pool, tmp_path / "own", model="oracle").folder.manifest()
     assert manifest["measure"]["history"] == "gold"
     assert manifest["system"]["format"] == "bracket"
-    assert manifest["pool_defaults"] == {
-        "team": "tool_life",
-        "history": "gold",
-        "format": "bracket",
-    }
+    assert manifest["system"]["team"] == "tool_life"
+    assert manifest["origins"] == dict.fromkeys(("team", "history", "format"), "benchmark")
     asked = play(pool, tmp_path / "asked", model="oracle", format="json", history="own")
     manifest = asked.folder.manifest()
     assert manifest["measure"]["history"] == "own"
     assert manifest["system"]["format"] == "json"
-    assert manifest["pool_defaults"] == {"team": "tool_life"}
+    assert manifest["origins"] == {"team": "benchmark"}
 
 
 @pytest.mark.parametrize("play_as", [["team"], {"team": 1}, {"speed": "fast"}])

@@ -123,7 +123,7 @@ def command(
         )
     one = several[0] if several and what != "retriever" else None
     roles = _named(play.roles.roles)
-    settings = play.settings(pool, retriever=one, top_k=retrievers.top_k)
+    settings = play.settings(context, pool, retriever=one, top_k=retrievers.top_k)
     with output(into.json) as result:
         from seal.pipeline.run import free_folder
 

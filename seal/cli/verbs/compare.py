@@ -1,12 +1,14 @@
 """Compare runs of one benchmark: paired differences, tests, power, tasks won and lost."""
 
 import os
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
 
 from seal.cli.failure import tell
+from seal.cli.groups import grouped
 from seal.cli.options import BaseUrl, CacheDir, Json, ModelOptions, Votes, new_app, typed_pairs
 from seal.cli.output import output
 
@@ -64,25 +66,41 @@ Out = Annotated[
 ]
 
 
-@app.command()
-def command(
-    runs: Runs,
-    pairs: Pairs = "first",
-    metric: Metrics = None,
-    success: Success = None,
-    force: Force = False,
-    seed: Seed = 0,
-    resamples: Resamples = 10_000,
-    win_rate: WinRate = False,
-    judge_model: JudgeModels = None,
-    votes: Votes = None,
-    model_option: ModelOptions = None,
-    base_url: BaseUrl = None,
-    cache_dir: CacheDir = None,
-    preferences: Preferences = None,
-    out: Out = None,
-    json: Json = False,
-) -> int:
+@dataclass(frozen=True, kw_only=True)
+class Compared:
+    """Comparison: which pairs, by which metrics, and how surely."""
+
+    pairs: Pairs = "first"
+    metric: Metrics = None
+    success: Success = None
+    force: Force = False
+    seed: Seed = 0
+    resamples: Resamples = 10_000
+
+
+@dataclass(frozen=True, kw_only=True)
+class Preferred:
+    """Win rate: who says which of two runs served a goal better."""
+
+    win_rate: WinRate = False
+    judge_model: JudgeModels = None
+    votes: Votes = None
+    preferences: Preferences = None
+    model_option: ModelOptions = None
+    base_url: BaseUrl = None
+    cache_dir: CacheDir = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Written:
+    """Output: what is written, and what is printed."""
+
+    out: Out = None
+    json: Json = False
+
+
+@grouped(app)
+def command(runs: Runs, compared: Compared, preferred: Preferred, into: Written) -> int:
     """Compare runs of one benchmark, paired by task, trial and goal.
 
     Of every metric the mean difference with its 95 % bootstrap interval over tasks, a randomisation
@@ -92,31 +110,31 @@ def command(
     """
     # Of small matrices: several threads would wait longer for each other than they compute.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    with output(json) as result:
+    with output(into.json) as result:
         from seal.api.results import compare
         from seal.report.comparison_tables import comparison_tables
 
         content = compare(
             runs,
-            pairs=pairs,
-            metrics=tuple(metric or ()),
-            success=success,
-            force=force,
-            seed=seed,
-            resamples=resamples,
-            win_rate=win_rate,
-            judge_model=tuple(judge_model) if judge_model else None,
-            votes=votes,
-            model_options=typed_pairs("--model-option", model_option),
-            base_url=base_url,
-            cache_dir=cache_dir,
-            preferences=preferences,
-            out=out,
+            pairs=compared.pairs,
+            metrics=tuple(compared.metric or ()),
+            success=compared.success,
+            force=compared.force,
+            seed=compared.seed,
+            resamples=compared.resamples,
+            win_rate=preferred.win_rate,
+            judge_model=tuple(preferred.judge_model) if preferred.judge_model else None,
+            votes=preferred.votes,
+            model_options=typed_pairs("--model-option", preferred.model_option),
+            base_url=preferred.base_url,
+            cache_dir=preferred.cache_dir,
+            preferences=preferred.preferences,
+            out=into.out,
         )
         result.result(content)
-        result.show(*(() if json else comparison_tables(content)))
-        if out is not None:
-            result.show(f"comparison: {out / 'comparison.html'}")
+        result.show(*(() if into.json else comparison_tables(content)))
+        if into.out is not None:
+            result.show(f"comparison: {into.out / 'comparison.html'}")
         for text in content["differs"]:
             tell(f"compared all the same: {text}")
     judged = [pair["win_rate"] for pair in content["pairs"] if pair["win_rate"] is not None]

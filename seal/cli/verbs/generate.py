@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from seal.cli.generating import missions, queries
+from seal.cli.groups import grouped
 from seal.cli.options import (
     AllowCode,
     BaseUrl,
@@ -30,8 +31,8 @@ def generate() -> None:
     """Write tools, make missions and queries, and draft milestones from what was done."""
 
 
-app.command()(missions)
-app.command()(queries)
+grouped(app)(missions)
+grouped(app)(queries)
 
 
 @app.command()

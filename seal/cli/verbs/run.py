@@ -10,7 +10,7 @@ import typer
 
 from seal.cli.failure import INTERRUPTED, tell
 from seal.cli.groups import grouped
-from seal.cli.options import filler, new_app, sizes
+from seal.cli.options import new_app, sizes
 from seal.cli.output import Output, output
 from seal.cli.progress import progress
 from seal.cli.run_options import DEFAULT, DryRunOutput, Play, Pool, Pools, Retriever, whole
@@ -61,6 +61,7 @@ def command(
         _refuse_alone(context)
     baselines = play.judging.baselines
     settings = play.settings(
+        context,
         pool,
         retriever=retriever.retriever,
         top_k=ks[0],
@@ -91,12 +92,8 @@ def _varied(pools: Pools, ks: tuple[int, ...]) -> "SweepSettings":
 
     return SweepSettings(
         pool_sizes=sizes("--pool-sizes", pools.pool_sizes or "all"),
-        samples=pools.samples,
-        distractors=filler(pools.distractors),
-        queries_in=pools.queries_in,
-        nested=pools.nested,
-        queries=pools.queries,
         top_k=ks,
+        **pools.drawing(),
     )
 
 

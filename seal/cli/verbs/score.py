@@ -1,10 +1,12 @@
 """Score a run's trajectories again, without a chat."""
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from seal.cli.groups import grouped
 from seal.cli.options import (
     AllowCode,
     BaseUrl,
@@ -26,23 +28,24 @@ if TYPE_CHECKING:
 app = new_app()
 
 
-@app.command()
-def command(
-    run: Annotated[Path, typer.Argument(metavar="RUN", help="Run folder.")],
-    judge: Judge = "auto",
+@dataclass(frozen=True, kw_only=True)
+class Judging:
+    """Judging: who says what is solved, and by which rules and metrics."""
+
+    judge: Judge = "auto"
     judge_model: Annotated[
         list[str] | None,
         typer.Option(
             metavar="MODEL", help="PROVIDER/MODEL of the judge; repeated, they vote together."
         ),
-    ] = None,
-    votes: Votes = None,
+    ] = None
+    votes: Votes = None
     verdicts: Annotated[
         Path | None,
         typer.Option(
             metavar="FILE", help="Recorded verdicts of this run: pass_rate_results, JSON or CSV."
         ),
-    ] = None,
+    ] = None
     audit: Annotated[
         str | None,
         typer.Option(
@@ -50,20 +53,33 @@ def command(
             help="Hold the judge against rules, and against people's labels: the CSV file of "
             "`seal annotate`, or one of task_id,trial,label with solved, unsolved or unsure.",
         ),
-    ] = None,
-    model_option: ModelOptions = None,
-    base_url: BaseUrl = None,
+    ] = None
     match: Annotated[
         str | None,
         typer.Option(
             help="Rules of scores: clean, toolsandbox, mmtb, lenient or exact; else each "
             "task's own."
         ),
-    ] = None,
-    metric: Metrics = None,
-    allow_code: AllowCode = None,
-    workers: Annotated[int, typer.Option(help="Answers judged at once.")] = 4,
-    cache_dir: CacheDir = None,
+    ] = None
+    metric: Metrics = None
+    allow_code: AllowCode = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Model:
+    """Model: how judges are asked."""
+
+    model_option: ModelOptions = None
+    base_url: BaseUrl = None
+    workers: Annotated[int, typer.Option(help="Answers judged at once.")] = 4
+    cache_dir: CacheDir = None
+
+
+@grouped(app)
+def command(
+    run: Annotated[Path, typer.Argument(metavar="RUN", help="Run folder.")],
+    judging: Judging,
+    model: Model,
     json: Json = False,
 ) -> int:
     """Score the trajectories of a run again; its scores and its summary are replaced."""
@@ -76,24 +92,25 @@ def command(
         with progress() as advance:
             summary = rescore(
                 run,
-                judge=judge,
-                judge_model=tuple(judge_model) if judge_model else None,
-                model_options=typed_pairs("--model-option", model_option),
-                base_url=base_url,
-                metrics=tuple(metric or ()),
-                allow_code=tuple(allow_code or ()),
-                workers=workers,
-                cache_dir=cache_dir,
-                match=match,
-                votes=votes,
-                verdicts=verdicts,
+                judge=judging.judge,
+                judge_model=tuple(judging.judge_model) if judging.judge_model else None,
+                model_options=typed_pairs("--model-option", model.model_option),
+                base_url=model.base_url,
+                metrics=tuple(judging.metric or ()),
+                allow_code=tuple(judging.allow_code or ()),
+                workers=model.workers,
+                cache_dir=model.cache_dir,
+                match=judging.match,
+                votes=judging.votes,
+                verdicts=judging.verdicts,
                 progress=lambda done, total: advance("score", done, total),
             )
         folder = RunFolder.open(run)
+        audit = judging.audit
         if audit is not None:
             summary["audit"] = audit_run(folder, None if audit == "rules" else Path(audit))
         result.result({"run": str(run), **summary})
-        result.show(*result_tables(folder), *_notes_on(match, folder))
+        result.show(*result_tables(folder), *_notes_on(judging.match, folder))
     return int(summary["errors"] > 0)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -32,7 +32,7 @@ from seal.pipeline.played import played
 from seal.pipeline.pools import open_pool
 from seal.pipeline.run import Progress, budget_of, free_folder, run, within
 from seal.pipeline.run_folder import RunFolder
-from seal.pipeline.settings import RunSettings
+from seal.pipeline.settings import RunSettings, changed
 from seal.pipeline.spending.roles import spent_on
 
 Reporter = Callable[[str, int, int], None]
@@ -86,7 +86,7 @@ def ablate(
         raise UsageError(f"the ablation {what} compares no retrievers: give one --retriever")
     if roles and what != "roles":
         raise UsageError(f"the ablation {what} seats no roles: leave --roles out")
-    settings = replace(settings, metrics=_metrics(settings, ablation))
+    settings = changed(settings, metrics=_metrics(settings, ablation))
     build_metrics(settings.metrics, METRICS)  # refuses what is no metric
     out = out or free_folder(settings)
     check_folder(out, resume)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from seal.agents.tool_life.team import NAME as TOOL_LIFE
 from seal.core.errors import UnknownNameError, UsageError
-from seal.pipeline.settings import RunSettings
+from seal.pipeline.settings import RunSettings, changed
 from seal.retrievers.specs import spec_of
 
 PATTERNS = ("ife", "ifn", "ian", "iat", "iav", "iac", "rac")
@@ -152,7 +152,7 @@ def conditions_of(
     names = [_folder_name(value) for value in values]
     if ablation.decisions and settings.team in (None, TOOL_LIFE):
         options = {"decisions": ablation.decisions, **settings.world_options}
-        settings = replace(settings, world_options=options)
+        settings = changed(settings, world_options=options)
     if ablation.option:
         if ablation.option in settings.world_options:
             raise UsageError(
@@ -160,7 +160,7 @@ def conditions_of(
             )
         values = [{**settings.world_options, ablation.option: value} for value in values]
     return [
-        Condition(name, replace(settings, **{ablation.field: value}))
+        Condition(name, changed(settings, **{ablation.field: value}))
         for name, value in zip(names, values, strict=True)
     ]
 

@@ -13,13 +13,12 @@ together lose or save is in `all` and in no single one.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 from seal.pipeline.ablation.conditions import Ablation, Condition
 from seal.pipeline.comparison.pairs import rounded
 from seal.pipeline.run import baselines_of
-from seal.pipeline.settings import RunSettings
+from seal.pipeline.settings import RunSettings, changed
 
 PLAIN = "plain"
 ALL = "all"
@@ -32,10 +31,10 @@ def injected(ablation: Ablation, settings: RunSettings) -> list[Condition]:
     models = {**settings.role_models, "execution_manager": _PLAYER}
     asked = {
         PLAIN: settings,
-        "tools": replace(settings, retriever="oracle", retriever_options={}),
-        "calls": replace(settings, role_models=models),
-        "results": replace(settings, gold_results=True),
-        ALL: replace(
+        "tools": changed(settings, retriever="oracle", retriever_options={}),
+        "calls": changed(settings, role_models=models),
+        "results": changed(settings, gold_results=True),
+        ALL: changed(
             ceiling,
             model=f"{_PLAYER}:answer",
             roles=settings.roles,

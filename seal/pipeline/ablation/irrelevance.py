@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from seal.benchmarks.pool import StoredPool
@@ -18,7 +18,7 @@ from seal.core.types import Task
 from seal.evaluation.statistics import bootstrap_interval
 from seal.pipeline.ablation.conditions import ABSTENTION, Ablation, Condition
 from seal.pipeline.comparison.pairs import DIGITS, Side, compare
-from seal.pipeline.settings import RunSettings
+from seal.pipeline.settings import RunSettings, changed
 
 TAG = "irrelevance"
 _ANSWERABLE = (None, "", "none", False)
@@ -63,7 +63,7 @@ class Irrelevant:
 
     def conditions(self, ablation: Ablation, settings: RunSettings) -> list[Condition]:
         """Return the two conditions; their tasks are named, so no limit or tag selects them."""
-        shared = replace(settings, limit=None, select={})
+        shared = changed(settings, limit=None, select={})
         parts = (tuple(self.kinds), tuple(dict.fromkeys(self.seeds.values())))
         return [
             Condition(name, shared, only)

@@ -8,7 +8,6 @@ model's, or a rule where no model is asked, and the checker sends an unsolved re
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence, Set
-from dataclasses import replace
 from typing import Any
 
 from seal.agents.checker import Checker
@@ -17,7 +16,7 @@ from seal.evaluation.role_work import RoleWork, Work
 from seal.models import is_offline
 from seal.pipeline.ablation.conditions import Condition
 from seal.pipeline.run_folder import RunFolder
-from seal.pipeline.settings import RunSettings
+from seal.pipeline.settings import RunSettings, changed
 
 NONE = "none"
 ALL = "all"
@@ -42,7 +41,7 @@ def seated(roles: Sequence[str], settings: RunSettings) -> list[Condition]:
     if len(roles) > 1:
         sets[ALL] = agents
     return [
-        Condition(name, replace(settings, roles={**empty, **chosen}))
+        Condition(name, changed(settings, roles={**empty, **chosen}))
         for name, chosen in sets.items()
     ]
 

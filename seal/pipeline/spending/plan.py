@@ -8,11 +8,14 @@ asks, thinks or is sent back takes more turns, each of which sends the whole cha
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
+from seal.core.addresses import public_url
 from seal.core.errors import UsageError
+from seal.core.part_names import name_of
 from seal.core.types import Task
 from seal.pipeline.played import played
 from seal.pipeline.run import all_given, baselines_of, budget_of
@@ -58,7 +61,8 @@ def plan(settings: RunSettings) -> dict[str, Any]:
         prices, unpriced, over, assumptions}. `rows`: {part, role, model, requests, tokens_in,
         tokens_out, dollars} of the run, its floor and its ceiling; dollars are None where the model
         has no price, and the sum is of those that have one. `over` names the budgets that it would
-        pass.
+        pass, `origins` of every setting that is not the default its value and who gave it
+        (`seal.pipeline.settings.Origin`).
 
     Raises:
         UsageError: Settings that cannot be, or no task is selected.
@@ -103,7 +107,29 @@ def plan(settings: RunSettings) -> dict[str, Any]:
         "unpriced": sorted({row["model"] for row in rows if row["dollars"] is None}),
         "over": [name for name, passed in over.items() if passed],
         "assumptions": list(_ASSUMED),
+        "origins": {
+            name: {"value": _shown(name, settings), "origin": origin}
+            for name, origin in sorted(settings.origins.items())
+        },
     }
+
+
+def _shown(name: str, settings: RunSettings) -> Any:
+    """Return the value of a setting as JSON holds it: of an object its name."""
+    value = getattr(settings, name)
+    if name == "base_url":
+        return public_url(value)
+    if isinstance(value, Mapping):
+        return {key: _plain(item) for key, item in value.items()}
+    return _plain(value)
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, (list, tuple)):
+        return [_plain(item) for item in value]
+    if value is None or isinstance(value, bool | int | float):
+        return value
+    return str(value) if isinstance(value, Path) else name_of(value)
 
 
 def _spread(tasks: Sequence[Task]) -> list[Task]:

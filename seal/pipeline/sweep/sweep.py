@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,7 @@ from seal.pipeline.identity import check_resumable
 from seal.pipeline.played import played
 from seal.pipeline.run import Progress, budget_of, free_folder, run, within
 from seal.pipeline.run_folder import BASELINES, RunFolder
-from seal.pipeline.settings import RunSettings
+from seal.pipeline.settings import RunSettings, changed
 from seal.pipeline.spending.roles import spent_on
 from seal.pipeline.sweep.draws import draw_pools, write_pool
 from seal.pipeline.sweep.files import begin, check_folder, discard, pool_folder, run_name, write
@@ -64,7 +64,7 @@ def sweep(
     """
     if out is None and resume:
         raise UsageError("--resume needs --out SWEEP: the folder of the sweep to go on with")
-    settings = replace(
+    settings = changed(
         settings, retriever=retriever_of(settings), cutoffs=_cutoffs(settings, varied)
     )
     out = out or free_folder(settings)
@@ -135,7 +135,7 @@ class _Sweep:
         """Return a run, played where it is not finished; None: the budget stopped it."""
         name = run_name(drawn, top_k, len(self._varied.top_k) > 1)
         folder = RunFolder(self._out / name)
-        settings = replace(
+        settings = changed(
             self._settings,
             pool=self._pool.at(pool_folder(self._out, drawn)),
             top_k=top_k,

@@ -1,0 +1,91 @@
+"""Settings are completed once, and each value says who gave it."""
+
+import json
+from pathlib import Path
+
+import orjson
+import pytest
+from small_pools import write_pool
+
+import seal
+from seal.benchmarks.pool import StoredPool
+from seal.pipeline.defaults import completed
+from seal.pipeline.run import baselines_of
+from seal.pipeline.run_folder import RunFolder
+from seal.pipeline.settings import RunSettings, changed
+from seal.report.notes import summary_notes
+
+
+@pytest.fixture
+def asking(tmp_path: Path) -> StoredPool:
+    """A pool that says how it is played."""
+    folder = write_pool(tmp_path / "pool")
+    report = folder / "import.json"
+    known = json.loads(report.read_bytes()) if report.is_file() else {}
+    report.write_bytes(orjson.dumps(known | {"play": {"team": "direct", "format": "json"}}))
+    return seal.load_pool(folder)
+
+
+def test_the_user_goes_before_the_benchmark_and_that_before_the_default(
+    asking: StoredPool,
+) -> None:
+    asked = RunSettings(pool=asking.folder, format="action", origins={"format": "flag"})
+    whole = completed(asked, asking)
+    assert (whole.team, whole.format, whole.history) == ("direct", "action", "own")
+    assert whole.origins == {"format": "flag", "team": "benchmark"}
+
+
+def test_completing_twice_changes_nothing(asking: StoredPool) -> None:
+    once = completed(RunSettings(pool=asking.folder), asking)
+    again = completed(once, asking)
+    assert again == once
+    assert again.origins == once.origins
+
+
+def test_what_on_policy_brings_is_its_givers(asking: StoredPool) -> None:
+    asked = RunSettings(pool=asking.folder, on_policy=True, origins={"on_policy": "environment"})
+    whole = completed(asked, asking)
+    assert whole.origins == dict.fromkeys(("on_policy", "team", "history", "format"), "environment")
+
+
+def test_what_an_experiment_changes_is_its_own() -> None:
+    asked = RunSettings(limit=3, trials=2, origins={"limit": "call", "trials": "call"})
+    assert changed(asked, limit=None).origins == {"limit": "experiment", "trials": "call"}
+    floor = baselines_of(asked, all_given=True)["floor"]
+    assert (floor.origins["limit"], floor.origins["trials"]) == ("call", "experiment")
+
+
+def test_a_call_from_python_is_told_in_the_run(tmp_path: Path) -> None:
+    played = seal.run("sample", limit=1, baselines=False, top_k=10, out=tmp_path / "run")
+    assert played.folder.manifest()["origins"] == dict.fromkeys(
+        ("baselines", "limit", "top_k"), "call"
+    )
+
+
+def test_a_plan_says_who_gave_what(tmp_path: Path) -> None:
+    planned = seal.plan_run("sample", limit=1, baselines=False, prices=None)
+    assert planned["origins"]["limit"] == {"value": 1, "origin": "call"}
+
+
+def test_the_password_of_an_address_is_in_no_plan() -> None:
+    planned = seal.plan_run(
+        "sample",
+        limit=1,
+        baselines=False,
+        model="openai/none",
+        base_url="http://me:hunter2@127.0.0.1:9/v1",
+    )
+    assert "hunter2" not in json.dumps(planned)
+
+
+def test_a_run_of_before_tells_what_its_pool_gave(tmp_path: Path) -> None:
+    played = seal.run("sample", limit=1, baselines=False, out=tmp_path / "run")
+    manifest = played.folder.manifest()
+    del manifest["origins"]
+    played.folder.write_json("run.json", manifest | {"pool_defaults": {"team": "full"}})
+    again = RunFolder.open(tmp_path / "run")
+    assert any(
+        line.endswith("no flag says otherwise: --team full") for line in summary_notes(again)
+    )
+    resumed = seal.run("sample", limit=1, baselines=False, out=tmp_path / "run", resume=True)
+    assert resumed.exit_code == 0
