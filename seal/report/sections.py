@@ -31,7 +31,7 @@ from seal.report.pages import render
 from seal.report.printable import one_line
 from seal.report.tables import (
     UNBOUNDED,
-    Cell,
+    Estimate,
     all_metrics,
     lacking_metrics,
     lane_rows,
@@ -314,6 +314,6 @@ def _goals_of(lanes: Sequence[Lane], metric: str, groups: Iterable[str]) -> int:
 
 def _bar(lane: Lane, metric: str, group: str | None = None) -> Bar:
     entry = _entry(lane, metric)
-    cell = Cell.of(entry if group is None else (entry.get("by") or {}).get(group))
+    cell = Estimate.of(entry if group is None else (entry.get("by") or {}).get(group))
     mean = None if cell.mean is None else float(cell.mean)
     return Bar(lane.label, lane.colour, mean, cell.low, cell.high)
