@@ -56,9 +56,10 @@ def panels(count: int, columns: int, width: float, height: float) -> tuple[Any, 
         height: Of each panel's axes.
     """
     from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(width, height))
+    from seal.report.picture import Picture
+
+    figure = Picture(figsize=(width, height))
     FigureCanvasAgg(figure)
     axes = [figure.add_axes((0, 0, 1, 1), label=f"panel {number}") for number in range(count)]
     return figure, [axes[start : start + columns] for start in range(0, count, columns)]
