@@ -10,6 +10,11 @@ if TYPE_CHECKING:
     from seal.agents.teams import Team
     from seal.api.generation import generate_missions, generate_queries, generate_tools
     from seal.api.models import probe
+    from seal.api.objects.comparison import Comparison
+    from seal.api.objects.frames import frames
+    from seal.api.objects.retrieval import Retrieval
+    from seal.api.objects.run import Run
+    from seal.api.objects.sweep import Sweep
     from seal.api.plugins import register
     from seal.api.pools import augment, catalogue, count, fetch, import_benchmark, lint, load_pool
     from seal.api.results import (
@@ -56,9 +61,7 @@ if TYPE_CHECKING:
         Usage,
         Verdict,
     )
-    from seal.pipeline.run_folder import RunFolder
     from seal.pipeline.settings import RunSettings
-    from seal.report.frames import frame
 
     __version__: str
 
@@ -69,6 +72,7 @@ __all__ = [
     "Called",
     "Chat",
     "ChatModel",
+    "Comparison",
     "Completion",
     "Condition",
     "Goal",
@@ -83,14 +87,16 @@ __all__ = [
     "Reply",
     "Request",
     "Response",
+    "Retrieval",
     "Retriever",
-    "RunFolder",
+    "Run",
     "RunSettings",
     "Score",
     "SealError",
     "Simulator",
     "Step",
     "Stop",
+    "Sweep",
     "Task",
     "Team",
     "Tool",
@@ -109,7 +115,7 @@ __all__ = [
     "export_labels",
     "export_ratings",
     "fetch",
-    "frame",
+    "frames",
     "generate_missions",
     "generate_queries",
     "generate_tools",
@@ -132,6 +138,11 @@ _HOMES = {
     "seal.agents.teams": ("Team",),
     "seal.api.generation": ("generate_missions", "generate_queries", "generate_tools"),
     "seal.api.models": ("probe",),
+    "seal.api.objects.comparison": ("Comparison",),
+    "seal.api.objects.frames": ("frames",),
+    "seal.api.objects.retrieval": ("Retrieval",),
+    "seal.api.objects.run": ("Run",),
+    "seal.api.objects.sweep": ("Sweep",),
     "seal.api.plugins": ("register",),
     "seal.api.pools": (
         "augment",
@@ -169,9 +180,7 @@ _HOMES = {
         "Retriever",
         "Simulator",
     ),
-    "seal.pipeline.run_folder": ("RunFolder",),
     "seal.pipeline.settings": ("RunSettings",),
-    "seal.report.frames": ("frame",),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from seal.api.settings import check_settings
+
+if TYPE_CHECKING:
+    from seal.api.objects.retrieval import Retrieval
 
 
 def retrieve(
@@ -18,7 +21,7 @@ def retrieve(
     progress: Callable[[str, int, int], None] | None = None,
     on_result: Callable[[Mapping[str, Any]], None] | None = None,
     **settings: Any,
-) -> dict[str, Any]:
+) -> Retrieval:
     """Rank every goal's tools with every retriever over every pool, and score the rankings.
 
     Args:
@@ -36,7 +39,8 @@ def retrieve(
             held_out, cache, cache_dir.
 
     Returns:
-        The content of results.json; `seal.frame` makes a pandas frame of it.
+        The experiment: `.of(retriever="tfidf")["recall@10"].mean`, `.results`, `.frame`,
+        `.table()`, `.plot()`, and as `.content` that of results.json.
 
         - results: for each pool, size and retriever {pool, pool_digest, size, tools, samples,
           queries, queries_deviation, retriever, identity, metrics: {name: {mean, deviation, n, low,
@@ -57,6 +61,7 @@ def retrieve(
             queries, an option that is a service's key, or a folder that holds something else.
         DataError: A pool is malformed.
     """
+    from seal.api.objects.retrieval import Retrieval
     from seal.pipeline.retrieval.experiment import retrieve as rank
     from seal.pipeline.retrieval.settings import RetrievalSettings
     from seal.report.experiment import write_tables_and_figures
@@ -71,7 +76,7 @@ def retrieve(
     result = rank(places, entered, asked, folder, progress, on_result)
     if folder is not None:
         result["notes"] += write_tables_and_figures(result, folder)
-    return result
+    return Retrieval(result)
 
 
 def train_retriever(

@@ -19,6 +19,25 @@ def plan_tables(plan: Mapping[str, Any]) -> Iterator[Any]:
     Args:
         plan: As of `seal.pipeline.spending.plan.plan`.
     """
+    yield drawn(plan_grid(plan))
+    yield (
+        f"{plan['chats']:,} chats ({plan['tasks']:,} tasks, {plan['trials']} trials, baselines "
+        f"with them), estimated from {plan['rehearsed']:,} tasks that were rehearsed"
+        + (f"; {plan['failed']} could not be" if plan["failed"] else "")
+    )
+    for model in plan["unpriced"]:
+        yield printable(f"no price of {model}: give it by --prices FILE")
+    for table in plan["prices"]:
+        yield printable(f"prices of {table['date']}: {table['source']}")
+    for name in plan["over"]:
+        yield f"that is more than --{name.replace('_', '-')} allows: the run would stop before"
+    for line in plan["assumptions"]:
+        yield f"assumed: {line}"
+    yield "nothing was asked and nothing is written"
+
+
+def plan_grid(plan: Mapping[str, Any]) -> Grid:
+    """Return what each role would ask, and the sum, as a table."""
     rows: list[tuple[str, ...]] = [
         (
             row["part"],
@@ -34,21 +53,7 @@ def plan_tables(plan: Mapping[str, Any]) -> Iterator[Any]:
     total = tuple(f"{plan[name]:,}" for name in ("requests", "tokens_in", "tokens_out"))
     rows.append(("all", "", "", *total, _total(plan)))
     columns = ("part", "role", "model", "model calls", "tokens in", "tokens out", "dollars")
-    yield drawn(Grid("what the run would ask", columns, rows))
-    yield (
-        f"{plan['chats']:,} chats ({plan['tasks']:,} tasks, {plan['trials']} trials, baselines "
-        f"with them), estimated from {plan['rehearsed']:,} tasks that were rehearsed"
-        + (f"; {plan['failed']} could not be" if plan["failed"] else "")
-    )
-    for model in plan["unpriced"]:
-        yield printable(f"no price of {model}: give it by --prices FILE")
-    for table in plan["prices"]:
-        yield printable(f"prices of {table['date']}: {table['source']}")
-    for name in plan["over"]:
-        yield f"that is more than --{name.replace('_', '-')} allows: the run would stop before"
-    for line in plan["assumptions"]:
-        yield f"assumed: {line}"
-    yield "nothing was asked and nothing is written"
+    return Grid("what the run would ask", columns, rows)
 
 
 def spent_lines(folder: RunFolder, prices: Prices) -> Iterator[str]:

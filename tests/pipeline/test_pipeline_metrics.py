@@ -7,7 +7,6 @@ import pytest
 import seal
 from seal.core.errors import UnknownNameError, UsageError
 from seal.core.types import Score
-from seal.pipeline.run import RunResult
 
 
 class Words:
@@ -23,7 +22,7 @@ class Broken:
         return {}["nothing here"]
 
 
-def play(out: Path, *metrics: object) -> RunResult:
+def play(out: Path, *metrics: object) -> seal.Run:
     return seal.run("sample", out=out, limit=2, baselines=False, metrics=metrics)
 
 

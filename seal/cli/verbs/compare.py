@@ -112,7 +112,7 @@ def command(
             cache_dir=cache_dir,
             preferences=preferences,
             out=out,
-        )
+        ).content
         result.result(content)
         result.show(*(() if json else comparison_tables(content)))
         if out is not None:

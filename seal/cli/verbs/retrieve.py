@@ -78,7 +78,7 @@ def command(
     from seal.api.retrieval import retrieve
     from seal.cli.failure import tell
     from seal.cli.progress import is_shown, progress
-    from seal.cli.retrieval_tables import line_of, tables
+    from seal.report.retrieval_tables import line_of, retrieval_tables
 
     with output(json) as shown, progress() as advance:
         found = retrieve(
@@ -101,9 +101,9 @@ def command(
             cache=cache,
             cache_dir=cache_dir,
             options=typed_pairs("--retriever-option", retriever_option),
-        )
+        ).content
         shown.result(found)
-    shown.show(*tables(found))
+    shown.show(*retrieval_tables(found))
     for note in found["notes"]:
         tell(note)
     return int(any("unavailable" in entry for entry in found["results"]))
