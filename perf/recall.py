@@ -34,7 +34,7 @@ def glance(pools: Pools, folder: Path) -> None:
     retrievers = [*RETRIEVERS.values(), SENTENCES]
     cache = folder / "cache"
     grid = measure_grid([SMALL], retrievers, pools, cache, folder)
-    sample = figures(seal.retrieve("sample", retrievers, K, cache_dir=cache), "sample")
+    sample = figures(seal.retrieve("sample", retrievers, K, cache_dir=cache).content, "sample")
     for figure in (*sample, *grid.figures):
         print(f"{figure.pool:15} {figure.retriever:60} {as_text(figure)}")
     if grid.pytrec_difference is not None:

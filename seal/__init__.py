@@ -10,6 +10,11 @@ if TYPE_CHECKING:
     from seal.agents.teams import Team
     from seal.api.generation import generate_missions, generate_queries, generate_tools
     from seal.api.models import probe
+    from seal.api.objects.comparison import Comparison
+    from seal.api.objects.frames import frames
+    from seal.api.objects.retrieval import Retrieval
+    from seal.api.objects.run import Run
+    from seal.api.objects.sweep import Sweep
     from seal.api.plugins import register
     from seal.api.pools import augment, catalogue, count, fetch, import_benchmark, lint, load_pool
     from seal.api.results import (
@@ -57,10 +62,8 @@ if TYPE_CHECKING:
         Verdict,
     )
     from seal.models.specs import Model
-    from seal.pipeline.run_folder import RunFolder
     from seal.pipeline.settings import RunSettings
     from seal.pools import Benchmark, ask, called
-    from seal.report.frames import frame
 
     __version__: str
 
@@ -72,6 +75,7 @@ __all__ = [
     "Called",
     "Chat",
     "ChatModel",
+    "Comparison",
     "Completion",
     "Condition",
     "Goal",
@@ -87,14 +91,16 @@ __all__ = [
     "Reply",
     "Request",
     "Response",
+    "Retrieval",
     "Retriever",
-    "RunFolder",
+    "Run",
     "RunSettings",
     "Score",
     "SealError",
     "Simulator",
     "Step",
     "Stop",
+    "Sweep",
     "Task",
     "Team",
     "Tool",
@@ -115,7 +121,7 @@ __all__ = [
     "export_labels",
     "export_ratings",
     "fetch",
-    "frame",
+    "frames",
     "generate_missions",
     "generate_queries",
     "generate_tools",
@@ -138,6 +144,11 @@ _HOMES = {
     "seal.agents.teams": ("Team",),
     "seal.api.generation": ("generate_missions", "generate_queries", "generate_tools"),
     "seal.api.models": ("probe",),
+    "seal.api.objects.comparison": ("Comparison",),
+    "seal.api.objects.frames": ("frames",),
+    "seal.api.objects.retrieval": ("Retrieval",),
+    "seal.api.objects.run": ("Run",),
+    "seal.api.objects.sweep": ("Sweep",),
     "seal.api.plugins": ("register",),
     "seal.api.pools": (
         "augment",
@@ -176,10 +187,8 @@ _HOMES = {
         "Simulator",
     ),
     "seal.models.specs": ("Model",),
-    "seal.pipeline.run_folder": ("RunFolder",),
     "seal.pipeline.settings": ("RunSettings",),
     "seal.pools": ("Benchmark", "ask", "called"),
-    "seal.report.frames": ("frame",),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 

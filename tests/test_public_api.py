@@ -65,10 +65,10 @@ def test_a_setting_that_run_does_not_have_names_the_closest(tmp_path: Path) -> N
 
 
 def test_annotations_of_run_resolve() -> None:
-    from seal.pipeline.run import Progress, RunResult
+    from seal.pipeline.run import Progress
 
-    hints = get_type_hints(seal.run, localns={"RunResult": RunResult, "Progress": Progress})
-    assert hints["return"] is RunResult
+    hints = get_type_hints(seal.run, localns={"Run": seal.Run, "Progress": Progress})
+    assert hints["return"] is seal.Run
 
 
 @pytest.mark.parametrize("kind", sorted(REGISTRIES))
@@ -113,10 +113,10 @@ def test_paths_may_be_texts(sample_folder: str, tmp_path: Path) -> None:
     settings = {"limit": 2, "baselines": False, "cache_dir": cache}
 
     seal.run(sample_folder, out=run, **settings)
-    summary = seal.score(run, cache_dir=cache)
+    summary = seal.score(run, cache_dir=cache).summary
 
     assert summary["tasks"] == 2
-    assert len(list(seal.RunFolder.open(run).tasks())) == 2
+    assert len(list(seal.Run.load(run).folder.tasks())) == 2
     assert seal.load_pool(sample_folder).digest == seal.load_pool("sample").digest
     with pytest.raises(UsageError, match="no file or folder nowhere"):
         seal.import_benchmark("toolbench", "nowhere", str(tmp_path / "imported"))
@@ -127,9 +127,11 @@ def test_a_single_pool_retriever_and_cutoff_count_as_a_list_of_one(
 ) -> None:
     cache, out = str(tmp_path / "cache"), str(tmp_path / "found")
 
-    alone = seal.retrieve(sample_folder, "tfidf", k=5, limit=3, out=out, cache_dir=cache)
+    alone = seal.retrieve(sample_folder, "tfidf", k=5, limit=3, out=out, cache_dir=cache).content
 
-    assert alone == seal.retrieve([sample_folder], ["tfidf"], k=[5], limit=3, cache_dir=cache)
+    assert (
+        alone == seal.retrieve([sample_folder], ["tfidf"], k=[5], limit=3, cache_dir=cache).content
+    )
     assert len(alone["results"]) == 1
     assert "sample-tfidf" in [path.name for path in Path(out).iterdir()]
 

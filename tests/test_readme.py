@@ -11,9 +11,13 @@ README = Path(__file__).resolve().parents[1] / "README.md"
 EXAMPLES = re.findall(r"```python\n(.*?)```", README.read_text(encoding="utf-8"), re.DOTALL)
 
 
-@pytest.mark.parametrize(
-    "example", EXAMPLES, ids=lambda text: text.split("class ")[1].split(":")[0]
-)
+def subject(example: str) -> str:
+    """Return the class that an example defines."""
+    defined = re.search(r"^class (\w+)", example, re.MULTILINE)
+    return defined[1] if defined else "no class"
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=subject)
 def test_example_runs_as_a_program(example: str, tmp_path: Path) -> None:
     program = tmp_path / "example.py"
     program.write_text(example, encoding="utf-8")

@@ -13,7 +13,7 @@ from offline_recall.pytrec import gaps_to_pytrec
 from offline_recall.retrievers import RETRIEVERS, WANTED, K, Wanted
 from seal.cli.failure import tell
 from seal.cli.progress import progress
-from seal.cli.retrieval_tables import line_of
+from seal.report.retrieval_tables import line_of
 
 
 class Figure(NamedTuple):
@@ -74,7 +74,7 @@ def measure_wanted(pools: Pools, cache: Path) -> Iterator[tuple[Wanted, Figure]]
                 pool_sizes=(wanted.size,),
                 cache_dir=cache,
                 progress=lambda _, done, total, stage=stage: advance(stage, done, total),
-            )
+            ).content
         yield wanted, next(figures(result, wanted.pool))
 
 
@@ -108,7 +108,7 @@ def measure_grid(
             out=folder / name,
             cache_dir=cache,
             on_result=lambda entry: tell(line_of(entry)),
-        )
+        ).content
         for name, place in places.items()
     }
     wall, cpu = time.perf_counter() - wall, time.process_time() - cpu

@@ -3,49 +3,58 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from seal.core.errors import UsageError
 
 if TYPE_CHECKING:
+    from seal.api.objects.comparison import Comparison
+    from seal.api.objects.explanation import Explanation
+    from seal.api.objects.frames import RunLike
+    from seal.api.objects.run import Run
     from seal.pipeline.annotation import Imported
     from seal.pipeline.labelling import ImportedLabels
 
 
-def score(run: str | Path, **options: Any) -> dict[str, Any]:
+def score(run: RunLike, **options: Any) -> Run:
     """Score a run's trajectories again, without a chat.
 
     Args:
-        run: Run folder; its scores and its summary are replaced.
+        run: What `seal.run` returned, or its folder; scores and summary are replaced there.
         **options: Of `seal.pipeline.rescore.rescore`: judge, judge_model...
 
     Returns:
-        The summary.
+        The run as it is scored now; a `Run` that was had before keeps its summary.
 
     Raises:
         DataError: No run in the folder.
         UsageError: A judge that cannot be, or another process writes the run.
     """
+    from seal.api.objects.frames import folder_of
+    from seal.api.objects.run import Run
     from seal.pipeline.rescore import rescore
 
-    return rescore(Path(run), **options)
+    folder = folder_of(run)
+    rescore(folder, **options)
+    return Run.load(folder)
 
 
 def explain(
-    run: Any,
+    run: RunLike,
     *,
     metric: str | None = None,
     examples: int = 3,
-    out: str | Path | None = None,
-) -> dict[str, Any]:
+    out: str | PathLike[str] | None = None,
+) -> Explanation:
     """Attribute each failed goal of a scored run to the first stage that explains it.
 
     The stages are those of `seal.evaluation.attribution`; no model is asked, and the run folder is
     all that is read.
 
     Args:
-        run: A folder, a `RunFolder`, or what `seal.run` returned.
+        run: What `seal.run` returned, or its folder.
         metric: Whose verdict counts; None: mission_accuracy of missions, awareness, selection and
             execution of turns of dialogues, else goal_state or pass_rate.
         examples: Most of each stage.
@@ -53,24 +62,25 @@ def explain(
             figures/waterfall.svg and .png; None: nothing is written.
 
     Returns:
-        goals, solved, errors, failed, partly, decided_by, stages (the waterfall, with shares,
-        intervals, causes and examples), unexplained, attributions, excluded
+        The explanation: `.stages`, `.table()`, `.plot()`, and as `.content` goals, solved, errors,
+        failed, partly, decided_by, stages (the waterfall, with shares, intervals, causes and
+        examples), unexplained, attributions, excluded
         (`seal.pipeline.explanation.explain` says what each is).
 
     Raises:
         DataError: The folder is no scored run, nothing was played, or a file is damaged.
         UsageError: A metric without a value, or a folder that holds something else.
     """
+    from seal.api.objects.explanation import Explanation
+    from seal.api.objects.frames import folder_of
     from seal.report.explanation import explain as of_run
 
-    folder = getattr(run, "folder", run)
-    path = Path(getattr(folder, "path", folder))
-    return of_run(path, metric, examples, None if out is None else Path(out))
+    place = None if out is None else Path(out)
+    return Explanation(of_run(folder_of(run), metric, examples, place))
 
 
 def compare(
-    runs: Sequence[Any],
-    *,
+    *runs: RunLike | Sequence[RunLike],
     pairs: Literal["first", "all"] = "first",
     metrics: Sequence[str] = (),
     success: str | None = None,
@@ -84,13 +94,13 @@ def compare(
     base_url: str | None = None,
     cache_dir: str | Path | None = None,
     preferences: str | Path | None = None,
-    out: str | Path | None = None,
-) -> dict[str, Any]:
+    out: str | PathLike[str] | None = None,
+) -> Comparison:
     """Compare runs of one benchmark, paired by task, trial and goal.
 
     Args:
-        runs: Two or more: folders, `RunFolder`s, or what `seal.run` returned; the first is the
-            base.
+        runs: Two or more, or a list of them: what `seal.run` returned, or folders; the first is
+            the base.
         pairs: first: each run less the first; all: of every two the later less the earlier.
         metrics: Those to compare; none: all that the runs have.
         success: Metric of which 1 is a solved task; None: the first of pass_rate, success,
@@ -111,7 +121,8 @@ def compare(
         out: Folder for comparison.json, .md, .tex (booktabs) and .html; None: nothing is written.
 
     Returns:
-        The content of comparison.json.
+        The comparison: `["pass_rate"].difference`, `.pairs`, `.flips`, `.frame`, `.table()`,
+        `.plot()`, and as `.content` that of comparison.json.
 
         - protocol: how it was compared; p is corrected by Holm over `family` (the metrics asked
           for, else those of the report's short table) and all pairs of runs.
@@ -134,6 +145,8 @@ def compare(
         DataError: A folder is no run, is not scored, or a file of it is damaged; preferences are of
             other runs or in another format.
     """
+    from seal.api.objects.comparison import Comparison
+    from seal.api.objects.frames import folders_of
     from seal.pipeline.comparison.study import CompareSettings
     from seal.pipeline.preferring import PreferenceSettings
     from seal.report.comparison import compare as beside
@@ -149,12 +162,11 @@ def compare(
         None if preferences is None else Path(preferences),
     )
     judged = win_rate or preferences is not None
-    folders = [getattr(run, "folder", run) for run in runs]
-    paths = [Path(getattr(folder, "path", folder)) for folder in folders]
     asked = CompareSettings(
         pairs, tuple(metrics), success, force, seed, resamples, judging if judged else None
     )
-    return beside(paths, asked, None if out is None else Path(out))
+    place = None if out is None else Path(out)
+    return Comparison(beside(folders_of(runs), asked, place))
 
 
 def _check_judge(win_rate: bool, preferences: str | Path | None) -> None:
@@ -171,11 +183,11 @@ def _check_judge(win_rate: bool, preferences: str | Path | None) -> None:
         )
 
 
-def export_ratings(run: str | Path, out: str | Path, *, n: int = 50, seed: int = 0) -> int:
+def export_ratings(run: RunLike, out: str | Path, *, n: int = 50, seed: int = 0) -> int:
     """Write a sample of a run's turns for people to rate from 1 to 5, without the system's name.
 
     Args:
-        run: Run folder, of which an actor or a responder said something.
+        run: What `seal.run` returned, or its folder; an actor or a responder said something in it.
         out: The CSV file.
         n: Turns, at most.
         seed: Of the sample and its order.
@@ -187,13 +199,14 @@ def export_ratings(run: str | Path, out: str | Path, *, n: int = 50, seed: int =
         OptionError: n is less than 1.
         DataError: No run in the folder, or nothing to rate.
     """
+    from seal.api.objects.frames import folder_of
     from seal.pipeline.annotation import export_items
     from seal.pipeline.run_folder import RunFolder
 
-    return export_items(RunFolder.open(run), Path(out), n, seed)
+    return export_items(RunFolder.open(folder_of(run)), Path(out), n, seed)
 
 
-def import_ratings(run: str | Path, files: Sequence[str | Path]) -> Imported:
+def import_ratings(run: RunLike, files: Sequence[str | Path]) -> Imported:
     """Take people's ratings in; the run's report and summary show them.
 
     Args:
@@ -207,20 +220,21 @@ def import_ratings(run: str | Path, files: Sequence[str | Path]) -> Imported:
         DataError: No run in the folder, or a file that cannot be read or lacks the columns `item`
             and `rating`.
     """
+    from seal.api.objects.frames import folder_of
     from seal.pipeline.annotation import import_ratings
     from seal.pipeline.run_folder import RunFolder
 
-    return import_ratings(RunFolder.open(run), [Path(file) for file in files])
+    return import_ratings(RunFolder.open(folder_of(run)), [Path(file) for file in files])
 
 
-def export_labels(run: str | Path, out: str | Path, *, n: int = 50, seed: int = 0) -> int:
+def export_labels(run: RunLike, out: str | Path, *, n: int = 50, seed: int = 0) -> int:
     """Write a sample of a run's goals for people to label as solved, unsolved or unsure.
 
     Neither the system's name nor a verdict stands in it, and its shares of the judge's verdicts are
     those of the run.
 
     Args:
-        run: Run folder.
+        run: What `seal.run` returned, or its folder.
         out: The CSV file; filled in, it is what an audit of the judge takes.
         n: Goals, at most.
         seed: Of the sample and its order.
@@ -232,13 +246,14 @@ def export_labels(run: str | Path, out: str | Path, *, n: int = 50, seed: int = 
         OptionError: n is less than 1.
         DataError: No run in the folder, or no chat ended.
     """
+    from seal.api.objects.frames import folder_of
     from seal.pipeline.labelling import export_goals
     from seal.pipeline.run_folder import RunFolder
 
-    return export_goals(RunFolder.open(run), Path(out), n, seed)
+    return export_goals(RunFolder.open(folder_of(run)), Path(out), n, seed)
 
 
-def import_labels(run: str | Path, files: Sequence[str | Path]) -> ImportedLabels:
+def import_labels(run: RunLike, files: Sequence[str | Path]) -> ImportedLabels:
     """Take people's labels of goals in, and write them to the run's labels.csv.
 
     Args:
@@ -252,7 +267,8 @@ def import_labels(run: str | Path, files: Sequence[str | Path]) -> ImportedLabel
         DataError: No run in the folder, a file that cannot be read or lacks a column, or two labels
             of one rater and goal.
     """
+    from seal.api.objects.frames import folder_of
     from seal.pipeline.labelling import import_labels
     from seal.pipeline.run_folder import RunFolder
 
-    return import_labels(RunFolder.open(run), [Path(file) for file in files])
+    return import_labels(RunFolder.open(folder_of(run)), [Path(file) for file in files])

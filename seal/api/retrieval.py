@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, TypedDict, Unpack
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 from seal.api.settings import DrawingOptions
 from seal.core.protocols import CacheMode
@@ -14,6 +14,9 @@ from seal.pipeline.settings import RetrieverChoice
 from seal.pipeline.training.settings import Device, SplitKind
 from seal.pools.benchmark import Benchmark
 from seal.pools.known import Bench
+
+if TYPE_CHECKING:
+    from seal.api.objects.retrieval import Retrieval
 
 
 class RetrievalOptions(DrawingOptions, total=False):
@@ -63,7 +66,7 @@ def retrieve(
     progress: Callable[[str, int, int], None] | None = None,
     on_result: Callable[[Mapping[str, Any]], None] | None = None,
     **options: Unpack[RetrievalOptions],
-) -> dict[str, Any]:
+) -> Retrieval:
     """Rank every goal's tools with every retriever over every pool, and score the rankings.
 
     Args:
@@ -81,7 +84,8 @@ def retrieve(
             held_out, cache, cache_dir.
 
     Returns:
-        The content of results.json; `seal.frame` makes a pandas frame of it.
+        The experiment: `.of(retriever="tfidf")["recall@10"].mean`, `.results`, `.frame`,
+        `.table()`, `.plot()`, and as `.content` that of results.json.
 
         - results: for each pool, size and retriever {pool, pool_digest, size, tools, samples,
           queries, queries_deviation, retriever, identity, metrics: {name: {mean, deviation, n, low,
@@ -102,6 +106,7 @@ def retrieve(
             queries, an option that is a service's key, or a folder that holds something else.
         DataError: A pool is malformed.
     """
+    from seal.api.objects.retrieval import Retrieval
     from seal.pipeline.retrieval.experiment import retrieve as rank
     from seal.pipeline.retrieval.settings import RetrievalSettings
     from seal.report.experiment import write_tables_and_figures
@@ -114,7 +119,7 @@ def retrieve(
     result = rank(places, entered, asked, folder, progress, on_result)
     if folder is not None:
         result["notes"] += write_tables_and_figures(result, folder)
-    return result
+    return Retrieval(result)
 
 
 @checked

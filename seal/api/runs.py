@@ -13,13 +13,16 @@ from seal.core.types import Task
 from seal.pipeline.drawing import Size
 from seal.pipeline.settings import RetrieverChoice
 from seal.pipeline.tried import AgentUnderTest
-from seal.pools.known import Bench
+from seal.pools.benchmark import Benchmark
+from seal.pools.known import Bench, known_benchmark
 from seal.pools.own_tools import OwnTool
 
 if TYPE_CHECKING:
-    from seal.pipeline.ablation.ablate import AblationResult
-    from seal.pipeline.run import Progress, RunResult
-    from seal.pipeline.sweep.sweep import SweepResult
+    from seal.api.objects.ablation import Ablation
+    from seal.api.objects.plan import RunPlan
+    from seal.api.objects.run import Run
+    from seal.api.objects.sweep import Sweep
+    from seal.pipeline.run import Progress
 
 
 @checked
@@ -32,7 +35,7 @@ def run(
     resume: bool = False,
     progress: Callable[[Progress], None] | None = None,
     **options: Unpack[RunOptions],
-) -> RunResult:
+) -> Run:
     """Play a benchmark's tasks and score them.
 
     Args:
@@ -47,19 +50,24 @@ def run(
             objects, names or dotted paths.
 
     Returns:
-        The run's folder, its summary, and the exit code of `seal run`.
+        The run: `run["pass_rate"].mean`, `.low`, `.high`, `.n`; the frames `.scores`, `.calls`,
+        `.messages`, `.tasks`; `.table()`, `.plot()`, `.report()`; its `.folder`, its `.summary`,
+        and the `.exit_code` of `seal run`.
 
     Raises:
         UnknownNameError: No such setting; names the closest.
         UsageError: A setting that no run can have.
         DataError: The pool is malformed.
     """
+    from seal.api.objects.run import Run
     from seal.pipeline.cast import check_address_used
     from seal.pipeline.run import run as play
 
     asked = settings_of(bench, options, agent, tools)
     check_address_used(asked)
-    return play(asked, None if out is None else Path(out), resume, progress)
+    played = play(asked, None if out is None else Path(out), resume, progress)
+    own = bench.sections if isinstance(bench, Benchmark) and not known_benchmark(bench.name) else ()
+    return Run(played.folder, played.summary, played.exit_code, tuple(own))
 
 
 @checked
@@ -69,7 +77,7 @@ def plan_run(
     agent: AgentUnderTest | None = None,
     tools: Sequence[OwnTool] = (),
     **options: Unpack[RunOptions],
-) -> dict[str, Any]:
+) -> RunPlan:
     """Return what a run would ask its models and what that would cost; asks nobody.
 
     Args:
@@ -79,16 +87,18 @@ def plan_run(
         **options: Fields of `RunSettings`.
 
     Returns:
-        As of `seal.pipeline.spending.plan.plan`: chats, and by role model calls, tokens, dollars.
+        The plan: `.chats`, `.requests`, `.tokens_in`, `.tokens_out`, `.dollars`, `.table()`, and as
+        `.content` what `seal.pipeline.spending.plan.plan` says, by role.
 
     Raises:
         UnknownNameError: No such setting; names the closest.
         UsageError: A setting that no run can have, or `max_dollars` for a model without a price.
         DataError: The pool, or the file of prices, is malformed.
     """
+    from seal.api.objects.plan import RunPlan
     from seal.pipeline.spending.plan import plan
 
-    return plan(settings_of(bench, options, agent, tools))
+    return RunPlan(plan(settings_of(bench, options, agent, tools)))
 
 
 @checked
@@ -101,7 +111,7 @@ def sweep(
     resume: bool = False,
     progress: Callable[[str, int, int], None] | None = None,
     **options: Unpack[SweepOptions],
-) -> SweepResult:
+) -> Sweep:
     """Play a benchmark end to end over drawn pools of several sizes, and with each of several K.
 
     Args:
@@ -118,8 +128,9 @@ def sweep(
             named; baselines are played where asked for.
 
     Returns:
-        The folder, the content of sweep.json (`seal.frame` makes a pandas frame of it), and the
-        exit code of `seal run`. The content has `rows`, one for each run, and `results`, the means
+        The sweep: `.of(size=50)["pass_rate"].mean`, `.results`, `.runs`, `.frame`, `.table()`,
+        `.plot()`, its `.folder`, the `.exit_code` of `seal run`, and as `.content` that of
+        sweep.json. It has `rows`, one for each run, and `results`, the means
         and deviations over the samples of each size and K with intervals over tasks.
 
     Raises:
@@ -128,6 +139,7 @@ def sweep(
             that no run can have, or a folder that holds something else.
         DataError: The pool is malformed.
     """
+    from seal.api.objects.sweep import Sweep
     from seal.pipeline.sweep.settings import SweepSettings
     from seal.pipeline.sweep.sweep import sweep as play
     from seal.report.experiment import write_sweep
@@ -145,7 +157,7 @@ def sweep(
         progress,
     )
     played.content["notes"] += write_sweep(played.content, played.folder)
-    return played
+    return Sweep(played.content, played.folder, played.exit_code)
 
 
 @checked
@@ -159,7 +171,7 @@ def ablate(
     resume: bool = False,
     progress: Callable[[str, int, int], None] | None = None,
     **options: Unpack[RunOptions],
-) -> AblationResult:
+) -> Ablation:
     """Play a benchmark under conditions that differ in one thing, and say what that thing does.
 
     Args:
@@ -181,7 +193,9 @@ def ablate(
             asked for; `limit` counts irrelevant tasks where these are compared.
 
     Returns:
-        The folder, the content of comparison.json, and the exit code of `seal run`.
+        The ablation: `.runs["on"]`, `.comparisons`, of two conditions `["pass_rate"].difference`,
+        `.frame`, `.table()`, `.plot()`, its `.folder`, the `.exit_code` of `seal run`, and as
+        `.content` that of comparison.json.
 
         - runs: for each condition {condition, tasks, errors, error_reasons, skipped, usage,
           metrics}.
@@ -201,6 +215,7 @@ def ablate(
             compare, or a folder that holds something else.
         DataError: The pool is malformed.
     """
+    from seal.api.objects.ablation import Ablation
     from seal.pipeline.ablation.ablate import ablate as play
     from seal.pipeline.ablation.conditions import ablation_named
     from seal.report.experiment import write_ablation
@@ -214,4 +229,4 @@ def ablate(
     place = None if out is None else Path(out)
     played = play(what, asked, retrievers, place, resume, progress, ablated_roles)
     played.content["notes"] += write_ablation(played.content, played.folder)
-    return played
+    return Ablation(played.content, played.folder, played.exit_code)

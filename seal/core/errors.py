@@ -3,6 +3,7 @@
     SealError
     ├── UsageError              asked for something that cannot be        exit code 2
     │   ├── UnknownNameError    no plug-in, role, metric... of that name
+    │   │   └── UnknownKeyError  a result holds nothing of that name; a KeyError too
     │   ├── OptionError         an option's value cannot be
     │   └── MissingExtraError   an optional dependency is not installed
     ├── DataError               a file or record is not what it must be   exit code 2
@@ -70,6 +71,12 @@ class UnknownNameError(UsageError):
     def __reduce__(self) -> tuple[type[UnknownNameError], tuple[str, str, list[str], int]]:
         """Cross to another process by the arguments, of which the text is made."""
         return type(self), (self.kind, self.name, self.known, self.more)
+
+
+class UnknownKeyError(UnknownNameError, KeyError):
+    """A result holds nothing of this name; a mapping's `in` and `get` take it as a KeyError."""
+
+    __str__ = Exception.__str__  # a KeyError's own would put the text in quotes
 
 
 class MissingExtraError(UsageError):

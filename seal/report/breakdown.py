@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from seal.report.lanes import Lane, lanes_of
 from seal.report.printable import one_line
-from seal.report.tables import Cell, main_metrics
+from seal.report.tables import Estimate, main_metrics
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -61,9 +61,9 @@ class BreakdownRow:
     group: str
     """As summary.json names it; empty: all tasks."""
     label: str
-    scores: dict[str, Cell]
+    scores: dict[str, Estimate]
     """Lane to the mean of the score."""
-    turns: dict[str, Cell]
+    turns: dict[str, Estimate]
     """Lane to the mean turn count."""
 
 
@@ -117,9 +117,9 @@ def _in_order(groups: Iterable[str]) -> Iterator[str]:
     yield from sorted(g for g in found - _ROWS.keys() if g.startswith(_TAG))
 
 
-def _cell(lane: Lane, metric: str, group: str) -> Cell:
+def _cell(lane: Lane, metric: str, group: str) -> Estimate:
     entry: Mapping[str, Any] = lane.metrics.get(metric) or {}
-    return Cell.of((entry.get("by") or {}).get(group) if group else entry)
+    return Estimate.of((entry.get("by") or {}).get(group) if group else entry)
 
 
 def breakdown_tables(run: RunFolder) -> list[Table]:

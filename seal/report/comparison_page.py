@@ -129,7 +129,7 @@ def write_page(content: Mapping[str, Any], runs: Mapping[str, RunFolder], path: 
     """Write the page; it links to the reports that lie in the run folders, relative to it.
 
     Args:
-        content: What `seal.compare` returned.
+        content: Of comparison.json.
         runs: Name to run, as in the content.
         path: The file.
 
@@ -158,7 +158,7 @@ def comparison_body(
     """Return the tables of a comparison, for a page of their own or a section of the report.
 
     Args:
-        content: What `seal.compare` returned.
+        content: Of comparison.json.
         runs: Name to run, as in the content.
         link: Where a chat is shown.
 

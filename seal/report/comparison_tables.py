@@ -45,7 +45,7 @@ def comparison_tables(content: Mapping[str, Any]) -> Iterator[Any]:
     """Yield tables and lines for the terminal: the metrics of the family alone.
 
     Args:
-        content: What `seal.compare` returned.
+        content: Of comparison.json.
     """
     for pair in content["pairs"]:
         for grid in _grids(content, pair, told_entries(content, pair)):

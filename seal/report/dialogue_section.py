@@ -24,7 +24,7 @@ from seal.report.lanes import Lane, lanes_of
 from seal.report.missions import Share
 from seal.report.pages import render
 from seal.report.printable import one_line, printable
-from seal.report.tables import Cell
+from seal.report.tables import Estimate
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -143,7 +143,7 @@ def _by_turns(lanes: Sequence[Lane]) -> Markup | None:
 
 def _bar(lane: Lane, metric: str, group: str | None = None) -> Bar:
     entry = lane.metrics.get(metric) or {}
-    cell = Cell.of(entry if group is None else (entry.get("by") or {}).get(group))
+    cell = Estimate.of(entry if group is None else (entry.get("by") or {}).get(group))
     return Bar(lane.label, lane.colour, cell.mean, cell.low, cell.high)
 
 

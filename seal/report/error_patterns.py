@@ -20,7 +20,7 @@ from seal.report.lanes import Lane, lanes_of
 from seal.report.outcomes import scores_so_far, trajectories_so_far
 from seal.report.pages import render
 from seal.report.printable import printable
-from seal.report.tables import Cell, number
+from seal.report.tables import Estimate, number
 
 if TYPE_CHECKING:
     from markupsafe import Markup
@@ -49,7 +49,7 @@ class PatternRun:
     """What the scores of one run say of errors."""
 
     label: str
-    cells: dict[str, Cell]
+    cells: dict[str, Estimate]
     """Column of Table 4 to its mean and interval."""
     errors: Counter[str] = field(default_factory=Counter)
     """Pattern to the number of errors."""
@@ -163,7 +163,7 @@ def pattern_run(lane: Lane, place: int) -> PatternRun:
         place: Its position among the report's lanes, for links.
     """
     names = {"SR": "pass_rate", **{name.upper(): name for name in PATTERNS}}
-    found = PatternRun(lane.label, {c: Cell.of(lane.metrics.get(n)) for c, n in names.items()})
+    found = PatternRun(lane.label, {c: Estimate.of(lane.metrics.get(n)) for c, n in names.items()})
     for score in scores_so_far(lane.run, _READ):
         _add(found, score, place)
     return found

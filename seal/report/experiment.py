@@ -25,7 +25,7 @@ def write_tables_and_figures(result: Mapping[str, Any], folder: Path) -> list[st
     """Write results.parquet and the figures into an experiment's folder.
 
     Args:
-        result: What `seal.retrieve` returned.
+        result: Of results.json.
         folder: The experiment's folder.
 
     Returns:

@@ -10,11 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from seal.report.figure_layout import lay_out, panels, title
-from seal.report.figures import COLOURS, STYLE, literal, save
-from seal.report.frames import require
+from seal.report.figures import COLOURS, literal, save, styled
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 NAME = "waterfall"
 _WIDTH = 4.6
@@ -32,13 +34,19 @@ def draw_waterfall(content: Mapping[str, Any], folder: Path) -> list[Path]:
     Raises:
         MissingExtraError: matplotlib is not installed.
     """
-    if not content["goals"]:
-        return []
-    require("matplotlib")
-    import matplotlib as mpl
+    return save(waterfall_figures(content), folder)
 
-    with mpl.rc_context(STYLE):
-        return save(_figure(content), folder, NAME)
+
+def waterfall_figures(content: Mapping[str, Any]) -> dict[str, Figure]:
+    """Return the waterfall by its name; of a run without goals nothing.
+
+    Raises:
+        MissingExtraError: matplotlib is not installed.
+    """
+    if not content["goals"]:
+        return {}
+    with styled():
+        return {NAME: _figure(content)}
 
 
 def _figure(content: Mapping[str, Any]) -> Any:

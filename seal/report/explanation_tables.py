@@ -24,7 +24,7 @@ def explanation_tables(content: Mapping[str, Any]) -> Iterator[Any]:
     """Yield the waterfall and, below it, notes and examples.
 
     Args:
-        content: What `seal.explain` returned.
+        content: Of explanation.json.
     """
     yield drawn(waterfall(content))
     for line in (*notes(content), *_example_lines(content)):

@@ -9,9 +9,12 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from textwrap import wrap
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from seal.report.figures import literal
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 _EDGE = 0.12
 """Between the edge of the figure, its panels, its legend and its caption."""
@@ -46,7 +49,7 @@ class _Legend(NamedTuple):
     """To the right of the panels, not below them."""
 
 
-def panels(count: int, columns: int, width: float, height: float) -> tuple[Any, list[list[Any]]]:
+def panels(count: int, columns: int, width: float, height: float) -> tuple[Figure, list[list[Any]]]:
     """Return a figure and its axes, in rows from the top; the last row may be shorter.
 
     Args:
@@ -56,9 +59,10 @@ def panels(count: int, columns: int, width: float, height: float) -> tuple[Any, 
         height: Of each panel's axes.
     """
     from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(width, height))
+    from seal.report.picture import Picture
+
+    figure = Picture(figsize=(width, height))
     FigureCanvasAgg(figure)
     axes = [figure.add_axes((0, 0, 1, 1), label=f"panel {number}") for number in range(count)]
     return figure, [axes[start : start + columns] for start in range(0, count, columns)]

@@ -2,8 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+from seal.report.frames import require
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 FOLDER = "figures"
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000", "#999999")
@@ -70,14 +77,34 @@ def literal(text: str) -> str:
     return known.replace("$", r"\$")
 
 
-def save(figure: Any, folder: Path, name: str) -> list[Path]:
-    """Write a figure as SVG and PNG into `figures/` of a folder, and return the files.
+@contextmanager
+def styled() -> Iterator[None]:
+    """Let matplotlib draw and write in `STYLE`.
+
+    Raises:
+        MissingExtraError: matplotlib is not installed.
+    """
+    require("matplotlib")
+    import matplotlib as mpl
+
+    with mpl.rc_context(STYLE):
+        yield
+
+
+def save(figures: Mapping[str, Figure], folder: Path) -> list[Path]:
+    """Write figures as SVG and PNG into `figures/` of a folder, and return the files.
 
     Args:
-        figure: Of matplotlib, made under `STYLE`.
+        figures: Name of the files, without their endings, to figure, which was made `styled`.
         folder: Of the experiment.
-        name: Of the files, without their endings.
     """
+    if not figures:
+        return []
+    with styled():
+        return [file for name, figure in figures.items() for file in _save(figure, folder, name)]
+
+
+def _save(figure: Figure, folder: Path, name: str) -> list[Path]:
     (folder / FOLDER).mkdir(parents=True, exist_ok=True)
     files = [folder / FOLDER / f"{name}.{kind}" for kind in ("svg", "png")]
     figure.savefig(files[0], metadata={"Date": None})

@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Mapping
-from dataclasses import fields
+from collections.abc import Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import orjson
-
-from seal.core.errors import DataError, MissingExtraError, UsageError, shortened
-from seal.core.types import Score
-from seal.pipeline.retrieval.files import COLUMNS, RESULTS, long_rows
-from seal.pipeline.run_folder import RunFolder
+from seal.core.errors import MissingExtraError
+from seal.pipeline.retrieval.files import COLUMNS, long_rows
 from seal.pipeline.sweep import files as sweeps
 
 if TYPE_CHECKING:
@@ -35,59 +29,43 @@ _TYPES = {
     "low": "Float64",
     "high": "Float64",
     "queries": "Float64",
+    "tokens_in": "Int64",
+    "tokens_out": "Int64",
+    "valid": "boolean",
+    "mean": "Float64",
+    "other_mean": "Float64",
+    "difference": "Float64",
+    "p": "Float64",
+    "p_holm": "Float64",
+    "detectable": "Float64",
+    "tasks_needed": "Int64",
+    "trials_needed": "Int64",
 }
 """Columns that are no text; those with a capital letter hold missing values too."""
 
 
-def frame(what: Any) -> DataFrame:
-    """Return results as a pandas frame, one figure a row; needs the extra `experiments`.
+def retrieval_frame(result: Mapping[str, Any]) -> DataFrame:
+    """Return an experiment in retrieval as a frame, one figure a row, with `COLUMNS`.
 
     Args:
-        what: What `seal.retrieve` or `seal.sweep` returned, or the folder that they wrote; or a
-            run: what `seal.run` returned, a `RunFolder`, or its path.
-
-    Returns:
-        Of an experiment in retrieval the columns of results.csv: pool, pool_digest, size, tools,
-        sample (missing in the row of all samples together), retriever, identity, metric, value,
-        deviation, low, high, n, queries, samples, unavailable. Of a sweep those of sweep.csv: pool,
-        pool_digest, size, sample, top_k, metric, value, deviation, low, high, n, undefined,
-        queries, samples, reason. Of a run the fields of its scores: task_id, trial, goal, metric,
-        value, weight, reason.
+        result: Of results.json.
 
     Raises:
         MissingExtraError: pandas is not installed.
-        DataError: The folder holds none of them.
-        UsageError: It is nothing of the kind.
     """
-    if isinstance(what, Mapping):
-        if "rows" not in what and "results" not in what:
-            raise _unusable(what)
-        return _sweep_frame(what) if "rows" in what else _retrieval_frame(what)
-    run = getattr(what, "folder", what)
-    if isinstance(run, RunFolder):
-        return _scores_frame(run)
-    if not isinstance(run, (str, os.PathLike)):
-        raise _unusable(what)
-    path = Path(run)
-    table = path / sweeps.SWEEP if path.is_dir() else path
-    if table.name == sweeps.SWEEP and table.is_file():
-        return _sweep_frame(sweeps.read(table))
-    file = path / RESULTS if path.is_dir() else path
-    if file.name == RESULTS and file.is_file():
-        return _retrieval_frame(_read(file))
-    if not (path / "run.json").is_file():
-        raise DataError(
-            f"{path} holds neither {RESULTS} nor {sweeps.SWEEP} nor run.json: "
-            "give a folder that `seal retrieve` or `seal run` wrote"
-        )
-    return _scores_frame(RunFolder.open(path))
+    return framed([{**row, "size": str(row["size"])} for row in long_rows(result)], COLUMNS)
 
 
-def _unusable(what: Any) -> UsageError:
-    return UsageError(
-        f"seal.frame({shortened(what)}): expected what seal.retrieve, seal.sweep or seal.run "
-        "returned, or the folder that it wrote"
-    )
+def sweep_frame(content: Mapping[str, Any]) -> DataFrame:
+    """Return a sweep as a frame, one figure a row, with `seal.pipeline.sweep.files.COLUMNS`.
+
+    Args:
+        content: Of sweep.json.
+
+    Raises:
+        MissingExtraError: pandas is not installed.
+    """
+    return framed(list(sweeps.long_rows(content)), sweeps.COLUMNS)
 
 
 def write_parquet(result: Mapping[str, Any], folder: Path) -> Path:
@@ -98,7 +76,7 @@ def write_parquet(result: Mapping[str, Any], folder: Path) -> Path:
     """
     require("pyarrow")
     file = folder / PARQUET
-    _retrieval_frame(result).to_parquet(file, index=False)
+    retrieval_frame(result).to_parquet(file, index=False)
     return file
 
 
@@ -110,7 +88,7 @@ def write_sweep_parquet(content: Mapping[str, Any], folder: Path) -> Path:
     """
     require("pyarrow")
     file = folder / SWEEP_PARQUET
-    _sweep_frame(content).to_parquet(file, index=False)
+    sweep_frame(content).to_parquet(file, index=False)
     return file
 
 
@@ -124,33 +102,14 @@ def require(package: str) -> None:
         raise MissingExtraError(package, EXTRA)
 
 
-def _retrieval_frame(result: Mapping[str, Any]) -> Any:
-    return _framed([{**row, "size": str(row["size"])} for row in long_rows(result)], COLUMNS)
+def framed(rows: Sequence[Mapping[str, Any]], columns: Sequence[str]) -> DataFrame:
+    """Return rows as a frame that has the columns, also where there is no row.
 
-
-def _sweep_frame(content: Mapping[str, Any]) -> Any:
-    return _framed(list(sweeps.long_rows(content)), sweeps.COLUMNS)
-
-
-def _scores_frame(run: RunFolder) -> Any:
-    names = [field.name for field in fields(Score) if field.name != "details"]
-    rows = [{name: getattr(score, name) for name in names} for score in run.scores()]
-    return _framed(rows, names)
-
-
-def _framed(rows: list[dict[str, Any]], columns: Any) -> Any:
+    Raises:
+        MissingExtraError: pandas is not installed.
+    """
     require("pandas")
     import pandas
 
     made = pandas.DataFrame(rows, columns=list(columns))
     return made.astype({name: kind for name, kind in _TYPES.items() if name in made.columns})
-
-
-def _read(file: Path) -> dict[str, Any]:
-    try:
-        content = orjson.loads(file.read_bytes())
-    except orjson.JSONDecodeError as error:
-        raise DataError(f"{file}: not JSON: {error}; measure again with `seal retrieve`") from error
-    if not isinstance(content, dict) or "results" not in content:
-        raise DataError(f"{file}: no results of `seal retrieve`")
-    return content

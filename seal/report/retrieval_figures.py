@@ -12,11 +12,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from seal.report.figure_layout import lay_out, panels, title
-from seal.report.figures import STYLE, bar_look, line_look, literal, save
-from seal.report.frames import require
+from seal.report.figures import bar_look, line_look, literal, save, styled
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 _PANELS_IN_ROW = 3
 _PANEL = (3.0, 2.3)
@@ -48,30 +50,34 @@ _INTERVALS = "Error bars: 95 % bootstrap interval over tasks."
 def draw_figures(result: Mapping[str, Any], folder: Path) -> list[Path]:
     """Draw what the results hold, and return the files.
 
-    Pool sizes are drawn where there are several, cut-offs where there are several.
-
     Args:
-        result: What `seal.retrieve` returned.
+        result: Of results.json.
         folder: Of the experiment; the files lie in `figures/` there.
 
     Raises:
         MissingExtraError: matplotlib is not installed.
     """
-    require("matplotlib")
-    import matplotlib as mpl
+    return save(retrieval_figures(result), folder)
 
+
+def retrieval_figures(result: Mapping[str, Any]) -> dict[str, Figure]:
+    """Return the figures of what the results hold, by name.
+
+    Pool sizes are drawn where there are several, cut-offs where there are several.
+
+    Raises:
+        MissingExtraError: matplotlib is not installed.
+    """
     entries = result["results"]
     ks = result["protocol"]["k"]
-    written: list[Path] = []
-    with mpl.rc_context(STYLE):
+    figures: dict[str, Figure] = {}
+    with styled():
         if len({entry["size"] for entry in entries}) > 1:
-            figure = _over_sizes(entries, f"recall@{ks[-1]}")
-            written += save(figure, folder, "recall_over_pool_size")
-        figure = _over_pools(_largest(entries), f"recall@{ks[-1]}")
-        written += save(figure, folder, "recall_over_pools")
+            figures["recall_over_pool_size"] = _over_sizes(entries, f"recall@{ks[-1]}")
+        figures["recall_over_pools"] = _over_pools(_largest(entries), f"recall@{ks[-1]}")
         if len(ks) > 1:
-            written += save(_over_ks(_largest(entries), ks), folder, "recall_over_k")
-    return written
+            figures["recall_over_k"] = _over_ks(_largest(entries), ks)
+    return figures
 
 
 def _largest(entries: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:

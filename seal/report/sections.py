@@ -33,7 +33,7 @@ from seal.report.pages import render
 from seal.report.printable import one_line
 from seal.report.tables import (
     UNBOUNDED,
-    Cell,
+    Estimate,
     all_metrics,
     headline_of,
     lacking_metrics,
@@ -102,7 +102,12 @@ def default_sections(runs: Iterable[RunFolder] = ()) -> list[Section]:
     names = dict.fromkeys(run.declared().get("name", "") for run in runs)
     known = (known_benchmark(name) for name in names)
     found += [section for benchmark in known if benchmark for section in benchmark.sections]
-    return [section() if isinstance(section, type) else section for section in found]
+    return built_sections(found)
+
+
+def built_sections(sections: Iterable[Any]) -> list[Section]:
+    """Return sections, of classes an object each."""
+    return [section() if isinstance(section, type) else section for section in sections]
 
 
 class SummarySection:
@@ -327,6 +332,6 @@ def _goals_of(lanes: Sequence[Lane], metric: str, groups: Iterable[str]) -> int:
 
 def _bar(lane: Lane, metric: str, group: str | None = None) -> Bar:
     entry = _entry(lane, metric)
-    cell = Cell.of(entry if group is None else (entry.get("by") or {}).get(group))
+    cell = Estimate.of(entry if group is None else (entry.get("by") or {}).get(group))
     mean = None if cell.mean is None else float(cell.mean)
     return Bar(lane.label, lane.colour, mean, cell.low, cell.high)

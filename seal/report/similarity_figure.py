@@ -12,12 +12,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from seal.report.figure_layout import lay_out, panels, title
-from seal.report.figures import STYLE, line_look, save
-from seal.report.frames import require
+from seal.report.figures import line_look, save, styled
 from seal.report.tables import number
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 NAME = "errors_over_similarity"
 _PANELS_IN_ROW = 3
@@ -36,13 +38,19 @@ def draw_similarity(content: Mapping[str, Any], folder: Path) -> list[Path]:
     Raises:
         MissingExtraError: matplotlib is not installed.
     """
-    if not content.get("points"):
-        return []
-    require("matplotlib")
-    import matplotlib as mpl
+    return save(similarity_figures(content), folder)
 
-    with mpl.rc_context(STYLE):
-        return save(_figure(content["points"], content["correlations"]), folder, NAME)
+
+def similarity_figures(content: Mapping[str, Any]) -> dict[str, Figure]:
+    """Return the figure of an ablation of similarity by its name; of any other nothing.
+
+    Raises:
+        MissingExtraError: matplotlib is not installed.
+    """
+    if not content.get("points"):
+        return {}
+    with styled():
+        return {NAME: _figure(content["points"], content["correlations"])}
 
 
 def _figure(points: Sequence[Mapping[str, Any]], correlations: Sequence[Mapping[str, Any]]) -> Any:

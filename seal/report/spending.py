@@ -28,22 +28,7 @@ def plan_tables(plan: Mapping[str, Any]) -> Iterator[Any]:
     Args:
         plan: As of `seal.pipeline.spending.plan.plan`.
     """
-    rows: list[tuple[str, ...]] = [
-        (
-            row["part"],
-            row["role"],
-            row["model"],
-            f"{row['requests']:,}",
-            f"{row['tokens_in']:,}",
-            f"{row['tokens_out']:,}",
-            _dollars(row["dollars"]),
-        )
-        for row in plan["rows"]
-    ]
-    total = tuple(f"{plan[name]:,}" for name in ("requests", "tokens_in", "tokens_out"))
-    rows.append(("all", "", "", *total, _total(plan)))
-    columns = ("part", "role", "model", "model calls", "tokens in", "tokens out", "dollars")
-    yield drawn(Grid("what the run would ask", columns, rows))
+    yield drawn(plan_grid(plan))
     yield (
         f"{plan['chats']:,} chats ({plan['tasks']:,} tasks, {plan['trials']} trials, baselines "
         f"with them), estimated from {plan['rehearsed']:,} tasks that were rehearsed"
@@ -59,6 +44,26 @@ def plan_tables(plan: Mapping[str, Any]) -> Iterator[Any]:
     for line in plan["assumptions"]:
         yield f"assumed: {line}"
     yield "nothing was asked and nothing is written"
+
+
+def plan_grid(plan: Mapping[str, Any]) -> Grid:
+    """Return what each role would ask, and the sum, as a table."""
+    rows: list[tuple[str, ...]] = [
+        (
+            row["part"],
+            row["role"],
+            row["model"],
+            f"{row['requests']:,}",
+            f"{row['tokens_in']:,}",
+            f"{row['tokens_out']:,}",
+            _dollars(row["dollars"]),
+        )
+        for row in plan["rows"]
+    ]
+    total = tuple(f"{plan[name]:,}" for name in ("requests", "tokens_in", "tokens_out"))
+    rows.append(("all", "", "", *total, _total(plan)))
+    columns = ("part", "role", "model", "model calls", "tokens in", "tokens out", "dollars")
+    return Grid("what the run would ask", columns, rows)
 
 
 def _origin_lines(origins: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:

@@ -11,11 +11,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from itertools import chain
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from seal.report.figure_layout import lay_out, panels, title
-from seal.report.figures import STYLE, line_look, save
-from seal.report.frames import require
+from seal.report.figures import line_look, save, styled
 from seal.report.sweep_table import (
     CALL_RECALL,
     METRICS,
@@ -24,6 +23,9 @@ from seal.report.sweep_table import (
     lacking,
     tokens_of,
 )
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 _BARS = "Error bars: one standard deviation (n - 1) over samples; none where there is one sample."
 _AGAINST = (PASS_RATE, CALL_RECALL, "tokens")
@@ -47,8 +49,6 @@ class _Point(NamedTuple):
 def draw_sweep(content: Mapping[str, Any], folder: Path) -> list[Path]:
     """Draw what the results hold, and return the files.
 
-    Pool sizes are drawn where there are several, K where there are several.
-
     Args:
         content: Of sweep.json.
         folder: Of the sweep; the files lie in `figures/` there.
@@ -56,17 +56,25 @@ def draw_sweep(content: Mapping[str, Any], folder: Path) -> list[Path]:
     Raises:
         MissingExtraError: matplotlib is not installed.
     """
-    require("matplotlib")
-    import matplotlib as mpl
+    return save(sweep_figures(content), folder)
 
+
+def sweep_figures(content: Mapping[str, Any]) -> dict[str, Figure]:
+    """Return the figures of what the results hold, by name.
+
+    Pool sizes are drawn where there are several, K where there are several.
+
+    Raises:
+        MissingExtraError: matplotlib is not installed.
+    """
     entries = content["results"]
-    written: list[Path] = []
-    with mpl.rc_context(STYLE):
+    figures: dict[str, Figure] = {}
+    with styled():
         if len({entry["size"] for entry in entries}) > 1:
-            written += save(_over_sizes(entries), folder, "metrics_over_pool_size")
+            figures["metrics_over_pool_size"] = _over_sizes(entries)
         if len({entry["top_k"] for entry in entries}) > 1:
-            written += save(_over_recall(entries), folder, "pass_rate_over_recall")
-    return written
+            figures["pass_rate_over_recall"] = _over_recall(entries)
+    return figures
 
 
 def _over_sizes(entries: Sequence[Mapping[str, Any]]) -> Any:

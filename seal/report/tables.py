@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
+from math import nan
 from typing import TYPE_CHECKING, Any
 
 from seal.evaluation.goals import INFRASTRUCTURE
@@ -54,22 +55,32 @@ UNBOUNDED = frozenset({"calls", "turns", "turn_count", "tokens_in", "tokens_out"
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
-    """One metric of one run."""
+class Estimate:
+    """One metric of one run: its mean with a 95 % interval, and how many scores stand behind it."""
 
     mean: float | None
     """None: no score has a value."""
     low: float | None = None
+    """Of the 95 % bootstrap interval over tasks; None: fewer than two tasks."""
     high: float | None = None
     n: int = 0
+    """Scores with a value."""
     undefined: int = 0
+    """Scores without one; `reasons` counts them."""
     micro: float | None = None
+    """The weighted mean, where weights differ."""
     unsure: float | None = None
     """Share of answers that the judge could not decide."""
+    deviation: float | None = None
+    """Standard deviation of the means of several samples, by n - 1."""
+    reasons: Mapping[str, int] = field(default_factory=dict, hash=False)
+    """Kind of reason to the number of scores that have no value for it."""
+    groups: Mapping[str, Mapping[str, Any]] = field(default_factory=dict, hash=False, repr=False)
+    """Group of tasks to its entry, as summary.json has them; `by` reads them."""
 
     @classmethod
-    def of(cls, entry: Mapping[str, Any] | None) -> Cell:
-        """Return the cell of an entry of summary.json; without entry, one without values."""
+    def of(cls, entry: Mapping[str, Any] | None) -> Estimate:
+        """Return an entry of summary.json as an estimate; without entry, one without values."""
         entry = entry or {}
         return cls(
             mean=entry.get("mean"),
@@ -79,7 +90,28 @@ class Cell:
             undefined=entry.get("undefined") or 0,
             micro=entry.get("micro"),
             unsure=entry.get("unsure"),
+            deviation=entry.get("deviation"),
+            reasons=entry.get("reasons") or {},
+            groups=entry.get("by") or {},
         )
+
+    @property
+    def by(self) -> dict[str, dict[str, Estimate]]:
+        """The same metric by tag and value: `by["multi_tool"]["true"]`, `by["group"]["G1"]`."""
+        found: dict[str, dict[str, Estimate]] = {}
+        for name, entry in self.groups.items():
+            tag, given, value = name.partition("=")
+            tag, value = (tag, value) if given else ("group", name)
+            found.setdefault(tag, {})[value] = Estimate.of(entry)
+        return found
+
+    def __float__(self) -> float:
+        """Return the mean; NaN where there is none."""
+        return nan if self.mean is None else float(self.mean)
+
+    def __str__(self) -> str:
+        """Return mean, interval and n on one line."""
+        return " ".join(filter(None, (self.value_text, self.interval_text, self.count_text)))
 
     @property
     def value_text(self) -> str:
@@ -109,7 +141,7 @@ class SummaryRow:
     """One metric over all columns."""
 
     metric: str
-    cells: dict[str, Cell] = field(default_factory=dict)
+    cells: dict[str, Estimate] = field(default_factory=dict)
     """Column to cell, in the order of the columns."""
 
 
@@ -210,7 +242,7 @@ def lane_rows(lanes: Sequence[Lane], metrics: Sequence[str] | None = None) -> li
         headline = headline_of(lane.run for lane in lanes)
         metrics = main_metrics([lane.metrics for lane in lanes], headline)
     return [
-        SummaryRow(metric, {lane.label: Cell.of(lane.metrics.get(metric)) for lane in lanes})
+        SummaryRow(metric, {lane.label: Estimate.of(lane.metrics.get(metric)) for lane in lanes})
         for metric in metrics
     ]
 
@@ -262,7 +294,7 @@ def lacking_metrics(rows: Iterable[SummaryRow]) -> list[str]:
     return [row.metric for row in rows if all(c.mean is None for c in row.cells.values())]
 
 
-def _cell_text(cell: Cell) -> Any:
+def _cell_text(cell: Estimate) -> Any:
     from rich.text import Text
 
     if cell.mean is None:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from seal.evaluation.user_audit import HALLUCINATION, INSTRUCTION
 from seal.report.lanes import Lane, lanes_of
 from seal.report.printable import printable
-from seal.report.tables import Cell
+from seal.report.tables import Estimate
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -30,9 +30,9 @@ class UserRow:
     """Of the run."""
     brief: str
     """Parts of the persona that they were told, as run.json names them; empty where it does not."""
-    hallucination: Cell
+    hallucination: Estimate
     """Share of conversations."""
-    instruction: Cell
+    instruction: Estimate
     """Share of conversations."""
 
     @property
@@ -52,15 +52,15 @@ def user_rows(lanes: Sequence[Lane]) -> list[UserRow]:
         UserRow(
             lane.label,
             _brief(lane.run),
-            Cell.of(lane.metrics.get(HALLUCINATION)),
-            Cell.of(lane.metrics.get(INSTRUCTION)),
+            Estimate.of(lane.metrics.get(HALLUCINATION)),
+            Estimate.of(lane.metrics.get(INSTRUCTION)),
         )
         for lane in lanes
     ]
     return sorted((row for row in rows if row.conversations), key=lambda row: len(row.brief))
 
 
-def percent(cell: Cell) -> str:
+def percent(cell: Estimate) -> str:
     """Return a share in per cent, `n/a` where there is none."""
     return "n/a" if cell.mean is None else f"{100 * cell.mean:.1f} %"
 

@@ -249,7 +249,7 @@ def test_answers_name_their_calls_and_hold_the_worlds_changes(source: Source) ->
 def test_a_run_is_scored_and_may_be_scored_by_other_rules(source: Source) -> None:
     report = source.imported(record(), record("other"))
     assert (report.tasks, report.dropped) == (2, {})
-    metrics = score(source.run)["metrics"]
+    metrics = score(source.run).summary["metrics"]
     assert metrics["similarity"]["mean"] == 1
     assert metrics["turn_count"]["mean"] == 5
     score(source.run, match="clean")

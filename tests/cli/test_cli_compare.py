@@ -31,7 +31,7 @@ def test_two_runs_end_with_tables_and_files(called, tmp_path: Path) -> None:
     runs = ("one", "other")
     assert called(*RUN, "--trials", "2", "--out", "other").returncode == 0
     shutil.copytree(tmp_path / "other", tmp_path / "one")
-    scores = seal.RunFolder.open(tmp_path / "other").scores()
+    scores = seal.Run.load(tmp_path / "other").folder.scores()
     write_records(tmp_path / "one" / "scores.jsonl", [s for s in scores if s.trial == 0])
     done = called("compare", *runs, "--out", "d")
     assert done.returncode == 0, done.stderr
@@ -45,11 +45,11 @@ def test_two_runs_end_with_tables_and_files(called, tmp_path: Path) -> None:
     kept = [entry["metric"] for entry in content["comparisons"]]
     assert len(kept) > 20
     places = [tmp_path / name for name in runs]
-    again = seal.compare(places, out=tmp_path / "e")
+    again = seal.compare(places, out=tmp_path / "e").content
     assert again["comparisons"] == content["comparisons"]
     assert (tmp_path / "e" / "comparison.html").is_file()
-    opened = seal.compare([seal.RunFolder.open(place) for place in places], metrics=["calls"])
-    assert [entry["metric"] for entry in opened["comparisons"]] == ["calls"]
+    opened = seal.compare(*map(seal.Run.load, places), metrics=["calls"])
+    assert [entry.metric for entry in opened.comparisons] == ["calls"]
 
 
 def test_a_judge_whose_server_fails_exits_with_1(called, seal) -> None:

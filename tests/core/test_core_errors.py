@@ -26,8 +26,8 @@ CLASSES = sorted(
 
 def example(kind):
     """Return an error of a class."""
-    if kind is UnknownNameError:
-        return UnknownNameError("retriever", "tfdif", ["tfidf", "dense"])
+    if issubclass(kind, UnknownNameError):
+        return kind("retriever", "tfdif", ["tfidf", "dense"])
     if kind is MissingExtraError:
         return MissingExtraError("google-genai", "gemini")
     return kind("what, got, expected: 北京")

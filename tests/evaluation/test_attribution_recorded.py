@@ -89,7 +89,7 @@ def attributed(whole: Path, folder: Path) -> dict[str, dict]:
         out=folder / "run",
         cache_dir=folder / "cache",
     )
-    explained = seal.explain(run)
+    explained = seal.explain(run).content
     assert explained["goals"] == len(READ)
     return {row["task"]: row for row in explained["attributions"]}
 

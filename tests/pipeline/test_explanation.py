@@ -164,7 +164,7 @@ def test_another_metric_decides(run: RunFolder) -> None:
 
 
 def test_files_are_written_and_equal(run: RunFolder, tmp_path: Path) -> None:
-    found = seal.explain(run, out=tmp_path / "out")
+    found = seal.explain(run, out=tmp_path / "out").content
     written = json.loads((tmp_path / "out" / "explanation.json").read_text("utf-8"))
     assert written["stages"] == found["stages"]
     assert "## why goals failed" in (tmp_path / "out" / "explanation.md").read_text("utf-8")

@@ -36,7 +36,7 @@ def test_feedback_lets_a_model_that_errs_repair_its_calls(tmp_path: Path, pool: 
         "notes": [],
     }
     assert "| all_gold_calls | 1.000 | 0.000 | +1.000 |" in (out / "comparison.md").read_text()
-    measures = [seal.RunFolder(out / name).manifest()["measure"] for name in ("on", "off")]
+    measures = [done.runs[name].folder.manifest()["measure"] for name in ("on", "off")]
     assert [measure.pop("feedback") for measure in measures] == ["on", "off"]
     assert measures[0] == measures[1]
 
@@ -105,7 +105,7 @@ def irrelevant(tmp_path: Path) -> Path:
 def test_irrelevant_tasks_stand_beside_their_seeds(tmp_path: Path, irrelevant: Path) -> None:
     out = tmp_path / "d"
     done = seal.ablate("irrelevance", irrelevant, out=out, **OFFLINE)
-    ids = [task.id for task in seal.RunFolder(out / "answerable").tasks()]
+    ids = [task.id for task in done.runs["answerable"].folder.tasks()]
     assert ids == ["rome-0"]
     abstained = entry(done.content, "abstained")
     assert (abstained["mean"], abstained["other_mean"], abstained["n"]) == (1.0, 0.0, 2)

@@ -12,7 +12,6 @@ import seal
 from seal.core.errors import MissingExtraError, UnknownNameError
 from seal.core.records import write_records
 from seal.core.types import Goal, Task, Tool
-from seal.pipeline.run import RunResult
 
 TOOL = Tool(
     "dialogtool/Food_1/Find",
@@ -50,7 +49,7 @@ def pool(tmp_path: Path) -> Path:
     return folder
 
 
-def play(pool: Path, out: Path, **settings: Any) -> RunResult:
+def play(pool: Path, out: Path, **settings: Any) -> seal.Run:
     return seal.run(pool, out=out, team="tool_life", baselines=False, **settings)
 
 

@@ -7,7 +7,6 @@ import pytest
 import seal
 from seal.core.errors import DataError, UnknownNameError, UsageError
 from seal.core.types import Score
-from seal.pipeline.run import RunResult
 
 
 class Words:
@@ -31,7 +30,7 @@ class Broken:
         return [Score(task.id, trajectory.trial, 0, "broken", 1.0)]
 
 
-def play(out: Path, *metrics: object) -> RunResult:
+def play(out: Path, *metrics: object) -> seal.Run:
     return seal.run("sample", out=out, limit=2, baselines=False, metrics=metrics)
 
 

@@ -28,7 +28,7 @@ def verdicts(folder: Path) -> list[str]:
 def test_the_same_judge_gives_the_same_bytes(played: Path):
     before, manifest = contents(played), (played / "run.json").read_bytes()
     (played / "scores.jsonl").unlink()
-    summary = seal.score(played)
+    summary = seal.score(played).summary
 
     assert contents(played) == before
     assert (played / "run.json").read_bytes() == manifest

@@ -15,12 +15,12 @@ from servers import failure
 from small_pools import TOOLS, many, tool, weather_goal, write_pool
 
 import seal
-from seal.cli.retrieval_tables import tables
 from seal.core.errors import DataError, UnknownNameError, UsageError
 from seal.core.records import read_records
 from seal.core.types import Goal, Ranking, Task
 from seal.pipeline.retrieval.experiment import retrieve
 from seal.pipeline.retrieval.settings import RetrievalSettings
+from seal.report.retrieval_tables import retrieval_tables
 from seal.retrievers.specs import RetrieverSpec
 
 
@@ -91,7 +91,7 @@ def contents(folder: Path) -> dict[str, bytes]:
 
 
 def test_every_retriever_meets_every_pool(pool: Path):
-    found = seal.retrieve([pool, "sample"], ["oracle", First], k=(1, 3), limit=3)["results"]
+    found = seal.retrieve([pool, "sample"], ["oracle", First], k=(1, 3), limit=3).content["results"]
 
     assert [(r["pool"], r["retriever"]) for r in found] == [
         ("pool", "oracle"),
@@ -115,7 +115,7 @@ def test_more_than_the_pool_holds_ranks_all_of_it(pool: Path, tmp_path: Path):
 
 
 def test_the_files_of_an_experiment(pool: Path, tmp_path: Path):
-    found = seal.retrieve(pool, ["oracle", "tfidf"], out=tmp_path / "out")
+    found = seal.retrieve(pool, ["oracle", "tfidf"], out=tmp_path / "out").content
 
     files = set(contents(tmp_path / "out"))
     ranked = ("rankings.jsonl", "run.trec", "qrels.trec")
@@ -196,7 +196,8 @@ def test_alternatives_count_as_one_tool_in_figures_and_files(tmp_path: Path):
 
 def test_drawn_pools_give_means_and_deviations_over_samples(tmp_path: Path):
     pool = large_pool(tmp_path / "pool")
-    found = seal.retrieve(pool, "tfidf", k=3, pool_sizes=(8, 20, "all"), samples=4)["results"]
+    asked = seal.retrieve(pool, "tfidf", k=3, pool_sizes=(8, 20, "all"), samples=4)
+    found = asked.content["results"]
 
     assert [(entry["size"], entry["tools"], entry["samples"]) for entry in found] == [
         (8, 8, 4),
@@ -215,7 +216,7 @@ def test_drawn_pools_give_means_and_deviations_over_samples(tmp_path: Path):
 
 def test_a_size_without_samples_enough_has_no_deviation(tmp_path: Path):
     pool = large_pool(tmp_path / "pool")
-    (found,) = seal.retrieve(pool, "tfidf", k=3, pool_sizes=(8,), samples=1)["results"]
+    (found,) = seal.retrieve(pool, "tfidf", k=3, pool_sizes=(8,), samples=1).content["results"]
     assert found["metrics"]["recall@3"]["deviation"] is None
     assert found["queries_deviation"] is None
 
@@ -225,7 +226,9 @@ def test_a_size_without_samples_enough_has_no_deviation(tmp_path: Path):
 def test_every_protocol_draws(tmp_path: Path, distractors: str, queries_in: str):
     pool = large_pool(tmp_path / "pool")
     settings = {"pool_sizes": (8, 16), "samples": 2, "distractors": distractors}
-    found = seal.retrieve(pool, "tfidf", k=3, queries_in=queries_in, nested=False, **settings)
+    found = seal.retrieve(
+        pool, "tfidf", k=3, queries_in=queries_in, nested=False, **settings
+    ).content
 
     assert found["protocol"]["distractors"] == distractors
     assert [entry["tools"] for entry in found["results"]] == [8, 16]
@@ -257,7 +260,7 @@ def test_only_drawn_queries_are_ranked_with_the_results_that_all_would_give(tmp_
 
 def test_equal_numbers_of_queries_are_drawn_of_every_pool(tmp_path: Path):
     pools = [large_pool(tmp_path / "a", 40), large_pool(tmp_path / "b", 20)]
-    found = seal.retrieve(pools, ["tfidf", "random"], k=3, queries=10, samples=5)["results"]
+    found = seal.retrieve(pools, ["tfidf", "random"], k=3, queries=10, samples=5).content["results"]
 
     assert {(entry["queries"], entry["samples"]) for entry in found} == {(10, 5)}
     assert all(entry["queries_deviation"] == 0 for entry in found)
@@ -269,7 +272,7 @@ def test_equal_numbers_of_queries_are_drawn_of_every_pool(tmp_path: Path):
 
 def test_retrievers_are_compared_in_pairs(tmp_path: Path):
     pool = large_pool(tmp_path / "pool")
-    found = seal.retrieve(pool, ["tfidf", "random", "oracle"], k=3)
+    found = seal.retrieve(pool, ["tfidf", "random", "oracle"], k=3).content
     pairs = found["comparisons"]
 
     assert len(pairs) == 3 * 2
@@ -286,7 +289,7 @@ def test_retrievers_are_compared_in_pairs(tmp_path: Path):
 
 def test_differences_over_samples_are_those_of_the_means(tmp_path: Path):
     pool = large_pool(tmp_path / "pool")
-    found = seal.retrieve(pool, ["tfidf", "random"], k=3, pool_sizes=(10,), samples=3)
+    found = seal.retrieve(pool, ["tfidf", "random"], k=3, pool_sizes=(10,), samples=3).content
     one, other = (entry["metrics"]["recall@3"]["mean"] for entry in found["results"])
     assert found["comparisons"][0]["difference"] == pytest.approx(one - other, abs=1e-9)
 
@@ -315,14 +318,15 @@ def test_equal_retrievers_are_told_apart(pool: Path, tmp_path: Path):
 
 
 def test_a_spec_may_be_an_object(pool: Path):
-    found = seal.retrieve(pool, RetrieverSpec("tfidf", {"template": "name"}), k=1)["results"]
+    asked = seal.retrieve(pool, RetrieverSpec("tfidf", {"template": "name"}), k=1)
+    found = asked.content["results"]
     assert found[0]["identity"] == "tfidf/name"
 
 
 def test_goals_without_relevant_tools_count_as_undefined(tmp_path: Path):
     goals = (weather_goal("Rome"), replace(weather_goal("Oslo"), relevant=()))
     pool = write_pool(tmp_path / "pool", [Task("t", "b", goals)])
-    (found,) = seal.retrieve(pool, "oracle", k=1)["results"]
+    (found,) = seal.retrieve(pool, "oracle", k=1).content["results"]
 
     recall = found["metrics"]["recall@1"]
     assert found["queries"] == 1
@@ -331,17 +335,17 @@ def test_goals_without_relevant_tools_count_as_undefined(tmp_path: Path):
 
 
 def test_groups_stand_beside_the_whole(pool: Path):
-    (found,) = seal.retrieve(pool, "oracle", k=1)["results"]
+    (found,) = seal.retrieve(pool, "oracle", k=1).content["results"]
     assert found["metrics"]["recall@1"]["by"]["one"]["n"] == 4
 
 
 def test_a_pool_without_relevant_tools_has_nothing_to_measure(tmp_path: Path):
     goal = replace(weather_goal("Rome"), relevant=())
     pool = write_pool(tmp_path / "pool", [Task("t", "b", (goal,))])
-    found = seal.retrieve(pool, ["oracle", "tfidf"], k=1, out=tmp_path / "out")
+    found = seal.retrieve(pool, ["oracle", "tfidf"], k=1, out=tmp_path / "out").content
 
     assert found["results"][0]["metrics"]["recall@1"]["mean"] is None
-    assert len(seal.frame(tmp_path / "out")) == 2 * 4
+    assert len(seal.Retrieval.load(tmp_path / "out").frame) == 2 * 4
     assert found["comparisons"] == []
     with pytest.raises(UsageError, match="pool pool: no task has relevant tools"):
         seal.retrieve(pool, "oracle", pool_sizes=(2,))
@@ -371,7 +375,7 @@ def test_the_order_of_pools_changes_no_figure(tmp_path: Path):
     pools = [large_pool(tmp_path / "a", 40), large_pool(tmp_path / "b", 20)]
 
     def figures(pools: list[Path]) -> dict[str, object]:
-        found = seal.retrieve(pools, ["tfidf"], k=3, pool_sizes=(10, "all"), samples=2)
+        found = seal.retrieve(pools, ["tfidf"], k=3, pool_sizes=(10, "all"), samples=2).content
         return {(entry["pool"], entry["size"]): entry for entry in found["results"]}
 
     assert figures(pools) == figures(pools[::-1])
@@ -379,7 +383,7 @@ def test_the_order_of_pools_changes_no_figure(tmp_path: Path):
 
 def test_a_retriever_that_cannot_be_asked_stops_no_other(pool: Path):
     keyless = "dense,model=openai/m"
-    found = seal.retrieve([pool, "sample"], ["tfidf", Broken, keyless], k=1)
+    found = seal.retrieve([pool, "sample"], ["tfidf", Broken, keyless], k=1).content
 
     entries = {(entry["pool"], entry["retriever"]): entry for entry in found["results"]}
     assert entries["pool", "tfidf"]["metrics"]["recall@1"]["mean"] is not None
@@ -406,7 +410,7 @@ def test_what_a_plug_in_raises_costs_no_other_retriever(pool: Path, tmp_path: Pa
 def test_a_server_that_is_down_is_told(pool: Path, model_server):
     server = model_server([failure(400, "no such model here")])
     label = f"dense,model=openai/m,base_url={server.url}"
-    found = seal.retrieve(pool, ["tfidf", label], k=1)["results"]
+    found = seal.retrieve(pool, ["tfidf", label], k=1).content["results"]
     assert "no such model here" in found[1]["unavailable"]
 
 
@@ -416,7 +420,7 @@ def test_the_model_that_was_trained_on_a_pool_is_marked(pool: Path, tmp_path: Pa
     digest = seal.load_pool(pool).digest
     (folder / "training.json").write_bytes(orjson.dumps({"pool": "p", "pool_digest": digest}))
     trained = f"test_pipeline_retrieve:First,model={folder}"
-    found = seal.retrieve([pool, "sample"], [trained, "tfidf"], k=1, limit=2)
+    found = seal.retrieve([pool, "sample"], [trained, "tfidf"], k=1, limit=2).content
 
     marks = {(e["pool"], e["retriever"]): e.get("in_source") for e in found["results"]}
     assert found["results"][0]["training_queries"] is None  # the record names no tasks
@@ -440,7 +444,7 @@ def trained_on(pool: Path, folder: Path, train: list[str], test: list[str]) -> P
 
 def shown(found: dict) -> str:
     console = Console(file=StringIO(), width=300)
-    for part in tables(found):
+    for part in retrieval_tables(found):
         console.print(part)
     return console.file.getvalue()
 
@@ -448,19 +452,19 @@ def shown(found: dict) -> str:
 def test_another_pool_of_the_same_name_is_not_that_of_the_training(tmp_path: Path):
     one, other = (write_pool(tmp_path / side / "beir", many(n)) for n, side in ((3, "a"), (4, "b")))
     model = trained_on(one, tmp_path / "model", ["rome-0"], ["oslo-1"])
-    found = seal.retrieve([one, other], f"test_pipeline_retrieve:First,model={model}", k=1)
+    found = seal.retrieve([one, other], f"test_pipeline_retrieve:First,model={model}", k=1).content
     assert [entry["in_source"] for entry in found["results"]] == [True, False]
 
 
 def test_figures_that_hold_training_queries_are_marked(pool: Path, tmp_path: Path):
     model = trained_on(pool, tmp_path / "model", ["rome-0", "oslo-1", "bern-2"], ["lima-3"])
     retrievers = [f"test_pipeline_retrieve:First,model={model}", "tfidf"]
-    found = seal.retrieve(pool, retrievers, k=1, out=tmp_path / "out")
+    found = seal.retrieve(pool, retrievers, k=1, out=tmp_path / "out").content
     assert found["results"][0]["training_queries"] == 3
     assert "R1* " in shown(found)
     assert "*: the retriever was trained on queries of this pool; its held-out" in shown(found)
 
-    apart = seal.retrieve(pool, retrievers, k=1, held_out=model, out=tmp_path / "apart")
+    apart = seal.retrieve(pool, retrievers, k=1, held_out=model, out=tmp_path / "apart").content
     assert [entry["queries"] for entry in apart["results"]] == [1, 1]
     assert apart["results"][0]["training_queries"] == 0
     assert "R1+ " in shown(apart)
@@ -514,7 +518,7 @@ def test_a_pool_without_tasks_is_refused(tmp_path: Path):
 
 def test_a_size_beyond_one_of_several_pools_is_left_out_there(tmp_path: Path):
     pools = [large_pool(tmp_path / "a", 40), large_pool(tmp_path / "b", 20)]
-    found = seal.retrieve(pools, "tfidf", k=3, pool_sizes=(10, 30), samples=2)
+    found = seal.retrieve(pools, "tfidf", k=3, pool_sizes=(10, 30), samples=2).content
 
     sizes = [(entry["pool"], entry["size"]) for entry in found["results"]]
     assert sizes == [("a", 10), ("a", 30), ("b", 10)]
@@ -558,7 +562,7 @@ def test_a_second_experiment_in_one_folder_is_refused(pool: Path, tmp_path: Path
 
 def test_an_option_may_be_meant_for_one_of_several_retrievers(pool: Path):
     options = {"template": "name"}
-    assert seal.retrieve(pool, ["oracle", "tfidf"], k=1, options=options)["results"]
+    assert seal.retrieve(pool, ["oracle", "tfidf"], k=1, options=options).content["results"]
     with pytest.raises(UnknownNameError, match="no option -R of oracle 'foo'"):
         seal.retrieve(pool, ["oracle", "tfidf"], k=1, options={"foo": 1})
 
@@ -587,7 +591,7 @@ def test_what_is_no_ranking_is_told_by_what_was_expected(pool: Path, answer, got
         def retrieve(self, queries, k):
             return answer(queries)
 
-    (entry,) = seal.retrieve(pool, Wrong, k=1)["results"]
+    (entry,) = seal.retrieve(pool, Wrong, k=1).content["results"]
     expected = "retriever Wrong: expected one list of (tool id, score) per query, "
     assert entry["unavailable"].startswith(expected)
     assert got in entry["unavailable"]
@@ -596,7 +600,9 @@ def test_what_is_no_ranking_is_told_by_what_was_expected(pool: Path, answer, got
 @pytest.mark.parametrize("distractors", ["uniform", "same_tool", "nearest"])
 def test_pools_without_distractors_are_told(tmp_path: Path, distractors: str):
     pool = large_pool(tmp_path / "pool")
-    found = seal.retrieve(pool, "tfidf", pool_sizes=(20,), samples=2, distractors=distractors)
+    found = seal.retrieve(
+        pool, "tfidf", pool_sizes=(20,), samples=2, distractors=distractors
+    ).content
     (note,) = found["notes"]
     assert note.startswith(f"no drawn pool holds a distractor, so --distractors {distractors} has")
     assert "--queries-in fixed with several --pool-sizes" in note
@@ -605,7 +611,7 @@ def test_pools_without_distractors_are_told(tmp_path: Path, distractors: str):
 def test_a_retriever_that_was_given_twice_is_told(pool: Path):
     given = ["tfidf", "bm25,k1=1.2", "tfidf", "bm25,k1=1.6"]
 
-    (note,) = seal.retrieve(pool, given)["notes"]
+    (note,) = seal.retrieve(pool, given).content["notes"]
     assert note == "retriever tfidf was given 2 times: it is compared with itself"
 
 
@@ -623,19 +629,21 @@ def test_the_repair_of_pools_without_distractors_draws_them(tmp_path: Path):
 
 def test_a_size_that_is_the_pools_own_is_measured_once_as_the_whole_is(tmp_path: Path):
     pool = large_pool(tmp_path / "pool")
-    own, whole = seal.retrieve(pool, "tfidf", k=3, pool_sizes=(40, "all"), samples=3)["results"]
+    asked = seal.retrieve(pool, "tfidf", k=3, pool_sizes=(40, "all"), samples=3)
+    own, whole = asked.content["results"]
     assert (own["samples"], own["queries"]) == (whole["samples"], whole["queries"]) == (1, 50)
     assert own["metrics"]["recall@3"]["mean"] == whole["metrics"]["recall@3"]["mean"]
     assert own["metrics"]["recall@3"]["deviation"] is None
-    (drawn,) = seal.retrieve(pool, "tfidf", pool_sizes=(40,), samples=3, queries=5)["results"]
+    asked = seal.retrieve(pool, "tfidf", pool_sizes=(40,), samples=3, queries=5)
+    (drawn,) = asked.content["results"]
     assert drawn["samples"] == 3
 
 
 def test_one_query_is_an_integer_and_told_in_the_singular(tmp_path: Path):
-    found = seal.retrieve(large_pool(tmp_path / "pool"), "tfidf", limit=1)
+    found = seal.retrieve(large_pool(tmp_path / "pool"), "tfidf", limit=1).content
     assert repr(found["results"][0]["queries"]) == "1"
-    assert next(tables(found)).endswith(": 40 tools, 1 query")
+    assert next(retrieval_tables(found)).endswith(": 40 tools, 1 query")
 
 
 def test_whole_pools_need_no_distractors(tmp_path: Path):
-    assert seal.retrieve(large_pool(tmp_path / "pool"), "tfidf")["notes"] == []
+    assert seal.retrieve(large_pool(tmp_path / "pool"), "tfidf").content["notes"] == []

@@ -138,9 +138,7 @@ def test_more_tools_are_found_with_a_larger_k_and_fewer_in_a_larger_pool(
 
 
 def test_the_frame_the_file_and_the_table_hold_the_same_figures(done: SweepResult) -> None:
-    frame = seal.frame(done)
-    pandas.testing.assert_frame_equal(frame, seal.frame(done.folder))
-    pandas.testing.assert_frame_equal(frame, seal.frame(done.content))
+    frame = seal.Sweep.load(done.folder).frame
     pandas.testing.assert_frame_equal(frame, pandas.read_parquet(done.folder / "sweep.parquet"))
     written = pandas.read_csv(done.folder / "sweep.csv")
     assert list(written.columns) == list(frame.columns)
@@ -204,7 +202,7 @@ def test_metrics_without_gold_stand_as_not_applicable(tmp_path: Path) -> None:
     assert (entry["mean"], entry["n"]) == (None, 0)
     assert entry["undefined"] == sum(entry["reasons"].values()) > 0
     assert "param_acc_gold n/a: no" in shown(found.content)
-    frame = seal.frame(found)
+    frame = seal.Sweep.load(found.folder).frame
     assert frame[frame["metric"] == "param_acc_gold"]["reason"].str.contains("gold").all()
 
 
@@ -421,7 +419,7 @@ def test_a_file_and_a_damaged_sweep_are_refused(places: Path, tmp_path: Path) ->
         swept(places, out, resume=True)
     (out / "sweep.json").write_text("{")
     with pytest.raises(DataError, match="not JSON"):
-        seal.frame(out)
+        seal.Sweep.load(out)
 
 
 def test_a_sweep_of_other_settings_is_not_resumed(places: Path, tmp_path: Path) -> None:

@@ -238,7 +238,7 @@ def test_a_trained_model_finds_more_and_is_a_retriever(finished: Finished, toy: 
     assert after["queries"] == 10
     assert [entry["in_source"] for entry in record["results"]] == [True] * 2 + [False] * 6
 
-    found = seal.retrieve(toy, f"dense,model={finished.folder}", k=3)
+    found = seal.retrieve(toy, f"dense,model={finished.folder}", k=3).content
     assert found["results"][0]["in_source"] is True
     assert found["retrievers"][0]["trained_on"] == "toy"
 
@@ -405,7 +405,7 @@ def test_the_folder_is_no_model_before_it_is_measured(
     with pytest.raises(KeyboardInterrupt):
         train_retriever(toy, out, asked, progress=interrupt_at("pools", 1))
     assert [path.name for path in out.iterdir()] == ["checkpoints"]
-    found = seal.retrieve(toy, f"dense,model={out}", k=3)
+    found = seal.retrieve(toy, f"dense,model={out}", k=3).content
     assert "no sentence-transformers model" in found["results"][0]["unavailable"]
     train_retriever(toy, out, asked, resume=True)
     assert load_model(str(out), "cpu")

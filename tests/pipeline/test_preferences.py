@@ -173,7 +173,7 @@ def example(tmp_path, seal_data):
 def test_upstreams_example_comes_out_as_published(kind, example, tmp_path):
     runs, folder = example
     (file,) = folder.glob(f"*.{kind}")
-    content = seal.compare(runs, preferences=file, resamples=50, out=tmp_path / "d")
+    content = seal.compare(runs, preferences=file, resamples=50, out=tmp_path / "d").content
     found = content["pairs"][0]["win_rate"]
 
     assert (found["win"], found["lose"], found["tie"], found["n"]) == (1.0, 0.0, 0.0, 3)

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from itertools import chain, combinations
-from pathlib import Path
 from typing import Any
 
 import matplotlib as mpl
@@ -10,8 +9,9 @@ import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
-from seal.report import retrieval_figures, sweep_figures
 from seal.report.figures import STYLE, bar_look, line_look
+from seal.report.retrieval_figures import retrieval_figures
+from seal.report.sweep_figures import sweep_figures
 
 KS = (1, 5, 10)
 LONG = "dense,model=somebody/some-embedder-{},template=package.of.templates:name_and_description"
@@ -48,25 +48,9 @@ def sweep(sizes: int, ks: tuple[int, ...] = (10,)) -> dict[str, Any]:
     return {"results": found}
 
 
-@pytest.fixture
-def figures(monkeypatch: pytest.MonkeyPatch) -> dict[str, Figure]:
-    """What is drawn, by name."""
-    drawn: dict[str, Figure] = {}
-
-    def keep(figure: Figure, folder: Path, name: str) -> list[Path]:
-        drawn[name] = figure
-        return []
-
-    monkeypatch.setattr(retrieval_figures, "save", keep)
-    monkeypatch.setattr(sweep_figures, "save", keep)
-    return drawn
-
-
-def draw(what: dict[str, Any]) -> None:
-    if "protocol" in what:
-        retrieval_figures.draw_figures(what, Path())
-    else:
-        sweep_figures.draw_sweep(what, Path())
+def draw(what: dict[str, Any]) -> dict[str, Figure]:
+    """Return what is drawn, by name."""
+    return retrieval_figures(what) if "protocol" in what else sweep_figures(what)
 
 
 def boxes(figure: Figure) -> Iterator[Any]:
@@ -99,10 +83,8 @@ def assert_whole(figure: Figure) -> None:
 
 
 @pytest.mark.parametrize(("retrievers", "pools"), [(1, 1), (9, 1), (20, 1), (2, 4), (20, 2)])
-def test_nothing_of_an_experiment_is_cut_or_covered(
-    retrievers: int, pools: int, figures: dict[str, Figure]
-) -> None:
-    draw(experiment(retrievers, pools))
+def test_nothing_of_an_experiment_is_cut_or_covered(retrievers: int, pools: int) -> None:
+    figures = draw(experiment(retrievers, pools))
     assert set(figures) == {"recall_over_pool_size", "recall_over_pools", "recall_over_k"}
     for figure in figures.values():
         assert_whole(figure)
@@ -116,21 +98,17 @@ def test_nothing_of_an_experiment_is_cut_or_covered(
 
 @pytest.mark.parametrize("sizes", [1, 9, 20])
 @pytest.mark.parametrize("ks", [(10,), (1, 5, 10)])
-def test_nothing_of_a_sweep_is_cut_or_covered(
-    sizes: int, ks: tuple[int, ...], figures: dict[str, Figure]
-) -> None:
-    draw(sweep(sizes, ks))
+def test_nothing_of_a_sweep_is_cut_or_covered(sizes: int, ks: tuple[int, ...]) -> None:
+    figures = draw(sweep(sizes, ks))
     assert len(figures) == (sizes > 1) + (len(ks) > 1)
     for figure in figures.values():
         assert_whole(figure)
 
 
 @pytest.mark.parametrize("retrievers", [1, 9, 20])
-def test_bars_are_told_apart_by_colour_and_hatch(
-    retrievers: int, figures: dict[str, Figure]
-) -> None:
+def test_bars_are_told_apart_by_colour_and_hatch(retrievers: int) -> None:
     found = experiment(retrievers)
-    draw({"protocol": {"k": KS[-1:]}, "results": found["results"][1::2]})
+    figures = draw({"protocol": {"k": KS[-1:]}, "results": found["results"][1::2]})
     figure = figures["recall_over_pools"]
     bars = figure.axes[0].patches
     looks = {(bar.get_facecolor(), bar.get_hatch()) for bar in bars}
@@ -151,24 +129,24 @@ def test_looks_do_not_come_back() -> None:
     assert len({(colour, marker) for colour, marker, _ in lines[:64]}) == 64
 
 
-def test_long_names_and_reasons_are_written_in_lines(figures: dict[str, Figure]) -> None:
+def test_long_names_and_reasons_are_written_in_lines() -> None:
     found = experiment(3)
     for each in found["results"]:
         each["pool"] = "a_pool_with_a_name_" * 6
         each["retriever"] += "x" * 300
         each.update(unavailable="no key " * 40, metrics={})
     found["results"][0]["metrics"] = entry("", "", 50)["metrics"]
-    draw(found)
+    figures = draw(found)
     for figure in figures.values():
         assert_whole(figure)
 
 
-def test_signs_of_formulas_and_of_other_scripts_are_shown(figures: dict[str, Figure]) -> None:
+def test_signs_of_formulas_and_of_other_scripts_are_shown() -> None:
     found = experiment(2)
     for each in found["results"]:
         each["pool"] = "$pool^$ 工具"
         each["retriever"] = f"_工具.{each['retriever']},price=$1$"
-    draw(found)
+    figures = draw(found)
     for figure in figures.values():
         assert_whole(figure)
     assert figures["recall_over_k"].axes[0].get_title() == r"\$pool^\$ \u5de5\u5177"

@@ -6,7 +6,7 @@ import pandas
 import pytest
 
 import seal
-from seal.core.errors import DataError, UsageError
+from seal.core.errors import DataError
 
 
 @pytest.fixture(scope="module")
@@ -24,7 +24,7 @@ def out(cache: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_an_experiment_is_one_figure_a_row(out: Path) -> None:
-    frame = seal.frame(out)
+    frame = seal.Retrieval.load(out).frame
 
     whole = frame[frame["sample"].isna() & (frame["retriever"] == "tfidf")]
     assert len(whole) == 2 * 8
@@ -38,7 +38,7 @@ def test_an_experiment_is_one_figure_a_row(out: Path) -> None:
 
 
 def test_the_files_hold_the_same_figures(out: Path) -> None:
-    frame = seal.frame(out)
+    frame = seal.Retrieval.load(out).frame
     kept = pandas.read_parquet(out / "results.parquet")
     written = pandas.read_csv(out / "results.csv", dtype={"size": str})
 
@@ -49,40 +49,17 @@ def test_the_files_hold_the_same_figures(out: Path) -> None:
 
 def test_the_result_and_its_file_give_the_same_frame(cache: Path, tmp_path: Path) -> None:
     found = seal.retrieve("sample", "tfidf", 5, limit=3, cache_dir=cache, out=tmp_path / "out")
-    from_file = seal.frame(tmp_path / "out" / "results.json")
-    pandas.testing.assert_frame_equal(seal.frame(found), from_file)
-
-
-def test_a_run_is_one_score_a_row(cache: Path, tmp_path: Path) -> None:
-    run = seal.run("sample", out=tmp_path / "run", limit=2, baselines=False, cache_dir=cache)
-    frame = seal.frame(run)
-
-    assert list(frame.columns) == [
-        "task_id",
-        "trial",
-        "goal",
-        "metric",
-        "value",
-        "weight",
-        "reason",
-    ]
-    assert frame["task_id"].nunique() == 2
-    pandas.testing.assert_frame_equal(frame, seal.frame(run.folder))
-    pandas.testing.assert_frame_equal(frame, seal.frame(str(run.folder.path)))
+    again = seal.Retrieval.load(tmp_path / "out")
+    pandas.testing.assert_frame_equal(found.frame, again.frame)
+    assert again.results == found.results
 
 
 def test_another_folder_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(DataError, match=r"neither results\.json"):
-        seal.frame(tmp_path)
+    with pytest.raises(DataError, match=r"has no results\.json"):
+        seal.Retrieval.load(tmp_path)
     (tmp_path / "results.json").write_text("[]")
-    with pytest.raises(DataError, match="no results of `seal retrieve`"):
-        seal.frame(tmp_path)
+    with pytest.raises(DataError, match="no experiment in retrieval"):
+        seal.Retrieval.load(tmp_path)
     (tmp_path / "results.json").write_text("{")
     with pytest.raises(DataError, match="not JSON"):
-        seal.frame(tmp_path)
-
-
-@pytest.mark.parametrize("what", [{}, None, 5, {"a": 1}])
-def test_what_is_no_result_is_told_what_a_frame_takes(what: object) -> None:
-    with pytest.raises(UsageError, match=r"expected what seal\.retrieve, seal\.sweep or seal\.run"):
-        seal.frame(what)
+        seal.Retrieval.load(tmp_path)

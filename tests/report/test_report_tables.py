@@ -6,7 +6,7 @@ from rich.console import Console
 from seal.core.errors import DataError
 from seal.report.notes import summary_notes
 from seal.report.tables import (
-    Cell,
+    Estimate,
     all_metrics,
     main_metrics,
     number,
@@ -44,7 +44,7 @@ def test_named_metrics_are_shown_as_asked_for(scored_run):
     rows = summary_rows(scored_run, ["tokens_in", "recall@1"])
 
     assert [row.metric for row in rows] == ["tokens_in", "recall@1"]
-    assert rows[0].cells["floor"] == Cell(None)
+    assert rows[0].cells["floor"] == Estimate(None)
 
 
 def test_metrics_that_nobody_foresaw_are_main_where_no_other_is():

@@ -18,7 +18,7 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> dict:
     settings = {"pool_sizes": (20, "all"), "samples": 2, "limit": 20}
     cache = tmp_path_factory.mktemp("cache")
     retrievers = ["tfidf", "tfidf,template=seal.retrievers.documents:name_description"]
-    return seal.retrieve("sample", retrievers, (1, 5), cache_dir=cache, **settings)
+    return seal.retrieve("sample", retrievers, (1, 5), cache_dir=cache, **settings).content
 
 
 def files(folder: Path) -> dict[str, bytes]:
@@ -88,4 +88,4 @@ def test_without_the_extra_the_rest_is_kept_and_told(
     assert all('pip install "seal-api-llms[experiments]"' in note for note in notes)
     assert list(tmp_path.iterdir()) == []
     with pytest.raises(MissingExtraError, match="pandas"):
-        seal.frame(found)
+        _ = seal.Retrieval(found).frame

@@ -130,7 +130,7 @@ def command(runs: Runs, compared: Compared, preferred: Preferred, into: Written)
             cache_dir=preferred.cache_dir,
             preferences=preferred.preferences,
             out=into.out,
-        )
+        ).content
         result.result(content)
         result.show(*(() if into.json else comparison_tables(content)))
         if into.out is not None:

@@ -99,7 +99,7 @@ def command(
     from seal.api.retrieval import retrieve
     from seal.cli.failure import tell
     from seal.cli.progress import is_shown, progress
-    from seal.cli.retrieval_tables import line_of, tables
+    from seal.report.retrieval_tables import line_of, retrieval_tables
 
     with output(into.json) as shown, progress() as advance:
         found = retrieve(
@@ -118,9 +118,9 @@ def command(
             cache_dir=into.cache_dir,
             options=typed_pairs("--retriever-option", retrievers.retriever_option),
             **drawn.drawing(),
-        )
+        ).content
         shown.result(found)
-    shown.show(*tables(found))
+    shown.show(*retrieval_tables(found))
     for note in found["notes"]:
         tell(note)
     return int(any("unavailable" in entry for entry in found["results"]))

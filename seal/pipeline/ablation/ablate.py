@@ -15,8 +15,8 @@ from seal.evaluation import REGISTRY as METRICS
 from seal.evaluation.role_work import roles_record
 from seal.evaluation.scoring import build_metrics
 from seal.pipeline.ablation.conditions import (
-    Ablation,
     Condition,
+    Variation,
     ablation_named,
     conditions_of,
 )
@@ -98,14 +98,14 @@ def ablate(
         return _played(planned, settings, out, progress or (lambda stage, done, total: None))
 
 
-def _metrics(settings: RunSettings, ablation: Ablation) -> tuple[Any, ...]:
+def _metrics(settings: RunSettings, ablation: Variation) -> tuple[Any, ...]:
     further = (name for name in ablation.metrics if name not in settings.metrics)
     return (*settings.metrics, *further)
 
 
 @dataclass(frozen=True, slots=True)
 class _Planned:
-    ablation: Ablation
+    ablation: Variation
     pool: StoredPool
     conditions: Sequence[Condition]
     irrelevant: Irrelevant | None = None
@@ -113,7 +113,7 @@ class _Planned:
 
 
 def _plan(
-    ablation: Ablation,
+    ablation: Variation,
     settings: RunSettings,
     retrievers: Sequence[Any],
     roles: Sequence[str],
@@ -229,7 +229,7 @@ def _protocol(planned: _Planned, settings: RunSettings) -> dict[str, Any]:
     }
 
 
-def _told(ablation: Ablation, settings: RunSettings) -> list[str]:
+def _told(ablation: Variation, settings: RunSettings) -> list[str]:
     most = max(settings.cutoffs)
     return [f"{name}@{most}" if name in ("recall", "mrr") else name for name in ablation.told]
 

@@ -34,7 +34,7 @@ _LONGEST = 60
 
 
 @dataclass(frozen=True, slots=True)
-class Ablation:
+class Variation:
     """One thing that may be varied."""
 
     name: str
@@ -56,32 +56,32 @@ class Ablation:
     """`-T decisions=` of every condition of the team `tool_life`, where the user names none."""
 
 
-ABLATIONS: Mapping[str, Ablation] = {
+ABLATIONS: Mapping[str, Variation] = {
     ablation.name: ablation
     for ablation in (
-        Ablation("feedback", "feedback", ("on", "off"), (*_SUCCESS, *PATTERNS, "recovery")),
-        Ablation(
+        Variation("feedback", "feedback", ("on", "off"), (*_SUCCESS, *PATTERNS, "recovery")),
+        Variation(
             "format",
             "format",
             ("native", "action", "json"),
             (*_SUCCESS, "ife", "tokens_in_per_call", "tokens_out_per_call"),
             ("tokens_per_call",),
         ),
-        Ablation(
+        Variation(
             "irrelevance",
             "",
             ("irrelevant", "answerable"),
             (*ABSTENTION, "calls", "pass_rate"),
             ("abstention",),
         ),
-        Ablation("similarity", "", ("all",), (*_SUCCESS, *PATTERNS)),
-        Ablation(
+        Variation("similarity", "", ("all",), (*_SUCCESS, *PATTERNS)),
+        Variation(
             "retriever",
             "retriever",
             ("tfidf", "bm25", "oracle"),
             ("recall", "mrr", *_SUCCESS, "call_recall", *PATTERNS),
         ),
-        Ablation(
+        Variation(
             "injection",
             "",
             ("plain", "tools", "calls", "results", "all"),
@@ -90,7 +90,7 @@ ABLATIONS: Mapping[str, Ablation] = {
             against="plain",
             varied="stages",
         ),
-        Ablation(
+        Variation(
             "roles",
             "",
             (),
@@ -98,9 +98,9 @@ ABLATIONS: Mapping[str, Ablation] = {
             against="none",
             varied="roles",
         ),
-        Ablation("tools", "mobile_tools", ("created", "recorded"), _LIFE, decisions="own"),
-        Ablation("apps", "world_options", ("hierarchical", "flat"), _LIFE, option="apps"),
-        Ablation(
+        Variation("tools", "mobile_tools", ("created", "recorded"), _LIFE, decisions="own"),
+        Variation("apps", "world_options", ("hierarchical", "flat"), _LIFE, option="apps"),
+        Variation(
             "react",
             "style",
             ("react", "plain"),
@@ -122,7 +122,7 @@ class Condition:
     """Ids of its tasks; None: all that the settings select."""
 
 
-def ablation_named(name: str) -> Ablation:
+def ablation_named(name: str) -> Variation:
     """Return an ablation.
 
     Raises:
@@ -134,7 +134,7 @@ def ablation_named(name: str) -> Ablation:
 
 
 def conditions_of(
-    ablation: Ablation, settings: RunSettings, retrievers: Sequence[Any] = ()
+    ablation: Variation, settings: RunSettings, retrievers: Sequence[Any] = ()
 ) -> list[Condition]:
     """Return the conditions of an ablation that varies a setting.
 

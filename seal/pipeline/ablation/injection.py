@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from seal.pipeline.ablation.conditions import Ablation, Condition
+from seal.pipeline.ablation.conditions import Condition, Variation
 from seal.pipeline.comparison.pairs import rounded
 from seal.pipeline.run import baselines_of
 from seal.pipeline.settings import RunSettings, changed
@@ -25,7 +25,7 @@ ALL = "all"
 _PLAYER = "gold_calls"
 
 
-def injected(ablation: Ablation, settings: RunSettings) -> list[Condition]:
+def injected(ablation: Variation, settings: RunSettings) -> list[Condition]:
     """Return the plain run and those with gold in the place of a stage."""
     ceiling = baselines_of(settings, all_given=False)["ceiling"]
     models = {**settings.role_models, "execution_manager": _PLAYER}

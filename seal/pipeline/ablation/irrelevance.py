@@ -16,7 +16,7 @@ from seal.core.canonical import derive_seed
 from seal.core.errors import UsageError
 from seal.core.types import Task
 from seal.evaluation.statistics import bootstrap_interval
-from seal.pipeline.ablation.conditions import ABSTENTION, Ablation, Condition
+from seal.pipeline.ablation.conditions import ABSTENTION, Condition, Variation
 from seal.pipeline.comparison.pairs import DIGITS, Side, compare
 from seal.pipeline.settings import RunSettings, changed
 
@@ -61,7 +61,7 @@ class Irrelevant:
             )
         return cls({task.id: str(task.tags[TAG]) for task in irrelevant}, seeds)
 
-    def conditions(self, ablation: Ablation, settings: RunSettings) -> list[Condition]:
+    def conditions(self, ablation: Variation, settings: RunSettings) -> list[Condition]:
         """Return the two conditions; their tasks are named, so no limit or tag selects them."""
         shared = changed(settings, limit=None, select={})
         parts = (tuple(self.kinds), tuple(dict.fromkeys(self.seeds.values())))

@@ -20,11 +20,11 @@ _PAIRS_SHOWN = 30
 """Comparisons in a table; a longer list is in the results alone."""
 
 
-def tables(found: Mapping[str, Any]) -> Iterator[Any]:
+def retrieval_tables(found: Mapping[str, Any]) -> Iterator[Any]:
     """Yield tables and lines for a person.
 
     Args:
-        found: What `seal.retrieve` returned.
+        found: Of results.json.
     """
     entries = found["results"]
     deepest = found["protocol"]["k"][-1]

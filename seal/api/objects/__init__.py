@@ -1,0 +1,1 @@
+"""What the public functions return: typed, with frames, tables and pictures."""

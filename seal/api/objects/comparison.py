@@ -1,0 +1,247 @@
+"""Runs compared: differences with their intervals, and the tasks that turned."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Self
+
+from seal.api.objects.base import Document, record
+from seal.core.errors import UnknownKeyError, UsageError
+from seal.report.comparison_tables import comparison_tables, lines_of, notes_of, title_of
+from seal.report.display import Glance
+from seal.report.frames import framed
+from seal.report.grids import Grid, chance, holm_chance, interval, signed
+from seal.report.interval_figure import Intervals, interval_figure
+from seal.report.tables import UNBOUNDED, all_metrics, number
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+    from pandas import DataFrame
+
+
+@dataclass(frozen=True)
+class PairedDifference:
+    """One metric of one run less that of another, over the pairs that have a value in both."""
+
+    metric: str
+    run: str
+    other: str
+    mean: float | None
+    """Of the run; None: there is no pair."""
+    other_mean: float | None
+    difference: float | None
+    low: float | None
+    """Of the 95 % bootstrap interval over families of tasks; None: fewer than two."""
+    high: float | None
+    p: float | None
+    """Of the randomisation test."""
+    p_holm: float | None
+    """Corrected over the family of metrics; None outside of it."""
+    n: int
+    """Pairs."""
+    tasks: int
+    """Tasks of the pairs."""
+    detectable: float | None
+    """Smallest difference that is found with the power of the protocol."""
+    tasks_needed: int | None
+    """Tasks that would find this difference."""
+    trials_needed: int | None
+    excluded: Mapping[str, int] = field(default_factory=dict, hash=False)
+    """Reason to the number of pairs that it left out."""
+    higher: Sequence[str] = field(default=(), hash=False)
+    """Tasks in which the run is higher."""
+    lower: Sequence[str] = field(default=(), hash=False)
+
+
+@dataclass(frozen=True)
+class Flip:
+    """A task that one run solved in more of the same trials than the other."""
+
+    run: str
+    other: str
+    task: str
+    won: bool
+    """True: the run solved it more often; False: the other run did."""
+    trials: int
+    solved: int
+    """Trials that the run solved."""
+    other_solved: int
+    flipped: Sequence[int] = field(hash=False)
+    """The trials that turned."""
+
+
+@dataclass(frozen=True)
+class RunPair:
+    """Two runs beside each other."""
+
+    run: str
+    other: str
+    tasks: int
+    """That both played."""
+    chats: int
+    success: str | None
+    """Metric of which 1 is a solved task."""
+    flips: tuple[Flip, ...]
+    passes: Sequence[Mapping[str, Any]] = field(hash=False)
+    """pass^k and pass@k over trials, as comparison.json has them."""
+    win_rate: Mapping[str, Any] | None = field(hash=False)
+    """None: it was not asked for."""
+
+
+_COLUMNS = tuple(
+    each.name
+    for each in fields(PairedDifference)
+    if each.name not in ("excluded", "higher", "lower")
+)
+
+
+class Paired(Document):
+    """Runs whose scores are paired, two by two."""
+
+    @cached_property
+    def comparisons(self) -> tuple[PairedDifference, ...]:
+        """A row for each two runs and metric."""
+        return tuple(record(PairedDifference, entry) for entry in self.content["comparisons"])
+
+    @cached_property
+    def frame(self) -> DataFrame:
+        """`comparisons` as a pandas frame; needs the extra `experiments`."""
+        return framed([{n: entry[n] for n in _COLUMNS} for entry in self._compared()], _COLUMNS)
+
+    def __getitem__(self, metric: str) -> PairedDifference:
+        """Return a metric's difference, where two runs were compared.
+
+        Raises:
+            UnknownKeyError: No such metric; names the closest.
+            UsageError: More than two runs were compared.
+        """
+        found = {entry.metric: entry for entry in self.comparisons}
+        if len(found) < len(self.comparisons):
+            pairs = dict.fromkeys((entry.run, entry.other) for entry in self.comparisons)
+            one, other = next(iter(pairs))
+            raise UsageError(
+                f"{len(pairs)} pairs of runs were compared: choose one, such as "
+                f".between({one!r}, {other!r})[{metric!r}]"
+            )
+        if metric not in found:
+            raise UnknownKeyError("metric", metric, found)
+        return found[metric]
+
+    def between(self, run: str, other: str) -> Self:
+        """Return what was found of two of the runs, by their names in `comparisons`.
+
+        Raises:
+            UnknownKeyError: These two were not compared, in this order.
+        """
+        kept = [e for e in self._compared() if (e["run"], e["other"]) == (run, other)]
+        if not kept:
+            known = {f"{entry['run']} less {entry['other']}" for entry in self._compared()}
+            raise UnknownKeyError("pair of runs", f"{run} less {other}", known)
+        content = {**self.content, "comparisons": kept}
+        if "pairs" in content:
+            two = [e for e in content["pairs"] if (e["run"], e["other"]) == (run, other)]
+            content["pairs"] = two
+        return replace(self, content=content)
+
+    def _compared(self) -> Sequence[Mapping[str, Any]]:
+        compared: Sequence[Mapping[str, Any]] = self.content["comparisons"]
+        return compared
+
+    def _told(self) -> Sequence[str]:
+        """Return the metrics that a short table has; none: all."""
+        return ()
+
+    def _told_entries(self) -> list[Mapping[str, Any]]:
+        """Return the differences that a short table has, the main metrics first."""
+        told = self._told()
+        places = {name: place for place, name in enumerate(all_metrics(told))}
+        entries = [e for e in self._compared() if e["n"] and (not told or e["metric"] in places)]
+        return sorted(entries, key=lambda entry: places.get(entry["metric"], 0))
+
+    def _grid(self, title: str) -> Grid:
+        entries = self._told_entries()
+        pairs = list(dict.fromkeys((entry["run"], entry["other"]) for entry in entries))
+        rows = [
+            (
+                entry["metric"],
+                *((entry["run"], entry["other"]) if len(pairs) > 1 else ()),
+                number(entry["mean"]),
+                number(entry["other_mean"]),
+                signed(entry["difference"]),
+                interval(entry),
+                chance(entry["p"]),
+                holm_chance(entry),
+                str(entry["n"]),
+            )
+            for entry in entries
+        ]
+        named = ("run", "less", "mean", "other") if len(pairs) > 1 else (*pairs[:1], ("", ""))[0]
+        columns = ("metric", *named, "difference", "95 % interval", "p", "p (Holm)", "pairs")
+        return Grid(title, columns, rows)
+
+    def _figures(self) -> Iterable[Figure]:
+        series: dict[str, dict[str, tuple[float | None, float | None, float | None]]] = {}
+        told = self._told_entries()
+        # Counts have a scale of their own, beside which shares would look like nothing.
+        for entry in [e for e in told if e["metric"] not in UNBOUNDED] or told:
+            found = series.setdefault(f"{entry['run']} less {entry['other']}", {})
+            found[entry["metric"]] = (entry["difference"], entry["low"], entry["high"])
+        if series:
+            alone = next(iter(series)) if len(series) == 1 else "differences"
+            yield interval_figure(Intervals(alone, "difference", series, differences=True))
+
+
+@dataclass(frozen=True, repr=False)
+class Comparison(Paired):
+    """Runs of one benchmark compared: `comparison["pass_rate"].difference`, `.low`, `.high`, `.p`.
+
+    `content` is that of comparison.json.
+    """
+
+    @cached_property
+    def pairs(self) -> tuple[RunPair, ...]:
+        """A row for each two runs."""
+        return tuple(
+            record(
+                RunPair,
+                {name: value for name, value in pair.items() if name != "flips"},
+                tasks=pair["matched"]["tasks"],
+                chats=pair["matched"]["chats"],
+                flips=tuple(_flips(pair)),
+            )
+            for pair in self.content["pairs"]
+        )
+
+    @property
+    def flips(self) -> tuple[Flip, ...]:
+        """The tasks that turned, of all pairs."""
+        return tuple(flip for pair in self.pairs for flip in pair.flips)
+
+    @property
+    def notes(self) -> list[str]:
+        """What a reader should know before the figures."""
+        return notes_of(self.content)
+
+    def _told(self) -> Sequence[str]:
+        told: Sequence[str] = self.content["protocol"]["family"]
+        return told
+
+    def _glance(self) -> Glance:
+        pairs = self.content["pairs"]
+        title = title_of(self.content)
+        if len(pairs) == 1:
+            title = f"{pairs[0]['run']} less {pairs[0]['other']}"
+        lines = [line for pair in pairs[:2] for line in lines_of(self.content, pair)]
+        return Glance(self._grid(title), lines[:2])
+
+    def _tables(self) -> Iterable[Any]:
+        return comparison_tables(self.content)
+
+
+def _flips(pair: Mapping[str, Any]) -> Iterable[Flip]:
+    for direction in ("won", "lost"):
+        for entry in (pair["flips"] or {}).get(direction, ()):
+            won = direction == "won"
+            yield record(Flip, entry, run=pair["run"], other=pair["other"], won=won)

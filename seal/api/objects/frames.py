@@ -1,0 +1,130 @@
+"""Runs as pandas frames."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeAlias, Union
+
+from seal.api.objects.base import Shown
+from seal.core.errors import UsageError, shortened
+from seal.pipeline.comparison.runs import named_runs
+from seal.pipeline.run_folder import RunFolder
+from seal.report.display import Glance, counted
+from seal.report.grids import Grid
+from seal.report.lanes import model_name
+from seal.report.run_frames import calls_frame, messages_frame, scores_frame, tasks_frame
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+    from seal.api.objects.run import Run
+
+RunLike: TypeAlias = Union[str, "PathLike[str]", RunFolder, "Run"]
+"""A run: what `seal.run` returned, its folder, or the path of that."""
+
+
+@dataclass(frozen=True, repr=False)
+class Frames(Shown):
+    """Runs as pandas frames, each made when it is asked for; they need the extra `experiments`.
+
+    Every frame has the columns run, model, task_id, trial, goal (from 0), query (the goal's text)
+    and `tag_NAME` for each tag of a task; then come those of its kind.
+    """
+
+    runs: Mapping[str, RunFolder] = field(hash=False)
+    """Name, as in the column `run`, to run."""
+
+    @cached_property
+    def scores(self) -> DataFrame:
+        """A row for each score: metric, value (missing: it does not apply), weight, reason."""
+        return scores_frame(self.runs)
+
+    @cached_property
+    def calls(self) -> DataFrame:
+        """A row for each call.
+
+        index (of its step), turn, author, tool (id; missing: no such tool), name (as the model
+        wrote it), arguments (JSON; as written where that is none), valid (False: it was rejected
+        before it ran), error (its kind), message (of the error), result (what the model read).
+        """
+        return calls_frame(self.runs)
+
+    @cached_property
+    def messages(self) -> DataFrame:
+        """A row for each step of a chat.
+
+        index, turn, author, recipient, kind (message, call or result), content, and tokens_in and
+        tokens_out of the model calls behind it, on the first step of a reply.
+        """
+        return messages_frame(self.runs)
+
+    @cached_property
+    def tasks(self) -> DataFrame:
+        """A row for each goal of each chat that was played.
+
+        benchmark, split, outcome (solved, unsolved, unsure, error, unscored), stop (its reason),
+        error, answer, turns, calls, tokens_in, tokens_out.
+        """
+        return tasks_frame(self.runs)
+
+    def _glance(self) -> Glance:
+        rows = [
+            (name, model_name(run), f"{run.summary()['tasks']:,}", f"{run.summary()['errors']:,}")
+            for name, run in self.runs.items()
+        ]
+        grid = Grid(
+            f"frames of {counted(len(rows), 'run')}", ("run", "model", "tasks", "errors"), rows
+        )
+        return Glance(grid, ("frames: scores, calls, messages, tasks",))
+
+
+def folder_of(run: RunLike) -> Path:
+    """Return the folder of a run, which need not be there.
+
+    Raises:
+        UsageError: It is nothing of the kind.
+    """
+    if isinstance(run, (str, PathLike)):
+        return Path(run)
+    folder = run if isinstance(run, RunFolder) else getattr(run, "folder", None)
+    if not isinstance(folder, RunFolder):
+        raise UsageError(
+            f"expected a run, got {shortened(run)}: give what seal.run returned, or its folder"
+        )
+    return folder.path
+
+
+def folders_of(runs: Iterable[RunLike | Sequence[RunLike]]) -> list[Path]:
+    """Return the folders of runs that stand alone or in lists.
+
+    Raises:
+        UsageError: One is no run.
+    """
+    found: list[Path] = []
+    for each in runs:
+        if isinstance(each, (str, PathLike)) or not isinstance(each, Sequence):
+            found.append(folder_of(each))
+        else:
+            found += map(folder_of, each)
+    return found
+
+
+def frames(*runs: RunLike | Sequence[RunLike]) -> Frames:
+    """Join runs in pandas frames of their scores, calls, messages and tasks.
+
+    Args:
+        runs: What `seal.run` returned, folders, or a list of such. Each is named by its folder,
+            with as many of the folders above it as tell all apart.
+
+    Raises:
+        UsageError: No run, one that stands there twice, or something else.
+        DataError: A folder holds no run.
+    """
+    paths = folders_of(runs)
+    if not paths:
+        raise UsageError("frames of no run: give one run at least")
+    return Frames(named_runs(paths))

@@ -1,0 +1,163 @@
+"""A run that was played and scored."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from seal.api.objects.base import Estimates, Shown
+from seal.api.objects.frames import Frames
+from seal.pipeline.run_folder import RunFolder
+from seal.report.display import Glance, counted
+from seal.report.grids import Grid
+from seal.report.interval_figure import Intervals, interval_figure
+from seal.report.lanes import model_name
+from seal.report.tables import UNBOUNDED, headline_of, main_metrics
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+    from pandas import DataFrame
+
+    from seal.report.sections import Section
+
+_LEFT_OUT = ("skipped", "unfinished")
+
+
+@dataclass(frozen=True, repr=False)
+class Run(Estimates, Shown):
+    """What a run measured.
+
+    It is a mapping of metrics: `run["pass_rate"].mean`, `.low`, `.high`, `.n`.
+    """
+
+    folder: RunFolder
+    """Its files: tasks, tools, trajectories, scores."""
+    summary: dict[str, Any] = field(hash=False)
+    """What summary.json holds."""
+    exit_code: int = 0
+    """0 fine, 1 finished with task errors, 3 a budget stopped it."""
+    sections: Sequence[Section] = field(default=(), hash=False)
+    """Sections of its report besides the usual ones: those of a benchmark made in memory."""
+
+    @classmethod
+    def load(cls, path: str | PathLike[str]) -> Run:
+        """Return the run of a folder, wherever it was moved.
+
+        Raises:
+            DataError: The folder holds no run, or it is not scored, or a file is damaged.
+        """
+        folder = RunFolder.open(Path(path))
+        summary = folder.summary()
+        return cls(folder, summary, int(bool(summary.get("errors"))))
+
+    @property
+    def _entries(self) -> Mapping[str, Mapping[str, Any]]:
+        entries: Mapping[str, Mapping[str, Any]] = self.summary.get("metrics", {})
+        return entries
+
+    @property
+    def baselines(self) -> dict[str, Run]:
+        """The runs of `floor` and `ceiling`, those of them that were played."""
+        return {name: Run.load(run.path) for name, run in self.folder.baselines().items()}
+
+    @cached_property
+    def frames(self) -> Frames:
+        """The run as pandas frames; `scores`, `calls`, `messages` and `tasks` are theirs."""
+        return Frames({self.folder.path.resolve().name: self.folder})
+
+    @property
+    def scores(self) -> DataFrame:
+        """A row for each score (`Frames.scores`)."""
+        return self.frames.scores
+
+    @property
+    def calls(self) -> DataFrame:
+        """A row for each call (`Frames.calls`)."""
+        return self.frames.calls
+
+    @property
+    def messages(self) -> DataFrame:
+        """A row for each step of a chat (`Frames.messages`)."""
+        return self.frames.messages
+
+    @property
+    def tasks(self) -> DataFrame:
+        """A row for each goal of each chat (`Frames.tasks`)."""
+        return self.frames.tasks
+
+    def report(self, out: str | PathLike[str] | None = None) -> Path:
+        """Write the HTML report, and return the file.
+
+        Args:
+            out: The file; None: report.html in the run's folder.
+
+        Raises:
+            DataError: A file of the run is damaged.
+        """
+        from seal.report.html import write_report
+        from seal.report.sections import built_sections, default_sections
+
+        place = self.folder.report_path if out is None else Path(out)
+        sections = [*default_sections([self.folder]), *built_sections(self.sections)]
+        return write_report([self.folder], place, sections)
+
+    def _shown(self) -> tuple[list[str], dict[str, Run]]:
+        """Return the metrics of the short table, and the runs that it has columns for."""
+        runs = {"run": self, **self.baselines}
+        entries = [run._entries for run in runs.values()]
+        return main_metrics(entries, headline_of([self.folder])), runs
+
+    def _glance(self) -> Glance:
+        metrics, runs = self._shown()
+        others = {name: run for name, run in runs.items() if run is not self}
+        rows = [
+            (
+                name,
+                *_figures_of(self, name),
+                *(other[name].value_text if name in other else "" for other in others.values()),
+            )
+            for name in metrics
+        ]
+        columns = ("metric", "mean", "95 % interval", "n", *others)
+        return Glance(Grid(self._title(), columns, rows), (f"folder: {self.folder.path}",))
+
+    def _title(self) -> str:
+        measure = self.folder.manifest().get("measure") or {}
+        summary = self.summary
+        counts = [
+            counted(summary.get("tasks", 0), "task"),
+            counted(measure.get("trials", 1), "trial"),
+            counted(summary.get("errors", 0), "error"),
+            *(f"{summary[name]:,} {name}" for name in _LEFT_OUT if summary.get(name)),
+        ]
+        return f"{measure.get('pool')}: {model_name(self.folder)}\n{', '.join(counts)}"
+
+    def _tables(self) -> Iterable[Any]:
+        from seal.report.result_tables import result_tables
+
+        return result_tables(self.folder)
+
+    def _figures(self) -> Iterable[Figure]:
+        metrics, runs = self._shown()
+        bounded = [name for name in metrics if name not in UNBOUNDED]
+        named = {model_name(self.folder) if run is self else n: run for n, run in runs.items()}
+        series = {
+            label: {
+                name: (run[name].mean, run[name].low, run[name].high)
+                for name in bounded
+                if name in run
+            }
+            for label, run in named.items()
+        }
+        yield interval_figure(Intervals(self._title().splitlines()[0], "mean", series))
+
+
+def _figures_of(run: Run, metric: str) -> tuple[str, str, str]:
+    if metric not in run:
+        return ("", "", "")
+    found = run[metric]
+    return (found.value_text, found.interval_text, f"{found.n:,}")

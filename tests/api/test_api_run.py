@@ -1,0 +1,246 @@
+"""A run as an object: its metrics, its frames, how it shows itself."""
+
+import json
+import subprocess
+import sys
+from math import isnan
+from pathlib import Path
+
+import pandas
+import pytest
+from matplotlib.figure import Figure
+from small_run import HOSTILE, damage, write_run
+
+import seal
+from seal.core.errors import DataError, MissingExtraError, UnknownNameError, UsageError
+from seal.report import frames as report_frames
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> seal.Run:
+    write_run(tmp_path / "one")
+    return seal.Run.load(tmp_path / "one")
+
+
+@pytest.fixture(scope="module")
+def played(tmp_path_factory: pytest.TempPathFactory) -> seal.Run:
+    """A run of two tasks of the sample with floor and ceiling."""
+    folder = tmp_path_factory.mktemp("played")
+    return seal.run("sample", limit=2, out=folder / "run", cache_dir=folder / "cache")
+
+
+def test_a_metric_has_mean_interval_and_counts(run: seal.Run) -> None:
+    found = run["pass_rate"]
+
+    assert (found.mean, found.low, found.high, found.n) == (1.0, 0.25, 1.0, 1)
+    assert (found.undefined, found.reasons) == (1, {"never played": 1})
+    assert float(found) == 1.0
+    assert str(found) == "1.000 [0.250, 1.000] n=1, undefined 1"
+
+
+def test_a_metric_without_values_is_not_zero(run: seal.Run) -> None:
+    assert run[HOSTILE].mean is None
+    assert isnan(float(run[HOSTILE]))
+
+
+def test_a_metric_is_told_by_tag_and_value(run: seal.Run) -> None:
+    by = run["pass_rate"].by
+
+    assert by["group"]["shop"].mean == 1.0
+    assert by["hard"]["true"].mean == 0.5
+    assert by["rule"]["a=b"].mean is None
+
+
+def test_a_run_is_a_mapping_of_its_metrics(run: seal.Run) -> None:
+    assert list(run) == list(run.summary["metrics"])
+    assert len(run) == 4
+    assert "pass_rate" in run
+    assert "pass-rate" not in run
+    assert run.get("pass-rate") is None
+
+
+def test_an_unknown_metric_names_the_closest_and_those_there_are(run: seal.Run) -> None:
+    with pytest.raises(UnknownNameError, match=r"no metric 'pas_rate'; known: .*recall@5") as told:
+        run["pas_rate"]
+    assert str(told.value).endswith("Did you mean 'pass_rate'?")
+
+
+def test_every_frame_names_run_model_query_and_tags(run: seal.Run) -> None:
+    for frame in (run.scores, run.calls, run.messages, run.tasks):
+        columns = ["run", "model", "task_id", "trial", "goal", "query"]
+        assert list(frame.columns[:9]) == [*columns, "tag_group", "tag_hard", "tag_topics"]
+        first = frame.iloc[0]
+        assert (first["run"], first["model"], first["query"]) == (
+            "one",
+            "lexical",
+            "Where is order 7?",
+        )
+        assert (first["tag_hard"], first["tag_topics"]) == (True, '["orders","post"]')
+
+
+def test_calls_stand_beside_what_they_brought(run: seal.Run) -> None:
+    good, bad = run.calls.to_dict("records")
+
+    assert (good["tool"], good["name"], good["arguments"]) == (
+        "made/find",
+        "find",
+        '{"a":[2],"b":1}',
+    )
+    assert (good["valid"], good["result"], good["index"], good["turn"]) == (True, "7", 1, 1)
+    assert (bad["arguments"], bad["valid"]) == ("{oops", False)
+    assert (bad["error"], bad["message"]) == ("unknown_tool", HOSTILE)
+    assert pandas.isna(bad["tool"])
+
+
+def test_messages_are_the_steps_with_their_tokens(run: seal.Run) -> None:
+    frame = run.messages
+
+    assert frame["kind"].tolist() == ["message", "call", "call", "result", "result", "message"]
+    assert frame["index"].tolist() == list(range(6))
+    assert frame["tokens_in"].sum() == 30
+    assert frame["tokens_out"].isna().sum() == 5
+
+
+def test_tasks_have_a_row_for_each_goal(run: seal.Run) -> None:
+    first, second = run.tasks.to_dict("records")
+
+    assert (first["outcome"], first["stop"], first["answer"]) == ("solved", "done", "It is here.")
+    assert (first["calls"], first["turns"], first["tokens_in"]) == (2, 4, 30)
+    assert (second["query"], second["outcome"], second["calls"]) == (HOSTILE, "unscored", 0)
+    assert pandas.isna(second["stop"])
+
+
+def test_a_score_without_value_is_missing_and_has_its_reason(run: seal.Run) -> None:
+    missing = run.scores[run.scores["value"].isna()]
+    assert missing["reason"].tolist() == ["never played"]
+
+
+def test_frames_are_made_once(run: seal.Run) -> None:
+    assert run.calls is run.calls
+
+
+def test_frames_of_several_runs_are_joined_under_their_names(tmp_path: Path) -> None:
+    write_run(tmp_path / "a" / "run")
+    write_run(tmp_path / "b" / "run", model="other")
+    one = seal.Run.load(tmp_path / "a" / "run")
+
+    for joined in (
+        seal.frames(one, tmp_path / "b" / "run"),
+        seal.frames([one.folder, str(tmp_path / "b" / "run")]),
+    ):
+        assert joined.calls["run"].tolist() == ["a/run", "a/run", "b/run", "b/run"]
+        assert joined.scores.groupby("model")["value"].count().to_dict() == {
+            "lexical": 2,
+            "other": 2,
+        }
+        assert len(joined.messages) == 12
+        assert len(joined.tasks) == 4
+        assert "a/run" in repr(joined)
+
+
+def test_a_run_stands_once_among_frames_and_none_is_refused(run: seal.Run) -> None:
+    with pytest.raises(UsageError, match="stands there twice"):
+        seal.frames(run, run.folder)
+    with pytest.raises(UsageError, match="frames of no run"):
+        seal.frames()
+
+
+@pytest.mark.parametrize("what", [5, None, {"a": 1}, b"run"])
+def test_what_is_no_run_is_told_what_one_is(what: object) -> None:
+    with pytest.raises(UsageError, match=r"expected a run, got .*what seal\.run returned"):
+        seal.frames(what)  # type: ignore[arg-type]
+
+
+def test_hostile_texts_are_shown_and_do_nothing(tmp_path: Path) -> None:
+    folder = tmp_path / "<img onerror=x>"
+    write_run(folder, model=HOSTILE)
+    damaged = json.loads((folder / "summary.json").read_text())
+    del damaged["metrics"]["pass_rate"], damaged["metrics"]["recall@5"]
+    del damaged["metrics"]["recall@10"]  # of no main metric all are shown
+    damage(folder, "summary.json", damaged)
+    run = seal.Run.load(folder)
+
+    for html in (run._repr_html_(), seal.frames(run)._repr_html_()):
+        assert "<script>" not in html and "<img" not in html and "\x1b" not in html
+        assert "&lt;script&gt;" in html
+    assert "\x1b" not in repr(run)
+    assert repr(run).count("\n") < 15
+
+
+def test_a_run_shows_itself_beside_floor_and_ceiling(played: seal.Run) -> None:
+    lines = repr(played).splitlines()
+
+    assert lines[:2] == ["sample: lexical", "2 tasks, 1 trial, 0 errors"]
+    assert lines[2].split()[-2:] == ["floor", "ceiling"]
+    assert lines[3].split()[0] == "pass_rate"
+    assert lines[-1] == f"folder: {played.folder.path}"
+    assert len(lines) <= 15
+    assert all(len(line) <= 120 for line in lines)
+    assert played._repr_html_().count("<tr>") == len(lines) - 3
+    assert "pass_rate" in played.table()
+
+
+def test_the_baselines_are_runs(played: seal.Run) -> None:
+    assert list(played.baselines) == ["floor", "ceiling"]
+    assert played.baselines["ceiling"]["pass_rate"].mean == 1.0
+
+
+def test_a_run_draws_its_short_table_and_writes_its_report(
+    played: seal.Run, tmp_path: Path
+) -> None:
+    figure = played.plot()
+    shown = [text.get_text() for text in figure.axes[0].get_yticklabels()]
+
+    assert isinstance(figure, Figure)
+    assert shown[0] == "pass_rate"
+    assert [text.get_text() for text in figure.legends[0].get_texts()] == [
+        "lexical",
+        "floor",
+        "ceiling",
+    ]
+    assert figure._repr_png_().startswith(b"\x89PNG")
+    assert "pass_rate" in played.report(tmp_path / "r.html").read_text()
+
+
+def test_a_run_is_scored_again_and_had_again(played: seal.Run, tmp_path: Path) -> None:
+    again = seal.score(played, cache_dir=tmp_path)
+
+    assert again == seal.Run.load(played.folder.path) == played
+    assert len({again, played}) == 1
+    assert seal.explain(played).content["goals"] == 2
+
+
+def test_a_folder_without_a_scored_run_is_refused(run: seal.Run, tmp_path: Path) -> None:
+    with pytest.raises(DataError, match=r"has no run\.json"):
+        seal.Run.load(tmp_path)
+    damage(run.folder.path, "summary.json", [])
+    with pytest.raises(DataError, match="expected an object, got list"):
+        seal.Run.load(run.folder.path)
+    (run.folder.path / "summary.json").unlink()
+    with pytest.raises(DataError, match="score the run"):
+        seal.Run.load(run.folder.path)
+
+
+def test_a_chat_of_a_task_that_is_not_there_is_told(run: seal.Run) -> None:
+    (run.folder.path / "tasks.jsonl").write_text("")
+    for kind in ("scores", "calls", "messages", "tasks"):
+        with pytest.raises(DataError, match=r"'t-1' is not in tasks\.jsonl"):
+            getattr(run, kind)
+
+
+def test_a_missing_extra_names_itself(run: seal.Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(report_frames, "find_spec", lambda package: None)
+
+    with pytest.raises(MissingExtraError, match="pandas is not installed"):
+        _ = run.calls
+    with pytest.raises(MissingExtraError, match="matplotlib is not installed"):
+        run.plot()
+
+
+def test_the_types_of_results_load_no_heavy_library() -> None:
+    code = (
+        "import sys, seal; seal.Run, seal.Comparison, seal.Retrieval, seal.Sweep, seal.frames; "
+        "print({'pandas', 'matplotlib', 'numpy', 'rich', 'autogen'} & set(sys.modules))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.stdout.strip() == "set()", done.stderr
