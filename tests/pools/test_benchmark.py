@@ -126,7 +126,7 @@ def test_it_is_saved_as_a_pool_that_every_verb_takes_and_loaded_with_its_functio
     assert seal.lint(shop()).findings == seal.lint(folder).findings
     assert seal.count(shop()).tasks == 2
     found = seal.retrieve(shop(), "tfidf", k=1, cache_dir=tmp_path / "cache")
-    assert found["results"][0]["pool"] == "shop"
+    assert found.content["results"][0]["pool"] == "shop"
 
 
 def test_the_same_benchmark_gives_the_same_bytes(tmp_path):
@@ -164,10 +164,10 @@ def test_own_metrics_headline_and_success_count_as_first_class(tmp_path):
     assert run.summary["metrics"]["polite"]["mean"] == 0.0
     assert run.folder.declared()["success"] == "polite"
     why = seal.explain(run)
-    assert why["decided_by"] == {"polite": 2}
+    assert why.content["decided_by"] == {"polite": 2}
     compared = seal.compare([run, other])
-    assert compared["pairs"][0]["success"] == "polite"
-    assert compared["protocol"]["family"] == ["polite", "call_f1"]
+    assert compared.content["pairs"][0]["success"] == "polite"
+    assert compared.content["protocol"]["family"] == ["polite", "call_f1"]
 
 
 @pytest.mark.parametrize(
