@@ -30,14 +30,14 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 from servers import Answer, ModelServer, Received, calls, text
 
 from seal.benchmarks import sample
-from seal.benchmarks.pool import load_pool
 from seal.core.protocols import Completion, Request
 from seal.core.types import Task, ToolCall
-from seal.pipeline.engine import Engine
-from seal.pipeline.processes import ProcessWorkers
-from seal.pipeline.run_folder import RunFolder
-from seal.pipeline.settings import RunSettings
-from seal.pipeline.workers import Job
+from seal.pools.pool import load_pool
+from seal.runs.engine import Engine
+from seal.runs.processes import ProcessWorkers
+from seal.runs.run_folder import RunFolder
+from seal.runs.settings import RunSettings
+from seal.runs.workers import Job
 
 TOOL_CALLS = 3
 

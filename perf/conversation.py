@@ -22,14 +22,14 @@ from typing import Any
 
 import autogen
 
-from seal.benchmarks import load_pool
+from seal.benchmarks.toolsandbox.phone import tools
 from seal.core.records import write_records
 from seal.core.types import Goal, Task
 from seal.models.scripted import ScriptedModel
-from seal.pipeline.engine import Engine
-from seal.pipeline.run_folder import RunFolder
-from seal.pipeline.settings import RunSettings
-from seal.worlds.phone import tools
+from seal.pools import load_pool
+from seal.runs.engine import Engine
+from seal.runs.run_folder import RunFolder
+from seal.runs.settings import RunSettings
 
 TURNS = 10
 BUDGET_MS = 30

@@ -21,10 +21,10 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from seal.api.pools import import_benchmark, load_pool
+from seal.benchmarks.dialogtool.metrics.dialogue.metrics import Dialogue
 from seal.core.records import encode
 from seal.core.tool_life import AWARENESS, REQUESTER, RESPONDER, write_act
 from seal.core.types import Step, Stop, Task, Tool, ToolCall, Trajectory
-from seal.evaluation.dialogue.metrics import Dialogue
 
 DATA = Path(os.environ.get("SEAL_DATA") or Path(__file__).resolve().parents[2] / "shared/data")
 BUDGET_S, DIALOGUES = 20.0, 2_921

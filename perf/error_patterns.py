@@ -19,10 +19,10 @@ from pathlib import Path
 
 from timing import seconds_of
 
-from seal.benchmarks.importer import import_benchmark
 from seal.core.records import read_records, write_records
 from seal.core.types import Step, Tool, ToolCall, ToolResult, Trajectory
 from seal.evaluation.error_patterns import diagnose, repairs
+from seal.pools.importer import import_benchmark
 
 DATA = Path(os.environ.get("SEAL_DATA") or Path(__file__).resolve().parents[2] / "shared/data")
 BUDGET_S = 5.0

@@ -17,12 +17,12 @@ from typing import Any, get_args
 
 from timing import seconds_of
 
+from seal.benchmarks.toolsandbox.phone import TOOL_IDS
+from seal.benchmarks.toolsandbox.phone.world import phone
 from seal.core.conditions import AllOf, Match, StateHas, StateUnchanged
 from seal.core.types import Milestone, Plan, Step, Task, ToolCall, Trajectory
+from seal.environments.world import WorldSetup
 from seal.evaluation.milestones import measure_plan, view
-from seal.worlds.phone import TOOL_IDS
-from seal.worlds.phone.world import phone
-from seal.worlds.world import WorldSetup
 
 FEW = 20
 

@@ -17,9 +17,9 @@ from collections.abc import Sequence
 from rapidfuzz import fuzz, process
 from timing import seconds_of
 
-from seal.benchmarks.lint.tools import plain
-from seal.benchmarks.lint.twins import COMPARED, THRESHOLD, near_duplicates
 from seal.core.types import Tool
+from seal.pools.lint.tools import plain
+from seal.pools.lint.twins import COMPARED, THRESHOLD, near_duplicates
 from seal.retrievers.documents import documents, shortened
 
 BUDGET_S = 60.0

@@ -22,7 +22,7 @@ from typing import Any
 
 from timing import seconds_of
 
-from seal.benchmarks import import_benchmark, load_pool
+from seal.pools import import_benchmark, load_pool
 
 BUDGET_SECONDS = 0.5
 BUDGET_SCENARIOS = 1032

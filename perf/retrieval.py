@@ -220,8 +220,8 @@ def stabletoolbench(data: Path) -> Quality | None:
     source = data / "stabletoolbench"
     if not source.is_dir():
         return None
-    from seal.benchmarks import import_benchmark
-    from seal.benchmarks.pool import load_pool
+    from seal.pools import import_benchmark
+    from seal.pools.pool import load_pool
 
     with tempfile.TemporaryDirectory() as folder:
         import_benchmark("toolbench", source, Path(folder) / "pool")

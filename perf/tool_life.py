@@ -20,11 +20,11 @@ from pathlib import Path
 from conversation import bare_chat
 from timing import seconds_of
 
-from seal.pipeline.engine import Engine
-from seal.pipeline.played import played
-from seal.pipeline.pools import open_pool
-from seal.pipeline.run_folder import RunFolder
-from seal.pipeline.settings import RunSettings
+from seal.pools.lookup import open_pool
+from seal.runs.engine import Engine
+from seal.runs.played import played
+from seal.runs.run_folder import RunFolder
+from seal.runs.settings import RunSettings
 
 POOL = "dialogtool-sample"
 DECISIONS = ("gold", "own")

@@ -62,8 +62,8 @@ if TYPE_CHECKING:
         Verdict,
     )
     from seal.models.specs import Model
-    from seal.pipeline.settings import RunSettings
     from seal.pools import Benchmark, ask, called
+    from seal.runs.settings import RunSettings
 
     __version__: str
 
@@ -187,7 +187,7 @@ _HOMES = {
         "Simulator",
     ),
     "seal.models.specs": ("Model",),
-    "seal.pipeline.settings": ("RunSettings",),
+    "seal.runs.settings": ("RunSettings",),
     "seal.pools": ("Benchmark", "ask", "called"),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 from once import Once
 
-from seal.benchmarks import ImportReport, import_benchmark
+from seal.pools import ImportReport, import_benchmark
 
 settings.register_profile("unhurried", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("unhurried")  # a busy machine is no failure

@@ -17,22 +17,22 @@ with warnings.catch_warnings():
     import seal.agents.orchestrator
     import seal.agents.scripted_user
     import seal.api.runs
+    import seal.benchmarks.dialogtool.report.section
     import seal.cli.config
     import seal.cli.verbs.ablate
     import seal.cli.verbs.run
     import seal.evaluation.attribution.attribute
+    import seal.experiments.ablation.ablate
+    import seal.experiments.explanation.explain
     import seal.models.lexical
     import seal.models.random_calls
-    import seal.pipeline.ablation.ablate
-    import seal.pipeline.explanation.explain
-    import seal.pipeline.run
     import seal.report.comparison_page
-    import seal.report.dialogue_section
     import seal.report.error_patterns
     import seal.report.explanation_section
     import seal.report.html
     import seal.report.spending
     import seal.retrievers.gold
     import seal.retrievers.tfidf
+    import seal.runs.run
 
 __all__ = ["autogen", "ir_measures", "jinja2", "pytrec_eval", "seal", "sklearn", "typer"]

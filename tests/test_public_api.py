@@ -65,7 +65,7 @@ def test_a_setting_that_run_does_not_have_names_the_closest(tmp_path: Path) -> N
 
 
 def test_annotations_of_run_resolve() -> None:
-    from seal.pipeline.run import Progress
+    from seal.runs.run import Progress
 
     hints = get_type_hints(seal.run, localns={"Run": seal.Run, "Progress": Progress})
     assert hints["return"] is seal.Run
@@ -171,7 +171,7 @@ def copy_tree(source: Path, target: Path) -> None:
         ("seal.retrievers:REGISTRY", "longest_name", "LongestName"),
         ("seal.agents:REGISTRY", "one_step_planner", "OneStepPlanner"),
         ("seal.evaluation:REGISTRY", "step_count", "StepCount"),
-        ("seal.worlds:REGISTRY", "lamps", "lamps"),
+        ("seal.environments:REGISTRY", "lamps", "lamps"),
     ],
 )
 def test_an_installed_plugin_is_found_by_its_entry_point(

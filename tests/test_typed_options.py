@@ -14,13 +14,13 @@ import seal
 from seal.api.generation import MissionOptions, QueryOptions
 from seal.api.retrieval import RetrievalOptions, TrainOptions
 from seal.api.settings import DrawingOptions, RunOptions, SweepOptions
+from seal.benchmarks.mmtb.generation.settings import MissionSettings
+from seal.benchmarks.toolscan.query_generation.settings import QuerySettings
 from seal.core.errors import UnknownNameError, UsageError
-from seal.generation.missions.settings import MissionSettings
-from seal.generation.queries.settings import QuerySettings
-from seal.pipeline.drawing import Drawing
-from seal.pipeline.retrieval.settings import RetrievalSettings
-from seal.pipeline.settings import RunSettings
-from seal.pipeline.training.settings import TrainSettings
+from seal.experiments.drawing import Drawing
+from seal.experiments.retrieval.settings import RetrievalSettings
+from seal.experiments.training.settings import TrainSettings
+from seal.runs.settings import RunSettings
 
 ROOT = Path(__file__).parents[1]
 CALLS = Path(__file__).parent / "fixtures" / "typed_calls.py"

@@ -25,7 +25,7 @@ REGISTRY = Registry(
         "full": "seal.agents.teams:FULL",
         "direct": "seal.agents.teams:DIRECT",
         "single": "seal.agents.teams:SINGLE",
-        "tool_life": "seal.agents.tool_life.team:TOOL_LIFE",
+        "tool_life": "seal.benchmarks.dialogtool.roles.team:TOOL_LIFE",
     },
 )
 

@@ -7,17 +7,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 from seal.benchmarks.mmtb.dialogues import MissionType
+from seal.benchmarks.mmtb.generation.scenes import Relation, Speakers
+from seal.benchmarks.toolscan.query_generation.settings import Kind
 from seal.core.errors import UsageError
 from seal.core.protocols import CacheMode
 from seal.core.signatures import checked
-from seal.generation.missions.scenes import Relation, Speakers
-from seal.generation.queries.settings import Kind
-from seal.pipeline.settings import ModelChoice, SimulatorChoice
 from seal.pools.known import Bench
+from seal.runs.settings import ModelChoice, SimulatorChoice
 
 if TYPE_CHECKING:
-    from seal.generation.missions.generate import Generated
-    from seal.generation.queries.generate import GeneratedQueries
+    from seal.benchmarks.mmtb.generation.generate import Generated
+    from seal.benchmarks.toolscan.query_generation.generate import GeneratedQueries
     from seal.models import ModelSettings
 
 
@@ -70,8 +70,8 @@ def generate_missions(
         review: File that gets the candidates of every mission, and whose edited choices are taken.
         cache_dir: Where answers of models and simulators are kept; None: as `seal.run` has it.
         progress: Told how many dialogues are done, and how many there are.
-        **options: Fields of `seal.generation.missions.settings.MissionSettings`; the model may be
-            a name, a model, or an object of `seal.generation.missions.scenes.Speakers`.
+        **options: Fields of `seal.benchmarks.mmtb.generation.settings.MissionSettings`; the model may be
+            a name, a model, or an object of `seal.benchmarks.mmtb.generation.scenes.Speakers`.
 
     Returns:
         What `import.json` says, and the dialogues that the infrastructure failed at.
@@ -82,11 +82,11 @@ def generate_missions(
         DataError: Not one dialogue could be made, or a file is malformed.
         InfrastructureError: Not one could be made yet: a model's server or a store failed.
     """
+    from seal.benchmarks.mmtb.generation.generate import generate_missions as make
+    from seal.benchmarks.mmtb.generation.settings import MissionSettings
+    from seal.core.places import cache_folder
     from seal.core.store import FILE_NAME, Store
-    from seal.generation.missions.generate import generate_missions as make
-    from seal.generation.missions.settings import MissionSettings
-    from seal.pipeline.places import cache_folder
-    from seal.pipeline.pools import open_pool
+    from seal.pools.lookup import open_pool
 
     with Store(cache_folder(cache_dir) / FILE_NAME) as store:
         return make(
@@ -114,7 +114,7 @@ def generate_tools(
     """Write a tool for each one-sentence description, checked by rule.
 
     Args:
-        descriptions: File of them (`seal.generation.tools.descriptions`).
+        descriptions: File of them (`seal.benchmarks.toolscan.tool_generation.descriptions`).
         out: Folder to make; one begun under the same settings is gone on with.
         model: Name of a model, or a model, that writes; None: a grammar does.
         base_url: Address of the model's server; None: the provider's own.
@@ -132,11 +132,11 @@ def generate_tools(
         DataError: The descriptions are malformed, or none of them became a tool.
         ModelError: The model's server failed; what is done is kept.
     """
-    from seal.generation.tools.generate import generate_tools as make
-    from seal.generation.tools.grammar import GrammarWriter
-    from seal.generation.tools.models import ModelWriter
-    from seal.generation.tools.writing import Writer
-    from seal.generation.writing_models import writing_model
+    from seal.benchmarks.toolscan.tool_generation.generate import generate_tools as make
+    from seal.benchmarks.toolscan.tool_generation.grammar import GrammarWriter
+    from seal.benchmarks.toolscan.tool_generation.models import ModelWriter
+    from seal.benchmarks.toolscan.tool_generation.writing import Writer
+    from seal.experiments.generation.writing_models import writing_model
 
     told = _model_settings(model, base_url, model_options)
     writer: Writer = GrammarWriter(seed)
@@ -167,7 +167,7 @@ def generate_queries(
         model_options: Of the model, as `seal run -M` takes them.
         review: Table (CSV) that gets the queries, and whose edited words are taken.
         progress: Told how many seeds and kinds are done, and how many there are.
-        **options: Fields of `seal.generation.queries.settings.QuerySettings`: kinds, per_seed,
+        **options: Fields of `seal.benchmarks.toolscan.query_generation.settings.QuerySettings`: kinds, per_seed,
             limit, seed, name.
 
     Returns:
@@ -179,11 +179,11 @@ def generate_queries(
         DataError: No query was kept, or a file is malformed.
         ModelError: The model's server failed; what is done is kept.
     """
-    from seal.generation.queries.generate import generate_queries as make
-    from seal.generation.queries.models import ModelWriter
-    from seal.generation.queries.settings import QuerySettings
-    from seal.generation.writing_models import writing_model
-    from seal.pipeline.pools import open_pool
+    from seal.benchmarks.toolscan.query_generation.generate import generate_queries as make
+    from seal.benchmarks.toolscan.query_generation.models import ModelWriter
+    from seal.benchmarks.toolscan.query_generation.settings import QuerySettings
+    from seal.experiments.generation.writing_models import writing_model
+    from seal.pools.lookup import open_pool
 
     chosen = QuerySettings(**options)
     told = _model_settings(model, base_url, model_options)

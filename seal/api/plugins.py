@@ -18,8 +18,8 @@ REGISTRIES = {
     "simulator": "seal.simulator_cache:REGISTRY",
     "team": "seal.agents.teams:REGISTRY",
     "template": "seal.retrievers.documents:TEMPLATES",
-    "trajectories": "seal.benchmarks.importer:RECORDINGS",
-    "world": "seal.worlds:REGISTRY",
+    "trajectories": "seal.pools.importer:RECORDINGS",
+    "world": "seal.environments:REGISTRY",
 }
 """Kind of plug-in to where its registry stands."""
 

@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from seal.benchmarks import ImportReport, StoredPool
-    from seal.benchmarks.catalogue import Entry
-    from seal.benchmarks.counting import PoolCounts
-    from seal.benchmarks.fetching import FetchReport
-    from seal.benchmarks.lint.lint import LintReport
+    from seal.pools import ImportReport, StoredPool
+    from seal.pools.catalogue import Entry
+    from seal.pools.counting import PoolCounts
+    from seal.pools.fetching import FetchReport
     from seal.pools.known import Bench
+    from seal.pools.lint.lint import LintReport
 
 
 def catalogue() -> dict[str, Entry]:
@@ -21,7 +21,7 @@ def catalogue() -> dict[str, Entry]:
     An entry says what the benchmark is, what gold it has, how it is imported, and in `paper_counts`
     what Table 1 of the SEAL paper counts; `seal.count` counts a pool in the same way.
     """
-    from seal.benchmarks.catalogue import catalogue as entries
+    from seal.pools.catalogue import catalogue as entries
 
     return dict(entries())
 
@@ -40,7 +40,7 @@ def fetch(name: str, out: str | Path, *, mirror: str | None = None) -> FetchRepo
         DataError: A file came, or is there, with another content.
         InfrastructureError: The server cannot be reached or refused.
     """
-    from seal.benchmarks.fetching import fetch as download
+    from seal.pools.fetching import fetch as download
 
     return download(name, Path(out), mirror)
 
@@ -63,8 +63,8 @@ def import_benchmark(
         UnknownNameError: The importer has no such option.
         DataError: The source is malformed or holds nothing; nothing is left behind.
     """
-    from seal.benchmarks import import_benchmark as read
-    from seal.pipeline.recorded_run import import_run
+    from seal.pools import import_benchmark as read
+    from seal.runs.recorded_run import import_run
 
     if trajectories:
         return import_run(name, Path(source), Path(out), options)
@@ -82,7 +82,7 @@ def load_pool(pool: Bench) -> StoredPool:
         UsageError: A known benchmark whose files are not here.
         DataError: The folder is no pool.
     """
-    from seal.pipeline.pools import open_pool
+    from seal.pools.lookup import open_pool
 
     return open_pool(pool)
 
@@ -99,8 +99,8 @@ def count(pool: Bench) -> PoolCounts:
         UsageError: A known benchmark whose files are not here.
         DataError: The folder is no pool, or a line of it is bad.
     """
-    from seal.benchmarks.counting import count_stored
-    from seal.pipeline.pools import open_pool
+    from seal.pools.counting import count_stored
+    from seal.pools.lookup import open_pool
 
     return count_stored(open_pool(pool))
 
@@ -118,8 +118,8 @@ def lint(pool: Bench, *, threshold: float = 90.0, allow_code: Sequence[str] = ()
         UsageError: A known benchmark whose files are not here, or a threshold beyond its range.
         DataError: The folder is no pool.
     """
-    from seal.benchmarks.lint.lint import lint as check
-    from seal.pipeline.pools import open_pool
+    from seal.pools.lint.lint import lint as check
+    from seal.pools.lookup import open_pool
 
     return check(open_pool(pool).folder, threshold, allow_code)
 
@@ -140,8 +140,8 @@ def augment(pool: Bench, augmentations: str | Sequence[str], out: str | Path) ->
             from, or `out` may not be replaced.
         DataError: The pool is malformed, or no task of it can be augmented.
     """
-    from seal.benchmarks.augment import augment_stored, parse_augmentations
-    from seal.pipeline.pools import open_pool
+    from seal.pools.augment import augment_stored, parse_augmentations
+    from seal.pools.lookup import open_pool
 
     texts = [augmentations] if isinstance(augmentations, str) else augmentations
     return augment_stored(open_pool(pool), Path(out), parse_augmentations(texts))

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from seal.api.objects.explanation import Explanation
     from seal.api.objects.frames import RunLike
     from seal.api.objects.run import Run
-    from seal.pipeline.annotation import Imported
-    from seal.pipeline.labelling import ImportedLabels
+    from seal.experiments.annotation import Imported
+    from seal.experiments.labelling import ImportedLabels
 
 
 def score(run: RunLike, **options: Any) -> Run:
@@ -23,7 +23,7 @@ def score(run: RunLike, **options: Any) -> Run:
 
     Args:
         run: What `seal.run` returned, or its folder; scores and summary are replaced there.
-        **options: Of `seal.pipeline.rescore.rescore`: judge, judge_model...
+        **options: Of `seal.runs.rescore.rescore`: judge, judge_model...
 
     Returns:
         The run as it is scored now; a `Run` that was had before keeps its summary.
@@ -34,7 +34,7 @@ def score(run: RunLike, **options: Any) -> Run:
     """
     from seal.api.objects.frames import folder_of
     from seal.api.objects.run import Run
-    from seal.pipeline.rescore import rescore
+    from seal.runs.rescore import rescore
 
     folder = folder_of(run)
     rescore(folder, **options)
@@ -65,7 +65,7 @@ def explain(
         The explanation: `.stages`, `.table()`, `.plot()`, and as `.content` goals, solved, errors,
         failed, partly, decided_by, stages (the waterfall, with shares, intervals, causes and
         examples), unexplained, attributions, excluded
-        (`seal.pipeline.explanation.explain` says what each is).
+        (`seal.experiments.explanation.explain` says what each is).
 
     Raises:
         DataError: The folder is no scored run, nothing was played, or a file is damaged.
@@ -130,10 +130,10 @@ def compare(
         - runs: for each {run, path, model, tasks, chats, trials}.
         - pairs: for each two runs {run, other, matched, alone, other_alone, success, flips,
           passes, win_rate}: how much has a partner, which tasks were won and lost
-          (`seal.pipeline.comparison.verdicts.flips_of`), pass^k and pass@k (`passes_of`), and the
-          win rate (`seal.pipeline.preferring.win_rate`), None where it was not asked for.
+          (`seal.experiments.comparison.verdicts.flips_of`), pass^k and pass@k (`passes_of`), and the
+          win rate (`seal.experiments.preferring.win_rate`), None where it was not asked for.
         - comparisons: for each two runs and metric the paired difference, what was detectable and
-          what would find it (`seal.pipeline.comparison.pairs.compare`), and the tasks in which the
+          what would find it (`seal.experiments.comparison.pairs.compare`), and the tasks in which the
           run is `higher` and `lower`.
         - notes on what a reader should know before the figures.
 
@@ -147,8 +147,8 @@ def compare(
     """
     from seal.api.objects.comparison import Comparison
     from seal.api.objects.frames import folders_of
-    from seal.pipeline.comparison.study import CompareSettings
-    from seal.pipeline.preferring import PreferenceSettings
+    from seal.experiments.comparison.study import CompareSettings
+    from seal.experiments.preferring import PreferenceSettings
     from seal.report.comparison import compare as beside
 
     if judge_model or votes:
@@ -200,8 +200,8 @@ def export_ratings(run: RunLike, out: str | Path, *, n: int = 50, seed: int = 0)
         DataError: No run in the folder, or nothing to rate.
     """
     from seal.api.objects.frames import folder_of
-    from seal.pipeline.annotation import export_items
-    from seal.pipeline.run_folder import RunFolder
+    from seal.experiments.annotation import export_items
+    from seal.runs.run_folder import RunFolder
 
     return export_items(RunFolder.open(folder_of(run)), Path(out), n, seed)
 
@@ -221,8 +221,8 @@ def import_ratings(run: RunLike, files: Sequence[str | Path]) -> Imported:
             and `rating`.
     """
     from seal.api.objects.frames import folder_of
-    from seal.pipeline.annotation import import_ratings
-    from seal.pipeline.run_folder import RunFolder
+    from seal.experiments.annotation import import_ratings
+    from seal.runs.run_folder import RunFolder
 
     return import_ratings(RunFolder.open(folder_of(run)), [Path(file) for file in files])
 
@@ -247,8 +247,8 @@ def export_labels(run: RunLike, out: str | Path, *, n: int = 50, seed: int = 0) 
         DataError: No run in the folder, or no chat ended.
     """
     from seal.api.objects.frames import folder_of
-    from seal.pipeline.labelling import export_goals
-    from seal.pipeline.run_folder import RunFolder
+    from seal.experiments.labelling import export_goals
+    from seal.runs.run_folder import RunFolder
 
     return export_goals(RunFolder.open(folder_of(run)), Path(out), n, seed)
 
@@ -268,7 +268,7 @@ def import_labels(run: RunLike, files: Sequence[str | Path]) -> ImportedLabels:
             of one rater and goal.
     """
     from seal.api.objects.frames import folder_of
-    from seal.pipeline.labelling import import_labels
-    from seal.pipeline.run_folder import RunFolder
+    from seal.experiments.labelling import import_labels
+    from seal.runs.run_folder import RunFolder
 
     return import_labels(RunFolder.open(folder_of(run)), [Path(file) for file in files])

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 from seal.api.settings import DrawingOptions
 from seal.core.protocols import CacheMode
 from seal.core.signatures import checked
-from seal.pipeline.drawing import Size
-from seal.pipeline.settings import RetrieverChoice
-from seal.pipeline.training.settings import Device, SplitKind
+from seal.experiments.drawing import Size
+from seal.experiments.training.settings import Device, SplitKind
 from seal.pools.benchmark import Benchmark
 from seal.pools.known import Bench
+from seal.runs.settings import RetrieverChoice
 
 if TYPE_CHECKING:
     from seal.api.objects.retrieval import Retrieval
@@ -79,7 +79,7 @@ def retrieve(
             `experiments` results.parquet and figures: new or empty. None: nothing is written.
         progress: Told the stage, how many of its items are done, and how many there are.
         on_result: Told each entry of `results` when it is there.
-        **options: Fields of `seal.pipeline.retrieval.settings.RetrievalSettings`: pool_sizes,
+        **options: Fields of `seal.experiments.retrieval.settings.RetrievalSettings`: pool_sizes,
             samples, distractors, queries_in, nested, queries, seed, options, select, limit,
             held_out, cache, cache_dir.
 
@@ -107,8 +107,8 @@ def retrieve(
         DataError: A pool is malformed.
     """
     from seal.api.objects.retrieval import Retrieval
-    from seal.pipeline.retrieval.experiment import retrieve as rank
-    from seal.pipeline.retrieval.settings import RetrievalSettings
+    from seal.experiments.retrieval.experiment import retrieve as rank
+    from seal.experiments.retrieval.settings import RetrievalSettings
     from seal.report.experiment import write_tables_and_figures
 
     places = [pools] if isinstance(pools, str | Path | Benchmark) else list(pools)
@@ -145,7 +145,7 @@ def train_retriever(
         test_on: Foreign pools to test on too; a single one may stand alone.
         resume: Go on with the training in `out`, from its newest checkpoint.
         progress: Told the stage, how many of its items are done, and how many there are.
-        **options: Further fields of `seal.pipeline.training.settings.TrainSettings`: split,
+        **options: Further fields of `seal.experiments.training.settings.TrainSettings`: split,
             held_out, drop_near_duplicates, threshold, steps, epochs, batch_size, learning_rate,
             max_length, checkpoint_every, device, template, seed, k, test_queries, select, limit,
             cache, cache_dir.
@@ -174,8 +174,8 @@ def train_retriever(
             something else or a training of other settings.
         DataError: A pool is malformed, or has too little to train on.
     """
-    from seal.pipeline.training.settings import TrainSettings
-    from seal.pipeline.training.train import train_retriever as train
+    from seal.experiments.training.settings import TrainSettings
+    from seal.experiments.training.train import train_retriever as train
 
     places = [test_on] if isinstance(test_on, str | Path | Benchmark) else list(test_on)
     asked = TrainSettings(base=str(base), **options)

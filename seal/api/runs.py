@@ -10,19 +10,19 @@ from seal.api.settings import DrawingOptions, RunOptions, SweepOptions, settings
 from seal.core.errors import UsageError
 from seal.core.signatures import checked
 from seal.core.types import Task
-from seal.pipeline.drawing import Size
-from seal.pipeline.settings import RetrieverChoice
-from seal.pipeline.tried import AgentUnderTest
+from seal.experiments.drawing import Size
 from seal.pools.benchmark import Benchmark
 from seal.pools.known import Bench, known_benchmark
 from seal.pools.own_tools import OwnTool
+from seal.runs.settings import RetrieverChoice
+from seal.runs.tried import AgentUnderTest
 
 if TYPE_CHECKING:
     from seal.api.objects.ablation import Ablation
     from seal.api.objects.plan import RunPlan
     from seal.api.objects.run import Run
     from seal.api.objects.sweep import Sweep
-    from seal.pipeline.run import Progress
+    from seal.runs.run import Progress
 
 
 @checked
@@ -60,8 +60,8 @@ def run(
         DataError: The pool is malformed.
     """
     from seal.api.objects.run import Run
-    from seal.pipeline.cast import check_address_used
-    from seal.pipeline.run import run as play
+    from seal.runs.cast import check_address_used
+    from seal.runs.run import run as play
 
     asked = settings_of(bench, options, agent, tools)
     check_address_used(asked)
@@ -88,7 +88,7 @@ def plan_run(
 
     Returns:
         The plan: `.chats`, `.requests`, `.tokens_in`, `.tokens_out`, `.dollars`, `.table()`, and as
-        `.content` what `seal.pipeline.spending.plan.plan` says, by role.
+        `.content` what `seal.runs.spending.plan.plan` says, by role.
 
     Raises:
         UnknownNameError: No such setting; names the closest.
@@ -96,7 +96,7 @@ def plan_run(
         DataError: The pool, or the file of prices, is malformed.
     """
     from seal.api.objects.plan import RunPlan
-    from seal.pipeline.spending.plan import plan
+    from seal.runs.spending.plan import plan
 
     return RunPlan(plan(settings_of(bench, options, agent, tools)))
 
@@ -123,7 +123,7 @@ def sweep(
             sweep.parquet and figures.
         resume: Go on with the sweep in `out`: finished runs are skipped; `samples` may be more.
         progress: Told the stage, how many of its items are done, and how many there are.
-        **options: Fields of `seal.pipeline.sweep.settings.SweepSettings` (samples, distractors,
+        **options: Fields of `seal.experiments.sweep.settings.SweepSettings` (samples, distractors,
             queries_in, nested, queries) and of `RunSettings`. The retriever is tfidf where none is
             named; baselines are played where asked for.
 
@@ -140,8 +140,8 @@ def sweep(
         DataError: The pool is malformed.
     """
     from seal.api.objects.sweep import Sweep
-    from seal.pipeline.sweep.settings import SweepSettings
-    from seal.pipeline.sweep.sweep import sweep as play
+    from seal.experiments.sweep.settings import SweepSettings
+    from seal.experiments.sweep.sweep import sweep as play
     from seal.report.experiment import write_sweep
 
     own = DrawingOptions.__annotations__
@@ -200,12 +200,12 @@ def ablate(
         - runs: for each condition {condition, tasks, errors, error_reasons, skipped, usage,
           metrics}.
         - comparisons: for every two conditions and each metric the paired difference
-          (`seal.pipeline.comparison.pairs.compare`).
+          (`seal.experiments.comparison.pairs.compare`).
         - kinds, of irrelevance: for each kind the shares that abstained, with intervals
           (`seal.evaluation.abstention` says what that is).
-        - points and correlations, of similarity (`seal.pipeline.ablation.similarity`).
+        - points and correlations, of similarity (`seal.experiments.ablation.similarity`).
         - costs, of injection: for each metric what each stage costs
-          (`seal.pipeline.ablation.injection.costs_of`).
+          (`seal.experiments.ablation.injection.costs_of`).
         - roles, of roles: for each condition what each role did (`seal.evaluation.role_work`).
         - protocol, system, and notes on what was left out.
 
@@ -216,8 +216,8 @@ def ablate(
         DataError: The pool is malformed.
     """
     from seal.api.objects.ablation import Ablation
-    from seal.pipeline.ablation.ablate import ablate as play
-    from seal.pipeline.ablation.conditions import ablation_named
+    from seal.experiments.ablation.ablate import ablate as play
+    from seal.experiments.ablation.conditions import ablation_named
     from seal.report.experiment import write_ablation
 
     ablation = ablation_named(what)

@@ -16,8 +16,11 @@ from seal.core.feedback import Feedback
 from seal.core.formats import Format, ToolMessages
 from seal.core.protocols import CacheMode
 from seal.core.types import Task
-from seal.pipeline.drawing import Distractors, QueriesIn
-from seal.pipeline.settings import (
+from seal.experiments.drawing import Distractors, QueriesIn
+from seal.pools.benchmark import Benchmark
+from seal.pools.known import Bench, benchmark_of
+from seal.pools.own_tools import OwnTool
+from seal.runs.settings import (
     AgentChoice,
     History,
     MetricChoice,
@@ -31,10 +34,7 @@ from seal.pipeline.settings import (
     TeamChoice,
     Tools,
 )
-from seal.pipeline.tried import AgentUnderTest, trying
-from seal.pools.benchmark import Benchmark
-from seal.pools.known import Bench, benchmark_of
-from seal.pools.own_tools import OwnTool
+from seal.runs.tried import AgentUnderTest, trying
 
 
 class PlayOptions(TypedDict, total=False):

@@ -8,13 +8,13 @@ from typing import Any
 
 from rich.table import Table
 
-from seal.benchmarks.catalogue import STAGES, Entry, PaperCounts, stages
-from seal.benchmarks.counting import PoolCounts
-from seal.benchmarks.fetching import pinned_files
-from seal.benchmarks.pool import StoredPool
 from seal.cli.output import field_lines
-from seal.pipeline.counting import Figures, Measured, is_here
-from seal.pipeline.pools import SHIPPED
+from seal.experiments.counting import Figures, Measured, is_here
+from seal.pools.catalogue import STAGES, Entry, PaperCounts, stages
+from seal.pools.counting import PoolCounts
+from seal.pools.fetching import pinned_files
+from seal.pools.lookup import SHIPPED
+from seal.pools.pool import StoredPool
 from seal.report.printable import printable
 
 _COLUMNS = {

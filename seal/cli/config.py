@@ -21,7 +21,7 @@ from seal.core.errors import DataError, nearest
 from seal.core.secrets import refuse_secret
 
 if TYPE_CHECKING:
-    from seal.pipeline.settings import Origin
+    from seal.runs.settings import Origin
 
 FILE = Path("seal.toml")
 _ALLOW = "allow-code"

@@ -13,7 +13,7 @@ from seal.core.errors import DataError, shortened
 from seal.core.types import JSON, Goal, Task, Tool, ToolCall
 
 WORLD = "mobile"
-"""Where recorded dialogues are played (`seal.worlds.mobile`)."""
+"""Where recorded dialogues are played (`seal.benchmarks.dialogtool.mobile`)."""
 BOOKINGS = "bookings"
 """Its table of the calls that changed something: {tool, asked, arguments, result}, in their
 order; `asked` has the arguments and defaults as they are compared (`core.call_keys`)."""

@@ -11,9 +11,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import get_args
 
+from seal.benchmarks.dialogtool.metrics.dialogue.turns import Match as DialogueMatch
 from seal.core.conditions import Match
 from seal.core.errors import UsageError
-from seal.evaluation.dialogue.turns import Match as DialogueMatch
 from seal.evaluation.milestones.metrics import check_match
 from seal.evaluation.missions.judging import Match as MissionMatch
 

@@ -6,17 +6,17 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from seal.benchmarks.dialogtool.metrics.dialogue.metrics import Dialogue
+from seal.benchmarks.dialogtool.metrics.dialogue.roles import RoleJudge
+from seal.benchmarks.dialogtool.metrics.dialogue.turns import is_turn
+from seal.benchmarks.dialogtool.metrics.goal_state import GoalState
 from seal.core.errors import CodeRefusedError, DataError, UnknownNameError, shortened
 from seal.core.protocols import Judge, Metric
 from seal.core.registry import Registry
 from seal.core.tool_life import CREATION
 from seal.core.types import Goal, Score, Task, Tool, Trajectory
 from seal.evaluation.calls import Calls
-from seal.evaluation.dialogue.metrics import Dialogue
-from seal.evaluation.dialogue.roles import RoleJudge
-from seal.evaluation.dialogue.turns import is_turn
 from seal.evaluation.error_patterns import ErrorPatterns
-from seal.evaluation.goal_state import GoalState
 from seal.evaluation.judge import LLMJudge, PassRate, RuleJudge
 from seal.evaluation.milestones.metrics import Milestones
 from seal.evaluation.mission_metrics import Missions

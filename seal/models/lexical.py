@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from seal.benchmarks.dialogtool.players.playing import play_by_words
 from seal.core.canonical import canonical_json
 from seal.core.errors import OptionError
 from seal.core.protocols import Completion, Message, Request
@@ -24,7 +25,6 @@ from seal.models.scene import offered_names, without_author
 from seal.models.settings import ModelSettings
 from seal.models.slips import is_told, slipped
 from seal.models.spoken import in_words
-from seal.models.tool_life.playing import play_by_words
 
 _LONGEST_REPLY = 2000
 _JUDGING = ("[verifier]", "[checker]")

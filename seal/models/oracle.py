@@ -12,6 +12,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from seal.benchmarks.dialogtool.players.creating import create_knowingly
+from seal.benchmarks.dialogtool.players.gold import (
+    gold_act,
+    gold_app,
+    gold_lesson,
+    gold_reply,
+    gold_request,
+)
+from seal.benchmarks.dialogtool.players.playing import play_by_words
 from seal.core.canonical import equal
 from seal.core.conditions import Argument, Asked, Called, Replied
 from seal.core.errors import NotRecordedError
@@ -24,9 +33,6 @@ from seal.models.made_values import with_made_values
 from seal.models.scene import Scene, find_scene, offered_names
 from seal.models.settings import ModelSettings
 from seal.models.spoken import DONE, in_words
-from seal.models.tool_life.creating import create_knowingly
-from seal.models.tool_life.gold import gold_act, gold_app, gold_lesson, gold_reply, gold_request
-from seal.models.tool_life.playing import play_by_words
 
 USER = "user_simulator"
 _LONGEST_REPLY = 4000

@@ -7,12 +7,12 @@ import random
 from collections.abc import Mapping
 from typing import Any
 
+from seal.benchmarks.dialogtool.players.playing import play_by_chance
 from seal.core.canonical import derive_seed
 from seal.core.protocols import Completion, Request
 from seal.core.types import JSON, ToolCall
 from seal.models.lexical import current_exchange, speak_plainly, stated_results
 from seal.models.settings import ModelSettings
-from seal.models.tool_life.playing import play_by_chance
 
 _WORDS = ("alpha", "bravo", "delta", "kilo", "lima", "oscar", "sierra", "tango")
 _FORMATS = {

@@ -1,6 +1,27 @@
 """What a benchmark is to the engine: tools, tasks, where calls run, what is measured."""
 
 from seal.pools.benchmark import Benchmark
+from seal.pools.importer import (
+    REGISTRY,
+    Importer,
+    ImportReport,
+    Notes,
+    Recorded,
+    import_benchmark,
+)
 from seal.pools.own_tasks import ask, called
+from seal.pools.pool import StoredPool, load_pool
 
-__all__ = ["Benchmark", "ask", "called"]
+__all__ = [
+    "REGISTRY",
+    "Benchmark",
+    "ImportReport",
+    "Importer",
+    "Notes",
+    "Recorded",
+    "StoredPool",
+    "ask",
+    "called",
+    "import_benchmark",
+    "load_pool",
+]

@@ -11,17 +11,17 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from seal.benchmarks.gold_calls import GoldCheck
-from seal.benchmarks.importer import Importer, Notes, write_pool
-from seal.benchmarks.pool import StoredPool, load_pool
 from seal.core.errors import UsageError, shortened
 from seal.core.part_names import name_of
 from seal.core.records import to_plain
 from seal.core.types import Task, Tool
+from seal.environments.world import Worlds
+from seal.pools.gold_calls import GoldCheck
+from seal.pools.importer import Importer, Notes, write_pool
 from seal.pools.own_tasks import own_tasks
 from seal.pools.own_tools import OwnTool, OwnTools, own_tools
+from seal.pools.pool import StoredPool, load_pool
 from seal.pools.published import PublishedTable
-from seal.worlds.world import Worlds
 
 PLAY = ("team", "history", "format")
 """What a benchmark may say about how it is played."""
@@ -40,10 +40,10 @@ class _Parts:
     folder: Path | None = None
     """Pool folder that holds tools and tasks, such as one that `seal import` wrote."""
     importer: Importer | None = None
-    """Reads upstream files (`seal.benchmarks.importer`); None: they cannot be imported."""
+    """Reads upstream files (`seal.pools.importer`); None: they cannot be imported."""
     environment: Any = None
     """Where calls run: a `Worlds`, or a function of a `WorldSetup` that gives an object with open,
-    identity and keys_of (`seal.worlds.world`). None: functions, and the run's simulator."""
+    identity and keys_of (`seal.environments.world`). None: functions, and the run's simulator."""
     metrics: Sequence[Any] = ()
     """Metrics beside the usual ones: objects with `score(task, trajectory, tools)`, their classes,
     names, or functions of (task, trajectory) that return a number, a bool, or a map of these."""

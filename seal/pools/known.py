@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TypeAlias
 
-from seal.benchmarks.importer import REGISTRY
 from seal.core.errors import SealError, UsageError, shortened
 from seal.core.types import Task
 from seal.pools.benchmark import Benchmark
+from seal.pools.importer import REGISTRY
 from seal.pools.own_tools import OwnTool
 
 Bench: TypeAlias = str | Path | Benchmark

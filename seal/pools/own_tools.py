@@ -9,7 +9,7 @@ from typing import Any
 
 from seal.core.errors import UsageError, shortened
 from seal.core.types import Tool
-from seal.worlds.functions import function_tool
+from seal.environments.functions import function_tool
 
 OwnTool = Tool | Mapping[str, Any] | Callable[..., Any]
 """A record, a schema (of OpenAI's chat completions or responses, of Anthropic's or MCP's tools), or

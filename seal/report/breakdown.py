@@ -19,7 +19,7 @@ from seal.report.tables import Estimate, main_metrics
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from seal.pipeline.run_folder import RunFolder
+    from seal.runs.run_folder import RunFolder
 
 CATEGORIES = {
     "single_tool": "STC, single tool call",

@@ -9,16 +9,16 @@ from typing import Any
 from markupsafe import Markup
 
 from seal.core.errors import UsageError
-from seal.pipeline.comparison.runs import named_runs
-from seal.pipeline.comparison.study import CompareSettings, study
-from seal.pipeline.result_files import check_results_folder, write_json
-from seal.pipeline.run_folder import RunFolder
+from seal.experiments.comparison.runs import named_runs
+from seal.experiments.comparison.study import CompareSettings, study
+from seal.experiments.result_files import check_results_folder, write_json
 from seal.report.anchors import task_link
 from seal.report.comparison_page import PAGE, comparison_body, write_page
 from seal.report.comparison_tables import LATEX, MARKDOWN, write_latex, write_markdown
 from seal.report.lanes import Lane, measure_differences
 from seal.report.outcomes import decisive_of
 from seal.report.tables import headline_of, main_metrics
+from seal.runs.run_folder import RunFolder
 
 JSON = "comparison.json"
 _FILES = (JSON, MARKDOWN, LATEX, PAGE)

@@ -12,7 +12,6 @@ from urllib.parse import quote
 from markupsafe import Markup
 
 from seal.core.records import AtomicFile
-from seal.pipeline.run_folder import RunFolder
 from seal.report.anchors import task_link
 from seal.report.comparison_preference import (
     COLUMNS,
@@ -30,6 +29,7 @@ from seal.report.comparison_tables import (
 from seal.report.divergence import Parting, partings
 from seal.report.grids import chance, holm_chance, interval, signed
 from seal.report.pages import asset, content_hash, render
+from seal.runs.run_folder import RunFolder
 
 PAGE = "comparison.html"
 FLIPS = 200

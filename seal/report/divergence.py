@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import orjson
 
 from seal.core.errors import DataError
-from seal.pipeline.run_folder import RunFolder
+from seal.runs.run_folder import RunFolder
 
 Chat = tuple[str, int]
 """Task id and trial."""

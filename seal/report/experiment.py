@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 from seal.core.errors import MissingExtraError
-from seal.pipeline.run_folder import RunFolder
 from seal.report.ablation_section import AblationSection
 from seal.report.ablation_table import write_markdown
 from seal.report.frames import PARQUET, SWEEP_PARQUET, write_parquet, write_sweep_parquet
@@ -16,6 +15,7 @@ from seal.report.retrieval_figures import draw_figures
 from seal.report.sections import Section, default_sections
 from seal.report.similarity_figure import draw_similarity
 from seal.report.sweep_figures import draw_sweep
+from seal.runs.run_folder import RunFolder
 
 REPORT = "report.html"
 """Of the runs of an ablation."""

@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import Any
 
 from seal.core.errors import MissingExtraError
-from seal.pipeline.explanation.explain import EXAMPLES, explain_run
-from seal.pipeline.result_files import check_results_folder, write_json
-from seal.pipeline.run_folder import RunFolder
+from seal.experiments.explanation.explain import EXAMPLES, explain_run
+from seal.experiments.result_files import check_results_folder, write_json
 from seal.report.explanation_figure import draw_waterfall
 from seal.report.explanation_tables import MARKDOWN, write_markdown
 from seal.report.figures import FOLDER
+from seal.runs.run_folder import RunFolder
 
 JSON = "explanation.json"
 
@@ -32,7 +32,7 @@ def explain(
         out: Folder for explanation.json, explanation.md and figures/waterfall.svg and .png.
 
     Returns:
-        What `seal.pipeline.explanation.explain` says; with `out` also `notes`, sentences on what
+        What `seal.experiments.explanation.explain` says; with `out` also `notes`, sentences on what
         was left out, as a package is not installed.
 
     Raises:

@@ -8,8 +8,7 @@ from typing import Any
 
 from markupsafe import Markup
 
-from seal.pipeline.explanation.explain import explain_run
-from seal.pipeline.run_folder import RunFolder
+from seal.experiments.explanation.explain import explain_run
 from seal.report.anchors import task_link
 from seal.report.charts import BAR, GAP, HEADING, TRACK, WIDTH
 from seal.report.explanation_tables import (
@@ -23,6 +22,7 @@ from seal.report.explanation_tables import (
 from seal.report.lanes import Lane
 from seal.report.pages import render
 from seal.report.printable import one_line
+from seal.runs.run_folder import RunFolder
 
 LINKED = 100
 """Most goals of a stage that are linked; `seal explain --json` has all."""

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from seal.core.errors import MissingExtraError
-from seal.pipeline.retrieval.files import COLUMNS, long_rows
-from seal.pipeline.sweep import files as sweeps
+from seal.experiments.retrieval.files import COLUMNS, long_rows
+from seal.experiments.sweep import files as sweeps
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -57,7 +57,7 @@ def retrieval_frame(result: Mapping[str, Any]) -> DataFrame:
 
 
 def sweep_frame(content: Mapping[str, Any]) -> DataFrame:
-    """Return a sweep as a frame, one figure a row, with `seal.pipeline.sweep.files.COLUMNS`.
+    """Return a sweep as a frame, one figure a row, with `seal.experiments.sweep.files.COLUMNS`.
 
     Args:
         content: Of sweep.json.

@@ -13,7 +13,6 @@ from markupsafe import Markup
 
 from seal.core.records import AtomicFile
 from seal.core.types import Score, Tables, Task, Trajectory
-from seal.pipeline.run_folder import RunFolder
 from seal.report.annotations import Annotator
 from seal.report.embedding import chat_data, score_data, table_data, task_data
 from seal.report.gold import json_text
@@ -30,6 +29,7 @@ from seal.report.pages import asset, content_hash, stream
 from seal.report.printable import one_line, printable
 from seal.report.sections import Section, default_sections
 from seal.report.shared_parts import SharedParts, data_block
+from seal.runs.run_folder import RunFolder
 
 MAX_BYTES = 64_000_000
 """Bytes of conversations in one page; a browser stays quick below."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from seal.core.errors import UsageError
-from seal.pipeline.run_folder import RunFolder
+from seal.runs.run_folder import RunFolder
 
 RUN_COLOURS = 6
 

@@ -18,10 +18,10 @@ from seal.core.conditions import Asked
 from seal.core.types import Goal, Score, Task
 from seal.evaluation.mission_metrics import no_missions
 from seal.evaluation.missions.outcomes import ActionError
-from seal.pipeline.run_folder import RunFolder
 from seal.report.lanes import Lane, lanes_of
 from seal.report.outcomes import scores_so_far
 from seal.report.printable import printable
+from seal.runs.run_folder import RunFolder
 
 if TYPE_CHECKING:
     from rich.table import Table

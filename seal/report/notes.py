@@ -7,7 +7,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from seal.evaluation.goals import INFRASTRUCTURE
-from seal.pipeline.run_folder import RunFolder
 from seal.report.judging import judging_notes
 from seal.report.lanes import Lane, lanes_of
 from seal.report.outcomes import scores_so_far, trajectories_so_far
@@ -20,6 +19,7 @@ from seal.report.tables import (
     rare_metrics,
 )
 from seal.report.users import percent, user_rows
+from seal.runs.run_folder import RunFolder
 
 ERRORS = 5
 """Most distinct error messages that are told."""

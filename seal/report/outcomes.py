@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from seal.core.types import Score, Trajectory
 from seal.evaluation.milestones.plans import WHOLLY
-from seal.pipeline.run_folder import RunFolder
 from seal.report.tail import Tail
+from seal.runs.run_folder import RunFolder
 
 DECISIVE = ("pass_rate", "success", "mission_accuracy", "similarity")
 """Metrics that can say whether a task is solved; the first that a chat was scored by counts."""

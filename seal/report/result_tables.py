@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from seal.benchmarks.dialogtool.report.section import dialogue_breakdown
 from seal.report.breakdown import breakdown_tables
-from seal.report.dialogue_section import dialogue_breakdown
 from seal.report.error_patterns import environment_patterns
 from seal.report.missions import mission_breakdown
 from seal.report.notes import summary_notes
@@ -14,7 +14,7 @@ from seal.report.tables import summary_table
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from seal.pipeline.run_folder import RunFolder
+    from seal.runs.run_folder import RunFolder
 
 
 def result_tables(run: RunFolder) -> list[Table | str]:

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from markupsafe import Markup
 
 from seal.evaluation.role_work import OUTCOMES, Outcome, Place, Work
-from seal.pipeline.ablation.roles import work_of
-from seal.pipeline.run_folder import RunFolder
+from seal.experiments.ablation.roles import work_of
 from seal.report.anchors import task_link
 from seal.report.lanes import Lane
 from seal.report.pages import render
 from seal.report.printable import one_line
+from seal.runs.run_folder import RunFolder
 
 LINKED = 100
 """Most steps of one role and outcome that are linked."""

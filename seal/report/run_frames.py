@@ -15,10 +15,10 @@ from seal.core.errors import DataError
 from seal.core.feedback import is_rejection
 from seal.core.types import JSON, Score, Step, Task, Trajectory, Usage
 from seal.evaluation.goals import USER
-from seal.pipeline.run_folder import RunFolder
 from seal.report.frames import framed
 from seal.report.lanes import model_name
 from seal.report.outcomes import deciding_metric, decisive_of, goal_label
+from seal.runs.run_folder import RunFolder
 
 if TYPE_CHECKING:
     from pandas import DataFrame

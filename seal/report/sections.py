@@ -19,7 +19,6 @@ from markupsafe import Markup
 from seal.core.registry import Registry
 from seal.evaluation.milestones.plans import WHOLLY
 from seal.evaluation.user_audit import HALLUCINATION, INSTRUCTION
-from seal.pipeline.run_folder import RunFolder
 from seal.pools.known import known_benchmark
 from seal.report.anchors import task_link
 from seal.report.breakdown import CATEGORY_GROUPS, breakdown
@@ -41,6 +40,7 @@ from seal.report.tables import (
     main_metrics,
 )
 from seal.report.users import percent, user_rows
+from seal.runs.run_folder import RunFolder
 
 GROUPED = 3
 """Metrics that are drawn by group."""
@@ -77,7 +77,7 @@ SECTIONS = Registry(
         "roles": "seal.report.role_section:RoleSection",
         "breakdown": "seal.report.sections:BreakdownSection",
         "missions": "seal.report.sections:MissionSection",
-        "dialogue": "seal.report.dialogue_section:DialogueSection",
+        "dialogue": "seal.benchmarks.dialogtool.report.section:DialogueSection",
         "explanation": "seal.report.explanation_section:ExplanationSection",
         "error_patterns": "seal.report.error_patterns:PatternSection",
         "users": "seal.report.sections:UserSection",

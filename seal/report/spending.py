@@ -6,12 +6,12 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from seal.core.plain import json_text
-from seal.pipeline.run_folder import RunFolder
-from seal.pipeline.spending.budget import dollars_of
-from seal.pipeline.spending.prices import Prices
-from seal.pipeline.spending.roles import spent_on
 from seal.report.grids import Grid, drawn
 from seal.report.printable import printable
+from seal.runs.run_folder import RunFolder
+from seal.runs.spending.budget import dollars_of
+from seal.runs.spending.prices import Prices
+from seal.runs.spending.roles import spent_on
 
 _PLACES = {
     "flag": "from the command line",
@@ -26,7 +26,7 @@ def plan_tables(plan: Mapping[str, Any]) -> Iterator[Any]:
     """Yield a table and lines.
 
     Args:
-        plan: As of `seal.pipeline.spending.plan.plan`.
+        plan: As of `seal.runs.spending.plan.plan`.
     """
     yield drawn(plan_grid(plan))
     yield (

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from seal.pipeline.sweep.settings import RECALL_AT
+from seal.experiments.sweep.settings import RECALL_AT
 from seal.report.printable import printable
 
 if TYPE_CHECKING:

@@ -9,9 +9,9 @@ from math import nan
 from typing import TYPE_CHECKING, Any
 
 from seal.evaluation.goals import INFRASTRUCTURE
-from seal.pipeline.run_folder import RunFolder
 from seal.report.lanes import Lane, lanes_of, model_name
 from seal.report.printable import printable
+from seal.runs.run_folder import RunFolder
 
 if TYPE_CHECKING:
     from rich.table import Table

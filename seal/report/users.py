@@ -19,7 +19,7 @@ from seal.report.tables import Estimate
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from seal.pipeline.run_folder import RunFolder
+    from seal.runs.run_folder import RunFolder
 
 
 @dataclass(frozen=True, slots=True)

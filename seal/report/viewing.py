@@ -13,7 +13,6 @@ import orjson
 from seal.core.errors import DataError, UnknownNameError, UsageError
 from seal.core.locks import is_held
 from seal.core.types import Score, Step, Task, Trajectory
-from seal.pipeline.run_folder import RunFolder
 from seal.report.annotations import Annotations
 from seal.report.breakdown import breakdown_tables
 from seal.report.error_patterns import environment_patterns, pattern_table
@@ -30,6 +29,7 @@ from seal.report.transcript import (
     step_lines,
 )
 from seal.report.worlds import WorldLog
+from seal.runs.run_folder import RunFolder
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter

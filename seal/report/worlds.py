@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from seal.core.conditions.parties import takes_turn
 from seal.core.errors import DataError
 from seal.core.types import JSON, Step, Tables, Task, Trajectory
+from seal.environments.clock import clock_of
 from seal.evaluation.milestones.changes import TableChange, table_change
 from seal.report.gold import json_text
-from seal.worlds.clock import clock_of
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ from seal.core.types import (
     Trajectory,
     Usage,
 )
-from seal.pipeline.run_folder import RunFolder
+from seal.runs.run_folder import RunFolder
 
 HOSTILE = "<script>alert(1)</script>\x1b[31m"
 TASK = Task(

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from seal.benchmarks import import_benchmark, load_pool
-from seal.benchmarks.importer import ImportReport
 from seal.core.types import Task, Tool
+from seal.pools import import_benchmark, load_pool
+from seal.pools.importer import ImportReport
 
 
 def function(name: str = "tide.height", required: Sequence[str] = (), **properties: Any) -> Any:

@@ -4,8 +4,8 @@ import json
 from pathlib import Path
 from typing import Any
 
-from seal.benchmarks import ImportReport, StoredPool, import_benchmark, load_pool
 from seal.core.types import Task
+from seal.pools import ImportReport, StoredPool, import_benchmark, load_pool
 
 FIND = "dialogtool/Boats_1/FindBoat"
 HIRE = "dialogtool/Boats_1/HireBoat"

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from seal.benchmarks import ImportReport, import_benchmark, load_pool
 from seal.benchmarks.apibench.documents import instruction_of, lines, properties
 from seal.core.errors import DataError, UnknownNameError
+from seal.pools import ImportReport, import_benchmark, load_pool
 
 CALL = "torch.hub.load(repo_or_dir='oban/tides', model='tide_net')"
 

@@ -11,10 +11,10 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
-from seal.benchmarks import ImportReport, import_benchmark, load_pool
 from seal.core.errors import DataError, MissingExtraError
 from seal.core.types import ToolCall
 from seal.core.validation import CallValidator
+from seal.pools import ImportReport, import_benchmark, load_pool
 
 TIDES = {
     "name": "tide_table",

@@ -12,8 +12,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import seal
-from seal.benchmarks import import_benchmark, load_pool, sample
-from seal.benchmarks.augment import (
+from seal.benchmarks import sample
+from seal.core.conditions import AllOf, Argument, Called, Replied
+from seal.core.errors import DataError, UnknownNameError, UsageError
+from seal.core.records import write_records
+from seal.core.types import Goal, Milestone, Plan, Step, Task, Tool, ToolCall
+from seal.pools import import_benchmark, load_pool
+from seal.pools.augment import (
     TOOLSANDBOX,
     Augmentation,
     Distractors,
@@ -24,12 +29,8 @@ from seal.benchmarks.augment import (
     parse_augmentations,
     renamed,
 )
-from seal.benchmarks.augment.augmentations import SCRAMBLINGS
-from seal.benchmarks.needs import named_tools
-from seal.core.conditions import AllOf, Argument, Called, Replied
-from seal.core.errors import DataError, UnknownNameError, UsageError
-from seal.core.records import write_records
-from seal.core.types import Goal, Milestone, Plan, Step, Task, Tool, ToolCall
+from seal.pools.augment.augmentations import SCRAMBLINGS
+from seal.pools.needs import named_tools
 
 
 def tool(name: str, category: str = "", **properties: Any) -> Tool:

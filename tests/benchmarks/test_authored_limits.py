@@ -6,11 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from seal.benchmarks import import_benchmark, load_pool, toolsandbox_sample
+from seal.benchmarks.toolsandbox import sample as toolsandbox_sample
 from seal.core.errors import DataError
 from seal.core.types import Step
-from seal.pipeline.run import run
-from seal.pipeline.settings import RunSettings
+from seal.pools import import_benchmark, load_pool
+from seal.runs.run import run
+from seal.runs.settings import RunSettings
 
 AUTHORED = toolsandbox_sample.limits()
 

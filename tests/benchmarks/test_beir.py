@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pyarrow import parquet
 
-from seal.benchmarks import ImportReport, import_benchmark, load_pool
 from seal.benchmarks.beir.documents import tool_of_record
 from seal.core.errors import DataError, UsageError
 from seal.core.schemas import usable_schema
+from seal.pools import ImportReport, import_benchmark, load_pool
 
 DOCUMENTS = [
     {"_id": "d1", "title": "Tide tables", "text": "High and low water of a harbour."},

@@ -7,12 +7,12 @@ import pytest
 from bfcl_sources import HEIGHT, BfclShelf, answer, function, said, single
 
 import seal
-from seal.benchmarks import import_benchmark, load_pool
 from seal.benchmarks.bfcl.tasks import MORE_FUNCTIONS
-from seal.benchmarks.lint.lint import lint
 from seal.core.conditions import Called
 from seal.core.errors import DataError, UnknownNameError
 from seal.core.types import Plan
+from seal.pools import import_benchmark, load_pool
+from seal.pools.lint.lint import lint
 
 TIDE = "bfcl/python/tide.height"
 OBAN = {"tide.height": {"port": ["Oban"]}}

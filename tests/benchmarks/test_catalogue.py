@@ -7,8 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from seal.benchmarks import REGISTRY, load_pool, sample
-from seal.benchmarks.catalogue import (
+from seal.benchmarks import sample
+from seal.core.conditions import Argument, Called, Replied
+from seal.core.errors import UnknownNameError
+from seal.core.types import Goal, Milestone, Plan, Task, Tool
+from seal.pools import REGISTRY, load_pool
+from seal.pools.catalogue import (
     STAGES,
     Entry,
     PaperCounts,
@@ -16,10 +20,7 @@ from seal.benchmarks.catalogue import (
     find_entry,
     stages,
 )
-from seal.benchmarks.counting import GOLD_KINDS, PoolCounts, count_pool, gold_kinds, is_multi_step
-from seal.core.conditions import Argument, Called, Replied
-from seal.core.errors import UnknownNameError
-from seal.core.types import Goal, Milestone, Plan, Task, Tool
+from seal.pools.counting import GOLD_KINDS, PoolCounts, count_pool, gold_kinds, is_multi_step
 
 ENTRIES = list(catalogue().values())
 SHIPPED = ("sample", "toolsandbox-sample", "toolscan-sample", "mmtb-sample", "dialogtool-sample")

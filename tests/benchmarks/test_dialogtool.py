@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from seal.benchmarks import ImportReport, import_benchmark, load_pool
 from seal.core.errors import DataError, UnknownNameError
 from seal.core.types import Tool
+from seal.pools import ImportReport, import_benchmark, load_pool
 
 FIND = "dialogtool/Boats_1/FindBoat"
 

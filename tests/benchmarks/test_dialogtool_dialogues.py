@@ -11,16 +11,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sgd_sources import FIND, HIRE, ROW, Sgd, act, boats, hiring, system, user, worded
 
-from seal.benchmarks import ImportReport, StoredPool, load_pool
 from seal.benchmarks.dialogtool.dialogues import label_of, read_dialogue
 from seal.benchmarks.dialogtool.paper import beside_paper
 from seal.benchmarks.dialogtool.schemas import Schemas, Service
 from seal.benchmarks.dialogtool.values import typed
-from seal.benchmarks.importer import Notes
-from seal.benchmarks.upstream.records import ToolTable
 from seal.core.conditions import Argument
 from seal.core.errors import DataError, UsageError
 from seal.core.types import Plan
+from seal.pools import ImportReport, StoredPool, load_pool
+from seal.pools.importer import Notes
+from seal.pools.reading.records import ToolTable
 
 
 @pytest.fixture

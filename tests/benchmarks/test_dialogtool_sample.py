@@ -9,17 +9,18 @@ from typing import Any
 import pytest
 
 import seal
-from seal.benchmarks import dialogtool_sample, import_benchmark, load_pool
+from seal.benchmarks.dialogtool import sample as dialogtool_sample
 from seal.benchmarks.dialogtool.importer import import_dialogtool
-from seal.benchmarks.dialogtool_sample.apps import App, apps_of
-from seal.benchmarks.dialogtool_sample.compiling import record_of
-from seal.benchmarks.dialogtool_sample.notation import Said, dialogues
-from seal.benchmarks.importer import Notes
+from seal.benchmarks.dialogtool.mobile.world import Mobile, mobile
+from seal.benchmarks.dialogtool.sample.apps import App, apps_of
+from seal.benchmarks.dialogtool.sample.compiling import record_of
+from seal.benchmarks.dialogtool.sample.notation import Said, dialogues
 from seal.core.errors import DataError
 from seal.core.tool_life import ACTS
 from seal.core.types import Task, ToolCall, ToolResult
-from seal.worlds.mobile.world import Mobile, mobile
-from seal.worlds.world import WorldSetup
+from seal.environments.world import WorldSetup
+from seal.pools import import_benchmark, load_pool
+from seal.pools.importer import Notes
 
 POOL = load_pool(dialogtool_sample.folder())
 TASKS = {task.id: task for task in POOL.tasks()}

@@ -4,11 +4,12 @@ from pathlib import Path
 
 import pytest
 
-from seal.benchmarks import import_benchmark, load_pool, sample
-from seal.benchmarks.environments import count_environments, environments_of
-from seal.benchmarks.upstream.records import function_name
+from seal.benchmarks import sample
 from seal.core.conditions import Called
 from seal.core.types import Goal, Milestone, Plan, Task, Tool
+from seal.pools import import_benchmark, load_pool
+from seal.pools.categories import count_environments, environments_of
+from seal.pools.reading.records import function_name
 
 
 def tool(name: str, category: str = "sea", **source: object) -> Tool:

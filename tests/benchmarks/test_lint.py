@@ -10,15 +10,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rapidfuzz import fuzz
 
-from seal.benchmarks import import_benchmark, load_pool, sample
-from seal.benchmarks.lint.lint import KINDS, Finding, LintReport, lint
-from seal.benchmarks.lint.tools import description_fault
-from seal.benchmarks.lint.twins import NEAREST, near_duplicates, pairs
-from seal.benchmarks.lint.values import Said, ungrounded_values
+from seal.benchmarks import sample
 from seal.core.conditions import Argument, Called, StateHas
 from seal.core.errors import DataError, UsageError
 from seal.core.records import encode, write_records
 from seal.core.types import Goal, Milestone, Plan, Step, Task, Tool, ToolCall
+from seal.pools import import_benchmark, load_pool
+from seal.pools.lint.lint import KINDS, Finding, LintReport, lint
+from seal.pools.lint.tools import description_fault
+from seal.pools.lint.twins import NEAREST, near_duplicates, pairs
+from seal.pools.lint.values import Said, ungrounded_values
 
 SCHEMA = {
     "type": "object",

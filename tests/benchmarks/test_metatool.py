@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from seal.benchmarks import ImportReport, import_benchmark, load_pool
 from seal.benchmarks.metatool.queries import single_queries
 from seal.core.errors import DataError, UnknownNameError
 from seal.core.types import Task
+from seal.pools import ImportReport, import_benchmark, load_pool
 
 MULTI = "data/multi_tool_query_golden.json"
 PLUGINS = {"TideTool": "Tells tides.", "PDF&URLTool": "Reads pages.", "BusTool": "Finds buses."}

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from seal.benchmarks import ImportReport, import_benchmark, load_pool
 from seal.core.errors import DataError, UnknownNameError
+from seal.pools import ImportReport, import_benchmark, load_pool
 
 
 def function(name: str = "getTide", **properties: Any) -> dict[str, Any]:

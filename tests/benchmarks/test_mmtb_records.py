@@ -23,11 +23,11 @@ from mmtb_sources import (
     write_records,
 )
 
-from seal.benchmarks import ImportReport, import_benchmark, load_pool
 from seal.benchmarks.mmtb.dialogues import read_dialogue, read_nodes
 from seal.core.conditions import Argument, Asked, Called, Replied
 from seal.core.errors import DataError
 from seal.core.types import Goal, Task
+from seal.pools import ImportReport, import_benchmark, load_pool
 
 
 class Records:

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from seal.benchmarks import import_benchmark, load_pool
 from seal.core.errors import DataError, UnknownNameError
+from seal.pools import import_benchmark, load_pool
 
 FIND, BOOK = "multiwoz/hotel/find_hotel", "multiwoz/hotel/book_hotel"
 SLOTS = {"hotel-area": ["north", "south"], "hotel-bookpeople": ["1", "2"], "hotel-name": None}

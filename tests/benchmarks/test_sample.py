@@ -12,7 +12,7 @@ import pytest
 from jsonschema import Draft202012Validator, FormatChecker
 from rapidfuzz import fuzz
 
-from seal.benchmarks import load_pool, sample
+from seal.benchmarks import sample
 from seal.core.canonical import canonical_json, equal
 from seal.core.conditions import Asked, Called, Replied
 from seal.core.order import levels
@@ -32,6 +32,7 @@ from seal.core.types import (
 from seal.core.validation import CallValidator
 from seal.evaluation.calls import Calls
 from seal.evaluation.judge import PassRate, RuleJudge
+from seal.pools import load_pool
 
 POOL = load_pool(sample.folder())
 TOOLS: dict[str, Tool] = {tool.id: tool for tool in POOL.tools()}

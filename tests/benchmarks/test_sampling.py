@@ -10,12 +10,12 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from seal.benchmarks import import_benchmark, load_pool
-from seal.benchmarks.needs import need_of
-from seal.benchmarks.sampling import DISTRACTORS, QUERIES, PoolSample, sample_pools
 from seal.core.conditions import Called
 from seal.core.errors import DataError, SealError, UnknownNameError, UsageError
 from seal.core.types import Goal, Milestone, Plan, Step, Task, Tool, ToolCall
+from seal.pools import import_benchmark, load_pool
+from seal.pools.needs import need_of
+from seal.pools.sampling import DISTRACTORS, QUERIES, PoolSample, sample_pools
 
 
 def tool(number: int, service: str = "s") -> Tool:

@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
-from seal.benchmarks import import_benchmark, load_pool
-from seal.benchmarks.scenarios.beginnings import timed
+from seal.benchmarks.toolsandbox.scenarios.beginnings import timed
 from seal.core.conditions import FIRST, LAST, AllOf, DependsOn, StateHas, StateUnchanged
 from seal.core.errors import DataError
 from seal.core.types import Task
-from seal.worlds.world import World, Worlds, toolbox
+from seal.environments.world import World, Worlds, toolbox
+from seal.pools import import_benchmark, load_pool
 
 WORLDS = {
     "home": {

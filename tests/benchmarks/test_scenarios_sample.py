@@ -6,15 +6,16 @@ from pathlib import Path
 import orjson
 import pytest
 
-from seal.benchmarks import load_pool, toolsandbox_sample
-from seal.benchmarks.importer import write_pool
-from seal.benchmarks.scenarios.files import CATEGORIES, read_authored
-from seal.benchmarks.scenarios.importer import WRONG, import_scenarios
+from seal.benchmarks.toolsandbox import sample as toolsandbox_sample
+from seal.benchmarks.toolsandbox.phone import TOOLS
+from seal.benchmarks.toolsandbox.scenarios.files import CATEGORIES, read_authored
+from seal.benchmarks.toolsandbox.scenarios.importer import WRONG, import_scenarios
 from seal.core.conditions import Called, Told
 from seal.core.types import Task
 from seal.evaluation.milestones.guardrails import parts
 from seal.evaluation.milestones.metrics import Milestones
-from seal.worlds.phone import TOOLS
+from seal.pools import load_pool
+from seal.pools.importer import write_pool
 
 POOL = load_pool(toolsandbox_sample.folder())
 TASKS: dict[str, Task] = {task.id: task for task in POOL.tasks()}

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from seal.benchmarks.importer import Notes
-from seal.benchmarks.upstream.records import field
-from seal.benchmarks.upstream.tolerance import FileFault, usable
 from seal.core.errors import DataError
+from seal.pools.importer import Notes
+from seal.pools.reading.records import field
+from seal.pools.reading.tolerance import FileFault, usable
 
 GOOD = json.dumps({"name": "tide"})
 BAD = ['{"na', '{"name": 7}', "7", '"x"', "\x00"]

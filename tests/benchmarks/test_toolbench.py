@@ -19,8 +19,8 @@ from toolbench_sources import (
     tree,
 )
 
-from seal.benchmarks import ImportReport, import_benchmark, load_pool
 from seal.core.errors import DataError
+from seal.pools import ImportReport, import_benchmark, load_pool
 
 HIGH, LOW = "toolbench/tide_tables/high_water", "toolbench/tide_tables/low_water"
 

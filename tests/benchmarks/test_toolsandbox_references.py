@@ -6,9 +6,9 @@ import pytest
 from toolsandbox_sources import STATE, conversation, scenario, scrambled, write, write_conversations
 
 from seal import run
-from seal.benchmarks import import_benchmark, load_pool
 from seal.core.records import read_records
 from seal.core.types import Score, Task
+from seal.pools import import_benchmark, load_pool
 
 SCRAMBLED = scrambled(
     "wifi_on_names", "TOOL_NAME_SCRAMBLED", seen="setting_7", real="set_wifi_status"

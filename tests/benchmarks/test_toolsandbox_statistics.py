@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 from toolsandbox_sources import constraint, graph, scenario, scrambled, traced, write
 
-from seal.benchmarks import import_benchmark, load_pool
-from seal.benchmarks.toolsandbox.scenarios import scenario_lines
 from seal.benchmarks.toolsandbox.statistics import ScenarioStatistics, scenario_statistics
+from seal.benchmarks.toolsandbox.upstream_scenarios import scenario_lines
 from seal.core.types import Step, Task, ToolCall, ToolResult, Trajectory
+from seal.pools import import_benchmark, load_pool
 
 
 @pytest.fixture

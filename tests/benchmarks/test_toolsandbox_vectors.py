@@ -14,7 +14,6 @@ from toolsandbox_sources import STATE, constraint, graph, traced
 
 from seal.api.pools import import_benchmark
 from seal.api.results import score
-from seal.benchmarks.importer import Notes, Recorded
 from seal.benchmarks.toolsandbox.milestones import TABLES, plan_of
 from seal.benchmarks.toolsandbox.trajectories import import_trajectories
 from seal.core.errors import DataError, UnknownNameError, UsageError
@@ -23,6 +22,7 @@ from seal.evaluation.milestones import turn_count, view
 from seal.evaluation.milestones.guardrails import under
 from seal.evaluation.milestones.plans import PlanResult, Reached, measure_plan
 from seal.evaluation.milestones.similarities import Similarities
+from seal.pools.importer import Notes, Recorded
 
 VECTORS, FUZZ = "vectors_public.jsonl.gz", "fuzz_public.jsonl.gz"
 NEAR = 1e-6

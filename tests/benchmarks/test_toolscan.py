@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from seal.benchmarks import ImportReport, import_benchmark, load_pool
 from seal.core.errors import DataError, UsageError
 from seal.core.schemas import schema_validator
+from seal.pools import ImportReport, import_benchmark, load_pool
 
 
 def parameter(name: str = "harbour", **fields: Any) -> dict[str, Any]:

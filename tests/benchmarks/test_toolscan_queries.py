@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from seal.benchmarks import ImportReport, import_benchmark, load_pool
 from seal.benchmarks.toolscan.concatenated import concatenated
 from seal.core.conditions import Argument
 from seal.core.errors import DataError
 from seal.core.types import Plan, Task
+from seal.pools import ImportReport, import_benchmark, load_pool
 
 TIDES = [
     ("get_tide", [("harbour", "string", True, {}), ("day", "string", False, {})]),

@@ -12,19 +12,20 @@ import pytest
 from rapidfuzz import fuzz
 
 import seal
-from seal.benchmarks import import_benchmark, load_pool, toolscan_sample
-from seal.benchmarks.environments import environments_of
+from seal.benchmarks.toolscan import sample as toolscan_sample
 from seal.benchmarks.toolscan.queries import IRRELEVANCE
-from seal.benchmarks.toolscan_sample.lookup import Lookup
-from seal.benchmarks.toolscan_sample.world import lookups
+from seal.benchmarks.toolscan.sample.lookup import Lookup
+from seal.benchmarks.toolscan.sample.world import lookups
 from seal.core.conditions import Called
 from seal.core.errors import DataError, OptionError
 from seal.core.plain import leaves
 from seal.core.schemas import schema_validator
 from seal.core.text import words
 from seal.core.types import Plan, Task, ToolCall, ToolResult
+from seal.environments.world import WorldSetup
 from seal.evaluation.rule_judge import judge_answer
-from seal.worlds.world import WorldSetup
+from seal.pools import import_benchmark, load_pool
+from seal.pools.categories import environments_of
 
 POOL = load_pool(toolscan_sample.folder())
 TASKS = {task.id: task for task in POOL.tasks()}

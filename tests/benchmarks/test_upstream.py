@@ -10,7 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from seal.benchmarks.upstream.records import (
+from seal.core.errors import DataError
+from seal.core.types import Tool
+from seal.pools.reading.records import (
     TaskIds,
     ToolTable,
     field,
@@ -24,8 +26,6 @@ from seal.benchmarks.upstream.records import (
     tool_id,
     utf8_text,
 )
-from seal.core.errors import DataError
-from seal.core.types import Tool
 
 
 def written(folder: Path, content: str | bytes, name: str = "data.json") -> Path:

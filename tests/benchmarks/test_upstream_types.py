@@ -6,12 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from seal.benchmarks.gold_calls import GoldCheck, admits, plain_schema
-from seal.benchmarks.upstream.types import literal, parameters_schema, python_type, typed
 from seal.core.errors import DataError
 from seal.core.schemas import schema_validator, usable_schema
 from seal.core.types import Tool, ToolCall
 from seal.core.validation import CallValidator
+from seal.pools.gold_calls import GoldCheck, admits, plain_schema
+from seal.pools.reading.types import literal, parameters_schema, python_type, typed
 
 INTEGER, STRING = {"type": "integer"}, {"type": "string"}
 TYPES = [

@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 from toolsandbox_sources import scenario, write
 
-from seal.benchmarks import import_benchmark, load_pool
-from seal.benchmarks.augment import augment_stored, parse_augmentations
 from seal.core.errors import DataError
-from seal.pipeline.run import run
-from seal.pipeline.settings import RunSettings
-from seal.pipeline.sweep.draws import PoolSample, write_pool
+from seal.experiments.sweep.draws import PoolSample, write_pool
+from seal.pools import import_benchmark, load_pool
+from seal.pools.augment import augment_stored, parse_augmentations
+from seal.runs.run import run
+from seal.runs.settings import RunSettings
 
 for library in ("phonenumbers", "pint", "holidays", "geopy", "rapidfuzz"):
     pytest.importorskip(library, reason=f"{library} comes with the extra worlds")

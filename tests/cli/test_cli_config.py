@@ -9,7 +9,7 @@ from typer.main import get_command
 from seal.cli.config import Config, variable
 from seal.cli.verbs import load
 from seal.core.errors import DataError, UsageError
-from seal.pipeline.settings import RunSettings
+from seal.runs.settings import RunSettings
 
 
 def test_the_file_gives_a_flag_its_value(seal, tmp_path: Path) -> None:

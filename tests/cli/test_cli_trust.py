@@ -18,7 +18,7 @@ Path(__file__).with_name("ran").write_text("this module was imported")
 
 from seal import Score
 from seal.agents.teams import DIRECT
-from seal.worlds.world import World, Worlds, toolbox
+from seal.environments.world import World, Worlds, toolbox
 
 
 def switch(lamp: World, on: bool) -> str:

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
+from seal.benchmarks.dialogtool.metrics.dialogue.metrics import Dialogue
 from seal.core.conditions import Argument, Called
 from seal.core.types import (
     Goal,
@@ -16,7 +17,6 @@ from seal.core.types import (
     ToolCall,
     Trajectory,
 )
-from seal.evaluation.dialogue.metrics import Dialogue
 
 USER = "user_simulator"
 SCHEMA = {"type": "object", "properties": {}}

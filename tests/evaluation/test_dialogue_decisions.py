@@ -18,9 +18,9 @@ from dialogue_plays import (
     unread,
 )
 
+from seal.benchmarks.dialogtool.metrics.dialogue.metrics import NAMES, Dialogue
 from seal.core.errors import UsageError
 from seal.core.types import Goal
-from seal.evaluation.dialogue.metrics import NAMES, Dialogue
 from seal.evaluation.rules import rules_named
 
 ACTIONS = {

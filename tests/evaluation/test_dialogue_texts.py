@@ -7,12 +7,17 @@ from dialogue_plays import due, other, play, scores, task, turn
 from hypothesis import given
 from hypothesis import strategies as st
 
+from seal.benchmarks.dialogtool.metrics.dialogue.bleu import (
+    Counts,
+    corpus_bleu,
+    matches,
+    sentence_bleu,
+)
+from seal.benchmarks.dialogtool.metrics.dialogue.metrics import Dialogue
+from seal.benchmarks.dialogtool.metrics.dialogue.roles import RoleJudge, checked, parse_score
+from seal.benchmarks.dialogtool.metrics.dialogue.tokens import marks, words
 from seal.core.errors import ModelError
 from seal.core.protocols import Completion
-from seal.evaluation.dialogue.bleu import Counts, corpus_bleu, matches, sentence_bleu
-from seal.evaluation.dialogue.metrics import Dialogue
-from seal.evaluation.dialogue.roles import RoleJudge, checked, parse_score
-from seal.evaluation.dialogue.tokens import marks, words
 
 PAIRS = [
     # reference, reply, NLTK 3.10's sentence_bleu with method7, rouge_score 0.1.2's rougeL, stemmed

@@ -7,8 +7,8 @@ import pytest
 from seal.core.types import Trajectory
 from seal.evaluation.error_patterns import ErrorPatterns
 from seal.evaluation.error_patterns.metrics import PATTERNS
-from seal.pipeline.run import run
-from seal.pipeline.settings import RunSettings
+from seal.runs.run import run
+from seal.runs.settings import RunSettings
 
 
 @pytest.mark.slow

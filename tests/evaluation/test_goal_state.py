@@ -8,6 +8,8 @@ from typing import Any
 import pytest
 from worlds.mobiles import ADD, ALARMS, RESERVE, TOOLS, called_goal, dialogue
 
+from seal.benchmarks.dialogtool.metrics.goal_state import GoalState
+from seal.benchmarks.dialogtool.mobile.recordings import calls_of
 from seal.benchmarks.dialogtool.on_policy import on_policy
 from seal.core.call_keys import asked
 from seal.core.conditions import StateHas
@@ -24,8 +26,6 @@ from seal.core.types import (
     ToolResult,
     Trajectory,
 )
-from seal.evaluation.goal_state import GoalState
-from seal.worlds.mobile.recordings import calls_of
 
 BOOK = {"restaurant_name": "Lark", "city": "Oakville", "time": "19:30"}
 ALARM = {"new_alarm_time": "06:15", "new_alarm_name": "Train"}

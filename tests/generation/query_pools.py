@@ -3,10 +3,10 @@
 from pathlib import Path
 from typing import Any
 
+from seal.benchmarks.toolscan.query_generation.seeds import Seed
 from seal.core.conditions import Argument, Called
 from seal.core.records import write_records
 from seal.core.types import Goal, Milestone, Plan, Task, Tool
-from seal.generation.queries.seeds import Seed
 
 PORTS = ("Velin", "Torsk", "Hallan")
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from seal.benchmarks import load_pool, sample
+from seal.benchmarks import sample
+from seal.benchmarks.mmtb.generation.decisions import final_answer, question, write_decision
+from seal.benchmarks.mmtb.generation.dialogues import Studio
+from seal.benchmarks.mmtb.generation.scenes import Action, Assignment, Decision, Round, Scene
 from seal.core.protocols import Chat, Response
 from seal.core.types import JSON, Tool
 from seal.core.validation import CallValidator
-from seal.generation.missions.decisions import final_answer, question, write_decision
-from seal.generation.missions.dialogues import Studio
-from seal.generation.missions.scenes import Action, Assignment, Decision, Round, Scene
+from seal.pools import load_pool
 from seal.simulator_cache.environments import SimulatedEnvironments
 from seal.simulator_cache.template import Template
 

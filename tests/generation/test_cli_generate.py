@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from seal.benchmarks.scenarios.files import Node
+from seal.benchmarks.toolsandbox.scenarios.files import Node
 from seal.cli import main
 from seal.core.records import to_plain
 from seal.core.types import Plan

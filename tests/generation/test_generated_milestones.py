@@ -6,17 +6,18 @@ from pathlib import Path
 
 import pytest
 
-from seal.benchmarks import import_benchmark, toolsandbox_sample
-from seal.benchmarks.importer import Notes
-from seal.benchmarks.pool import StoredPool, load_pool
+from seal.benchmarks.toolsandbox import sample as toolsandbox_sample
+from seal.benchmarks.toolsandbox.drafts.flows import Made, leaves, made_calls
+from seal.benchmarks.toolsandbox.drafts.milestones import Draft
+from seal.benchmarks.toolsandbox.drafts.sequences import draft_task, referred
 from seal.benchmarks.toolsandbox.trajectories import import_trajectories
 from seal.core.errors import DataError
 from seal.core.types import Goal, Step, Task, Tool, ToolCall, Trajectory
+from seal.environments.world import WorldSetup, build_worlds
 from seal.evaluation.milestones import check_plan, measure_plan, view
-from seal.generation.flows import Made, leaves, made_calls
-from seal.generation.milestones import Draft
-from seal.generation.sequences import draft_task, referred
-from seal.worlds.world import WorldSetup, build_worlds
+from seal.pools import import_benchmark
+from seal.pools.importer import Notes
+from seal.pools.pool import StoredPool, load_pool
 
 for library in ("phonenumbers", "pint", "holidays", "geopy", "rapidfuzz"):
     pytest.importorskip(library, reason=f"{library} comes with the extra worlds")

@@ -7,7 +7,7 @@ import pytest
 
 from seal.core.errors import DataError, UsageError
 from seal.core.types import JSON
-from seal.generation.journal import open_journal
+from seal.experiments.generation.journal import open_journal
 
 
 @dataclass(frozen=True)

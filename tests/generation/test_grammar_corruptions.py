@@ -8,10 +8,11 @@ from itertools import groupby
 
 import pytest
 
-from seal.benchmarks import load_pool, mmtb_sample
+from seal.benchmarks.mmtb import sample as mmtb_sample
+from seal.benchmarks.toolsandbox.drafts.sequences import referred
 from seal.core.types import Goal, Step, Task, ToolCall, Trajectory
 from seal.evaluation.mission_metrics import Missions
-from seal.generation.sequences import referred
+from seal.pools import load_pool
 
 POOL = load_pool(mmtb_sample.folder())
 TOOLS = {tool.id: tool for tool in POOL.tools()}

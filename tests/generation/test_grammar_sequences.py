@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from seal.benchmarks.mmtb.generation.grammar.speakers import _today
+from seal.benchmarks.mmtb.generation.scenes import Scene
+from seal.benchmarks.mmtb.generation.sequences import assignments, coverage, type_sequences
 from seal.core.errors import UsageError
-from seal.generation.missions.grammar.speakers import _today
-from seal.generation.missions.scenes import Scene
-from seal.generation.missions.sequences import assignments, coverage, type_sequences
 
 KINDS = ("single", "multi", "chat", "clarify")
 RELATIONS = ("implicit", "ellipsis", "memory")

@@ -7,15 +7,16 @@ from pathlib import Path
 import pytest
 from generation.scripted_speakers import TOOLS, assignment
 
-from seal.benchmarks import load_pool, mmtb_sample
+from seal.benchmarks.mmtb import sample as mmtb_sample
+from seal.benchmarks.mmtb.generation.decisions import read_decision
+from seal.benchmarks.mmtb.generation.grammar import GrammarSpeakers
+from seal.benchmarks.mmtb.generation.grammar.acts import language
+from seal.benchmarks.mmtb.generation.grammar.wording import filled, joined, placeholders, tidy
+from seal.benchmarks.mmtb.generation.scenes import Scene
+from seal.benchmarks.mmtb.generation.sequences import assignments
 from seal.cli import main
 from seal.core.errors import DataError, UsageError
-from seal.generation.missions.decisions import read_decision
-from seal.generation.missions.grammar import GrammarSpeakers
-from seal.generation.missions.grammar.acts import language
-from seal.generation.missions.grammar.wording import filled, joined, placeholders, tidy
-from seal.generation.missions.scenes import Scene
-from seal.generation.missions.sequences import assignments
+from seal.pools import load_pool
 
 SAMPLE = list(TOOLS.values())
 KINDS = ("single", "multi", "chat", "clarify")

@@ -4,13 +4,14 @@ from dataclasses import dataclass, replace
 
 import pytest
 
-from seal.benchmarks import load_pool, mmtb_sample
+from seal.benchmarks.mmtb import sample as mmtb_sample
+from seal.benchmarks.mmtb.generation.leaning import leans, said_of
+from seal.benchmarks.mmtb.generation.validation import Validation, faults
 from seal.core.conditions import Argument, Called
 from seal.core.errors import CacheMissError, ModelError, SealError, SimulatorError
 from seal.core.protocols import Response
 from seal.core.types import JSON, Goal, Plan, Task, Tool
-from seal.generation.missions.leaning import leans, said_of
-from seal.generation.missions.validation import Validation, faults
+from seal.pools import load_pool
 from seal.simulator_cache.template import Template
 
 POOL = load_pool(mmtb_sample.folder())

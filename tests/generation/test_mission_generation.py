@@ -16,6 +16,7 @@ from scripted_speakers import Script
 from weather_talk import WeatherTalk
 
 import seal
+from seal.benchmarks.mmtb.generation.generate import Generated
 from seal.core.errors import (
     DataError,
     InfrastructureError,
@@ -24,7 +25,6 @@ from seal.core.errors import (
     UsageError,
 )
 from seal.core.protocols import Response
-from seal.generation.missions.generate import Generated
 
 TALK = WeatherTalk()
 FILES = ("tools.jsonl", "tasks.jsonl", "import.json", "generation/dialogues.jsonl")

@@ -8,9 +8,9 @@ from mission_models import prompts, said, weather_model
 from scripted_speakers import FORECAST, TOOLS, WEATHER, assignment, first
 from servers import Answer, ModelServer, Received, text
 
+from seal.benchmarks.mmtb.generation.dialogues import Made, Studio
+from seal.benchmarks.mmtb.generation.models import ModelSpeakers, begins_vaguely
 from seal.core.validation import CallValidator
-from seal.generation.missions.dialogues import Made, Studio
-from seal.generation.missions.models import ModelSpeakers, begins_vaguely
 from seal.models import ModelSettings, build_model
 from seal.simulator_cache.environments import SimulatedEnvironments
 from seal.simulator_cache.template import Template

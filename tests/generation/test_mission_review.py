@@ -10,10 +10,10 @@ from scripted_speakers import assignment
 from weather_talk import WeatherTalk
 
 import seal
+from seal.benchmarks.mmtb.generation.dialogues import Made, Take
+from seal.benchmarks.mmtb.generation.review import Review, write_review
 from seal.core.errors import DataError
 from seal.core.types import Trajectory
-from seal.generation.missions.dialogues import Made, Take
-from seal.generation.missions.review import Review, write_review
 
 
 class Counted(WeatherTalk):

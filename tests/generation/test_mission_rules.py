@@ -7,17 +7,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scripted_speakers import FORECAST, TOOLS, WEATHER, assignment, call, end, says
 
-from seal.core.errors import DataError
-from seal.core.types import ToolResult
-from seal.core.validation import CallValidator
-from seal.generation.missions.decisions import (
+from seal.benchmarks.mmtb.generation.decisions import (
     final_answer,
     question,
     read_decision,
     write_decision,
 )
-from seal.generation.missions.rules import check_decision, check_results
-from seal.generation.missions.scenes import Action, Decision, Exchange, Round, Scene
+from seal.benchmarks.mmtb.generation.rules import check_decision, check_results
+from seal.benchmarks.mmtb.generation.scenes import Action, Decision, Exchange, Round, Scene
+from seal.core.errors import DataError
+from seal.core.types import ToolResult
+from seal.core.validation import CallValidator
 
 OFFERED = {name: TOOLS[name] for name in (WEATHER, FORECAST)}
 VALIDATOR = CallValidator({tool.id: tool for tool in OFFERED.values()})

@@ -13,9 +13,9 @@ import pytest
 from query_pools import radio, write_pool
 
 import seal
+from seal.benchmarks.toolscan.query_generation.settings import KINDS
 from seal.core.errors import CodeRefusedError, DataError, UnknownNameError, UsageError
 from seal.core.records import write_records
-from seal.generation.queries.settings import KINDS
 
 OUTPUT = ("tools.jsonl", "tasks.jsonl", "import.json", "statistics.json", "rejected.jsonl")
 

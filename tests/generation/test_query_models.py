@@ -10,10 +10,10 @@ from query_pools import write_pool
 from servers import Answer, ModelServer, Received, failure, text
 
 import seal
+from seal.benchmarks.toolscan.query_generation.candidates import Candidate, Unusable
+from seal.benchmarks.toolscan.query_generation.models import read_candidates
+from seal.benchmarks.toolscan.query_generation.settings import KINDS
 from seal.core.errors import ModelError
-from seal.generation.queries.candidates import Candidate, Unusable
-from seal.generation.queries.models import read_candidates
-from seal.generation.queries.settings import KINDS
 
 CALL = {
     "tool": "boats/find_sailings",

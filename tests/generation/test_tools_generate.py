@@ -15,12 +15,12 @@ import pytest
 from servers import Answer, ModelServer, Received, failure, text
 
 from seal import generate_tools
-from seal.benchmarks import import_benchmark, load_pool
-from seal.benchmarks.lint.lint import lint
 from seal.cli import main
 from seal.core.locks import Lock
 from seal.core.protocols import Completion, Request
 from seal.core.types import Tool
+from seal.pools import import_benchmark, load_pool
+from seal.pools.lint.lint import lint
 
 LINES = """\
 # Travel

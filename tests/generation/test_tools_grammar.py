@@ -9,12 +9,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
+from seal.benchmarks.toolscan.tool_generation.descriptions import NAME, Description
+from seal.benchmarks.toolscan.tool_generation.grammar import GrammarWriter
+from seal.benchmarks.toolscan.tool_generation.grammar.bank import example, load_bank, make_schema
+from seal.benchmarks.toolscan.tool_generation.grammar.reading import read, singular
+from seal.benchmarks.toolscan.tool_generation.rules import Draft, faults, read_draft
 from seal.core.schemas import schema_validator
-from seal.generation.tools.descriptions import NAME, Description
-from seal.generation.tools.grammar import GrammarWriter
-from seal.generation.tools.grammar.bank import example, load_bank, make_schema
-from seal.generation.tools.grammar.reading import read, singular
-from seal.generation.tools.rules import Draft, faults, read_draft
 from seal.simulator_cache.template import Template
 
 ACTIONS = load_bank().actions

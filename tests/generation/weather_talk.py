@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 from scripted_speakers import FORECAST, WEATHER, Script, call, end, says
 
+from seal.benchmarks.mmtb.generation.decisions import question
+from seal.benchmarks.mmtb.generation.scenes import Action, Assignment, Scene
 from seal.core.protocols import Chat
 from seal.core.types import Tool
-from seal.generation.missions.decisions import question
-from seal.generation.missions.scenes import Action, Assignment, Scene
 
 TOWNS = ("Turku", "Lisbon", "Oslo", "Bergen", "Graz")
 

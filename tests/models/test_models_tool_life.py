@@ -8,17 +8,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tool_life_tasks import FIND, creation
 
-from seal.agents.tool_life.creator import creation_messages
-from seal.agents.tool_life.roles import checked_roles, shipped_roles
+from seal.benchmarks.dialogtool.players.acting import restyled
+from seal.benchmarks.dialogtool.players.awareness import next_act
+from seal.benchmarks.dialogtool.players.creating import create, create_knowingly
+from seal.benchmarks.dialogtool.players.responding import in_words
+from seal.benchmarks.dialogtool.players.slots import told
+from seal.benchmarks.dialogtool.roles.creator import creation_messages
+from seal.benchmarks.dialogtool.roles.roles import checked_roles, shipped_roles
 from seal.core.errors import DataError
 from seal.core.protocols import Message, Request
 from seal.core.tool_life import ACTS, Lesson, read_act, read_lesson, write_act
 from seal.core.types import ToolCall
-from seal.models.tool_life.acting import restyled
-from seal.models.tool_life.awareness import next_act
-from seal.models.tool_life.creating import create, create_knowingly
-from seal.models.tool_life.responding import in_words
-from seal.models.tool_life.slots import told
 from seal.sandbox.functions import example_of
 
 

@@ -13,8 +13,8 @@ from seal.core.protocols import Completion, Request
 from seal.core.records import write_records
 from seal.core.types import Goal, Milestone, Plan, Step, Stop, Task, Tool, ToolCall, ToolResult
 from seal.core.types import Trajectory as Played
-from seal.pipeline.run import RunResult, run
-from seal.pipeline.settings import RunSettings
+from seal.runs.run import RunResult, run
+from seal.runs.settings import RunSettings
 
 CITIES = ("Rome", "Oslo", "Bern", "Lima")
 IDENTICAL = ("trajectories.jsonl", "scores.jsonl", "rankings.jsonl", "summary.json")

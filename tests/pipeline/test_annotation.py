@@ -8,7 +8,7 @@ import pytest
 from seal.core.errors import DataError, OptionError
 from seal.core.records import encode
 from seal.core.types import Goal, Step, Stop, Task, Trajectory
-from seal.pipeline.annotation import (
+from seal.experiments.annotation import (
     COLUMNS,
     export_items,
     harmless,
@@ -16,7 +16,7 @@ from seal.pipeline.annotation import (
     items_of,
     read_human,
 )
-from seal.pipeline.run_folder import RunFolder
+from seal.runs.run_folder import RunFolder
 
 ROLE = {"name": "clerk", "mbti": "ISTJ", "language": "Short.", "features": {"max_words": 3}}
 

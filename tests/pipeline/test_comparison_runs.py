@@ -12,11 +12,11 @@ from seal.core.errors import DataError, UsageError
 from seal.core.plain import well_formed
 from seal.core.records import write_records
 from seal.core.types import Goal, Score, Task
-from seal.pipeline.clusters import clusters_of
-from seal.pipeline.comparison.pairs import Side, compare
-from seal.pipeline.comparison.runs import compare_runs, differing
-from seal.pipeline.comparison.scores import read_scores
-from seal.pipeline.run_folder import RunFolder
+from seal.experiments.clusters import clusters_of
+from seal.experiments.comparison.pairs import Side, compare
+from seal.experiments.comparison.runs import compare_runs, differing
+from seal.experiments.comparison.scores import read_scores
+from seal.runs.run_folder import RunFolder
 
 
 def score(task: str, value: float | None, metric: str = "m", **fields) -> Score:

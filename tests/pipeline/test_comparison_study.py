@@ -13,8 +13,8 @@ from seal.core.records import write_records
 from seal.core.types import Goal, Score, Task
 from seal.evaluation.comparison import Difference
 from seal.evaluation.paired import paired_differences
-from seal.pipeline.comparison.runs import named_runs
-from seal.pipeline.comparison.study import CompareSettings, study
+from seal.experiments.comparison.runs import named_runs
+from seal.experiments.comparison.study import CompareSettings, study
 
 DECISIVE = ("pass_rate", "similarity")
 MEASURE = {"judge": {"judge": "rule/2"}, "seed": 0, "limit": None, "trials": 1}

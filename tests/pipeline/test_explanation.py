@@ -8,9 +8,9 @@ import pytest
 
 import seal
 from seal.core.errors import DataError, UsageError
-from seal.pipeline.explanation.explain import explain_run
-from seal.pipeline.run_folder import RunFolder
+from seal.experiments.explanation.explain import explain_run
 from seal.report.explanation_tables import notes
+from seal.runs.run_folder import RunFolder
 
 
 @pytest.fixture(scope="module")

@@ -14,9 +14,9 @@ from seal.cli import main
 from seal.core.errors import DataError, OptionError
 from seal.core.records import write_records
 from seal.core.types import Score
-from seal.pipeline.auditing import audit_run
-from seal.pipeline.labelling import COLUMNS, allocated, export_goals, import_labels, items_of
-from seal.pipeline.run_folder import RunFolder
+from seal.experiments.auditing import audit_run
+from seal.experiments.labelling import COLUMNS, allocated, export_goals, import_labels, items_of
+from seal.runs.run_folder import RunFolder
 
 
 @pytest.fixture(scope="module")

@@ -5,12 +5,12 @@ from pathlib import Path
 import pytest
 from small_pools import WEATHER, play, write_pool
 
-from seal.benchmarks import load_pool
-from seal.benchmarks.augment import augment_stored, parse_augmentations
 from seal.core.protocols import Response
 from seal.core.types import Execution, Tool, ToolCall
 from seal.models.scripted import ScriptedModel
-from seal.pipeline.scrambled import Unscrambled
+from seal.pools import load_pool
+from seal.pools.augment import augment_stored, parse_augmentations
+from seal.runs.scrambled import Unscrambled
 
 
 @pytest.fixture

@@ -8,12 +8,12 @@ import pytest
 from small_pools import write_pool
 
 import seal
-from seal.benchmarks.pool import StoredPool
-from seal.pipeline.defaults import completed
-from seal.pipeline.run import baselines_of
-from seal.pipeline.run_folder import RunFolder
-from seal.pipeline.settings import RunSettings, changed
+from seal.pools.pool import StoredPool
 from seal.report.notes import summary_notes
+from seal.runs.defaults import completed
+from seal.runs.run import baselines_of
+from seal.runs.run_folder import RunFolder
+from seal.runs.settings import RunSettings, changed
 
 
 @pytest.fixture

@@ -14,11 +14,11 @@ from small_pools import by_server, many, play, weather_goal, weather_task, write
 import seal
 from seal.cli import main
 from seal.core.errors import SealError
-from seal.pipeline.rescore import rescore
-from seal.pipeline.settings import RunSettings
-from seal.pipeline.spending.plan import plan
-from seal.pipeline.spending.prices import Prices
-from seal.pipeline.timings import spending_of
+from seal.runs.rescore import rescore
+from seal.runs.settings import RunSettings
+from seal.runs.spending.plan import plan
+from seal.runs.spending.prices import Prices
+from seal.runs.timings import spending_of
 
 Start = Callable[..., ModelServer]
 

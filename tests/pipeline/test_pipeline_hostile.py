@@ -25,7 +25,7 @@ from seal.core.protocols import Completion, Reply, Request, Response
 from seal.core.records import write_records
 from seal.core.types import Goal, Task, Tool, ToolCall
 from seal.models.scripted import ScriptedModel
-from seal.pipeline.run import RunResult
+from seal.runs.run import RunResult
 
 QUICK = {"max_tries": 3, "first_wait_s": 0.01}
 KEY = "sk-zebra-7391-do-not-show"

@@ -11,7 +11,7 @@ from seal.core.errors import UsageError
 from seal.core.part_names import name_of
 from seal.core.records import write_records
 from seal.core.types import Task
-from seal.pipeline.identity import check_resumable, warnings_of
+from seal.runs.identity import check_resumable, warnings_of
 
 
 class Planner:

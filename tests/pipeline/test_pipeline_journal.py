@@ -13,9 +13,9 @@ from seal.core.errors import DataError, UsageError
 from seal.core.locks import Lock, is_held
 from seal.core.records import encode, read_records
 from seal.core.types import Stop, Trajectory
-from seal.pipeline.journal import Journal
-from seal.pipeline.timings import Timings
-from seal.pipeline.workers import Outcome
+from seal.runs.journal import Journal
+from seal.runs.timings import Timings
+from seal.runs.workers import Outcome
 
 
 def played(task_id: str, trial: int = 0, reason: str = "done", answer: str = "yes") -> Trajectory:

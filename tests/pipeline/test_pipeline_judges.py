@@ -11,11 +11,11 @@ from small_pools import Weatherman, many, play, write_pool
 import seal
 from seal.benchmarks.toolbench.verdicts import read_preferences, read_verdicts
 from seal.core.errors import DataError, UsageError
-from seal.pipeline.auditing import audit_run
-from seal.pipeline.preferring import PreferenceSettings, win_rate
-from seal.pipeline.rescore import rescore
-from seal.pipeline.run_folder import RunFolder
+from seal.experiments.auditing import audit_run
+from seal.experiments.preferring import PreferenceSettings, win_rate
 from seal.report.judging import judging_notes
+from seal.runs.rescore import rescore
+from seal.runs.run_folder import RunFolder
 
 OTHER = {"name": "Finish", "arguments": '{"final_answer": "x"}'}
 NAMED = {"max_tries": 1, "first_wait_s": 0.01}

@@ -8,8 +8,8 @@ from small_pools import recording, weather_goal, weather_task
 
 from seal.agents.dialogue import messages
 from seal.core.types import Step, Stop, Task, ToolCall, ToolResult, Trajectory
-from seal.pipeline.golden import BEFORE, append_renumbered, history_of
-from seal.pipeline.merging import merge_goals
+from seal.runs.golden import BEFORE, append_renumbered, history_of
+from seal.runs.merging import merge_goals
 
 TASK = Task("t", "b", (weather_goal("Rome"), weather_goal("Oslo"), weather_goal("Bern")))
 

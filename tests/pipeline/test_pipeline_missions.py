@@ -21,10 +21,10 @@ from mmtb_sources import (
 from servers import ModelServer, calls, text
 from small_pools import play
 
-from seal.benchmarks import import_benchmark
 from seal.core.protocols import Completion, Message, Request
 from seal.core.types import ToolCall, Trajectory
-from seal.pipeline.rescore import rescore
+from seal.pools import import_benchmark
+from seal.runs.rescore import rescore
 
 Pool = Callable[..., Path]
 

@@ -8,8 +8,8 @@ import pytest
 from small_pools import write_pool
 
 from seal.core.errors import DataError, UnknownNameError, UsageError
-from seal.pipeline.places import cache_folder
-from seal.pipeline.pools import open_pool, pool_names, source_folder
+from seal.core.places import cache_folder
+from seal.pools.lookup import open_pool, pool_names, source_folder
 
 
 def upstream(folder: Path, queries: int = 1) -> Path:

@@ -10,7 +10,7 @@ from small_pools import CITIES, contents, many, play, weather_task, write_pool
 
 from seal.core.errors import CacheMissError, InfrastructureError, ModelError, RequestError
 from seal.core.types import Query, Ranking
-from seal.pipeline.ranking import rank_tasks
+from seal.runs.ranking import rank_tasks
 
 QUICK = {"max_tries": 2, "first_wait_s": 0.001, "max_wait_s": 0.01}
 
@@ -102,7 +102,7 @@ def test_a_refused_query_is_an_error_that_can_be_played_again(pool, tmp_path, mo
 
 
 def test_a_batch_that_fails_costs_its_tasks_and_not_the_run(tmp_path, model_server, monkeypatch):
-    monkeypatch.setattr("seal.pipeline.run._RANKED_AT_ONCE", 2)
+    monkeypatch.setattr("seal.runs.run._RANKED_AT_ONCE", 2)
     pool = write_pool(tmp_path / "pool", many(6))
     server = model_server(EmbeddingServer(failure(500, "down"), "weather in Lima"))
     result = play(pool, tmp_path / "run", **dense(server))

@@ -9,10 +9,10 @@ from small_pools import Weatherman, by_server, contents, many, play, write_pool
 import seal
 from seal.core.errors import DataError, UsageError
 from seal.core.locks import Lock
-from seal.pipeline.rescore import rescore
-from seal.pipeline.run import run
-from seal.pipeline.run_folder import RunFolder
-from seal.pipeline.settings import RunSettings
+from seal.runs.rescore import rescore
+from seal.runs.run import run
+from seal.runs.run_folder import RunFolder
+from seal.runs.settings import RunSettings
 
 
 @pytest.fixture

@@ -5,8 +5,8 @@ import pytest
 
 from seal.evaluation.resampling import weighted_intervals
 from seal.evaluation.retrieval import metric_names
-from seal.pipeline.retrieval.draws import Source
-from seal.pipeline.retrieval.summary import (
+from seal.experiments.retrieval.draws import Source
+from seal.experiments.retrieval.summary import (
     Cell,
     Sample,
     comparisons_of,

@@ -18,8 +18,8 @@ import seal
 from seal.core.errors import DataError, UnknownNameError, UsageError
 from seal.core.records import read_records
 from seal.core.types import Goal, Ranking, Task
-from seal.pipeline.retrieval.experiment import retrieve
-from seal.pipeline.retrieval.settings import RetrievalSettings
+from seal.experiments.retrieval.experiment import retrieve
+from seal.experiments.retrieval.settings import RetrievalSettings
 from seal.report.retrieval_tables import retrieval_tables
 from seal.retrievers.specs import RetrieverSpec
 

@@ -26,9 +26,9 @@ from seal.core.errors import UsageError
 from seal.core.protocols import Completion, Request
 from seal.core.types import Step, Stop, Task, ToolCall, Trajectory, Usage
 from seal.models.scripted import ScriptedModel
-from seal.pipeline.run import Progress, run
-from seal.pipeline.run_folder import RunFolder
-from seal.pipeline.settings import RunSettings
+from seal.runs.run import Progress, run
+from seal.runs.run_folder import RunFolder
+from seal.runs.settings import RunSettings
 
 FILES = {*IDENTICAL, "run.json", "tasks.jsonl", "tools.jsonl", "timings.jsonl", ".lock"}
 

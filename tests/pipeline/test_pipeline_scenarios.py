@@ -8,12 +8,13 @@ from typing import Any
 import pytest
 from servers import Answer, ModelServer, Received, calls, text
 
-from seal.benchmarks import load_pool, toolsandbox_sample
-from seal.benchmarks.augment import augment_stored, parse_augmentations
+from seal.benchmarks.toolsandbox import sample as toolsandbox_sample
 from seal.core.types import Task, Trajectory
 from seal.models.scripted import ScriptedModel
-from seal.pipeline.run import RunResult, run
-from seal.pipeline.settings import RunSettings
+from seal.pools import load_pool
+from seal.pools.augment import augment_stored, parse_augmentations
+from seal.runs.run import RunResult, run
+from seal.runs.settings import RunSettings
 
 NAME = toolsandbox_sample.NAME
 USER = "user_simulator"

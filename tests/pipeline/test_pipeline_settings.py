@@ -6,7 +6,7 @@ import pytest
 
 import seal
 from seal.core.errors import UsageError
-from seal.pipeline.settings import RunSettings
+from seal.runs.settings import RunSettings
 
 KEY = {"api_key": "hunter2"}
 HEADER = {"extra_headers": {"Authorization": "Bearer hunter2"}}

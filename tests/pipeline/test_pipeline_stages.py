@@ -14,10 +14,10 @@ from seal.cli import main
 from seal.core.errors import UnknownNameError, UsageError
 from seal.core.types import Task
 from seal.evaluation.role_work import RoleWork
-from seal.pipeline.ablation.ablate import ablate
-from seal.pipeline.ablation.conditions import ablation_named, conditions_of
-from seal.pipeline.run_folder import RunFolder
-from seal.pipeline.settings import RunSettings
+from seal.experiments.ablation.ablate import ablate
+from seal.experiments.ablation.conditions import ablation_named, conditions_of
+from seal.runs.run_folder import RunFolder
+from seal.runs.settings import RunSettings
 
 ERRING = {"model": "lexical", "workers": 1, "model_options": {"slips": 1.0}}
 

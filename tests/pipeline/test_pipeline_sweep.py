@@ -18,12 +18,12 @@ from seal.core.errors import DataError, InfrastructureError, UnknownNameError, U
 from seal.core.protocols import Completion, Request
 from seal.core.types import Goal, Milestone, Plan, Task, Usage
 from seal.evaluation.comparison import mean_and_deviation
-from seal.pipeline.run_folder import RunFolder
-from seal.pipeline.settings import RunSettings
-from seal.pipeline.sweep.settings import SweepSettings
-from seal.pipeline.sweep.sweep import SweepResult, sweep
+from seal.experiments.sweep.settings import SweepSettings
+from seal.experiments.sweep.sweep import SweepResult, sweep
 from seal.report.sweep_figures import draw_sweep
 from seal.report.sweep_table import sweep_tables
+from seal.runs.run_folder import RunFolder
+from seal.runs.settings import RunSettings
 
 PLACES = ("lake", "moon", "port", "road", "seed", "tree", "wind", "yard")
 TOOLS = tuple(tool(place, f"Tells of the {place}.", city="string") for place in PLACES)

@@ -10,12 +10,12 @@ import pytest
 from servers import ModelServer
 from tool_life_tasks import ADD, FIND, by_server, creation, dialogue, write_life_pool
 
-from seal.agents.tool_life.roles import shipped_roles
+from seal.benchmarks.dialogtool.roles.roles import shipped_roles
 from seal.core.errors import DataError, OptionError, UsageError
 from seal.core.tool_life import read_act, read_lesson
 from seal.core.types import Step, Trajectory
-from seal.pipeline.run import RunResult, run
-from seal.pipeline.settings import RunSettings
+from seal.runs.run import RunResult, run
+from seal.runs.settings import RunSettings
 
 
 def play(pool: Path, out: Path, **settings: Any) -> RunResult:
@@ -310,7 +310,7 @@ def test_every_turn_knows_the_turns_before_as_gold_has_them(pool, tmp_path):
 
 
 def test_a_role_that_a_task_names_is_played(pool, tmp_path):
-    from seal.agents.tool_life.roles import drawn_role
+    from seal.benchmarks.dialogtool.roles.roles import drawn_role
 
     named = replace(dialogue(), metadata={"role": "dry librarian"})
     assert drawn_role(shipped_roles(), named, 3)["name"] == "dry librarian"

@@ -17,9 +17,9 @@ from seal.cli.training_tables import tables
 from seal.core.errors import DataError, UnknownNameError, UsageError
 from seal.core.locks import Lock
 from seal.core.types import Goal, Task, Tool
-from seal.pipeline.training.settings import TrainSettings
-from seal.pipeline.training.splits import asked_of, near_duplicates, split, without
-from seal.pipeline.training.train import train_retriever
+from seal.experiments.training.settings import TrainSettings
+from seal.experiments.training.splits import asked_of, near_duplicates, split, without
+from seal.experiments.training.train import train_retriever
 from seal.retrievers.embedders.sentence_transformers import load_model
 from seal.retrievers.training.pairs import plain
 

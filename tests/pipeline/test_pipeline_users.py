@@ -14,11 +14,11 @@ from small_pools import Weatherman, contents, play, weather_goal, weather_task, 
 from seal.core.errors import UsageError
 from seal.core.protocols import Completion, Reply
 from seal.core.types import Goal, Task
-from seal.pipeline.rescore import rescore
-from seal.pipeline.settings import RunSettings
 from seal.report.html import write_report
 from seal.report.lanes import lanes_of
 from seal.report.users import user_rows, user_tables
+from seal.runs.rescore import rescore
+from seal.runs.settings import RunSettings
 
 PERSONA = {
     "goal": "Know the weather in Rome.",

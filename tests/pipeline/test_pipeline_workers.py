@@ -13,12 +13,12 @@ from seal.core.errors import ModelError, NotRecordedError, UsageError
 from seal.core.records import decode
 from seal.core.types import Stop, Trajectory
 from seal.models.scripted import ScriptedModel
-from seal.pipeline.processes import ProcessWorkers
-from seal.pipeline.run_folder import RunFolder
-from seal.pipeline.settings import RunSettings
-from seal.pipeline.spending.ledger import Meter
-from seal.pipeline.threads import Threads
-from seal.pipeline.workers import Job, ThreadWorkers, play_job
+from seal.runs.processes import ProcessWorkers
+from seal.runs.run_folder import RunFolder
+from seal.runs.settings import RunSettings
+from seal.runs.spending.ledger import Meter
+from seal.runs.threads import Threads
+from seal.runs.workers import Job, ThreadWorkers, play_job
 
 
 class Engine:
@@ -156,7 +156,7 @@ def test_chats_of_a_stopped_engine_end_at_their_next_step(tmp_path: Path):
 
     model = Interrupting()
     pool = write_pool(tmp_path / "pool", many(8))
-    from seal.pipeline.run import run
+    from seal.runs.run import run
 
     def interrupt(state):
         raise KeyboardInterrupt

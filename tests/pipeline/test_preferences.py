@@ -13,8 +13,8 @@ import seal
 from seal.benchmarks.toolbench.verdicts import read_preferences
 from seal.core.errors import DataError, UsageError
 from seal.evaluation.judges.recorded_preferences import Ballots, read_votes
-from seal.pipeline.preferring import PreferenceSettings, win_rate
-from seal.pipeline.run_folder import RunFolder
+from seal.experiments.preferring import PreferenceSettings, win_rate
+from seal.runs.run_folder import RunFolder
 
 HEAD = ("task_id", "first", "second", "better")
 TASKS = ("rome-0", "oslo-1", "bern-2", "lima-3")

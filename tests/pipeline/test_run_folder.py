@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from seal.core.errors import DataError
-from seal.pipeline.run_folder import RunFolder
+from seal.runs.run_folder import RunFolder
 
 
 @pytest.mark.parametrize("name", ["run.json", "summary.json"])

@@ -26,7 +26,7 @@ from seal.core.types import (
     Trajectory,
     Usage,
 )
-from seal.pipeline.run_folder import RunFolder
+from seal.runs.run_folder import RunFolder
 
 WEATHER = Tool(id="own/weather/now", name="weather_now", description="The weather in a city.")
 

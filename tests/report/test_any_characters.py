@@ -40,8 +40,7 @@ from seal.core.types import (
     ToolResult,
     Trajectory,
 )
-from seal.pipeline.comparison.study import CompareSettings
-from seal.pipeline.run_folder import RunFolder
+from seal.experiments.comparison.study import CompareSettings
 from seal.report.comparison import compare
 from seal.report.embedding import score_data
 from seal.report.explanation import explain
@@ -50,6 +49,7 @@ from seal.report.html import write_report
 from seal.report.printable import escaped_json, printable
 from seal.report.shared_parts import SharedParts, data_block
 from seal.report.viewing import view
+from seal.runs.run_folder import RunFolder
 
 PLANTED = {
     "C1": "don\x92t",

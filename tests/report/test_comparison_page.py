@@ -12,8 +12,8 @@ from report_runs import chat, metric, task, verdict
 from seal.core.errors import DataError, UsageError
 from seal.core.records import write_records
 from seal.core.types import Score, Step
-from seal.pipeline.comparison.study import CompareSettings
-from seal.pipeline.preferring import PreferenceSettings
+from seal.experiments.comparison.study import CompareSettings
+from seal.experiments.preferring import PreferenceSettings
 from seal.report.comparison import compare
 from seal.report.comparison_tables import comparison_tables
 from seal.report.divergence import Parting, partings

@@ -5,13 +5,13 @@ from io import StringIO
 import pytest
 from rich.console import Console
 
+from seal.benchmarks.dialogtool.report.dialogue import counted, dialogue_tables
+from seal.benchmarks.dialogtool.report.section import DialogueSection, api_rows, dialogue_breakdown
 from seal.core.types import Goal, Score, Task, Tool
 from seal.evaluation.statistics import groups_of, summarise
-from seal.pipeline.run_folder import RunFolder
-from seal.report.dialogue import counted, dialogue_tables
-from seal.report.dialogue_section import DialogueSection, api_rows, dialogue_breakdown
 from seal.report.html import write_report
 from seal.report.lanes import lanes_of
+from seal.runs.run_folder import RunFolder
 
 FIND, BOOK = "Restaurants: findrestaurants", "<b>Eve & Co</b>: buyeventtickets"
 TOOL = Tool(

@@ -14,9 +14,6 @@ from seal.core.errors import UsageError
 from seal.core.types import Goal, Score, Task, Tool
 from seal.evaluation.error_patterns import ErrorPatterns
 from seal.evaluation.error_patterns.metrics import PATTERNS
-from seal.pipeline.run import run
-from seal.pipeline.run_folder import RunFolder
-from seal.pipeline.settings import RunSettings
 from seal.report.annotations import Mark, annotate
 from seal.report.error_patterns import (
     COLUMNS,
@@ -33,6 +30,9 @@ from seal.report.lanes import lanes_of
 from seal.report.sections import default_sections
 from seal.report.transcript import render_transcript
 from seal.report.viewing import view
+from seal.runs.run import run
+from seal.runs.run_folder import RunFolder
+from seal.runs.settings import RunSettings
 
 
 @pytest.fixture(scope="module")

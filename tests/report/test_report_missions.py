@@ -8,12 +8,9 @@ import pytest
 from mmtb_sources import CHAT, CLARIFY, MIXED, PARALLEL, SERIAL, SINGLE, record, write_records
 from rich.console import Console
 
-from seal.benchmarks import import_benchmark
 from seal.core.conditions import Asked, Called, StateHas
 from seal.core.types import Goal, Milestone, Plan, Score, Task
-from seal.pipeline.run import run
-from seal.pipeline.run_folder import RunFolder
-from seal.pipeline.settings import RunSettings
+from seal.pools import import_benchmark
 from seal.report.html import write_report
 from seal.report.missions import (
     Mission,
@@ -26,6 +23,9 @@ from seal.report.missions import (
     pyramid,
     switching,
 )
+from seal.runs.run import run
+from seal.runs.run_folder import RunFolder
+from seal.runs.settings import RunSettings
 
 
 def score(task: str, goal: int, value: float | None, **details: Any) -> Score:

@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 
+from seal.benchmarks.toolsandbox.phone import TOOL_IDS
+from seal.benchmarks.toolsandbox.phone.world import phone
 from seal.core.types import Task, ToolCall, ToolResult
-from seal.worlds.functions import effects
-from seal.worlds.phone import TOOL_IDS
-from seal.worlds.phone.world import phone
-from seal.worlds.world import World, Worlds, WorldSetup, toolbox
+from seal.environments.functions import effects
+from seal.environments.world import World, Worlds, WorldSetup, toolbox
 
 START = 1_741_789_800.0
 """2025-03-12T14:30:00Z."""

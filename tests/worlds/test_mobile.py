@@ -21,12 +21,12 @@ from worlds.mobiles import (
     write_recorded,
 )
 
+from seal.benchmarks.dialogtool.mobile.world import Mobile, Mobiles
 from seal.core.call_keys import call_key
 from seal.core.errors import DataError, OptionError
 from seal.core.types import Goal, Step, Task, ToolCall, ToolResult
 from seal.core.validation import CallValidator
-from seal.worlds.mobile.world import Mobile, Mobiles
-from seal.worlds.world import WorldSetup, build_worlds
+from seal.environments.world import WorldSetup, build_worlds
 
 LOOK = {"city": "Oakville", "cuisine": "Thai"}
 BOOK = {"restaurant_name": "Lark", "city": "Oakville", "time": "19:30"}

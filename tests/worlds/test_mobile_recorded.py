@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from seal.benchmarks import ImportReport
-from seal.benchmarks.pool import StoredPool, load_pool
+from seal.benchmarks.dialogtool.mobile.world import Mobile
 from seal.core.types import Task, ToolCall
-from seal.worlds.mobile.world import Mobile
-from seal.worlds.world import WorldSetup, build_worlds
+from seal.environments.world import WorldSetup, build_worlds
+from seal.pools import ImportReport
+from seal.pools.pool import StoredPool, load_pool
 
 CALLS = 7_658
 

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 from phones import START, Phone, called, needs
 
+from seal.benchmarks.toolsandbox.phone.world import phone
 from seal.core.types import Task
-from seal.worlds.phone.world import phone
-from seal.worlds.world import WorldSetup
+from seal.environments.world import WorldSetup
 
 needs("phonenumbers", "pint", "holidays", "geopy")
 

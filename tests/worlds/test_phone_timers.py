@@ -3,14 +3,14 @@
 import pytest
 from phones import START, Phone, new_phone, task
 
+from seal.benchmarks.toolsandbox.phone import TOOL_IDS
+from seal.benchmarks.toolsandbox.phone.timers import TIMER_TOOLS, phone_with_timers, tools
 from seal.core.protocols import Eventful
 from seal.core.types import Tool, ToolCall
 from seal.core.validated import Validated
 from seal.core.validation import CallValidator
-from seal.pipeline.scrambled import Unscrambled
-from seal.worlds.phone import TOOL_IDS
-from seal.worlds.phone.timers import TIMER_TOOLS, phone_with_timers, tools
-from seal.worlds.world import WorldSetup
+from seal.environments.world import WorldSetup
+from seal.runs.scrambled import Unscrambled
 
 MINUTE = {"start": START, "step": 60}
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from phones import FRIEND, OWNER, REMINDER, START, needs, new_phone
 
-from seal.worlds.phone import TOOL_IDS, TOOLS, tools
+from seal.benchmarks.toolsandbox.phone import TOOL_IDS, TOOLS, tools
 
 needs("phonenumbers", "pint", "holidays", "geopy")
 

@@ -11,9 +11,9 @@ import pytest
 from phones import START, called, needs
 from test_phone_recorded import NEW, ours
 
+from seal.benchmarks.toolsandbox.phone.world import phone
 from seal.core.types import Task
-from seal.worlds.phone.world import phone
-from seal.worlds.world import WorldSetup
+from seal.environments.world import WorldSetup
 
 needs("phonenumbers", "pint", "holidays", "geopy")
 

@@ -6,13 +6,13 @@ from pathlib import Path
 import pytest
 from phones import Phone, called, new_phone, task
 
+from seal.benchmarks.toolsandbox.phone import TOOL_IDS
+from seal.benchmarks.toolsandbox.phone.answers import RecordedWeb, recorded_web
+from seal.benchmarks.toolsandbox.phone.world import phone as phones
 from seal.core.errors import DataError, OptionError, UsageError
 from seal.core.protocols import Response
 from seal.core.types import Execution, Step, ToolResult, Trajectory
-from seal.worlds.phone import TOOL_IDS
-from seal.worlds.phone.answers import RecordedWeb, recorded_web
-from seal.worlds.phone.world import phone as phones
-from seal.worlds.world import WorldSetup
+from seal.environments.world import WorldSetup
 
 HERE = {"latitude": 41.9028, "longitude": 12.4964}
 ASKING = {

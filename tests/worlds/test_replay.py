@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from seal.core.conditions import Argument, Called, Replied
 from seal.core.errors import OptionError
 from seal.core.types import Goal, Milestone, Plan, Task, ToolCall, ToolResult
-from seal.worlds.replay import Replay
-from seal.worlds.world import WorldSetup, build_worlds
+from seal.environments.replay import Replay
+from seal.environments.world import WorldSetup, build_worlds
 
 TIDE, WIND = "mmtb/tide/tide", "mmtb/wind/wind"
 

@@ -4,7 +4,7 @@ import pytest
 
 from seal.core.errors import DataError
 from seal.core.types import Task
-from seal.worlds.clock import Clock, clock_of
+from seal.environments.clock import Clock, clock_of
 
 
 def task(clock):

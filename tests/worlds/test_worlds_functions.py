@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from seal.core.errors import UsageError
 from seal.core.types import Tool
-from seal.worlds.functions import NOT_GIVEN, NotGiven, fits, world_tool
-from seal.worlds.world import World
+from seal.environments.functions import NOT_GIVEN, NotGiven, fits, world_tool
+from seal.environments.world import World
 
 
 def ring(

@@ -8,11 +8,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from phones import FRIEND, OWNER, REMINDER, called, lamps, new_phone, task
 
+from seal.benchmarks.toolsandbox.phone.world import phone
 from seal.core.types import Task, ToolCall
-from seal.worlds.functions import effects
-from seal.worlds.phone.world import phone
-from seal.worlds.race import MANY_RUNS, Touch, exhaustive_order, failing_order
-from seal.worlds.world import WorldSetup, toolbox
+from seal.environments.functions import effects
+from seal.environments.race import MANY_RUNS, Touch, exhaustive_order, failing_order
+from seal.environments.world import WorldSetup, toolbox
 
 TOKENS = "abc"
 ANYTHING = st.none() | st.frozensets(st.sampled_from(TOKENS))

@@ -6,6 +6,7 @@ from dataclasses import replace
 import pytest
 from phones import START, Lamp, called, lamps, new_phone, switch, task
 
+from seal.benchmarks.toolsandbox.phone.world import phone
 from seal.core.errors import (
     CodeRefusedError,
     DataError,
@@ -16,10 +17,9 @@ from seal.core.errors import (
 )
 from seal.core.protocols import Timed
 from seal.core.types import Execution, Task, ToolCall
-from seal.worlds import REGISTRY
-from seal.worlds.functions import effects
-from seal.worlds.phone.world import phone
-from seal.worlds.world import Worlds, WorldSetup, build_worlds, toolbox
+from seal.environments import REGISTRY
+from seal.environments.functions import effects
+from seal.environments.world import Worlds, WorldSetup, build_worlds, toolbox
 
 TASK = Task("t", "b", (), world="phones:lamps")
 

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, TypeAlias, Union
 
 from seal.api.objects.base import Shown
 from seal.core.errors import UsageError, shortened
-from seal.pipeline.comparison.runs import named_runs
-from seal.pipeline.run_folder import RunFolder
+from seal.experiments.comparison.runs import named_runs
 from seal.report.display import Glance, counted
 from seal.report.grids import Grid
 from seal.report.lanes import model_name
 from seal.report.run_frames import calls_frame, messages_frame, scores_frame, tasks_frame
+from seal.runs.run_folder import RunFolder
 
 if TYPE_CHECKING:
     from pandas import DataFrame

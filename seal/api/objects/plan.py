@@ -15,7 +15,7 @@ from seal.report.spending import plan_grid, plan_tables
 class RunPlan(Document):
     """Chats, model calls, tokens and dollars of a run that was not played.
 
-    `content` is as `seal.pipeline.spending.plan.plan` says.
+    `content` is as `seal.runs.spending.plan.plan` says.
     """
 
     @property

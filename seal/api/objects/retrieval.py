@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from seal.api.objects.base import Document, Estimates, only, record
 from seal.core.errors import DataError
-from seal.pipeline.result_files import read_json
-from seal.pipeline.retrieval.files import RESULTS
+from seal.experiments.result_files import read_json
+from seal.experiments.retrieval.files import RESULTS
 from seal.report.display import Glance
 from seal.report.frames import retrieval_frame
 from seal.report.grids import Grid
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from pandas import DataFrame
 
-    from seal.pipeline.drawing import Size
+    from seal.experiments.drawing import Size
 
 _REASON = 60
 """Characters of a reason in a row."""

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any
 
 from seal.api.objects.base import Estimates, Shown
 from seal.api.objects.frames import Frames
-from seal.pipeline.run_folder import RunFolder
 from seal.report.display import Glance, counted
 from seal.report.grids import Grid
 from seal.report.interval_figure import Intervals, interval_figure
 from seal.report.lanes import model_name
 from seal.report.tables import UNBOUNDED, headline_of, main_metrics
+from seal.runs.run_folder import RunFolder
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

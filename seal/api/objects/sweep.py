@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from seal.api.objects.base import Document, Estimates, only, record
 from seal.api.objects.run import Run
 from seal.core.errors import DataError
-from seal.pipeline.sweep.files import SWEEP, read
+from seal.experiments.sweep.files import SWEEP, read
 from seal.report.display import Glance
 from seal.report.frames import sweep_frame
 from seal.report.grids import Grid

@@ -13,10 +13,10 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from seal.benchmarks.upstream.records import field, function_name, tool_id
-from seal.benchmarks.upstream.types import literal, python_type
 from seal.core.plain import json_text
 from seal.core.types import JSON, Tool
+from seal.pools.reading.records import field, function_name, tool_id
+from seal.pools.reading.types import literal, python_type
 
 BENCHMARK = "apibench"
 

@@ -16,8 +16,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from seal.benchmarks.apibench.documents import BENCHMARK, instruction_of, tool_of_document
-from seal.benchmarks.importer import Notes
-from seal.benchmarks.upstream.records import (
+from seal.core.errors import DataError, UnknownNameError
+from seal.core.types import JSON, Goal, Task, Tool
+from seal.pools.importer import Notes
+from seal.pools.reading.records import (
     TaskIds,
     ToolTable,
     field,
@@ -25,9 +27,7 @@ from seal.benchmarks.upstream.records import (
     refuse_deep,
     wrong_source,
 )
-from seal.benchmarks.upstream.tolerance import numbered, usable
-from seal.core.errors import DataError, UnknownNameError
-from seal.core.types import JSON, Goal, Task, Tool
+from seal.pools.reading.tolerance import numbered, usable
 
 DOCUMENTS = {
     "huggingface": "huggingface_api.jsonl",

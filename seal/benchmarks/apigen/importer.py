@@ -9,8 +9,8 @@ arguments. An argument that may be left out and has a default means the same wri
 default and left out, so that both are right, whichever of them upstream has.
 
 Tools carry names only, and one name has many documents across records: a tool is known by its
-content (`seal.benchmarks.upstream.ToolTable`). How types become a schema, and which arguments are
-required, stands in `seal.benchmarks.upstream.types`. Gold calls are checked against that schema,
+content (`seal.pools.reading.ToolTable`). How types become a schema, and which arguments are
+required, stands in `seal.pools.reading.types`. Gold calls are checked against that schema,
 and those that it refuses are kept and counted as `invalid_gold_calls`.
 
 Source: Liu et al., APIGen, 2024 (arXiv 2406.18518), section 3.
@@ -25,10 +25,13 @@ from typing import Any, NamedTuple
 
 import orjson
 
-from seal.benchmarks.gold_calls import GoldCheck
-from seal.benchmarks.importer import Notes
-from seal.benchmarks.upstream.parquet import parquet_records, split_readable, unread_columns
-from seal.benchmarks.upstream.records import (
+from seal.core.conditions import Argument, Called
+from seal.core.errors import DataError, MissingExtraError, shortened
+from seal.core.types import JSON, Goal, Milestone, Plan, Task, Tool
+from seal.pools.gold_calls import GoldCheck
+from seal.pools.importer import Notes
+from seal.pools.reading.parquet import parquet_records, split_readable, unread_columns
+from seal.pools.reading.records import (
     Placed,
     TaskIds,
     ToolTable,
@@ -41,11 +44,8 @@ from seal.benchmarks.upstream.records import (
     refuse_deep,
     tool_id,
 )
-from seal.benchmarks.upstream.tolerance import usable
-from seal.benchmarks.upstream.types import parameters_schema
-from seal.core.conditions import Argument, Called
-from seal.core.errors import DataError, MissingExtraError, shortened
-from seal.core.types import JSON, Goal, Milestone, Plan, Task, Tool
+from seal.pools.reading.tolerance import usable
+from seal.pools.reading.types import parameters_schema
 
 BENCHMARK = "apigen"
 SPLIT = "train"

@@ -10,11 +10,11 @@ from __future__ import annotations
 from typing import Any
 
 from seal.benchmarks.beir.files import identifier
-from seal.benchmarks.upstream.records import function_name, tool_id
-from seal.benchmarks.upstream.types import literal, parameters_schema
 from seal.core.errors import DataError, shortened
 from seal.core.plain import json_text
 from seal.core.types import JSON, Tool
+from seal.pools.reading.records import function_name, tool_id
+from seal.pools.reading.types import literal, parameters_schema
 
 BENCHMARK = "beir"
 

@@ -20,9 +20,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from seal.benchmarks.upstream.parquet import parquet_records
-from seal.benchmarks.upstream.records import Placed, Torn, json_records, utf8_text, wrong_source
 from seal.core.errors import DataError, shortened
+from seal.pools.reading.parquet import parquet_records
+from seal.pools.reading.records import Placed, Torn, json_records, utf8_text, wrong_source
 
 _RECORDS = ("*.jsonl", "*.json", "*.parquet")
 _JUDGEMENTS = ("*.tsv", "*.trec", "*.qrels", "qrels*.txt", "qrels/*.txt")

@@ -38,11 +38,11 @@ from seal.benchmarks.beir.files import (
     judgement_of,
     records,
 )
-from seal.benchmarks.importer import Notes
-from seal.benchmarks.upstream.records import TaskIds, ToolTable, json_of_text, refuse_deep
-from seal.benchmarks.upstream.tolerance import usable
 from seal.core.errors import DataError, UsageError, shortened
 from seal.core.types import JSON, Goal, Task, Tool
+from seal.pools.importer import Notes
+from seal.pools.reading.records import TaskIds, ToolTable, json_of_text, refuse_deep
+from seal.pools.reading.tolerance import usable
 
 _OUTSIDE = "relevant_outside_corpus"
 _QUERY_FIELDS = frozenset(

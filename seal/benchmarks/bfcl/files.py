@@ -15,10 +15,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
-from seal.benchmarks.importer import Notes
-from seal.benchmarks.upstream.records import field, json_records, refuse_deep, wrong_source
-from seal.benchmarks.upstream.tolerance import FileFault, usable
 from seal.core.errors import DataError, UnknownNameError
+from seal.pools.importer import Notes
+from seal.pools.reading.records import field, json_records, refuse_deep, wrong_source
+from seal.pools.reading.tolerance import FileFault, usable
 
 _Made = TypeVar("_Made")
 _CATEGORY_FILE = re.compile(r"BFCL_v\d+_(?P<category>\w+)\.json")

@@ -25,11 +25,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice, product
 from typing import Any
 
-from seal.benchmarks.gold_calls import admits
 from seal.core.conditions import Argument, Called
 from seal.core.errors import DataError, shortened
 from seal.core.literals import literal_value, parse_expression
 from seal.core.types import JSON, Milestone, Plan, Tool
+from seal.pools.gold_calls import admits
 
 MOST_VALUES = 4096
 """Accepted values of one argument, multiplied out; upstream has at most 128."""

@@ -23,13 +23,13 @@ import orjson
 from seal.benchmarks.bfcl.files import BfclFiles, Category, Item
 from seal.benchmarks.bfcl.tasks import MEMORIES, TaskMaker
 from seal.benchmarks.bfcl.tools import Functions, ToolPer, text_digest
-from seal.benchmarks.gold_calls import GoldCheck
-from seal.benchmarks.importer import Notes
-from seal.benchmarks.upstream.records import TaskIds
 from seal.core.canonical import digest
 from seal.core.conditions import Called
 from seal.core.errors import UnknownNameError
 from seal.core.types import JSON, Task, Tool
+from seal.pools.gold_calls import GoldCheck
+from seal.pools.importer import Notes
+from seal.pools.reading.records import TaskIds
 
 _LISTED = 40
 """Violations that are listed, besides being counted."""

@@ -35,11 +35,11 @@ from seal.benchmarks.bfcl.gold import (
     positional_arguments,
 )
 from seal.benchmarks.bfcl.tools import Functions
-from seal.benchmarks.upstream.records import field
-from seal.benchmarks.upstream.tolerance import FileFault
 from seal.core.conditions import Called
 from seal.core.errors import DataError, shortened
 from seal.core.types import JSON, Goal, Milestone, Plan, Step, Task, Tool
+from seal.pools.reading.records import field
+from seal.pools.reading.tolerance import FileFault
 
 BENCHMARK = "bfcl"
 MORE_FUNCTIONS = "More functions are available to you now. Please try my last request again."

@@ -27,10 +27,10 @@ from typing import Any, Literal
 
 import orjson
 
-from seal.benchmarks.upstream.records import ToolTable, field, refuse_deep, tool_id
 from seal.core.canonical import digest
 from seal.core.errors import DataError, shortened
 from seal.core.types import JSON, Tool
+from seal.pools.reading.records import ToolTable, field, refuse_deep, tool_id
 
 ToolPer = Literal["content", "name"]
 

@@ -27,17 +27,17 @@ from pathlib import Path
 from typing import Any
 
 from seal.benchmarks.dialogtool.counts import schema_counts
+from seal.benchmarks.dialogtool.drawn import Drawing
 from seal.benchmarks.dialogtool.openings import Openings
 from seal.benchmarks.dialogtool.paper import FILES, beside_paper
-from seal.benchmarks.dialogtool.sample import Drawing
 from seal.benchmarks.dialogtool.schemas import ORIGINAL, SCHEMA, Schemas
 from seal.benchmarks.dialogtool.tasks import Dialogues
 from seal.benchmarks.dialogtool.tools import BENCHMARK
-from seal.benchmarks.importer import Mobile, Notes
-from seal.benchmarks.upstream.records import ToolTable, json_file, wrong_source
-from seal.benchmarks.upstream.tolerance import listed, usable
 from seal.core.errors import DataError, UnknownNameError, UsageError, shortened
 from seal.core.types import Task, Tool
+from seal.pools.importer import Mobile, Notes
+from seal.pools.reading.records import ToolTable, json_file, wrong_source
+from seal.pools.reading.tolerance import listed, usable
 
 SPLITS = ("test", "dev", "train")
 VIEWS = ("dialogue", "retrieval")

@@ -29,17 +29,17 @@ from pathlib import Path
 from typing import Any
 
 from seal.benchmarks.dialogtool.dialogues import NO_INTENT
+from seal.benchmarks.dialogtool.drawn import Drawing
 from seal.benchmarks.dialogtool.importer import PLAY
-from seal.benchmarks.dialogtool.sample import Drawing
 from seal.benchmarks.dialogtool.schemas import SCHEMA, Schemas
 from seal.benchmarks.dialogtool.shapes import Shape
 from seal.benchmarks.dialogtool.tasks import Dialogues
-from seal.benchmarks.importer import Notes
-from seal.benchmarks.upstream.records import ToolTable, field, json_file, wrong_source
-from seal.benchmarks.upstream.tolerance import listed, usable
 from seal.core.call_keys import DONT_CARE
 from seal.core.errors import DataError, UnknownNameError, shortened
 from seal.core.types import Task, Tool
+from seal.pools.importer import Notes
+from seal.pools.reading.records import ToolTable, field, json_file, wrong_source
+from seal.pools.reading.tolerance import listed, usable
 
 BENCHMARK = "multiwoz"
 SPLITS = ("test", "dev", "train")

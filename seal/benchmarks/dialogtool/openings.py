@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 from seal.benchmarks.dialogtool.dialogues import NO_INTENT
 from seal.benchmarks.dialogtool.schemas import Schemas
 from seal.benchmarks.dialogtool.tools import BENCHMARK, domain_of
-from seal.benchmarks.importer import Notes
-from seal.benchmarks.upstream.records import TaskIds, field
 from seal.core.types import JSON, Goal, Task
+from seal.pools.importer import Notes
+from seal.pools.reading.records import TaskIds, field
 
 
 class _Opening(NamedTuple):

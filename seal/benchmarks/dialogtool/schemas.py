@@ -13,11 +13,11 @@ from typing import Any
 
 from seal.benchmarks.dialogtool.tools import BENCHMARK, domain_of, original_names, tools_of_service
 from seal.benchmarks.dialogtool.values import TypedValues
-from seal.benchmarks.importer import Notes
-from seal.benchmarks.upstream.records import Placed, ToolTable, Torn, field, json_file
-from seal.benchmarks.upstream.tolerance import FileFault, Reader, listed, usable
 from seal.core.errors import DataError, UnknownNameError, shortened
 from seal.core.types import JSON, Tool
+from seal.pools.importer import Notes
+from seal.pools.reading.records import Placed, ToolTable, Torn, field, json_file
+from seal.pools.reading.tolerance import FileFault, Reader, listed, usable
 
 SCHEMA = "schema.json"
 ORIGINAL = "original"

@@ -1,7 +1,7 @@
 """Fields of a record, got at once.
 
 A dialogue has hundreds of small records; asking each for its fields one by one
-(`seal.benchmarks.upstream.records.field`) takes longer than parsing them.
+(`seal.pools.reading.records.field`) takes longer than parsing them.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from operator import itemgetter
 from typing import Any
 
-from seal.benchmarks.upstream.records import field
+from seal.pools.reading.records import field
 
 
 class Shape:

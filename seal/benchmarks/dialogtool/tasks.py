@@ -9,13 +9,13 @@ from typing import Any
 
 from seal.benchmarks.dialogtool.counts import Tally
 from seal.benchmarks.dialogtool.dialogues import Reading, read_dialogue
+from seal.benchmarks.dialogtool.drawn import MULTI, SINGLE, Drawing
 from seal.benchmarks.dialogtool.recorded import RecordedCalls
-from seal.benchmarks.dialogtool.sample import MULTI, SINGLE, Drawing
 from seal.benchmarks.dialogtool.schemas import Schemas, Service
 from seal.benchmarks.dialogtool.tools import BENCHMARK, domain_of
-from seal.benchmarks.upstream.records import TaskIds
 from seal.core.mobile import WORLD
 from seal.core.types import JSON, Task
+from seal.pools.reading.records import TaskIds
 
 BUCKETS = (10, 20, 30, 40)
 """Turns of a dialogue, rounded up; the last stands for all above. Source: the DialogTool paper."""

@@ -20,10 +20,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from seal.benchmarks.dialogtool.values import TypedValues
-from seal.benchmarks.upstream.records import field, function_name, tool_id
 from seal.core.call_keys import DONT_CARE
 from seal.core.errors import DataError, shortened
 from seal.core.types import JSON, Tool
+from seal.pools.reading.records import field, function_name, tool_id
 
 BENCHMARK = "dialogtool"
 

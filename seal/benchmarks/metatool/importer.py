@@ -22,7 +22,6 @@ from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
 
-from seal.benchmarks.importer import Notes
 from seal.benchmarks.metatool.queries import (
     Labelled,
     awareness_queries,
@@ -31,10 +30,11 @@ from seal.benchmarks.metatool.queries import (
     single_queries,
 )
 from seal.benchmarks.metatool.tools import BENCHMARK, plugins
-from seal.benchmarks.upstream.records import TaskIds, find, wrong_source
 from seal.core.conditions import Called
 from seal.core.errors import UnknownNameError
 from seal.core.types import JSON, Goal, Milestone, Plan, Task, Tool
+from seal.pools.importer import Notes
+from seal.pools.reading.records import TaskIds, find, wrong_source
 
 SETS = {
     "single": "all_clean_data.csv",

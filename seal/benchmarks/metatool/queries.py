@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from seal.benchmarks.importer import Notes
-from seal.benchmarks.upstream.records import field, json_records, utf8_text
-from seal.benchmarks.upstream.tolerance import numbered, usable
 from seal.core.errors import DataError, shortened
+from seal.pools.importer import Notes
+from seal.pools.reading.records import field, json_records, utf8_text
+from seal.pools.reading.tolerance import numbered, usable
 
 COLUMNS = ("Query", "Tool")
 

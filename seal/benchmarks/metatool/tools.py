@@ -7,8 +7,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from seal.benchmarks.importer import Notes
-from seal.benchmarks.upstream.records import (
+from seal.core.errors import DataError, UnknownNameError, shortened
+from seal.core.types import JSON, Tool
+from seal.pools.importer import Notes
+from seal.pools.reading.records import (
     Placed,
     Torn,
     field,
@@ -17,9 +19,7 @@ from seal.benchmarks.upstream.records import (
     json_file,
     tool_id,
 )
-from seal.benchmarks.upstream.tolerance import usable
-from seal.core.errors import DataError, UnknownNameError, shortened
-from seal.core.types import JSON, Tool
+from seal.pools.reading.tolerance import usable
 
 BENCHMARK = "metatool"
 POOLS = ("described", "all")

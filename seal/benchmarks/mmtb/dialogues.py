@@ -21,12 +21,12 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from seal.benchmarks.mmtb.tools import BENCHMARK, entries
-from seal.benchmarks.upstream.records import field, json_of_text, refuse_deep
-from seal.benchmarks.upstream.tolerance import CountedFault
 from seal.core.errors import DataError, UnknownNameError, shortened
 from seal.core.order import levels
 from seal.core.types import JSON
 from seal.evaluation.missions.graph import ANSWER, PSEUDO
+from seal.pools.reading.records import field, json_of_text, refuse_deep
+from seal.pools.reading.tolerance import CountedFault
 
 LANGUAGES = ("en", "zh")
 MARK = "====="

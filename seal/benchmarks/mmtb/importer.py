@@ -18,14 +18,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from seal.benchmarks.importer import Notes
 from seal.benchmarks.mmtb.dialogues import Dialogue, check_language, read_dialogue
 from seal.benchmarks.mmtb.tasks import Tally, make_task, unknown_arguments
 from seal.benchmarks.mmtb.tools import BENCHMARK, ToolLists, read_tool
-from seal.benchmarks.upstream.records import TaskIds, ToolTable, find, wrong_source
-from seal.benchmarks.upstream.tolerance import usable
 from seal.core.errors import DataError
 from seal.core.types import Task, Tool
+from seal.pools.importer import Notes
+from seal.pools.reading.records import TaskIds, ToolTable, find, wrong_source
+from seal.pools.reading.tolerance import usable
 
 _RECORD = b'answer_list"'
 _HEAD = 1 << 20

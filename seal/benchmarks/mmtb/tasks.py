@@ -21,16 +21,16 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from seal.benchmarks.mmtb.dialogues import Dialogue, Mission, Node
 from seal.benchmarks.mmtb.tools import BENCHMARK
-from seal.benchmarks.upstream.tolerance import CountedFault
 from seal.core.conditions import Argument, Asked, Called, Condition, Replied
 from seal.core.plain import json_text
 from seal.core.types import JSON, Goal, Milestone, Plan, Step, Task, Tool, ToolCall, ToolResult
 from seal.evaluation.mission_metrics import LEAVES
 from seal.evaluation.missions.graph import ANSWER, ASK, Graph
 from seal.evaluation.missions.outcomes import mission_kind
+from seal.pools.reading.tolerance import CountedFault
 
 WORLD = "replay"
-"""Where the missions are played: gold observations come back (`seal.worlds.replay`)."""
+"""Where the missions are played: gold observations come back (`seal.environments.replay`)."""
 
 _CALLER = "execution_manager"
 _USER = "user_simulator"

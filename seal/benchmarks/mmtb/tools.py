@@ -14,8 +14,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from seal.benchmarks.importer import Notes
-from seal.benchmarks.upstream.records import (
+from seal.core.errors import DataError, shortened
+from seal.core.types import JSON, Tool
+from seal.pools.importer import Notes
+from seal.pools.reading.records import (
     ToolTable,
     field,
     function_name,
@@ -23,9 +25,7 @@ from seal.benchmarks.upstream.records import (
     refuse_deep,
     tool_id,
 )
-from seal.benchmarks.upstream.tolerance import numbered, usable
-from seal.core.errors import DataError, shortened
-from seal.core.types import JSON, Tool
+from seal.pools.reading.tolerance import numbered, usable
 
 BENCHMARK = "mmtb"
 

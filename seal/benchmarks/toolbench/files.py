@@ -25,9 +25,9 @@ from typing import Any
 
 import orjson
 
-from seal.benchmarks.importer import REGISTRY
-from seal.benchmarks.upstream.records import parse_leniently
 from seal.core.errors import DataError
+from seal.pools.importer import REGISTRY
+from seal.pools.reading.records import parse_leniently
 
 _EXAMPLE = "example"
 _RESPONSES = "response_examples"

@@ -18,7 +18,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from seal.benchmarks.importer import Notes, Recorded
 from seal.benchmarks.toolbench.answers import Run, read_tree, text_of_query
 from seal.benchmarks.toolbench.converted import read_converted
 from seal.benchmarks.toolbench.files import (
@@ -39,9 +38,10 @@ from seal.benchmarks.toolbench.tasks import (
     split_of,
 )
 from seal.benchmarks.toolbench.tools import ApiTable
-from seal.benchmarks.upstream.records import refuse_deep
 from seal.core.errors import DataError, shortened
 from seal.core.types import JSON, Task, Tool
+from seal.pools.importer import Notes, Recorded
+from seal.pools.reading.records import refuse_deep
 
 
 def import_toolbench(source: Path, notes: Notes) -> Iterator[Tool | Task | Recorded]:

@@ -14,9 +14,9 @@ from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from seal.benchmarks.upstream.records import field
 from seal.core.errors import DataError, UsageError, shortened
 from seal.core.types import JSON
+from seal.pools.reading.records import field
 
 START = datetime(2025, 3, 12, 14, 30, tzinfo=UTC)
 """What the clock shows while the scenarios are built."""

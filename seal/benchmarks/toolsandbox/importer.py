@@ -4,7 +4,7 @@ The files are those of `scenarios_core.jsonl.gz`: 129 base scenarios, each with 
 The texts of the simulated user (goal, knowledge boundary, demonstrations) are not among them, so a
 persona's goal is the first message alone. Where the folder has recorded conversations too, those
 that play a scenario's gold are the reference of its base's tasks. The tools are the phone's own
-(`seal.worlds.phone`), so descriptions are ours; names, arguments and types are upstream's.
+(`seal.benchmarks.toolsandbox.phone`), so descriptions are ours; names, arguments and types are upstream's.
 
 Source: ToolSandbox (Lu et al., 2024), arXiv:2408.04682, and apple/ToolSandbox.
 """
@@ -19,26 +19,26 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from seal.benchmarks.augment.augmentations import UNCHANGED
-from seal.benchmarks.augment.pools import GIVEN, TAG
-from seal.benchmarks.augment.scrambling import KEEPS, Scrambler
-from seal.benchmarks.importer import Notes, Web
 from seal.benchmarks.toolsandbox.clock import START, parse_clock, set_clock
 from seal.benchmarks.toolsandbox.milestones import TABLES, plan_of
+from seal.benchmarks.toolsandbox.phone import TOOL_IDS, tools
 from seal.benchmarks.toolsandbox.references import references
-from seal.benchmarks.toolsandbox.scenarios import (
+from seal.benchmarks.toolsandbox.upstream_scenarios import (
     BENCHMARK,
     CATEGORIES,
     FILES,
     check_scenario,
     scenario_lines,
 )
-from seal.benchmarks.upstream.records import field, find
-from seal.benchmarks.upstream.tolerance import usable
-from seal.benchmarks.upstream.web import web_answers
 from seal.core.errors import DataError, UnknownNameError, shortened
 from seal.core.types import JSON, Goal, Step, Task, Tool
-from seal.worlds.phone import TOOL_IDS, tools
+from seal.pools.augment.augmentations import UNCHANGED
+from seal.pools.augment.pools import GIVEN, TAG
+from seal.pools.augment.scrambling import KEEPS, Scrambler
+from seal.pools.importer import Notes, Web
+from seal.pools.reading.records import field, find
+from seal.pools.reading.tolerance import usable
+from seal.pools.reading.web import web_answers
 
 _SCRAMBLED = {
     "TOOL_NAME_SCRAMBLED": "names",

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from seal.benchmarks.upstream.records import field
+from seal.benchmarks.toolsandbox.phone import TOOL_IDS
 from seal.core.conditions import (
     MESSAGE,
     AllOf,
@@ -26,7 +26,7 @@ from seal.core.errors import DataError, UnknownNameError, shortened
 from seal.core.types import JSON, Milestone, Plan
 from seal.evaluation.milestones.checks import check_plan
 from seal.evaluation.milestones.guardrails import with_outer_guardrails
-from seal.worlds.phone import TOOL_IDS
+from seal.pools.reading.records import field
 
 TABLES = {
     "SETTING": "settings",

@@ -11,13 +11,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from seal.benchmarks.importer import Notes
 from seal.benchmarks.toolsandbox.milestones import PARTIES
-from seal.benchmarks.toolsandbox.scenarios import scenario_lines
 from seal.benchmarks.toolsandbox.trajectories import recorded_steps
-from seal.benchmarks.upstream.records import field
-from seal.benchmarks.upstream.tolerance import usable
+from seal.benchmarks.toolsandbox.upstream_scenarios import scenario_lines
 from seal.core.types import Step
+from seal.pools.importer import Notes
+from seal.pools.reading.records import field
+from seal.pools.reading.tolerance import usable
 
 FILES = ("vectors_*.jsonl.gz", "vectors_*.jsonl")
 GOLD = "oracle"

@@ -13,12 +13,12 @@ from dataclasses import asdict, dataclass
 from itertools import chain
 from statistics import fmean
 
-from seal.benchmarks.augment.augmentations import UNCHANGED
-from seal.benchmarks.augment.pools import TAG
 from seal.core.conditions import AllOf, Condition, DependsOn, StateHas
 from seal.core.conditions.parties import AGENT, MESSAGE, party
 from seal.core.types import JSON, Milestone, Plan, Task, Trajectory
 from seal.evaluation.milestones import turn_count
+from seal.pools.augment.augmentations import UNCHANGED
+from seal.pools.augment.pools import TAG
 
 _CALLS = "calls"
 

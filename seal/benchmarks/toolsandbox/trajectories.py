@@ -13,12 +13,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from seal.benchmarks.augment.pools import TAG
-from seal.benchmarks.importer import Notes, Recorded
 from seal.benchmarks.toolsandbox.milestones import PARTIES, TABLES, plan_of, tool_id
-from seal.benchmarks.toolsandbox.scenarios import BENCHMARK, CATEGORIES, scenario_lines
-from seal.benchmarks.upstream.records import field, refuse_deep
-from seal.benchmarks.upstream.tolerance import usable
+from seal.benchmarks.toolsandbox.phone import tools
+from seal.benchmarks.toolsandbox.upstream_scenarios import BENCHMARK, CATEGORIES, scenario_lines
 from seal.core.errors import DataError, SealError, shortened
 from seal.core.types import (
     JSON,
@@ -33,7 +30,10 @@ from seal.core.types import (
     ToolResult,
     Trajectory,
 )
-from seal.worlds.phone import tools
+from seal.pools.augment.pools import TAG
+from seal.pools.importer import Notes, Recorded
+from seal.pools.reading.records import field, refuse_deep
+from seal.pools.reading.tolerance import usable
 
 Played = tuple[Task, Trajectory]
 

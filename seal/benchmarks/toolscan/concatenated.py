@@ -14,10 +14,10 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from seal.benchmarks.upstream.records import Placed, Torn, json_records, utf8_text
 from seal.core.errors import DataError
 from seal.core.plain import MAX_DEPTH, nested_deeper
 from seal.core.records import to_plain
+from seal.pools.reading.records import Placed, Torn, json_records, utf8_text
 
 _BLANK = re.compile(r"\s*")
 _BEGINNING = re.compile(r'\{\s*"(goal|ground_truth|subgoals|additional_info|category)"\s*:')

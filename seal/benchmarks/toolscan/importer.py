@@ -13,13 +13,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from seal.benchmarks.environments import PSEUDO_ACTIONS
-from seal.benchmarks.importer import Notes
 from seal.benchmarks.toolscan.queries import Queries
 from seal.benchmarks.toolscan.tools import ApiLists
-from seal.benchmarks.upstream.records import find
 from seal.core.errors import UsageError
 from seal.core.types import Task, Tool
+from seal.pools.categories import PSEUDO_ACTIONS
+from seal.pools.importer import Notes
+from seal.pools.reading.records import find
 
 BENCHMARK = "toolscan"
 

@@ -35,15 +35,15 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from seal.benchmarks.gold_calls import GoldCheck
-from seal.benchmarks.importer import Notes
 from seal.benchmarks.toolscan.concatenated import concatenated
-from seal.benchmarks.upstream.records import TaskIds, field, refuse_deep
-from seal.benchmarks.upstream.tolerance import CountedFault, numbered, usable
 from seal.core.conditions import Argument, Called
 from seal.core.errors import DataError, shortened
 from seal.core.plain import leaves
 from seal.core.types import JSON, Goal, Milestone, Plan, Step, Task, Tool
+from seal.pools.gold_calls import GoldCheck
+from seal.pools.importer import Notes
+from seal.pools.reading.records import TaskIds, field, refuse_deep
+from seal.pools.reading.tolerance import CountedFault, numbered, usable
 
 OPTIONAL = "optional"
 """Upstream's mark of a gold argument that may be left out."""

@@ -17,8 +17,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from seal.benchmarks.importer import Notes
-from seal.benchmarks.upstream.records import (
+from seal.core.errors import DataError, shortened
+from seal.core.types import JSON, Tool
+from seal.pools.importer import Notes
+from seal.pools.reading.records import (
     ToolTable,
     field,
     function_name,
@@ -26,10 +28,8 @@ from seal.benchmarks.upstream.records import (
     refuse_deep,
     tool_id,
 )
-from seal.benchmarks.upstream.tolerance import listed, usable
-from seal.benchmarks.upstream.types import typed
-from seal.core.errors import DataError, shortened
-from seal.core.types import JSON, Tool
+from seal.pools.reading.tolerance import listed, usable
+from seal.pools.reading.types import typed
 
 FORMAT = "toolscan-neutral/1"
 

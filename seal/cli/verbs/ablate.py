@@ -17,7 +17,7 @@ from seal.cli.progress import progress
 from seal.cli.run_options import DEFAULT, Judging, Play, Pool, Roles, RunOutput
 from seal.cli.verbs import run
 from seal.core.errors import UsageError
-from seal.pipeline.settings import RunSettings
+from seal.runs.settings import RunSettings
 
 app = new_app()
 
@@ -125,7 +125,7 @@ def command(
     roles = _named(play.roles.roles)
     settings = play.settings(context, pool, retriever=one, top_k=retrievers.top_k)
     with output(into.json) as result:
-        from seal.pipeline.run import free_folder
+        from seal.runs.run import free_folder
 
         out = into.out or free_folder(settings)
         try:
@@ -169,8 +169,8 @@ def _play(
     resume: bool,
     result: Output,
 ) -> int:
-    from seal.pipeline.ablation.ablate import ablate
-    from seal.pipeline.ablation.files import COMPARISON
+    from seal.experiments.ablation.ablate import ablate
+    from seal.experiments.ablation.files import COMPARISON
     from seal.report.ablation_table import ablation_tables
     from seal.report.experiment import write_ablation
 

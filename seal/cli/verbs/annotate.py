@@ -10,8 +10,8 @@ from seal.cli.options import Json, new_app
 from seal.cli.output import Output, output
 
 if TYPE_CHECKING:
-    from seal.pipeline.annotation import Imported
-    from seal.pipeline.labelling import ImportedLabels
+    from seal.experiments.annotation import Imported
+    from seal.experiments.labelling import ImportedLabels
 
 SHOWN = 20
 """Problems that the terminal lists; `--json` has all."""
@@ -35,9 +35,9 @@ def export(
     json: Json = False,
 ) -> int:
     """Write a sample of a run's turns or goals, without system's name and judge's verdict."""
-    from seal.pipeline.annotation import export_items, items_of
-    from seal.pipeline.labelling import export_goals
-    from seal.pipeline.run_folder import RunFolder
+    from seal.experiments.annotation import export_items, items_of
+    from seal.experiments.labelling import export_goals
+    from seal.runs.run_folder import RunFolder
 
     with output(json) as result:
         folder = RunFolder.open(run)
@@ -63,10 +63,10 @@ def import_(
     json: Json = False,
 ) -> int:
     """Take ratings or labels in; exits with 1 where some rows could not be taken."""
-    from seal.pipeline.annotation import import_ratings
-    from seal.pipeline.labelling import import_labels
-    from seal.pipeline.labels import holds_labels
-    from seal.pipeline.run_folder import RunFolder
+    from seal.experiments.annotation import import_ratings
+    from seal.experiments.labelling import import_labels
+    from seal.experiments.labels import holds_labels
+    from seal.runs.run_folder import RunFolder
 
     with output(json) as result:
         folder = RunFolder.open(run)

@@ -27,8 +27,8 @@ def command(
     json: Json = False,
 ) -> int:
     """Write a benchmark again, each task with distraction tools or with scrambled ones."""
-    from seal.benchmarks.augment import augment_stored, parse_augmentations
-    from seal.pipeline.pools import open_pool
+    from seal.pools.augment import augment_stored, parse_augmentations
+    from seal.pools.lookup import open_pool
 
     with output(json) as result:
         report = augment_stored(open_pool(pool), out, parse_augmentations(augment)).to_json()

@@ -13,10 +13,10 @@ from seal.cli.progress import progress
 from seal.core.errors import UsageError
 
 if TYPE_CHECKING:
-    from seal.benchmarks import StoredPool
-    from seal.benchmarks.catalogue import Entry
-    from seal.benchmarks.environments import Environment
-    from seal.pipeline.counting import Figures, Measured
+    from seal.experiments.counting import Figures, Measured
+    from seal.pools import StoredPool
+    from seal.pools.catalogue import Entry
+    from seal.pools.categories import Environment
 
 app = new_app()
 
@@ -50,8 +50,8 @@ def command(
         )
     if environments and name is None:
         raise UsageError("--environments needs a benchmark: seal benchmarks NAME --environments")
-    from seal.benchmarks.catalogue import catalogue, find_entry
-    from seal.pipeline.counting import named_pool
+    from seal.experiments.counting import named_pool
+    from seal.pools.catalogue import catalogue, find_entry
 
     pool = None if name is None else named_pool(name)
     with output(json) as result:
@@ -68,7 +68,7 @@ def command(
 
 def _measured(entries: "Sequence[Entry]") -> "dict[str, Measured]":
     """Return the counts of benchmarks by name."""
-    from seal.pipeline.counting import measure
+    from seal.experiments.counting import measure
 
     measured = {}
     with progress() as advance:
@@ -79,10 +79,10 @@ def _measured(entries: "Sequence[Entry]") -> "dict[str, Measured]":
 
 
 def _show_pool(pool: "StoredPool", run: Path | None, environments: bool, result: Output) -> None:
-    from seal.benchmarks.counting import count_stored
-    from seal.benchmarks.environments import environments_of
     from seal.cli import benchmark_tables as tables
-    from seal.pipeline.counting import figures_of_pool
+    from seal.experiments.counting import figures_of_pool
+    from seal.pools.categories import environments_of
+    from seal.pools.counting import count_stored
 
     counts, figures = count_stored(pool), figures_of_pool(pool, run)
     told = environments_of(pool) if environments else []
@@ -99,10 +99,10 @@ def _show_entry(
     environments: bool,
     result: Output,
 ) -> None:
-    from seal.benchmarks.environments import environments_of
     from seal.cli import benchmark_tables as tables
-    from seal.pipeline.counting import figures_of, is_here
-    from seal.pipeline.pools import open_pool
+    from seal.experiments.counting import figures_of, is_here
+    from seal.pools.categories import environments_of
+    from seal.pools.lookup import open_pool
 
     found, figures = measured.get(entry.name), figures_of(entry, run)
     asked = environments or (entry.has_environments and is_here(entry))
@@ -123,9 +123,9 @@ def _show_figures(figures: "Figures", told: "Sequence[Environment]", result: Out
 def _show_all(
     entries: "Sequence[Entry]", measured: "Mapping[str, Measured]", result: Output
 ) -> None:
-    from seal.benchmarks import REGISTRY
     from seal.cli import benchmark_tables as tables
-    from seal.pipeline.pools import SHIPPED
+    from seal.pools import REGISTRY
+    from seal.pools.lookup import SHIPPED
 
     shipped, importers = sorted(SHIPPED), REGISTRY.names()
     described = [tables.plain(entry, measured.get(entry.name)) for entry in entries]

@@ -49,8 +49,8 @@ def fill(
     json: Json = False,
 ) -> int:
     """Simulate a pool's gold calls, or those of a run, ahead; exits with 1 where some fail."""
-    from seal.pipeline.filling import fill_cache
-    from seal.pipeline.settings import RunSettings
+    from seal.runs.filling import fill_cache
+    from seal.runs.settings import RunSettings
 
     models = pairs("--role-model", role_model)
     settings = RunSettings(
@@ -102,7 +102,7 @@ def import_(
     json: Json = False,
 ) -> int:
     """Read answers into the store; what is stored already stays as it is."""
-    from seal.pipeline.pools import open_pool
+    from seal.pools.lookup import open_pool
     from seal.simulator_cache.exchange import import_entries
 
     tools = None if pool is None else {tool.id: tool for tool in open_pool(pool).tools()}
@@ -143,7 +143,7 @@ def verify(
     json: Json = False,
 ) -> int:
     """Find damaged entries and answers that break their tool's response shape; then exit with 1."""
-    from seal.pipeline.pools import open_pool
+    from seal.pools.lookup import open_pool
     from seal.simulator_cache.verify import verify as check
 
     tools = {tool.id: tool for tool in open_pool(pool).tools()}
@@ -156,7 +156,7 @@ def verify(
 
 
 def _store(cache_dir: Path | None) -> "Store":
+    from seal.core.places import cache_folder
     from seal.core.store import FILE_NAME, Store
-    from seal.pipeline.places import cache_folder
 
     return Store(cache_folder(cache_dir) / FILE_NAME)

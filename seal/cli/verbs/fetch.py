@@ -28,8 +28,8 @@ def command(
     json: Json = False,
 ) -> int:
     """Download a benchmark's upstream files; each is checked against its SHA-256."""
-    from seal.benchmarks.catalogue import find_entry
-    from seal.benchmarks.fetching import fetch
+    from seal.pools.catalogue import find_entry
+    from seal.pools.fetching import fetch
 
     with output(json) as result, progress() as advance:
         entry = find_entry(name)

@@ -103,12 +103,12 @@ def milestones(
     """Propose milestones, their order and guarded tables from gold sequences that were done."""
     import orjson
 
+    from seal.benchmarks.toolsandbox.drafts.drafts import check_form, draft_tasks
     from seal.core.records import AtomicFile
-    from seal.generation.drafts import check_form, draft_tasks
-    from seal.pipeline.pools import open_pool
-    from seal.pipeline.run_folder import RunFolder
+    from seal.environments.world import WorldSetup
+    from seal.pools.lookup import open_pool
     from seal.report.outcomes import outcomes
-    from seal.worlds.world import WorldSetup
+    from seal.runs.run_folder import RunFolder
 
     written = check_form(form)
     options = typed_pairs("-T", world_option)

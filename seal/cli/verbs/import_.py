@@ -37,8 +37,8 @@ def command(
     json: Json = False,
 ) -> int:
     """Turn a benchmark's upstream files into tools.jsonl, tasks.jsonl and import.json."""
-    from seal.benchmarks import import_benchmark
-    from seal.pipeline.recorded_run import import_run
+    from seal.pools import import_benchmark
+    from seal.runs.recorded_run import import_run
 
     with output(json) as result:
         options = typed_pairs("--task-option", task_option)

@@ -11,7 +11,7 @@ from seal.core.errors import UnknownNameError
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from seal.benchmarks.lint.lint import LintReport
+    from seal.pools.lint.lint import LintReport
 
 app = new_app()
 
@@ -33,8 +33,8 @@ def command(
     json: Json = False,
 ) -> int:
     """Find what is wrong or doubtful in a pool; nothing is changed."""
-    from seal.benchmarks.lint.lint import lint
-    from seal.pipeline.pools import open_pool
+    from seal.pools.lint.lint import lint
+    from seal.pools.lookup import open_pool
 
     with output(json) as result:
         refused = _refused(fail_on or [])
@@ -50,7 +50,7 @@ def _refused(kinds: list[str]) -> set[str]:
     Raises:
         UnknownNameError: There is no such kind or severity.
     """
-    from seal.benchmarks.lint.lint import KINDS
+    from seal.pools.lint.lint import KINDS
 
     known = {*KINDS, *(severity for severity, _ in KINDS.values())}
     for kind in kinds:
@@ -69,7 +69,7 @@ def _headline(pool: str, report: "LintReport") -> str:
 def _tables(report: "LintReport", examples: int) -> list["Table"]:
     from rich.table import Table
 
-    from seal.benchmarks.lint.lint import KINDS
+    from seal.pools.lint.lint import KINDS
 
     counts = report.counts()
     if not counts:

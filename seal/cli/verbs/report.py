@@ -22,12 +22,12 @@ def command(
     json: Json = False,
 ) -> int:
     """Write one HTML file, readable without a network, of one or several runs."""
-    from seal.pipeline.run_folder import RunFolder
     from seal.report.html import write_report
     from seal.report.lanes import lanes_of
     from seal.report.notes import missing_notes
     from seal.report.result_tables import breakdowns
     from seal.report.users import user_tables
+    from seal.runs.run_folder import RunFolder
 
     folders = [RunFolder.open(path) for path in runs]
     with output(json) as result:

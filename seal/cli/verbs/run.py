@@ -15,10 +15,10 @@ from seal.cli.output import Output, output
 from seal.cli.progress import progress
 from seal.cli.run_options import DEFAULT, DryRunOutput, Play, Pool, Pools, Retriever, whole
 from seal.core.errors import UsageError
-from seal.pipeline.settings import RunSettings
+from seal.runs.settings import RunSettings
 
 if TYPE_CHECKING:
-    from seal.pipeline.sweep.settings import SweepSettings
+    from seal.experiments.sweep.settings import SweepSettings
 
 app = new_app()
 COMMON = (
@@ -53,7 +53,7 @@ def command(
     """
     if into.resume and into.out is None:
         raise UsageError("--resume needs the folder of the run to go on with: give --out RUN")
-    from seal.pipeline.cast import check_address_used
+    from seal.runs.cast import check_address_used
 
     ks = whole(retriever.top_k)
     swept = pools.pool_sizes is not None or len(ks) > 1
@@ -74,7 +74,7 @@ def command(
         return _plan(settings, into.json)
     varied = _varied(pools, ks) if swept else None
     with output(into.json) as result:
-        from seal.pipeline.run import free_folder
+        from seal.runs.run import free_folder
 
         out = into.out or free_folder(settings)
         try:
@@ -88,7 +88,7 @@ def command(
 
 
 def _varied(pools: Pools, ks: tuple[int, ...]) -> "SweepSettings":
-    from seal.pipeline.sweep.settings import SweepSettings
+    from seal.experiments.sweep.settings import SweepSettings
 
     return SweepSettings(
         pool_sizes=sizes("--pool-sizes", pools.pool_sizes or "all"),
@@ -112,8 +112,8 @@ def _source(context: typer.Context, name: str) -> str:
 
 
 def _plan(settings: RunSettings, json: bool) -> int:
-    from seal.pipeline.spending.plan import plan
     from seal.report.spending import plan_tables
+    from seal.runs.spending.plan import plan
 
     with output(json) as result:
         found = plan(settings)
@@ -123,10 +123,10 @@ def _plan(settings: RunSettings, json: bool) -> int:
 
 
 def _play(settings: RunSettings, out: Path, resume: bool, result: Output) -> int:
-    from seal.pipeline.run import budget_of, run
     from seal.report.html import write_report
     from seal.report.result_tables import result_tables
     from seal.report.spending import spent_lines
+    from seal.runs.run import budget_of, run
 
     if resume and not (out / "run.json").is_file():
         tell(f"{out} holds no run to go on with: a new one begins there")
@@ -143,8 +143,8 @@ def _play(settings: RunSettings, out: Path, resume: bool, result: Output) -> int
 def _sweep(
     settings: RunSettings, varied: "SweepSettings", out: Path, resume: bool, result: Output
 ) -> int:
-    from seal.pipeline.sweep.files import SWEEP
-    from seal.pipeline.sweep.sweep import sweep
+    from seal.experiments.sweep.files import SWEEP
+    from seal.experiments.sweep.sweep import sweep
     from seal.report.experiment import write_sweep
     from seal.report.sweep_table import sweep_tables
 

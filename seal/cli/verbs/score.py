@@ -23,7 +23,7 @@ from seal.cli.output import output
 from seal.cli.progress import progress
 
 if TYPE_CHECKING:
-    from seal.pipeline.run_folder import RunFolder
+    from seal.runs.run_folder import RunFolder
 
 app = new_app()
 
@@ -83,10 +83,10 @@ def command(
     json: Json = False,
 ) -> int:
     """Score the trajectories of a run again; its scores and its summary are replaced."""
-    from seal.pipeline.auditing import audit_run
-    from seal.pipeline.rescore import rescore
-    from seal.pipeline.run_folder import RunFolder
+    from seal.experiments.auditing import audit_run
     from seal.report.result_tables import result_tables
+    from seal.runs.rescore import rescore
+    from seal.runs.run_folder import RunFolder
 
     with output(json) as result:
         with progress() as advance:

@@ -14,7 +14,7 @@ from seal.cli.groups import grouped
 from seal.cli.options import CacheMode, Cutoffs, Json, Pool, Seed, Select, new_app, numbers, pairs
 from seal.cli.output import output
 from seal.cli.progress import progress
-from seal.pipeline.training.settings import TrainSettings
+from seal.experiments.training.settings import TrainSettings
 
 app = new_app()
 _DEFAULT = TrainSettings()

@@ -26,9 +26,9 @@ def command(
     ] = False,
 ) -> int:
     """List a run's tasks, or show who said what to whom in one chat."""
-    from seal.pipeline.run_folder import RunFolder
     from seal.report.transcript import FOLD
     from seal.report.viewing import view
+    from seal.runs.run_folder import RunFolder
 
     fold = None if full else FOLD
     console = new_console()

@@ -17,8 +17,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from seal.benchmarks.dialogtool.metrics.dialogue.turns import is_turn
 from seal.core.types import Goal, Score, Trajectory
-from seal.evaluation.dialogue.turns import is_turn
 from seal.evaluation.goals import INFRASTRUCTURE, failure_reason
 from seal.evaluation.milestones.plans import WHOLLY
 from seal.evaluation.statistics import kind_of_reason

@@ -1,0 +1,62 @@
+"""Which rule plays a role: by words, or by chance."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from random import Random
+
+from seal.benchmarks.dialogtool.players.acting import act
+from seal.benchmarks.dialogtool.players.awareness import be_aware
+from seal.benchmarks.dialogtool.players.creating import create, create_blindly
+from seal.benchmarks.dialogtool.players.requesting import ask_api
+from seal.benchmarks.dialogtool.players.responding import respond
+from seal.core.canonical import derive_seed
+from seal.core.protocols import Completion, Request
+from seal.core.tool_life import (
+    ACTOR,
+    ACTS,
+    AWARENESS,
+    CREATOR,
+    REQUESTER,
+    RESPONDER,
+    TEACHER,
+    write_act,
+)
+
+_BY_WORDS: Mapping[str, Callable[[Request], Completion]] = {
+    AWARENESS: lambda request: be_aware(request.messages),
+    REQUESTER: ask_api,
+    RESPONDER: respond,
+    ACTOR: act,
+    CREATOR: create,
+    TEACHER: lambda request: Completion(),
+}
+
+
+def play_by_words(request: Request) -> Completion | None:
+    """Return what a role of the team says by rule; None where the role is none of its."""
+    play = _BY_WORDS.get(request.role)
+    return None if play is None else play(request)
+
+
+def play_by_chance(request: Request) -> Completion | None:
+    """Return what a role says by chance; None where it is none of the team's, or is to call."""
+    if request.role not in _BY_WORDS:
+        return None
+    draw = Random(derive_seed(request.seed, request.role, [m.content for m in request.messages]))
+    if request.role == AWARENESS:
+        return Completion(write_act(draw.choice(list(ACTS)), "by chance"))
+    if request.role == REQUESTER:
+        return _app_by_chance(request, draw)
+    if request.role == CREATOR:
+        return create_blindly(request)
+    return Completion(request.messages[-1].content if request.role == ACTOR else "Okay.")
+
+
+def _app_by_chance(request: Request, draw: Random) -> Completion | None:
+    """Return an app, or that no API is needed, in half of the turns; None: an API is called."""
+    if request.tools:
+        return Completion("[]") if draw.random() < 0.5 else None
+    lines = request.messages[0].content.splitlines()
+    apps = [line[2:].partition(":")[0] for line in lines if line.startswith("- ")]
+    return Completion(f"[{draw.choice(apps)}]" if apps else "[]")

@@ -1,0 +1,1 @@
+"""How runs over dialogues are reported."""

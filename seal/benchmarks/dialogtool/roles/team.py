@@ -1,0 +1,187 @@
+"""The team `tool_life`: who is seated for which tasks, and who decides.
+
+| decisions | who follows whom |
+|---|---|
+| gold | user_simulator, awareness, requester, teacher, responder, teacher, actor, user_simulator |
+| own | user_simulator, awareness, [requester, executor], responder, actor, user_simulator |
+
+With gold decisions every task is tried by itself: the teacher, whose model is the oracle, tells the
+responder and the actor what gold decided, and calls are recorded without being run. With decisions
+of its own the team does what it decided. A goal with the label `task` = creation is the creator's.
+Tasks that are not asked for seat nobody.
+
+The paper asked its models at temperature 0.1 and top_p 0.1 (`--temperature 0.1 -M top_p=0.1`); here
+a run's temperature is the user's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from pathlib import Path
+from typing import Any, get_args
+
+from seal.agents.teams import EXECUTOR, USER, Team
+from seal.benchmarks.dialogtool.roles.roles import Role, drawn_role, read_roles, shipped_roles
+from seal.core.canonical import digest
+from seal.core.errors import OptionError
+from seal.core.tool_life import (
+    ACTOR,
+    AWARENESS,
+    CREATION,
+    CREATOR,
+    REQUESTER,
+    RESPONDER,
+    TEACHER,
+    LifeTask,
+)
+from seal.core.types import JSON, Task
+from seal.sandbox.functions import example_of
+
+NAME = "tool_life"
+TASKS: tuple[LifeTask, ...] = get_args(LifeTask)
+_AGENTS = "seal.benchmarks.dialogtool.roles"
+_CLASSES = {
+    USER: USER,
+    AWARENESS: f"{_AGENTS}.awareness:Awareness",
+    REQUESTER: f"{_AGENTS}.requester:Requester",
+    EXECUTOR: EXECUTOR,
+    RESPONDER: f"{_AGENTS}.responder:Responder",
+    TEACHER: f"{_AGENTS}.teacher:Teacher",
+    ACTOR: f"{_AGENTS}.actor:Actor",
+    CREATOR: f"{_AGENTS}.creator:Creator",
+}
+_NEEDED: Mapping[LifeTask, str] = {
+    "awareness": AWARENESS,
+    "selection": REQUESTER,
+    "execution": REQUESTER,
+    "response": RESPONDER,
+    "role": ACTOR,
+}
+"""Task of a dialogue to the role that is tried."""
+_CHOICES = {"decisions": ("gold", "own"), "apps": ("flat", "hierarchical")}
+
+
+class ToolLife:
+    """The team under options of the run.
+
+    | option | values |
+    |---|---|
+    | tasks | some of awareness, selection, execution, response, role, creation; default all |
+    | decisions | gold, own |
+    | apps | flat: every API at once; hierarchical: an app, then its APIs |
+    | roles | file of role configurations; default those that ship |
+    """
+
+    options = frozenset({"tasks", "decisions", "apps", "roles"})
+
+    def arrange(self, options: Mapping[str, Any]) -> Team:
+        """Return the team.
+
+        Raises:
+            OptionError: A value that an option cannot have; names those that it can.
+            DataError: A role configuration lacks a field.
+        """
+        tasks = asked_tasks(options.get("tasks"))
+        decisions, apps = (_choice(name, options.get(name)) for name in ("decisions", "apps"))
+        roles = _roles(options.get("roles"))
+        seated = _seated(tasks, decisions)
+        lead = next((role for role in _LEADS if role in seated), USER)
+        creation = Team(
+            NAME,
+            {role: _CLASSES[role] for role in (USER, CREATOR)},
+            CREATOR,
+            {USER: (CREATOR,)},
+            one_voice=CREATOR,
+            facts=_example,
+        )
+        return Team(
+            NAME,
+            {role: _CLASSES[role] for role in _CLASSES if role in seated},
+            lead,
+            _after(decisions, seated),
+            reviewer=RESPONDER,
+            models={TEACHER: "oracle"} if TEACHER in seated else {},
+            one_voice=REQUESTER,
+            variants={CREATION: creation},
+            measured={"decisions": decisions, "tasks": list(tasks), **_told(roles, tasks)},
+            arranged={"apps": apps},
+            facts=_Casting(roles, seated),
+        )
+
+
+TOOL_LIFE = ToolLife()
+_LEADS = (AWARENESS, REQUESTER, RESPONDER, TEACHER, ACTOR)
+
+
+def asked_tasks(given: Any) -> tuple[LifeTask, ...]:
+    """Return the tasks that an option names: a list, or names with commas; None: all.
+
+    Raises:
+        OptionError: A name that is none, with those that there are, or one that stands twice.
+    """
+    if given is None:
+        return TASKS
+    names = [part.strip() for part in given.split(",")] if isinstance(given, str) else given
+    unknown = [name for name in names if name not in TASKS]
+    if unknown or not names:
+        what = f"no task {unknown[0]!r}" if unknown else "no task is named"
+        raise OptionError(f"-T tasks={given}: {what}; there are: {', '.join(TASKS)}")
+    if twice := next((name for name in names if names.count(name) > 1), None):
+        raise OptionError(f"-T tasks={given}: {twice} stands twice; give each task once")
+    return tuple(task for task in TASKS if task in names)
+
+
+def _choice(name: str, given: Any) -> str:
+    known = _CHOICES[name]
+    if given is not None and given not in known:
+        raise OptionError(f"-T {name}={given}: expected one of {', '.join(known)}")
+    return known[0] if given is None else str(given)
+
+
+def _roles(given: Any) -> tuple[Role, ...]:
+    return shipped_roles() if given is None else read_roles(Path(str(given)))
+
+
+def _told(roles: Sequence[Role], tasks: Sequence[LifeTask]) -> dict[str, JSON]:
+    """Return what a run's record says about the roles: nothing where nobody plays one."""
+    return {"roles": digest([dict(role) for role in roles])} if "role" in tasks else {}
+
+
+def _seated(tasks: Sequence[LifeTask], decisions: str) -> set[str]:
+    seated = {USER, *(_NEEDED[task] for task in tasks if task in _NEEDED)}
+    if decisions == "own":
+        return seated | {EXECUTOR} if REQUESTER in seated else seated
+    return seated | {TEACHER} if seated & {RESPONDER, ACTOR} else seated
+
+
+def _after(decisions: str, seated: set[str]) -> dict[str, tuple[str, ...]]:
+    """Return who follows a text; awareness, requester and teacher say it themselves."""
+    opening = (AWARENESS, REQUESTER, TEACHER, RESPONDER, ACTOR)
+    taught = decisions == "gold" and ACTOR in seated
+    return {USER: opening, RESPONDER: (TEACHER,) if taught else (ACTOR, USER), ACTOR: (USER,)}
+
+
+class _Casting:
+    """Tells of each dialogue who is seated, and which role the actor keeps.
+
+    A role that is seated and never spoke is scored, one that is not seated is not.
+
+    Args:
+        roles: To draw from.
+        seated: Roles of the chat.
+    """
+
+    def __init__(self, roles: Sequence[Role], seated: Collection[str]) -> None:
+        self._roles = roles
+        self._seated = sorted(seated)
+
+    def __call__(self, task: Task, seed: int) -> dict[str, JSON]:
+        """Return the facts of a task's chat."""
+        kept = {"role": dict(drawn_role(self._roles, task, seed))} if ACTOR in self._seated else {}
+        return {"seated": self._seated, **kept}
+
+
+def _example(task: Task, seed: int) -> dict[str, JSON]:
+    """Return the worked example of a task of creation, which is not among its tests."""
+    example = example_of(task.metadata)
+    return {} if example is None else {"example": example}

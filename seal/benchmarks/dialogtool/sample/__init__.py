@@ -1,0 +1,35 @@
+"""The small benchmark of whole dialogues that ships: a phone's apps, all of our own making.
+
+`authored/` holds what was written: the apps with what they know (`apps.json`), and the dialogues in
+a short notation (`dialogues.txt`, read by `seal.benchmarks.dialogtool.sample.notation`). Beside it
+lies the pool that they compile to:
+
+    seal import dialogtool-sample authored --out POOL
+
+Each dialogue becomes a record in the form of the Schema-Guided Dialogue corpus, and the importer of
+that corpus makes the pool. Calls and results are not written but computed: the arguments are what
+was said, the rows what the app knows of them.
+
+The library, `Loans`, asks for a card number and a PIN in every call, which no app of the corpus
+does. Towns, persons, works and companies are invented.
+"""
+
+from __future__ import annotations
+
+from importlib.resources import files
+from pathlib import Path
+
+NAME = "dialogtool-sample"
+
+
+def folder() -> Path:
+    """Return the pool folder, as `seal.benchmarks.load_pool` reads it."""
+    return Path(str(files(__name__)))
+
+
+def authored() -> Path:
+    """Return the folder of the files that the pool is compiled from."""
+    return folder() / "authored"
+
+
+__all__ = ["NAME", "authored", "folder"]

@@ -1,0 +1,262 @@
+"""Dialogues made mission by mission, each in a chat of its own that goes on from those before.
+
+A mission of which no decision passes the checker in three tries, or whose words cannot be used,
+drops its dialogue with a reason; what was made before stays beside it, so that a person can mend
+the request. A failure of the infrastructure is raised instead: that dialogue is made another time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache, partial
+
+from seal.agents.autogen import play
+from seal.agents.conversation import (
+    REPLIES_A_TURN,
+    ChatOptions,
+    Conversation,
+    Limits,
+    Services,
+)
+from seal.agents.offers import Offers
+from seal.agents.teams import CHECKER, USER
+from seal.benchmarks.mmtb.dialogues import Dialogue, Mission, Node, Said
+from seal.benchmarks.mmtb.generation.decisions import final_answer
+from seal.benchmarks.mmtb.generation.dependencies import edges
+from seal.benchmarks.mmtb.generation.played import Played, read_chat
+from seal.benchmarks.mmtb.generation.roles import TEAM, Choose, seats
+from seal.benchmarks.mmtb.generation.scenes import Action, Assignment, Exchange, Scene, Speakers
+from seal.benchmarks.mmtb.tasks import make_task
+from seal.core.canonical import derive_seed
+from seal.core.errors import DataError, InfrastructureError
+from seal.core.protocols import ChatModel, EnvironmentFactory
+from seal.core.types import JSON, Goal, Step, Task, Tool, Trajectory, Verdict
+from seal.core.validation import CallValidator
+from seal.evaluation.missions.graph import ASK
+
+REPLIES = 100
+"""Replies of all roles in one mission, beyond which its dialogue is dropped."""
+
+Models = Callable[[str, Assignment], ChatModel]
+"""From a role and the mission to the model that plays the role."""
+
+
+@dataclass(frozen=True, slots=True)
+class Drop:
+    """Why a dialogue was dropped."""
+
+    mission: int
+    reason: str
+    """Name of a rule, or `no_request`, `no_answer`, `no_question`, `no_reply`, `too_long`,
+    `unusable_words`."""
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Take:
+    """One mission as it was made, or was not."""
+
+    candidates: tuple[str, ...]
+    """Wordings of the request, as they were offered."""
+    choice: str
+    """The one that was spoken; empty where there was none."""
+    rejections: tuple[str, ...]
+    """What the checker sent back."""
+    chat: Trajectory
+    mission: Mission | None
+    """None: the dialogue was dropped here."""
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """One dialogue as far as it was made."""
+
+    id: str
+    tools: tuple[str, ...]
+    """Ids of the tools that it offers."""
+    takes: tuple[Take, ...]
+    dropped: Drop | None = None
+
+    @property
+    def missions(self) -> tuple[Mission, ...]:
+        """The missions that were made."""
+        return tuple(take.mission for take in self.takes if take.mission is not None)
+
+
+class Studio:
+    """Makes dialogues. Safe in threads where its parts are.
+
+    Args:
+        speakers: Say what user, planner and agent say.
+        environments: Where the calls run.
+        models: What the speakers ask.
+        validator: Over all tools that dialogues offer.
+    """
+
+    def __init__(
+        self,
+        speakers: Speakers,
+        environments: EnvironmentFactory,
+        models: Models,
+        validator: CallValidator,
+    ) -> None:
+        self._speakers = speakers
+        self._environments = environments
+        self._models = models
+        self._validator = validator
+
+    def make(
+        self,
+        assignments: Sequence[Assignment],
+        tools: Sequence[Tool],
+        choose: Choose,
+        kept: Sequence[Take] = (),
+    ) -> Made:
+        """Return a dialogue.
+
+        Args:
+            assignments: Its missions.
+            tools: What it offers, of no two names alike.
+            choose: Says which wording of a mission the user speaks.
+            kept: Its first missions, where they were made before.
+
+        Raises:
+            InfrastructureError: A model's server or a store failed.
+        """
+        takes = list(kept)
+        dropped = None
+        for assignment in assignments[len(kept) :]:
+            take, dropped = self._mission(assignment, tools, takes, choose, len(assignments))
+            takes.append(take)
+            if dropped is not None:
+                break
+        ids = tuple(tool.id for tool in tools)
+        return Made(assignments[0].dialogue, ids, tuple(takes), dropped)
+
+    def _mission(
+        self,
+        assignment: Assignment,
+        tools: Sequence[Tool],
+        takes: Sequence[Take],
+        choose: Choose,
+        count: int,
+    ) -> tuple[Take, Drop | None]:
+        past = tuple(take.mission for take in takes if take.mission is not None)
+        scene = Scene(assignment, {tool.name: tool for tool in tools}, past)
+        offered: list[str] = []
+
+        def choosing(scene: Scene, candidates: Sequence[str]) -> str:
+            offered.extend(candidates)
+            return choose(scene, candidates)
+
+        said = [step for take in takes for step in take.chat.steps]
+        chat = self._chat(scene, choosing, said, count)
+        fault = ""
+        try:
+            play(chat)
+        except DataError as error:
+            fault = str(error)
+            chat.fail(fault)
+        stop = chat.stops[0]
+        if stop.reason == "error" and not fault:
+            raise InfrastructureError(stop.error)
+        played = read_chat(scene, chat.steps, assignment.number)
+        dropped = _drop(played, chat, fault)
+        mission = None if dropped else _mission(played)
+        take = Take(
+            tuple(offered), played.scene.request, played.refused, chat.trajectory(), mission
+        )
+        return take, dropped
+
+    def _chat(self, scene: Scene, choose: Choose, said: Sequence[Step], count: int) -> Conversation:
+        assignment, tools = scene.assignment, list(scene.tools.values())
+        task = Task(assignment.dialogue, TEAM.name, (Goal(""),) * count)
+        offers = Offers()
+        offers.add(tools)
+        services = Services(
+            model=cache(lambda role: self._models(role, assignment)),
+            environment=self._environments.open(task, 0, offers.names),
+            retrieve=lambda query, k: [],
+            judge=lambda role, model, goal, answer, steps: Verdict("unsure"),
+        )
+        return Conversation(
+            task,
+            0,
+            TEAM,
+            seats(scene, self._speakers, choose, self._validator),
+            services,
+            offers=offers,
+            limits=Limits(max_turns=REPLIES // REPLIES_A_TURN - 1, repeats=None),
+            options=ChatOptions(seed=lambda role: derive_seed(assignment.seed, role)),
+            goals=(assignment.number,),
+            history=said,
+        )
+
+
+def task_of(made: Made, tools: Mapping[str, Tool], language: str) -> Task:
+    """Return a dialogue as a task, as MMTB's are (`seal.benchmarks.mmtb.tasks`).
+
+    Args:
+        made: The dialogue, whole.
+        tools: By id.
+        language: en or zh.
+    """
+    by_name = {tools[own].name: tools[own] for own in made.tools}
+    return make_task(Dialogue(made.id, made.missions, []), by_name, language)
+
+
+def _drop(played: Played, chat: Conversation, fault: str) -> Drop | None:
+    """Return why the mission is none; None: it was made."""
+    drop = partial(Drop, played.scene.assignment.number)
+    if fault:
+        return drop("unusable_words", fault)
+    if chat.stops[0].reason not in ("done", "user_ended"):
+        return drop("too_long", f"more than {REPLIES} replies or {chat.limits.max_calls} calls")
+    last = chat.steps[-1]
+    if last.author == CHECKER:
+        return drop(last.content.partition(":")[0], last.content)
+    if not last.content.strip():
+        return drop(_silence(played, last.author), f"{last.author} said nothing")
+    return None
+
+
+def _silence(played: Played, role: str) -> str:
+    asking = played.decision is not None and played.decision.actions[0].name == ASK
+    if role == USER:
+        return "no_answer" if asking else "no_request"
+    return "no_question" if asking else "no_reply"
+
+
+def _mission(played: Played) -> Mission:
+    """Return a mission that was made, with its gold."""
+    scene = played.scene
+    nodes: list[Node] = []
+    said: list[Said] = []
+    before = edges(scene)
+    for event in scene.events:
+        if isinstance(event, Exchange):
+            asked = event.asked
+            nodes.append(_node(asked, before[len(nodes)], event.question, event.answer))
+            said += [Said(False, event.question), Said(True, event.answer)]
+            continue
+        for action, observation in zip(event.actions, event.observations, strict=True):
+            nodes.append(_node(action, before[len(nodes)], observation))
+    last = final_answer("tool" if any(node.name != ASK for node in nodes) else "chat")
+    nodes.append(_node(last, tuple(range(len(nodes))), played.reply))
+    said.append(Said(False, played.reply))
+    assignment = scene.assignment
+    return Mission(
+        scene.request,
+        assignment.kind,
+        tuple(nodes),
+        assignment.relation or "",
+        assignment.date,
+        (),
+        tuple(said),
+        False,
+    )
+
+
+def _node(action: Action, after: tuple[int, ...], observation: JSON, answer: str = "") -> Node:
+    return Node(action.name, action.arguments, after, observation, answer)

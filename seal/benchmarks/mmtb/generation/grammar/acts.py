@@ -1,0 +1,216 @@
+"""What the grammar can talk about: sorts of things, and what may be done with them.
+
+Three files hold the language: `sorts.json` (things: how they are named, referred to and asked for),
+`acts.json` (tools: what a request for one sounds like, and what its result is told as) and
+`themes.json` with `talk.json` (which tools go together, how people open a conversation, and what
+they chat about). A template's `{in location}` is the phrase of a slot with its preposition, and
+falls out whole where the slot is not spoken of.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+from seal.benchmarks.mmtb.generation.grammar.wording import preposition_of
+from seal.core.types import JSON
+
+
+@dataclass(frozen=True, slots=True)
+class Sort:
+    """A sort of things, such as cities or hotels."""
+
+    name: str
+    noun: str = ""
+    """How one is called; empty: nothing refers to such a thing later."""
+    which: str = ""
+    """What one asks for who needs one, without a parameter's name."""
+    say: str = "{}"
+    """How one is named in a sentence."""
+    values: tuple[tuple[str, JSON], ...] = ()
+    """Words and the value that they mean."""
+    that: tuple[str, ...] = ()
+    """References to the one just spoken of; empty: made from the noun."""
+    start: tuple[str, ...] = ()
+    """References to one of long ago, with `{when}`; empty: made from the noun."""
+    vague: tuple[str, ...] = ()
+    """Answers that do not say which."""
+    whole: bool = False
+    """Its words bring their own preposition."""
+    adverbial: bool = False
+    """A place or a time: may be said by there, and left out."""
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """One thing that an act is about."""
+
+    key: str
+    """Parameter; two joined by `+`, or one and its part joined by `.`."""
+    name: str
+    """In templates."""
+    sort: Sort
+    form: str = ""
+    """How an argument is made of the value: as it stands, `list`, `travellers` or `one_item`."""
+    bare: str = ""
+    """Said in place of a thing that is missing."""
+    which: str = ""
+
+    @property
+    def parameters(self) -> tuple[str, ...]:
+        """The tool's parameters that it fills, or helps to fill."""
+        return tuple(self.key.partition(".")[0].split("+"))
+
+
+@dataclass(frozen=True, slots=True)
+class Gift:
+    """What a result brings that later calls take."""
+
+    sort: Sort
+    noun: str
+    id: str
+    """Field of an entry, or of the whole result, that holds the value."""
+    best: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    """A superlative to min, max or last, and the field it goes by."""
+    owner: str = ""
+    """Slot whose thing it belongs to: one is looked up and one comes, the first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Act:
+    """What may be asked of one tool."""
+
+    tool: str
+    slots: tuple[Slot, ...]
+    asks: tuple[str, ...]
+    """Whole questions."""
+    do: tuple[str, ...]
+    """What one asks somebody to do, from the verb on."""
+    it: tuple[str, ...]
+    """What one wants to know, as a noun."""
+    told: str
+    listed: str = ""
+    """Field of the result whose entries are told one by one."""
+    item: str = ""
+    gives: Gift | None = None
+    needs: str = ""
+    """Slot that is always filled though the tool does not require it."""
+
+    def can_drop(self, slot: Slot) -> bool:
+        """Tell whether the nouns for it stand without a slot: it is never all of them."""
+        return slot.sort.whole or all(preposition_of(noun, slot.name) for noun in self.it)
+
+
+@dataclass(frozen=True, slots=True)
+class Talk:
+    """A chat that needs no tool."""
+
+    slots: tuple[Slot, ...]
+    asks: tuple[str, ...]
+    brief: tuple[str, ...]
+    """Elliptic questions that leave the thing unsaid."""
+    replies: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Theme:
+    """Tools that one conversation may be about."""
+
+    name: str
+    tools: tuple[str, ...]
+    anchors: tuple[str, ...]
+    """Sorts of which a conversation may begin by naming one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Language:
+    """All that the grammar knows."""
+
+    sorts: Mapping[str, Sort]
+    acts: Mapping[str, Act]
+    themes: tuple[Theme, ...]
+    talks: tuple[Talk, ...]
+    openers: Mapping[str, tuple[str, ...]]
+    repeats: Mapping[str, tuple[str, ...]]
+
+
+@cache
+def language() -> Language:
+    """Return the language, read once."""
+    talk = _read("talk.json")
+    sorts = {name: _sort(name, given) for name, given in _read("sorts.json").items()}
+    acts = {tool: _act(tool, given, sorts) for tool, given in _read("acts.json").items()}
+    themes = tuple(
+        Theme(name, tuple(given["tools"]), tuple(given["anchors"]))
+        for name, given in _read("themes.json").items()
+    )
+    talks = tuple(
+        Talk(
+            _slots(given["slots"], sorts),
+            tuple(given["asks"]),
+            tuple(given["brief"]),
+            tuple(given["replies"]),
+        )
+        for given in talk["chats"]
+    )
+    openers = {name: tuple(texts) for name, texts in talk["openers"].items()}
+    return Language(sorts, acts, themes, talks, openers, talk["repeats"])
+
+
+def _read(name: str) -> Any:
+    return json.loads(files(__package__).joinpath(name).read_text(encoding="utf-8"))
+
+
+def _sort(name: str, given: Mapping[str, Any]) -> Sort:
+    pairs = [
+        value if isinstance(value, list) else [value, value] for value in given.get("values", ())
+    ]
+    return Sort(
+        name,
+        given.get("noun", ""),
+        given.get("which", ""),
+        given.get("say", "{}"),
+        tuple((words, value) for words, value in pairs),
+        tuple(given.get("that", ())),
+        tuple(given.get("start", ())),
+        tuple(given.get("vague", ())),
+        given.get("whole", False),
+        given.get("adverbial", False),
+    )
+
+
+def _act(tool: str, given: Mapping[str, Any], sorts: Mapping[str, Sort]) -> Act:
+    gives = given.get("gives")
+    return Act(
+        tool,
+        _slots(given["slots"], sorts),
+        tuple(given["asks"]),
+        tuple(given["do"]),
+        tuple(given["it"]),
+        given["told"],
+        given.get("list", ""),
+        given.get("item", ""),
+        None if gives is None else _gift(gives, sorts),
+        given.get("needs", ""),
+    )
+
+
+def _gift(given: Mapping[str, Any], sorts: Mapping[str, Sort]) -> Gift:
+    sort = sorts.get(given["sort"]) or Sort(given["sort"], given["noun"])
+    best = {words: (how, by) for words, (how, by) in given.get("best", {}).items()}
+    return Gift(sort, given["noun"], given["id"], best, given.get("owner", ""))
+
+
+def _slots(given: Mapping[str, str], sorts: Mapping[str, Sort]) -> tuple[Slot, ...]:
+    return tuple(_slot(key, text, sorts) for key, text in given.items())
+
+
+def _slot(key: str, text: str, sorts: Mapping[str, Sort]) -> Slot:
+    what, bare, which = [*text.split("|"), "", ""][:3]
+    sort_name, _, form = what.partition("*")
+    sort = sorts[sort_name]
+    return Slot(key, sort_name if "+" in key else key, sort, form, bare, which or sort.which)

@@ -1,0 +1,329 @@
+"""One attempt at a script of a mission: of each type in several shapes."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+from seal.benchmarks.mmtb.generation.grammar.acts import Act, Gift, Slot, Talk
+from seal.benchmarks.mmtb.generation.grammar.choices import Choices, feeds
+from seal.benchmarks.mmtb.generation.grammar.filling import Filling
+from seal.benchmarks.mmtb.generation.grammar.requests import worded
+from seal.benchmarks.mmtb.generation.grammar.script import FromCall, Planned, Script
+from seal.benchmarks.mmtb.generation.grammar.things import Thing, Things, values_of
+from seal.benchmarks.mmtb.generation.grammar.wording import filled, joined, preposition_of, tidy
+from seal.benchmarks.mmtb.generation.scenes import Scene
+from seal.core.errors import DataError
+
+_Spoken = TypeVar("_Spoken", Act, Talk)
+
+
+@dataclass(slots=True)
+class Draft:
+    """One attempt at a script."""
+
+    choices: Choices
+    filling: Filling
+    rng: random.Random
+
+    def script(self) -> Script | None:
+        """Return a script of the mission's type; None: what was drawn does not make one."""
+        kind = self._scene.assignment.kind
+        if kind == "chat":
+            return self._chat()
+        if kind == "clarify":
+            return self._clarify()
+        return self._single() if kind == "single" else self._multi()
+
+    def _single(self) -> Script | None:
+        if self._elliptic and self.rng.random() < 0.35:
+            again = self._again()
+            if again is not None:
+                return again
+        act = self._act(self.choices.acts(self.rng))
+        return None if act is None else self._calls([act], [(0,)], "")
+
+    def _multi(self) -> Script | None:
+        shapes = [self._parallel, self._alike, self._serial, self._mixed, self._serial, self._mixed]
+        return self.rng.choice(shapes)()
+
+    def _parallel(self) -> Script | None:
+        """Two or three acts at once."""
+        count = self.rng.choice([2, 2, 2, 3])
+        acts = self.rng.sample(
+            self.choices.acts(self.rng), min(count, len(self.choices.acts(self.rng)))
+        )
+        if len(acts) < 2 or any(feeds(a, b) for a in acts for b in acts):
+            return None
+        return self._calls(acts, [tuple(range(len(acts)))], "both")
+
+    def _alike(self) -> Script | None:
+        """One act about several things at once."""
+        act = self._act([act for act in self.choices.acts(self.rng) if self.choices.plurals(act)])
+        if act is None:
+            return None
+        slot = self.rng.choice(self.choices.plurals(act))
+        return self._calls([act], [(0,)], "", (0, slot, self.rng.choice([2, 2, 3])))
+
+    def _serial(self) -> Script | None:
+        """An act, then one or two with what it brings."""
+        chain = self.choices.chain(self.rng)
+        if chain is None:
+            return None
+        fresh = chain[1].tool not in self.choices.used()
+        third = [
+            c
+            for c in self.choices.acts(self.rng)
+            if fresh and c not in chain and feeds(chain[1], c)
+        ]
+        if third and self.rng.random() < 0.6:
+            return self._calls([*chain, self.rng.choice(third)], [(0,), (1,), (2,)], "then")
+        return self._calls(list(chain), [(0,), (1,)], "then")
+
+    def _mixed(self) -> Script | None:
+        """An act with another beside it and one after it, or several of one of the two."""
+        chain = self.choices.chain(self.rng)
+        if chain is None:
+            return None
+        first, second = chain
+        many = [slot for slot in self.choices.plurals(second) if slot.sort != _gift(first).sort]
+        roll = self.rng.random()
+        if _gift(first).sort.name == "email" and roll < 0.5:
+            owner = next(slot for slot in first.slots if slot.key == _gift(first).owner)
+            return self._calls([first, second], [(0,), (1,)], "then", (0, owner, 2))
+        if many and roll < 0.6:
+            return self._calls([first, second], [(0,), (1,)], "then", (1, self.rng.choice(many), 2))
+        beside = [
+            act
+            for act in self.choices.acts(self.rng)
+            if act not in chain and not any(feeds(act, o) or feeds(o, act) for o in chain)
+        ]
+        if not beside:
+            return None
+        return self._calls([self.rng.choice(beside), first, second], [(0, 1), (2,)], "then")
+
+    def _clarify(self) -> Script | None:
+        act = self._act([act for act in self.choices.acts(self.rng) if self.choices.askable(act)])
+        if act is None:
+            return None
+        askable = self.choices.askable(act)
+        count = 2 if len(askable) > 2 and self.rng.random() < 0.3 else 1
+        gone = self.rng.sample(askable, count)
+        phrases: dict[str, str] = {}
+        fills = self.filling.fill(act, phrases, {}, gone)
+        if fills is None or not self.filling.leans_enough():
+            return None
+        missing = []
+        for slot in gone:
+            thing = self._things.fresh(slot.sort, self.rng)
+            if thing is None:
+                return None
+            missing.append((slot, thing))
+            another = self._things.was_said(slot.sort.noun) and slot.sort.noun
+            article = f"another {slot.sort.noun}"
+            phrases[slot.name] = article if another and not slot.sort.whole else slot.bare
+        text = worded(self.rng, [(act, phrases)], "", self._elliptic, bare=True)
+        return self._finished(text, [Planned(act, fills)], [(0,)], tuple(missing), [act])
+
+    def _chat(self) -> Script | None:
+        if self._relation and self.rng.random() < 0.15:
+            return self._repeat()
+        talk = self._act([t for t in self.choices.language.talks if self.choices.is_near(t)])
+        if talk is None:
+            return self._repeat() if self._relation else None
+        phrases: dict[str, str] = {}
+        fills = self.filling.fill(talk, phrases, {}, ())
+        if fills is None or not self.filling.leans_enough():
+            return None
+        brief = self._elliptic and bool(talk.brief)
+        brief = brief and all(self.filling.last in mention.said for mention in self.filling.leaned)
+        said = {
+            slot.name: self._things.told(thing, spoken=True)
+            for slot in talk.slots
+            if isinstance(thing := fills[slot.key], Thing)
+        }
+        text = self.rng.choice(talk.brief) if brief else filled(self.rng.choice(talk.asks), phrases)
+        reply = filled(_capitals(self.rng.choice(talk.replies)), said)
+        if self._relation is None:
+            text = f"{self._opening([talk])} {text}".strip()
+        return Script(text, reply=reply, leaves_more=self.filling.leaves_more())
+
+    def _repeat(self) -> Script | None:
+        """What was said before is wanted again."""
+        relation = self._relation
+        past = self._scene.past
+        if relation == "memory":
+            text, reply = past[0].text, 'You wrote: "{}"'
+        else:
+            text, reply = str(past[-1].nodes[-1].observation), "In one line: {}"
+        first = " ".join(line.strip() for line in text.splitlines()[:2])
+        words = self.rng.choice(self.choices.language.repeats[relation or "implicit"])
+        return Script(words, reply=reply.format(first), leaves_more=self.filling.leaves_more())
+
+    def _again(self) -> Script | None:
+        """Ask for what was just asked for, of another thing."""
+        nodes = self._scene.past[-1].nodes
+        calls = [node for node in nodes if node.name in self.choices.language.acts]
+        if len(calls) != 1 or calls[0].name not in self._scene.tools:
+            return None
+        act = self.choices.language.acts[calls[0].name]
+        arguments = calls[0].arguments
+        slots = [slot for slot in act.slots if all(name in arguments for name in slot.parameters)]
+        changed = [slot for slot in slots if slot.sort.adverbial and "." not in slot.key]
+        if len(slots) < 2 or not changed:
+            return None
+        new = self.rng.choice(changed)
+        thing = self._things.fresh(new.sort, self.rng)
+        recent = {
+            str(m.thing.value): m for m in self._things.mentions if self.filling.last in m.said
+        }
+        fills: dict[str, Thing | FromCall] = {}
+        for slot in slots:
+            kept = _kept(self._things, slot, arguments)
+            if slot.key != new.key:
+                fills[slot.key] = kept
+                if str(kept.value) in recent:
+                    self.filling.leaned.append(recent[str(kept.value)])
+        if thing is None or not self.filling.leaned:
+            return None
+        fills[new.key] = thing
+        template = f"{{{preposition_of(act.it[0], new.name)} {new.name}}}"
+        frame = self.rng.choice(
+            ["And {}?", "What about {}?", "Same again, but {}.", "And {}, then?"]
+        )
+        text = frame.format(filled(template, {new.name: thing.words}))
+        return self._finished(text, [Planned(act, fills)], [(0,)], (), [act])
+
+    def _calls(
+        self,
+        acts: Sequence[Act],
+        rounds: Sequence[Sequence[int]],
+        bond: str,
+        plural: tuple[int, Slot, int] | None = None,
+    ) -> Script | None:
+        """Return a script of acts.
+
+        Args:
+            acts: In the order in which they are spoken of.
+            rounds: Positions of the acts that are done at once.
+            bond: `both`, `then`, or nothing, of one act alone.
+            plural: An act's position, and the slot of which it is about so many things.
+        """
+        planned: list[Planned] = []
+        places: list[list[int]] = []
+        spoken: list[tuple[Act, dict[str, str]]] = []
+        for number, act in enumerate(acts):
+            phrases: dict[str, str] = {}
+            given = self.filling.given_before(acts, number, rounds, places, phrases)
+            if given is None:
+                return None
+            many: list[Thing] = []
+            if plural is not None and plural[0] == number:
+                many = self.filling.several(plural[1], plural[2])
+                if not many:
+                    return None
+                phrases[plural[1].name] = joined([thing.words for thing in many])
+                given[plural[1].key] = many[0]
+            fills = self.filling.fill(act, phrases, given, ())
+            if fills is None:
+                return None
+            alike = [{**fills, plural[1].key: t} for t in many] if plural and many else [fills]
+            places.append([len(planned) + n for n in range(len(alike))])
+            planned += [Planned(act, one) for one in alike]
+            spoken.append((act, phrases))
+        if not self.filling.leans_enough():
+            return None
+        text = worded(self.rng, spoken, bond, self._elliptic)
+        made = [tuple(place for act in group for place in places[act]) for group in rounds]
+        return self._finished(text, planned, made, (), acts)
+
+    def _opening(self, acts: Sequence[Act | Talk]) -> str:
+        """Return how a person opens a conversation: with things that later missions may recall."""
+        nouns = {slot.sort.noun for act in acts for slot in act.slots}
+        sorts = [
+            self.choices.language.sorts[name]
+            for name in self.choices.theme.anchors
+            if self.choices.language.sorts[name].noun not in nouns and self.choices.is_useful(name)
+        ]
+        self.rng.shuffle(sorts)
+        said = []
+        for sort in sorts[:2]:
+            thing = self._things.fresh(sort, self.rng)
+            if thing is not None:
+                template = self.rng.choice(self.choices.language.openers[sort.name])
+                said.append(filled(template, {sort.name: thing.words}))
+        return " ".join(said)
+
+    def _finished(
+        self,
+        text: str,
+        planned: Sequence[Planned],
+        rounds: Sequence[tuple[int, ...]],
+        missing: tuple[tuple[Slot, Thing], ...],
+        acts: Sequence[Act],
+    ) -> Script | None:
+        if len(planned) == 1 and not missing and self._was_done(planned[0]):
+            return None
+        if self._relation is None:
+            text = f"{self._opening(acts)} {text}".strip()
+        return Script(
+            tidy(text), tuple(planned), tuple(rounds), missing, "", self.filling.leaves_more()
+        )
+
+    def _was_done(self, planned: Planned) -> bool:
+        """Tell whether an earlier mission made the very call."""
+        return any(
+            node.name == planned.act.tool
+            and all(
+                isinstance(fill := planned.fills.get(slot.key), Thing)
+                and fill.value in values_of(slot, node.arguments)
+                for slot in planned.act.slots
+                if all(name in node.arguments for name in slot.parameters)
+            )
+            for mission in self._scene.past
+            for node in mission.nodes
+        )
+
+    def _act(self, acts: Sequence[_Spoken]) -> _Spoken | None:
+        """Return one of some acts, one that can lean on what was said if it has to."""
+        if self._relation is not None:
+            acts = [act for act in acts if self.filling.can_lean(act)]
+        return self.rng.choice(acts) if acts else None
+
+    @property
+    def _relation(self) -> str | None:
+        return self._scene.assignment.relation
+
+    @property
+    def _elliptic(self) -> bool:
+        return self._relation == "ellipsis"
+
+    @property
+    def _scene(self) -> Scene:
+        return self.choices.scene
+
+    @property
+    def _things(self) -> Things:
+        return self.choices.things
+
+
+def _gift(act: Act) -> Gift:
+    if act.gives is None:
+        raise DataError(f"{act.tool} brings nothing that another act takes")
+    return act.gives
+
+
+def _kept(things: Things, slot: Slot, arguments: Mapping[str, object]) -> Thing:
+    return things.of_value(slot.sort, values_of(slot, arguments)[0])
+
+
+def _capitals(template: str) -> str:
+    """Return a template whose first placeholder gives a capital where it begins a sentence."""
+    for mark in ("", ". ", ": "):
+        start = template.find(f"{mark}{{") if mark else (0 if template.startswith("{") else -1)
+        if start >= 0 and mark != ": ":
+            at = start + len(mark) + 1
+            template = template[:at] + template[at].upper() + template[at + 1 :]
+    return template

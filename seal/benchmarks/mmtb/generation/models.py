@@ -1,0 +1,224 @@
+"""User, planner and agent played by a language model, or by one each.
+
+Prompts stand in `prompts/`. Each holds the role, what it may answer, today's date (but for a user
+who begins), the tools and what they require. The user is told what was said; planner and agent see
+calls and results too. A user who is asked answers completely three times of four, else vaguely; to
+a second question always completely.
+
+Source: "Multi-Mission Tool Bench" (2025), the framework of five roles.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Sequence
+from functools import cache
+from importlib.resources import files
+from string import Template
+from typing import Any
+
+import orjson
+
+from seal.benchmarks.mmtb.generation.decisions import MISSING, json_object
+from seal.benchmarks.mmtb.generation.rules import required
+from seal.benchmarks.mmtb.generation.scenes import Action, Exchange, Round, Scene
+from seal.core.canonical import derive_seed, digest
+from seal.core.errors import DataError
+from seal.core.plain import json_text
+from seal.core.protocols import Chat, Message
+from seal.core.types import JSON, Tool
+from seal.evaluation.missions.graph import PSEUDO
+
+TRIES = 3
+"""Answers of the model that a user's wordings are looked for in."""
+FEW, MANY = 3, 5
+"""Candidates: for missions of several calls and those that lean on others, and for the rest."""
+_VAGUE = 4
+"""One of so many first answers is vague."""
+_LANGUAGES = {"en": "English", "zh": "Chinese"}
+
+
+class ModelSpeakers:
+    """Speakers by a chat's models.
+
+    Args:
+        identity: What the models are, for the record.
+    """
+
+    def __init__(self, identity: dict[str, JSON]) -> None:
+        self.identity: dict[str, JSON] = {**identity, "prompts": _prompts_digest()}
+
+    def candidates(self, scene: Scene, chat: Chat) -> Sequence[str]:
+        """Return wordings of the mission, the first one drawn by the mission's seed.
+
+        None where no answer of the model in `TRIES` is the JSON object that was asked for.
+        """
+        count = _count(scene)
+        prompt = _prompt(
+            "user_request", scene, wish=_wish(scene), lean=_lean(scene, count), count=str(count)
+        )
+        told = f"The conversation so far:\n\n{_talk(scene)}" if scene.past else "Begin."
+        messages = [Message("system", prompt), Message("user", told)]
+        for _ in range(TRIES):
+            answer = chat.complete(messages, json_object=True).content
+            try:
+                found = _wordings(answer)
+            except DataError as error:
+                complaint = f"That cannot be used: {error}. Answer with the JSON object alone."
+                messages += [Message("assistant", answer), Message("user", complaint)]
+                continue
+            random.Random(scene.assignment.seed).shuffle(found)
+            return found
+        return []
+
+    def decide(self, scene: Scene, chat: Chat) -> str:
+        """Return the planner's decision as the model wrote it."""
+        told = [f"The conversation so far:\n\n{_talk(scene, calls=True)}"]
+        if scene.rejections:
+            told.append("Your last decisions were not accepted:")
+            told += [f"- {line}" for text in scene.rejections for line in text.splitlines()]
+            told.append("Decide anew, without a word about them.")
+        messages = [Message("system", _prompt("planner", scene)), Message("user", "\n".join(told))]
+        return chat.complete(messages, json_object=True).content
+
+    def ask(self, scene: Scene, action: Action, chat: Chat) -> str:
+        """Return the agent's question for what is missing."""
+        missing = action.arguments.get(MISSING)
+        named = ", ".join(map(str, missing)) if isinstance(missing, list) else "more"
+        prompt = _prompt("agent_ask", scene, missing=named, purpose=action.purpose or scene.request)
+        return _told(chat, prompt, _talk(scene, calls=True))
+
+    def answer(self, scene: Scene, question: str, chat: Chat) -> str:
+        """Return the user's answer to a question."""
+        asked = sum(isinstance(event, Exchange) for event in scene.events)
+        vague = asked == 1 and begins_vaguely(scene.assignment.seed)
+        manner = _phrases()["manner"]["vague" if vague else "complete"]
+        return _told(chat, _prompt("user_answer", scene, manner=manner), _talk(scene))
+
+    def reply(self, scene: Scene, chat: Chat) -> str:
+        """Return the agent's last text of the mission."""
+        called = any(isinstance(event, Round) for event in scene.events)
+        prompt = _prompt("agent_reply" if called else "agent_chat", scene)
+        return _told(chat, prompt, _talk(scene, calls=True))
+
+
+def begins_vaguely(seed: int) -> bool:
+    """Tell whether the user's first answer in the mission of a seed is vague: one of four is."""
+    return derive_seed(seed, "manner") % _VAGUE == 0
+
+
+def _told(chat: Chat, prompt: str, talk: str) -> str:
+    told = f"The conversation so far:\n\n{talk}"
+    return chat.complete([Message("system", prompt), Message("user", told)]).content
+
+
+def _count(scene: Scene) -> int:
+    return MANY if not scene.past and scene.assignment.kind != "multi" else FEW
+
+
+def _wish(scene: Scene) -> str:
+    phrases = _phrases()
+    structure = random.Random(scene.assignment.seed).choice(phrases["structures"])
+    return Template(phrases["types"][scene.assignment.kind]).substitute(structure=structure)
+
+
+def _lean(scene: Scene, count: int) -> str:
+    """Return how the requests lean on what was said, each in a way of its own where it can."""
+    relation = scene.assignment.relation
+    if relation is None:
+        return str(_phrases()["first"])
+    ways = list(_phrases()["relations"][relation])
+    random.Random(scene.assignment.seed).shuffle(ways)
+    lines = [f"{n}. {ways[(n - 1) % len(ways)]}" for n in range(1, count + 1)]
+    return "\n".join(["The requests go on from the conversation, one after the other so:", *lines])
+
+
+def _wordings(answer: str) -> list[str]:
+    """Return the texts of a model's JSON object.
+
+    Raises:
+        DataError: It is none, or holds no text.
+    """
+    values = json_object(answer).values()
+    found = [value.strip() for value in values if isinstance(value, str) and value.strip()]
+    if not found:
+        raise DataError("no value of it is a text")
+    return found
+
+
+def _prompt(name: str, scene: Scene, **parts: str) -> str:
+    """Return a role's prompt with what all roles know: the date and the tools."""
+    language = _LANGUAGES[scene.assignment.language]
+    text = Template(_text(f"{name}.txt")).substitute(language=language, **parts)
+    begins = name == "user_request" and not scene.past
+    known = [] if begins else [f"Today is {scene.assignment.date}."]
+    known.append("\n".join(["Tools:", *map(_described, scene.tools.values())]))
+    return "\n\n".join([text.strip(), *known])
+
+
+def _described(tool: Tool) -> str:
+    declared = tool.parameters.get("properties")
+    names = list(declared) if isinstance(declared, dict) else []
+    needed = required(tool)
+    optional = [name for name in names if name not in needed]
+    document = {
+        "name": tool.name,
+        "description": tool.description,
+        "parameters": tool.parameters,
+    }
+    summary = f"required: {', '.join(needed) or 'none'}; optional: {', '.join(optional) or 'none'}"
+    return f"- {json_text(document)}\n  {summary}"
+
+
+def _talk(scene: Scene, calls: bool = False) -> str:
+    """Return the conversation as text.
+
+    Args:
+        scene: Its missions, and what was said of the current one.
+        calls: Calls and their results too.
+    """
+    return "\n".join([*_past(scene, calls), *_present(scene, calls)])
+
+
+def _past(scene: Scene, calls: bool) -> Iterator[str]:
+    for mission in scene.past:
+        yield f"User: {mission.text}"
+        for node in mission.nodes if calls else ():
+            if node.name not in PSEUDO:
+                yield _called(node.name, node.arguments, node.observation)
+        for said in mission.said:
+            yield f"{'User' if said.by_user else 'Assistant'}: {said.text}"
+
+
+def _present(scene: Scene, calls: bool) -> Iterator[str]:
+    if scene.request:
+        yield f"User: {scene.request}"
+    for event in scene.events:
+        if isinstance(event, Exchange):
+            yield f"Assistant: {event.question}"
+            if event.answer:
+                yield f"User: {event.answer}"
+        elif calls:
+            for action, observation in zip(event.actions, event.observations, strict=True):
+                yield _called(action.name, action.arguments, observation)
+
+
+def _called(name: str, arguments: dict[str, JSON], result: JSON) -> str:
+    return f"[{name}({json_text(arguments)}) brought {json_text(result)}]"
+
+
+@cache
+def _text(name: str) -> str:
+    return (files(__package__) / "prompts" / name).read_text(encoding="utf-8")
+
+
+@cache
+def _phrases() -> dict[str, Any]:
+    phrases: dict[str, Any] = orjson.loads(_text("phrases.json"))
+    return phrases
+
+
+@cache
+def _prompts_digest() -> str:
+    folder = files(__package__) / "prompts"
+    return digest({item.name: item.read_text(encoding="utf-8") for item in folder.iterdir()})

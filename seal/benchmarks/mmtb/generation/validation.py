@@ -1,0 +1,182 @@
+"""Machine checks of a finished dialogue: what a set of missions is worth is decided here.
+
+- `unknown_tool`, `invalid_call`: a gold call names no tool of the pool or of the dialogue, or its
+  arguments do not fit the schema.
+- `cyclic_dependencies`: the gold is no partial order.
+- `another_observation`: the run's simulator answers a gold call otherwise, or not at all.
+- `unsolved`: the oracle, playing the whole dialogue in the replay, does not get 1.0 for a mission.
+- `nothing_missing`, `said_before`: a question asks for what the user had said.
+- `leans_on_nothing`: a mission that was to lean on earlier ones needs nothing of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from seal.agents import build_agent
+from seal.agents.autogen import play
+from seal.agents.conversation import Conversation, Services
+from seal.agents.teams import DIRECT, USER
+from seal.benchmarks.mmtb.generation.leaning import lacks, leans, said_of, told_before
+from seal.core.canonical import equal
+from seal.core.conditions import Asked
+from seal.core.errors import DataError, SimulatorError
+from seal.core.order import levels
+from seal.core.protocols import Simulator
+from seal.core.types import Goal, Plan, Task, Tool, ToolCall, Trajectory, Verdict
+from seal.core.validation import CallValidator
+from seal.environments.replay import Replay
+from seal.evaluation.mission_metrics import Missions
+from seal.models.oracle import Oracle
+from seal.simulator_cache.environments import SimulatedEnvironments
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """What is wrong with a dialogue."""
+
+    kind: str
+    """As the module's text names it."""
+    text: str
+    mission: int | None = None
+    """Position of the mission; None: the dialogue as a whole."""
+
+
+def faults(task: Task, tools: Mapping[str, Tool], simulator: Simulator) -> list[Fault]:
+    """Return what is wrong with one generated dialogue (`Validation.faults`)."""
+    return Validation(tools, simulator).faults(task)
+
+
+class Validation:
+    """Checks dialogues. Safe in threads where the simulator is.
+
+    Args:
+        tools: Of the pool, by id.
+        simulator: Answered the gold calls.
+    """
+
+    def __init__(self, tools: Mapping[str, Tool], simulator: Simulator) -> None:
+        self._tools = tools
+        self._validator = CallValidator(tools)
+        self._environments = SimulatedEnvironments(simulator, tools)
+
+    def faults(self, task: Task) -> list[Fault]:
+        """Return what is wrong with a generated dialogue; empty: it is valid.
+
+        Args:
+            task: As `seal.benchmarks.mmtb.tasks` makes it.
+
+        Raises:
+            InfrastructureError: The simulator's server or store failed, so that nothing is known.
+        """
+        found = [fault for n, goal in enumerate(task.goals) for fault in self._of_gold(n, goal)]
+        if found:
+            return found
+        for number, goal in enumerate(task.goals):
+            found += self._of_results(task, number, goal)
+            found += _of_words(task, number, self._tools)
+        return found or _unsolved(task, self._tools)
+
+    def _of_gold(self, number: int, goal: Goal) -> Iterator[Fault]:
+        """Yield what is wrong with the gold as it stands."""
+        milestones = _plan(goal).milestones
+        if not milestones:
+            yield Fault("empty_mission", "the mission has no gold step", number)
+        try:
+            levels([milestone.after for milestone in milestones])
+        except DataError as error:
+            yield Fault("cyclic_dependencies", str(error), number)
+        for called in _plan(goal).calls():
+            if called.tool not in self._tools or called.tool not in (goal.offered or ()):
+                yield Fault("unknown_tool", f"{called.tool} is not offered", number)
+        for position in range(len(milestones)):
+            call = _call(goal, position, self._tools)
+            wrong = None if call is None else self._validator.check(call)
+            if call is not None and wrong is not None:
+                yield Fault("invalid_call", f"{call.name}: {wrong.message}", number)
+
+    def _of_results(self, task: Task, number: int, goal: Goal) -> Iterator[Fault]:
+        """Yield the gold calls that the simulator answers otherwise."""
+        environment = self._environments.open(task, 0)
+        for position, milestone in enumerate(_plan(goal).milestones):
+            call = _call(goal, position, self._tools)
+            if call is None:
+                continue
+            try:
+                (result,) = environment.call([call])
+            except SimulatorError as error:
+                yield Fault("another_observation", f"{call.name}: {error}", number)
+                continue
+            if not equal(result.value, milestone.result):
+                text = f"{call.name} with {call.arguments} is answered otherwise"
+                yield Fault("another_observation", text, number)
+
+
+def played_by_oracle(task: Task, tools: Mapping[str, Tool]) -> Trajectory:
+    """Return the chat in which the oracle plays a dialogue, each mission after its own former ones.
+
+    Args:
+        task: The dialogue.
+        tools: Of the pool, by id.
+    """
+    oracle = Oracle().open(task, 0)
+    team = DIRECT.seat(USER, "scripted")
+    services = Services(
+        model=lambda role: oracle,
+        environment=Replay(task),
+        retrieve=lambda query, k: [],
+        judge=lambda role, model, goal, answer, steps: Verdict("unsure"),
+    )
+    goals = tuple(range(len(task.goals)))
+    chat = Conversation(
+        task,
+        0,
+        team,
+        {role: build_agent(agent) for role, agent in team.roles.items()},
+        services,
+        {n: [tools[own] for own in task.goals[n].offered or ()] for n in goals},
+        goals=goals,
+        history=task.history,
+    )
+    play(chat)
+    return chat.trajectory()
+
+
+def _plan(goal: Goal) -> Plan:
+    return goal.plans[0] if goal.plans else Plan()
+
+
+def _call(goal: Goal, position: int, tools: Mapping[str, Tool]) -> ToolCall | None:
+    """Return a gold step as a call, optional arguments and all; None: it is none."""
+    called = _plan(goal).milestones[position].condition
+    tool = tools.get(getattr(called, "tool", ""))
+    if tool is None:
+        return None
+    arguments = getattr(called, "arguments", None) or {}
+    values = {name: argument.values[0] for name, argument in arguments.items()}
+    return ToolCall(f"call_{position}", tool.name, values, tool=tool.id)
+
+
+def _of_words(task: Task, number: int, tools: Mapping[str, Tool]) -> Iterator[Fault]:
+    """Yield what a mission's words do not bear out."""
+    goal, said = task.goals[number], said_of(task, number)
+    if any(isinstance(milestone.condition, Asked) for milestone in _plan(goal).milestones):
+        if not lacks(goal, said, tools):
+            yield Fault("nothing_missing", "the request says all that is required", number)
+        for value in told_before(goal, said):
+            yield Fault("said_before", f"the user is asked for {value!r}, which was said", number)
+    relation = goal.labels.get("relation")
+    if relation and not leans(goal, said, relation == "memory"):
+        text = f"by {relation} it should lean on earlier missions, but it needs nothing of them"
+        yield Fault("leans_on_nothing", text, number)
+
+
+def _unsolved(task: Task, tools: Mapping[str, Tool]) -> list[Fault]:
+    trajectory = played_by_oracle(task, tools)
+    scores = Missions().score(task, trajectory, tools)
+    return [
+        Fault("unsolved", f"the oracle gets {score.value}: {score.reason}", score.goal)
+        for score in scores
+        if score.metric == "mission_accuracy" and score.value != 1.0
+    ]

@@ -1,0 +1,26 @@
+"""The small benchmark of related missions that ships: 256 dialogues of four, of our own making.
+
+Each sequence of the four mission types stands once. A grammar made them over the tools of the
+sample, and the simulator `template` their results; no model took part:
+
+    seal generate missions --tools sample --out POOL --name mmtb-sample
+
+Each dialogue passed the machine checks of `seal.benchmarks.mmtb.generation.validation`. Arguments are
+compared by the scorer `exact`: a request states every value as the call needs it, or refers to one
+that stands in an earlier text. Persons, companies and all results are invented.
+"""
+
+from __future__ import annotations
+
+from importlib.resources import files
+from pathlib import Path
+
+NAME = "mmtb-sample"
+
+
+def folder() -> Path:
+    """Return the pool folder, as `seal.benchmarks.load_pool` reads it."""
+    return Path(str(files(__name__)))
+
+
+__all__ = ["NAME", "folder"]

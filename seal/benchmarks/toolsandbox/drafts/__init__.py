@@ -1,0 +1,1 @@
+"""Milestones drafted from what was done, for a person to check."""

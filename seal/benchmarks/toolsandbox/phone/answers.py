@@ -1,0 +1,144 @@
+"""What the web says: recorded answers, or a simulator's."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from importlib.resources import files
+from pathlib import Path
+from typing import Any, Protocol
+
+import orjson
+
+from seal.core.canonical import canonical_json, digest
+from seal.core.errors import DataError
+from seal.core.protocols import Simulator
+from seal.core.types import JSON, Tool
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What a tool asks the web."""
+
+    tool: str
+    """Name of the tool."""
+    arguments: dict[str, JSON]
+    """Of the call, the phone's own place filled in."""
+    endpoint: str
+    params: dict[str, JSON]
+    """As they are sent to the endpoint."""
+
+
+class WebAnswers(Protocol):
+    """Answers the tools that ask the web; equal questions get equal answers within a chat."""
+
+    def answer(self, question: Question, read: Callable[[JSON], JSON]) -> JSON:
+        """Return what the tool makes of the web's answer.
+
+        Args:
+            question: What is asked.
+            read: An endpoint's raw answer, or None for none, to the tool's result.
+
+        Raises:
+            SimulatorError: A simulator gave no usable answer.
+            CacheMissError: Replay mode, nothing stored.
+        """
+        ...
+
+    def identity(self) -> JSON:
+        """Return what shapes the answers."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedWeb:
+    """Answers from a file: a JSON list of `{"endpoint", "params", "response"}`.
+
+    A record answers every question that has its params with these values, whatever other params it
+    has; of several the one with the most params, of these the first. Of what is not recorded the
+    web knows nothing: no place, no stock, no rate.
+    """
+
+    records: Mapping[str, Sequence[tuple[dict[str, JSON], JSON]]]
+    """Endpoint to params and response."""
+
+    def answer(self, question: Question, read: Callable[[JSON], JSON]) -> JSON:
+        """Return what the tool makes of the recorded answer."""
+        asked = question.params
+        fitting = [
+            (params, response)
+            for params, response in self.records.get(question.endpoint, ())
+            if all(name in asked and asked[name] == value for name, value in params.items())
+        ]
+        best = max(fitting, key=lambda record: len(record[0]), default=(None, None))
+        return read(best[1])
+
+    def identity(self) -> JSON:
+        """Return the digest of all records."""
+        return {"recorded": digest({name: list(map(list, r)) for name, r in self.records.items()})}
+
+
+def recorded_web(path: Path | None = None) -> RecordedWeb:
+    """Return the answers that a file holds; None: those that are shipped, which are invented.
+
+    Raises:
+        DataError: There is no such file, or it is not what it must be.
+    """
+    try:
+        if path is None:
+            text = (files("seal.benchmarks.toolsandbox.phone") / "web_answers.json").read_bytes()
+        else:
+            text = path.read_bytes()
+        given = orjson.loads(text)
+    except (OSError, orjson.JSONDecodeError) as error:
+        raise DataError(f"web answers {path}: {error}; {_EXPECTED}") from error
+    if not isinstance(given, list):
+        raise DataError(f"web answers {path}: got {type(given).__name__}; {_EXPECTED}")
+    records: dict[str, list[tuple[dict[str, JSON], JSON]]] = {}
+    for number, record in enumerate(given):
+        match record:
+            case {"endpoint": str(endpoint), "params": dict(params), "response": response}:
+                records.setdefault(endpoint, []).append((params, response))
+            case _:
+                raise DataError(f"web answers {path}, record {number}: {_EXPECTED}")
+    return RecordedWeb(records)
+
+
+_EXPECTED = 'expected a JSON list of {"endpoint": text, "params": object, "response": any}'
+
+
+@dataclass(frozen=True, slots=True)
+class SimulatedWeb:
+    """Answers of a simulator, which is shown the tool and its arguments, not the endpoint.
+
+    It keeps what it was told, so that a question that is asked again, as in another order of the
+    same calls, gets the same answer.
+    """
+
+    simulator: Simulator
+    documents: Mapping[str, Tool]
+    """Name of a tool to its document."""
+    told: dict[bytes, JSON] = field(default_factory=dict)
+    lock: Any = field(default_factory=threading.Lock)
+
+    def answer(self, question: Question, read: Callable[[JSON], JSON]) -> JSON:
+        """Return the simulator's answer as it is; its error is the connection's."""
+        key = canonical_json([question.tool, question.arguments])
+        with self.lock:
+            known = key in self.told
+        if not known:
+            document = self.documents[question.tool]
+            response = self.simulator.respond(document, question.arguments)
+            if response.error:
+                raise ConnectionError(response.error)
+            with self.lock:
+                self.told.setdefault(key, response.response)
+        return self.told[key]
+
+    def identity(self) -> JSON:
+        """Return the simulator's name."""
+        return {"simulator": self.simulator.identity}
+
+
+__all__ = ["Question", "RecordedWeb", "SimulatedWeb", "WebAnswers", "recorded_web"]

@@ -1,0 +1,158 @@
+"""The tools of the address book."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+
+from seal.benchmarks.toolsandbox.phone.device import PhoneWorld, check_phone_number
+from seal.benchmarks.toolsandbox.phone.filters import Filter, found
+from seal.core.types import JSON
+from seal.environments.functions import NOT_GIVEN, NotGiven, effects, unchecked
+from seal.environments.tables import DuplicateError, Row, like, moved, where, without
+
+
+def _adding(arguments: Mapping[str, JSON]) -> Iterator[Hashable]:
+    if arguments["is_self"]:
+        yield "self"
+
+
+def _modifying(arguments: Mapping[str, JSON]) -> Iterator[Hashable]:
+    yield "contact", arguments["person_id"]
+    if arguments["is_self"] is True:
+        yield "self"
+
+
+def _modified(arguments: Mapping[str, JSON]) -> Iterator[Hashable]:
+    if arguments["is_self"] is not NOT_GIVEN:
+        yield "self"
+
+
+def _one(arguments: Mapping[str, JSON]) -> Iterator[Hashable]:
+    yield "contact", arguments["person_id"]
+
+
+def _removed(arguments: Mapping[str, JSON]) -> Iterator[Hashable]:
+    yield from _one(arguments)
+    yield "self"
+
+
+@effects(checks=_adding, changes=_adding)
+def add_contact(
+    phone: PhoneWorld,
+    name: str,
+    phone_number: str,
+    relationship: str | None = None,
+    is_self: bool = False,
+) -> str:
+    """Put a new person into the address book.
+
+    Args:
+        name: Full name of the person.
+        phone_number: Number of the person with a leading + and country code.
+        relationship: What the person is to the owner of the phone, such as friend or boss.
+        is_self: True for the entry of the phone's owner, of which there is only one.
+
+    Returns:
+        The id of the new person.
+    """
+    check_phone_number(phone_number)
+    if is_self:
+        _refuse_second_self(phone.table("contacts"))
+    person_id = phone.new_id()
+    phone.add(
+        "contacts",
+        {
+            "person_id": person_id,
+            "name": name,
+            "phone_number": phone_number,
+            "relationship": relationship,
+            "is_self": is_self,
+        },
+    )
+    return person_id
+
+
+@effects(checks=_modifying, changes=_modified)
+def modify_contact(
+    phone: PhoneWorld,
+    person_id: str,
+    name: str | NotGiven = NOT_GIVEN,
+    phone_number: str | NotGiven = NOT_GIVEN,
+    relationship: str | NotGiven = NOT_GIVEN,
+    is_self: bool | NotGiven = NOT_GIVEN,
+) -> None:
+    """Change what the address book says about a person; what is left out stays as it is.
+
+    Args:
+        person_id: Id of the person.
+        name: New full name.
+        phone_number: New number with a leading + and country code.
+        relationship: New relationship to the owner of the phone.
+        is_self: Whether this is the entry of the phone's owner.
+    """
+    check_phone_number(phone_number)
+    fields = {
+        "name": name,
+        "phone_number": phone_number,
+        "relationship": relationship,
+        "is_self": is_self,
+    }
+    changes = {field: value for field, value in fields.items() if value is not NOT_GIVEN}
+    if not changes:
+        raise ValueError(f"nothing to change; give at least one of {', '.join(fields)}")
+    rows = phone.table("contacts")
+    if is_self is True:
+        _refuse_second_self([row for row in rows if row["person_id"] != person_id])
+    phone.put("contacts", moved(rows, "person_id", person_id, changes))
+
+
+@effects(checks=_one, changes=_removed)
+def remove_contact(phone: PhoneWorld, person_id: str) -> None:
+    """Delete a person from the address book.
+
+    Args:
+        person_id: Id of the person.
+    """
+    rows = phone.table("contacts")
+    phone.put("contacts", without(rows, lambda row: row["person_id"] == person_id))
+
+
+@unchecked
+@effects()
+def search_contacts(
+    phone: PhoneWorld,
+    person_id: str | NotGiven = NOT_GIVEN,
+    name: str | NotGiven = NOT_GIVEN,
+    phone_number: str | NotGiven = NOT_GIVEN,
+    relationship: str | NotGiven = NOT_GIVEN,
+    is_self: bool | NotGiven = NOT_GIVEN,
+) -> list[Row]:
+    """Find people in the address book who meet all given criteria, of which one is needed.
+
+    Args:
+        person_id: Id of the person.
+        name: Name of the person, or something like it.
+        phone_number: The person's number exactly as stored, with a leading + and country code.
+        relationship: Relationship to the owner of the phone, or something like it.
+        is_self: True finds the owner of the phone, False everybody else.
+
+    Returns:
+        The people found; an empty list where there are none.
+    """
+    check_phone_number(phone_number)
+    return found(
+        phone.table("contacts"),
+        Filter("person_id", person_id, where),
+        Filter("name", name, like),
+        Filter("phone_number", phone_number, where),
+        Filter("relationship", relationship, like),
+        Filter("is_self", is_self, where),
+    )
+
+
+def _refuse_second_self(rows: Sequence[Row]) -> None:
+    if any(row["is_self"] for row in rows):
+        raise DuplicateError("another entry is the phone's owner already; there can be only one")
+
+
+__all__ = ["add_contact", "modify_contact", "remove_contact", "search_contacts"]

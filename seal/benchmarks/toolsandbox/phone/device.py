@@ -1,0 +1,250 @@
+"""The phone itself: its tables, its services, and what every tool of it checks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import lru_cache
+from math import isfinite
+from typing import TYPE_CHECKING, Any
+
+from seal.core.errors import MissingExtraError, shortened
+from seal.core.moments import MOMENTS
+from seal.core.types import JSON, Tables
+from seal.environments.functions import NotGiven, WorldTool
+from seal.environments.opened import Circumstances, World
+from seal.environments.tables import Row
+
+if TYPE_CHECKING:
+    from seal.benchmarks.toolsandbox.phone.answers import WebAnswers
+
+Text = str | None
+Number = float | None
+
+COLUMNS: Mapping[str, Mapping[str, Any]] = {
+    "settings": {
+        "device_id": Text,
+        "cellular": bool,
+        "wifi": bool,
+        "location_service": bool,
+        "low_battery_mode": bool,
+        "latitude": Number,
+        "longitude": Number,
+    },
+    "contacts": {
+        "person_id": Text,
+        "name": Text,
+        "phone_number": Text,
+        "relationship": Text,
+        "is_self": bool | None,
+    },
+    "messages": {
+        "message_id": Text,
+        "sender_person_id": Text,
+        "sender_phone_number": Text,
+        "recipient_person_id": Text,
+        "recipient_phone_number": Text,
+        "content": Text,
+        "creation_timestamp": Number,
+    },
+    "reminders": {
+        "reminder_id": Text,
+        "content": Text,
+        "creation_timestamp": Number,
+        "reminder_timestamp": Number,
+        "latitude": Number,
+        "longitude": Number,
+    },
+}
+"""Table to column to type."""
+
+BEGINNING: Tables = {
+    "settings": [
+        {
+            "device_id": "phone",
+            "cellular": True,
+            "wifi": True,
+            "location_service": True,
+            "low_battery_mode": False,
+            "latitude": 41.9028,
+            "longitude": 12.4964,
+        }
+    ],
+    "contacts": [],
+    "messages": [],
+    "reminders": [],
+}
+"""The phone of a task that does not say how it begins: in Rome, all services on, empty."""
+
+SERVICES = ("cellular", "wifi", "location_service")
+"""Settings that the low battery mode turns off and keeps off."""
+SPOKEN = {"cellular": "Cellular service", "wifi": "Wifi", "location_service": "Location service"}
+
+LATITUDES = (-90.0, 90.0)
+LONGITUDES = (-180.0, 180.0)
+
+
+class PhoneWorld(World):
+    """A phone.
+
+    Args:
+        tools: By id.
+        given: How it begins, `settings` with one row.
+        web: Answers the tools that ask the web.
+    """
+
+    def __init__(
+        self, tools: Mapping[str, WorldTool], given: Circumstances, web: WebAnswers
+    ) -> None:
+        super().__init__(tools, given)
+        self.web = web
+        self.ended = False
+        """True where the user has ended the conversation."""
+
+    @property
+    def settings(self) -> Row:
+        """The settings; a copy."""
+        return dict(self.table("settings")[0])
+
+    def set(self, **changes: bool) -> None:
+        """Change settings."""
+        self.put("settings", [{**self.settings, **changes}])
+
+    def need_wifi(self) -> None:
+        """Make sure that the web can be reached.
+
+        Raises:
+            ConnectionError: Wifi is off.
+        """
+        if not self.settings["wifi"]:
+            raise ConnectionError("Wifi is not enabled")
+
+    def need_cellular(self) -> None:
+        """Make sure that messages can be sent.
+
+        Raises:
+            ConnectionError: Cellular service is off.
+        """
+        if not self.settings["cellular"]:
+            raise ConnectionError("Cellular service is not enabled")
+
+    def need_location(self) -> None:
+        """Make sure that the phone knows where it is.
+
+        Raises:
+            PermissionError: Location service is off.
+        """
+        if not self.settings["location_service"]:
+            raise PermissionError("Location service is not enabled")
+
+
+def check_range(name: str, value: float | NotGiven | None, bounds: tuple[float, float]) -> None:
+    """Make sure that a number, where there is one, lies between the bounds, both included.
+
+    Raises:
+        ValueError: It does not.
+    """
+    low, high = bounds
+    if isinstance(value, int | float) and not low <= value <= high:
+        raise ValueError(f"{name} must be between {low} and {high}, got {value}")
+
+
+def check_finite(name: str, value: float) -> None:
+    """Make sure that a number is one.
+
+    Raises:
+        ValueError: It is infinite or none.
+    """
+    if not isfinite(value):
+        raise ValueError(f"{name} must be a finite number, got {value}")
+
+
+def check_timestamp(name: str, value: float | NotGiven | None) -> None:
+    """Make sure that a time, where there is one, lies between 1980 and 2050.
+
+    Raises:
+        ValueError: It does not.
+    """
+    check_range(name, value, MOMENTS)
+
+
+def check_place(
+    latitude: float | NotGiven | None, longitude: float | NotGiven | None, suffix: str = ""
+) -> None:
+    """Make sure that coordinates, where there are some, are on earth.
+
+    Raises:
+        ValueError: One is not.
+    """
+    check_range(f"latitude{suffix}", latitude, LATITUDES)
+    check_range(f"longitude{suffix}", longitude, LONGITUDES)
+
+
+def check_beginning(tables: Tables) -> None:
+    """Make sure that a phone can be as its tables say.
+
+    Args:
+        tables: Of which the first column names the rows.
+
+    Raises:
+        ValueError: Two rows have one name (but for messages, of which ToolSandbox has two of one
+            name), a service is on in low battery mode, or a place is none on earth; the text names
+            table, row and column.
+    """
+    for table, rows in tables.items():
+        named: set[JSON] = set()
+        for number, row in enumerate(rows):
+            column = next(iter(row))
+            if table != "messages" and row[column] is not None and row[column] in named:
+                raise ValueError(f"{table}.{number}: {column} {row[column]!r} stands twice")
+            named.add(row[column])
+            try:
+                check_place(row.get("latitude"), row.get("longitude"))
+            except ValueError as error:
+                raise ValueError(f"{table}.{number}: {error}") from error
+            on = [service for service in SERVICES if row.get(service)]
+            if row.get("low_battery_mode") and on:
+                raise ValueError(
+                    f"{table}.{number}: low_battery_mode is true, which keeps "
+                    f"{', '.join(SERVICES)} off, and {', '.join(on)} is true; turn one of them off"
+                )
+
+
+def check_phone_number(number: Any) -> None:
+    """Make sure that a text, where there is one, reads as an international phone number.
+
+    Whether anybody has the number is not asked.
+
+    Raises:
+        TypeError: It is no text.
+        NumberParseException: It does not.
+        MissingExtraError: phonenumbers is not installed.
+    """
+    if isinstance(number, NotGiven):
+        return
+    if number is not None and not isinstance(number, str):
+        raise TypeError(f"a phone number is a text, got {shortened(number)}")
+    _parse(number)
+
+
+@lru_cache(1024)
+def _parse(number: Any) -> None:
+    """Parse a number; what raises is not kept."""
+    try:
+        import phonenumbers
+    except ImportError as error:
+        raise MissingExtraError("phonenumbers", "worlds") from error
+    phonenumbers.parse(number)
+
+
+__all__ = [
+    "BEGINNING",
+    "COLUMNS",
+    "SERVICES",
+    "PhoneWorld",
+    "check_beginning",
+    "check_finite",
+    "check_phone_number",
+    "check_place",
+    "check_range",
+    "check_timestamp",
+]

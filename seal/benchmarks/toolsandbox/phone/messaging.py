@@ -1,0 +1,95 @@
+"""The tools of text messages."""
+
+from __future__ import annotations
+
+from seal.benchmarks.toolsandbox.phone.device import PhoneWorld, check_phone_number, check_timestamp
+from seal.benchmarks.toolsandbox.phone.filters import (
+    Filter,
+    at_least,
+    at_most,
+    found,
+    somewhat_like,
+)
+from seal.environments.functions import NOT_GIVEN, NotGiven, effects
+from seal.environments.tables import DuplicateError, Row, where
+
+
+@effects(checks=("cellular", "self"))
+def send_message_with_phone_number(phone: PhoneWorld, phone_number: str, content: str) -> str:
+    """Send a text message to a phone number. Needs cellular service.
+
+    Args:
+        phone_number: Number of the recipient with a leading + and country code.
+        content: What the message says.
+
+    Returns:
+        The id of the message.
+    """
+    check_phone_number(phone_number)
+    phone.need_cellular()
+    contacts = phone.table("contacts")
+    owners = where(contacts, "is_self", True)
+    if len(owners) != 1:
+        raise DuplicateError(f"the address book has {len(owners)} owners of the phone, not one")
+    recipients = where(contacts, "phone_number", phone_number)
+    message_id = phone.new_id()
+    phone.add(
+        "messages",
+        {
+            "message_id": message_id,
+            "sender_person_id": owners[0]["person_id"],
+            "sender_phone_number": owners[0]["phone_number"],
+            "recipient_person_id": recipients[0]["person_id"] if recipients else None,
+            "recipient_phone_number": phone_number,
+            "content": content,
+            "creation_timestamp": phone.now,
+        },
+    )
+    return message_id
+
+
+@effects()
+def search_messages(
+    phone: PhoneWorld,
+    message_id: str | NotGiven = NOT_GIVEN,
+    sender_person_id: str | NotGiven = NOT_GIVEN,
+    sender_phone_number: str | NotGiven = NOT_GIVEN,
+    recipient_person_id: str | NotGiven = NOT_GIVEN,
+    recipient_phone_number: str | NotGiven = NOT_GIVEN,
+    content: str | NotGiven = NOT_GIVEN,
+    creation_timestamp_lowerbound: float | NotGiven = NOT_GIVEN,
+    creation_timestamp_upperbound: float | NotGiven = NOT_GIVEN,
+) -> list[Row]:
+    """Find text messages that meet all given criteria, of which one is needed.
+
+    Args:
+        message_id: Id of the message.
+        sender_person_id: Id of the person who sent it.
+        sender_phone_number: Number that it was sent from, with a leading + and country code.
+        recipient_person_id: Id of the person who got it.
+        recipient_phone_number: Number that it was sent to, with a leading + and country code.
+        content: What the message says, or something like it.
+        creation_timestamp_lowerbound: POSIX seconds of the earliest moment of sending.
+        creation_timestamp_upperbound: POSIX seconds of the latest moment of sending.
+
+    Returns:
+        The messages found; an empty list where there are none.
+    """
+    check_phone_number(sender_phone_number)
+    check_phone_number(recipient_phone_number)
+    check_timestamp("creation_timestamp_lowerbound", creation_timestamp_lowerbound)
+    check_timestamp("creation_timestamp_upperbound", creation_timestamp_upperbound)
+    return found(
+        phone.table("messages"),
+        Filter("message_id", message_id, where),
+        Filter("sender_person_id", sender_person_id, where),
+        Filter("sender_phone_number", sender_phone_number, where),
+        Filter("recipient_person_id", recipient_person_id, where),
+        Filter("recipient_phone_number", recipient_phone_number, where),
+        Filter("content", content, somewhat_like),
+        Filter("creation_timestamp", creation_timestamp_lowerbound, at_least),
+        Filter("creation_timestamp", creation_timestamp_upperbound, at_most),
+    )
+
+
+__all__ = ["search_messages", "send_message_with_phone_number"]

@@ -1,0 +1,17 @@
+"""The tool of the user."""
+
+from __future__ import annotations
+
+from seal.benchmarks.toolsandbox.phone.device import PhoneWorld
+from seal.environments.functions import effects
+
+
+@effects(checks=("ended",), changes=("ended",))
+def end_conversation(phone: PhoneWorld) -> None:
+    """End the conversation: everything was done, or nothing more can be."""
+    if phone.ended:
+        raise ValueError("the conversation has ended already")
+    phone.ended = True
+
+
+__all__ = ["end_conversation"]

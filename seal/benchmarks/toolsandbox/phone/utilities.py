@@ -1,0 +1,260 @@
+"""The tools that compute: times, units, distances and holidays."""
+
+from __future__ import annotations
+
+import re
+import threading
+from datetime import datetime, timedelta
+from functools import cache
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from seal.benchmarks.toolsandbox.phone.device import (
+    PhoneWorld,
+    check_finite,
+    check_place,
+    check_timestamp,
+)
+from seal.core.errors import MissingExtraError
+from seal.environments.functions import effects
+
+_HOLIDAY_LIKENESS = 90.0
+"""A holiday's name must be more like what is looked for, in [0, 100]."""
+_LONGEST_UNIT = 60
+"""Characters of a unit's name."""
+_POWER = re.compile(
+    r"(?<=[^\W\d⁰¹²³⁴-⁹])\s*(?:(?:\*\*|\^)\s*-?\d{1,2}(?![\w.])|⁻?[⁰¹²³⁴-⁹](?![⁰¹²³⁴-⁹]))"
+)
+"""A small power of a name, such as `**2` of `meter**2`."""
+_RAISES = re.compile(r"\*\*|\^|[⁰¹²³⁴-⁹]")
+_UNITS = threading.Lock()
+"""Pint's registry learns names while it converts."""
+
+
+@effects()
+def get_current_timestamp(phone: PhoneWorld) -> float:
+    """Tell what time it is.
+
+    Returns:
+        POSIX seconds.
+    """
+    return phone.now
+
+
+@effects()
+def timestamp_to_datetime_info(phone: PhoneWorld, timestamp: float) -> dict[str, int]:
+    """Tell the local date and time of a moment.
+
+    Args:
+        timestamp: POSIX seconds.
+
+    Returns:
+        Year, month, day, hour, minute, second, and isoweekday from 1 (Monday) to 7.
+    """
+    check_timestamp("timestamp", timestamp)
+    local = phone.clock.local(timestamp)
+    parts = ("year", "month", "day", "hour", "minute", "second")
+    return {**{part: getattr(local, part) for part in parts}, "isoweekday": local.isoweekday()}
+
+
+@effects()
+def datetime_info_to_timestamp(
+    phone: PhoneWorld, year: int, month: int, day: int, hour: int, minute: int, second: int
+) -> float:
+    """Tell the moment of a local date and time.
+
+    Args:
+        year: Such as 2025.
+        month: From 1 to 12.
+        day: From 1.
+        hour: From 0 to 23.
+        minute: From 0 to 59.
+        second: From 0 to 59.
+
+    Returns:
+        POSIX seconds.
+    """
+    zone = ZoneInfo(phone.clock.zone)
+    try:
+        return datetime(year, month, day, hour, minute, second, tzinfo=zone).timestamp()
+    except OverflowError as error:
+        raise ValueError("a part of the date is far beyond any calendar") from error
+
+
+@effects()
+def shift_timestamp(
+    phone: PhoneWorld,
+    timestamp: float,
+    weeks: int = 0,
+    days: int = 0,
+    hours: int = 0,
+    minutes: int = 0,
+    seconds: int = 0,
+) -> float:
+    """Tell the moment that lies so much later than another, by the local clock on the wall.
+
+    Args:
+        timestamp: POSIX seconds.
+        weeks: Weeks later; negative: earlier.
+        days: Days later.
+        hours: Hours later.
+        minutes: Minutes later.
+        seconds: Seconds later.
+
+    Returns:
+        POSIX seconds.
+    """
+    check_timestamp("timestamp", timestamp)
+    try:
+        shift = timedelta(weeks=weeks, days=days, hours=hours, minutes=minutes, seconds=seconds)
+        return (phone.clock.local(timestamp) + shift).timestamp()
+    except (OverflowError, ValueError) as error:
+        raise OverflowError("the shift leads beyond the years 1 to 9999") from error
+
+
+@effects()
+def timestamp_diff(phone: PhoneWorld, timestamp_0: float, timestamp_1: float) -> dict[str, int]:
+    """Tell how long it is from one moment to another, by the local clock on the wall.
+
+    Args:
+        timestamp_0: POSIX seconds of the one.
+        timestamp_1: POSIX seconds of the other.
+
+    Returns:
+        Days, negative where the other is earlier, and seconds from 0 to 86399 to be added.
+    """
+    check_timestamp("timestamp_0", timestamp_0)
+    check_timestamp("timestamp_1", timestamp_1)
+    gone = phone.clock.local(timestamp_1) - phone.clock.local(timestamp_0)
+    return {"days": gone.days, "seconds": gone.seconds}
+
+
+@effects()
+def seconds_to_hours_minutes_seconds(phone: PhoneWorld, seconds: float) -> dict[str, int]:
+    """Split seconds into hours, minutes and seconds.
+
+    Args:
+        seconds: How many.
+
+    Returns:
+        Hour, minute and second.
+    """
+    # As ToolSandbox: the local time of day of these POSIX seconds, which is the length of time
+    # only in UTC and below 24 hours.
+    check_finite("seconds", seconds)
+    try:
+        local = phone.clock.local(seconds)
+    except (ValueError, OverflowError, OSError) as error:
+        raise ValueError(f"seconds leads beyond the years 1 to 9999, got {seconds}") from error
+    return {"hour": local.hour, "minute": local.minute, "second": local.second}
+
+
+@effects()
+def unit_conversion(phone: PhoneWorld, amount: float, from_unit: str, to_unit: str) -> float:
+    """Convert an amount into another unit.
+
+    Args:
+        amount: How much.
+        from_unit: Unit that it is in, such as mile or celsius.
+        to_unit: Unit that is wanted.
+
+    Returns:
+        The amount in the wanted unit.
+    """
+    check_finite("amount", amount)
+    for name, unit in (("from_unit", from_unit), ("to_unit", to_unit)):
+        # Pint computes what stands in a unit's name: 9**9**9 would take for ever.
+        if len(unit) > _LONGEST_UNIT or _RAISES.search(_POWER.sub("", unit)):
+            raise ValueError(f"{name} is no name of a unit: {unit[:_LONGEST_UNIT]!r}")
+    registry, unknown = _units()
+    with _UNITS:
+        try:
+            converted = float(registry.Quantity(amount, from_unit).to(to_unit).magnitude)
+        except unknown:
+            lower = from_unit.lower(), to_unit.lower()
+            converted = float(registry.Quantity(amount, lower[0]).to(lower[1]).magnitude)
+    check_finite("the amount in the wanted unit", converted)
+    return converted
+
+
+@effects()
+def calculate_lat_lon_distance(
+    phone: PhoneWorld,
+    latitude_0: float,
+    longitude_0: float,
+    latitude_1: float,
+    longitude_1: float,
+) -> float:
+    """Tell how far two places are from each other.
+
+    Args:
+        latitude_0: Latitude in degrees of the one.
+        longitude_0: Longitude in degrees of the one.
+        latitude_1: Latitude in degrees of the other.
+        longitude_1: Longitude in degrees of the other.
+
+    Returns:
+        Kilometres along the surface of the earth.
+    """
+    check_place(latitude_0, longitude_0, "_0")
+    check_place(latitude_1, longitude_1, "_1")
+    try:
+        from geopy.distance import geodesic
+    except ImportError as error:
+        raise MissingExtraError("geopy", "worlds") from error
+    return float(geodesic((latitude_0, longitude_0), (latitude_1, longitude_1)).km)
+
+
+@effects(checks=("wifi",))
+def search_holiday(phone: PhoneWorld, holiday_name: str, year: int | None = None) -> float | None:
+    """Find the date of a holiday of the United States. Needs wifi.
+
+    Args:
+        holiday_name: Its name, or a part of it.
+        year: Of which year; this year where it is left out.
+
+    Returns:
+        POSIX seconds of the midnight that it begins with; null where there is no such holiday.
+    """
+    phone.need_wifi()
+    from rapidfuzz import fuzz, utils
+
+    try:
+        from holidays import country_holidays
+    except ImportError as error:
+        raise MissingExtraError("holidays", "worlds") from error
+    wanted = phone.clock.local(phone.now).year if year is None else year
+    likest = max(
+        (
+            (fuzz.partial_ratio(holiday_name, name, processor=utils.default_process), day, name)
+            for day, name in country_holidays("US", years=wanted).items()
+        ),
+        default=None,
+    )
+    if likest is None or likest[0] <= _HOLIDAY_LIKENESS:
+        return None
+    day, zone = likest[1], ZoneInfo(phone.clock.zone)
+    return datetime(day.year, day.month, day.day, tzinfo=zone).timestamp()
+
+
+@cache
+def _units() -> tuple[Any, type[Exception]]:
+    """Return Pint's units, and the error of a unit that it does not know."""
+    try:
+        import pint
+    except ImportError as error:
+        raise MissingExtraError("pint", "worlds") from error
+    return pint.UnitRegistry(), pint.UndefinedUnitError
+
+
+__all__ = [
+    "calculate_lat_lon_distance",
+    "datetime_info_to_timestamp",
+    "get_current_timestamp",
+    "search_holiday",
+    "seconds_to_hours_minutes_seconds",
+    "shift_timestamp",
+    "timestamp_diff",
+    "timestamp_to_datetime_info",
+    "unit_conversion",
+]

@@ -1,0 +1,188 @@
+"""Whether what is written of cells and arguments can ever be met: by their names and types."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from types import NoneType
+from typing import Any, get_args
+
+from seal.core.conditions import Column
+from seal.core.errors import DataError, UnknownNameError, shortened
+from seal.core.types import JSON, Tool, ToolCall
+from seal.core.validation import CallValidator
+from seal.environments.functions import fits
+
+Types = Mapping[str, Any]
+"""Column to its type, as `Worlds.columns` has it; without any, nothing is known of the table."""
+
+_EXACT = Column()
+_COMPARED: Mapping[str, type] = {"close": float, "contains": str, "rouge_l": str}
+"""Measure to what it compares."""
+_SPOKEN = {
+    str: "a text",
+    bool: "true or false",
+    int: "a whole number",
+    float: "a number",
+    NoneType: "null",
+}
+
+
+def check_begun(rows: Iterable[Mapping[str, JSON]], types: Types, place: str) -> None:
+    """Make sure that a table can begin with these rows.
+
+    Raises:
+        DataError: A column is unknown, a cell is of another type, or one is left out that cannot be
+            null, in this order; the text names the place, what was expected and the repair.
+    """
+    for number, row in enumerate(rows):
+        check_cells(row, types, f"{place}.{number}")
+        for name, kind in types.items():
+            if name not in row and not is_of(None, kind):
+                raise DataError(
+                    f"{place}.{number}: the column {name!r} is left out; expected "
+                    f"{spoken_type(kind)}"
+                )
+
+
+def check_cells(row: Mapping[str, JSON], types: Types, place: str) -> None:
+    """Make sure that a table has the columns of a row, and that its cells are of their types.
+
+    Raises:
+        DataError: As of `check_begun`.
+    """
+    for name, value in row.items():
+        kind = _type_of(name, types, place)
+        if not is_of(value, kind):
+            raise DataError(
+                f"{place}.{name}: expected {spoken_type(kind)}, got {shortened(value)}; mend it"
+            )
+
+
+def check_wanted(
+    row: Mapping[str, JSON], types: Types, columns: Mapping[str, Column], place: str
+) -> None:
+    """Make sure that a row of a table can be like a wanted one.
+
+    Args:
+        row: The wanted cells.
+        types: Of the table.
+        columns: How its columns are measured; others exactly.
+        place: Of the row.
+
+    Raises:
+        DataError: A column is unknown, or no cell of its type can be like the wanted one.
+    """
+    for name, value in row.items():
+        kind, measure = _type_of(name, types, place), columns.get(name, _EXACT).measure
+        if measure == "exact" and not is_of(value, kind):
+            raise DataError(
+                f"{place}.{name}: expected {spoken_type(kind)}, got {shortened(value)}; no cell "
+                "is ever so; write what it holds"
+            )
+        compared = _COMPARED.get(measure)
+        if compared is None or value is None:
+            continue
+        if not is_of(value, compared):
+            raise DataError(
+                f"{place}.{name}: {measure} compares {spoken_type(compared)}, got "
+                f"{shortened(value)}; mend it, or measure it exactly"
+            )
+        if not is_of(compared(), kind):
+            raise DataError(
+                f"{place}.{name}: {measure} compares {spoken_type(compared)}, and the column is "
+                f"{spoken_type(kind)}; measure it exactly, or by any"
+            )
+
+
+def check_measured(columns: Iterable[str], types: Types, place: str) -> None:
+    """Make sure that a table has the columns for which a measure is given.
+
+    Raises:
+        DataError: It has no such column.
+    """
+    for name in columns:
+        _type_of(name, types, place)
+
+
+class Arguments:
+    """What tools take: names and values of arguments.
+
+    Args:
+        documents: The tools.
+    """
+
+    def __init__(self, documents: Iterable[Tool]) -> None:
+        self._tools = {tool.id: tool for tool in documents}
+        # What is asked of a call names some of its arguments; none of them is required.
+        lenient = {
+            name: replace(tool, parameters={**tool.parameters, "required": []})
+            for name, tool in self._tools.items()
+        }
+        self._validator = CallValidator(lenient)
+
+    def check(self, tool: str, arguments: Mapping[str, JSON], place: str) -> None:
+        """Make sure that a tool takes some arguments; null stands for any value's absence.
+
+        Args:
+            tool: Its id; of one that is not known, nothing is checked.
+            arguments: Those that are asked for.
+            place: For the message.
+
+        Raises:
+            DataError: The tool has no such argument, or takes no such value; the text names it.
+        """
+        self.check_names([tool], arguments, place)
+        if tool in self._tools:
+            given = {name: value for name, value in arguments.items() if value is not None}
+            name = self._tools[tool].name
+            wrong = self._validator.check(ToolCall("", name, given, tool=tool))
+            if wrong is not None:
+                raise DataError(f"{place}.{name}.{wrong.name}: {wrong.message}")
+
+    def check_names(self, tools: Sequence[str], arguments: Iterable[str], place: str) -> None:
+        """Make sure that arguments of these names are of one of some tools.
+
+        Args:
+            tools: Their ids; where one is not known, or takes any argument, nothing is checked.
+            arguments: Names.
+            place: For the message.
+
+        Raises:
+            DataError: None of the tools has an argument of a name; the text lists those they have.
+        """
+        documents = [self._tools.get(tool) for tool in tools]
+        named = [tool for tool in documents if tool is not None and not _takes_any(tool)]
+        if len(named) < len(tools):
+            return
+        known = {name for tool in named for name in tool.parameters.get("properties", {})}
+        for name in arguments:
+            if name not in known:
+                kind = f"argument of {' or '.join(tool.name for tool in named)}"
+                raise DataError(f"{place}: {UnknownNameError(kind, name, known)}")
+
+
+def _takes_any(tool: Tool) -> bool:
+    return bool(tool.parameters.get("additionalProperties"))
+
+
+def is_of(value: JSON, kind: Any) -> bool:
+    """Tell whether a JSON value is of a type; true and false are no numbers."""
+    if isinstance(value, bool) and not {bool, Any} & set(_choices(kind)):
+        return False
+    return fits(value, kind)
+
+
+def spoken_type(kind: Any) -> str:
+    """Return a type in words, such as `a number or null`."""
+    return " or ".join(_SPOKEN.get(choice, str(choice)) for choice in _choices(kind))
+
+
+def _choices(kind: Any) -> Iterator[Any]:
+    yield from get_args(kind) or (NoneType if kind is None else kind,)
+
+
+def _type_of(name: str, types: Types, place: str) -> Any:
+    if types and name not in types:
+        raise DataError(f"{place}: {UnknownNameError('column', name, types)}")
+    return types.get(name, Any)

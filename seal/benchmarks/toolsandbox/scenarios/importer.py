@@ -1,0 +1,362 @@
+"""Authored scenarios as tasks, each proved by its own sequences before it is written."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from seal.agents.briefs import check_facts
+from seal.agents.scripted_user import scripted_answer
+from seal.benchmarks.toolsandbox.scenarios.beginnings import UTC, clock_fields, tables_of
+from seal.benchmarks.toolsandbox.scenarios.files import (
+    CATEGORIES,
+    Authored,
+    BaseWorld,
+    Move,
+    Scenario,
+    read_authored,
+)
+from seal.benchmarks.toolsandbox.scenarios.fitting import Arguments
+from seal.benchmarks.toolsandbox.scenarios.notation import Names, place_of, plan_of
+from seal.benchmarks.toolsandbox.scenarios.sequences import play_sequence
+from seal.core.conditions.parties import USER
+from seal.core.errors import DataError, UnknownNameError, shortened
+from seal.core.protocols import Eventful
+from seal.core.types import END_CONVERSATION, JSON, Goal, Plan, Step, Stop, Task, Tool, Trajectory
+from seal.environments.world import Worlds, WorldSetup, build_worlds
+from seal.evaluation.milestones.faults import Fault, unmet
+from seal.evaluation.milestones.guardrails import parts, under
+from seal.evaluation.milestones.plans import WHOLLY, PlanResult, measure_plan
+from seal.evaluation.milestones.view import view
+from seal.pools.augment.augmentations import UNCHANGED
+from seal.pools.augment.pools import GIVEN, TAG
+from seal.pools.importer import Notes, Recorded, Web
+from seal.pools.reading.web import web_answers
+
+BENCHMARK = "scenarios"
+WRONG = "wrong"
+"""Name of the recording that holds the wrong sequences, the n-th of each task as its n-th trial."""
+MAX_MESSAGES = 30
+
+_PERSONA: Mapping[str, type | tuple[type, ...]] = {
+    "goal": str,
+    "boundary": str,
+    "facts": dict,
+    "then": (str, list),
+    "replies": list,
+    "demonstration": list,
+}
+_OF_THE_USER = END_CONVERSATION.rpartition("/")[2]
+
+
+def import_scenarios(
+    source: Path,
+    notes: Notes,
+    *,
+    benchmark: str = BENCHMARK,
+    web: str | None = None,
+    allow_code: Collection[str] = (),
+) -> Iterator[Tool | Task | Recorded | Web]:
+    """Yield the tools of the worlds, the scenarios as tasks, and their wrong sequences as recorded.
+
+    Args:
+        source: A file, or a folder of files, as `seal.benchmarks.toolsandbox.scenarios` says.
+        notes: Gets the counts.
+        benchmark: Name of what the tasks are of.
+        web: File of what the web answers, which comes along and is what a run is given too; None:
+            what is shipped.
+        allow_code: Modules whose worlds a scenario may name by a dotted path.
+
+    Raises:
+        DataError: A file is malformed, a scenario cannot be, its gold sequence does not score 1, or
+            a wrong one does; the text names file, scenario, field and repair.
+        UnknownNameError: There is no world of a kind.
+        MissingExtraError: A tool needs a library that is not installed.
+    """
+    authored = read_authored(source)
+    worlds = _kinds(web, allow_code)
+    compiled = [_compile(scenario, authored, worlds, benchmark) for scenario in authored.scenarios]
+    kinds = sorted({task.world for task, _ in compiled})
+    documents = {tool.id: tool for kind in kinds for tool in worlds(kind).worlds.documents()}
+    yield from (tool for tool in documents.values() if tool.name != _OF_THE_USER)
+    counts: Counter[str] = Counter()
+    for scenario, (task, wrong) in zip(authored.scenarios, compiled, strict=True):
+        notes.remarks += (f"{scenario.place}: {text}" for text in _unheard(scenario, task))
+        yield task
+        yield from (Recorded(WRONG, trajectory) for trajectory in wrong)
+        counts.update(wrong=len(wrong), **{tag: int(task.tags[tag]) for tag in CATEGORIES})
+    notes.facts["counts"] = dict(sorted(counts.items()))
+    if web is not None:
+        yield from web_answers(Path(web), notes)
+
+
+@dataclass(frozen=True, slots=True)
+class _Kind:
+    """A kind of world, built."""
+
+    worlds: Worlds
+    arguments: Arguments
+    """What its tools take."""
+
+
+def _kinds(web: str | None, allow_code: Collection[str]) -> Callable[[str], _Kind]:
+    """Return what gives the worlds of a kind, built once."""
+    options = {} if web is None else {"web": web}
+    setup = WorldSetup(options=options, allow_code=allow_code)
+
+    @cache
+    def of(kind: str) -> _Kind:
+        built = build_worlds(kind, setup, "kind")
+        if not isinstance(built, Worlds):
+            raise DataError(
+                f"kind: the world {kind!r} does not tell its tools and tables; expected a `Worlds`"
+            )
+        return _Kind(built, Arguments(built.documents()))
+
+    return of
+
+
+def _compile(
+    scenario: Scenario, authored: Authored, worlds: Callable[[str], _Kind], benchmark: str
+) -> tuple[Task, list[Trajectory]]:
+    try:
+        if scenario.world not in authored.worlds:
+            raise DataError(f"world: {UnknownNameError('world', scenario.world, authored.worlds)}")
+        base = authored.worlds[scenario.world]
+        try:
+            kind = worlds(base.kind)
+        except UnknownNameError as error:
+            raise DataError(f"world: {base.place}: kind: {error}") from error
+        return _Compiler(scenario, base, kind.worlds, kind.arguments, benchmark).compiled()
+    except DataError as error:
+        raise DataError(f"{scenario.place}: {error}") from error
+
+
+@dataclass(frozen=True, slots=True)
+class _Compiler:
+    """Compiles one scenario."""
+
+    scenario: Scenario
+    base: BaseWorld
+    world: Worlds
+    arguments: Arguments
+    benchmark: str
+
+    def compiled(self) -> tuple[Task, list[Trajectory]]:
+        """Return the task, and its wrong sequences as trajectories.
+
+        Raises:
+            DataError: The text begins with the field.
+        """
+        task = self._task()
+        self._check_events(task)
+        self._check_gold()
+        gold = self._played(task, self.scenario.gold, "gold")
+        result = _measured(task, gold)
+        if result.similarity < WHOLLY:
+            raise DataError(f"gold: {_shortfall(self.scenario, task, gold, result)}")
+        wrong = []
+        for number, one in enumerate(self.scenario.wrong):
+            steps = self._played(task, one.steps, f"wrong.{number}.steps")
+            if _measured(task, steps).similarity >= WHOLLY:
+                raise DataError(
+                    f"wrong.{number}: it scores 1 like the gold; add the milestone, minefield or "
+                    f"guarded table that it fails ({one.why})"
+                )
+            wrong.append(_trajectory(task, number, steps, {"why": one.why}))
+        reference = tuple(replace(step, state=None) for step in gold)
+        called = dict.fromkeys(s.call.tool for s in gold if s.call is not None and s.call.tool)
+        goal = replace(task.goals[0], reference=reference, relevant=tuple(called))
+        return replace(task, goals=(goal,)), wrong
+
+    def _task(self) -> Task:
+        scenario, clock = self.scenario, clock_fields(self.scenario, self.base)
+        zone = ZoneInfo(str(clock.get("zone", UTC)))
+        offered = self._ids(scenario.tools, "tools")
+        withheld = self._ids(scenario.withheld, "withheld")
+        columns = {table: self.world.columns.get(table, {}) for table in self.world.tables}
+        plan = plan_of(scenario, Names(self._tools(), columns, zone, self.arguments))
+        task = Task(
+            scenario.id,
+            self.benchmark,
+            (Goal(scenario.request, (plan,), offered=tuple(offered)),),
+            tables_of(scenario, self.base, zone, self.world.columns),
+            persona=_persona(scenario, self.base),
+            tags={
+                **{tag: tag in scenario.categories for tag in CATEGORIES},
+                TAG: UNCHANGED,
+                "group": scenario.id,
+            },
+            metadata={
+                "match": "clean",
+                "clock": clock,
+                "max_messages": MAX_MESSAGES,
+                "base": scenario.id,
+                GIVEN: {"allow": offered, "deny": withheld},
+            },
+            world=self.base.kind,
+        )
+        self.world.check(task)
+        return replace(task, initial_state=self.world.beginning(task))
+
+    def _check_events(self, task: Task) -> None:
+        """Make sure that something can happen by itself where a node waits for it."""
+        if isinstance(self.world.open(task, 0), Eventful):
+            return
+        fields = {"milestones": self.scenario.milestones, "minefields": self.scenario.minefields}
+        for name, nodes in fields.items():
+            for number, node in enumerate(nodes):
+                if node.happens is not None:
+                    raise DataError(
+                        f"{place_of(nodes, name, number)}: happens: the world {self.base.kind!r} "
+                        "has no events; play in one that has, such as phone_with_timers"
+                    )
+
+    def _check_gold(self) -> None:
+        """Make sure that the gold calls name no argument that there is not.
+
+        A wrong sequence may: so may a model.
+        """
+        for number, move in enumerate(self.scenario.gold):
+            for call in move.do if isinstance(move.do, list) else [move.do or {}]:
+                for name, arguments in call.items():
+                    tool = self._tools().get(name, "")
+                    self.arguments.check_names([tool], arguments, f"gold.{number}.do")
+
+    def _tools(self) -> dict[str, str]:
+        """Return the name of each tool of the agent to its id."""
+        named = {tool.name: tool.id for tool in self.world.documents()}
+        named.pop(_OF_THE_USER, None)
+        return named
+
+    def _ids(self, names: Sequence[str], field: str) -> list[str]:
+        known = self._tools()
+        for name in names:
+            if name not in known:
+                raise DataError(f"{field}: {UnknownNameError('tool of the world', name, known)}")
+            if names.count(name) > 1:
+                raise DataError(f"{field}: {name!r} stands {names.count(name)} times; name it once")
+        return [known[name] for name in names]
+
+    def _played(self, task: Task, moves: Sequence[Move], field: str) -> tuple[Step, ...]:
+        offered = {name: self._tools()[name] for name in self.scenario.tools}
+        try:
+            world = self.world.open(task, 0, list(offered))
+            return play_sequence(self.scenario.request, moves, world, offered)
+        except DataError as error:
+            raise DataError(f"{field}.{error}") from error
+
+
+def _persona(scenario: Scenario, base: BaseWorld) -> dict[str, Any]:
+    for name, value in scenario.persona.items():
+        if name not in _PERSONA:
+            raise DataError(f"persona: {UnknownNameError('part of a persona', name, _PERSONA)}")
+        if not isinstance(value, _PERSONA[name]):
+            raise DataError(f"persona.{name}: got {shortened(value)}; see seal.agents.briefs")
+    try:
+        check_facts(scenario.persona)
+    except DataError as error:
+        raise DataError(f"persona.{error}") from error
+    _check_replies(scenario.persona.get("replies"))
+    examples = {"demonstration": base.demonstration} if base.demonstration else {}
+    return {**examples, **scenario.persona}
+
+
+def _unheard(scenario: Scenario, task: Task) -> Iterator[str]:
+    """Yield where the gold sequence hears of the user what the scripted one does not say."""
+    moves = (number for number, move in enumerate(scenario.gold) if move.hear is not None)
+    texts: list[str] = []
+    for step in (task.goals[0].reference or ())[1:]:
+        if step.recipient == USER:
+            texts.append(step.content)
+        if step.author != USER:
+            continue
+        place = f"gold.{next(moves)}.hear"
+        persona = task.persona or {}
+        said = scripted_answer(persona, scenario.request, texts, len(texts) - 1) if texts else ""
+        if said == step.content:
+            continue
+        instead = "ends the conversation" if said is None else f"says {shortened(said)}"
+        yield (
+            f"{place}: hears {shortened(step.content)} where the scripted user "
+            f"{instead if texts else 'waits to be spoken to'}; give the persona facts, then or "
+            "replies by which it says so, or hear what it says"
+        )
+
+
+def _check_replies(replies: JSON) -> None:
+    """Make sure that replies are given for the one goal of a scenario.
+
+    Raises:
+        DataError: They are not.
+    """
+    if replies is None:
+        return
+    (own,) = replies if isinstance(replies, list) and len(replies) == 1 else (None,)
+    if not isinstance(own, list) or not all(isinstance(text, str) and text.strip() for text in own):
+        raise DataError(
+            f"persona.replies: expected [[TEXT, ...]], the texts of the one goal in order; got "
+            f"{shortened(replies)}"
+        )
+
+
+def _trajectory(
+    task: Task, trial: int, steps: tuple[Step, ...], provenance: dict[str, Any]
+) -> Trajectory:
+    said = [s.content for s in steps if s.author != steps[0].author and not s.call and not s.result]
+    return Trajectory(
+        task.id,
+        trial,
+        steps,
+        offered=(task.goals[0].offered or (),),
+        stops=(Stop("user_ended"),),
+        answers=(said[-1] if said else None,),
+        provenance=provenance,
+    )
+
+
+def _measured(task: Task, steps: tuple[Step, ...]) -> PlanResult:
+    return measure_plan(_plan(task), _seen(task, steps), "clean")
+
+
+def _plan(task: Task) -> Plan:
+    (plan,) = task.goals[0].plans or ()
+    return plan
+
+
+def _seen(task: Task, steps: tuple[Step, ...]) -> tuple[Step, ...]:
+    return view(_trajectory(task, 0, steps, {}), 0, task.initial_state, "clean")
+
+
+def _shortfall(scenario: Scenario, task: Task, steps: tuple[Step, ...], result: PlanResult) -> str:
+    """Return which node keeps a sequence from scoring 1, and what it lacks."""
+    if result.minefield_similarity:
+        hit = next(reached for reached in result.minefields if reached.similarity)
+        place = place_of(scenario.minefields, "minefields", hit.node)
+        return f"{place} is met by step {hit.index}; mend the sequence or the node"
+    least = min(result.milestones, key=lambda reached: reached.similarity, default=None)
+    if least is None:
+        return "no milestone is reached; mend the sequence or the milestones"
+    nodes = under(_plan(task).milestones, "clean")
+    mapping = {one.node: (one.index, one.similarity) for one in result.milestones}
+    (lacking, *_) = unmet(nodes, _seen(task, steps), mapping)[least.node].faults
+    asked = parts(nodes[least.node].condition)
+    kind = getattr(asked[lacking.condition], "kind", "") if lacking.condition >= 0 else "order"
+    return (
+        f"{place_of(scenario.milestones, 'milestones', least.node)} is met by "
+        f"{least.similarity:.3g} at most, at step {least.index}: {_told(lacking, kind)}; "
+        "mend the sequence or the node"
+    )
+
+
+def _told(lacking: Fault, kind: str) -> str:
+    """Return what keeps a condition from being met."""
+    what = ".".join(part for part in (lacking.table, lacking.column) if part) or kind
+    expected = f" expected {lacking.expected}" if lacking.expected else ""
+    found = f", found {lacking.found}" if lacking.found else ""
+    return f"{what}:{expected}{found}" if expected or found else f"{what} is not met"

@@ -1,0 +1,198 @@
+"""The writer of queries that asks a language model, whose answers are checked like any others."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from importlib.resources import files
+from typing import Any
+
+import orjson
+
+from seal.benchmarks.toolscan.queries import IRRELEVANCE
+from seal.benchmarks.toolscan.query_generation.bench import gold_calls
+from seal.benchmarks.toolscan.query_generation.candidates import Candidate, GoldCall, Unusable
+from seal.benchmarks.toolscan.query_generation.seeds import Seed
+from seal.benchmarks.toolscan.query_generation.settings import KINDS, Kind
+from seal.core.canonical import derive_seed, digest
+from seal.core.errors import RequestError
+from seal.core.plain import nested_deeper
+from seal.core.protocols import Message, Request
+from seal.core.types import JSON, Tool
+from seal.experiments.generation.writing_models import WritingModel
+
+MAX_TOKENS = 4096
+TRIES = 2
+"""Requests for a seed and kind: the second where the first brought no candidate."""
+_SPARE = 2
+"""Queries that are asked for beyond those that are wanted."""
+_MOST = 60
+"""Queries of an answer that are read."""
+_KEPT = 2000
+"""Characters of an unusable answer that are kept."""
+_FOREIGN = 12
+"""Foreign parameters that a model is told."""
+_DEEPEST = 20
+
+
+class ModelWriter:
+    """Writes queries by a language model.
+
+    Args:
+        model: Who is asked, and what it is.
+        seed: Each request asks with a seed of its own.
+    """
+
+    def __init__(self, model: WritingModel, seed: int = 0) -> None:
+        self._model = model.model
+        self._seed = seed
+        folder = files(__package__) / "prompts"
+        self._prompts = {kind: (folder / f"{kind}.txt").read_text("utf-8") for kind in KINDS}
+        prompt = digest([self._prompts, MAX_TOKENS])[:16]
+        self.identity: dict[str, JSON] = {"writer": "model/1", **model.identity, "prompts": prompt}
+
+    def write(
+        self, kind: Kind, seed: Seed, count: int
+    ) -> tuple[Sequence[Candidate], Sequence[Unusable]]:
+        """Return what the model proposes, and what of its answers is no candidate.
+
+        Raises:
+            ModelError: The server failed.
+        """
+        unusable: list[Unusable] = []
+        for turn in range(TRIES):
+            request = Request(
+                (
+                    Message("system", self._prompts[kind]),
+                    Message("user", _asked(kind, seed, count + _SPARE)),
+                ),
+                role="query_writer",
+                seed=derive_seed(self._seed, kind, seed.id, turn),
+                max_tokens=MAX_TOKENS,
+                json_object=True,
+            )
+            try:
+                completion = self._model.complete(request)
+            except RequestError as error:
+                return [], [*unusable, Unusable(str(error)[:_KEPT], "refused")]
+            found = list(read_candidates(kind, completion.content))
+            candidates = [one for one in found if isinstance(one, Candidate)]
+            bad = [one for one in found if isinstance(one, Unusable)]
+            if not candidates and completion.truncated:
+                bad = [Unusable(completion.content[:_KEPT], "cut_off")]
+            unusable += bad
+            if candidates:
+                return candidates, unusable
+        return [], unusable
+
+
+def read_candidates(kind: Kind, answer: str) -> Iterator[Candidate | Unusable]:
+    """Yield each query of a model's answer, or what is wrong with it.
+
+    Args:
+        kind: That was asked for.
+        answer: Any text.
+    """
+    content = _parsed(answer)
+    if content is None:
+        yield Unusable(answer[:_KEPT], "not_json")
+        return
+    queries = content.get("queries") if isinstance(content, dict) else content
+    if not isinstance(queries, list) or not queries:
+        yield Unusable(answer[:_KEPT], "no_list_of_queries")
+        return
+    for record in queries[:_MOST]:
+        candidate = _candidate(kind, record)
+        yield candidate or Unusable(_written(record)[:_KEPT], "malformed_query")
+    for record in queries[_MOST:]:
+        yield Unusable(_written(record)[:_KEPT], "too_many_queries")
+
+
+def _parsed(answer: str) -> Any:
+    """Return the JSON of an answer, which may stand in a fence; None: it is none."""
+    text = answer.strip()
+    if text.startswith("```"):
+        text = text.partition("\n")[2].rpartition("```")[0]
+    try:
+        content = json.loads(text, parse_constant=_refuse)
+    except (ValueError, RecursionError):
+        return None
+    return None if nested_deeper(content, _DEEPEST) else content
+
+
+def _refuse(constant: str) -> Any:
+    raise ValueError(f"{constant} is no JSON")
+
+
+def _candidate(kind: Kind, record: Any) -> Candidate | None:
+    if isinstance(record, str):
+        record = {"text": record}
+    if not isinstance(record, dict) or not isinstance(record.get("text"), str):
+        return None
+    text = record["text"].strip()
+    if kind == "paraphrase":
+        return Candidate(text, "")
+    if kind == "constraint":
+        calls = _calls(record.get("calls"))
+        return Candidate(text, "", calls) if calls else None
+    claim, reason, foreign = record.get("claim"), record.get("kind"), record.get("foreign") or []
+    if reason not in IRRELEVANCE or not (isinstance(claim, str) or reason == IRRELEVANCE[-1]):
+        return None
+    if not isinstance(foreign, list) or not all(isinstance(part, str) for part in foreign):
+        return None
+    said = text if reason == IRRELEVANCE[-1] else str(claim)
+    return Candidate(text, "", reason=str(reason), claim=said, foreign=foreign[:2])
+
+
+def _calls(records: Any) -> list[GoldCall]:
+    """Return the calls of a record; none where one is malformed."""
+    found = []
+    for record in records if isinstance(records, list) else ():
+        if not isinstance(record, dict):
+            return []
+        tool, arguments = record.get("tool"), record.get("arguments")
+        if not isinstance(tool, str) or not isinstance(arguments, dict):
+            return []
+        found.append(GoldCall(tool, arguments))
+    return found
+
+
+def _written(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def _asked(kind: Kind, seed: Seed, count: int) -> str:
+    """Return what a model is told of a seed."""
+    calls = [call._asdict() for call in gold_calls(seed.plans[0])]
+    told: dict[str, JSON] = {"request": seed.text}
+    if kind != "irrelevance":
+        told |= {"calls": calls, "queries wanted": count}
+    if kind == "constraint":
+        gold = dict.fromkeys(call.tool for plan in seed.plans for call in plan)
+        told["tools"] = [_document(seed.tools[tool]) for tool in gold]
+    if kind == "irrelevance":
+        told["tools"] = [_document(seed.tools[tool]) for tool in seed.offered]
+        told["parameters of other tools"] = _foreign(seed)
+        told["queries wanted of each kind"] = dict.fromkeys(IRRELEVANCE, count)
+    return orjson.dumps(told, option=orjson.OPT_INDENT_2).decode()
+
+
+def _document(tool: Tool) -> dict[str, JSON]:
+    return {"tool": tool.id, "description": tool.description, "parameters": tool.parameters}
+
+
+def _foreign(seed: Seed) -> list[JSON]:
+    """Return parameters of tools that are not offered, drawn by the seed's id."""
+    others = [tool for tool in seed.tools if tool not in seed.offered]
+    ordered = sorted(others, key=lambda tool: digest([seed.id, tool]))
+    found: list[JSON] = []
+    for tool in ordered:
+        properties = seed.tools[tool].parameters.get("properties")
+        if isinstance(properties, dict):
+            found += [[tool, name] for name in properties]
+        if len(found) >= _FOREIGN:
+            break
+    return found[:_FOREIGN]
+
+
+__all__ = ["ModelWriter", "read_candidates"]

@@ -1,0 +1,36 @@
+"""The benchmark of similar tools that ships: 6 environments, all of our own making.
+
+`authored/` holds what was written: tools in ToolScan's neutral list (`tools.json`), queries in its
+input format (`queries.jsonl`, read by `seal.benchmarks.toolscan.queries`), and the tables out of
+which the tools answer (`answers.json`, read by `seal.benchmarks.toolscan.sample.lookup`). Beside it
+lies the pool that they compile to:
+
+    seal import toolscan-sample authored --out POOL
+
+The import makes every gold call and refuses a query one of whose plans brings nothing, or does not
+bring the answer (`seal.benchmarks.toolscan.sample.importer`). The tags `environment`,
+`alternative_plans` and `irrelevance` say what a task is. Of a task that no tool serves
+`irrelevance` names the reason, and its metadata `seed` the task that it was made of.
+
+Works, persons, places, sailings and companies are invented.
+"""
+
+from __future__ import annotations
+
+from importlib.resources import files
+from pathlib import Path
+
+NAME = "toolscan-sample"
+
+
+def folder() -> Path:
+    """Return the pool folder, as `seal.benchmarks.load_pool` reads it."""
+    return Path(str(files(__name__)))
+
+
+def authored() -> Path:
+    """Return the folder of the files that the pool is compiled from."""
+    return folder() / "authored"
+
+
+__all__ = ["NAME", "authored", "folder"]

@@ -1,0 +1,261 @@
+"""The writer of tools that asks no model.
+
+From the words of a description it takes what is done and to what, the parameters that the bank has
+for these words, and one of its own for each phrase that the bank does not know ("by ripeness").
+Those that the description names are required. Seed and description decide everything that is drawn.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Sequence
+from random import Random
+from typing import Any, NamedTuple
+
+from seal.benchmarks.toolscan.tool_generation.descriptions import Description
+from seal.benchmarks.toolscan.tool_generation.grammar.answers import answer_schema
+from seal.benchmarks.toolscan.tool_generation.grammar.bank import (
+    Entry,
+    entry,
+    example,
+    load_bank,
+    make_schema,
+)
+from seal.benchmarks.toolscan.tool_generation.grammar.reading import Reading, read, singular
+from seal.benchmarks.toolscan.tool_generation.writing import Rejected
+from seal.core.canonical import derive_seed
+from seal.core.plain import json_text
+from seal.core.text import words
+from seal.core.types import JSON
+
+_MOST_REQUIRED = 4
+_MOST_OWN = 2
+"""Parameters for phrases that the bank does not know."""
+_FALLBACK = {"make": "title", "compute": "value", "assess": "text"}
+"""Action to what it needs where a description tells nothing."""
+_TELLING = frozenset({"find", "get", "compute"})
+_CAMEL = re.compile(r"[a-z][A-Z]")
+
+
+class _Choice(NamedTuple):
+    name: str
+    entry: Entry
+    required: bool
+
+
+class GrammarWriter:
+    """Writes tools by rule.
+
+    Args:
+        seed: Another seed draws other parameters, bounds, choices and words.
+    """
+
+    def __init__(self, seed: int = 0) -> None:
+        self.identity: dict[str, JSON] = {"writer": "grammar/1"}
+        self._seed = seed
+
+    def write(
+        self, asked: Description, taken: Collection[str], rejected: Sequence[Rejected] = ()
+    ) -> str:
+        """Return a draft as JSON text; after rejections another one."""
+        rng = Random(derive_seed(self._seed, asked.text, asked.name, asked.category, len(rejected)))
+        reading = read(asked.text, asked.name, load_bank().actions)
+        chosen = _chosen(reading, words(asked.category), rng)
+        schemas = {choice.name: make_schema(choice.entry, rng) for choice in chosen}
+        required = [choice.name for choice in chosen if choice.required]
+        place = rng.randrange(6)
+        examples = [
+            {
+                choice.name: example(choice.entry, schemas[choice.name], place + number, whole)
+                for choice in chosen
+                if whole or choice.required
+            }
+            for number, whole in enumerate((False, True))
+        ]
+        draft: dict[str, Any] = {
+            "name": asked.name or _name(reading, taken),
+            "description": f"{asked.text[0].upper()}{asked.text[1:].rstrip('.')}.",
+            "parameters": {"type": "object", "properties": schemas, "required": required},
+            "examples": examples,
+            "returns": answer_schema(reading, make_schema(_number(reading), rng), rng),
+        }
+        return json_text(_camel(draft) if _CAMEL.search(draft["name"]) else draft)
+
+
+def _chosen(reading: Reading, around: Collection[str], rng: Random) -> list[_Choice]:
+    """Return the parameters, required ones first.
+
+    Args:
+        reading: The description.
+        around: Words of the category, which call for optional parameters.
+        rng: Draws.
+    """
+    named, hinted = _called(reading, around, rng)
+    needed: list[_Choice] = []
+    if reading.existing and f"{reading.one}_id" not in named:
+        needed.append(_Choice(f"{reading.one}_id", _number(reading), True))
+    for name in named:
+        part = set(name.split("_"))
+        if not any(part < set(other.split("_")) for other in named):
+            needed.append(_Choice(name, entry(name), True))
+    needed += [_Choice(name, one, True) for name, one in _own(reading)]
+    if not needed and hinted:
+        needed = [_Choice(name, entry(name), True) for name in hinted[: rng.randint(1, 2)]]
+    if not needed:
+        name = _FALLBACK.get(reading.action, "keywords")
+        needed = [_Choice(name, entry(name), True)]
+    needed = needed[:_MOST_REQUIRED]
+    taken = {choice.name for choice in needed}
+    further = [name for name in hinted if name not in taken]
+    further += [n for n in _of_action(reading.action) if n not in taken and n not in further]
+    count = min(len(further), rng.randint(1, 4))
+    first = further[: max(count - 1, 1)]  # what the words call for before what the action does
+    rest = [name for name in further if name not in first]
+    kept = [*first, *rng.sample(rest, min(len(rest), count - len(first)))]
+    return [*needed, *(_Choice(name, entry(name), False) for name in kept)]
+
+
+def _called(reading: Reading, around: Collection[str], rng: Random) -> tuple[list[str], list[str]]:
+    """Return the bank's parameters that a description names, and those that its words hint at."""
+    said = {*reading.words, *map(singular, reading.words)}
+    given = {word for phrase in reading.given for word in phrase}
+    named, hinted, further = [], [], []
+    for name, one in load_bank().parameters.items():
+        calling = set(one.get("words", ()))
+        if set(name.split("_")) <= said or calling & given:
+            named.append(name)
+        elif calling & {*said, *reading.thing}:
+            hinted.append(name)
+        elif calling & {*around}:
+            further.append(name)
+    rng.shuffle(hinted)
+    rng.shuffle(further)
+    order = {word: place for place, word in reversed(list(enumerate(reading.words)))}
+    named.sort(key=lambda name: _place(name, order))
+    kept = _needed(reading, named, [name for name in named if set(name.split("_")) <= said])
+    return kept, [*(name for name in named if name not in kept), *hinted, *further]
+
+
+def _needed(reading: Reading, named: Sequence[str], exact: Sequence[str]) -> list[str]:
+    """Return which of the parameters that a description names are required.
+
+    Args:
+        reading: The description.
+        named: The parameters that its words call for.
+        exact: Those of them that it calls by their names.
+    """
+    if reading.action in _TELLING and len(exact) > 1:  # what is asked for is not given
+        exact = [name for name in exact if name != reading.one]
+    kept = list(exact or named[:1])
+    for phrase in reading.given:  # each calls for one; what else it calls for is optional
+        if not any(_calls(name, phrase) for name in kept):
+            kept += [name for name in named if _calls(name, phrase)][:1]
+        if "dates" in phrase:
+            kept += [name for name in ("start_date", "end_date") if name not in kept]
+    return kept
+
+
+def _calls(name: str, phrase: Sequence[str]) -> bool:
+    one = load_bank().parameters[name]
+    return bool({*one.get("words", ()), *name.split("_")} & {*phrase, *map(singular, phrase)})
+
+
+def _place(name: str, order: dict[str, int]) -> int:
+    calling = [*name.split("_"), *load_bank().parameters[name].get("words", ())]
+    return min((order[word] for word in calling if word in order), default=len(order))
+
+
+def _own(reading: Reading) -> Iterator[tuple[str, Entry]]:
+    """Yield parameters for what is given and the bank does not know."""
+    known = list(load_bank().parameters)
+    count = 0
+    for phrase in reading.given:
+        name = "_".join((*phrase[:-1], singular(phrase[-1])))
+        about = phrase[-1] in reading.thing
+        if count < _MOST_OWN and not about and not any(_calls(one, phrase) for one in known):
+            count += 1
+            yield name[-40:].strip("_"), _phrase(phrase)
+
+
+def _phrase(phrase: Sequence[str]) -> Entry:
+    """Return an entry for a phrase: a short text."""
+    said = " ".join((*phrase[:-1], singular(phrase[-1])))
+    return {
+        "type": "string",
+        "says": [f"The {said}", f"Which {said}", f"What {said} it is"],
+        "longest": [60, 80, 100],
+        "values": [said, f"first {said}", f"{said} 2"],
+    }
+
+
+def _number(reading: Reading) -> Entry:
+    """Return an entry for the number by which the thing is named."""
+    thing = reading.one.replace("_", " ")
+    head = re.sub("[^A-Z]", "", thing.upper())[:3].ljust(3, "X")
+    return {
+        "type": "string",
+        "says": [
+            f"Id of the {thing}, such as {head}-1042",
+            f"The {thing}'s id, such as {head}-1042",
+        ],
+        "pattern": f"^{head}-[0-9]{{4}}$",
+        "values": [f"{head}-1042", f"{head}-2210", f"{head}-0387"],
+    }
+
+
+def _of_action(action: str) -> list[str]:
+    return [n for n, one in load_bank().parameters.items() if action in one.get("actions", ())]
+
+
+def _name(reading: Reading, taken: Collection[str]) -> str:
+    """Return a function name that no other tool has."""
+    used = {name.casefold() for name in taken}
+    verb = {"look": "look_up"}.get(reading.verb, reading.verb)
+    parts = [word for word in (verb, *reading.thing) if re.fullmatch(r"[a-z0-9_]+", word)]
+    more = [w for phrase in reading.given for w in phrase if re.fullmatch(r"[a-z0-9]+", w)]
+    parts = parts if len(parts) > 1 else [*parts, *(more[:1] or ["result"])]
+    name = "_".join(parts)[:48].strip("_")
+    for word in (w for w in more if w not in parts):
+        if name not in used:
+            break
+        name = f"{name}_{word}"[:60]
+    number, own = 2, name
+    while own in used:
+        own, number = f"{name}_{number}", number + 1
+    return own
+
+
+def _camel(draft: dict[str, Any]) -> dict[str, Any]:
+    """Return a draft whose parameters are named like the tool: startDate."""
+    schemas = ("parameters", "returns")
+    return {
+        name: _renamed(value)
+        if name in schemas
+        else [_keys(one) for one in value]
+        if name == "examples"
+        else value
+        for name, value in draft.items()
+    }
+
+
+def _renamed(schema: Any) -> Any:
+    if not isinstance(schema, dict):
+        return schema
+    found = dict(schema)
+    if "properties" in schema:
+        found["properties"] = {_hump(n): _renamed(v) for n, v in schema["properties"].items()}
+        found["required"] = [_hump(name) for name in schema["required"]]
+    if "items" in schema:
+        found["items"] = _renamed(schema["items"])
+    return found
+
+
+def _keys(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {_hump(name): _keys(inner) for name, inner in value.items()}
+    return [_keys(inner) for inner in value] if isinstance(value, list) else value
+
+
+def _hump(name: str) -> str:
+    first, *rest = name.split("_")
+    return first + "".join(word[:1].upper() + word[1:] for word in rest)

@@ -1,0 +1,327 @@
+"""Tools made of plain functions: the document from signature and docstring, calls bound to both.
+
+A tool is a function whose first argument is the world. The others have types and are described in a
+docstring of Google's style, whose first part is the tool's description; the README shows one.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Callable, Hashable, Iterable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from types import NoneType, UnionType
+from typing import Any, Final, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
+
+from seal.core.errors import UsageError
+from seal.core.types import JSON, Tool
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+Tokens = Iterable[Hashable] | Callable[[Mapping[str, JSON]], Iterable[Hashable]]
+"""Tokens, or how they follow from the arguments of a call, defaults filled in."""
+
+
+class NotGiven:
+    """The type of `NOT_GIVEN`, the default of an argument that may be absent or null."""
+
+    def __repr__(self) -> str:
+        return "NOT_GIVEN"
+
+
+NOT_GIVEN: Final = NotGiven()
+"""Stands for an argument that was not passed; a record leaves it out."""
+
+
+@dataclass(frozen=True, slots=True)
+class Effects:
+    """How calls of a tool depend on each other (`seal.environments.race`).
+
+    Tokens name parts of the world and may be anything that hashes: "wifi", ("contact", "7").
+    """
+
+    checks: Tokens | None = None
+    """Parts that decide whether a call fails; None: all."""
+    changes: Tokens | None = None
+    """Parts that a call changes; None: all."""
+
+
+def effects(checks: Tokens = (), changes: Tokens = ()) -> Callable[[Function], Function]:
+    """Say which parts of the world decide whether a tool fails, and which it changes.
+
+    Of a tool that does not say so, both may be everything, which is right and slow.
+    """
+
+    def mark(function: Function) -> Function:
+        setattr(function, "effects", Effects(checks, changes))  # noqa: B010
+        return function
+
+    return mark
+
+
+def unchecked(function: Function) -> Function:
+    """Let a tool judge the types of its arguments by itself."""
+    setattr(function, "unchecked", True)  # noqa: B010
+    return function
+
+
+@dataclass(frozen=True, slots=True)
+class WorldTool:
+    """A function as a tool."""
+
+    document: Tool
+    function: Callable[..., Any]
+    types: Mapping[str, Any]
+    """Argument to its annotation."""
+    defaults: Mapping[str, Any]
+    effects: Effects = Effects()
+    checked: bool = True
+    """False: the types of arguments are the function's own business."""
+
+    def bind(self, arguments: Mapping[str, JSON]) -> dict[str, Any]:
+        """Return the arguments with defaults filled in, `NOT_GIVEN` among them.
+
+        Raises:
+            TypeError: An argument is missing, unknown or of another type. A whole number is a
+                float, and True and False are numbers, as Python has it; 1.0 is no int.
+        """
+        name = self.document.name
+        for given in arguments:
+            if given not in self.types:
+                raise TypeError(f"{name} takes no argument {given!r}; it takes: {self._takes()}")
+        for wanted in self.types:
+            if wanted not in arguments and wanted not in self.defaults:
+                raise TypeError(f"{name} needs the argument {wanted!r}")
+        if self.checked:
+            for given, value in arguments.items():
+                if not fits(value, self.types[given]):
+                    expected = _spelled(self.types[given])
+                    raise TypeError(
+                        f"argument {given!r} of {name}: expected {expected}, got {_kind(value)}"
+                    )
+        return {
+            wanted: arguments[wanted] if wanted in arguments else self.defaults[wanted]
+            for wanted in self.types
+        }
+
+    def _takes(self) -> str:
+        return ", ".join(self.types) or "none"
+
+
+def world_tool(tool_id: str, function: Callable[..., Any], category: str = "") -> WorldTool:
+    """Return a function as a tool of a world, which its first argument is.
+
+    Raises:
+        UsageError: As of `function_tool`.
+    """
+    types, defaults = _arguments(function, skipped=1)
+    return WorldTool(
+        _document(tool_id, function, category, types, defaults),
+        function,
+        types,
+        defaults,
+        getattr(function, "effects", Effects()),
+        not getattr(function, "unchecked", False),
+    )
+
+
+def function_tool(tool_id: str, function: Callable[..., Any], category: str = "") -> Tool:
+    """Return the document of a plain function: what a model is told of it.
+
+    Raises:
+        UsageError: An argument has no type, or one that JSON has no word for, or cannot be given by
+            name; or the docstring describes an argument that is none.
+    """
+    return _document(tool_id, function, category, *_arguments(function, skipped=0))
+
+
+def _arguments(function: Callable[..., Any], skipped: int) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return name to type, and name to default, of a function's arguments but for the first few."""
+    try:
+        hints = get_type_hints(function)
+    except NameError as error:
+        raise UsageError(
+            f"{_name(function)}: a type cannot be found: {error}; import it in the same module"
+        ) from error
+    parameters = list(inspect.signature(function).parameters.values())[skipped:]
+    for parameter in parameters:
+        if parameter.kind not in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY):
+            raise UsageError(
+                f"{_name(function)}: {str(parameter)!r} cannot be given by name, as calls of tools "
+                "are; write each argument out"
+            )
+        if parameter.name not in hints:
+            raise UsageError(
+                f"{_name(function)}: argument {parameter.name!r} has no type; "
+                f"write one, such as `{parameter.name}: str`"
+            )
+    types = {p.name: hints[p.name] for p in parameters}
+    return types, {p.name: p.default for p in parameters if p.default is not p.empty}
+
+
+def _document(
+    tool_id: str,
+    function: Callable[..., Any],
+    category: str,
+    types: Mapping[str, Any],
+    defaults: Mapping[str, Any],
+) -> Tool:
+    described = _sections(inspect.getdoc(function) or "")
+    texts = _items(described.get("Args", ""))
+    for name in texts:
+        if name not in types:
+            raise UsageError(f"{_name(function)}: its docstring describes {name!r}, no argument")
+    properties = {}
+    for name, annotation in types.items():
+        schema = _schema(annotation)
+        if schema is None:
+            raise UsageError(
+                f"{_name(function)}: argument {name!r} has the type {_spelled(annotation)}; "
+                "expected str, int, float, bool, list[...], dict, Literal[...] or a union with None"
+            )
+        if name in texts:
+            schema["description"] = texts[name]
+        if defaults.get(name) not in (None, NOT_GIVEN):
+            schema["default"] = defaults[name]
+        properties[name] = schema
+    return Tool(
+        tool_id,
+        function.__name__,
+        described.get("", ""),
+        {
+            "type": "object",
+            "properties": properties,
+            "required": [name for name in types if name not in defaults],
+        },
+        category,
+        described.get("Returns"),
+    )
+
+
+def fits(value: JSON, annotation: Any) -> bool:
+    """Tell whether a JSON value is of a type, as Python counts: 1 is a float, True an int."""
+    if annotation is Any or type(value) in _plain_types(annotation):
+        return True
+    if annotation is None or annotation is NoneType:
+        return value is None
+    origin, inner = get_origin(annotation), get_args(annotation)
+    if origin in (Union, UnionType):
+        return any(fits(value, choice) for choice in inner)
+    if origin is Literal:
+        return any(type(value) is type(choice) and value == choice for choice in inner)
+    if origin is list:
+        return isinstance(value, list) and all(fits(item, inner[0]) for item in value)
+    if origin is dict:
+        return isinstance(value, dict) and all(fits(item, inner[1]) for item in value.values())
+    if annotation is float:
+        return isinstance(value, int | float)
+    return isinstance(value, annotation)
+
+
+@cache
+def _plain_types(annotation: Any) -> frozenset[type]:
+    """Return types of which every value is of a type that annotates, as far as that is plain."""
+    if get_origin(annotation) in (Union, UnionType):
+        kinds: set[type] = set()
+        for inner in get_args(annotation):
+            kinds |= _plain_types(inner)
+        return frozenset(kinds)
+    return _PLAIN_TYPES.get(annotation, frozenset())
+
+
+_PLAIN_TYPES: Mapping[Any, frozenset[type]] = {
+    None: frozenset({NoneType}),
+    NoneType: frozenset({NoneType}),
+    bool: frozenset({bool}),
+    float: frozenset({bool, float, int}),
+    int: frozenset({bool, int}),
+    str: frozenset({str}),
+}
+_WORDS = {str: "string", bool: "boolean", int: "integer", float: "number", dict: "object"}
+
+
+def _schema(annotation: Any) -> dict[str, JSON] | None:
+    """Return the JSON Schema of a type; what may be absent or null has that of its value."""
+    if annotation is Any:
+        return {}
+    origin, inner = get_origin(annotation), get_args(annotation)
+    if origin in (Union, UnionType):
+        choices = {choice for choice in inner if choice not in (NoneType, NotGiven)}
+        if choices == {int, float}:
+            return {"type": "number"}
+        return _schema(choices.pop()) if len(choices) == 1 else None
+    if origin is Literal:
+        return {"enum": list(inner)}
+    if annotation is list or origin is list:
+        items = _schema(inner[0]) if inner else {}
+        return None if items is None else {"type": "array", "items": items}
+    word = _WORDS.get(origin or annotation)
+    return {"type": word} if word else None
+
+
+def _kind(value: JSON) -> str:
+    return "null" if value is None else type(value).__name__
+
+
+def _spelled(annotation: Any) -> str:
+    """Return a type as a model reads it: `str or null`."""
+    if annotation is NoneType:
+        return "null"
+    if get_origin(annotation) in (Union, UnionType):
+        choices = (choice for choice in get_args(annotation) if choice is not NotGiven)
+        return " or ".join(map(_spelled, choices))
+    return annotation.__name__ if isinstance(annotation, type) else str(annotation)
+
+
+def _name(function: Callable[..., Any]) -> str:
+    return f"{function.__module__}:{function.__qualname__}"
+
+
+_HEADING = re.compile(r"^(Args|Returns|Raises|Source|Example|Examples|Note):[ ]*(.*)$")
+
+
+def _sections(text: str) -> dict[str, str]:
+    """Return the parts of a docstring by heading; the description has the heading ""."""
+    parts: dict[str, list[str]] = {"": []}
+    heading = ""
+    for line in text.splitlines():
+        found = _HEADING.match(line)
+        if found:
+            heading, line = found[1], found[2]
+        parts.setdefault(heading, []).append(line)
+    return {
+        name: "\n".join(lines).strip("\n") if name == "Args" else _paragraphs("\n".join(lines))
+        for name, lines in parts.items()
+    }
+
+
+def _paragraphs(text: str) -> str:
+    """Return the text with each paragraph on a line of its own."""
+    paragraphs = re.split(r"\n\s*\n", text)
+    return "\n\n".join(" ".join(part.split()) for part in paragraphs if part.strip())
+
+
+def _items(text: str) -> dict[str, str]:
+    """Return the arguments that a section describes, with their texts."""
+    found: dict[str, str] = {}
+    name = ""
+    for line in inspect.cleandoc(f"\n{text}").splitlines():
+        begun = re.match(r"(\w+):\s*(.*)", line)
+        if begun:
+            name, found[begun[1]] = begun[1], begun[2]
+        elif name:
+            found[name] = f"{found[name]} {line.strip()}".strip()
+    return found
+
+
+__all__ = [
+    "NOT_GIVEN",
+    "Effects",
+    "NotGiven",
+    "WorldTool",
+    "effects",
+    "fits",
+    "function_tool",
+    "unchecked",
+    "world_tool",
+]

@@ -1,0 +1,273 @@
+"""The world of one chat: tables that tools read and change, one batch of calls after the other.
+
+Worlds check their calls themselves, for it is the function that decides what it takes: a call of a
+tool that the world has not, or whose arguments are no JSON object, is rejected by the rules of
+`seal.core.validation`; a missing, unknown or wrongly typed argument is a failure of the tool, of
+the kind TypeError, as is whatever else the function raises.
+"""
+
+from __future__ import annotations
+
+import copy
+import uuid
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from hashlib import blake2b
+from typing import Any, Literal
+
+import orjson
+
+from seal.core.errors import SealError
+from seal.core.plain import json_bytes, loses_number
+from seal.core.types import JSON, Execution, Tables, ToolCall, ToolResult
+from seal.core.validation import CallError, CallValidator, error_result
+from seal.environments.clock import Clock
+from seal.environments.functions import NOT_GIVEN, Tokens, WorldTool
+from seal.environments.race import MOST_EXHAUSTIVE, Touch, exhaustive_order, failing_order
+from seal.environments.tables import Row, UnknownColumnError, UnknownTableError, copied, own_copy
+
+Race = Literal["dependency", "exhaustive", "none"]
+"""How an order of simultaneous calls is found that fails: by what they depend on, by trying all
+(`seal.environments.race`), or not at all."""
+
+
+_OF_THE_CALL = frozenset({"_call", "_ids", "_states", "_tables"})
+"""Attributes of a world that each call sets anew, and the tables, which count one by one."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Circumstances:
+    """What one world is opened with."""
+
+    tables: Tables = field(default_factory=dict)
+    clock: Clock = field(default_factory=Clock)
+    seed: str = ""
+    """Equal seeds give equal ids."""
+    columns: Mapping[str, Collection[str]] = field(default_factory=dict)
+    """Table to the columns that its rows may have; any where a table has none here."""
+    race: Race = "dependency"
+    offered: Sequence[str] = ()
+    """Names of the offered tools, for messages; a list may grow during the chat."""
+
+
+class World:
+    """The world of one chat.
+
+    A subclass may have attributes of its own; those that tools change must be assigned anew, never
+    changed in place, as the tables are.
+
+    Args:
+        tools: By id.
+        given: How it begins.
+    """
+
+    def __init__(self, tools: Mapping[str, WorldTool], given: Circumstances) -> None:
+        self.clock = given.clock
+        self._tools = tools
+        self._validator = CallValidator({name: tool.document for name, tool in tools.items()})
+        self._offered = given.offered
+        self._race = given.race
+        self._seed = given.seed
+        self._columns = given.columns
+        self._tables = {name: copied(rows) for name, rows in given.tables.items()}
+        self._states: list[Tables] = []
+        self._turn = -1
+        self._batch = 0
+        self._call = 0
+        self._ids = 0
+
+    @property
+    def now(self) -> float:
+        """POSIX seconds of this turn."""
+        return self.clock.at(self._turn)
+
+    def rows(self, table: str) -> list[Row]:
+        """Return the rows of a table; they are copies.
+
+        Raises:
+            UnknownTableError: There is no such table; a KeyError.
+        """
+        return [own_copy(row) for row in self.table(table)]
+
+    def table(self, table: str) -> Sequence[Row]:
+        """Return the rows of a table themselves: to be read and put again, never to be changed.
+
+        Raises:
+            UnknownTableError: There is no such table; a KeyError.
+        """
+        if table not in self._tables:
+            known = ", ".join(self._tables) or "none"
+            raise UnknownTableError(f"the world has no table {table!r}; it has: {known}")
+        return self._tables[table]
+
+    def put(self, table: str, rows: Sequence[Row]) -> None:
+        """Replace the rows of a table.
+
+        Raises:
+            UnknownTableError: There is no such table; a KeyError.
+            UnknownColumnError: A row has a column that the table has not (`Worlds.columns`).
+            TypeError: A cell is no JSON.
+            ValueError: A number in a cell is infinite, none or beyond a float.
+        """
+        before, rows = self.table(table), list(rows)
+        self._check_columns(table, rows)
+        self._tables = {**self._tables, table: copied(rows, before)}
+
+    def add(self, table: str, row: Row) -> None:
+        """Add a row at the end of a table; errors are those of `put`."""
+        before = self.table(table)
+        self._check_columns(table, [row])
+        self._tables = {**self._tables, table: [*before, *copied([row])]}
+
+    def _check_columns(self, table: str, rows: Iterable[Row]) -> None:
+        columns = self._columns.get(table)
+        if not columns:
+            return
+        for row in rows:
+            for column in row:
+                if column not in columns:
+                    known = ", ".join(columns)
+                    raise UnknownColumnError(
+                        f"the table {table!r} has no column {column!r}; it has: {known}"
+                    )
+
+    def new_id(self) -> str:
+        """Return a new UUID that follows from the seed and the call's place in the chat."""
+        place = f"{self._seed}\n{self._batch}\n{self._call}\n{self._ids}"
+        self._ids += 1
+        return str(uuid.UUID(bytes=blake2b(place.encode(), digest_size=16).digest(), version=4))
+
+    def states(self) -> Sequence[Tables]:
+        """Return the tables after each result of the last `call`, else as they are, alone."""
+        return list(self._states) or [dict(self._tables)]
+
+    def tick(self) -> None:
+        """Let the time of the next turn come."""
+        self._turn += 1
+        self._states = []
+
+    def call(self, calls: Sequence[ToolCall]) -> list[ToolResult]:
+        """Return the results of calls that are made at once, in the order in which they ran.
+
+        Raises:
+            InfrastructureError: What a tool asks outside of the world failed.
+            MissingExtraError: A tool's library is not installed.
+        """
+        if not calls:
+            return []
+        self._batch += 1
+        results, after = self._play(calls, range(len(calls)))
+        order = self._order(calls, results)
+        if order != tuple(range(len(calls))):
+            results, after = self._play(calls, order)
+        self._states = [dict(world._tables) for world in after]
+        self._become(after[-1])
+        return results
+
+    def _play(
+        self, calls: Sequence[ToolCall], order: Iterable[int]
+    ) -> tuple[list[ToolResult], list[World]]:
+        """Return the results in an order, and the world after each; this world stays as it is."""
+        world, results, after = self, [], []
+        for place in order:
+            world = world._fork(place)
+            results.append(world._run(calls[place]))
+            after.append(world)
+        return results, after
+
+    def _order(self, calls: Sequence[ToolCall], results: Sequence[ToolResult]) -> tuple[int, ...]:
+        """Return the order that happens; `results` are those of the given one."""
+        given = tuple(range(len(calls)))
+        if len(calls) == 1 or self._race == "none" or any(result.error for result in results):
+            return given
+
+        def run(world: World, place: int) -> tuple[World, bool]:
+            after = world._fork(place)
+            return after, after._run(calls[place]).error is not None
+
+        if self._race == "exhaustive" and len(calls) <= MOST_EXHAUSTIVE:
+            return exhaustive_order(len(calls), self, run)
+        touches = [self._touch(call) for call in calls]
+        return failing_order(touches, self, run, version=World._version)
+
+    def _touch(self, call: ToolCall) -> Touch:
+        """Return what a call checks and changes; everything, where a tool cannot say it."""
+        tool = self._tools[str(call.tool)]
+        arguments = tool.bind(call.arguments or {})
+
+        def tokens(what: Tokens | None) -> frozenset[Hashable] | None:
+            return None if what is None else frozenset(what(arguments) if callable(what) else what)
+
+        try:
+            return Touch(tokens(tool.effects.checks), tokens(tool.effects.changes))
+        except Exception:  # what a tool declares may be as wrong as the tool
+            return Touch()
+
+    def _version(self) -> Hashable:
+        """Return what tells this world, as calls see it, from others that live."""
+        own = {name: id(v) for name, v in self.__dict__.items() if name not in _OF_THE_CALL}
+        tables = {name: id(rows) for name, rows in self._tables.items()}
+        return frozenset(own.items()), frozenset(tables.items())
+
+    def _fork(self, place: int) -> World:
+        """Return a world that goes on from this one, about to run the call at a place."""
+        forked = copy.copy(self)
+        forked._call, forked._ids = place, 0
+        return forked
+
+    def _become(self, other: World) -> None:
+        states = self._states
+        self.__dict__.update(other.__dict__)
+        self._states = states
+
+    def _run(self, call: ToolCall) -> ToolResult:
+        """Run one call here. What a tool raises is its result; a failed call changes nothing."""
+        wrong = self._rejection(call)
+        if wrong is not None:
+            return error_result(call, wrong)
+        tool = self._tools[str(call.tool)]
+        executed, before = None, dict(self.__dict__)
+        try:
+            arguments = tool.bind(own_copy(call.arguments or {}))
+            passed = {name: v for name, v in arguments.items() if v is not NOT_GIVEN}
+            executed = Execution(tool.document.id, own_copy(passed))
+            value = _plain_result(tool.function(self, **arguments))
+        except (SealError, KeyboardInterrupt):
+            raise
+        except BaseException as error:  # a tool's failure is data: the chat goes on
+            self.__dict__ = before
+            kind, message = type(error).__name__, _words_of(error)
+            failure = {"kind": kind, "message": message}
+            return ToolResult(call.id, f"{kind}: {message}", failure, executed=executed)
+        return ToolResult(call.id, repr(value), value=value, executed=executed)
+
+    def _rejection(self, call: ToolCall) -> CallError | None:
+        if call.tool in self._tools and call.arguments is not None:
+            return None
+        return self._validator.check(call, self._offered)
+
+
+def _plain_result(value: Any) -> JSON:
+    """Return what a tool returned as a record holds it.
+
+    Raises:
+        TypeError: It is no JSON.
+        ValueError: A number in it is infinite, none or beyond a float, which JSON has no word for.
+    """
+    written = json_bytes(value)
+    if b"null" in written and loses_number(value):
+        raise ValueError(
+            "the tool returned a number that is infinite, none (NaN) or beyond a float; "
+            "JSON has no word for it"
+        )
+    return orjson.loads(written)
+
+
+def _words_of(error: BaseException) -> str:
+    """Return what an exception says; one that cannot say it says so."""
+    try:
+        return str(error)
+    except KeyboardInterrupt:
+        raise
+    except BaseException:  # its own code, or the repr of what it holds, is as wrong as the tool
+        return "(its message cannot be read)"

@@ -1,0 +1,255 @@
+"""Kinds of worlds: what opens a world of tables for each chat.
+
+A world of one's own is one file: functions, and a `Worlds` made of them; the README shows one.
+`REGISTRY.register("lamps", lamps)`, or an entry point of the group `seal.environments`, gives it
+the name that a task's `world` says. A task may also say its dotted path, which counts where the
+user allows that module. What happens in a world stands in `seal.environments.opened`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Self, get_args
+
+from seal.core.canonical import canonical_json, digest
+from seal.core.errors import DataError, OptionError, UsageError, nearest, shortened
+from seal.core.protocols import Environment, EnvironmentFactory, Simulator
+from seal.core.records import to_plain
+from seal.core.types import JSON, Tables, Task, Tool, Trajectory
+from seal.environments.clock import clock_of
+from seal.environments.functions import WorldTool, fits, world_tool
+from seal.environments.opened import Circumstances, Race, World
+from seal.environments.tables import Row
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorldSetup:
+    """What a factory of worlds may be built from."""
+
+    seed: int = 0
+    """The run's; new ids derive from it."""
+    options: Mapping[str, Any] = field(default_factory=dict)
+    """`-T key=value` of the run."""
+    taken: Collection[str] = ()
+    """Options of the run that its team takes; no world sees them."""
+    web: Path | None = None
+    """File of the web's answers that come with the pool; an option of that name is heard first."""
+    tools: Mapping[str, Tool] = field(default_factory=dict)
+    """The pool, by id, for worlds whose tools are not their own."""
+    mobile: Path | None = None
+    """File of the calls recorded in dialogues that comes with the pool."""
+    creator: Callable[[Tool], str] | None = None
+    """Gives a model's text that holds the function of a tool, for worlds of created tools."""
+    sandbox: str = "monty"
+    """Where it runs (`seal.sandbox.NAMES`)."""
+    simulator: Callable[[], Simulator] | None = None
+    """Gives the run's simulator, for worlds that ask it."""
+    keys_of_call: Callable[[Simulator, Tool, dict[str, JSON]], Iterable[str]] | None = None
+    """(simulator, tool, arguments) to the keys of the stored answers that are the simulator's."""
+    own: Mapping[str, Any] = field(default_factory=dict)
+    """Worlds of the benchmark that is played, by the names that its tasks have for them."""
+    allow_code: Collection[str] = ()
+    """Modules into which a task may name its world by a dotted path."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Worlds:
+    """A kind of world: opens one for each chat, and can be registered under a name.
+
+    A run plays the same kind `under` its own settings.
+    """
+
+    name: str
+    tools: Mapping[str, WorldTool]
+    """By id (`toolbox`)."""
+    tables: Tables = field(default_factory=dict)
+    """How a world begins, where a task's `initial_state` does not say otherwise."""
+    columns: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    """Table to column to its type. Rows of a table that is left out have the columns that it begins
+    with; any, if it begins empty, or if its map here is."""
+    make: Callable[[Mapping[str, WorldTool], Circumstances], World] = World
+    setup: WorldSetup = field(default_factory=WorldSetup)
+
+    def under(self, setup: WorldSetup) -> Self:
+        """Return this kind of world under the settings of a run.
+
+        Raises:
+            OptionError: An option is unknown or has a value that it cannot have.
+        """
+        race = setup.options.get("race", "dependency")
+        if race not in get_args(Race):
+            known = ", ".join(get_args(Race))
+            raise OptionError(f"-T race={race!r}: expected one of {known}")
+        check_options(self.name, setup, ("race",))
+        return replace(self, setup=setup)
+
+    @property
+    def race(self) -> Race:
+        """How an order of simultaneous calls is found that fails."""
+        race: Race = self.setup.options.get("race", "dependency")
+        return race
+
+    def documents(self) -> tuple[Tool, ...]:
+        """Return the tools, for a pool."""
+        return tuple(tool.document for tool in self.tools.values())
+
+    def open(self, task: Task, trial: int, offered: Sequence[str] = ()) -> Environment:
+        """Return the world of one chat.
+
+        Raises:
+            DataError: The task's `initial_state` or clock cannot be.
+        """
+        tables = self.beginning(task)
+        return self.make(
+            self.tools,
+            Circumstances(
+                tables=tables,
+                columns={table: self._columns_of(table, rows) for table, rows in tables.items()},
+                clock=clock_of(task),
+                seed=canonical_json([self.setup.seed, task.id, trial]).decode(),
+                race=self.race,
+                offered=offered,
+            ),
+        )
+
+    def _columns_of(self, table: str, begun: Sequence[Row]) -> Collection[str]:
+        """Return the columns of a table, those declared or else of its first rows; none: any."""
+        if table in self.columns:
+            return tuple(self.columns[table])
+        rows = [*self.tables.get(table, ()), *begun]
+        return tuple(dict.fromkeys(column for row in rows for column in row))
+
+    def check(self, task: Task) -> None:
+        """Make sure that a task's world can be opened.
+
+        Raises:
+            DataError: The task's `initial_state` or clock cannot be.
+        """
+        self.beginning(task)
+        clock_of(task)
+
+    def beginning(self, task: Task) -> Tables:
+        """Return the tables that a task's world begins with; cells left out are null.
+
+        Raises:
+            DataError: A table or column is unknown, a row is empty, or a cell is of another type.
+        """
+        given = task.initial_state or {}
+        for table in given:
+            if table not in self.tables:
+                known = ", ".join(self.tables) or "none"
+                raise DataError(
+                    f"task {task.id}: the world {self.name} has no table {table!r}; it has: {known}"
+                )
+        return {
+            table: [self._row(task, table, row) for row in given[table]]
+            if table in given
+            else self.tables[table]
+            for table in self.tables
+        }
+
+    def _row(self, task: Task, table: str, row: Row) -> Row:
+        columns = self.columns.get(table)
+        if not columns:
+            return row
+        place = f"task {task.id}: a row of {table}"
+        for column in row:
+            if column not in columns:
+                known = ", ".join(columns)
+                raise DataError(f"{place} has the column {column!r}; expected: {known}")
+        full = {column: row.get(column) for column in columns}
+        if all(value is None for value in full.values()):
+            raise DataError(f"{place} has no value; expected at least one of {', '.join(columns)}")
+        for column, value in full.items():
+            if not fits(value, columns[column]):
+                raise DataError(
+                    f"{place} has {column} {shortened(value)}; expected {columns[column]}"
+                )
+        return full
+
+    def identity(self) -> dict[str, JSON]:
+        """Return what shapes the answers."""
+        return {
+            "world": self.name,
+            "tools": digest(list(map(to_plain, self.documents()))),
+            "tables": digest(self.tables),
+            "race": self.race,
+        }
+
+    def keys_of(self, trajectory: Trajectory) -> set[str]:
+        """Return nothing: no stored answer is used."""
+        return set()
+
+
+def toolbox(prefix: str, functions: Iterable[Callable[..., Any]]) -> dict[str, WorldTool]:
+    """Return functions as tools by id, `prefix/name`.
+
+    Raises:
+        UsageError: A function cannot be a tool (`world_tool`), or two have one name.
+    """
+    found: dict[str, WorldTool] = {}
+    for function in functions:
+        tool_id = f"{prefix}/{function.__name__}"
+        if tool_id in found:
+            raise UsageError(f"two tools of {prefix} are named {function.__name__!r}; rename one")
+        found[tool_id] = world_tool(tool_id, function, prefix.rpartition("/")[2])
+    return found
+
+
+def check_options(world: str, setup: WorldSetup, known: Sequence[str]) -> None:
+    """Make sure that a world knows its options.
+
+    Raises:
+        OptionError: Names the unknown one, those that there are, the team's too, and the closest.
+    """
+    for name in setup.options:
+        if name not in known:
+            teams = sorted(setup.taken)
+            close = nearest(name, [*known, *teams])
+            hint = f" Did you mean {close!r}?" if close else ""
+            has = ", ".join(known) or "none"
+            also = f"; the team has: {', '.join(teams)}" if teams else ""
+            raise OptionError(
+                f"-T {name}: the world {world} has no such option; it has: {has}{also}.{hint}"
+            )
+
+
+def build_worlds(name: str, setup: WorldSetup, place: str = "a task") -> EnvironmentFactory:
+    """Return what opens the worlds that a name in data stands for.
+
+    Args:
+        name: Of the world; a dotted path counts where `setup` allows its module.
+        setup: What the worlds are built from.
+        place: Where the name stands, for messages: "task 'one'".
+
+    Raises:
+        UnknownNameError: No world has this name.
+        CodeRefusedError: It is a dotted path into a module that is not allowed.
+        UsageError: What was found opens no worlds, or an option cannot be.
+    """
+    from seal.environments import REGISTRY
+
+    found = setup.own.get(name) or REGISTRY.named(name, place, setup.allow_code)
+    made = found.under(setup) if isinstance(found, Worlds) else found
+    if callable(made):
+        made = made(setup)
+    if not all(callable(getattr(made, part, None)) for part in ("open", "identity", "keys_of")):
+        raise UsageError(
+            f"world {name!r}: {type(made).__name__} opens no worlds; expected a `Worlds`, or a "
+            "function of a WorldSetup that gives an object with open, identity and keys_of"
+        )
+    factory: EnvironmentFactory = made
+    return factory
+
+
+__all__ = [
+    "Circumstances",
+    "World",
+    "WorldSetup",
+    "Worlds",
+    "build_worlds",
+    "check_options",
+    "toolbox",
+]

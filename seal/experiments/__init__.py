@@ -1,0 +1,1 @@
+"""Many runs: retrieval, sweeps, ablations, comparisons, explanations, people's labels."""

@@ -1,0 +1,267 @@
+"""An ablation: play a run for each condition, pair their scores, write what they prove."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+from seal.core.errors import UsageError
+from seal.core.locks import Lock
+from seal.evaluation import REGISTRY as METRICS
+from seal.evaluation.role_work import roles_record
+from seal.evaluation.scoring import build_metrics
+from seal.experiments.ablation.conditions import (
+    Condition,
+    Variation,
+    ablation_named,
+    conditions_of,
+)
+from seal.experiments.ablation.files import begin, check_folder, write
+from seal.experiments.ablation.injection import costs_of, injected
+from seal.experiments.ablation.irrelevance import Irrelevant
+from seal.experiments.ablation.roles import ROLES, seated, silent, work_of
+from seal.experiments.ablation.similarity import correlations_of, homes_of, points_of
+from seal.experiments.comparison.pairs import Side, compare, untested
+from seal.experiments.comparison.runs import side_of
+from seal.pools.lookup import open_pool
+from seal.pools.pool import StoredPool
+from seal.runs.engine import Engine
+from seal.runs.played import played
+from seal.runs.run import Progress, budget_of, free_folder, run, within
+from seal.runs.run_folder import RunFolder
+from seal.runs.settings import RunSettings, changed
+from seal.runs.spending.roles import spent_on
+
+Reporter = Callable[[str, int, int], None]
+"""Told the stage, how many of its items are done, and how many there are."""
+_KEPT = ("mean", "n", "undefined", "low", "high", "reasons")
+"""Of a metric of summary.json."""
+
+
+@dataclass(frozen=True, slots=True)
+class AblationResult:
+    """What an ablation left."""
+
+    folder: Path
+    content: dict[str, Any]
+    """Of comparison.json."""
+    exit_code: int
+    """0 fine, 1 finished with task errors, 3 a budget stopped it."""
+
+
+def ablate(
+    what: str,
+    settings: RunSettings,
+    retrievers: Sequence[Any] = (),
+    out: Path | None = None,
+    resume: bool = False,
+    progress: Reporter | None = None,
+    roles: Sequence[str] = (),
+) -> AblationResult:
+    """Play a benchmark under conditions that differ in one thing.
+
+    Args:
+        what: Name of the ablation (`conditions.ABLATIONS`).
+        settings: Of every run; what is varied gives way to the condition, and the budget
+            is that of all runs together.
+        retrievers: Those to compare, of the ablation `retriever`; none: tfidf, bm25, oracle.
+        out: Folder of the ablation; None: `runs/POOL-MODEL`, with a number where that is taken.
+        resume: Go on with the ablation that `out` holds: what is played stays.
+        progress: Told how many runs are done, and how far the present one is.
+        roles: Those to seat and to take away, of the ablation `roles`; none: all three.
+
+    Raises:
+        UnknownNameError: No such ablation, or metric.
+        UsageError: Settings that cannot be, a folder in use, or other settings than the ablation's.
+        DataError: The pool or a folder is damaged.
+        InfrastructureError: A worker process died.
+    """
+    if out is None and resume:
+        raise UsageError("--resume needs --out DIR: the folder of the ablation to go on with")
+    ablation = ablation_named(what)
+    if retrievers and ablation.field != "retriever":
+        raise UsageError(f"the ablation {what} compares no retrievers: give one --retriever")
+    if roles and what != "roles":
+        raise UsageError(f"the ablation {what} seats no roles: leave --roles out")
+    settings = changed(settings, metrics=_metrics(settings, ablation))
+    build_metrics(settings.metrics, METRICS)  # refuses what is no metric
+    out = out or free_folder(settings)
+    check_folder(out, resume)
+    planned = _plan(ablation, settings, retrievers, roles or ROLES, open_pool(settings.pool))
+    _check(planned, out)
+    out.mkdir(parents=True, exist_ok=True)
+    with Lock(out):
+        check_folder(out, resume)  # again: another process may have been faster
+        return _played(planned, settings, out, progress or (lambda stage, done, total: None))
+
+
+def _metrics(settings: RunSettings, ablation: Variation) -> tuple[Any, ...]:
+    further = (name for name in ablation.metrics if name not in settings.metrics)
+    return (*settings.metrics, *further)
+
+
+@dataclass(frozen=True, slots=True)
+class _Planned:
+    ablation: Variation
+    pool: StoredPool
+    conditions: Sequence[Condition]
+    irrelevant: Irrelevant | None = None
+    homes: Mapping[tuple[str, int], str] | None = None
+
+
+def _plan(
+    ablation: Variation,
+    settings: RunSettings,
+    retrievers: Sequence[Any],
+    roles: Sequence[str],
+    pool: StoredPool,
+) -> _Planned:
+    if ablation.field:
+        return _Planned(ablation, pool, conditions_of(ablation, settings, retrievers))
+    if ablation.name == "injection":
+        return _Planned(ablation, pool, injected(ablation, settings))
+    if ablation.name == "roles":
+        return _Planned(ablation, pool, seated(roles, settings))
+    if ablation.name == "irrelevance":
+        found = Irrelevant.of(pool, settings)
+        return _Planned(ablation, pool, found.conditions(ablation, settings), found)
+    tasks = pool.tasks(select=settings.select, limit=settings.limit)
+    homes = homes_of(pool, tasks)
+    return _Planned(ablation, pool, [Condition(ablation.conditions[0], settings)], homes=homes)
+
+
+def _check(planned: _Planned, out: Path) -> None:
+    """Refuse what a later condition cannot be before the first one is played."""
+    for condition in planned.conditions:
+        folder = RunFolder(out / condition.name)
+        if not (folder.path / "run.json").is_file():
+            opened = played(condition.settings)
+            with Engine(opened.settings, folder, opened.pool) as engine:
+                engine.check()
+
+
+def _played(
+    planned: _Planned, settings: RunSettings, out: Path, report: Reporter
+) -> AblationResult:
+    conditions = planned.conditions
+    begin(out, _content(planned, settings, out, [], [f"{len(conditions)} runs are not finished"]))
+    done: list[str] = []
+    budget = budget_of(settings)
+    for condition in conditions:
+        report("runs", len(done), len(conditions))
+        folder = out / condition.name
+        asked = within(condition.settings, budget)
+        if asked is None:
+            break
+        code = run(asked, folder, True, _advance(report), condition.only).exit_code
+        if code == 3:
+            break
+        done.append(condition.name)
+        spent = spent_on(RunFolder(folder))
+        budget.add(spent.asked, spent.tokens)
+    report("runs", len(done), len(conditions))
+    missing = len(conditions) - len(done)
+    notes = [f"the budget is spent: {missing} of {len(conditions)} runs are not finished"]
+    content = _content(planned, settings, out, done, notes if missing else [])
+    write(out, content)
+    failed = any(row["errors"] for row in content["runs"])
+    return AblationResult(out, content, 3 if missing else int(failed))
+
+
+def _advance(report: Reporter) -> Callable[[Progress], None]:
+    return lambda state: report(state.stage, state.done, state.total)
+
+
+def _content(
+    planned: _Planned, settings: RunSettings, out: Path, done: Sequence[str], notes: list[str]
+) -> dict[str, Any]:
+    runs = {name: RunFolder(out / name) for name in done}
+    content: dict[str, Any] = {
+        "protocol": _protocol(planned, settings),
+        "system": _system(planned, runs),
+        "runs": [_row(name, folder) for name, folder in runs.items()],
+        "comparisons": [],
+        "notes": [*notes, *_notes(planned)],
+    }
+    seed = settings.seed
+    sides = [side_of(name, folder) for name, folder in runs.items()]
+    told = content["protocol"]["told"]
+    partner = planned.irrelevant.seeds if planned.irrelevant is not None else None
+    for one, other in _compared(sides, planned.ablation.against):
+        content["comparisons"] += compare(one, other, seed, partner=partner, family=told)
+    content["notes"] += untested(content["comparisons"], told)
+    if planned.ablation.name == "injection":
+        content["costs"] = costs_of(content["comparisons"])
+    if planned.ablation.name == "roles":
+        work = {name: work_of(folder) for name, folder in runs.items()}
+        content["roles"] = {name: roles_record(found) for name, found in work.items()}
+        content["notes"] += silent(runs, {name: found.keys() for name, found in work.items()})
+    if planned.irrelevant is not None and len(sides) == 2:
+        content["kinds"] = planned.irrelevant.by_kind(sides[0], sides[1], seed)
+    if planned.homes is not None and sides:
+        points = points_of(planned.pool, planned.homes, sides[0].scores, seed)
+        content |= {"points": points, "correlations": correlations_of(points, seed)}
+    return content
+
+
+def _compared(sides: Sequence[Side], against: str) -> list[tuple[Side, Side]]:
+    if not against:
+        return list(combinations(sides, 2))
+    plain = [side for side in sides if side.name == against]
+    return [(side, other) for other in plain for side in sides if side is not other]
+
+
+def _protocol(planned: _Planned, settings: RunSettings) -> dict[str, Any]:
+    return {
+        "ablation": planned.ablation.name,
+        "varied": planned.ablation.option or planned.ablation.field or planned.ablation.varied,
+        "conditions": [condition.name for condition in planned.conditions],
+        "told": _told(planned.ablation, settings),
+        "pool": planned.pool.name,
+        "pool_digest": planned.pool.digest,
+        "seed": settings.seed,
+        "select": dict(settings.select),
+        "limit": settings.limit,
+        "trials": settings.trials,
+    }
+
+
+def _told(ablation: Variation, settings: RunSettings) -> list[str]:
+    most = max(settings.cutoffs)
+    return [f"{name}@{most}" if name in ("recall", "mrr") else name for name in ablation.told]
+
+
+def _system(planned: _Planned, runs: Mapping[str, RunFolder]) -> dict[str, Any]:
+    """Return what was measured, without what was varied."""
+    if not runs:
+        return {}
+    system = dict(next(iter(runs.values())).manifest()["system"])
+    system.pop(planned.ablation.field, None)
+    return system
+
+
+def _row(name: str, folder: RunFolder) -> dict[str, Any]:
+    summary = folder.summary()
+    return {
+        "condition": name,
+        "tasks": summary["tasks"],
+        "errors": summary["errors"],
+        "error_reasons": summary["error_reasons"],
+        "skipped": summary["skipped"],
+        "usage": summary["usage"],
+        "metrics": {
+            metric: {key: found[key] for key in _KEPT if key in found}
+            for metric, found in summary["metrics"].items()
+        },
+    }
+
+
+def _notes(planned: _Planned) -> list[str]:
+    found = planned.irrelevant
+    if found is not None and len(found.seeds) < len(found.kinds):
+        alone = len(found.kinds) - len(found.seeds)
+        return [f"{alone} irrelevant tasks name no seed of this pool and are in no pair"]
+    return []

@@ -1,0 +1,188 @@
+"""What each ablation varies, and the settings of its conditions."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from seal.benchmarks.dialogtool.roles.team import NAME as TOOL_LIFE
+from seal.core.errors import UnknownNameError, UsageError
+from seal.retrievers.specs import spec_of
+from seal.runs.settings import RunSettings, changed
+
+PATTERNS = ("ife", "ifn", "ian", "iat", "iav", "iac", "rac")
+ABSTENTION = ("abstained", "no_call", "says_cannot")
+_SUCCESS = ("pass_rate", "similarity", "all_gold_calls")
+_RELEVANT = ("relevant_called", "relevant_answered")
+_TOKENS = ("tokens_in", "tokens_out")
+_LIFE = (
+    "creation",
+    "awareness",
+    "selection",
+    "selection_recall",
+    "execution",
+    "goal_state",
+    "goal_state_due",
+    "bleu",
+    "rouge_l",
+    "role",
+)
+_LONGEST = 60
+"""Characters of a folder's name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Variation:
+    """One thing that may be varied."""
+
+    name: str
+    field: str
+    """The setting of a run; empty: the conditions differ in their tasks."""
+    conditions: tuple[str, ...]
+    """Of the setting, in the order in which they are compared: each less those after it."""
+    told: tuple[str, ...]
+    """Metrics that the ablation is about: those of the short table, over which p is corrected."""
+    metrics: tuple[str, ...] = ()
+    """Further metrics that the runs are scored by."""
+    against: str = ""
+    """Condition that each other one is compared with; empty: every two are compared."""
+    varied: str = "tasks"
+    """What differs where it is no single setting."""
+    option: str = ""
+    """`-T` option that is varied instead of a setting."""
+    decisions: str = ""
+    """`-T decisions=` of every condition of the team `tool_life`, where the user names none."""
+
+
+ABLATIONS: Mapping[str, Variation] = {
+    ablation.name: ablation
+    for ablation in (
+        Variation("feedback", "feedback", ("on", "off"), (*_SUCCESS, *PATTERNS, "recovery")),
+        Variation(
+            "format",
+            "format",
+            ("native", "action", "json"),
+            (*_SUCCESS, "ife", "tokens_in_per_call", "tokens_out_per_call"),
+            ("tokens_per_call",),
+        ),
+        Variation(
+            "irrelevance",
+            "",
+            ("irrelevant", "answerable"),
+            (*ABSTENTION, "calls", "pass_rate"),
+            ("abstention",),
+        ),
+        Variation("similarity", "", ("all",), (*_SUCCESS, *PATTERNS)),
+        Variation(
+            "retriever",
+            "retriever",
+            ("tfidf", "bm25", "oracle"),
+            ("recall", "mrr", *_SUCCESS, "call_recall", *PATTERNS),
+        ),
+        Variation(
+            "injection",
+            "",
+            ("plain", "tools", "calls", "results", "all"),
+            (*_SUCCESS, "call_recall", "param_acc_gold", "recall", *_RELEVANT),
+            ("relevant_calls",),
+            against="plain",
+            varied="stages",
+        ),
+        Variation(
+            "roles",
+            "",
+            (),
+            (*_SUCCESS, "call_recall", "param_acc_gold", "calls", "turns", *_TOKENS),
+            against="none",
+            varied="roles",
+        ),
+        Variation("tools", "mobile_tools", ("created", "recorded"), _LIFE, decisions="own"),
+        Variation("apps", "world_options", ("hierarchical", "flat"), _LIFE, option="apps"),
+        Variation(
+            "react",
+            "style",
+            ("react", "plain"),
+            (*_SUCCESS, *PATTERNS, "turns", "tokens_in", "tokens_out"),
+        ),
+    )
+}
+"""Name to ablation. `recall` and `mrr` stand for those at the largest cut-off."""
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """One run of an ablation."""
+
+    name: str
+    """Of its folder too."""
+    settings: RunSettings
+    only: tuple[str, ...] | None = None
+    """Ids of its tasks; None: all that the settings select."""
+
+
+def ablation_named(name: str) -> Variation:
+    """Return an ablation.
+
+    Raises:
+        UnknownNameError: There is none of that name; names the closest.
+    """
+    if name not in ABLATIONS:
+        raise UnknownNameError("ablation", name, ABLATIONS)
+    return ABLATIONS[name]
+
+
+def conditions_of(
+    ablation: Variation, settings: RunSettings, retrievers: Sequence[Any] = ()
+) -> list[Condition]:
+    """Return the conditions of an ablation that varies a setting.
+
+    Args:
+        ablation: Any with a `field`.
+        settings: What all runs share.
+        retrievers: Those to compare, where retrievers are; none: the ablation's own.
+
+    Raises:
+        UsageError: A single retriever, one that stands twice, or none that chooses.
+    """
+    values: Sequence[Any] = ablation.conditions
+    if ablation.field == "retriever":
+        values = _retrievers(retrievers or values)
+    names = [_folder_name(value) for value in values]
+    if ablation.decisions and settings.team in (None, TOOL_LIFE):
+        options = {"decisions": ablation.decisions, **settings.world_options}
+        settings = changed(settings, world_options=options)
+    if ablation.option:
+        if ablation.option in settings.world_options:
+            raise UsageError(
+                f"-T {ablation.option} is what the ablation {ablation.name} varies: leave it out"
+            )
+        values = [{**settings.world_options, ablation.option: value} for value in values]
+    return [
+        Condition(name, changed(settings, **{ablation.field: value}))
+        for name, value in zip(names, values, strict=True)
+    ]
+
+
+def _retrievers(wanted: Sequence[Any]) -> Sequence[Any]:
+    if len(wanted) < 2:
+        raise UsageError(
+            f"an ablation of retrievers needs at least two, got {_label(wanted[0])}: "
+            "give --retriever A --retriever B, or none for tfidf, bm25 and oracle"
+        )
+    labels = [_folder_name(what) for what in wanted]
+    for label, what in zip(labels, wanted, strict=True):
+        if labels.count(label) > 1:
+            raise UsageError(f"--retriever {_label(what)} stands twice; give each one once")
+    return wanted
+
+
+def _label(retriever: Any) -> str:
+    return spec_of(retriever).identity
+
+
+def _folder_name(value: Any) -> str:
+    """Return a condition's name: that of a value, in characters that every file system takes."""
+    text = value if isinstance(value, str) else _label(value)
+    return re.sub(r"[^A-Za-z0-9._=-]+", "_", text).strip("._")[:_LONGEST] or "condition"

@@ -1,0 +1,128 @@
+"""Tasks that no tool serves, beside the answerable ones that they were made of.
+
+The tag `irrelevance` names why no tool serves a task, and `metadata["seed"]` the task that it was
+made of. What counts as abstaining says `seal.evaluation.abstention`.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from seal.core.canonical import derive_seed
+from seal.core.errors import UsageError
+from seal.core.types import Task
+from seal.evaluation.statistics import bootstrap_interval
+from seal.experiments.ablation.conditions import ABSTENTION, Condition, Variation
+from seal.experiments.comparison.pairs import DIGITS, Side, compare
+from seal.pools.pool import StoredPool
+from seal.runs.settings import RunSettings, changed
+
+TAG = "irrelevance"
+_ANSWERABLE = (None, "", "none", False)
+"""Values of the tag of tasks that tools serve."""
+
+
+@dataclass(frozen=True, slots=True)
+class Irrelevant:
+    """The tasks of both conditions."""
+
+    kinds: Mapping[str, str]
+    """Id of an irrelevant task to its kind."""
+    seeds: Mapping[str, str]
+    """Id of an irrelevant task to that of the answerable one, where the pool has it."""
+
+    @classmethod
+    def of(cls, pool: StoredPool, settings: RunSettings) -> Irrelevant:
+        """Return the tasks of a pool; `limit` counts the irrelevant ones.
+
+        Raises:
+            UsageError: There is none, or none has its seed here.
+        """
+        every = {task.id for task in pool.tasks()}
+        irrelevant = [
+            task
+            for task in pool.tasks(select=settings.select)
+            if task.tags.get(TAG) not in _ANSWERABLE
+        ][: settings.limit]
+        if not irrelevant:
+            raise UsageError(
+                f"{pool.name} has no selected task with the tag {TAG!r}: take a pool that has, "
+                "such as toolscan-sample, or make one: seal generate queries --tools POOL "
+                "--kinds irrelevance --out DIR"
+            )
+        seeds = {task.id: seed for task in irrelevant if (seed := _seed(task)) in every}
+        if not seeds:
+            raise UsageError(
+                f"{pool.name}: none of {len(irrelevant)} irrelevant tasks names by "
+                "metadata.seed an answerable task of the pool; nothing can be set beside them"
+            )
+        return cls({task.id: str(task.tags[TAG]) for task in irrelevant}, seeds)
+
+    def conditions(self, ablation: Variation, settings: RunSettings) -> list[Condition]:
+        """Return the two conditions; their tasks are named, so no limit or tag selects them."""
+        shared = changed(settings, limit=None, select={})
+        parts = (tuple(self.kinds), tuple(dict.fromkeys(self.seeds.values())))
+        return [
+            Condition(name, shared, only)
+            for name, only in zip(ablation.conditions, parts, strict=True)
+        ]
+
+    def by_kind(self, one: Side, other: Side, seed: int) -> list[dict[str, Any]]:
+        """Return for each kind what its tasks and their seeds were scored, and the difference.
+
+        Args:
+            one: The run of the irrelevant tasks.
+            other: That of the answerable ones.
+            seed: Of intervals and tests.
+
+        Returns:
+            {kind, tasks, without_seed, metrics: {name: {mean, low, high, n}}, comparisons}: the
+            share of all tasks of the kind, with its 95 % bootstrap interval over tasks, and the
+            paired differences to their seeds (`comparison.pairs.compare`).
+        """
+        tasks = Counter(self.kinds.values())
+        return [
+            {
+                "kind": kind,
+                "tasks": tasks[kind],
+                "without_seed": tasks[kind] - len(self._partners(kind)),
+                "metrics": {name: self._share(one, kind, name, seed) for name in ABSTENTION},
+                "comparisons": compare(
+                    one,
+                    other,
+                    derive_seed(seed, kind),
+                    metrics=ABSTENTION,
+                    partner=self._partners(kind),
+                ),
+            }
+            for kind in sorted(tasks)
+        ]
+
+    def _partners(self, kind: str) -> dict[str, str]:
+        return {task: seed for task, seed in self.seeds.items() if self.kinds[task] == kind}
+
+    def _share(self, one: Side, kind: str, metric: str, seed: int) -> dict[str, Any]:
+        import numpy as np
+
+        table = one.scores
+        if metric not in table.metrics:  # nothing was scored
+            return {"mean": None, "low": None, "high": None, "n": 0}
+        column = table.values[:, table.metrics[metric]]
+        rows = [(key[0], row) for key, row in table.rows.items() if self.kinds.get(key[0]) == kind]
+        found = [(task, float(column[row])) for task, row in rows if not np.isnan(column[row])]
+        values = [value for _, value in found]
+        numbers = {task: place for place, task in enumerate(dict.fromkeys(t for t, _ in found))}
+        bounds = bootstrap_interval(
+            values, derive_seed(seed, kind, metric), clusters=[numbers[task] for task, _ in found]
+        )
+        low, high = (None if bound is None else round(bound, DIGITS) for bound in bounds)
+        mean = round(float(np.mean(values)), DIGITS) if values else None
+        return {"mean": mean, "low": low, "high": high, "n": len(values)}
+
+
+def _seed(task: Task) -> str:
+    made_of = task.metadata.get("seed")
+    return made_of if isinstance(made_of, str) else ""

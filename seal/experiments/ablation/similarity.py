@@ -1,0 +1,169 @@
+"""How much the names of an environment's tools resemble each other, against the errors made there.
+
+An environment is a category of tools; a goal belongs to that of its gold tools, else of its offered
+ones, where it is a single one. J_avg in both variants is of all its tools
+(`seal.evaluation.name_similarity`).
+
+An error rate is 1 less the mean score of a pattern over the goals of the environment, so that its
+denominators are those of `seal.evaluation.error_patterns.metrics`; `any` is the share of goals with
+at least one error of any pattern, `failed` 1 less the pass rate.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from seal.core.canonical import derive_seed
+from seal.core.errors import UsageError
+from seal.core.types import Task
+from seal.evaluation.correlation import LEAST, spearman
+from seal.evaluation.statistics import bootstrap_interval
+from seal.experiments.ablation.conditions import PATTERNS
+from seal.experiments.comparison.pairs import DIGITS
+from seal.experiments.comparison.scores import ScoreTable
+from seal.pools.categories import environments_of, home_of
+from seal.pools.pool import StoredPool
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+VARIANTS = ("strict", "stopwords")
+ANY, FAILED = "any", "failed"
+RATES = (*PATTERNS, ANY, FAILED)
+
+
+def homes_of(pool: StoredPool, tasks: Iterable[Task]) -> dict[tuple[str, int], str]:
+    """Return (task id, goal) to its environment; goals without one are left out.
+
+    Args:
+        pool: Whose tools there are.
+        tasks: Those that are played.
+
+    Raises:
+        UsageError: Fewer than three environments have a goal: nothing can be correlated.
+    """
+    category_of = {tool.id: tool.category for tool in pool.tools()}
+    found = {}
+    for task in tasks:
+        for position, goal in enumerate(task.goals):
+            home = home_of(goal, category_of)
+            if home is not None:
+                found[task.id, position] = home
+    count = len(set(found.values()))
+    if count < LEAST:
+        noun = "environment" if count == 1 else "environments"
+        raise UsageError(
+            f"{pool.name} has goals in {count} {noun}, and a correlation needs at least "
+            f"{LEAST}: take a pool with more categories of tools, or select more tasks"
+        )
+    return found
+
+
+def points_of(
+    pool: StoredPool, homes: Mapping[tuple[str, int], str], scores: ScoreTable, seed: int
+) -> list[dict[str, Any]]:
+    """Return a point for each environment that has a goal, by name.
+
+    Args:
+        pool: Whose tools there are.
+        homes: Of the goals (`homes_of`).
+        scores: Of the run.
+        seed: Of the intervals.
+
+    Returns:
+        {environment, tools, goals, strict, stopwords, rates: {name: {rate, low, high, n}}}: J_avg
+        in both variants (None: fewer than two names), and the error rates with their 95 % bootstrap
+        intervals over tasks; a rate is None where no goal has a value.
+    """
+    rows: dict[str, list[tuple[str, int]]] = {}
+    for (task, trial, goal), row in scores.rows.items():
+        del trial
+        if (task, goal) in homes:
+            rows.setdefault(homes[task, goal], []).append((task, row))
+    errors = _errors(scores)
+    return [
+        {
+            "environment": place.name,
+            "tools": place.tools,
+            "goals": len(rows[place.name]),
+            "strict": _rounded(place.similarity_strict),
+            "stopwords": _rounded(place.similarity_stopwords),
+            "rates": {
+                name: _rate(errors[name], rows[place.name], derive_seed(seed, place.name, name))
+                for name in RATES
+            },
+        }
+        for place in environments_of(pool)
+        if place.name in rows
+    ]
+
+
+def _errors(scores: ScoreTable) -> dict[str, NDArray[np.float64]]:
+    """Return the error of every row, by name; NaN where there is no value."""
+    import numpy as np
+
+    nothing = np.full(len(scores.rows), np.nan)
+
+    def error(metric: str) -> NDArray[np.float64]:
+        if metric not in scores.metrics:
+            return nothing
+        found: NDArray[np.float64] = 1 - scores.values[:, scores.metrics[metric]]
+        return found
+
+    errors = {name: error(name) for name in PATTERNS}
+    every = np.column_stack(list(errors.values()))
+    known = ~np.isnan(every).all(axis=1)
+    anyhow = np.where(known, (np.nan_to_num(every) > 0).any(axis=1), np.nan)
+    return {**errors, ANY: anyhow, FAILED: error("pass_rate")}
+
+
+def _rate(errors: NDArray[np.float64], rows: list[tuple[str, int]], seed: int) -> dict[str, Any]:
+    import numpy as np
+
+    found = [(task, float(errors[row])) for task, row in rows if not np.isnan(errors[row])]
+    number = {task: place for place, task in enumerate(dict.fromkeys(task for task, _ in found))}
+    values = [value for _, value in found]
+    low, high = bootstrap_interval(values, seed, clusters=[number[task] for task, _ in found])
+    rate = float(np.mean(values)) if values else None
+    return {
+        "rate": _rounded(rate),
+        "low": _rounded(low),
+        "high": _rounded(high),
+        "n": len(values),
+    }
+
+
+def correlations_of(points: list[dict[str, Any]], seed: int) -> list[dict[str, Any]]:
+    """Return Spearman's correlation of each variant of J_avg with each error rate.
+
+    Returns:
+        {similarity, rate, rho, low, high, n}: over the environments that have both; rho is None
+        where there are fewer than three, or all have the same rate.
+    """
+    found = []
+    for variant in VARIANTS:
+        for name in RATES:
+            pairs = [
+                (point[variant], point["rates"][name]["rate"])
+                for point in points
+                if point[variant] is not None and point["rates"][name]["rate"] is not None
+            ]
+            x, y = [pair[0] for pair in pairs], [pair[1] for pair in pairs]
+            rho, low, high, n = spearman(x, y, derive_seed(seed, "spearman", variant, name))
+            found.append(
+                {
+                    "similarity": variant,
+                    "rate": name,
+                    "rho": _rounded(rho),
+                    "low": _rounded(low),
+                    "high": _rounded(high),
+                    "n": n,
+                }
+            )
+    return found
+
+
+def _rounded(value: float | None) -> float | None:
+    return None if value is None else round(value, DIGITS)

@@ -1,0 +1,107 @@
+"""The judge of a scored run held against rules, and against people's labels."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from seal.core.errors import DataError, UsageError
+from seal.core.types import JSON, Task, Trajectory
+from seal.evaluation.goals import goal_steps
+from seal.evaluation.judges import METRICS
+from seal.evaluation.judges.audit import Case, audit, decisions
+from seal.evaluation.judges.measures import answer_of
+from seal.evaluation.rule_judge import RuleJudge
+from seal.experiments.labelling import items_of
+from seal.experiments.labels import Labels, labels_of, read_rows
+from seal.runs.run_folder import RunFolder
+
+
+def audit_run(folder: RunFolder, labels: Path | None = None) -> dict[str, JSON]:
+    """Hold every judged metric of a run against rules and, where given, against people.
+
+    Args:
+        folder: A scored run; its summary.json gets the audit.
+        labels: CSV with columns label (solved, unsolved or unsure) and task_id, maybe trial, goal
+            and rater, or as `seal annotate export` wrote it (`seal.experiments.labels`). Of several
+            raters the majority counts.
+
+    Returns:
+        {metric: {rules: audit, people: audit}, and, with labels, labels: {taken: goals that people
+        decide, undecided: those that they leave unsure, empty: rows without a label, raters,
+        problems}}.
+        Against rules: over the goals that rules decide, which they do only where it is safe; not
+        where the judge is these rules.
+
+    Raises:
+        DataError: The run is not scored, the file cannot be read, or no label is of the run.
+        UsageError: The judge is a rule, and there are no labels to hold it against.
+    """
+    references: dict[str, Mapping[Case, bool]] = {}
+    if not _by_rule(folder):
+        references["rules"] = _rules(folder)
+    elif labels is None:
+        raise UsageError(
+            f"{folder.path} is judged by rule: held against rules, which are itself, that judge "
+            "agrees everywhere; name a judge's model, or give labels of people: --audit FILE.csv"
+        )
+    summary = folder.summary()
+    measured = [name for name in METRICS.values() if name in summary["metrics"]]
+    told: dict[str, JSON] = {}
+    if labels is not None:
+        given = labels_of(read_rows(labels, items_of(folder)))
+        references["people"] = _of_run(folder, given, labels)
+        decided = len(references["people"])
+        told["labels"] = {
+            "taken": decided,
+            "undecided": len(given.votes) - decided,
+            "empty": given.empty,
+            "raters": len(given.raters),
+            "problems": list(given.problems),
+        }
+    found: dict[str, JSON] = {}
+    for metric in measured:
+        judged = decisions(folder.scores(), metric)
+        compared = {name: audit(judged, cases) for name, cases in references.items()}
+        found[metric] = {name: one.record() for name, one in compared.items()}
+    found |= told
+    folder.write_json("summary.json", {**summary, "audit": found})
+    return found
+
+
+def _by_rule(folder: RunFolder) -> bool:
+    judge = (folder.manifest().get("measure") or {}).get("judge") or {}
+    return judge.get("judge") == RuleJudge().identity
+
+
+def _of_run(folder: RunFolder, given: Labels, path: Path) -> Mapping[Case, bool]:
+    tasks = {task.id for task in folder.tasks()}
+    if not any(case[0] in tasks for case in given.votes):
+        first = next(iter(given.votes), ("nothing", 0, 0))[0]
+        raise DataError(
+            f"{path}: labels of another run: none of {len(given.votes)} is of a task of "
+            f"{folder.path}, such as {first!r}; rows without a label: {given.empty}; rows that are "
+            f"no label: {len(given.problems)}"
+            + (f", such as {given.problems[0]}" if given.problems else "")
+        )
+    return given.cases
+
+
+def _rules(folder: RunFolder) -> dict[Case, bool]:
+    """Return what rules decide: goals that they leave unsure are left out."""
+    tasks = {task.id: task for task in folder.tasks()}
+    found: dict[Case, bool] = {}
+    for trajectory in folder.trajectories():
+        if not trajectory.failed:
+            found |= _decided(tasks[trajectory.task_id], trajectory)
+    return found
+
+
+def _decided(task: Task, trajectory: Trajectory) -> dict[Case, bool]:
+    judge, found = RuleJudge(), {}
+    for position, goal in enumerate(task.goals):
+        steps = goal_steps(trajectory, position)
+        verdict = judge.judge(goal, answer_of(trajectory, position), steps)
+        if verdict.label != "unsure":
+            found[task.id, trajectory.trial, position] = verdict.label == "solved"
+    return found

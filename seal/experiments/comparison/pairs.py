@@ -1,0 +1,265 @@
+"""Two tables of scores, paired: the differences of every metric, and why pairs were left out."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from seal.core.canonical import derive_seed
+from seal.evaluation.comparison import Difference, holm
+from seal.evaluation.paired import paired_differences
+from seal.evaluation.power import Power, power_of
+from seal.experiments.comparison.scores import ScoreTable
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+DIGITS = 6
+"""Decimals of every number of a comparison."""
+RESAMPLES = 10_000
+"""Of every interval and test."""
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """One run in a comparison."""
+
+    name: str
+    scores: ScoreTable
+    clusters: Mapping[str, str]
+    """Task id to the cluster of its pairs (`seal.experiments.clusters.clusters_of`)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pairs:
+    """Scores of two runs beside each other."""
+
+    rows: NDArray[np.int64]
+    """Row of the one side in each pair; -1 where it has none."""
+    others: NDArray[np.int64]
+    """Likewise of the other side."""
+    clusters: NDArray[np.int64]
+    """Number of the cluster of each pair."""
+    tasks: NDArray[np.int64]
+    """Place in `names` of the task of each pair."""
+    trials: NDArray[np.int64]
+    """Trial of each pair."""
+    names: tuple[str, ...]
+    """Ids of the tasks of the one run, or of the other where it alone has one."""
+
+
+def compare(
+    one: Side,
+    other: Side,
+    seed: int,
+    resamples: int = RESAMPLES,
+    metrics: Sequence[str] | None = None,
+    partner: Mapping[str, str] | None = None,
+    family: Collection[str] | None = None,
+    pairs: Pairs | None = None,
+) -> list[dict[str, Any]]:
+    """Return the paired difference of two runs in every metric.
+
+    Scores are paired by task, trial and goal. A pair counts in a metric where both have a value;
+    the others are excluded, and counted by their reason.
+
+    Args:
+        one: The run that is compared.
+        other: What it is compared with.
+        seed: Of the intervals and tests.
+        resamples: Of each of them.
+        metrics: Those to compare; None: all that either run has.
+        partner: Task id of the one run to that of the other which it is paired with; only these are
+            compared. None: tasks are paired with themselves.
+        family: Metrics that the comparison is about, over which p is corrected: the more there are
+            the less is told by each. None: all.
+        pairs: Of the two runs, where `pair_up` has found them already.
+
+    Returns:
+        For each metric {run, other, metric, mean, other_mean, difference, low, high, p, p_holm, n,
+        detectable, tasks_needed, trials_needed, tasks, excluded}. The means are over the pairs,
+        `difference` is that of the one less the other with its 95 % bootstrap interval over
+        clusters of tasks, `p` that of a randomisation test and `p_holm` corrected by Holm over the
+        family of these two runs, None outside of it. Of fewer than two clusters there is neither an
+        interval nor a test. What is detectable and needed says `seal.evaluation.power.Power`. `n`
+        counts pairs and `tasks` their tasks. `excluded`: reason to the number of pairs, and a
+        reason is that of the run before its colon, or of `both`. Without a pair, the figures are
+        None.
+    """
+    import numpy as np
+
+    names = list({**one.scores.metrics, **other.scores.metrics})
+    if metrics is not None:
+        names = [name for name in metrics if name in names]
+    pairs = pair_up(one, other, partner) if pairs is None else pairs
+    left = columns_of(one.scores, pairs.rows, names)
+    right = columns_of(other.scores, pairs.others, names)
+    differences = left - right
+    both = ~np.isnan(differences)
+    found = paired_differences(differences, pairs.clusters, derive_seed(seed, "pairs"), resamples)
+    powers = power_of(differences, pairs.clusters, pairs.tasks, pairs.trials)
+    adjusted = _adjusted(names, found, family)
+    excluded = _excluded(one, other, pairs, names)
+    return [
+        {
+            "run": one.name,
+            "other": other.name,
+            "metric": name,
+            "mean": _mean(left[both[:, column], column]),
+            "other_mean": _mean(right[both[:, column], column]),
+            **_figures(found[column], adjusted.get(name), powers[column]),
+            "tasks": len(np.unique(pairs.tasks[both[:, column]])),
+            "excluded": excluded[column],
+        }
+        for column, name in enumerate(names)
+    ]
+
+
+def _adjusted(
+    names: Sequence[str], found: Sequence[Difference], family: Collection[str] | None
+) -> dict[str, float]:
+    """Return the corrected p of each metric of the family that has a test."""
+    tested = {
+        name: difference.p
+        for name, difference in zip(names, found, strict=True)
+        if difference.p is not None and (family is None or name in family)
+    }
+    return dict(zip(tested, holm(list(tested.values())), strict=True))
+
+
+def untested(entries: Sequence[Mapping[str, Any]], told: Collection[str] = ()) -> Iterator[str]:
+    """Yield a note on every two runs of which metrics have pairs of one task alone.
+
+    Args:
+        entries: As of `compare`.
+        told: Metrics that are named; none: all.
+    """
+    by_runs: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
+    for entry in entries:
+        if entry["n"]:
+            by_runs.setdefault((entry["run"], entry["other"]), []).append(entry)
+    for (one, other), counted in by_runs.items():
+        alone = [entry["metric"] for entry in counted if entry["p"] is None]
+        shown = [metric for metric in alone if not told or metric in told]
+        whole = len(alone) == len(counted)
+        if shown or whole:
+            metrics = "" if whole else f"{', '.join(shown)}: "
+            yield (
+                f"{one} and {other}: {metrics}one task, or family of them, has neither an interval "
+                "nor a test"
+            )
+
+
+def pair_up(one: Side, other: Side, partner: Mapping[str, str] | None = None) -> Pairs:
+    """Return the scores of two runs in pairs, those without a partner too.
+
+    Args:
+        one: The run whose tasks come first.
+        other: The other run.
+        partner: As of `compare`.
+    """
+    import numpy as np
+
+    theirs = other.scores.rows
+    rows: dict[tuple[str, int, int], list[int]] = {}
+    for (task, trial, goal), row in one.scores.rows.items():
+        if partner is None or task in partner:
+            meets = (task if partner is None else partner[task], trial, goal)
+            rows[task, trial, goal] = [row, theirs.get(meets, -1)]
+    if partner is None:
+        for key, row in theirs.items():
+            rows.setdefault(key, [-1, row])
+    tasks = [task for task, _, _ in rows]
+    clusters = [one.clusters.get(task) or other.clusters.get(task, task) for task in tasks]
+    places = np.asarray(list(rows.values()), dtype=np.int64).reshape(-1, 2)
+    trials = np.asarray([trial for _, trial, _ in rows], dtype=np.int64)
+    named = tuple(dict.fromkeys(tasks))
+    return Pairs(places[:, 0], places[:, 1], _numbered(clusters), _numbered(tasks), trials, named)
+
+
+def _numbered(names: Sequence[str]) -> NDArray[np.int64]:
+    """Return equal numbers for equal names, in the order of their first."""
+    import numpy as np
+
+    number = {name: place for place, name in enumerate(dict.fromkeys(names))}
+    return np.asarray([number[name] for name in names], dtype=np.int64)
+
+
+def columns_of(
+    table: ScoreTable, rows: NDArray[np.int64], names: Sequence[str]
+) -> NDArray[np.float64]:
+    """Return the values of a run in each pair, (pairs, metrics); NaN where it has none.
+
+    Args:
+        table: Scores of the run.
+        rows: Its row in each pair; -1: none.
+        names: Metrics.
+    """
+    import numpy as np
+
+    found = np.full((len(rows), len(names)), np.nan)
+    held = rows >= 0
+    for column, name in enumerate(names):
+        if name in table.metrics:
+            found[held, column] = table.values[rows[held], table.metrics[name]]
+    return found
+
+
+def _excluded(one: Side, other: Side, pairs: Pairs, names: Sequence[str]) -> list[dict[str, int]]:
+    """Return for each metric the number of pairs without a difference, by reason."""
+    import numpy as np
+
+    found = []
+    wide = len(other.scores.reasons) + 1
+    for name in names:
+        left, right = _whys(one.scores, pairs.rows, name), _whys(other.scores, pairs.others, name)
+        counts = np.bincount((left + 1) * wide + right + 1)
+        reasons = {
+            _reason(one, other, place // wide - 1, place % wide - 1): int(counts[place])
+            for place in (np.flatnonzero(counts[1:]) + 1).tolist()
+        }
+        found.append(dict(sorted(reasons.items())))
+    return found
+
+
+def _whys(table: ScoreTable, rows: NDArray[np.int64], name: str) -> NDArray[np.int32]:
+    """Return the place of the reason why a run has no value, pair by pair; -1: it has one."""
+    import numpy as np
+
+    if name not in table.metrics or not len(table.why):
+        return np.zeros(len(rows), dtype=np.int32)
+    return np.where(rows >= 0, table.why[rows, table.metrics[name]], 0).astype(np.int32)
+
+
+def _reason(one: Side, other: Side, left: int, right: int) -> str:
+    why = one.scores.reasons[left] if left >= 0 else None
+    theirs = other.scores.reasons[right] if right >= 0 else None
+    if why == theirs:
+        return f"both: {why}"
+    parts = ((one.name, why), (other.name, theirs))
+    return "; ".join(f"{side}: {reason}" for side, reason in parts if reason is not None)
+
+
+def _mean(values: NDArray[np.float64]) -> float | None:
+    return round(float(values.mean()), DIGITS) if len(values) else None
+
+
+def _figures(difference: Difference, p_holm: float | None, power: Power) -> dict[str, Any]:
+    return {
+        "difference": rounded(difference.mean),
+        "low": rounded(difference.low),
+        "high": rounded(difference.high),
+        "p": rounded(difference.p),
+        "p_holm": rounded(p_holm),
+        "n": difference.n,
+        "detectable": rounded(power.detectable),
+        "tasks_needed": power.tasks_needed,
+        "trials_needed": power.trials_needed,
+    }
+
+
+def rounded(value: float | None) -> float | None:
+    """Return a figure with the decimals of a comparison."""
+    return None if value is None else round(value, DIGITS)

@@ -1,0 +1,292 @@
+"""A comparison of runs: what is matched, how far apart they are, and which tasks turned."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import TYPE_CHECKING, Any, Literal, get_args
+
+from seal.core.errors import UnknownNameError, UsageError
+from seal.evaluation.comparison import holm
+from seal.evaluation.power import ALPHA, POWER
+from seal.experiments.comparison.pairs import (
+    RESAMPLES,
+    Pairs,
+    Side,
+    columns_of,
+    compare,
+    pair_up,
+    rounded,
+    untested,
+)
+from seal.experiments.comparison.runs import differing, side_of
+from seal.experiments.comparison.verdicts import flips_of, passes_of, verdicts_of
+from seal.experiments.preferring import PreferenceSettings, win_rate
+from seal.runs.run_folder import RunFolder
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+Against = Literal["first", "all"]
+FEW = 50
+"""Clusters below which intervals are somewhat narrow and power is rough (perf/coverage.py)."""
+
+
+@dataclass(frozen=True, slots=True)
+class CompareSettings:
+    """How runs are compared."""
+
+    pairs: Against = "first"
+    """Each run with the first, or every two; always the later less the earlier."""
+    metrics: tuple[str, ...] = ()
+    """Those to compare; none: all that the runs have."""
+    success: str | None = None
+    """Metric whose highest value is a solved task; None: the first decisive one of both runs."""
+    force: bool = False
+    """Compare runs that do not measure the same."""
+    seed: int = 0
+    resamples: int = RESAMPLES
+    """Of each interval and test."""
+    preference: PreferenceSettings | None = None
+    """Who judges which run of a pair served each goal better; None: nobody."""
+
+    def __post_init__(self) -> None:
+        if self.pairs not in get_args(Against):
+            raise UnknownNameError("choice of pairs", self.pairs, get_args(Against))
+        if self.resamples < 1:
+            raise UsageError(f"expected at least 1 resample, got {self.resamples}")
+
+
+def study(
+    runs: Mapping[str, RunFolder],
+    settings: CompareSettings,
+    family: Sequence[str],
+    decisive: Sequence[str],
+) -> dict[str, Any]:
+    """Return what the runs differ in.
+
+    Args:
+        runs: Name to run; two or more.
+        settings: How they are compared.
+        family: Metrics over which p is corrected by Holm, together with all pairs of runs; those
+            that `settings.metrics` names go before it.
+        decisive: Metrics that may tell a solved task, the first goes before the others.
+
+    Returns:
+        {protocol, differs, runs, pairs, comparisons, notes}; `seal.compare` says what is in them.
+
+    Raises:
+        UsageError: Fewer than two runs, two that have no task and trial in common, or measure
+            otherwise without `force`.
+        UnknownNameError: No run has the metric.
+        DataError: A run is not scored, or a file is damaged.
+    """
+    differs = _differences_of(runs, settings.force)
+    sides = {name: side_of(name, run) for name, run in runs.items()}
+    _check_metrics(settings, sides.values())
+    told = list(settings.metrics or family)
+    compared = [
+        _Compared.of(sides[later], sides[first], settings)
+        for first, later in _chosen(list(sides), settings.pairs)
+    ]
+    entries = [entry for each in compared for entry in each.entries]
+    correct([entry for entry in entries if entry["metric"] in told])
+    pairs = [each.described(settings, decisive, runs) for each in compared]
+    return {
+        "protocol": _protocol(settings, told),
+        "differs": differs,
+        "runs": [_row(name, run, sides[name]) for name, run in runs.items()],
+        "pairs": pairs,
+        "comparisons": entries,
+        "notes": [note for each in compared for note in each.notes(told)],
+    }
+
+
+def _differences_of(runs: Mapping[str, RunFolder], force: bool) -> list[str]:
+    """Return in what runs measure otherwise; refuse what is no comparison."""
+    if len(runs) < 2:
+        named = ", ".join(runs) or "none"
+        raise UsageError(f"a comparison needs at least two runs, got {named}: name another one")
+    differs = list(differing(runs))
+    if differs and not force:
+        raise UsageError(
+            "; ".join(differs) + ". Such numbers cannot be compared; where that is meant: --force "
+            "(from Python force=True)"
+        )
+    return differs
+
+
+def _chosen(names: Sequence[str], against: Against) -> list[tuple[str, str]]:
+    """Return the runs that are compared, two by two, the earlier first."""
+    every = combinations(names, 2)
+    return [pair for pair in every if against == "all" or pair[0] == names[0]]
+
+
+def _protocol(settings: CompareSettings, told: Sequence[str]) -> dict[str, Any]:
+    return {
+        "pairs": settings.pairs,
+        "metrics": list(settings.metrics),
+        "family": told,
+        "seed": settings.seed,
+        "resamples": settings.resamples,
+        "level": 0.95,
+        "alpha": ALPHA,
+        "power": POWER,
+    }
+
+
+def correct(entries: Sequence[dict[str, Any]]) -> None:
+    """Set `p_holm` of the entries that have a p, corrected over all of them."""
+    tested = [entry for entry in entries if entry["p"] is not None]
+    for entry, p in zip(tested, holm([entry["p"] for entry in tested]), strict=True):
+        entry["p_holm"] = rounded(p)
+
+
+def _check_metrics(settings: CompareSettings, sides: Any) -> None:
+    known = sorted({name for side in sides for name in side.scores.metrics})
+    for name in (*settings.metrics, *([settings.success] if settings.success else [])):
+        if name not in known:
+            raise UnknownNameError("metric of these runs", name, known)
+
+
+def _row(name: str, run: RunFolder, side: Side) -> dict[str, Any]:
+    model = run.manifest().get("system", {}).get("model", {})
+    chats = {(task, trial) for task, trial, _ in side.scores.rows}
+    return {
+        "run": name,
+        "path": str(run.path),
+        "model": model.get("model") if isinstance(model, Mapping) else model,
+        "tasks": len({task for task, _ in chats}),
+        "chats": len(chats),
+        "trials": len({trial for _, trial in chats}),
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class _Compared:
+    """Two runs that are compared, and their entries."""
+
+    one: Side
+    other: Side
+    pairs: Pairs
+    entries: list[dict[str, Any]]
+
+    @classmethod
+    def of(cls, one: Side, other: Side, settings: CompareSettings) -> _Compared:
+        if not one.scores.rows.keys() & other.scores.rows.keys():
+            raise UsageError(
+                f"{other.name} and {one.name} have no task and trial in common: compare runs of "
+                "one benchmark"
+            )
+        pairs = pair_up(one, other)
+        # Not of the names: a report names runs otherwise, and says the same of them.
+        entries = compare(
+            one,
+            other,
+            settings.seed,
+            settings.resamples,
+            settings.metrics or None,
+            family=(),
+            pairs=pairs,
+        )
+        for entry in entries:
+            entry |= _directions(one, other, pairs, entry["metric"])
+        return cls(one, other, pairs, entries)
+
+    def described(
+        self, settings: CompareSettings, decisive: Sequence[str], runs: Mapping[str, RunFolder]
+    ) -> dict[str, Any]:
+        """Return {run, other, matched, alone, other_alone, success, flips, passes, win_rate}."""
+        metric = settings.success or self._success(decisive)
+        found: dict[str, Any] = {
+            "run": self.one.name,
+            "other": self.other.name,
+            **self._matched(),
+            "success": metric,
+            "flips": None,
+            "passes": [],
+            "win_rate": None,
+        }
+        if metric is not None:
+            verdicts = verdicts_of(self.one, self.other, self.pairs, metric)
+            found["flips"] = flips_of(verdicts)
+            found["passes"] = passes_of(verdicts, settings.seed, settings.resamples)
+            correct(found["passes"])
+        if settings.preference is not None:
+            one, other = runs[self.one.name], runs[self.other.name]
+            found["win_rate"] = win_rate(one, other, settings.preference)
+        return found
+
+    def _success(self, decisive: Sequence[str]) -> str | None:
+        """Return the first decisive metric in which both runs have a value for one pair."""
+        import numpy as np
+
+        for name in decisive:
+            if not np.isnan(_differences(self.one, self.other, self.pairs, name)).all():
+                return name
+        return None
+
+    def _matched(self) -> dict[str, Any]:
+        ours, theirs = (
+            {(task, trial) for task, trial, _ in side.scores.rows}
+            for side in (self.one, self.other)
+        )
+        both = ours & theirs
+        tasks = {task for task, _ in both}
+        return {
+            "matched": {"tasks": len(tasks), "chats": len(both)},
+            "alone": _alone(ours - both, tasks),
+            "other_alone": _alone(theirs - both, tasks),
+        }
+
+    def notes(self, told: Collection[str]) -> Iterator[str]:
+        """Yield what a reader should know before the figures.
+
+        Args:
+            told: Metrics of the family.
+        """
+        counted = [entry for entry in self.entries if entry["n"]]
+        name = f"{self.one.name} and {self.other.name}"
+        if counted and all(entry["low"] == entry["high"] == 0 for entry in counted):
+            yield f"{name} have the same value in every pair"
+        yield from untested(self.entries, told)
+        matched = (self.pairs.rows >= 0) & (self.pairs.others >= 0)
+        clusters = len(set(self.pairs.clusters[matched].tolist()))
+        if 1 < clusters < FEW:
+            yield f"{name}: {clusters} tasks, or families of them, make rough intervals"
+        if not counted:
+            yield f"{name}: no metric has a value in both"
+
+
+def _alone(chats: set[tuple[str, int]], matched: set[str]) -> dict[str, Any]:
+    """Return which chats have no partner: those of whole tasks, and single trials of others."""
+    named = sorted({task for task, _ in chats} - matched)
+    single = sorted(chat for chat in chats if chat[0] in matched)
+    return {
+        "tasks": len(named),
+        "chats": len(chats),
+        "named": named,
+        "trials": [{"task": task, "trial": trial} for task, trial in single],
+    }
+
+
+def _differences(one: Side, other: Side, pairs: Pairs, metric: str) -> NDArray[Any]:
+    found: NDArray[Any] = (
+        columns_of(one.scores, pairs.rows, [metric])[:, 0]
+        - columns_of(other.scores, pairs.others, [metric])[:, 0]
+    )
+    return found
+
+
+def _directions(one: Side, other: Side, pairs: Pairs, metric: str) -> dict[str, list[str]]:
+    """Return the tasks in which the one run's mean is higher, and those in which it is lower."""
+    import numpy as np
+
+    differences = _differences(one, other, pairs, metric)
+    here = ~np.isnan(differences)
+    sums = np.bincount(pairs.tasks[here], differences[here], len(pairs.names))
+    return {
+        "higher": [pairs.names[place] for place in np.flatnonzero(sums > 1e-12).tolist()],
+        "lower": [pairs.names[place] for place in np.flatnonzero(sums < -1e-12).tolist()],
+    }

@@ -1,0 +1,110 @@
+"""Counts of the benchmarks whose files are here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from seal.core.errors import SealError, UsageError
+from seal.core.registry import load_dotted
+from seal.core.types import JSON
+from seal.pools.catalogue import Entry, by_any_name
+from seal.pools.counting import PoolCounts, count_stored
+from seal.pools.lookup import SHIPPED, open_pool, source_folder
+from seal.pools.pool import StoredPool, load_pool
+from seal.runs.run_folder import RunFolder
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """What counting one benchmark gave."""
+
+    counts: PoolCounts | None
+    """None: there was nothing to count."""
+    reason: str = ""
+    """Why there are no counts."""
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """A benchmark's own statistics."""
+
+    values: dict[str, JSON] | None
+    """None: there are none."""
+    reason: str = ""
+    """Why there are none, where the benchmark has any."""
+
+
+def figures_of(entry: Entry, run: Path | None = None) -> Figures:
+    """Return a benchmark's own statistics; upstream files are imported first, once.
+
+    Args:
+        entry: The benchmark.
+        run: Run folder whose trajectories are counted too; None: the gold alone.
+
+    Raises:
+        UsageError: A run is given, and the benchmark has no statistics of its own.
+        DataError: There is no run in the folder.
+    """
+    return _figures(entry.name, entry, lambda: _opened(entry), run)
+
+
+def figures_of_pool(pool: StoredPool, run: Path | None = None) -> Figures:
+    """Return the statistics of a pool folder, as its benchmark has them; errors as `figures_of`."""
+    return _figures(pool.name, by_any_name().get(pool.name), lambda: pool, run)
+
+
+def _figures(
+    name: str, entry: Entry | None, opened: Callable[[], StoredPool], run: Path | None
+) -> Figures:
+    if entry is None or entry.statistics is None:
+        if run is not None:
+            raise UsageError(f"{name} has no statistics of runs: leave out --run")
+        return Figures(None)
+    trajectories = () if run is None else RunFolder.open(run).trajectories()
+    try:
+        tasks = opened().tasks()
+        return Figures(load_dotted(entry.statistics)(tasks, trajectories).to_json())
+    except SealError as error:
+        return Figures(None, str(error))
+
+
+def _opened(entry: Entry) -> StoredPool:
+    if not is_here(entry):
+        raise UsageError(
+            f"no files under SEAL_DATA; set it to the folder that holds {entry.folder}/, or import "
+            f"the files ({entry.command}) and name the pool: seal benchmarks POOL"
+        )
+    return open_pool(entry.name)
+
+
+def named_pool(name: str) -> StoredPool | None:
+    """Return the pool of a folder; None where the name is a benchmark's, or no folder's.
+
+    Raises:
+        DataError: The folder is no pool.
+    """
+    if name in by_any_name() or not Path(name).is_dir():
+        return None
+    return load_pool(Path(name))
+
+
+def is_here(entry: Entry) -> bool:
+    """Tell whether a benchmark ships or its files lie under SEAL_DATA."""
+    return entry.name in SHIPPED or source_folder(entry.name) is not None
+
+
+def measure(entry: Entry) -> Measured:
+    """Count a benchmark's pool; upstream files are imported first, once.
+
+    What cannot be counted, for its files are absent or refused, says why: it stops no other.
+    """
+    if not is_here(entry):
+        return Measured(None, "no files under SEAL_DATA")
+    if entry.importer is None and entry.name not in SHIPPED:
+        return Measured(None, entry.status)
+    try:
+        return Measured(count_stored(open_pool(entry.name)))
+    except SealError as error:
+        return Measured(None, str(error))

@@ -1,0 +1,202 @@
+"""A run's failed goals by the first stage that explains them.
+
+What stands in the result:
+
+- goals: with a verdict; solved; errors, which the infrastructure made; failed, by the model.
+- decided_by: goals by the metric that says whether they are solved.
+- stages: a row for each, in their order: {stage, meaning, goals, left, share, low, high, of_failed,
+  of_failed_low, of_failed_high, partly, causes, examples}. `left` are the goals that are neither
+  explained by this stage nor by one before it: what is left after the last one is solved. `share`
+  is of all goals with a verdict, errors too; `of_failed` of those that the model failed, and None
+  for infrastructure. Intervals are percentile bootstrap over tasks, variants of one task drawn
+  together (`seal.experiments.clusters`); `clusters` counts what is drawn.
+- unexplained: that share of the failed.
+- attributions: a short row for each goal that is not solved.
+- excluded: goals without a verdict by reason, and lines that were torn.
+- missing: `tasks` of which no chat is there, and `trials` {task, trial} that others have.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections import Counter
+from typing import Any
+
+from seal.core.canonical import derive_seed
+from seal.core.errors import DataError, UsageError
+from seal.core.types import Task
+from seal.evaluation.attribution import MEANINGS, ORDER, Stage, attribute
+from seal.evaluation.statistics import DIGITS, bootstrap_interval
+from seal.experiments.clusters import cluster_of
+from seal.experiments.explanation.examples import Examples, row
+from seal.experiments.explanation.reading import READ, LeftOut, chats_of
+from seal.runs.run_folder import RunFolder
+
+EXAMPLES = 3
+RESAMPLES = 10_000
+
+_SOLVED = -1
+
+Share = tuple[float | None, float | None, float | None]
+"""A mean and the bounds of its interval."""
+
+
+class _Tally:
+    """Goals as numbers."""
+
+    def __init__(self) -> None:
+        self.stages = array("b")
+        """Of each goal its stage's place in `ORDER`, or `_SOLVED`."""
+        self.clusters = array("l")
+        """Of each goal the number of its cluster."""
+        self.numbers: dict[str, int] = {}
+        """Cluster to number."""
+        self.tasks: set[str] = set()
+        self.causes: dict[Stage, Counter[str]] = {stage: Counter() for stage in ORDER}
+        self.partly: Counter[Stage] = Counter()
+        self.decided: Counter[str] = Counter()
+
+    def add(self, task: Task, stage: Stage | None) -> None:
+        """Take a goal in; without a stage it is solved."""
+        cluster = cluster_of(task.id, task.metadata)
+        self.tasks.add(task.id)
+        self.stages.append(_SOLVED if stage is None else ORDER.index(stage))
+        self.clusters.append(self.numbers.setdefault(cluster, len(self.numbers)))
+
+
+def explain_run(
+    run: RunFolder,
+    metric: str | None = None,
+    examples: int = EXAMPLES,
+    resamples: int = RESAMPLES,
+) -> dict[str, Any]:
+    """Return why a run's failed goals failed.
+
+    Args:
+        run: A scored run.
+        metric: Whose verdict counts; None: that which the benchmark declares, else that of each
+            goal's kind of gold (`evaluation.attribution.verdicts`).
+        examples: Most of each stage.
+        resamples: Of each interval.
+
+    Raises:
+        DataError: The run is not scored, nothing was played, or a file is damaged.
+        UsageError: A number of examples below 0, or no score of the metric.
+    """
+    if examples < 0:
+        raise UsageError(f"examples: expected 0 or more, got {examples}")
+    metric = metric or run.declared().get("success")
+    left_out = LeftOut()
+    wanted = READ if metric is None else READ | {metric}
+    tally, kept = _Tally(), Examples(examples)
+    tools = run.tools()
+    rows: list[dict[str, Any]] = []
+    chats = 0
+    for task, trajectory, scores in chats_of(run, left_out, wanted):
+        chats += 1
+        for decision, found in attribute(task, trajectory, tools, scores, metric):
+            if decision.state == "unscored":
+                left_out.reasons[decision.reason or "no verdict"] += 1
+                continue
+            tally.decided[decision.metric or "infrastructure"] += 1
+            tally.add(task, None if found is None else found.found.stage)
+            if found is not None:
+                tally.causes[found.found.stage][found.found.cause] += 1
+                tally.partly[found.found.stage] += found.found.partly
+                kept.add(found, task, trajectory, tools)
+                rows.append(row(found))
+    _check(run, chats, metric, tally)
+    seed = (run.manifest().get("measure") or {}).get("seed")
+    return _content(run, tally, kept, rows, left_out, seed if type(seed) is int else 0, resamples)
+
+
+def _check(run: RunFolder, chats: int, metric: str | None, tally: _Tally) -> None:
+    if not chats:
+        raise DataError(
+            f"{run.trajectories_path} holds no chat: there is nothing to explain; "
+            "play the run with `seal run`"
+        )
+    if metric is not None and not tally.stages:
+        raise UsageError(
+            f"no goal of {run.path} has a value of the metric {metric!r}: "
+            f"name one of its summary.json, or score it with `seal score {run.path}`"
+        )
+
+
+def _content(
+    run: RunFolder,
+    tally: _Tally,
+    kept: Examples,
+    rows: list[dict[str, Any]],
+    left_out: LeftOut,
+    seed: int,
+    resamples: int,
+) -> dict[str, Any]:
+    stages = _stages(tally, kept, seed, resamples)
+    goals = len(tally.stages)
+    errors = stages[0]["goals"]
+    solved = sum(place == _SOLVED for place in tally.stages)
+    failed = goals - errors - solved
+    return {
+        "run": str(run.path),
+        "tasks": len(tally.tasks),
+        "clusters": len(tally.numbers),
+        "goals": goals,
+        "solved": solved,
+        "errors": errors,
+        "failed": failed,
+        "partly": tally.partly.total(),
+        "decided_by": dict(sorted(tally.decided.items())),
+        "stages": stages,
+        "unexplained": round(stages[-1]["goals"] / failed, DIGITS) if failed else None,
+        "attributions": rows,
+        "excluded": dict(sorted(left_out.reasons.items())),
+        "missing": {
+            "tasks": left_out.tasks,
+            "trials": [{"task": task, "trial": trial} for task, trial in left_out.trials],
+        },
+    }
+
+
+def _stages(tally: _Tally, kept: Examples, seed: int, resamples: int) -> list[dict[str, Any]]:
+    import numpy as np
+
+    places = np.asarray(tally.stages, dtype=np.int8)
+    clusters = np.asarray(tally.clusters, dtype=np.int64)
+    failed = places > ORDER.index("infrastructure")
+    left, found = len(places), []
+    for place, stage in enumerate(ORDER):
+        own = (places == place).astype(np.float64)
+        count = int(own.sum())
+        left -= count
+        causes = dict(sorted(tally.causes[stage].items(), key=lambda one: (-one[1], one[0])))
+        of_all = _share(own, clusters, derive_seed(seed, "explain", stage), resamples)
+        of_failed: Share = (None, None, None)
+        if stage != "infrastructure":
+            stream = derive_seed(seed, "explain", stage, "failed")
+            of_failed = _share(own[failed], clusters[failed], stream, resamples)
+        found.append(
+            {
+                "stage": stage,
+                "meaning": MEANINGS[stage],
+                "goals": count,
+                "left": left,
+                **dict(zip(("share", "low", "high"), of_all, strict=True)),
+                **dict(
+                    zip(("of_failed", "of_failed_low", "of_failed_high"), of_failed, strict=True)
+                ),
+                "partly": tally.partly[stage],
+                "causes": causes,
+                "examples": kept.of(stage, causes),
+            }
+        )
+    return found
+
+
+def _share(values: Any, clusters: Any, seed: int, resamples: int) -> Share:
+    """Return a mean of 0 and 1 with its interval; None where there is nothing."""
+    if not len(values):
+        return None, None, None
+    low, high = bootstrap_interval(values, seed, resamples, clusters=clusters)
+    bounds = [None if bound is None else round(bound, DIGITS) for bound in (low, high)]
+    return round(float(values.mean()), DIGITS), bounds[0], bounds[1]

@@ -1,0 +1,1 @@
+"""What generators of benchmarks share: the folder they work in, and the models that write."""

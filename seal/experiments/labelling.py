@@ -1,0 +1,269 @@
+"""Goals that people label as solved or not: out to a file, and in from several.
+
+A sample of a run's goals is written as CSV with what was asked, done and answered, blind: no name
+of a system, model or run stands in it, and no verdict. Its shares of the judge's verdicts are those
+of the run, and each verdict stands there at least once, so that an audit on it
+(`seal.experiments.auditing`, which takes the file as it is) says what holds of the run. Labels of
+several raters are kept in the run's `labels.csv`, which an audit takes too.
+
+Source: agreement is Krippendorff's alpha, nominal, by the package `krippendorff`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from random import Random
+
+from seal.core.canonical import derive_seed, digest
+from seal.core.csv_rows import write_csv
+from seal.core.errors import DataError, OptionError
+from seal.core.types import JSON, Step, Task, Trajectory
+from seal.evaluation.goals import USER, goal_steps, made_calls
+from seal.evaluation.judges import METRICS
+from seal.evaluation.judges.audit import Case
+from seal.evaluation.judges.measures import answer_of
+from seal.experiments.annotation import alpha_of, harmless
+from seal.experiments.labels import LABELS, LabelRow, Labels, labels_of, read_rows
+from seal.runs.run_folder import RunFolder
+
+KEPT = "labels.csv"
+"""File of a run folder that holds the labels."""
+COLUMNS = (
+    "item", "before", "query", "calls", "answer", "label", "rater", "task_id", "trial", "goal",
+)  # fmt: skip
+_KEPT_COLUMNS = ("item", "task_id", "trial", "goal", "label", "rater")
+_LONGEST = 1_000
+"""Characters of a result that are shown."""
+
+
+@dataclass(frozen=True, slots=True)
+class ImportedLabels:
+    """What files of labels brought."""
+
+    labels: Labels
+    """All of the run, those that were taken in before too."""
+    taken: int
+    """Labels that were taken from these files."""
+    empty: int
+    """Rows without a label."""
+    problems: tuple[str, ...]
+    """Rows that were not taken, by file and line, with the reason."""
+    alpha: float | None
+    """Krippendorff's alpha; None where fewer than two raters share a goal, or all labels are one.
+    """
+    kept: Path
+    """File of all labels, for an audit."""
+
+    def record(self) -> dict[str, JSON]:
+        """Return what was brought as JSON; solved, unsolved and undecided count goals."""
+        solved = Counter(self.labels.cases.values())
+        return {
+            "taken": self.taken,
+            "empty": self.empty,
+            "problems": list(self.problems),
+            "goals": len(self.labels.votes),
+            "raters": len(self.labels.raters),
+            "solved": solved[True],
+            "unsolved": solved[False],
+            "undecided": len(self.labels.votes) - solved.total(),
+            "alpha": self.alpha,
+            "file": str(self.kept),
+        }
+
+
+def export_goals(run: RunFolder, out: Path, n: int = 50, seed: int = 0) -> int:
+    """Write a sample of a run's goals to label, in random order.
+
+    Args:
+        run: The run; where it is scored, the sample has the shares of its judge's verdicts.
+        out: The CSV file, in UTF-8.
+        n: Goals, at most; at least 1.
+        seed: The same seed and run give the same file.
+
+    Returns:
+        How many goals were written.
+
+    Raises:
+        OptionError: n is less than 1.
+        DataError: No goal of the run was played.
+    """
+    if n < 1:
+        raise OptionError(f"--n {n}: expected 1 or more")
+    strata: defaultdict[str, list[Case]] = defaultdict(list)
+    verdicts = _verdicts(run)
+    for task, trajectory in _chats(run):
+        for position in range(len(task.goals)):
+            case = (task.id, trajectory.trial, position)
+            strata[verdicts.get(case, "")].append(case)
+    if not strata:
+        raise DataError(f"{run.path}: nothing to label: no chat ended; play the run again")
+    draw = Random(derive_seed(seed, "labels"))
+    sizes = allocated({name: len(cases) for name, cases in sorted(strata.items())}, n)
+    chosen = [case for name, size in sizes.items() for case in draw.sample(strata[name], size)]
+    draw.shuffle(chosen)
+    wanted = set(chosen)
+    rows = {case: row for case, row in _rows(run) if case in wanted}
+    write_csv(out, COLUMNS, (rows[case] for case in chosen))
+    return len(chosen)
+
+
+def import_labels(run: RunFolder, files: Sequence[Path]) -> ImportedLabels:
+    """Take labels in and write the run's `labels.csv`.
+
+    What cannot be taken is named and counted, and the rest is taken. A rater's later label of a
+    goal replaces what was taken in before.
+
+    Args:
+        run: The run that was exported.
+        files: Each one rater's, or with a column `rater`.
+
+    Raises:
+        DataError: A file cannot be read or lacks a column; a rater labelled a goal twice in these
+            files: nothing is taken, and both lines are named.
+        MissingExtraError: Raters share goals, and krippendorff is not installed.
+    """
+    items = items_of(run)
+    played = set(items.values())
+    new: list[LabelRow | str] = [
+        _of_run(row, played) for path in files for row in read_rows(path, items)
+    ]
+    _check_raters([row for row in new if isinstance(row, LabelRow) and row.label])
+    found = labels_of(iter(new))
+    kept = run.path / KEPT
+    before = list(read_rows(kept, items)) if kept.is_file() else []
+    labels = labels_of(iter([*before, *new]))
+    alpha = _alpha(labels)
+    names = {case: item for item, case in items.items()}
+    lines = (
+        [names[case], harmless(case[0]), case[1], case[2], label, harmless(rater)]
+        for case, of in sorted(labels.votes.items())
+        for rater, label in sorted(of.items())
+    )
+    write_csv(kept, _KEPT_COLUMNS, lines)
+    taken = sum(map(len, found.votes.values()))
+    return ImportedLabels(labels, taken, found.empty, labels.problems, alpha, kept)
+
+
+def items_of(run: RunFolder) -> dict[str, Case]:
+    """Return the goals that a run played, by the ids under which they go out."""
+    return {str(row[0]): case for case, row in _rows(run)}
+
+
+def allocated(sizes: Mapping[str, int], n: int) -> dict[str, int]:
+    """Return how many of each stratum a sample takes: by shares, and one of each where n allows.
+
+    Args:
+        sizes: Of the strata, 1 or more each.
+        n: Of the sample; no more than there are is taken.
+    """
+    total = sum(sizes.values())
+    n = min(n, total)
+    shares = {name: n * size / total for name, size in sizes.items()}
+    least = int(n >= len(sizes))
+    taken = {name: max(least, int(share)) for name, share in shares.items()}
+    while sum(taken.values()) < n:
+        taken[max(sizes, key=lambda name: shares[name] - taken[name])] += 1
+    while sum(taken.values()) > n:
+        more = [name for name in sizes if taken[name] > 1]
+        taken[max(more, key=lambda name: taken[name] - shares[name])] -= 1
+    return taken
+
+
+def _of_run(row: LabelRow | str, played: set[Case]) -> LabelRow | str:
+    if isinstance(row, str) or row.case in played:
+        return row
+    task, trial, goal = row.case
+    return f"{row.where}: task {task}, trial {trial}, goal {goal}: the run did not play it"
+
+
+def _check_raters(rows: Iterable[LabelRow]) -> None:
+    places: dict[tuple[Case, str], str] = {}
+    for row in rows:
+        first = places.setdefault((row.case, row.rater), row.where)
+        if first is not row.where:
+            raise DataError(
+                f"{row.where}: {row.rater} labelled task {row.case[0]} in {first} already; leave "
+                "one of both rows in, and import the files again"
+            )
+
+
+def _alpha(labels: Labels) -> float | None:
+    numbers = {
+        str(case): {rater: float(LABELS.index(label)) for rater, label in of.items()}
+        for case, of in labels.votes.items()
+    }
+    return alpha_of(numbers, labels.raters, "nominal")
+
+
+def _verdicts(run: RunFolder) -> dict[Case, str]:
+    """Return what the first judge that a run has says of its goals."""
+    if not run.scores_path.is_file():
+        return {}
+    found: defaultdict[str, dict[Case, str]] = defaultdict(dict)
+    for score in run.scores():
+        if score.metric in METRICS.values() and score.value is not None:
+            label = score.details.get("label") or str(score.value)
+            found[score.metric][score.task_id, score.trial, score.goal] = str(label)
+    return next((found[name] for name in METRICS.values() if name in found), {})
+
+
+def _chats(run: RunFolder) -> Iterator[tuple[Task, Trajectory]]:
+    tasks = {task.id: task for task in run.tasks()}
+    for trajectory in run.trajectories():
+        task = tasks.get(trajectory.task_id)
+        if task is not None and not trajectory.failed:
+            yield task, trajectory
+
+
+def _rows(run: RunFolder) -> Iterator[tuple[Case, list[JSON]]]:
+    """Yield each goal with its row, in the order of `COLUMNS`."""
+    for task, trajectory in _chats(run):
+        before = [_said(step) for step in task.history if step.content.strip()]
+        for position, goal in enumerate(task.goals):
+            steps, answer = goal_steps(trajectory, position), answer_of(trajectory, position) or ""
+            done = "\n".join(_done(steps, (goal.text, answer)))
+            # What was done is part of the id, so that no label goes to another run's answer.
+            name = f"g{digest([task.id, trajectory.trial, position, done, answer])[:12]}"
+            told = map(harmless, ("\n".join(before), goal.text, done, answer))
+            place = (harmless(task.id), trajectory.trial, position)
+            yield (task.id, trajectory.trial, position), [name, *told, "", "", *place]
+            before += [f"user: {goal.text}", f"assistant: {answer}"]
+
+
+def _said(step: Step) -> str:
+    return f"{'user' if step.author == USER else 'assistant'}: {step.content}"
+
+
+def _done(steps: Sequence[Step], known: tuple[str, str]) -> Iterator[str]:
+    """Yield the calls, each with what it brought, and what was said meanwhile."""
+    made = {call.id for call in made_calls(steps)}
+    results = {step.result.call_id: step.result for step in steps if step.result is not None}
+    for step in steps:
+        if step.call is not None and step.call.id in made:
+            call = step.call
+            arguments = call.raw if call.arguments is None else _text(call.arguments)
+            brought = results.get(call.id)
+            yield f"{call.name}({arguments})"
+            yield f"  -> {'' if brought is None else _cut(_text(brought.content))}"
+        elif _heard(step) and step.content not in known:
+            yield _said(step)
+
+
+def _heard(step: Step) -> bool:
+    """Tell whether a step is talk of user and assistant; the checker's words are a verdict."""
+    spoken = step.call is None and step.result is None and bool(step.content.strip())
+    return spoken and USER in (step.author, step.recipient) and step.author != "checker"
+
+
+def _cut(text: str) -> str:
+    if len(text) <= _LONGEST:
+        return text
+    return f"{text[:_LONGEST]}... ({len(text)} characters)"
+
+
+def _text(value: JSON) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)

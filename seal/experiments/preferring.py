@@ -1,0 +1,195 @@
+"""The win rate of one run against another, over the goals that both played."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from seal.core.errors import DataError
+from seal.core.places import cache_folder
+from seal.core.store import Store
+from seal.core.types import JSON, Task, Trajectory
+from seal.evaluation.goals import goal_steps
+from seal.evaluation.judges.measures import answer_of
+from seal.evaluation.judges.recorded_preferences import Place
+from seal.evaluation.llm_judge import LLMJudge
+from seal.evaluation.preference import (
+    Contestant,
+    LLMPreference,
+    Pairing,
+    PreferenceJudge,
+    RulePreference,
+    pair,
+    preference_identity,
+    summarise_pairings,
+)
+from seal.experiments.preferences import recorded_preferences
+from seal.runs.cast import Cast, judges_under
+from seal.runs.judges import check_votes
+from seal.runs.run_folder import RunFolder
+from seal.runs.settings import RunSettings
+
+Judging = Callable[[Task, int], list[PreferenceJudge]]
+"""(task, trial) to the judges of that chat, one a vote."""
+Deciding = Callable[[Place, Contestant, Contestant], Pairing]
+"""(goal, what the base did, what the run did) to how it came out."""
+Chat = tuple[str, int]
+"""Task id, trial."""
+
+
+@dataclass(frozen=True, slots=True)
+class PreferenceSettings:
+    """Who says which of two runs served a goal better."""
+
+    judge_model: Any = None
+    """Model, or several in a tuple, asked in both orders; None: by rule, from the labels of the
+    runs' pass rates, without which a goal has no outcome."""
+    votes: int = 1
+    """Of each model on each goal."""
+    model_options: Mapping[str, Any] = field(default_factory=dict)
+    """Of these models, and so their server; options of their own go before."""
+    base_url: str | None = None
+    cache_dir: Path | None = None
+    """Where answers are kept; None: the usual place."""
+    recorded: Path | None = None
+    """File of recorded preferences, which are taken instead of asking anybody."""
+
+
+def win_rate(run: RunFolder, base: RunFolder, settings: PreferenceSettings) -> dict[str, JSON]:
+    """Return how often a run served a goal better than another.
+
+    Args:
+        run: The candidate.
+        base: The reference.
+        settings: Who judges.
+
+    Returns:
+        What `summarise_pairings` says, and `judge` (of recorded preferences
+        `RecordedPreferences.judge`), `unmatched`: chats that one of both has alone,
+        and the goals that the run has `won` and `lost` and those `undecided`, which have no
+        outcome: for each {task, trial, goal, by, reason}.
+
+    Raises:
+        DataError: No chat is in both, a run is damaged, or recorded preferences are of other runs.
+        UsageError: A judge that cannot be.
+    """
+    check_votes(settings.votes)
+    seed = int(base.manifest().get("measure", {}).get("seed", 0))
+    if settings.recorded is not None:
+        found = recorded_preferences(run, base, settings.recorded)
+        told = _compared(run, base, lambda *_: lambda place, *_: found.pairing(place), seed)
+        return {"judge": found.judge(), **told}
+    model = settings.judge_model
+    asked = RunSettings(
+        role_models={}
+        if model is None
+        else {"judge": judges_under(model, settings.base_url, settings.model_options)},
+        seed=seed,
+    )
+    with Store(cache_folder(settings.cache_dir) / "answers.sqlite") as store:
+        cast = Cast(asked, store, None)
+        for judge in cast.judge_models:
+            cast.check_able("judge", judge)
+        told = _compared(run, base, _asking(_judging(cast, settings.votes)), seed)
+        models = [judge.identity for judge in cast.judge_models]
+    name = preference_identity() if models else RulePreference.identity
+    votes = settings.votes if models else 0
+    return {"judge": {"judge": name, "models": models, "votes": votes}, **told}
+
+
+def _judging(cast: Cast, votes: int) -> Judging:
+    def judges(task: Task, trial: int) -> list[PreferenceJudge]:
+        if not cast.judge_models:
+            return [RulePreference()]
+        return [
+            LLMPreference(
+                LLMJudge(
+                    cast.judge_model(model, task, trial, vote),
+                    seed=cast.judge_seed(task, trial, vote),
+                )
+            )
+            for model in cast.judge_models
+            for vote in range(votes)
+        ]
+
+    return judges
+
+
+def _asking(judging: Judging) -> Callable[[Task, int], Deciding]:
+    def of_chat(task: Task, trial: int) -> Deciding:
+        judges = judging(task, trial)
+        return lambda place, base, other: pair(task.goals[place[2]], base, other, judges)
+
+    return of_chat
+
+
+def _compared(
+    run: RunFolder, base: RunFolder, of_chat: Callable[[Task, int], Deciding], seed: int
+) -> dict[str, JSON]:
+    ours, theirs = (_Side.of(side) for side in (run, base))
+    both = sorted(ours.chats.keys() & theirs.chats.keys())
+    if not both:
+        raise DataError(
+            f"{base.path} and {run.path} have no task and trial in common: "
+            "compare runs of one benchmark"
+        )
+    tasks = {task.id: task for task in base.tasks()}
+    numbers = {task_id: n for n, task_id in enumerate(dict.fromkeys(name for name, _ in both))}
+    found: list[tuple[int, Pairing]] = []
+    listed: dict[str, list[JSON]] = {"won": [], "lost": [], "undecided": []}
+    for task_id, trial in both:
+        task = tasks[task_id]
+        decide = of_chat(task, trial)
+        for position in range(len(task.goals)):
+            place = (task_id, trial, position)
+            pairing = _paired(place, theirs, ours, decide)
+            found.append((numbers[task_id], pairing))
+            kind = _LISTED[pairing.outcome]
+            if kind is not None:
+                listed[kind].append({"task": task_id, "trial": trial, "goal": position,
+                                     "by": pairing.by, "reason": pairing.reason})  # fmt: skip
+    unmatched = len(ours.chats.keys() ^ theirs.chats.keys())
+    return {**summarise_pairings(found, seed), "unmatched": unmatched, **listed}
+
+
+_LISTED = {"win": "won", "lose": "lost", "tie": None, None: "undecided"}
+
+
+@dataclass(frozen=True, slots=True)
+class _Side:
+    """One of two runs."""
+
+    chats: Mapping[Chat, Trajectory]
+    labels: Mapping[Place, str]
+    """Goal to the verdict of the pass rate."""
+
+    @classmethod
+    def of(cls, run: RunFolder) -> _Side:
+        return cls({(t.task_id, t.trial): t for t in run.trajectories()}, _labels(run))
+
+    def contestant(self, place: Place) -> Contestant | None:
+        """Return what was done for a goal; None where the infrastructure failed."""
+        chat, goal = self.chats[place[:2]], place[2]
+        if chat.failed:
+            return None
+        label = self.labels.get(place, "")
+        return Contestant(answer_of(chat, goal), label, goal_steps(chat, goal))
+
+
+def _paired(place: Place, theirs: _Side, ours: _Side, decide: Deciding) -> Pairing:
+    base, other = theirs.contestant(place), ours.contestant(place)
+    if base is None or other is None:
+        return Pairing(None, "failed", reason="a run failed there")
+    return decide(place, base, other)
+
+
+def _labels(run: RunFolder) -> dict[Place, str]:
+    return dict(_judged(run)) if run.scores_path.is_file() else {}
+
+
+def _judged(run: RunFolder) -> Iterator[tuple[Place, str]]:
+    for score in run.scores():
+        if score.metric == "pass_rate" and score.value is not None:
+            yield (score.task_id, score.trial, score.goal), str(score.details.get("label", ""))

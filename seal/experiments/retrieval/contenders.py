@@ -1,0 +1,178 @@
+"""The retrievers of an experiment: what each is called, which options it takes, how it was made."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from seal.core.canonical import normalise
+from seal.core.errors import DataError, UsageError
+from seal.core.part_names import name_of
+from seal.experiments.retrieval.draws import Source, distinct
+from seal.retrievers import known_options
+from seal.retrievers.contract import refuse_unknown_options
+from seal.retrievers.documents import DEFAULT
+from seal.retrievers.specs import spec_of
+
+TRAINING = "training.json"
+"""In the folder of a trained model: what it was trained on."""
+
+
+@dataclass(frozen=True, slots=True)
+class Contender:
+    """One retriever of an experiment."""
+
+    label: str
+    """The text it was asked by, else its class; of several equal ones all but the first have a
+    number."""
+    what: Any
+    options: Mapping[str, Any]
+    """Those of its text, and of those that were given for all retrievers what it takes."""
+    training: Mapping[str, Any] | None
+    """Content of its model's training record; None: no model, or one without a record."""
+
+    def to_json(self) -> dict[str, Any]:
+        """Return {retriever, options, template, trained_on} for results.json."""
+        options = {name: _plain(value) for name, value in sorted(self.options.items())}
+        known = known_options(self.what)
+        templated = known is None or "template" in known
+        trained_on = None if self.training is None else self.training.get("pool")
+        return {
+            "retriever": self.label,
+            "options": options,
+            "template": options.get("template", DEFAULT) if templated else None,
+            "trained_on": trained_on,
+        }
+
+    def in_source(self, source: Source) -> bool | None:
+        """Tell whether the model was trained on this pool; None: it has no training record."""
+        if self.training is None:
+            return None
+        # By content alone: benchmarks share names, as every BEIR folder does.
+        return bool(self.training.get("pool_digest") == source.digest)
+
+    def training_queries(self, asked: Sequence[str]) -> int | None:
+        """Return how many of the queries asked, each by its task's id, the model was trained on.
+
+        None where its record does not tell.
+        """
+        tasks = _split(self.training or {}).get("train")
+        if not isinstance(tasks, list):
+            return None
+        trained = set(tasks)
+        return sum(task in trained for task in asked)
+
+
+def contenders(retrievers: Sequence[Any], options: Mapping[str, Any]) -> list[Contender]:
+    """Return the retrievers with their labels and options; nothing is built yet.
+
+    Raises:
+        UnknownNameError: No retriever of that name, or an option that none of them knows.
+        DataError: A training record is malformed.
+    """
+    labels = distinct([str(name_of(what)) for what in retrievers])
+    entered = []
+    for label, what in zip(labels, retrievers, strict=True):
+        mine = {**_options_of(what, retrievers, options), **spec_of(what).options}
+        known = known_options(what)
+        if known is not None:
+            refuse_unknown_options(str(spec_of(what).what), mine, known)
+        entered.append(Contender(label, what, mine, _training(mine)))
+    return entered
+
+
+def repeated(entered: Sequence[Contender]) -> list[str]:
+    """Return a sentence for each retriever that was entered more than once with equal options."""
+    found: list[tuple[Contender, int]] = []
+    for one in entered:
+        equal = [other for other in entered if _same(one, other)]
+        if len(equal) > 1 and equal[0] is one:
+            found.append((one, len(equal)))
+    return [
+        f"retriever {one.label} was given {times} times: it is compared with itself"
+        for one, times in found
+    ]
+
+
+def _same(one: Contender, other: Contender) -> bool:
+    return spec_of(one.what).what == spec_of(other.what).what and one.options == other.options
+
+
+def _options_of(what: Any, retrievers: Sequence[Any], options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the options of one retriever: without those that only others may take."""
+    own = known_options(what)
+    others = [known_options(other) for other in retrievers if other is not what]
+    return {
+        name: value
+        for name, value in options.items()
+        if own is None or name in own or not any(o is None or name in o for o in others)
+    }
+
+
+def held_out(sources: Sequence[Source], model: str | Path) -> list[Source]:
+    """Return the pools, and of the one that a model was trained on its held-out tasks alone.
+
+    Raises:
+        UsageError: The folder has no training record, none of the pools is that of the training, or
+            none of its held-out tasks is left.
+        DataError: The training record is malformed.
+    """
+    record = _record(Path(model) / TRAINING)
+    if record is None:
+        raise UsageError(
+            f"--held-out {model}: no {TRAINING} there; name a folder of seal train-retriever"
+        )
+    digest, tested = record.get("pool_digest"), set(_split(record).get("test", ()))
+    if all(source.digest != digest for source in sources):
+        raise UsageError(
+            f"--held-out {model}: trained on pool {record.get('pool')} (digest {digest}), which is "
+            "none of those given; name that pool"
+        )
+    kept = [_only(source, tested) if source.digest == digest else source for source in sources]
+    empty = next((source.label for source in kept if not source.tasks), None)
+    if empty is not None:
+        raise UsageError(
+            f"--held-out {model}: none of its held-out tasks is among those of pool {empty}; "
+            "give fewer of --select and --limit"
+        )
+    return kept
+
+
+def _only(source: Source, tasks: set[str]) -> Source:
+    return replace(source, tasks=tuple(task for task in source.tasks if task.id in tasks))
+
+
+def _split(record: Mapping[str, Any]) -> Mapping[str, Any]:
+    split = record.get("split")
+    return split if isinstance(split, dict) else {}
+
+
+def _training(options: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    models = [value for name, value in options.items() if name.rpartition(".")[2] == "model"]
+    files = [Path(model) / TRAINING for model in models if isinstance(model, (str, Path))]
+    return next((record for file in files if (record := _record(file)) is not None), None)
+
+
+def _record(file: Path) -> Mapping[str, Any] | None:
+    """Return the content of a training record; None: there is no such file."""
+    if not file.is_file():
+        return None
+    try:
+        record = orjson.loads(file.read_bytes())
+    except orjson.JSONDecodeError as error:
+        raise DataError(f"{file}: not JSON: {error}; train the model again") from error
+    if not isinstance(record, dict):
+        raise DataError(f"{file}: expected an object, got {type(record).__name__}")
+    return record
+
+
+def _plain(value: Any) -> Any:
+    """Return an option as JSON holds it; an object by its name."""
+    try:
+        return normalise(value)
+    except (TypeError, ValueError):
+        return str(name_of(value))

@@ -1,0 +1,220 @@
+"""Which tools and queries are measured: whole pools, drawn pools, drawn queries."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from seal.core.errors import UsageError
+from seal.core.types import Task, Tool
+from seal.experiments.drawing import Sampled, Size, drawn_pools, drawn_queries, without_distractors
+from seal.experiments.retrieval.settings import RetrievalSettings
+from seal.pools.benchmark import Benchmark
+from seal.pools.known import Bench
+from seal.pools.lookup import open_pool
+from seal.pools.pool import StoredPool
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """One pool of the experiment, read."""
+
+    label: str
+    """The name that it was asked by, or that its folder has; no two pools have the same."""
+    name: str
+    digest: str
+    tools: tuple[Tool, ...]
+    tasks: tuple[Task, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """Return {pool, pool_digest, tools, tasks} for results.json."""
+        return {
+            "pool": self.label,
+            "pool_digest": self.digest,
+            "tools": len(self.tools),
+            "tasks": len(self.tasks),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Draw:
+    """What one sample measures of a ranked pool."""
+
+    sample: int
+    queries: tuple[tuple[str, int], ...]
+    """(task id, goal) of every query that has relevant tools."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ranked:
+    """Tools that are ranked once for some tasks, and the samples that this serves."""
+
+    source: Source
+    size: Size
+    tools: tuple[Tool, ...]
+    tasks: tuple[Task, ...]
+    digest: str
+    draws: tuple[Draw, ...]
+    drawn_alone: bool = False
+    """True: only the queries of the draws are ranked, not every goal of the tasks."""
+    distractors: int | None = None
+    """Tools of a drawn pool that none of its seed queries needs; None: of the whole pool."""
+
+    @property
+    def goals(self) -> list[tuple[Task, int]]:
+        """The goals that are ranked: each task with the position of one."""
+        drawn = {query for draw in self.draws for query in draw.queries}
+        return [
+            (task, position)
+            for task in self.tasks
+            for position in range(len(task.goals))
+            if not self.drawn_alone or (task.id, position) in drawn
+        ]
+
+    @property
+    def whole(self) -> bool:
+        """True where this is the pool as it stands."""
+        return self.size == "all"
+
+
+def open_sources(pools: Sequence[Bench], settings: RetrievalSettings) -> list[Source]:
+    """Return the pools, read and labelled.
+
+    Raises:
+        UnknownNameError: No such pool.
+        UsageError: No task has the tags of `select`.
+        DataError: A pool is malformed, or has no task.
+    """
+    opened = [open_pool(place) for place in pools]
+    labels = distinct(_names(pools, opened))
+    return [_read(*pair, settings) for pair in zip(opened, labels, strict=True)]
+
+
+def _names(places: Sequence[Bench], opened: Sequence[StoredPool]) -> list[str]:
+    """Return the names that pools are asked by, and of folders the benchmarks'.
+
+    Several folders of one benchmark have the folder's name too.
+    """
+    benchmarks = Counter(pool.name for pool in opened)
+    names = []
+    for place, pool in zip(places, opened, strict=True):
+        folder = pool.folder.resolve().name
+        if isinstance(place, Benchmark):
+            names.append(place.name)
+        elif not Path(place).is_dir():
+            names.append(str(place))
+        elif benchmarks[pool.name] > 1 and folder != pool.name:
+            names.append(f"{pool.name}:{folder}")
+        else:
+            names.append(pool.name)
+    return names
+
+
+def distinct(names: Sequence[str]) -> list[str]:
+    """Return the names with `-2`, `-3`... after each that stood before."""
+    labels: list[str] = []
+    for name in names:
+        number = 1
+        label = name
+        while label in labels:
+            number += 1
+            label = f"{name}-{number}"
+        labels.append(label)
+    return labels
+
+
+def _read(pool: StoredPool, label: str, settings: RetrievalSettings) -> Source:
+    tasks = tuple(pool.tasks(select=settings.select, limit=settings.limit))
+    return Source(label, pool.name, pool.digest, pool.tools(), tasks)
+
+
+def left_out(sources: Sequence[Source], settings: RetrievalSettings) -> list[str]:
+    """Return a sentence for every pool that is smaller than some of the sizes.
+
+    Raises:
+        UsageError: No pool has as many tools as one of the sizes.
+    """
+    largest = max(len(source.tools) for source in sources)
+    beyond = [size for size in settings.pool_sizes if size != "all" and size > largest]
+    if beyond:
+        raise UsageError(
+            f"--pool-sizes {beyond[0]}: the largest pool has {largest} tools; "
+            f"give at most {largest}, or all"
+        )
+    return [
+        f"{source.label} has {len(source.tools)} tools: no pools of {_listed(missing)} were drawn"
+        for source in sources
+        if (missing := [size for size in settings.pool_sizes if not _fits(size, source)])
+    ]
+
+
+def _listed(sizes: Sequence[Size]) -> str:
+    return ", ".join(map(str, sizes))
+
+
+def _fits(size: Size, source: Source) -> bool:
+    return size == "all" or size <= len(source.tools)
+
+
+def draw(source: Source, settings: RetrievalSettings) -> list[Ranked]:
+    """Return what is ranked of a pool, sizes ascending, the whole pool last.
+
+    Raises:
+        UsageError: No query survives in a drawn pool, or fewer than `queries` do.
+    """
+    sizes = [size for size in settings.pool_sizes if size != "all" and size <= len(source.tools)]
+    parts = list(_drawn_pools(source, sizes, settings)) if sizes else []
+    if "all" in settings.pool_sizes:
+        samples = settings.samples if settings.queries is not None else 1
+        draws = tuple(
+            Draw(sample, _queries(source, "all", sample, source.tasks, settings))
+            for sample in range(samples)
+        )
+        alone = settings.queries is not None
+        whole = Ranked(source, "all", source.tools, source.tasks, source.digest, draws, alone)
+        parts.append(whole)
+    return parts
+
+
+def full_of_needs(parts: Sequence[Ranked], settings: RetrievalSettings) -> list[str]:
+    """Return a sentence where pools are drawn and none of them holds a distractor."""
+    return without_distractors((part.distractors for part in parts if not part.whole), settings)
+
+
+def _drawn_pools(
+    source: Source, sizes: Sequence[int], settings: RetrievalSettings
+) -> Iterator[Ranked]:
+    try:
+        drawn = drawn_pools(source.tools, source.tasks, sizes, settings, settings.seed)
+    except UsageError as error:
+        raise UsageError(f"pool {source.label}: {error}") from error
+    for pool in drawn:
+        queries = _queries(source, pool.size, pool.sample, pool.tasks, settings)
+        draws = (Draw(pool.sample, queries),)
+        alone = settings.queries is not None
+        yield Ranked(
+            source,
+            pool.size,
+            pool.tools,
+            pool.tasks,
+            pool.digest,
+            draws,
+            alone,
+            pool.distractors,
+        )
+
+
+def _queries(
+    source: Source, size: Size, sample: int, tasks: Sequence[Task], settings: RetrievalSettings
+) -> tuple[tuple[str, int], ...]:
+    asked = [
+        (task.id, goal)
+        for task in tasks
+        for goal in range(len(task.goals))
+        if task.goals[goal].relevant
+    ]
+    sampled = Sampled(source.label, source.digest, size, sample)
+    return drawn_queries(asked, settings.queries, settings.seed, sampled)

@@ -1,0 +1,180 @@
+"""Experiments in retrieval: rankings and their metrics over pools, sizes and samples, no chat."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+from seal.core.errors import UsageError
+from seal.core.places import cache_folder
+from seal.core.protocols import Pool
+from seal.core.store import FILE_NAME, Store
+from seal.experiments.retrieval.contenders import Contender, contenders, held_out, repeated
+from seal.experiments.retrieval.draws import Ranked, draw, full_of_needs, left_out, open_sources
+from seal.experiments.retrieval.files import Folder, lists_tools
+from seal.experiments.retrieval.measures import Measured, Unavailable, measure
+from seal.experiments.retrieval.settings import RetrievalSettings
+from seal.experiments.retrieval.summary import Cell, cell_of, comparisons_of, corrected, results_of
+from seal.pools.known import Bench
+from seal.runs.identity import versions
+from seal.runs.searching import search_pool
+
+Progress = Callable[[str, int, int], None]
+"""Told the stage, how many of its items are done, and how many there are."""
+OnResult = Callable[[Mapping[str, Any]], None]
+"""Told an entry of `results`."""
+
+
+def retrieve(
+    pools: Sequence[Bench],
+    retrievers: Sequence[Any],
+    settings: RetrievalSettings,
+    out: Path | None = None,
+    progress: Progress | None = None,
+    on_result: OnResult | None = None,
+) -> dict[str, Any]:
+    """Rank every goal's tools with every retriever over every pool, and score the rankings.
+
+    Args:
+        pools: Names or folders.
+        retrievers: Names, texts NAME,KEY=VALUE..., dotted paths, classes or objects.
+        settings: Cut-offs, pool sizes, samples and the like.
+        out: Folder for results, rankings, TREC run and qrels files; None: none are written.
+        progress: Told how many drawn and whole pools are ranked.
+        on_result: Told each entry of `results` when it is there.
+
+    Returns:
+        The content of results.json: {protocol, versions, retrievers, results, comparisons, notes}.
+
+    Raises:
+        UsageError: No pool or retriever, a name that nothing has, a size beyond every pool, or a
+            drawn pool without enough queries.
+        DataError: A pool is malformed, or has no task.
+    """
+    if not pools or not retrievers:
+        raise UsageError("retrieval needs a pool and a retriever, such as: seal retrieve sample")
+    entered = contenders(retrievers, settings.options)
+    sources = open_sources(pools, settings)
+    if settings.held_out is not None:
+        sources = held_out(sources, settings.held_out)
+    parts = [part for source in sources for part in draw(source, settings)]
+    notes = [
+        *repeated(entered),
+        *left_out(sources, settings),
+        *full_of_needs(parts, settings),
+    ]
+    labels = [contender.label for contender in entered]
+    folder = None
+    if out is not None:
+        lines = len(labels) * sum(_lines(part, max(settings.k)) for part in parts)
+        folder = Folder(out, [source.label for source in sources], labels, lines)
+        if not folder.draws_written:
+            notes.append(f"rankings of drawn pools were not written: {lines} lines are too many")
+        if not lists_tools(parts):
+            notes.append("the ids of drawn pools' tools were not written: they are too many")
+    store = Store(cache_folder(settings.cache_dir) / FILE_NAME)
+    try:
+        result = {
+            "protocol": settings.protocol(),
+            "versions": versions(),
+            "pools": [source.to_json() for source in sources],
+            "retrievers": [contender.to_json() for contender in entered],
+            **_Experiment(settings, entered, store, folder, progress, on_result).measured(parts),
+            "notes": notes,
+        }
+        if folder is not None:
+            folder.finish(result, parts)
+    finally:
+        store.close()
+        if folder is not None:
+            folder.close()
+    return result
+
+
+def _lines(part: Ranked, k: int) -> int:
+    """Return the length of a drawn pool's rankings; 0 of a whole pool, whose files are kept."""
+    return 0 if part.whole else len(part.goals) * min(k, len(part.tools))
+
+
+class _Experiment:
+    """Measures part after part."""
+
+    def __init__(
+        self,
+        settings: RetrievalSettings,
+        entered: Sequence[Contender],
+        store: Store,
+        folder: Folder | None,
+        progress: Progress | None,
+        on_result: OnResult | None,
+    ) -> None:
+        self._settings = settings
+        self._entered = entered
+        self._store = store
+        self._folder = folder
+        self._progress = progress
+        self._on_result = on_result
+        self._failed: dict[tuple[str, str], Unavailable] = {}
+
+    def measured(self, parts: Sequence[Ranked]) -> dict[str, Any]:
+        """Return {results, comparisons} of all pools and sizes."""
+        results: list[dict[str, Any]] = []
+        comparisons: list[dict[str, Any]] = []
+        labels = [contender.label for contender in self._entered]
+        k, seed = self._settings.k, self._settings.seed
+        done = 0
+        for _, group in groupby(parts, key=lambda part: (part.source.label, part.size)):
+            outcomes = []
+            for part in group:
+                outcomes.append((part, self._outcomes(part)))
+                done += 1
+                if self._progress is not None:
+                    self._progress("pools", done, len(parts))
+            cell = cell_of(outcomes)
+            found = results_of(cell, labels, k, seed)
+            results += [
+                {**entry, **_origin(contender, cell)}
+                for contender, entry in zip(self._entered, found, strict=True)
+            ]
+            if self._on_result is not None:
+                for entry in results[-len(found) :]:
+                    self._on_result(entry)
+            comparisons += comparisons_of(cell, k, seed)
+        return {"results": results, "comparisons": corrected(comparisons)}
+
+    def _outcomes(self, part: Ranked) -> dict[str, Measured | Unavailable]:
+        return {contender.label: self._outcome(contender, part) for contender in self._entered}
+
+    def _outcome(self, contender: Contender, part: Ranked) -> Measured | Unavailable:
+        """Measure; who could not be asked is not asked again for larger parts of the same pool."""
+        key = (part.source.label, contender.label)
+        if key in self._failed:
+            return self._failed[key]
+        outcome = measure(contender, part, self._pool(contender, part), self._settings.k)
+        if isinstance(outcome, Unavailable):
+            self._failed[key] = outcome
+        elif self._folder is not None:
+            self._folder.write_rankings(part, contender.label, outcome.rankings)
+        return outcome
+
+    def _pool(self, contender: Contender, part: Ranked) -> Pool:
+        pool = search_pool(
+            self._store,
+            part.tools,
+            part.tasks,
+            seed=self._settings.seed,
+            options=contender.options,
+            cache=self._settings.cache,
+        )
+        return pool if part.whole else replace(pool, cache_dir=None)  # drawn: never searched again
+
+
+def _origin(contender: Contender, cell: Cell) -> dict[str, Any]:
+    """Return what of a cell a trained retriever knew: {in_source, training_queries}."""
+    known = contender.in_source(cell.source)
+    if not known:
+        return {} if known is None else {"in_source": False}
+    return {"in_source": True, "training_queries": contender.training_queries(cell.task_of)}

@@ -1,0 +1,321 @@
+"""From rows of metrics to means, deviations, intervals and paired comparisons."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import TYPE_CHECKING, Any
+
+from seal.core.canonical import derive_seed
+from seal.evaluation.comparison import holm, mean_and_deviation, paired_difference
+from seal.evaluation.resampling import weighted_intervals
+from seal.evaluation.retrieval import metric_names
+from seal.evaluation.statistics import groups_of
+from seal.experiments.drawing import Size
+from seal.experiments.retrieval.draws import Ranked, Source
+from seal.experiments.retrieval.measures import Measured, Unavailable
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+    Integers = NDArray[np.int64]
+
+DIGITS = 12
+"""Decimals of every number: what an independent scorer finds differs by less."""
+RESAMPLES = 10_000
+"""Of every interval and test over all queries."""
+_GROUP_RESAMPLES = 2_000
+"""Of the intervals of a group: their ends waver by less than a tenth of their width."""
+_SHOWN = 6
+"""Decimals of a probability."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """What one sample measured."""
+
+    number: int
+    tools: int
+    digest: str
+    queries: int
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One size of one pool under all retrievers; a row is a query in a sample."""
+
+    source: Source
+    size: Size
+    goals: int
+    """Goals that were ranked, also those without relevant tools."""
+    samples: tuple[Sample, ...]
+    values: Mapping[str, Floats]
+    """Retriever's label to (rows, metrics)."""
+    sample_of: Integers
+    """Position in `samples` of each row."""
+    task_of: tuple[str, ...]
+    """Task id of each row."""
+    identities: Mapping[str, str]
+    unavailable: Mapping[str, str]
+    """Retriever's label to the reason."""
+
+
+def cell_of(parts: Sequence[tuple[Ranked, Mapping[str, Measured | Unavailable]]]) -> Cell:
+    """Return the cell of one pool and size; a retriever that failed in one sample failed in all.
+
+    Args:
+        parts: What was ranked, with what each retriever gave.
+    """
+    import numpy as np
+
+    first = parts[0][0]
+    outcomes = [(label, outcome) for _, found in parts for label, outcome in found.items()]
+    failed = {label: it.reason for label, it in reversed(outcomes) if isinstance(it, Unavailable)}
+    draws = [(ranked, found, draw) for ranked, found in parts for draw in ranked.draws]
+    values = {
+        label: np.vstack([_rows(found[label], draw.queries) for _, found, draw in draws])
+        for label in parts[0][1]
+        if label not in failed
+    }
+    return Cell(
+        first.source,
+        first.size,
+        sum(len(ranked.goals) for ranked, _ in parts),
+        tuple(
+            Sample(draw.sample, len(ranked.tools), ranked.digest, len(draw.queries))
+            for ranked, _, draw in draws
+        ),
+        values,
+        np.repeat(np.arange(len(draws)), [len(draw.queries) for _, _, draw in draws]),
+        tuple(task for _, _, draw in draws for task, _ in draw.queries),
+        {label: it.identity for label, it in outcomes if isinstance(it, Measured)},
+        failed,
+    )
+
+
+def _rows(measured: Any, queries: Sequence[tuple[str, int]]) -> Floats:
+    rows: Floats = measured.values[[measured.rows[query] for query in queries]]
+    return rows
+
+
+def results_of(
+    cell: Cell, labels: Sequence[str], ks: Sequence[int], seed: int
+) -> list[dict[str, Any]]:
+    """Return one entry of `results` for each retriever.
+
+    Args:
+        cell: What was measured.
+        labels: Of all retrievers, in order; the unavailable ones too.
+        ks: Cut-offs.
+        seed: Of the intervals.
+    """
+    queries = mean_and_deviation([sample.queries for sample in cell.samples])
+    base = {
+        "pool": cell.source.label,
+        "pool_digest": cell.source.digest,
+        "size": cell.size,
+        "tools": cell.samples[0].tools,
+        "samples": len(cell.samples),
+        "queries": _number(queries.mean),
+        "queries_deviation": rounded(queries.deviation),
+    }
+    estimates = _estimates(cell, metric_names(ks), seed)
+    return [
+        {**base, "retriever": label, "unavailable": cell.unavailable[label], "metrics": {}}
+        if label in cell.unavailable
+        else {
+            **base,
+            "retriever": label,
+            "identity": cell.identities[label],
+            "metrics": estimates[label],
+            "by_sample": _by_sample(cell, label, metric_names(ks)),
+        }
+        for label in labels
+    ]
+
+
+def _number(mean: float | None) -> float | int | None:
+    """Return a mean of counts, rounded; a whole one is a count itself, an integer."""
+    value = rounded(mean)
+    return int(value) if value is not None and float(value).is_integer() else value
+
+
+def rounded(value: float | None) -> float | int | None:
+    """Return a number with `DIGITS` decimals, a whole one as an integer; None stays None."""
+    if value is None:
+        return None
+    value = round(float(value), DIGITS)
+    return int(value) if value.is_integer() and abs(value) > 1 else value
+
+
+def _by_sample(cell: Cell, label: str, names: Sequence[str]) -> list[dict[str, Any]]:
+    """Return each sample's means; nothing of a single sample, whose means stand above."""
+    if len(cell.samples) == 1:
+        return []
+    means = sample_means(cell.values[label], cell.sample_of)
+    return [
+        {
+            "sample": sample.number,
+            "tools_digest": sample.digest,
+            "queries": sample.queries,
+            "metrics": {name: rounded(mean) for name, mean in zip(names, row, strict=True)},
+        }
+        for sample, row in zip(cell.samples, means.tolist(), strict=True)
+    ]
+
+
+def sample_means(values: Floats, sample_of: Integers) -> Floats:
+    """Return the means of each sample that has rows, (samples, columns)."""
+    import numpy as np
+
+    present, index = np.unique(sample_of, return_inverse=True)
+    sums = np.zeros((len(present), values.shape[1]))
+    np.add.at(sums, index, values)
+    means: Floats = sums / np.bincount(index)[:, None]
+    return means
+
+
+def _estimates(cell: Cell, names: Sequence[str], seed: int) -> dict[str, dict[str, Any]]:
+    """Return {retriever: {metric: {mean, deviation, n, undefined, low, high, by}}}."""
+    import numpy as np
+
+    estimates = _estimated(cell, names, slice(None), seed, "")
+    if cell.size != "all" or len(cell.samples) > 1:
+        return estimates
+    undefined = cell.goals - len(cell.task_of)
+    for label in estimates:
+        for name in names:
+            estimates[label][name] |= {"undefined": undefined, "by": {}}
+    for group, rows in _groups(cell).items():
+        part = _estimated(cell, names, np.asarray(rows), seed, group)
+        for label in estimates:
+            for name in names:
+                estimates[label][name]["by"][group] = part[label][name]
+    return estimates
+
+
+def _groups(cell: Cell) -> dict[str, list[int]]:
+    """Return the rows of each group of tasks."""
+    named = {task.id: groups_of(task) for task in cell.source.tasks}
+    groups: dict[str, list[int]] = {}
+    for row, task in enumerate(cell.task_of):
+        for group in named[task]:
+            groups.setdefault(group, []).append(row)
+    return dict(sorted(groups.items()))
+
+
+def _estimated(
+    cell: Cell, names: Sequence[str], rows: Any, seed: int, group: str
+) -> dict[str, dict[str, Any]]:
+    """Return {retriever: {metric: {mean, deviation, n, low, high}}} of some rows."""
+    import numpy as np
+
+    if not cell.values:
+        return {}
+    values = np.hstack(list(cell.values.values()))[rows]
+    if not len(values):
+        empty = {"mean": None, "deviation": None, "n": 0, "low": None, "high": None}
+        return {label: {name: dict(empty) for name in names} for label in cell.values}
+    sample_of = cell.sample_of[rows]
+    spreads = [mean_and_deviation(column) for column in sample_means(values, sample_of).T.tolist()]
+    low, high = weighted_intervals(
+        values,
+        sample_weights(sample_of),
+        np.asarray(cell.task_of)[rows],
+        derive_seed(seed, cell.source.digest, cell.size, group),
+        _GROUP_RESAMPLES if group else RESAMPLES,
+    )
+    columns = [
+        {
+            "mean": rounded(spread.mean),
+            "deviation": rounded(spread.deviation),
+            "n": len(values),
+            "low": None if low is None else rounded(low[position]),
+            "high": None if high is None else rounded(high[position]),
+        }
+        for position, spread in enumerate(spreads)
+    ]
+    return {
+        label: dict(zip(names, columns[start : start + len(names)], strict=True))
+        for label, start in zip(cell.values, range(0, len(columns), len(names)), strict=True)
+    }
+
+
+def sample_weights(sample_of: Integers) -> Floats:
+    """Return a weight for each row by which every sample counts alike; their mean is 1."""
+    import numpy as np
+
+    present, index = np.unique(sample_of, return_inverse=True)
+    weights: Floats = len(sample_of) / (len(present) * np.bincount(index)[index])
+    return weights
+
+
+def comparisons_of(cell: Cell, ks: Sequence[int], seed: int) -> list[dict[str, Any]]:
+    """Return the paired differences of every two retrievers, in recall and mrr at the largest K.
+
+    Rows are weighted so that every sample counts alike; those of one task belong together.
+    """
+    import numpy as np
+
+    if not cell.task_of:
+        return []
+    names = metric_names(ks)
+    weights = sample_weights(cell.sample_of)
+    _, clusters = np.unique(np.asarray(cell.task_of), return_inverse=True)
+    found = []
+    for metric in (f"recall@{max(ks)}", f"mrr@{max(ks)}"):
+        column = names.index(metric)
+        for one, other in combinations(cell.values, 2):
+            difference = paired_difference(
+                cell.values[one][:, column],
+                cell.values[other][:, column],
+                derive_seed(seed, cell.source.digest, cell.size, metric, "difference"),
+                RESAMPLES,
+                clusters,
+                weights=weights,
+            )
+            found.append(
+                {
+                    "pool": cell.source.label,
+                    "size": cell.size,
+                    "metric": metric,
+                    "retriever": one,
+                    "other": other,
+                    "difference": rounded(difference.mean),
+                    "low": rounded(difference.low),
+                    "high": rounded(difference.high),
+                    "p": difference.p,
+                    "n": difference.n,
+                }
+            )
+    return found
+
+
+def corrected(comparisons: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Return the comparisons with `p_holm`: corrected over all comparisons of one metric.
+
+    Both p are None where the queries of one task alone are compared, which no test judges.
+    """
+    families: dict[str, list[int]] = {}
+    for position, comparison in enumerate(comparisons):
+        if comparison["p"] is not None:
+            families.setdefault(comparison["metric"], []).append(position)
+    adjusted: dict[int, float] = {}
+    for positions in families.values():
+        ps = holm([comparisons[position]["p"] for position in positions])
+        adjusted |= dict(zip(positions, ps, strict=True))
+    return [
+        {
+            **comparison,
+            "p": _shown(comparison["p"]),
+            "p_holm": _shown(adjusted.get(position)),
+        }
+        for position, comparison in enumerate(comparisons)
+    ]
+
+
+def _shown(p: float | None) -> float | None:
+    return None if p is None else round(p, _SHOWN)

@@ -1,0 +1,74 @@
+"""What a sweep varies: the pool's size, the sample, and how many tools a chat is offered."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import Any
+
+from seal.core.errors import UsageError
+from seal.experiments.drawing import Drawing, check_above_zero
+from seal.retrievers.specs import spec_of
+from seal.runs.settings import RunSettings
+
+RECALL_AT = 10
+"""K of the recall that every sweep measures, as in the paper's Table 3."""
+_RETRIEVER = "tfidf"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SweepSettings(Drawing):
+    """What a sweep varies; everything else is `RunSettings`.
+
+    Sizes are at most as large as the pool. The whole pool is asked, beside other sizes, what it can
+    be drawn for, and alone all its tasks; it is played once where all samples of it are equal.
+    """
+
+    samples: int = 3
+    """Pools drawn of each size."""
+    top_k: tuple[int, ...] = (RunSettings().top_k,)
+    """Tools that a chat is offered; every pool is played with each K."""
+
+    def __post_init__(self) -> None:
+        """Put numbers in order, each once, and reject values that no sweep can have.
+
+        Raises:
+            UsageError: Names the flag, what it got and what it takes.
+        """
+        Drawing.__post_init__(self)  # slots leave no super()
+        if not self.top_k:
+            raise UsageError("--top-k needs at least one number, such as 5,10")
+        check_above_zero("top-k", self.top_k)
+        object.__setattr__(self, "top_k", tuple(sorted(set(self.top_k))))
+
+    @property
+    def whole(self) -> bool:
+        """True where no pool is drawn: the pool is played as it stands."""
+        return self.pool_sizes == ("all",)
+
+    def protocol(self) -> dict[str, Any]:
+        """Return what was varied, for sweep.json."""
+        values = {field.name: getattr(self, field.name) for field in fields(self)}
+        return {
+            name: list(value) if isinstance(value, tuple) else value
+            for name, value in values.items()
+        }
+
+
+def retriever_of(settings: RunSettings) -> Any:
+    """Return the retriever of every run of a sweep: the one that was named, else tf-idf.
+
+    Raises:
+        UsageError: It is `given`, or the model is a recording: neither depends on the pool.
+    """
+    model, named = settings.model, settings.retriever
+    if isinstance(model, str) and model.startswith("recorded:"):
+        raise UsageError(
+            f"--model {model}: recorded chats were played over the whole pool; "
+            "sweep with a model that plays anew"
+        )
+    if spec_of(named).what == "given":
+        raise UsageError(
+            "--retriever given offers every task its own tools, whatever the pool holds and K is; "
+            "sweep with a retriever that searches, such as tfidf"
+        )
+    return _RETRIEVER if named is None else named

@@ -1,1 +1,0 @@
-"""Data made from data: milestones drafted from what was done."""

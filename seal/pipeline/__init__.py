@@ -1,1 +1,0 @@
-"""The stages in a row: retrieve, chat, score; run folders; resume."""

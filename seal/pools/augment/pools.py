@@ -1,0 +1,209 @@
+"""Whole pools augmented: tools and tasks in, tools and tasks out, and the same for folders."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from seal.core.errors import DataError, UsageError
+from seal.core.types import Goal, Task, Tool
+from seal.pools.augment.augmentations import UNCHANGED, Augmentation
+from seal.pools.augment.distraction import Distractors
+from seal.pools.augment.renaming import renamed
+from seal.pools.augment.scrambling import Scrambler, is_scrambled
+from seal.pools.importer import REPORT, ImportReport, Notes, Recorded, Web, write_pool
+from seal.pools.needs import named_tools
+from seal.pools.pool import StoredPool, load_pool
+
+TAG = "augmentation"
+"""Tag that says what was done to a task's tools."""
+GIVEN = "tools"
+"""Name in a task's metadata under which `allow` lists the ids of the tools that it is about, and
+`deny` those that it must not be offered; without it a goal is about what it offers, else about its
+gold tools."""
+
+AUGMENTED_ALREADY = "augmented already"
+WITHOUT_TOOLS = "neither offered nor gold tools"
+
+
+@dataclass(slots=True)
+class Augmented:
+    """An augmented pool."""
+
+    tools: list[Tool]
+    """Those of the pool, then the scrambled ones that tasks name; where scrambled tools are to be
+    retrieved, all scrambled ones alone."""
+    tasks: list[Task]
+    """Augmentation by augmentation, each with the tasks in their order; ids end in the
+    augmentation's name, and the tag `augmentation` is that name."""
+    dropped: Counter[str] = field(default_factory=Counter)
+    """Why tasks have no augmented form, to their number."""
+
+
+def augment_pool(
+    tools: Iterable[Tool], tasks: Iterable[Task], augmentations: Sequence[Augmentation]
+) -> Augmented:
+    """Return the tasks with other tools on offer, once for each augmentation.
+
+    Distraction: each goal is offered its own tools and those most like them (`Distractors`), in
+    the order of the pool, less what the task denies. Scrambling: offered, relevant and gold tools
+    are the scrambled ones (`Scrambler`), so that all metrics hold as before. Tasks that are
+    augmented already are left out and counted, as are, with a number of distraction tools, those
+    with a goal that has no tool of its own.
+
+    Args:
+        tools: The pool; scrambled ones among them are left out.
+        tasks: Of the pool.
+        augmentations: What is done; at least one.
+
+    Raises:
+        UsageError: No augmentation, or several for tasks whose tools are retrieved: these see the
+            whole pool, in which no tool may stand twice.
+    """
+    return _Work([tool for tool in tools if not is_scrambled(tool)], augmentations).done(tasks)
+
+
+class _Work:
+    """One pool being augmented."""
+
+    def __init__(self, tools: list[Tool], augmentations: Sequence[Augmentation]) -> None:
+        if not augmentations:
+            raise UsageError("no augmentation given; name at least one, such as distraction=3")
+        self._tools = tools
+        self._augmentations = augmentations
+        self._places = {tool.id: place for place, tool in enumerate(tools)}
+        self._distractors = Distractors(tools)
+        self._scrambler = Scrambler(tools)
+        self._scrambled = {
+            a.scrambled: {t.id: self._scrambler.scrambled(t, a.scrambled) for t in tools}
+            for a in augmentations
+        }
+        self._result = Augmented(list(tools), [])
+
+    def done(self, tasks: Iterable[Task]) -> Augmented:
+        found: list[Task] = []
+        for task in tasks:
+            if task.tags.get(TAG, UNCHANGED) == UNCHANGED:
+                found.append(task)
+            else:
+                self._result.dropped[AUGMENTED_ALREADY] += 1
+        for augmentation in self._augmentations:
+            for task in found:
+                self._add(task, augmentation)
+        self._result.tools = self._all_tools()
+        return self._result
+
+    def _add(self, task: Task, augmentation: Augmentation) -> None:
+        offering = [self._offering(task, goal, augmentation) for goal in task.goals]
+        goals = tuple(goal for goal in offering if goal is not None)
+        if len(goals) < len(offering):
+            self._result.dropped[WITHOUT_TOOLS] += 1
+            return
+        name = augmentation.name
+        changed = replace(
+            task,
+            id=task.id if name == UNCHANGED else f"{task.id}_{name}",
+            goals=goals,
+            tags={**task.tags, TAG: name},
+            metadata={**task.metadata, "base": task.metadata.get("base", task.id)},
+        )
+        self._result.tasks.append(renamed(changed, self._scrambled[augmentation.scrambled]))
+
+    def _offering(self, task: Task, goal: Goal, augmentation: Augmentation) -> Goal | None:
+        """Return the goal with what it is offered; None where nothing says what it is about."""
+        if augmentation.distraction is None:
+            return goal
+        named = task.metadata.get(GIVEN)
+        given = named if isinstance(named, dict) else {}  # a benchmark's own word for another thing
+        own = given.get("allow") or goal.offered or _gold(task, goal)
+        if not own and augmentation.distraction != "all":
+            return None
+        added = self._distractors.ranked(own, augmentation.distraction)
+        offered = {*own, *added} - set(given.get("deny") or ())
+        known = (id for id in offered if id in self._places)
+        return replace(goal, offered=tuple(sorted(known, key=self._places.__getitem__)))
+
+    def _all_tools(self) -> list[Tool]:
+        retrieved = any(g.offered is None for task in self._result.tasks for g in task.goals)
+        if retrieved:
+            return self._to_retrieve()
+        scrambled = {t.id: t for tools in self._scrambled.values() for t in tools.values()}
+        named = {tool for task in self._result.tasks for _, tool in named_tools(task)}
+        extra = [t for id, t in scrambled.items() if id in named and id not in self._places]
+        return [*self._tools, *extra]
+
+    def _to_retrieve(self) -> list[Tool]:
+        if len(self._scrambled) > 1:
+            raise UsageError(
+                "the tools of these tasks are retrieved from the whole pool, which can be "
+                "scrambled in one way only: name one augmentation, or add distraction=N or "
+                "distraction=all, by which tasks are offered their tools"
+            )
+        (tools,) = self._scrambled.values()
+        return list(tools.values())
+
+
+def _gold(task: Task, goal: Goal) -> list[str]:
+    """Return the tools that a goal names without being offered them."""
+    alone = replace(task, goals=(replace(goal, offered=None),))
+    return list(dict.fromkeys(tool for _, tool in named_tools(alone)))
+
+
+def augment_stored(
+    pool: StoredPool, out: Path, augmentations: Sequence[Augmentation]
+) -> ImportReport:
+    """Write an augmented copy of a pool folder.
+
+    Args:
+        pool: Stays as it is. Its recorded runs are left out and counted: they were played with the
+            tools as they were.
+        out: Folder to make; an earlier pool there is replaced where it is the same augmentation,
+            of the same name and by the same augmentations.
+        augmentations: What is done.
+
+    Raises:
+        UsageError: As `augment_pool`, or `out` may not be replaced.
+        DataError: The pool is malformed, or no task has an augmented form.
+    """
+    _check_out(pool.name, out, [augmentation.name for augmentation in augmentations])
+
+    def records(source: Path, notes: Notes, **_: Any) -> Iterator[Tool | Task | Recorded | Web]:
+        stored = load_pool(source)
+        made = augment_pool(stored.tools(), stored.tasks(), augmentations)
+        if not made.tasks:
+            reasons = ", ".join(f"{count} {reason}" for reason, count in made.dropped.items())
+            raise DataError(f"no task of {source} can be augmented: {reasons}; give another pool")
+        notes.lacks.update(pool.report.get("lacks") or ())
+        notes.dropped.update(made.dropped)
+        if stored.recordings():
+            notes.dropped["recorded runs"] = len(stored.recordings())
+        notes.facts["augmentations"] = {
+            a.name: sum(t.tags[TAG] == a.name for t in made.tasks) for a in augmentations
+        }
+        yield from made.tools
+        yield from made.tasks
+        if stored.web is not None:
+            yield Web(stored.web.read_bytes())
+
+    return write_pool(pool.name, records, pool.folder, out)
+
+
+def _check_out(name: str, out: Path, augmentations: Sequence[str]) -> None:
+    """Make sure that an earlier pool in a folder is what is about to be made.
+
+    Raises:
+        UsageError: It is another one; the text says which.
+    """
+    if not (out / REPORT).is_file():
+        return
+    report = load_pool(out).report
+    made = report.get("augmentations") or {}
+    if report.get("benchmark") != name or sorted(made) != sorted(augmentations):
+        by = f", augmented by {', '.join(made)}" if made else ""
+        raise UsageError(
+            f"{out} holds another pool, {report.get('benchmark')!r}{by}: choose a new folder or "
+            "remove it"
+        )

@@ -1,0 +1,130 @@
+"""Scrambled tools: the same function under a document that says less.
+
+A scrambled tool is a tool of its own: its id is the original's with `~` and what was scrambled, and
+its `source` has `function`, the original's id, and `original`, the original's document. A call of
+it runs the original (`originals`), so that results, simulated ones too, do not depend on how a tool
+was presented.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+
+from seal.core.types import JSON, Tool
+from seal.pools.reading.records import function_name
+
+KEEPS = "keeps"
+"""Under this name a tool's `source` lists the scramblings that do not touch it."""
+
+_FUNCTION = "function"
+_ORIGINAL = "original"
+_TYPE_WORDS = frozenset({"type", "format"})
+
+
+class Scrambler:
+    """Makes the scrambled tools of one pool.
+
+    - names: `<category>_<k>`, where k is the tool's position among the sorted names of its
+      category; `tool_<k>` where it has none.
+    - descriptions: none, but that of a tool without arguments stays: nothing else tells it.
+    - argument-descriptions: none.
+    - argument-types: no type or format, at any depth; descriptions stay.
+
+    Source: ToolSandbox, section 3.3, and what its code leaves of each tool.
+
+    Args:
+        tools: All tools that are counted for the names.
+    """
+
+    def __init__(self, tools: Iterable[Tool]) -> None:
+        by_category: defaultdict[str, list[Tool]] = defaultdict(list)
+        for tool in tools:
+            by_category[_plain_category(tool)].append(tool)
+        self._names = {
+            tool.id: f"{category}_{position}"
+            for category, members in by_category.items()
+            for position, tool in enumerate(sorted(members, key=lambda tool: (tool.name, tool.id)))
+        }
+
+    def scrambled(self, tool: Tool, what: Sequence[str]) -> Tool:
+        """Return the scrambled tool; the tool itself where nothing would change.
+
+        Args:
+            tool: Of the pool.
+            what: Of `SCRAMBLINGS`.
+        """
+        changed = tool
+        kept = tool.source.get(KEEPS) or ()
+        for part in what:
+            if part not in kept:
+                changed = self._without(changed, part)
+        if changed == tool:
+            return tool
+        document = {
+            "name": tool.name,
+            "description": tool.description,
+            "parameters": tool.parameters,
+            "source": tool.source,
+        }
+        return replace(
+            changed,
+            id="~".join([tool.id, *what]),
+            source={**tool.source, _FUNCTION: tool.id, _ORIGINAL: document},
+        )
+
+    def _without(self, tool: Tool, part: str) -> Tool:
+        if part == "names":
+            return replace(tool, name=self._names[tool.id])
+        if not tool.parameters.get("properties"):
+            return tool
+        if part == "descriptions":
+            return replace(tool, description="")
+        strip = _without_descriptions if part == "argument-descriptions" else _without_types
+        properties = {n: strip(schema) for n, schema in tool.parameters["properties"].items()}
+        return replace(tool, parameters={**tool.parameters, "properties": properties})
+
+
+def is_scrambled(tool: Tool) -> bool:
+    """Tell whether a tool is a scrambled one."""
+    return _FUNCTION in tool.source and isinstance(tool.source.get(_ORIGINAL), Mapping)
+
+
+def originals(tools: Iterable[Tool]) -> dict[str, Tool]:
+    """Return for the id of each scrambled tool the tool that a call of it runs."""
+    return {tool.id: _original(tool) for tool in tools if is_scrambled(tool)}
+
+
+def _original(tool: Tool) -> Tool:
+    return replace(tool, id=str(tool.source[_FUNCTION]), **tool.source[_ORIGINAL])
+
+
+def _plain_category(tool: Tool) -> str:
+    # 12 characters are left for the position.
+    return function_name(tool.category)[-52:] if tool.category.strip() else "tool"
+
+
+def _without_descriptions(schema: JSON) -> JSON:
+    return _stripped(schema, frozenset({"description"}))
+
+
+def _without_types(schema: JSON) -> JSON:
+    return _stripped(schema, _TYPE_WORDS)
+
+
+def _stripped(schema: JSON, words: frozenset[str]) -> JSON:
+    """Return an argument's schema without these keywords, also in the schemas within it."""
+    if not isinstance(schema, Mapping):
+        return schema
+    kept: dict[str, JSON] = {}
+    for word, value in schema.items():
+        if word == "properties" and isinstance(value, Mapping):
+            kept[word] = {name: _stripped(inner, words) for name, inner in value.items()}
+        elif word in ("items", "additionalProperties"):
+            kept[word] = _stripped(value, words)
+        elif word in ("anyOf", "oneOf", "allOf") and isinstance(value, list):
+            kept[word] = [_stripped(inner, words) for inner in value]
+        elif word not in words:
+            kept[word] = value
+    return kept

@@ -1,0 +1,396 @@
+"""Upstream files in, one pool folder out: what every importer shares.
+
+An importer is a function that yields records while it reads: tools, tasks, and recorded runs, in
+any order; the folder keeps their order, so an importer yields in an order that its source alone
+decides. Here the records become a pool folder, which appears whole or not at all:
+
+    tools.jsonl  tasks.jsonl  recorded/NAME/trajectories.jsonl  web.json  mobile.json
+    import.json
+"""
+
+from __future__ import annotations
+
+import gc
+import hashlib
+import os
+import shutil
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from inspect import Parameter, signature
+from pathlib import Path
+from typing import IO, Any, Protocol
+
+import orjson
+
+from seal.core.errors import DataError, UnknownNameError, UsageError
+from seal.core.records import encode
+from seal.core.registry import Registry
+from seal.core.types import JSON, Task, Tool, Trajectory
+
+REGISTRY = Registry(
+    "benchmark",
+    "seal.benchmarks",
+    {
+        "anytool": "seal.benchmarks.toolbench.anytool:import_anytool",
+        "apibench": "seal.benchmarks.apibench.importer:import_apibench",
+        "apigen": "seal.benchmarks.apigen.importer:import_apigen",
+        "beir": "seal.benchmarks.beir.importer:import_beir",
+        "bfcl": "seal.benchmarks.bfcl.importer:import_bfcl",
+        "dialogtool": "seal.benchmarks.dialogtool.importer:import_dialogtool",
+        "dialogtool-sample": "seal.benchmarks.dialogtool.sample.importer:import_sample",
+        "metatool": "seal.benchmarks.metatool.importer:import_metatool",
+        "mmtb": "seal.benchmarks.mmtb.importer:import_mmtb",
+        "multiwoz": "seal.benchmarks.dialogtool.multiwoz:import_multiwoz",
+        "scenarios": "seal.benchmarks.toolsandbox.scenarios.importer:import_scenarios",
+        "toolbench": "seal.benchmarks.toolbench.importer:import_toolbench",
+        "toolsandbox": "seal.benchmarks.toolsandbox.importer:import_toolsandbox",
+        "toolscan": "seal.benchmarks.toolscan.importer:import_toolscan",
+        "toolscan-sample": "seal.benchmarks.toolscan.sample.importer:import_sample",
+    },
+)
+
+RECORDINGS = Registry(
+    "benchmark with recorded trajectories",
+    "seal.trajectories",
+    {"toolsandbox": "seal.benchmarks.toolsandbox.trajectories:import_trajectories"},
+)
+"""Importers of which every task comes with the trajectory that played it, in equal order."""
+
+TOOLS = "tools.jsonl"
+TASKS = "tasks.jsonl"
+REPORT = "import.json"
+RECORDED = "recorded"
+TRAJECTORIES = "trajectories.jsonl"
+WEB = "web.json"
+MOBILE = "mobile.json"
+_PLACES = 5
+"""Malformed records that are told with their place."""
+
+
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """One run that a model left behind, played by others before us; never gold."""
+
+    name: str
+    """Of the recording, as in `--model recorded:NAME`; a folder name."""
+    trajectory: Trajectory
+
+
+@dataclass(frozen=True, slots=True)
+class Web:
+    """Recorded answers of the web that the worlds of a pool are played with.
+
+    A run whose `-T web=` says otherwise does without them.
+    """
+
+    content: bytes
+    """JSON, as `-T web=FILE` takes it (`seal.benchmarks.toolsandbox.phone.answers`)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mobile:
+    """Recorded calls that the virtual mobile of a pool answers with."""
+
+    content: bytes
+    """JSON, as `seal.benchmarks.dialogtool.mobile.recordings.read_recordings` takes it."""
+
+
+@dataclass(slots=True)
+class Notes:
+    """What an importer has to say besides its records; written to `import.json`."""
+
+    dropped: Counter[str] = field(default_factory=Counter)
+    """Reason to the number of records, or parts of records, that were left out."""
+    lacks: set[str] = field(default_factory=set)
+    """What the source says of no task or tool at all, such as "gold_calls"."""
+    facts: dict[str, JSON] = field(default_factory=dict)
+    """Further counts under a name of their own."""
+    malformed: list[str] = field(default_factory=list)
+    """Place and fault of the first malformed records that were left out, at most `_PLACES`."""
+
+    remarks: list[str] = field(default_factory=list)
+    """Place of what was taken and may be meant otherwise, and why."""
+
+    def leave_out(self, reason: str, fault: str) -> None:
+        """Count a malformed record that is left out.
+
+        Args:
+            reason: To count it under.
+            fault: Its file, its place there, and what is wrong with it.
+        """
+        self.dropped[reason] += 1
+        if len(self.malformed) < _PLACES:
+            self.malformed.append(fault)
+
+
+class Importer(Protocol):
+    """Reads one benchmark's upstream files."""
+
+    def __call__(
+        self, source: Any, notes: Notes, **options: Any
+    ) -> Iterator[Tool | Task | Recorded | Web | Mobile]:
+        """Yield the records of a file or folder; equal sources give equal records in equal order.
+
+        Raises:
+            DataError: A file is malformed; the text names file and place.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class ImportReport:
+    """What an import made, as `import.json` holds it."""
+
+    benchmark: str
+    tasks: int
+    tools: int
+    dropped: dict[str, int]
+    """Reason to count."""
+    lacks: tuple[str, ...]
+    digest: str
+    """SHA-256 of tools.jsonl and tasks.jsonl, as `StoredPool.digest`."""
+    recordings: dict[str, int]
+    """Name of a recording to its number of trajectories."""
+    facts: dict[str, JSON]
+    """Counts of this benchmark's own."""
+    malformed: tuple[str, ...] = ()
+    """Place and fault of the first malformed records that were left out."""
+    remarks: tuple[str, ...] = ()
+    """Place of what was taken and may be meant otherwise, and why."""
+
+    def to_json(self) -> dict[str, JSON]:
+        """Return the content of `import.json`."""
+        return {
+            "benchmark": self.benchmark,
+            "tasks": self.tasks,
+            "tools": self.tools,
+            "dropped": self.dropped,
+            "lacks": list(self.lacks),
+            "digest": self.digest,
+            "recordings": self.recordings,
+            **({"malformed": list(self.malformed)} if self.malformed else {}),
+            **({"remarks": list(self.remarks)} if self.remarks else {}),
+            **self.facts,
+        }
+
+
+def import_benchmark(name: str, source: Path, out: Path, **options: Any) -> ImportReport:
+    """Import a benchmark's upstream files into a pool folder.
+
+    Args:
+        name: Of the importer, or a dotted path to one.
+        source: File or folder as upstream publishes it.
+        out: Folder to make; an earlier pool there is replaced.
+        options: Handed to the importer.
+
+    Raises:
+        UnknownNameError: No such importer, or it has no such option.
+        UsageError: No such source, or `out` may not be replaced.
+        DataError: A file is missing or malformed, or the source holds no usable record; nothing is
+            left behind.
+    """
+    importer = _importer_of(name)
+    check_options(importer, options, f"option -T of {name}")
+    return write_pool(name.rpartition(":")[2], importer, source, out, **options)
+
+
+def _importer_of(name: str) -> Importer:
+    """Return the importer of a name or dotted path: a function, or that of a benchmark.
+
+    Raises:
+        UnknownNameError: No such name.
+        UsageError: The benchmark has none.
+    """
+    found = REGISTRY.resolve(name)
+    importer: Importer | None = getattr(found, "importer", found)
+    if importer is None:
+        raise UsageError(f"the benchmark {name!r} is complete as it is: nothing of it is imported")
+    return importer
+
+
+def check_options(importer: Importer, options: Iterable[str], kind: str) -> None:
+    """Make sure that an importer takes options of these names.
+
+    Args:
+        importer: Its options are its keyword-only parameters, or any.
+        options: Names.
+        kind: What they are called in the message.
+
+    Raises:
+        UnknownNameError: It has none of a name; lists those that it has.
+    """
+    parameters = signature(importer).parameters.values()
+    if any(parameter.kind is Parameter.VAR_KEYWORD for parameter in parameters):
+        return
+    known = [p.name for p in parameters if p.kind is Parameter.KEYWORD_ONLY]
+    for name in options:
+        if name not in known:
+            raise UnknownNameError(kind, name, known)
+
+
+def write_pool(
+    name: str, importer: Importer, source: Path | None, out: Path, **options: Any
+) -> ImportReport:
+    """Write the records that an importer yields into a pool folder, as `import_benchmark` does.
+
+    Args:
+        name: Of the pool.
+        importer: Reads the source.
+        source: What it reads; None: records that are no file's.
+        out: Folder to make; an earlier pool there is replaced.
+        options: Handed to the importer.
+
+    Raises:
+        UsageError: No such source, or `out` may not be replaced.
+        DataError: As the importer; nothing is left behind.
+    """
+    _check_places(source, out)
+    part = out.with_name(f".{out.name}.{os.getpid()}.part")
+    part.mkdir(parents=True)
+    try:
+        report = _write(name, importer, source, part, options)
+        _swap(part, out)
+    finally:
+        shutil.rmtree(part, ignore_errors=True)
+    return report
+
+
+def _check_places(source: Path | None, out: Path) -> None:
+    if source is not None:
+        _check_source(source, out)
+    if out.exists() and not _replaceable(out):
+        raise UsageError(
+            f"{out} exists and is no pool (it has no {REPORT}): choose a new folder or empty it"
+        )
+
+
+def _check_source(source: Path, out: Path) -> None:
+    if not source.exists():
+        raise UsageError(f"no file or folder {source}: name the benchmark's upstream files")
+    if out.resolve().is_relative_to(source.resolve()):
+        raise UsageError(f"{out} lies inside {source}: choose an output folder outside the source")
+    if source.resolve().is_relative_to(out.resolve()):
+        raise UsageError(f"{source} lies inside {out}: choose another output folder")
+
+
+def _replaceable(out: Path) -> bool:
+    return out.is_dir() and ((out / REPORT).is_file() or not any(out.iterdir()))
+
+
+def _swap(part: Path, out: Path) -> None:
+    """Put the finished folder in the place of an earlier one."""
+    old = part.with_suffix(".old")
+    if out.exists():
+        out.rename(old)
+    part.rename(out)
+    shutil.rmtree(old, ignore_errors=True)
+
+
+def _write(
+    name: str, importer: Importer, source: Path | None, folder: Path, options: dict[str, Any]
+) -> ImportReport:
+    notes = Notes()
+    with ExitStack() as files, _without_cycle_search():
+        writer = _Writer(folder, files)
+        try:
+            for record in importer(source, notes, **options):
+                writer.add(record)
+        except DataError as error:
+            raise DataError(f"{_sentence(str(error))} Nothing was imported") from error
+    if not writer.counts[TOOLS] + writer.counts[TASKS]:
+        raise DataError(_nothing(name, source, notes))
+    report = ImportReport(
+        name,
+        writer.counts[TASKS],
+        writer.counts[TOOLS],
+        dict(sorted(notes.dropped.items())),
+        tuple(sorted(notes.lacks)),
+        pool_digest(folder),
+        dict(sorted(writer.recordings.items())),
+        notes.facts,
+        tuple(notes.malformed),
+        tuple(notes.remarks),
+    )
+    text = orjson.dumps(report.to_json(), option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
+    (folder / REPORT).write_bytes(text)
+    return report
+
+
+def _sentence(text: str) -> str:
+    """Return a text with the point that ends it, where no other mark does."""
+    return text if text.endswith(("?", "!", ".")) else f"{text}."
+
+
+def _nothing(name: str, source: Path | None, notes: Notes) -> str:
+    """Return that a source holds no record, what it holds instead, and the repair."""
+    files = notes.facts.get("files")
+    parts = [
+        f"{what}: {', '.join(f'{count} {kind}' for kind, count in counts.items())}"
+        for what, counts in (("its files", files), ("left out", dict(notes.dropped)))
+        if isinstance(counts, dict) and counts
+    ]
+    found = f" ({'; '.join(parts)})" if parts else ""
+    return (
+        f"{source} holds no record of {name}{found}: name the file or folder that upstream "
+        f"publishes, or another importer ({', '.join(REGISTRY.names())})"
+    )
+
+
+@contextmanager
+def _without_cycle_search() -> Iterator[None]:
+    """Pause the search for reference cycles: records have none; it takes a fifth of the time."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
+
+
+class _Writer:
+    """Appends each record to the file of its kind."""
+
+    def __init__(self, folder: Path, files: ExitStack) -> None:
+        self.counts: Counter[str] = Counter()
+        self.recordings: Counter[str] = Counter()
+        self._folder = folder
+        self._stack = files
+        self._tools = self._open(folder / TOOLS)
+        self._tasks = self._open(folder / TASKS)
+        self._recorded: dict[str, IO[bytes]] = {}
+
+    def add(self, record: Tool | Task | Recorded | Web | Mobile) -> None:
+        if isinstance(record, Web | Mobile):
+            name = WEB if isinstance(record, Web) else MOBILE
+            (self._folder / name).write_bytes(record.content)
+        elif isinstance(record, Recorded):
+            self._recording(record.name).write(encode(record.trajectory))
+            self.recordings[record.name] += 1
+        elif isinstance(record, Task):
+            self._tasks.write(encode(record))
+            self.counts[TASKS] += 1
+        else:
+            self._tools.write(encode(record))
+            self.counts[TOOLS] += 1
+
+    def _recording(self, name: str) -> IO[bytes]:
+        if name not in self._recorded:
+            self._recorded[name] = self._open(self._folder / RECORDED / name / TRAJECTORIES)
+        return self._recorded[name]
+
+    def _open(self, path: Path) -> IO[bytes]:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        file: IO[bytes] = self._stack.enter_context(path.open("wb"))
+        return file
+
+
+def pool_digest(folder: Path) -> str:
+    """Return the SHA-256 over tools.jsonl and tasks.jsonl, as 64 hexadecimal digits."""
+    total = hashlib.sha256()
+    for name in (TOOLS, TASKS):
+        with (folder / name).open("rb") as file:
+            total.update(hashlib.file_digest(file, "sha256").digest())
+    return total.hexdigest()

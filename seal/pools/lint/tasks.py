@@ -1,0 +1,86 @@
+"""Tasks that cannot be played or scored as they stand, and texts that stand twice."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+
+from seal.core.conditions import Called
+from seal.core.errors import shortened
+from seal.core.text import words
+from seal.core.types import JSON, Task, Tool
+from seal.core.validation import CallError
+from seal.pools.gold_calls import GoldCheck
+from seal.pools.lint.findings import Finding
+from seal.pools.needs import named_tools
+
+
+def missing_tools(task: Task, tools: Mapping[str, Tool]) -> Iterator[Finding]:
+    """Yield a finding for each tool that the task names and the pool lacks."""
+    roles: dict[str, str] = {}
+    for role, tool in named_tools(task):
+        roles.setdefault(tool, role)
+    for tool, role in roles.items():
+        if tool not in tools:
+            message = f"task {task.id!r} has the {role} tool {tool!r}, which the pool lacks"
+            yield Finding("missing_tool", message, (task.id,), (tool,), {"role": role})
+
+
+def invalid_calls(task: Task, tools: Mapping[str, Tool], check: GoldCheck) -> Iterator[Finding]:
+    """Yield a finding for each gold call that its tool's schema refuses (`GoldCheck.refused`)."""
+    for goal, call in _gold_calls(task):
+        refused = check.refused(call) if call.tool in tools else None
+        if refused is not None:
+            yield _invalid(task, goal, call.tool, refused.arguments, refused.error)
+
+
+def _gold_calls(task: Task) -> Iterator[tuple[int, Called]]:
+    for position, goal in enumerate(task.goals):
+        if goal.labels.get("kind") == "request":
+            continue  # no call is made: "?" stands for the arguments that the user has not given
+        for plan in goal.plans or ():
+            for call in plan.calls():
+                yield position, call
+
+
+def _invalid(
+    task: Task, goal: int, tool: str, arguments: dict[str, JSON], error: CallError
+) -> Finding:
+    message = f"task {task.id!r}, goal {goal}: the gold call of {tool!r}: {error.message}"
+    evidence = {"goal": goal, "arguments": arguments, "error": error.kind, "argument": error.name}
+    return Finding("invalid_call", message, (task.id,), (tool,), evidence)
+
+
+def same_queries(tasks: Iterable[Task]) -> Iterator[Finding]:
+    """Yield a finding for each query text that stands twice, and for those of different labels.
+
+    Texts are the same where their words are, whatever their case. Of a task with several goals the
+    texts of all count as one, and so do their labels.
+    """
+    groups: defaultdict[tuple[str, ...], list[Task]] = defaultdict(list)
+    for task in tasks:
+        said = tuple(word for goal in task.goals for word in words(goal.text))
+        if said:
+            groups[said].append(task)
+    for group in groups.values():
+        if len(group) > 1:
+            yield from _same(group)
+
+
+def _same(group: list[Task]) -> Iterator[Finding]:
+    ids = tuple(task.id for task in group)
+    text = " / ".join(goal.text for goal in group[0].goals)
+    evidence: dict[str, JSON] = {"text": text}
+    yield Finding(
+        "repeated_query", f"{len(ids)} tasks ask {shortened(text)}", ids, evidence=evidence
+    )
+    labels = {tuple(frozenset(goal.relevant) for goal in task.goals): task for task in group}
+    if len(labels) > 1:
+        tools = sorted({tool for label in labels for relevant in label for tool in relevant})
+        message = (
+            f"{len(ids)} tasks ask {shortened(text)} with {len(labels)} sets of relevant tools"
+        )
+        given = [[sorted(relevant) for relevant in label] for label in labels]
+        yield Finding(
+            "conflicting_labels", message, ids, tuple(tools), {**evidence, "labels": given}
+        )

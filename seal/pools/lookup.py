@@ -1,0 +1,117 @@
+"""Pools by name: what ships, folders that were imported, and upstream files under SEAL_DATA."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from seal import benchmarks
+from seal import environments as worlds
+from seal.benchmarks import sample
+from seal.benchmarks.dialogtool import sample as dialogtool_sample
+from seal.benchmarks.mmtb import sample as mmtb_sample
+from seal.benchmarks.toolsandbox import sample as toolsandbox_sample
+from seal.benchmarks.toolscan import sample as toolscan_sample
+from seal.core.canonical import digest
+from seal.core.errors import UnknownNameError, UsageError
+from seal.core.places import cache_folder
+from seal.pools import REGISTRY, import_benchmark
+from seal.pools.benchmark import Benchmark
+from seal.pools.catalogue import by_any_name
+from seal.pools.importer import TOOLS
+from seal.pools.known import known_benchmark
+from seal.pools.pool import StoredPool, load_pool
+
+SHIPPED: dict[str, Callable[[], Path]] = {
+    "sample": sample.folder,
+    toolsandbox_sample.NAME: toolsandbox_sample.folder,
+    toolscan_sample.NAME: toolscan_sample.folder,
+    mmtb_sample.NAME: mmtb_sample.folder,
+    dialogtool_sample.NAME: dialogtool_sample.folder,
+}
+"""Name to the folder of a benchmark that ships."""
+
+
+def open_pool(what: str | Path | Benchmark) -> StoredPool:
+    """Return the pool that a benchmark, a path or a name stands for.
+
+    A name that does not ship is looked for under SEAL_DATA, in the folder that the catalogue gives
+    it or in one of its own name; upstream files there are imported into the cache folder once, and
+    again when they, or our importers, change.
+
+    Raises:
+        UnknownNameError: Nothing of that name; lists what there is.
+        UsageError: A known benchmark whose files are not here; names the import command.
+        DataError: The folder is no pool.
+    """
+    if isinstance(what, Benchmark):
+        return what.pool()
+    name = str(what)
+    names = pool_names()
+    if Path(what).is_dir() and not (name in names and not (Path(what) / TOOLS).is_file()):
+        pool = load_pool(Path(what))
+        return StoredPool(pool.folder, benchmark=known_benchmark(pool.name))
+    if name in SHIPPED:
+        return load_pool(SHIPPED[name]())
+    if name not in names:
+        raise UnknownNameError("pool or folder", name, names)
+    known = known_benchmark(name)
+    if known is not None and known.is_complete:
+        return known.pool()
+    importer, options = _importer(name)
+    source = source_folder(name)
+    if source is None:
+        folder = _folders(name)[0]
+        raise UsageError(
+            f"no files of {name!r}: set SEAL_DATA to the folder that holds {folder}/, or import "
+            f"them: seal import {importer} SOURCE --out POOL, then seal run POOL"
+        )
+    return load_pool(_imported(name, importer, source, options))
+
+
+def pool_names() -> list[str]:
+    """Return the names that `open_pool` knows, whether or not their files are here."""
+    imported = [name for name, entry in by_any_name().items() if entry.importer]
+    return sorted({*SHIPPED, *imported, *REGISTRY.names()})
+
+
+def source_folder(name: str) -> Path | None:
+    """Return the folder under SEAL_DATA that holds a benchmark's files; None: there is none."""
+    data = os.environ.get("SEAL_DATA")
+    found = (Path(data) / folder for folder in _folders(name)) if data else ()
+    return next((folder for folder in found if folder.is_dir()), None)
+
+
+def _folders(name: str) -> list[str]:
+    entry = by_any_name().get(name)
+    return [folder for folder in (entry.folder if entry else None, name) if folder]
+
+
+def _importer(name: str) -> tuple[str, dict[str, Any]]:
+    entry = by_any_name().get(name)
+    return (entry.importer, entry.options) if entry and entry.importer else (name, {})
+
+
+def _imported(name: str, importer: str, source: Path, options: dict[str, Any]) -> Path:
+    entry = by_any_name().get(name)
+    folders = [source, *(source.parent / beside for beside in (entry.beside if entry else ()))]
+    files = sorted(path for folder in folders for path in folder.rglob("*") if path.is_file())
+    state = [(str(path), path.stat().st_size, path.stat().st_mtime_ns) for path in files]
+    identity = digest([state, importer, options, _code_of_importers()])
+    out = cache_folder() / "pools" / f"{name}-{identity[:16]}"
+    if not (out / "import.json").is_file():
+        import_benchmark(importer, source, out, **options)
+    return out
+
+
+def _code_of_importers() -> str:
+    """Return the digest of the modules that import: a changed one makes its pools anew.
+
+    The tools of worlds are made from their functions, so these count too.
+    """
+    packages = (benchmarks, worlds)
+    modules = sorted(m for p in packages for m in Path(str(p.__file__)).parent.rglob("*.py"))
+    return digest([hashlib.sha256(module.read_bytes()).hexdigest() for module in modules])

@@ -1,0 +1,226 @@
+"""Pool folders: what an import wrote, read back and checked."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from seal.core.errors import DataError, UnknownNameError, UsageError
+from seal.core.records import read_records
+from seal.core.types import JSON, Task, Tool, Trajectory
+from seal.pools.importer import (
+    MOBILE,
+    RECORDED,
+    REPORT,
+    TASKS,
+    TOOLS,
+    TRAJECTORIES,
+    WEB,
+    pool_digest,
+)
+from seal.pools.needs import named_tools
+
+_LISTED = 20
+"""Values of a tag that a message lists at most."""
+
+
+View = Callable[[Callable[[], Iterator[Task]]], Iterator[Task]]
+
+
+def load_pool(folder: Path) -> StoredPool:
+    """Return the pool that a folder holds.
+
+    Raises:
+        DataError: The folder is no pool, or has no tools.
+    """
+    for name in (TOOLS, TASKS):
+        if not (folder / name).is_file():
+            raise DataError(
+                f"{folder} is no pool: it has no {name}; "
+                "make one with: seal import NAME SOURCE --out DIR"
+            )
+    if (folder / TOOLS).stat().st_size == 0:
+        raise DataError(f"{folder / TOOLS} is empty: a pool needs tools; import it again")
+    return StoredPool(folder)
+
+
+class StoredPool:
+    """A pool folder: tools, tasks and recorded runs; tasks and runs are streamed.
+
+    Args:
+        folder: With tools.jsonl and tasks.jsonl; `import.json`, `recorded/` and `web.json` where
+            they exist.
+        view: Given a function that reads all tasks, yields those that are played, in their order.
+        benchmark: The `seal.pools.Benchmark` that stands behind the folder, where that is known.
+    """
+
+    def __init__(self, folder: Path, view: View | None = None, benchmark: Any = None) -> None:
+        self.folder = folder
+        self.benchmark = benchmark
+        self._view = view
+
+    @cached_property
+    def report(self) -> dict[str, JSON]:
+        """The content of import.json; empty where there is none, as in a folder made by hand.
+
+        Raises:
+            DataError: It is no JSON object.
+        """
+        path = self.folder / REPORT
+        if not path.is_file():
+            return {}
+        try:
+            content = orjson.loads(path.read_bytes())
+        except orjson.JSONDecodeError as error:
+            raise DataError(f"{path}: not JSON: {error}; import the pool again") from error
+        if not isinstance(content, dict):
+            raise DataError(f"{path}: expected an object, got {type(content).__name__}")
+        return content
+
+    @property
+    def name(self) -> str:
+        """The benchmark's name; the folder's where import.json names none."""
+        return str(self.report.get("benchmark") or self.folder.resolve().name)
+
+    @property
+    def web(self) -> Path | None:
+        """Answers of the web for the worlds of its tasks; None: it has none of its own."""
+        path = self.folder / WEB
+        return path if path.is_file() else None
+
+    @property
+    def mobile(self) -> Path | None:
+        """Recorded calls for the virtual mobile; None: it has none."""
+        path = self.folder / MOBILE
+        return path if path.is_file() else None
+
+    def at(self, folder: Path) -> Any:
+        """Return what opens another folder as a pool of the same benchmark."""
+        return folder if self.benchmark is None else self.benchmark.at(folder)
+
+    @cached_property
+    def digest(self) -> str:
+        """SHA-256 of tools.jsonl and tasks.jsonl as they stand."""
+        return pool_digest(self.folder)
+
+    @cached_property
+    def _tools(self) -> dict[str, Tool]:
+        tools: dict[str, Tool] = {}
+        for tool in read_records(self.folder / TOOLS, Tool):
+            if tool.id in tools:
+                raise DataError(f"{self.folder / TOOLS}: tool id {tool.id!r} stands twice")
+            tools[tool.id] = tool
+        return tools
+
+    def tools(self) -> tuple[Tool, ...]:
+        """Return all tools in the order of the file.
+
+        Raises:
+            DataError: A line is bad, or an id stands twice.
+        """
+        return tuple(self._tools.values())
+
+    def tasks(
+        self, select: Mapping[str, str] | None = None, limit: int | None = None
+    ) -> Iterator[Task]:
+        """Yield tasks in the order of the file, one by one.
+
+        Args:
+            select: Tag to the value that it must have, written as on a command line: a boolean tag
+                matches `true` or `false`. All must hold.
+            limit: At most so many.
+
+        Raises:
+            DataError: A line is bad, an id stands twice, a task has no goal, a tool is not in
+                tools.jsonl, or there is no task.
+            UsageError: No task has such tags; the text lists the tags that there are.
+        """
+        known: defaultdict[str, set[str]] = defaultdict(set)
+        wanted = {tag: value.casefold() for tag, value in (select or {}).items()}
+        found = 0
+        for task in self._checked() if self._view is None else self._view(self._checked):
+            if limit is not None and found >= limit:
+                return
+            tags = {tag: _written(value) for tag, value in task.tags.items()}
+            for tag, value in tags.items():
+                known[tag].add(value)
+            if all(tags.get(tag, "").casefold() == value for tag, value in wanted.items()):
+                found += 1
+                yield task
+        if not found and limit != 0:
+            raise _nothing_found(self, select or {}, known)
+
+    def every_task(self) -> Iterator[Task]:
+        """Yield the tasks of the file as they stand, whatever the view is.
+
+        Raises:
+            DataError: As for `tasks`.
+        """
+        return self._checked()
+
+    def _checked(self) -> Iterator[Task]:
+        path = self.folder / TASKS
+        seen = set()
+        for task in read_records(path, Task):
+            if task.id in seen:
+                raise DataError(f"{path}: task id {task.id!r} stands twice")
+            seen.add(task.id)
+            if not task.goals:
+                raise DataError(f"{path}: task {task.id!r} has no goal; give it one or remove it")
+            for role, tool in named_tools(task):
+                if tool not in self._tools:
+                    raise DataError(
+                        f"{path}: task {task.id!r} has the {role} tool {tool!r}, "
+                        f"which is not in {TOOLS}; import the pool again"
+                    )
+            yield task
+
+    def recordings(self) -> dict[str, Path]:
+        """Return the recorded runs: name to the file of their trajectories, sorted by name."""
+        files = sorted((self.folder / RECORDED).glob(f"*/{TRAJECTORIES}"))
+        return {file.parent.name: file for file in files}
+
+    def recorded(self, name: str) -> Iterator[Trajectory]:
+        """Yield the trajectories of one recording.
+
+        Raises:
+            UnknownNameError: No recording of this name.
+            DataError: A line is bad.
+        """
+        files = self.recordings()
+        if name not in files:
+            raise UnknownNameError(f"recording in {self.name}", name, files)
+        yield from read_records(files[name], Trajectory)
+
+
+def _written(value: JSON) -> str:
+    """Return a tag's value as a user writes it."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return str(value)
+
+
+def _nothing_found(
+    pool: StoredPool, select: Mapping[str, str], known: Mapping[str, set[str]]
+) -> DataError | UsageError:
+    if not select:
+        return DataError(
+            f"{pool.folder / TASKS} holds no task: import the benchmark again, "
+            "from a source that has its tasks"
+        )
+    tags = "; ".join(f"{tag}: {_shortened(values)}" for tag, values in sorted(known.items()))
+    asked = ", ".join(f"{tag}={value}" for tag, value in select.items())
+    return UsageError(f"no task of {pool.name} has {asked}; its tags are: {tags or 'none'}")
+
+
+def _shortened(values: set[str]) -> str:
+    listed = ", ".join(sorted(values)[:_LISTED])
+    return f"{listed}, and {len(values) - _LISTED} more" if len(values) > _LISTED else listed
+
+
+__all__ = ["StoredPool", "load_pool"]

@@ -1,0 +1,275 @@
+"""Parameters whose types are Python's words, as JSON Schema.
+
+APIGen, and ToolRet after it, describe a tool's parameters as a map from the name to `{type,
+description, default}`. The type is an annotation ("List[int]", "Dict[str, Any]"), with ", optional"
+at its end where the argument may be left out. There is no `required` list, so a rule stands in:
+
+    required = neither ", optional" nor Optional[...], and no default; "" and null are no default
+
+Upstream writes "" where the API names no default: so it stands at nearly all optional parameters,
+and at others whose every gold call gives a value. A default upstream states is what its functions
+use when the argument is left out, so such an argument is never required, even where the default
+does not fit the type: then the default is left out of the schema and counted.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+from seal.core.errors import DataError, shortened
+from seal.core.literals import literal_value
+from seal.core.plain import MAX_DEPTH, json_text, nested_deeper
+from seal.core.schemas import schema_validator
+from seal.core.types import JSON
+from seal.pools.reading.records import json_of_text
+
+if TYPE_CHECKING:
+    from jsonschema.protocols import Validator
+
+_SCALARS = {
+    "str": "string",
+    "string": "string",
+    "text": "string",
+    "char": "string",
+    "date": "string",
+    "datetime": "string",
+    "time": "string",
+    "callable": "string",  # JSON holds no function: gold calls name one or write its source
+    "int": "integer",
+    "integer": "integer",
+    "long": "integer",
+    "float": "number",
+    "double": "number",
+    "number": "number",
+    "complex": "string",
+    "bool": "boolean",
+    "boolean": "boolean",
+    "none": "null",
+    "nonetype": "null",
+}
+_LISTS = frozenset({"list", "array", "set", "frozenset", "sequence", "iterable", "ndarray"})
+_MAPS = frozenset({"dict", "object", "mapping", "map", "defaultdict", "ordereddict", "json"})
+_ANYTHING = frozenset({"any", "optional", "union", ""})
+_MARK = re.compile(r"(?:,\s*|\(\s*)optional\b\s*\)?|,\s*default\b.*", re.IGNORECASE)
+_CLOSING = {"[": "]", "(": ")", "{": "}"}
+
+
+@dataclass(frozen=True, slots=True)
+class PythonType:
+    """What a type word says."""
+
+    schema: dict[str, JSON]
+    optional: bool = False
+    """True: the argument may be left out."""
+    known: bool = True
+    """False: a word of it is unknown, and any value passes there."""
+
+
+@dataclass(frozen=True, slots=True)
+class Parameters:
+    """A tool's parameters as one JSON Schema, and what was met in making it."""
+
+    schema: dict[str, JSON]
+    counts: Counter[str] = field(default_factory=Counter)
+    """`unknown_types` and `unusable_defaults`."""
+
+
+@lru_cache(maxsize=1 << 12)
+def python_type(text: str) -> PythonType:
+    """Return what a type such as "List[int], optional" says; any text has an answer.
+
+    A tuple's items may come in any order of their types, for servers know lists of one item schema
+    only; its length counts.
+    """
+    word, marks = _MARK.subn("", text)
+    schema, optional, known = _parse(word.strip())
+    return PythonType(schema, bool(marks and _says_optional(text)) or optional, known)
+
+
+def _says_optional(text: str) -> bool:
+    return any("optional" in mark.group().lower() for mark in _MARK.finditer(text))
+
+
+def _parse(text: str, depth: int = 16) -> tuple[dict[str, JSON], bool, bool]:
+    """Return schema, whether it is Optional, and whether all words are known."""
+    if not depth:
+        return {}, False, False
+    choices = _split(text, "|")
+    if len(choices) > 1:
+        return _union(choices, depth)
+    head, bracket, rest = text.strip().strip("'\"").partition("[")
+    word = head.strip().lower().rpartition(".")[2]
+    inner = _split(rest.rpartition("]")[0], ",") if bracket else []
+    if word == "optional" and inner:
+        return _union([*inner, "None"], depth)
+    if word == "union" and inner:
+        return _union(inner, depth)
+    if word == "literal" and inner:
+        return {"enum": [_literal(choice) for choice in inner]}, False, True
+    if word in _LISTS:
+        items, _, known = _parse(inner[0], depth - 1) if inner else ({}, False, True)
+        return {"type": "array", "items": items}, False, known
+    if word == "tuple":
+        return _tuple(inner, depth)
+    if word in _MAPS:
+        values, _, known = _parse(inner[1], depth - 1) if len(inner) == 2 else ({}, False, True)
+        schema = {"type": "object", "additionalProperties": values} if values else {}
+        return schema or {"type": "object"}, False, known
+    if word in _SCALARS:
+        return {"type": _SCALARS[word]}, False, True
+    return {}, False, word in _ANYTHING
+
+
+def _union(choices: list[str], depth: int) -> tuple[dict[str, JSON], bool, bool]:
+    parsed = [_parse(choice, depth - 1) for choice in choices]
+    schemas: list[dict[str, JSON]] = []
+    for schema, _, _ in parsed:
+        if schema not in schemas:
+            schemas.append(schema)
+    optional = {"type": "null"} in schemas or any(inner for _, inner, _ in parsed)
+    known = all(inner for _, _, inner in parsed)
+    if {} in schemas:
+        return {}, optional, known
+    return schemas[0] if len(schemas) == 1 else {"anyOf": schemas}, optional, known
+
+
+def _tuple(inner: list[str], depth: int) -> tuple[dict[str, JSON], bool, bool]:
+    open_ended = "..." in inner
+    kinds = [kind for kind in inner if kind not in ("...", "")]
+    if not kinds:
+        return {"type": "array", "items": {}}, False, True
+    items, _, known = _union(kinds, depth)
+    length = {} if open_ended else {"minItems": len(kinds), "maxItems": len(kinds)}
+    return {"type": "array", "items": items, **length}, False, known
+
+
+def _split(text: str, mark: str) -> list[str]:
+    """Return the parts of a text between marks that stand outside all brackets."""
+    parts, open_brackets = [""], 0
+    for letter in text:
+        open_brackets += (letter in _CLOSING) - (letter in _CLOSING.values())
+        if letter == mark and open_brackets == 0:
+            parts.append("")
+        else:
+            parts[-1] += letter
+    return [part.strip() for part in parts] if text.strip() else []
+
+
+def _literal(text: str) -> JSON:
+    value = literal(text)
+    return text.strip("'\"") if value is None else value
+
+
+def literal(text: str) -> JSON:
+    """Return the value that a text writes as JSON or as a Python literal; None for any other text.
+
+    Nothing is evaluated. What JSON cannot hold, such as a set, is no such value.
+    """
+    try:
+        return json_of_text(text)
+    except ValueError:
+        pass
+    try:
+        value = literal_value(text)
+    except ValueError:
+        return None
+    return _plain(value) if not nested_deeper(value, MAX_DEPTH) else None
+
+
+def _plain(value: Any) -> JSON:
+    """Return a Python literal as JSON; None where it holds what JSON cannot."""
+    if isinstance(value, (list, tuple)):
+        return [_plain(item) for item in value]
+    if isinstance(value, dict):
+        return {str(key): _plain(item) for key, item in value.items()}
+    return value if isinstance(value, (str, bool, int, float)) else None
+
+
+def parameters_schema(parameters: Any) -> Parameters:
+    """Return a parameters map as the JSON Schema of an argument map.
+
+    Args:
+        parameters: Name to `{type, description, default}`, or a JSON Schema already, which is taken
+            as it is; None for none.
+
+    Raises:
+        DataError: It is neither.
+    """
+    if parameters is None:
+        parameters = {}
+    if not isinstance(parameters, dict):
+        raise DataError(f"parameters: expected an object, got {shortened(parameters)}")
+    if isinstance(parameters.get("properties"), dict) and _is_schema(parameters):
+        return Parameters(_closed({**parameters, "type": "object"}))
+    counts: Counter[str] = Counter()
+    properties, required = {}, []
+    for name, described in parameters.items():
+        if not isinstance(described, dict):
+            raise DataError(
+                f"parameter {name!r}: expected an object with type, description and default, "
+                f"got {shortened(described)}"
+            )
+        properties[name], needed = _property(described, counts)
+        if needed:
+            required.append(name)
+    schema = _closed({"type": "object", "properties": properties, "required": required})
+    return Parameters(schema, +counts)
+
+
+def _is_schema(parameters: Mapping[str, Any]) -> bool:
+    return parameters.get("type") in ("object", "dict") or "type" not in parameters
+
+
+def _closed(schema: dict[str, JSON]) -> dict[str, JSON]:
+    return schema if "additionalProperties" in schema else {**schema, "additionalProperties": False}
+
+
+def _property(described: Mapping[str, Any], counts: Counter[str]) -> tuple[dict[str, JSON], bool]:
+    """Return a parameter's schema and whether it is required."""
+    word = described.get("type", "")
+    if not isinstance(word, str):
+        word = json_text(word)
+    kind = python_type(word)
+    counts["unknown_types"] += not kind.known
+    schema = dict(kind.schema)
+    if described.get("description"):
+        schema["description"] = str(described["description"])
+    default = described.get("default")
+    if default is None or default == "":
+        return schema, not kind.optional
+    value = typed(word, default)
+    if value is None:
+        counts["unusable_defaults"] += 1
+    else:
+        schema["default"] = value
+    return schema, False
+
+
+def typed(word: str, value: JSON) -> JSON:
+    """Return a value as its type wants it; None where it cannot be.
+
+    A text that does not fit is read as JSON or as a Python literal ("250", "True", "[1, 2]"); a
+    number where a text is wanted becomes its digits.
+
+    Args:
+        word: A type, as `python_type` reads it.
+        value: A default as upstream writes it.
+    """
+    candidates = [value]
+    if isinstance(value, str):
+        candidates += [literal(value), literal(value.capitalize())]
+    elif isinstance(value, (int, float)) and not isinstance(value, bool):
+        candidates.append(str(value))
+    validator = _validator(word)
+    fitting = (c for c in candidates if c is not None and validator.is_valid(c))
+    return next(fitting, None)
+
+
+@lru_cache(maxsize=1 << 10)
+def _validator(word: str) -> Validator:
+    return schema_validator(python_type(word).schema)

@@ -1,0 +1,285 @@
+"""Smaller pools drawn from a large one, by the queries that they must serve.
+
+Source: the SEAL paper, Table 3 and Figure 2, whose pools have 10 to 500 APIs; it does not say how
+they were drawn. Drawing tools alone by chance leaves almost no query whose relevant tools are all
+there, so here queries come first:
+
+1. Seed queries are drawn by chance, one by one. Each brings the tools that it needs, unless the
+   pool would then exceed its size: such a query is passed over. A full pool ends the drawing.
+2. Distractors fill what room is left.
+
+`seal.pools.needs` says what a task needs of a pool. A task without relevant tools stands in no
+sample, for nothing says whether a pool serves it. A task of a sample names tools of the sample
+alone (`needs.restricted`).
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import chain, zip_longest
+from typing import TypeVar
+
+from seal.core.canonical import derive_seed, digest
+from seal.core.errors import DataError, UnknownNameError, UsageError
+from seal.core.types import Task, Tool
+from seal.pools.needs import named_tools, need_of, restricted
+
+DISTRACTORS = ("uniform", "same_tool", "nearest")
+"""What fills a pool: tools by chance; first the APIs of the services that the seed queries need;
+first the tools most like those that they need."""
+QUERIES = ("closure", "seeds", "fixed")
+"""The tasks of a sample: all that its pool serves; the seed queries; the seed queries of the
+smallest pool at every size, so that only distractors grow."""
+
+_Record = TypeVar("_Record", Tool, Task)
+Neighbours = Callable[[Sequence[str]], Mapping[str, Sequence[str]]]
+"""Tool ids to the ids of the tools most like each, best first."""
+
+
+@dataclass(frozen=True)
+class PoolSample:
+    """A smaller pool and the tasks that are asked of it."""
+
+    size: int
+    """Number of tools."""
+    sample: int
+    """Which sampling, from 0."""
+    tools: tuple[Tool, ...]
+    """In the order of their ids."""
+    tasks: tuple[Task, ...]
+    """In the order of their ids; they name these tools alone."""
+    seeds: tuple[str, ...]
+    """Ids of the tasks that were drawn, in the order of drawing."""
+    distractors: int = 0
+    """Tools that none of the drawn tasks needs."""
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of the ids of tools and tasks, 64 hexadecimal digits."""
+        return digest([[tool.id for tool in self.tools], [task.id for task in self.tasks]])
+
+
+def sample_pools(
+    tools: Iterable[Tool],
+    tasks: Iterable[Task],
+    sizes: Iterable[int],
+    samples: int,
+    seed: int,
+    *,
+    distractors: str = "uniform",
+    queries: str = "closure",
+    nested: bool = True,
+    neighbours: Neighbours | None = None,
+    draws: int | None = None,
+) -> Iterator[PoolSample]:
+    """Return smaller pools: sampling by sampling, each from the smallest size to the largest.
+
+    Equal arguments give equal samples, in whatever order tools and tasks stand. A sampling does not
+    depend on how many others there are.
+
+    Args:
+        tools: Of the large pool.
+        tasks: Of the large pool.
+        sizes: Numbers of tools, each at least 1; repeats count once. The large pool's own size
+            takes all of it.
+        samples: Number of samplings, at least 1.
+        seed: Of all chance.
+        distractors: One of `DISTRACTORS`.
+        queries: One of `QUERIES`.
+        nested: True: the larger pools of a sampling hold its smaller ones, and so depend on them.
+            False: each size is drawn by a chance of its own.
+        neighbours: For "nearest": asked for the tools that the seed queries need. Ids that the pool
+            does not have are passed over; where its lists end, chance goes on.
+        draws: At most so many seed queries in each pool; None: until it is full.
+
+    Raises:
+        UsageError: There is no size, one is below 1 or beyond the pool, samples or draws are below
+            1, a protocol is unknown, "nearest" lacks neighbours, no task has relevant tools, or,
+            when the first sample is taken, a size serves no query.
+        DataError: A tool or task id stands twice, or a task needs a tool that the pool lacks.
+    """
+    _check_protocol(distractors, queries, neighbours)
+    for name, number in (("samples", samples), ("draws", draws)):
+        if number is not None and number < 1:
+            raise UsageError(f"{name} must be at least 1, got {number}")
+    pool = _LargePool(_by_id("tool", tools), _by_id("task", tasks))
+    ascending = pool.checked(sizes)
+    protocol = _Protocol(pool, distractors, queries, nested, neighbours, draws)
+    return chain.from_iterable(protocol.sampling(ascending, n, seed) for n in range(samples))
+
+
+def _check_protocol(distractors: str, queries: str, neighbours: Neighbours | None) -> None:
+    if distractors not in DISTRACTORS:
+        raise UnknownNameError("kind of distractors", distractors, DISTRACTORS)
+    if queries not in QUERIES:
+        raise UnknownNameError("set of queries", queries, QUERIES)
+    if distractors == "nearest" and neighbours is None:
+        raise UsageError(
+            "distractors 'nearest' need a function that finds neighbours: "
+            "give neighbours=..., or choose 'uniform' or 'same_tool'"
+        )
+
+
+def _by_id(kind: str, records: Iterable[_Record]) -> dict[str, _Record]:
+    found: dict[str, _Record] = {}
+    for record in records:
+        if record.id in found:
+            raise DataError(f"{kind} id {record.id!r} stands twice: give every {kind} its own")
+        found[record.id] = record
+    return dict(sorted(found.items()))
+
+
+class _LargePool:
+    """What is drawn from, everything in the order of ids."""
+
+    def __init__(self, tools: dict[str, Tool], tasks: dict[str, Task]) -> None:
+        self.tools = tools
+        self.tasks = {name: t for name, t in tasks.items() if any(g.relevant for g in t.goals)}
+        self.needs = {name: need_of(task) for name, task in self.tasks.items()}
+        self.named = {
+            name: {tool for _, tool in named_tools(task)} for name, task in self.tasks.items()
+        }
+
+    def checked(self, sizes: Iterable[int]) -> list[int]:
+        """Return the sizes ascending.
+
+        Raises:
+            UsageError: A size or the tasks are of no use.
+            DataError: A task needs a tool that is not here.
+        """
+        if not self.tasks:
+            raise UsageError(
+                "no task has relevant tools, by which smaller pools are drawn: "
+                "use the whole pool, or tasks that name their relevant tools"
+            )
+        for name, need in self.needs.items():
+            for tool in sorted(need.tools - self.tools.keys()):
+                raise DataError(
+                    f"task {name!r} needs the tool {tool!r}, which the pool does not have: "
+                    "import the benchmark again, or leave the task out"
+                )
+        ascending = sorted(set(sizes))
+        if not ascending or ascending[0] < 1:
+            got = ascending[0] if ascending else "none"
+            raise UsageError(f"expected pool sizes of at least 1, got {got}; try 50")
+        if ascending[-1] > len(self.tools):
+            raise UsageError(
+                f"pool size {ascending[-1]} is beyond the pool, which has {len(self.tools)} "
+                f"tools: ask for at most {len(self.tools)}, which takes them all"
+            )
+        return ascending
+
+    @cached_property
+    def services(self) -> dict[str, list[str]]:
+        """Service to the ids of its APIs."""
+        services: dict[str, list[str]] = {}
+        for tool in self.tools:
+            services.setdefault(_service(tool), []).append(tool)
+        return services
+
+
+def _service(tool: str) -> str:
+    """Return benchmark/tool of the id benchmark/tool/api."""
+    return "/".join(tool.split("/")[:2])
+
+
+@dataclass
+class _Drawn:
+    """A smaller pool as far as it is drawn."""
+
+    tools: set[str] = field(default_factory=set)
+    seeds: list[str] = field(default_factory=list)
+    needed: set[str] = field(default_factory=set)
+    """Tools that the seed queries need."""
+
+    def without_distractors(self) -> _Drawn:
+        return _Drawn(set(self.needed), list(self.seeds), set(self.needed))
+
+
+@dataclass(frozen=True)
+class _Protocol:
+    """How pools are drawn from one large pool."""
+
+    pool: _LargePool
+    distractors: str
+    queries: str
+    nested: bool
+    neighbours: Neighbours | None
+    draws: int | None
+
+    def sampling(self, sizes: Sequence[int], sample: int, seed: int) -> Iterator[PoolSample]:
+        """Yield one sampling's pools, from the smallest to the largest."""
+        chance = random.Random(derive_seed(seed, "pools", sample))
+        fixed = self.queries == "fixed"
+        drawn = _Drawn()
+        for size in sizes:
+            if not self.nested:
+                chance = random.Random(derive_seed(seed, "pools", sample, size))
+                drawn = drawn.without_distractors() if fixed else _Drawn()
+            if not (fixed and drawn.seeds):
+                self._draw_seeds(drawn, size, chance)
+            self._fill(drawn, size, chance)
+            yield self._sample(drawn, size, sample)
+
+    def _draw_seeds(self, drawn: _Drawn, size: int, chance: random.Random) -> None:
+        most = len(self.pool.tasks) if self.draws is None else self.draws
+        names = sorted(self.pool.tasks.keys() - set(drawn.seeds))
+        chance.shuffle(names)
+        for name in names:
+            if len(drawn.tools) == size or len(drawn.seeds) >= most:
+                break
+            need = self.pool.needs[name]
+            missing = need.missing(drawn.tools, chance)
+            if len(drawn.tools) + len(missing) <= size:
+                drawn.seeds.append(name)
+                drawn.tools |= missing
+                drawn.needed |= need.all_of | missing
+        if not drawn.seeds:
+            least = min(need.size for need in self.pool.needs.values())
+            raise UsageError(
+                f"a pool of {size} tools serves no query: the smallest that surely does has {least}"
+            )
+
+    def _fill(self, drawn: _Drawn, size: int, chance: random.Random) -> None:
+        if len(drawn.tools) == size:
+            return
+        others = sorted(self.pool.tools.keys() - drawn.tools)
+        chance.shuffle(others)
+        for tool in chain(self._preferred(sorted(drawn.needed), chance), others):
+            drawn.tools.add(tool)
+            if len(drawn.tools) == size:
+                return
+
+    def _preferred(self, needed: Sequence[str], chance: random.Random) -> Iterator[str]:
+        """Yield what comes before chance; some of it may be in the pool already."""
+        if self.distractors == "same_tool":
+            services = dict.fromkeys(map(_service, needed))
+            siblings = [tool for service in services for tool in self.pool.services[service]]
+            chance.shuffle(siblings)
+            yield from siblings
+        elif self.distractors == "nearest" and self.neighbours is not None:
+            found = self.neighbours(needed)
+            for equally_near in zip_longest(*(found.get(tool, ()) for tool in needed)):
+                yield from (tool for tool in equally_near if tool in self.pool.tools)
+
+    def _sample(self, drawn: _Drawn, size: int, sample: int) -> PoolSample:
+        held = frozenset(drawn.tools)
+        seeds = set(drawn.seeds)
+        return PoolSample(
+            size,
+            sample,
+            tuple(self.pool.tools[tool] for tool in sorted(held)),
+            tuple(
+                task if self.pool.named[name] <= held else restricted(task, held)
+                for name, task in self.pool.tasks.items()
+                if name in seeds or (self.queries == "closure" and self.pool.needs[name].met(held))
+            ),
+            tuple(drawn.seeds),
+            len(held - drawn.needed),
+        )
+
+
+__all__ = ["DISTRACTORS", "QUERIES", "Neighbours", "PoolSample", "sample_pools"]

@@ -1,0 +1,1 @@
+"""One run: settings, models, environments, chats, scores."""

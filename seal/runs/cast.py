@@ -1,0 +1,332 @@
+"""The models of a run: which one each role has, opened for each chat, its answers cached."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from seal.agents.teams import USER
+from seal.core.addresses import public_url
+from seal.core.canonical import derive_seed
+from seal.core.errors import NoVerdictError, UnknownNameError, UsageError
+from seal.core.protocols import ChatModel, Completion, Judge, Lookup, Message, Request
+from seal.core.store import Store
+from seal.core.types import JSON, Goal, Step, Task, Trajectory, Verdict
+from seal.evaluation.llm_judge import LLMJudge
+from seal.evaluation.rule_judge import RuleJudge
+from seal.models import CachedModel, Flagged, Model, is_offline, open_model, split_name
+from seal.models.fields import options_of
+from seal.models.presentation import (
+    Example,
+    Presentation,
+    presentation_identity,
+    presented,
+)
+from seal.pools.pool import StoredPool
+from seal.runs.run_folder import RunFolder
+from seal.runs.run_model import RunModel
+from seal.runs.settings import RunSettings
+from seal.runs.spending.ledger import Admitted, Meter, Metered
+
+
+class Cast:
+    """Models by role. Built once a process; safe in threads.
+
+    Args:
+        settings: Which model each role has.
+        store: Where answers are kept.
+        pool: Where recorded runs lie; None: none can be played.
+    """
+
+    def __init__(self, settings: RunSettings, store: Store, pool: StoredPool | None) -> None:
+        self._settings = settings
+        self._store = store
+        self._pool = pool
+        self.meter = Meter()
+        """Counts what every model is asked."""
+        self._how = Presentation(settings.play.format, settings.tool_messages)
+        self._models: list[tuple[Flagged, RunModel]] = []
+        main = Flagged(settings.model, settings.base_url, settings.model_options)
+        _check_options(main, settings.role_models)
+        self._main = self._built(main)
+        """Plays every role that has no model of its own."""
+        own = dict(settings.role_models)
+        judges = judges_named(own.pop("judge", None))
+        self.judge_models = tuple(self._built(Flagged.of(spec)) for spec in judges)
+        """The models that judge; empty where none is named."""
+        self._own = {role: self._built(Flagged.of(spec)) for role, spec in own.items()}
+        if self.judge_models:
+            self._own["judge"] = self.judge_models[0]
+
+    def _built(self, flagged: Flagged) -> RunModel:
+        """Return a model, one for all roles that ask for the same in the same words."""
+        for known, model in self._models:
+            if known == flagged:
+                return model
+        built = RunModel(flagged, lambda name: find_recording(name, self._pool))
+        self._models.append((flagged, built))
+        return built
+
+    def of(self, role: str) -> RunModel:
+        """Return the model that plays a role."""
+        return self._own.get(role, self._main)
+
+    def identity(self, role: str) -> dict[str, JSON]:
+        """Return what a run's record says about a role's model."""
+        return self.of(role).identity
+
+    @property
+    def accounts(self) -> list[str]:
+        """The names of all models, as prices name them."""
+        return [model.account for _, model in self._by_role()]
+
+    def _by_role(self) -> list[tuple[str, RunModel]]:
+        """Return every model, the main one first, with the role that it is named for."""
+        further = [("judge", model) for model in self.judge_models[1:]]
+        return [("model", self._main), *self._own.items(), *further]
+
+    def asked(self) -> list[str]:
+        """Return a line for each model: who is asked, and where; none where nobody is."""
+        models = self._by_role()
+        if not any(model.is_served for _, model in models):
+            return []
+        roles: dict[str, list[str]] = {}
+        for role, model in models:
+            roles.setdefault(model.shown, []).append(role)
+        return [f"{', '.join(dict.fromkeys(names))}: {what}" for what, names in roles.items()]
+
+    def open(
+        self, task: Task, trial: int, example: Example | None = None
+    ) -> Callable[[str], ChatModel]:
+        """Return the models of one chat, by role.
+
+        Args:
+            task: What is played.
+            trial: Which time.
+            example: What the execution manager is shown.
+
+        Raises:
+            NotRecordedError: The main model has nothing to play for this task.
+        """
+        opened: dict[str, ChatModel] = {}
+        how = replace(self._how, example=example)
+
+        def model(role: str) -> ChatModel:
+            if role not in opened:
+                asked = self._opened(role, task, trial)
+                own_user = role == USER and role in self._own
+                opened[role] = asked if own_user else presented(asked, self.of(role).spec, how)
+            return opened[role]
+
+        model("execution_manager")
+        return model
+
+    def ask(self, role: str, task: Task, messages: Sequence[Message]) -> Completion:
+        """Return what a role's model answers beside a chat, as it would in the task's first trial.
+
+        Raises:
+            ModelError: The model failed.
+        """
+        seed, heat = self._seed(task, 0, role), self._settings.temperature
+        request = Request(tuple(messages), role=role, temperature=heat, seed=seed)
+        return self._opened(role, task, 0).complete(request)
+
+    @property
+    def presentation(self) -> dict[str, JSON]:
+        """What a run's record says about how models were asked; a named user's is left alone."""
+        return presentation_identity(self._how, self._settings.one_shot)
+
+    def standing(self, role: str) -> ChatModel:
+        """Return a model that serves no chat, such as the simulator's.
+
+        Raises:
+            UsageError: The role's model plays tasks only.
+        """
+        found = self.of(role)
+        self.check_able(role, found)
+        model: ChatModel = found.model
+        return self._metered(model, role, found)
+
+    def check_able(self, role: str, model: RunModel) -> None:
+        """Raise UsageError where a model that plays tasks by rule is to judge or to simulate."""
+        if is_player(model.spec) or (role == "simulator" and hasattr(model.model, "open")):
+            raise UsageError(
+                f"{model.spec!r} plays tasks and cannot be the {role}; "
+                f"name a model with --role-model {role}=MODEL"
+            )
+
+    def judge_model(self, judge: RunModel, task: Task, trial: int, vote: int) -> ChatModel:
+        """Return one of the judges' models, opened for one vote on one chat."""
+        return self._opened("judge", task, trial, judge, vote)
+
+    def judge_seed(self, task: Task, trial: int, vote: int) -> int:
+        """Return the seed of one vote on one chat."""
+        parts = (self._settings.seed, task.id, trial, "judge")
+        return derive_seed(*parts, vote) if vote else derive_seed(*parts)
+
+    def check(
+        self, role: str, model: ChatModel, goal: Goal, answer: str, steps: list[Step]
+    ) -> Verdict:
+        """Return a role's verdict within a chat: by a server's model, else by rule."""
+        judge: Judge = RuleJudge()
+        if self.of(role).is_cached:
+            judge = LLMJudge(model)
+        try:
+            return judge.judge(goal, answer, steps)
+        except NoVerdictError as error:  # who speaks in a chat must say something
+            return Verdict("unsure", str(error))
+
+    def seed_of(self, task: Task, trial: int) -> Callable[[str], int]:
+        """Return role to seed for one chat."""
+        return lambda role: self._seed(task, trial, role)
+
+    def _seed(self, task: Task, trial: int, role: str) -> int:
+        return derive_seed(self._settings.seed, task.id, trial, role)
+
+    def _opened(
+        self, role: str, task: Task, trial: int, given: RunModel | None = None, vote: int = 0
+    ) -> ChatModel:
+        """Return a role's model, or the one that is given, for one chat."""
+        asked = self.of(role) if given is None else given
+        model = open_model(asked.model, task, trial)
+        if role == "judge":
+            model = Admitted(model, self.meter)
+        if not asked.is_cached:
+            return self._metered(model, role, asked)
+        context = {
+            "seed": self._settings.seed,
+            "task": task.id,
+            "trial": trial,
+            "role": role,
+            "vote": vote,
+        }
+        cached = CachedModel(model, self._store, asked.identity, self._settings.cache, context)
+        return self._metered(cached, role, asked)
+
+    def _metered(self, model: ChatModel, role: str, asked: RunModel) -> ChatModel:
+        return Metered(model, self.meter, role, asked.account)
+
+
+def _check_options(main: Flagged, roles: Mapping[str, Any]) -> None:
+    """Raise UsageError where `-M` says of an offline model what it does not know.
+
+    Options hold for `--model` alone; those that another role's model knows stand in its own text.
+    """
+    if not is_offline(main.spec):
+        return
+    name = split_name(main.spec)[0]
+    known = options_of(name) or {}
+    unknown = next((option for option in main.options if option not in known), None)
+    if unknown is None:
+        return
+    for role, spec in _own_texts(roles):
+        raise UsageError(
+            f"-M {unknown}: it holds for --model, and {name} has no such option; write it into the "
+            f"model that is to have it: --role-model {role}={spec},{unknown}=VALUE"
+        )
+    raise UnknownNameError(f"option -M of {name}", unknown, known)
+
+
+def check_address_used(settings: RunSettings) -> None:
+    """Raise UsageError where `--base-url` is nobody's, while a role's model has no address.
+
+    Its requests would go to its provider, and whoever gave the address may mean them to stay.
+    """
+    by_words = settings.retriever is None or settings.retriever in _BY_WORDS
+    if not (settings.base_url and is_offline(settings.model) and by_words):
+        return
+    for role, spec in _own_texts(settings.role_models):
+        if "base_url" not in Model(spec).options:
+            raise UsageError(
+                f"--base-url holds for --model, and {settings.model} asks no server; write the "
+                f"address into the role's model: --role-model {role}={spec},"
+                f"base_url={public_url(settings.base_url)}"
+            )
+
+
+def _own_texts(roles: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Yield role and text of each model that is named for a role and is not offline."""
+    for role, given in roles.items():
+        for spec in given if isinstance(given, (list, tuple)) else (given,):
+            if isinstance(spec, str) and not is_offline(spec):
+                yield role, spec
+
+
+_BY_WORDS = ("tfidf", "bm25", "given", "oracle", "random")
+"""Retrievers that ask no server."""
+
+
+def judges_named(given: Any) -> tuple[Any, ...]:
+    """Return the judges' models of a run: one, several in a list or tuple, or none.
+
+    Raises:
+        UsageError: One is named twice.
+    """
+    if given is None:
+        return ()
+    several = tuple(given) if isinstance(given, (list, tuple)) else (given,)
+    named = tuple(Model(spec) if isinstance(spec, str) else spec for spec in several)
+    twice = next((spec for n, spec in enumerate(named) if spec in named[:n]), None)
+    if twice is not None:
+        raise UsageError(f"judge {twice!r} is named twice; let it vote twice by --votes 2")
+    return named
+
+
+def judges_under(
+    given: Any, base_url: str | None, options: Mapping[str, Any]
+) -> tuple[Flagged, ...]:
+    """Return judges' models for which `--base-url` and `-M` hold, as for those of `seal score`.
+
+    Raises:
+        UsageError: One is named twice.
+    """
+    return tuple(Flagged(spec, base_url, options) for spec in judges_named(given))
+
+
+_PLAYERS = ("lexical", "oracle", "gold_calls", "random", "recorded", "replay")
+
+
+def is_player(spec: Any, players: Collection[str] = _PLAYERS) -> bool:
+    """Tell whether a model plays tasks alone: one of ours by rule, or what an own agent asks."""
+    if isinstance(spec, str):
+        return split_name(spec)[0] in players
+    return bool(getattr(spec, "plays_tasks", False))
+
+
+def find_recording(name: str, pool: StoredPool | None) -> Lookup:
+    """Return the look-up of what `recorded:NAME` or `replay:RUN` plays.
+
+    A recording has one trial, which is played in every trial of a run.
+
+    Raises:
+        UnknownNameError: The pool has no such recording.
+        DataError: No run in the folder.
+    """
+    kind, _, rest = name.partition(":")
+    if kind == "replay":
+        folder = RunFolder.open(Path(rest))
+        return Recording(folder.trajectories_path, folder.trajectories())
+    if pool is None:
+        raise UsageError(f"{name!r} needs the pool that holds the recording")
+    return Recording(pool.recordings().get(rest), pool.recorded(rest))
+
+
+class Recording:
+    """Finds the trajectory of a task and trial; the first trial's where there is no such trial.
+
+    Args:
+        path: Where they are kept.
+        trajectories: What is kept there; failed ones are left out.
+    """
+
+    def __init__(self, path: Path | None, trajectories: Iterator[Trajectory]) -> None:
+        self._table = {(t.task_id, t.trial): t for t in trajectories if not t.failed}
+        self.digest = hashlib.sha256(path.read_bytes()).hexdigest() if path else ""
+        """Of the file's content: what a run says that it played, wherever the file lies."""
+
+    def __call__(self, task_id: str, trial: int) -> Trajectory | None:
+        """Return the trajectory to play, or None."""
+        return self._table.get((task_id, trial)) or self._table.get((task_id, 0))

@@ -1,0 +1,472 @@
+"""Everything that plays tasks, built once a process: retriever, models, environments, team."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property
+from typing import Any
+
+from seal.agents import build_agent
+from seal.agents.autogen import play
+from seal.agents.conversation import MANAGER, ChatOptions, Conversation, Limits, Services
+from seal.agents.dialogue import prompt, prompts_digest
+from seal.agents.offers import Offers
+from seal.agents.teams import ORCHESTRATOR, USER, Team, build_team
+from seal.core.canonical import digest
+from seal.core.errors import SealError, UnknownNameError, UsageError
+from seal.core.part_names import name_of
+from seal.core.places import cache_folder
+from seal.core.protocols import Agent, ChatModel, Retriever
+from seal.core.store import Store
+from seal.core.types import JSON, Goal, Query, Ranking, Step, Task, Tool, Trajectory, Verdict
+from seal.pools.pool import StoredPool
+from seal.retrievers import build_retriever, rank
+from seal.runs.cast import Cast, is_player
+from seal.runs.environment_stack import EnvironmentSource
+from seal.runs.golden import history_of
+from seal.runs.identity import versions
+from seal.runs.judges import Judges
+from seal.runs.limits import messages_of, turns_of
+from seal.runs.live import LiveFile
+from seal.runs.merging import merge_goals
+from seal.runs.one_shot import Examples
+from seal.runs.played import team_part
+from seal.runs.ranking import Retrieved, rank_tasks
+from seal.runs.run_folder import RunFolder
+from seal.runs.sandboxed import sandbox_identity
+from seal.runs.searching import search_pool
+from seal.runs.settings import RunSettings
+
+_LOG = logging.getLogger(__name__)
+_BESIDE_THE_CHAT = ("judge", "simulator")
+"""What a model may be besides a role of the team."""
+_PLAY_AGENTS = ("lexical", "oracle", "gold_calls", "random", "scripted")
+"""Models that play by rule or from a script, and no recorded user."""
+SCRIPTED_USER = "scripted"
+"""Name of the agent that plays the user without a model."""
+
+
+class StoppedError(SealError):
+    """The run ends before this chat does."""
+
+
+class Engine:
+    """Plays tasks under one run's settings. Safe in threads.
+
+    Args:
+        settings: Of the run.
+        folder: With the run's tools.
+        pool: Where the tasks come from; for gold, recordings and identity.
+    """
+
+    def __init__(self, settings: RunSettings, folder: RunFolder, pool: StoredPool) -> None:
+        self._folder = folder
+        self._pool = pool
+        self._tools: dict[str, Tool] = {tool.id: tool for tool in pool.tools()}
+        of_team, of_worlds = team_part(settings)
+        team = build_team(settings.play.team, settings.roles, of_team)
+        self._team = _with_style(_with_user(team, settings, pool), settings)
+        settings = replace(
+            settings,
+            role_models={**team.models, **settings.role_models},
+            world_options=of_worlds,
+        )
+        self._settings = settings
+        _check_roles(settings, self._team)
+        self._store = Store(cache_folder(settings.cache_dir) / "answers.sqlite")
+        self._cast = Cast(settings, self._store, pool)
+        self.meter = self._cast.meter
+        """Counts what models are asked, in chats and beside them."""
+        self.judges = Judges(self._cast, settings.judge, settings.votes)
+        """Of every chat."""
+        self._environments = EnvironmentSource(settings, self._tools, pool, self._store, self._cast)
+        self._seats = {
+            team.lead: _seats_of(team) for team in (self._team, *self._team.variants.values())
+        }
+        self._examples = (
+            Examples(pool.tasks(), self._tools, settings.seed) if settings.one_shot else None
+        )
+        self._stopping = False
+        self._built_retriever: Retriever | None = None
+        self._building = threading.Lock()
+
+    def __enter__(self) -> Engine:
+        return self
+
+    def __exit__(self, *raised: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the store."""
+        self._store.close()
+
+    def check(self) -> None:
+        """Build what is otherwise built when first used, before anything is written.
+
+        Raises:
+            UsageError: A retriever or judge that cannot be, or no task has the selected tags.
+        """
+        next(self._tasks())
+        self.measure()
+        self._check_examples()
+        if self._settings.retrieve == "per-step" and ORCHESTRATOR not in self._team.roles:
+            raise UsageError(
+                f"--retrieve per-step needs the role {ORCHESTRATOR}, which hands on the steps; "
+                f"team {self._team.name} has none: use --team full, or --retrieve once"
+            )
+        if self._settings.retriever is not None:
+            self._retriever()
+
+    def _check_examples(self) -> None:
+        """Raise UsageError where no task has an example; log how many have none."""
+        if self._examples is None:
+            return
+        tasks = list(self._tasks())
+        lacking = sum(self._examples.of(task) is None for task in tasks)
+        if lacking == len(tasks):
+            raise UsageError(
+                "--one-shot: no task has another one of its environment whose gold has calls; "
+                "leave the option out"
+            )
+        if lacking:
+            _LOG.warning("--one-shot: %d of %d tasks have no example", lacking, len(tasks))
+
+    def rank(self, tasks: Sequence[Task]) -> Retrieved:
+        """Return what is retrieved for the goals of tasks before the chat.
+
+        Nothing is retrieved for goals that are given their tools, unless a retriever was named,
+        nor where the chat itself retrieves. A failure costs the tasks that it concerns.
+
+        Raises:
+            InfrastructureError: The tools cannot be indexed.
+        """
+        if self._settings.retrieve != "once":
+            return Retrieved()
+        queries: dict[str, list[Query]] = {}
+        for task in tasks:
+            for position, goal in enumerate(task.goals):
+                if self._settings.retriever is not None or goal.offered is None:
+                    query = Query(goal.text, task.id, position)
+                    queries.setdefault(task.id, []).append(query)
+        if not queries:
+            return Retrieved()
+        self._retriever()
+        return rank_tasks(self._ranked, queries)
+
+    def play(self, task: Task, trial: int, rankings: Sequence[Ranking] = ()) -> Trajectory:
+        """Play one task.
+
+        Raises:
+            NotRecordedError: There is no recording to play.
+            InfrastructureError: What failed before the chat began.
+        """
+        every = range(len(task.goals))
+        chats = [every] if self._settings.play.history == "own" else [[goal] for goal in every]
+        team = self._team.playing(task.goals[0])
+        facts = team.facts(task, self._settings.seed) if team.facts is not None else {}
+        parts = [self._chat(task, trial, goals, rankings, team, facts) for goals in chats]
+        return replace(merge_goals(task, trial, parts), provenance=dict(facts))
+
+    def stop(self) -> None:
+        """Let the chats in progress end at their next step; nothing comes of them."""
+        self._stopping = True
+
+    @property
+    def tools(self) -> dict[str, Tool]:
+        """The pool by id."""
+        return self._tools
+
+    @property
+    def model_names(self) -> list[str]:
+        """The names of all models of the run, as prices name them."""
+        return self._cast.accounts
+
+    def asked(self) -> list[str]:
+        """Return a line for each model: who is asked, and where; none where nobody is."""
+        return self._cast.asked()
+
+    @property
+    def judging_threads(self) -> int:
+        """Trajectories to judge at once."""
+        return self._settings.workers if self.judges.by_model else 1
+
+    def measure(self) -> dict[str, JSON]:
+        """Return what the run measures: data, simulator, judge, limits, seed."""
+        s = self._settings
+        return {
+            "pool": self._pool.name,
+            "pool_digest": self._pool.digest,
+            "select": dict(s.select),
+            "limit": s.limit,
+            "trials": s.trials,
+            "simulator": self._environments.identity(),
+            "feedback": s.feedback,
+            "user": self._user(),
+            "judge": self.judges.identity(),
+            "max_turns": s.max_turns,
+            "max_calls": s.max_calls,
+            "max_messages": s.max_messages,
+            "max_tokens": s.max_tokens,
+            "max_seconds": s.max_seconds,
+            "history": s.play.history,
+            **_measured(s, self._team),
+            **sandbox_identity(s, self._pool),
+            "cutoffs": list(s.cutoffs),
+            "metrics": [name_of(metric) for metric in s.metrics],
+            "seed": s.seed,
+        }
+
+    def _user(self) -> JSON:
+        """Return who plays the user: `goal` where it only speaks the goals."""
+        s = self._settings
+        every = self._pool.tasks(select=s.select)
+        if USER not in s.role_models and all(task.persona is None for task in every):
+            return "goal"
+        agent = self._team.roles.get(USER)
+        user: dict[str, JSON] = {"agent": name_of(agent), "brief": s.user_brief}
+        if agent == USER:
+            user["prompt"] = digest(prompt("user_simulator"))
+            if s.play.format != "native" and USER not in s.role_models:
+                user["format"] = s.play.format
+        return user if agent == SCRIPTED_USER else {**user, **self._cast.identity(USER)}
+
+    def system(self) -> dict[str, JSON]:
+        """Return what is measured: models, retriever, roles and their prompts, versions."""
+        s = self._settings
+        models = {role: self._cast.identity(role) for role in sorted(s.role_models)}
+        return {
+            "model": self._cast.identity("execution_manager"),
+            "role_models": {r: m for r, m in models.items() if r not in ("judge", "simulator")},
+            "retriever": name_of(s.retriever) or "given, else tfidf",
+            "retriever_options": {k: str(v) for k, v in sorted(s.retriever_options.items())},
+            "retrieve": s.retrieve,
+            "top_k": s.top_k,
+            "temperature": s.temperature,
+            **self._cast.presentation,
+            "style": s.style,
+            "team": self._team.name,
+            **_arranged(s, self._team),
+            "roles": {role: name_of(agent) for role, agent in sorted(self._team.roles.items())},
+            "prompts": prompts_digest(),
+            **({"allow_code": sorted(set(s.allow_code))} if s.allow_code else {}),
+            "versions": versions(),
+        }
+
+    def used_entries(self) -> dict[str, JSON]:
+        """Return the number and the digest of the stored answers that chats were given."""
+        return self._environments.used_entries(self._folder.trajectories())
+
+    def _chat(
+        self,
+        task: Task,
+        trial: int,
+        goals: Sequence[int],
+        rankings: Sequence[Ranking],
+        team: Team,
+        facts: Mapping[str, JSON],
+    ) -> Trajectory:
+        example = self._examples.of(task) if self._examples is not None else None
+        models = self._cast.open(task, trial, example)
+        offers = Offers()
+        environment = self._environments.open(task, trial, offers.names)
+
+        def judge(
+            role: str, model: ChatModel, goal: Goal, answer: str, steps: Sequence[Step]
+        ) -> Verdict:
+            return self._cast.check(role, model, goal, answer, list(steps))
+
+        def record(step: Step) -> None:
+            if self._stopping:
+                raise StoppedError(f"task {task.id}: the run was stopped")
+            live.write(step)
+
+        with LiveFile(self._folder.path, task.id, trial) as live:
+            conversation = Conversation(
+                task,
+                trial,
+                team,
+                self._seated(team),
+                Services(models, environment, self._find, judge),
+                {goal: self._offers(task, goal, goals, rankings) for goal in goals},
+                offers=offers,
+                limits=self._limits_of(task),
+                options=self._options(task, trial, team, facts),
+                goals=goals,
+                history=_history(task, goals[0], team),
+                on_step=record,
+                rankings=[ranking for ranking in rankings if ranking.goal in goals],
+            )
+            play(conversation)
+        return conversation.trajectory()
+
+    def _seated(self, team: Team) -> dict[str, Agent]:
+        return {
+            role: build_agent(agent) if isinstance(agent, type) else agent
+            for role, agent in self._seats[team.lead].items()
+        }
+
+    def _offers(
+        self, task: Task, goal: int, goals: Sequence[int], rankings: Sequence[Ranking]
+    ) -> list[Tool]:
+        """Return what a goal offers; the first of a chat what goals before it offered, too."""
+        before = range(goal) if goal == goals[0] else ()
+        return [tool for g in (*before, goal) for tool in self._offered(task, g, rankings)]
+
+    def _offered(self, task: Task, goal: int, rankings: Sequence[Ranking]) -> list[Tool]:
+        mine = [ranking for ranking in rankings if ranking.goal == goal]
+        offered = task.goals[goal].offered
+        if not mine and offered is not None and self._settings.retriever is None:
+            return [self._tools[tool_id] for tool_id in offered]
+        whole = getattr(self._retriever(), "complete", False) if mine else False
+        limit = None if whole else self._settings.top_k
+        return [self._tools[tool_id] for r in mine for tool_id, _ in r.hits[:limit]]
+
+    def _find(self, query: Query, k: int) -> list[tuple[Tool, float]]:
+        """Return as many hits as the cut-offs ask for, also where k is less."""
+        (ranking,) = rank(self._retriever(), [query], max(k, *self._settings.cutoffs), self._tools)
+        return [(self._tools[tool_id], score) for tool_id, score in ranking.hits]
+
+    def _ranked(self, queries: Sequence[Query]) -> list[Ranking]:
+        k = max(self._settings.top_k, *self._settings.cutoffs)
+        return rank(self._retriever(), queries, k, self._tools)
+
+    def _retriever(self) -> Retriever:
+        with self._building:  # chats that retrieve for themselves may ask for it at once
+            if self._built_retriever is None:
+                self._built_retriever = self._build_retriever()
+            return self._built_retriever
+
+    def _build_retriever(self) -> Retriever:
+        s = self._settings
+        named = s.retriever if s.retriever is not None else "tfidf"
+        knows_tasks = isinstance(named, str) and named in ("oracle", "given")
+        options = dict(s.retriever_options)
+        if s.base_url:
+            options = {"base_url": s.base_url, **options}
+        pool = search_pool(
+            self._store,
+            tuple(self._tools.values()),
+            tuple(self._tasks()) if knows_tasks else (),
+            seed=s.seed,
+            options=options,
+            cache=s.cache,
+        )
+        return build_retriever(named, pool)
+
+    def _tasks(self) -> Iterator[Task]:
+        return self._pool.tasks(select=self._settings.select, limit=self._settings.limit)
+
+    @cached_property
+    def _limits(self) -> Limits:
+        s = self._settings
+        limits = Limits(max_calls=s.max_calls, max_tokens=s.max_tokens, max_seconds=s.max_seconds)
+        # A recording burns no budget: what it repeated is part of what is played.
+        recorded = isinstance(s.model, str) and s.model.startswith("recorded:")
+        return replace(limits, repeats=None) if recorded else limits
+
+    def _limits_of(self, task: Task) -> Limits:
+        """Return the run's limits, and the task's own where the run has none.
+
+        A task with messages of its own is played to that limit: repeats do not end it.
+        """
+        s = self._settings
+        messages = messages_of(task, s.max_messages)
+        limits = replace(
+            self._limits,
+            max_turns=turns_of(task, s.max_turns, s.max_messages),
+            max_messages=messages,
+        )
+        return limits if messages == s.max_messages else replace(limits, repeats=None)
+
+    def _options(
+        self, task: Task, trial: int, team: Team, facts: Mapping[str, JSON]
+    ) -> ChatOptions:
+        s = self._settings
+        seed: Callable[[str], int] = self._cast.seed_of(task, trial)
+        return ChatOptions(
+            s.retrieve,
+            s.top_k,
+            s.temperature,
+            seed,
+            USER in s.role_models,
+            s.user_brief,
+            {**team.measured, **team.arranged, **facts},
+        )
+
+
+def _seats_of(team: Team) -> dict[str, Any]:
+    """Return role to agent, or to the class that each chat has its own agent of."""
+    return {
+        role: agent if isinstance(agent, type) else build_agent(agent)
+        for role, agent in team.roles.items()
+    }
+
+
+def _history(task: Task, goal: int, team: Team) -> list[Step]:
+    voice = team.one_voice
+    return (
+        history_of(task, goal, team.lead) if voice is None else history_of(task, goal, voice, voice)
+    )
+
+
+def _measured(settings: RunSettings, team: Team) -> dict[str, JSON]:
+    """Return what the run measures besides, where it measures any of it."""
+    found: dict[str, JSON] = {"on_policy": True} if settings.on_policy else {}
+    return found | ({"asked": dict(team.measured)} if team.measured else {})
+
+
+def _arranged(settings: RunSettings, team: Team) -> dict[str, JSON]:
+    created = settings.mobile_tools != "recorded"
+    found: dict[str, JSON] = {"tools": settings.mobile_tools} if created else {}
+    return found | ({"arranged": dict(team.arranged)} if team.arranged else {})
+
+
+def _with_user(team: Team, settings: RunSettings, pool: StoredPool) -> Team:
+    """Return the team with a user that needs no model, where nobody was named to play it.
+
+    The models that play by rule know what an agent does; what a user says they do not. Where every
+    brief has the user's answers word by word, no model need make them up.
+    """
+    named = USER in settings.roles or USER in settings.role_models
+    if named or team.roles.get(USER) != USER:
+        return team
+    if is_player(settings.model, _PLAY_AGENTS) or _has_replies(pool):
+        return team.seat(USER, SCRIPTED_USER)
+    return team
+
+
+def _with_style(team: Team, settings: RunSettings) -> Team:
+    """Return the team with an execution manager of the style that is asked for.
+
+    Raises:
+        UsageError: The role is played by an agent of the user's own, or nobody plays it.
+    """
+    if settings.style == "plain":
+        return team
+    if MANAGER not in team.roles:
+        raise UsageError(
+            f"--style {settings.style}: team {team.name} has no {MANAGER}, whose style it is; "
+            "leave the option out, or give another --team"
+        )
+    if MANAGER in settings.roles:
+        raise UsageError(
+            f"--style {settings.style}: {name_of(settings.roles[MANAGER])} plays the role "
+            f"{MANAGER} and has a style of its own; leave one of both out"
+        )
+    return team.seat(MANAGER, settings.style)
+
+
+def _has_replies(pool: StoredPool) -> bool:
+    briefs = [task.persona for task in pool.tasks() if task.persona is not None]
+    return bool(briefs) and all("replies" in brief for brief in briefs)
+
+
+def _check_roles(settings: RunSettings, team: Team) -> None:
+    """Raise UnknownNameError where a model is named for a role that nobody plays."""
+    known = {*team.every_role(), *_BESIDE_THE_CHAT}
+    for role in settings.role_models:
+        if role not in known:
+            raise UnknownNameError(f"role in team {team.name}", role, known)

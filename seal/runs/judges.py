@@ -1,0 +1,196 @@
+"""The judges of a run: by which published rules, who votes, and what its record says of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from seal.core.errors import UsageError
+from seal.core.protocols import Judge, Metric
+from seal.core.types import JSON, Task
+from seal.evaluation.judges import PASS_PAPER, PUBLISHED, VOTES
+from seal.evaluation.judges.measures import MEASURES
+from seal.evaluation.judges.panel import Panel, Seat
+from seal.evaluation.judges.recorded import UNRECORDED, RecordedJudge
+from seal.evaluation.llm_judge import COMPLETENESS, SOLVABILITY, STAGES, LLMJudge, prompts_digest
+from seal.evaluation.rule_judge import RuleJudge
+from seal.runs.cast import Cast
+from seal.runs.run_model import RunModel
+
+SOURCES = ("auto", "rule", "llm")
+"""Who says what is solved: rules, a model, or a model where one is named."""
+_PROMPTS = {
+    PASS_PAPER: tuple(STAGES.values()),
+    "tooleval": (*STAGES.values(), SOLVABILITY),
+    "sopr": tuple(STAGES.values()),
+    "fac": (COMPLETENESS,),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeChoice:
+    """What `--judge` asks for."""
+
+    source: str
+    published: tuple[str, ...]
+    """Of `PUBLISHED`, in that order."""
+
+    @classmethod
+    def of(cls, text: str) -> JudgeChoice:
+        """Return what a text asks for: a source, published judges, or both, by commas.
+
+        Raises:
+            UsageError: A word is neither, or two sources are named.
+        """
+        words = [word.strip() for word in text.split(",") if word.strip()]
+        sources = [word for word in words if word in SOURCES]
+        if not words or len(sources) > 1 or any(w not in (*SOURCES, *PUBLISHED) for w in words):
+            raise UsageError(
+                f"--judge {text}: it must be rule, llm or auto, published judges "
+                f"({', '.join(PUBLISHED)}), or both, such as sopr,fac,llm"
+            )
+        published = tuple(name for name in PUBLISHED if name in words)
+        return cls(sources[0] if sources else "auto", published or (PASS_PAPER,))
+
+
+def check_votes(votes: int | None) -> None:
+    """Raise UsageError where a number of votes is none."""
+    if votes is not None and votes < 1:
+        raise UsageError(f"--votes {votes}: it must be at least 1")
+
+
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """Verdicts that stand in the place of a judge's."""
+
+    panels: Mapping[str, Panel]
+    """By task; of its first trial."""
+    digest: str
+    """Of the file that they are from."""
+
+
+class Judges:
+    """Gives each chat its judges. Safe in threads.
+
+    Args:
+        cast: The judges' models.
+        judge: As `--judge`.
+        votes: Of each judge on each goal; None: as published.
+        recorded: Verdicts to take instead of asking anybody.
+
+    Raises:
+        UsageError: A judge that cannot be.
+    """
+
+    def __init__(
+        self,
+        cast: Cast,
+        judge: str = "auto",
+        votes: int | None = None,
+        recorded: Recorded | None = None,
+    ) -> None:
+        check_votes(votes)
+        self.meter = cast.meter
+        """Counts what they are asked."""
+        self._cast = cast
+        self._choice = JudgeChoice.of(judge)
+        self._votes = votes
+        self._recorded = recorded
+        if recorded is not None and (votes is not None or self.by_model):
+            raise UsageError("--verdicts holds the votes: leave --votes and the judge's model out")
+        if recorded is None and votes is not None and votes > 1 and not self.by_model:
+            raise UsageError(
+                f"--votes {votes}: rules always vote alike; name a judge's model "
+                "(--role-model judge=MODEL of a run, --judge-model MODEL of seal score)"
+            )
+
+    @property
+    def by_model(self) -> bool:
+        """True where a model judges."""
+        source = self._choice.source
+        return source == "llm" or (source == "auto" and bool(self._cast.judge_models))
+
+    def of(self, task: Task, trial: int) -> Judge:
+        """Return the judge of one chat's pass rate, which may see the goal's gold.
+
+        It is by rule where only other published judges are asked for.
+        """
+        if PASS_PAPER not in self._choice.published:
+            return RuleJudge()
+        if self._recorded is None and not self.by_model:
+            return RuleJudge()
+        panel = self._panel(PASS_PAPER, task, trial)
+        alone = panel.seats[0].judge
+        return alone if len(panel.seats) == 1 and isinstance(alone, LLMJudge) else panel
+
+    def metrics_of(self, task: Task, trial: int) -> tuple[Metric, ...]:
+        """Return the metrics of the other published judges, for one chat."""
+        others = [name for name in self._choice.published if name in MEASURES]
+        return tuple(MEASURES[name](self._panel(name, task, trial)) for name in others)
+
+    def _panel(self, published: str, task: Task, trial: int) -> Panel:
+        if self._recorded is not None:
+            return self._recorded.panels.get(task.id, UNRECORDED) if not trial else UNRECORDED
+        if not self.by_model:
+            return Panel((Seat(RuleJudge(), "rule"),))
+        votes = self._votes or VOTES[published]
+        return Panel(
+            tuple(
+                Seat(self._asked(judge, task, trial, vote), self._name(judge), vote)
+                for judge in self._models
+                for vote in range(votes)
+            )
+        )
+
+    def _asked(self, judge: RunModel, task: Task, trial: int, vote: int) -> LLMJudge:
+        model = self._cast.judge_model(judge, task, trial, vote)
+        return LLMJudge(model, seed=self._cast.judge_seed(task, trial, vote))
+
+    def _name(self, judge: RunModel) -> str:
+        """Return the model's name; its whole text where another judge has the same name."""
+        name = judge.identity.get("model")
+        alone = sum(other.identity.get("model") == name for other in self._models) == 1
+        return str(name if alone else judge.spec)
+
+    @property
+    def _models(self) -> tuple[RunModel, ...]:
+        return self._cast.judge_models or (self._cast.of("judge"),)
+
+    @property
+    def verdicts(self) -> str:
+        """Digest of the file of recorded verdicts; empty where none are taken.
+
+        Every run has a file of its own, so it is no part of what is measured.
+        """
+        return "" if self._recorded is None else self._recorded.digest
+
+    def identity(self) -> dict[str, JSON]:
+        """Return what a run's record says about its judges.
+
+        Raises:
+            UsageError: A judge's model cannot judge.
+        """
+        published = self._choice.published
+        plain = published == (PASS_PAPER,) and self._votes is None
+        told: dict[str, JSON] = {} if plain else {"published": list(published)}
+        if self._recorded is not None:
+            return {**told, "judge": RecordedJudge("").identity}
+        if not self.by_model:
+            return {"judge": RuleJudge().identity, **told}
+        for judge in self._models:
+            self._cast.check_able("judge", judge)
+        told |= {} if plain else {"votes": {n: self._votes or VOTES[n] for n in published}}
+        if len(self._models) > 1:
+            told["panel"] = [judge.identity for judge in self._models]
+        return {
+            "judge": f"llm/{_digest_of(published)[:12]}",
+            **told,
+            **self._models[0].identity,
+        }
+
+
+def _digest_of(published: Iterable[str]) -> str:
+    return prompts_digest(list(dict.fromkeys(p for name in published for p in _PROMPTS[name])))
+
+
+__all__ = ["JudgeChoice", "Judges", "Recorded", "check_votes"]

@@ -1,0 +1,67 @@
+"""Trajectories that others recorded, as a run that can be scored."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+
+from seal.core.errors import UsageError
+from seal.core.types import JSON
+from seal.evaluation.rule_judge import RuleJudge
+from seal.pools.importer import (
+    RECORDED,
+    RECORDINGS,
+    ImportReport,
+    check_options,
+    write_pool,
+)
+from seal.runs.run_folder import RunFolder
+
+CUTOFFS = (1, 5, 10)
+
+
+def import_run(
+    name: str, source: Path, out: Path, options: Mapping[str, JSON] | None = None
+) -> ImportReport:
+    """Turn recorded trajectories into a run folder, of which `seal score` makes scores.
+
+    The folder holds run.json, tasks.jsonl, tools.jsonl, trajectories.jsonl, and in import.json what
+    was left out.
+
+    Args:
+        name: Of the benchmark.
+        source: Its file of trajectories.
+        out: New folder.
+        options: Of the importer; ToolSandbox's has none: its chats are read as they are.
+
+    Raises:
+        UnknownNameError: No recorded trajectories of that benchmark can be read, or an option.
+        UsageError: No such source, or the folder holds something.
+        DataError: No record can be used; nothing is left behind.
+    """
+    importer = RECORDINGS.resolve(name)
+    given = dict(options or {})
+    check_options(importer, given, "option of recorded trajectories")
+    if (out / "run.json").exists():
+        raise UsageError(f"{out} holds a run already; give --out another folder")
+    benchmark = name.rpartition(":")[2]
+    report = write_pool(benchmark, importer, source, out, **given)
+    folder = RunFolder(out)
+    files = sorted((out / RECORDED).glob(f"*/{folder.trajectories_path.name}"))
+    if len(files) != 1:
+        raise UsageError(f"{name} yields {len(files)} recordings; a run is of one: name another")
+    files[0].replace(folder.trajectories_path)
+    shutil.rmtree(out / RECORDED)
+    measure = {
+        "cutoffs": list(CUTOFFS),
+        "judge": {"judge": RuleJudge().identity},
+        "metrics": [],
+        "pool": benchmark,
+        "pool_digest": report.digest,
+        "seed": 0,
+        "trials": 1,
+    }
+    system = {"model": {"model": f"recorded:{source.name.partition('.')[0]}"}}
+    folder.write_json("run.json", {"measure": measure, "system": system, "warnings": []})
+    return report

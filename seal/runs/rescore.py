@@ -1,0 +1,203 @@
+"""Old trajectories scored again: by today's metrics, or by another judge."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+from seal.core.errors import DataError
+from seal.core.locks import Lock
+from seal.core.part_names import name_of
+from seal.core.places import cache_folder
+from seal.core.protocols import Metric
+from seal.core.store import Store
+from seal.evaluation import REGISTRY as METRICS
+from seal.evaluation.own_metrics import LeftOut
+from seal.evaluation.rules import rules_named
+from seal.evaluation.scoring import build_metrics, named_metrics
+from seal.pools.known import known_benchmark
+from seal.runs.cast import Cast, judges_under
+from seal.runs.identity import warnings_of
+from seal.runs.journal import Journal
+from seal.runs.judges import Judges
+from seal.runs.run_folder import BASELINES, RunFolder
+from seal.runs.sandboxed import identity_of
+from seal.runs.score import score_run
+from seal.runs.settings import RunSettings
+from seal.runs.spending.roles import note_judging
+from seal.runs.verdicts import recorded_verdicts
+
+_LOG = logging.getLogger(__name__)
+
+
+def rescore(
+    run: Path,
+    judge: str = "auto",
+    judge_model: Any = None,
+    model_options: Mapping[str, Any] | None = None,
+    base_url: str | None = None,
+    metrics: Sequence[Any] = (),
+    workers: int = 4,
+    cache_dir: Path | None = None,
+    progress: Callable[[int, int], None] | None = None,
+    match: str | None = None,
+    votes: int | None = None,
+    verdicts: Path | None = None,
+    allow_code: Collection[str] = (),
+) -> dict[str, Any]:
+    """Score a run's trajectories again and its baselines' with it; no chat is held.
+
+    Args:
+        run: Run folder; its scores.jsonl, summary.json and, in its run.json, judge, metrics and
+            match are replaced.
+        judge: `rule`, `llm`, or `auto`: llm where a judge's model is named; and published judges
+            (`seal.evaluation.judges.PUBLISHED`), by commas.
+        judge_model: Model of the judge; several in a list or tuple vote together.
+        model_options: Of that model.
+        base_url: Its server.
+        metrics: Further metrics: names, dotted paths, classes or objects; none: those that run.json
+            names. Of these, one that is not known or not allowed has no value and a reason.
+        workers: Trajectories that a model judges at once.
+        cache_dir: Where answers are kept; None: the usual place.
+        progress: Called with (scored, total).
+        match: Rules, `clean`, `toolsandbox` or `mmtb`; None: each task's own.
+        votes: Of each judge's model on each goal; None: as each published judge does.
+        verdicts: File of recorded verdicts to take instead; the baselines are left as they are.
+        allow_code: Modules whose metrics run.json may name by a dotted path.
+
+    Returns:
+        The summary.
+
+    Raises:
+        DataError: No run or no trajectories in the folder, or verdicts of another run.
+        UsageError: A judge, rules or metric that cannot be, or the run is being written by another
+            process.
+    """
+    folder = RunFolder.open(run)
+    rules_named(match)
+    settings = RunSettings(
+        role_models={}
+        if judge_model is None
+        else {"judge": judges_under(judge_model, base_url, model_options or {})},
+        judge=judge,
+        seed=_part(folder, "seed"),  # the judge's answers are kept under it
+    )
+    names, extra = _metrics(folder, metrics, allow_code)
+    with Store(cache_folder(cache_dir) / "answers.sqlite") as store:
+        recorded = None if verdicts is None else recorded_verdicts(folder, verdicts)
+        judges = Judges(Cast(settings, store, None), judge, votes, recorded)
+        threads = workers if judges.by_model else 1
+        besides = folder.baselines().values() if recorded is None else ()
+        for run_folder in (*besides, folder):
+            shown = progress if run_folder is folder else None
+            summary = _score(run_folder, judges, threads, extra, shown, match)
+            _note(run_folder, judges, [name_of(metric) for metric in names], match)
+    if missing := summary["unfinished"]:
+        total = summary["tasks"] * folder.manifest()["measure"].get("trials", 1)
+        _LOG.warning(
+            f"{folder.trajectories_path}: {missing} of {total} chats are not finished and have "
+            f"no score; play them by the run's own command with --resume --out {folder.path}"
+        )
+    return summary
+
+
+def _metrics(
+    folder: RunFolder, asked: Sequence[Any], allow_code: Collection[str]
+) -> tuple[list[Any], Sequence[Metric]]:
+    """Return further metrics by name and built: those asked for, else those of the run."""
+    if asked:
+        return list(asked), (*build_metrics(asked, METRICS), *_declared(folder))
+    names = folder.manifest()["measure"].get("metrics", [])
+    found = named_metrics(names, "run.json: measure.metrics", METRICS, allow_code)
+    for metric in found:
+        if isinstance(metric, LeftOut):
+            _LOG.warning("%s: left out of the scores: %s", metric.name, metric.reason)
+    return names, (*found, *_declared(folder))
+
+
+def _declared(folder: RunFolder) -> Sequence[Metric]:
+    """Return the metrics of the run's benchmark; none where the benchmark is not installed."""
+    declared = folder.declared()
+    known = known_benchmark(declared["name"]) if declared.get("name") else None
+    if known is not None:
+        return build_metrics(known.metrics, METRICS)
+    if declared.get("metrics"):
+        _LOG.warning(
+            "%s: left out of the scores: the benchmark %s, whose metrics they are, is not "
+            "installed; give them by --metric",
+            ", ".join(declared["metrics"]),
+            declared.get("name"),
+        )
+    return ()
+
+
+def _score(
+    folder: RunFolder,
+    judges: Judges,
+    threads: int,
+    extra: Iterable[Metric],
+    progress: Callable[[int, int], None] | None,
+    match: str | None,
+) -> dict[str, Any]:
+    if not folder.trajectories_path.is_file():
+        raise DataError(
+            f"{folder.path} has no {folder.trajectories_path.name}: nothing can be scored, and its "
+            "scores are left as they are; put the file back, or play the run again"
+        )
+    with Lock(folder.path):
+        _put_in_order(folder)
+        return score_run(
+            folder,
+            judges.of,
+            _part(folder, "cutoffs"),
+            _part(folder, "seed"),
+            threads,
+            extra,
+            progress,
+            match,
+            _sandbox(folder) or "monty",
+            metrics_of=judges.metrics_of,
+            roles=lambda: note_judging(folder, judges.meter.take_all()),
+        )
+
+
+def _note(folder: RunFolder, judges: Judges, metrics: list[Any], match: str | None) -> None:
+    """Write down how the run was scored."""
+    with Lock(folder.path):
+        manifest = folder.manifest()
+        manifest["measure"]["judge"] = judges.identity()
+        manifest.pop("verdicts", None)
+        manifest |= {"verdicts": judges.verdicts} if judges.verdicts else {}
+        manifest["measure"]["metrics"] = metrics
+        if _sandbox(folder):
+            manifest["measure"]["sandbox"] = identity_of(_sandbox(folder))
+        manifest["measure"].pop("match", None)
+        if match is not None:
+            manifest["measure"]["match"] = match
+        manifest["warnings"] = warnings_of(manifest["measure"], manifest["system"])
+        folder.write_json("run.json", manifest)
+    for warning in manifest["warnings"] if folder.path.name not in BASELINES else ():
+        _LOG.warning(warning)
+
+
+def _sandbox(folder: RunFolder) -> str:
+    """Return the name of the sandbox that a run asked for; empty where it creates no tool."""
+    return str(folder.manifest()["measure"].get("sandbox", {}).get("asked", ""))
+
+
+def _put_in_order(folder: RunFolder) -> None:
+    """Put the trajectories in order, which those of an interrupted run are not."""
+    with closing(Journal(folder.trajectories_path)) as journal:
+        journal.put_in_order({task.id: n for n, task in enumerate(folder.tasks())})
+
+
+def _part(folder: RunFolder, name: str) -> Any:
+    try:
+        return folder.manifest()["measure"][name]
+    except (KeyError, TypeError) as error:
+        raise DataError(
+            f"{folder.path / 'run.json'} has no measure.{name}; play the run again"
+        ) from error

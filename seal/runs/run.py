@@ -1,0 +1,384 @@
+"""A run: prepare its folder, play what is not finished, put it in order, score it."""
+
+from __future__ import annotations
+
+import itertools
+import logging
+import re
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from contextlib import ExitStack, closing
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from seal.agents.teams import USER
+from seal.core.errors import UsageError
+from seal.core.locks import Lock
+from seal.core.part_names import name_of
+from seal.core.protocols import Metric
+from seal.core.records import AtomicFile, decode, encode
+from seal.core.types import Task, Trajectory
+from seal.evaluation import REGISTRY as METRICS
+from seal.evaluation.own_metrics import Guarded, try_metrics
+from seal.evaluation.scoring import build_metrics
+from seal.models import Flagged, bare_name
+from seal.pools.benchmark import Benchmark
+from seal.runs.engine import Engine
+from seal.runs.journal import Journal
+from seal.runs.judges import JudgeChoice
+from seal.runs.played import played
+from seal.runs.preparation import check_folder, clear_rests, prepare
+from seal.runs.processes import ProcessWorkers
+from seal.runs.run_folder import BASELINES, RunFolder
+from seal.runs.score import score_run
+from seal.runs.settings import RunSettings, changed
+from seal.runs.spending.budget import Budget
+from seal.runs.spending.ledger import tokens_of
+from seal.runs.spending.prices import Prices, check_priced
+from seal.runs.spending.roles import note_judging, spent_on
+from seal.runs.timings import Timings
+from seal.runs.workers import Job, Outcome, ThreadWorkers, Workers
+
+_LOG = logging.getLogger(__name__)
+_RANKED_AT_ONCE = 64
+"""Tasks whose queries are retrieved in one batch."""
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far a run is."""
+
+    stage: str
+    """`play`, `score`, `floor` or `ceiling`."""
+    done: int
+    total: int
+    errors: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class RunResult:
+    """What a run left."""
+
+    folder: RunFolder
+    summary: dict[str, Any]
+    exit_code: int
+    """0 fine, 1 finished with task errors, 3 a budget stopped it."""
+
+
+Reporter = Callable[[Progress], None]
+
+
+def run(
+    settings: RunSettings,
+    out: Path | None = None,
+    resume: bool = False,
+    progress: Reporter | None = None,
+    only: Collection[str] | None = None,
+    tell: Callable[[str], None] = _LOG.info,
+) -> RunResult:
+    """Play and score tasks.
+
+    Args:
+        settings: What to play.
+        out: Run folder; None: `runs/POOL-MODEL`, with a number where that is taken.
+        resume: Go on with a run that `out` holds: finished tasks stay, errors are played again.
+        progress: Called as chats end.
+        only: Ids of the tasks to play, of those that the settings select; None: all of these.
+        tell: Given a line for each model before the first chat: who is asked, and where. There is
+            none where no server is.
+
+    Raises:
+        UsageError: Settings that cannot be, a folder in use, or other settings than the run's.
+        DataError: The pool or the run folder is damaged.
+        InfrastructureError: A worker process died.
+    """
+    if out is None and resume:
+        raise UsageError("--resume needs --out RUN: the folder of the run to go on with")
+    folder = RunFolder(out or free_folder(settings))
+    report = progress or (lambda state: None)
+    budget = budget_of(settings)
+    stopped, summary = _run(settings, folder, resume, report, budget, only, tell=tell)
+    if settings.baselines and not stopped:
+        stopped = _play_baselines(settings, folder, report, budget)
+    code = 3 if stopped else int(summary["errors"] > 0)
+    return RunResult(folder, summary, code)
+
+
+def _run(
+    settings: RunSettings,
+    folder: RunFolder,
+    resume: bool,
+    report: Reporter,
+    budget: Budget,
+    only: Collection[str] | None = None,
+    earlier: bool = True,
+    tell: Callable[[str], None] = _LOG.debug,
+) -> tuple[bool, dict[str, Any]]:
+    """Play and score; of the tasks whose ids are in `only`, where it is given.
+
+    What the folder's run and its baselines spent before counts too, unless `earlier` is False.
+
+    Returns:
+        Whether a budget stopped the run, and its summary.
+    """
+    check_folder(folder.path, resume)
+    opened = played(settings)
+    settings, pool = opened.settings, opened.pool
+    declared = () if pool.benchmark is None else pool.benchmark.metrics
+    metrics = build_metrics((*settings.metrics, *declared), METRICS)
+    with Engine(settings, folder, pool) as engine:
+        if not (folder.path / "run.json").is_file():
+            engine.check()
+        if budget.max_dollars is not None:
+            check_priced(budget.prices, engine.model_names)
+        for line in engine.asked():
+            tell(line)
+        folder.path.mkdir(parents=True, exist_ok=True)
+        with Lock(folder.path):
+            if earlier:
+                spent = spent_on(folder)
+                budget.add(spent.asked, spent.tokens)
+            for warning in prepare(settings, folder, pool, engine, resume, only):
+                _LOG.warning(warning)
+            stopped = _play(settings, folder, engine, report, budget, metrics)
+            summary = _score(settings, folder, engine, metrics, report, budget)
+    return stopped or bool(budget.refused), summary
+
+
+def _score(
+    settings: RunSettings,
+    folder: RunFolder,
+    engine: Engine,
+    metrics: Iterable[Metric],
+    report: Reporter,
+    budget: Budget,
+) -> dict[str, Any]:
+    """Score what was played, within the budget. Returns the summary."""
+    engine.meter.admit = budget.admit
+    return score_run(
+        folder,
+        engine.judges.of,
+        settings.cutoffs,
+        settings.seed,
+        engine.judging_threads,
+        metrics,
+        progress=lambda scored, total: report(Progress("score", scored, total)),
+        sandbox=settings.sandbox,
+        metrics_of=engine.judges.metrics_of,
+        roles=lambda: _judged(folder, engine, budget),
+    )
+
+
+def _judged(folder: RunFolder, engine: Engine, budget: Budget) -> list[dict[str, Any]]:
+    """Count what judges were asked, and return the usage by role."""
+    asked = engine.meter.take_all()
+    budget.add(asked, tokens_of(asked))
+    return note_judging(folder, asked)
+
+
+def budget_of(settings: RunSettings) -> Budget:
+    """Return the budget that settings give.
+
+    Raises:
+        DataError: The file of prices holds none.
+    """
+    prices = Prices.load(None if settings.prices is None else Path(settings.prices))
+    return Budget(prices, settings.max_total_tokens, settings.max_dollars)
+
+
+def within(settings: RunSettings, budget: Budget) -> RunSettings | None:
+    """Return settings that may spend what is left of a budget; None: nothing is."""
+    if budget.spent:
+        return None
+    tokens, dollars = budget.left()
+    return replace(settings, max_total_tokens=tokens, max_dollars=dollars)
+
+
+def free_folder(settings: RunSettings) -> Path:
+    """Return the folder of a run that names none: `runs/POOL-MODEL`, numbered where it is taken."""
+    pool = settings.pool
+    named = pool.name if isinstance(pool, Benchmark) else Path(str(pool)).name
+    model = name_of(settings.model)
+    name = f"{named}-{bare_name(model) if isinstance(model, str) else model}"
+    slug = re.sub(r"[^A-Za-z0-9._-]+", "_", name).strip("._")[:80] or "run"
+    numbered = (Path("runs") / (f"{slug}-{n}" if n else slug) for n in itertools.count())
+    return next(path for path in numbered if not path.exists())
+
+
+def _play(
+    settings: RunSettings,
+    folder: RunFolder,
+    engine: Engine,
+    report: Reporter,
+    budget: Budget,
+    metrics: Sequence[Guarded],
+) -> bool:
+    """Play what is not finished. Returns True where a budget stopped the run.
+
+    The first chat that ends tries the user's metrics: one that cannot work ends the run there.
+    """
+    order = {task.id: position for position, task in enumerate(folder.tasks())}
+    with ExitStack() as stack:
+        stack.callback(clear_rests, folder)
+        journal = stack.enter_context(closing(Journal(folder.trajectories_path)))
+        timings = stack.enter_context(closing(Timings(folder.path / "timings.jsonl")))
+        done = {pair for pair in journal.finished if pair[0] in order and pair[1] < settings.trials}
+        tally = _Tally(len(order) * settings.trials, len(done), budget)
+        jobs = _jobs(settings, folder, engine, done, tally)
+        workers = _workers(settings, folder, engine, budget)
+        for outcome in stack.enter_context(closing(workers.outcomes(jobs))):
+            timings.add(outcome)  # first: a run killed between the two plays and counts it again
+            if outcome.line is not None:
+                pair = (outcome.task_id, outcome.trial)
+                journal.append_line(outcome.line, pair, outcome.failed)
+                if metrics and not outcome.failed:
+                    _try(metrics, outcome.line, folder, engine)
+                    metrics = ()
+            tally.count(outcome)
+            report(Progress("play", tally.done, tally.total, tally.errors))
+    journal.put_in_order(order)
+    _write_rankings(folder)
+    manifest = folder.manifest()
+    manifest["cache"] = engine.used_entries()
+    manifest["skipped"] = dict(sorted(tally.skipped.items()))
+    folder.write_json("run.json", manifest)
+    return tally.stopped
+
+
+def _try(metrics: Sequence[Guarded], line: bytes, folder: RunFolder, engine: Engine) -> None:
+    trajectory = decode(line, Trajectory)
+    task = next(task for task in folder.tasks() if task.id == trajectory.task_id)
+    try_metrics(metrics, task, trajectory, engine.tools)
+
+
+@dataclass(slots=True)
+class _Tally:
+    total: int
+    done: int
+    budget: Budget
+    errors: int = 0
+    stopped: bool = False
+    skipped: Counter[str] = field(default_factory=Counter)
+
+    def count(self, outcome: Outcome) -> None:
+        self.done += 1
+        self.budget.add(outcome.asked, outcome.tokens)
+        self.errors += outcome.failed
+        if outcome.line is None:
+            self.skipped["no recording to play"] += 1
+
+    def spent(self) -> bool:
+        self.stopped = self.budget.spent
+        return self.stopped
+
+
+def _jobs(
+    settings: RunSettings,
+    folder: RunFolder,
+    engine: Engine,
+    done: set[tuple[str, int]],
+    tally: _Tally,
+) -> Iterator[Job]:
+    for trial in range(settings.trials):
+        waiting = (task for task in folder.tasks() if (task.id, trial) not in done)
+        while batch := list(itertools.islice(waiting, _RANKED_AT_ONCE)):
+            found = engine.rank(batch)
+            for task in batch:
+                if tally.spent():
+                    return
+                rankings = found.rankings.get(task.id, ())
+                yield Job(task, trial, rankings, found.failures.get(task.id, ""))
+
+
+def _workers(settings: RunSettings, folder: RunFolder, engine: Engine, budget: Budget) -> Workers:
+    ahead = budget.left() == (None, None)  # else no chat may wait while the budget runs out
+    if settings.processes == 1:
+        return ThreadWorkers(engine, settings.workers, ahead)
+    return ProcessWorkers(settings, folder, settings.processes, settings.workers, ahead)
+
+
+def _write_rankings(folder: RunFolder) -> None:
+    with AtomicFile(folder.path / "rankings.jsonl") as out:
+        for trajectory in folder.trajectories():
+            if trajectory.trial == 0:
+                for ranking in trajectory.rankings:
+                    out.write(encode(ranking))
+
+
+def _play_baselines(
+    settings: RunSettings, folder: RunFolder, report: Reporter, budget: Budget
+) -> bool:
+    """Play the same tasks with a floor and with the ceiling, in folders beside the run's files.
+
+    Tasks that the run skipped are left out, so that all three means are over the same tasks.
+
+    Returns:
+        Whether the budget stopped them.
+    """
+    played = {trajectory.task_id for trajectory in folder.trajectories()}
+    for name, baseline in baselines_of(settings, all_given(settings, folder.tasks())).items():
+        path = folder.path / name
+
+        def stage(state: Progress, name: str = name) -> None:
+            report(Progress(name, state.done, state.total, state.errors))
+
+        if _run(baseline, RunFolder(path), True, stage, budget, played, earlier=False)[0]:
+            return True
+    return False
+
+
+def baselines_of(settings: RunSettings, all_given: bool) -> dict[str, RunSettings]:
+    """Return the settings of the floor and the ceiling of a run.
+
+    The simulator, the judge and a user that was named are the run's own.
+
+    Args:
+        settings: Of the run.
+        all_given: Whether it plays every goal with the tools that the task gives.
+    """
+    lexical = isinstance(settings.model, str) and bare_name(settings.model) == "lexical"
+    floor = "random" if lexical else "lexical"
+    parts = {
+        "floor": changed(settings, model=floor),
+        "ceiling": changed(
+            settings,
+            model="oracle",
+            retriever=None if all_given else "oracle",
+            retriever_options={},
+        ),
+    }
+    return {
+        name: changed(
+            parts[name],
+            role_models=_measuring(settings),
+            roles={role: agent for role, agent in settings.roles.items() if role == USER},
+            trials=1,
+            baselines=False,
+            model_options={},
+        )
+        for name in BASELINES
+    }
+
+
+def all_given(settings: RunSettings, tasks: Iterable[Task]) -> bool:
+    """Tell whether a run plays every goal with the tools that the task gives."""
+    return settings.retriever is None and all(
+        goal.offered is not None for task in tasks for goal in task.goals
+    )
+
+
+def _measuring(settings: RunSettings) -> dict[str, Any]:
+    """Return the models that belong to what is measured: judge, simulator and user.
+
+    A person who plays the user is not asked to play it for the baselines too.
+    """
+    models = {r: m for r, m in settings.role_models.items() if r in ("judge", "simulator", USER)}
+    if models.get(USER) == "human":
+        del models[USER]
+    main = Flagged(settings.model, settings.base_url, settings.model_options)
+    if JudgeChoice.of(settings.judge).source == "llm":
+        models.setdefault("judge", main)
+    if settings.simulator == "llm":
+        models.setdefault("simulator", main)
+    return models

@@ -1,0 +1,193 @@
+"""Scoring: trajectories in, scores and a summary out; without a model unless one judges."""
+
+from __future__ import annotations
+
+from collections import Counter, deque
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from itertools import islice
+from typing import Any
+
+from seal.benchmarks.dialogtool.metrics.creation import Creation
+from seal.core.errors import DataError
+from seal.core.protocols import Judge, Metric
+from seal.core.records import AtomicFile, encode
+from seal.core.types import Score, Task, Trajectory, Usage
+from seal.evaluation.error_patterns.metrics import MAX_TURNS
+from seal.evaluation.goals import INFRASTRUCTURE, USER
+from seal.evaluation.judges.summary import JudgingSummary
+from seal.evaluation.scoring import default_metrics, score_trajectory
+from seal.evaluation.statistics import Summariser, groups_of
+from seal.experiments.annotation import human_summary
+from seal.runs.limits import turns_of
+from seal.runs.run_folder import RunFolder
+from seal.runs.threads import Threads
+
+JudgeOf = Callable[[Task, int], Judge]
+"""(task, trial) to the judge of that chat."""
+
+MetricsOf = Callable[[Task, int], Iterable[Metric]]
+"""(task, trial) to further metrics of that chat alone."""
+
+_AT_ONCE = 64
+"""Trajectories that wait for a thread or for those before them, at most."""
+
+
+@dataclass(slots=True)
+class _Totals:
+    """What the summary counts besides metrics."""
+
+    errors: int = 0
+    reasons: Counter[str] = field(default_factory=Counter)
+    """Message to the number of trajectories that failed for it."""
+    stops: Counter[str] = field(default_factory=Counter)
+    chats: Counter[str] = field(default_factory=Counter)
+    """Task to the number of its trajectories."""
+    usage: Usage = field(default_factory=Usage)
+    calls: int = 0
+    turns: int = 0
+
+    def add(self, trajectory: Trajectory, scores: Iterable[Score]) -> None:
+        self.chats[trajectory.task_id] += 1
+        failures = {stop.error for stop in trajectory.stops if stop.error} or {
+            score.reason
+            for score in scores
+            if score.value is None and score.reason.startswith(INFRASTRUCTURE)
+        }
+        self.errors += trajectory.failed or bool(failures)
+        self.reasons.update(failures)
+        self.stops.update(stop.reason for stop in trajectory.stops)
+        for step in trajectory.steps:
+            self.usage = self.usage + step.usage if step.usage else self.usage
+            self.calls += step.call is not None and step.author != USER
+        self.turns += len({step.turn for step in trajectory.steps})
+
+
+def score_run(
+    folder: RunFolder,
+    judge_of: JudgeOf,
+    cutoffs: Iterable[int] = (1, 5, 10),
+    seed: int = 0,
+    threads: int = 1,
+    extra: Iterable[Metric] = (),
+    progress: Callable[[int, int], None] | None = None,
+    match: str | None = None,
+    sandbox: str = "monty",
+    metrics_of: MetricsOf = lambda task, trial: (),
+    roles: Callable[[], list[dict[str, Any]]] = list,
+) -> dict[str, Any]:
+    """Score every trajectory of a run; writes scores.jsonl and summary.json, returns the summary.
+
+    Args:
+        folder: The run; tasks and trajectories stand in the same order.
+        judge_of: Judge of the pass rate.
+        cutoffs: K of the retrieval metrics.
+        seed: Of the intervals.
+        threads: Trajectories judged at once; more than one only helps a model's judge.
+        extra: Further metrics.
+        progress: Called with (scored, total).
+        match: Rules of milestones and missions (`seal.evaluation.rules`); None: each task's own.
+        sandbox: Where functions that a model wrote run (`seal.sandbox.NAMES`).
+        metrics_of: Metrics with judges of their own.
+        roles: Called when all is scored: what each role's model was asked, for the usage.
+
+    Raises:
+        DataError: A trajectory of a task that the run does not have, or a damaged file.
+    """
+    tools = folder.tools()
+    tasks = {task.id: groups_of(task) for task in folder.tasks()}
+    summariser = Summariser(tasks, seed)
+    totals = _Totals()
+    judging = JudgingSummary()
+    with folder.trajectories_path.open("rb") as lines:
+        total = sum(1 for _ in lines)
+    ks = tuple(cutoffs)
+    extra = (Creation(sandbox), *extra)
+
+    def measure(pair: tuple[Task, Trajectory]) -> tuple[Trajectory, list[Score]]:
+        task, trajectory = pair
+        judge = judge_of(task, trajectory.trial)
+        own = metrics_of(task, trajectory.trial)
+        metrics = (*default_metrics(ks, judge, match), *own, *extra)
+        return trajectory, score_trajectory(task, trajectory, tools, metrics)
+
+    with AtomicFile(folder.scores_path) as out:
+        for number, (trajectory, scores) in enumerate(_mapped(measure, folder, threads), 1):
+            totals.add(trajectory, scores)
+            for score in scores:
+                out.write(encode(score))
+                summariser.add(score)
+                judging.add(score)
+            if progress is not None:
+                progress(number, total)
+    judged = judging.result()
+    summary = _summary(folder, tasks, totals, summariser)
+    summary |= {"judging": judged} if judged else {}
+    summary["usage"]["roles"] = roles()
+    folder.write_json("summary.json", summary)
+    return summary
+
+
+def _mapped(
+    measure: Callable[[tuple[Task, Trajectory]], tuple[Trajectory, list[Score]]],
+    folder: RunFolder,
+    threads: int,
+) -> Iterator[tuple[Trajectory, list[Score]]]:
+    pairs = _pairs(folder)
+    if threads == 1:
+        yield from map(measure, pairs)
+        return
+    with Threads(threads, "judge") as pool:
+        waiting = deque(pool.submit(measure, pair) for pair in islice(pairs, _AT_ONCE))
+        while waiting:
+            yield waiting.popleft().result()
+            waiting.extend(pool.submit(measure, pair) for pair in islice(pairs, 1))
+
+
+def _pairs(folder: RunFolder) -> Iterator[tuple[Task, Trajectory]]:
+    """Yield each trajectory with its task; both files are read once, side by side.
+
+    The trajectory's provenance tells how many turns each of its goals had.
+    """
+    measured = folder.manifest().get("measure") or {}
+    given = measured.get(MAX_TURNS), measured.get("max_messages")
+    tasks = folder.tasks()
+    task: Task | None = None
+    for trajectory in folder.trajectories():
+        while task is None or task.id != trajectory.task_id:
+            task = next(tasks, None)
+            if task is None:
+                raise DataError(
+                    f"{folder.trajectories_path}: task {trajectory.task_id!r} is not in "
+                    f"tasks.jsonl, or stands out of order; play the run again"
+                )
+        told = {MAX_TURNS: turns_of(task, *given), **trajectory.provenance}
+        yield task, replace(trajectory, provenance=told)
+
+
+def _summary(
+    folder: RunFolder, tasks: Iterable[str], totals: _Totals, summariser: Summariser
+) -> dict[str, Any]:
+    manifest = folder.manifest()
+    skipped = manifest.get("skipped") or {}
+    trials = (manifest.get("measure") or {}).get("trials", 1)
+    ids = list(tasks)
+    missing = sum(max(0, trials - totals.chats[task]) for task in ids)
+    return {
+        "tasks": len(ids),
+        "errors": totals.errors,
+        "error_reasons": dict(sorted(totals.reasons.items())),
+        "skipped": sum(skipped.values()),
+        "skipped_reasons": skipped,
+        "unfinished": max(0, missing - sum(skipped.values())),
+        "stop_reasons": dict(sorted(totals.stops.items())),
+        "metrics": summariser.metrics(),
+        **human_summary(folder),
+        "usage": {
+            "tokens_in": totals.usage.tokens_in,
+            "tokens_out": totals.usage.tokens_out,
+            "estimated": totals.usage.estimated,
+            "calls": totals.calls,
+            "turns": totals.turns,
+        },
+    }

@@ -1,0 +1,247 @@
+"""Everything that a run can be told."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Literal, TypeAlias, get_args
+
+from seal.agents.briefs import WHOLE, Brief, check_brief
+from seal.agents.teams import ArrangedTeam, Team
+from seal.core.errors import OptionError, UnknownNameError, UsageError
+from seal.core.feedback import Feedback, check_feedback
+from seal.core.formats import Format, ToolMessages, check_presentation
+from seal.core.protocols import (
+    Agent,
+    CacheMode,
+    ChatModel,
+    Metric,
+    OpenedPerChat,
+    Pool,
+    Retriever,
+    Simulator,
+)
+from seal.core.registry import check_allowed
+from seal.core.secrets import refuse_secret
+from seal.core.signatures import check_fields
+from seal.models import Flagged, Model
+from seal.pools.benchmark import Benchmark
+from seal.retrievers.specs import RetrieverSpec
+from seal.sandbox import NAMES as SANDBOXES
+
+History = Literal["own", "gold"]
+"""What later goals follow on: what was said in the chat, or the references of earlier goals."""
+Origin = Literal["flag", "call", "environment", "file", "benchmark", "experiment", "default"]
+"""Who gave a setting its value: the command line, a call from Python, a variable of the
+environment, seal.toml, what the pool says under `play`, the baseline, ablation or sweep that plays
+it, or nobody."""
+Retrieve = Literal["once", "per-step", "on-demand"]
+"""When tools are retrieved."""
+Tools = Literal["recorded", "created"]
+Style = Literal["plain", "react"]
+ModelChoice: TypeAlias = str | Flagged | ChatModel | OpenedPerChat
+"""A model, or its name or dotted path, as `seal.models.build_model` takes it."""
+AgentChoice: TypeAlias = str | Agent | type[Agent]
+TeamChoice: TypeAlias = str | Team | ArrangedTeam
+RetrieverChoice: TypeAlias = str | RetrieverSpec | Retriever | Callable[[Pool], Retriever]
+"""A text may carry options: `NAME,KEY=VALUE`; a class or function takes the pool."""
+SimulatorChoice: TypeAlias = str | Simulator | Callable[..., Simulator]
+"""A class or function takes nothing, or a `SimulatorSetup`."""
+MetricChoice: TypeAlias = str | Metric | type[Metric] | Callable[..., Any]
+"""A function takes (task, trajectory) (`seal.evaluation.own_metrics`)."""
+
+
+_POSITIVE = (
+    "top_k",
+    "trials",
+    "workers",
+    "processes",
+    "max_turns",
+    "max_calls",
+    "max_messages",
+    "limit",
+    "max_tokens",
+    "max_seconds",
+    "max_total_tokens",
+    "votes",
+)
+_MODES = {
+    "history": get_args(History),
+    "retrieve": get_args(Retrieve),
+    "cache": get_args(CacheMode),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Play:
+    """How a run plays where neither the user nor the pool says so."""
+
+    team: TeamChoice = "full"
+    history: History = "own"
+    format: Format = "native"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunSettings:
+    """What `seal run` plays. Every part may be an object, a name or a dotted path."""
+
+    pool: str | Path | Benchmark = "sample"
+    """A benchmark, the name of one that ships or is installed, or a folder that `seal import`
+    wrote."""
+    model: ModelChoice = "lexical"
+    """Model of every role that `role_models` does not name; options of its own go before those
+    below."""
+    role_models: Mapping[str, ModelChoice | Sequence[ModelChoice]] = field(default_factory=dict)
+    """Role, `simulator` or `judge` to its own model, with its own options (`seal.Model`); `judge`
+    also to a tuple of several."""
+    model_options: Mapping[str, Any] = field(default_factory=dict)
+    """`-M key=value`, of `model` and so of the roles that follow it."""
+    base_url: str | None = None
+    """Address of an OpenAI-compatible server, of `model` likewise, and of an embedder of the
+    retriever; None: the provider's own."""
+    roles: Mapping[str, AgentChoice | None] = field(default_factory=dict)
+    """Role (planner, verifier, checker, user_simulator...) to the agent that plays it instead of
+    the team's; None: nobody does."""
+    user_brief: Brief = WHOLE
+    """Parts of a task's persona that the user is told."""
+    team: TeamChoice | None = None
+    """None, as of `history` and `format`: what the pool says, else what `Play` does."""
+    history: History | None = None
+    retriever: RetrieverChoice | None = None
+    """None: `given` where the task offers tools, else `tfidf`."""
+    retriever_options: Mapping[str, Any] = field(default_factory=dict)
+    """`-R key=value`."""
+    top_k: int = 10
+    retrieve: Retrieve = "once"
+    simulator: SimulatorChoice = "template"
+    world_options: Mapping[str, Any] = field(default_factory=dict)
+    """`-T key=value`, of the worlds that tasks are played in, and of the team."""
+    mobile_tools: Tools = "recorded"
+    """What answers in a virtual mobile: the calls of the corpus, or functions that the model of the
+    role `creator` writes."""
+    sandbox: str = "monty"
+    """Where code that a model wrote runs (`seal.sandbox.NAMES`)."""
+    on_policy: bool = False
+    """Play recorded dialogues as conversations with a user who speaks from a brief."""
+    feedback: Feedback = "auto"
+    """What an invalid call brings (`seal.core.feedback`)."""
+    gold_results: bool = False
+    """Let calls of gold tools bring what the gold calls bring (`seal.runs.gold_results`)."""
+    format: Format | None = None
+    """How models call tools: by the server's tool calling, or in their text."""
+    tool_messages: ToolMessages = "auto"
+    """How results reach models."""
+    style: Style = "plain"
+    """`react`: the execution manager may think before it acts."""
+    one_shot: bool = False
+    """Show the execution manager how another task of the same environment was carried out."""
+    cache: CacheMode = "record"
+    cache_dir: str | Path | None = None
+    """None: SEAL_CACHE_DIR, else the user's cache folder."""
+    judge: str = "auto"
+    """`rule`, `llm`, or `auto`: llm where a judge's model is named, else rule; and published judges
+    (`seal.evaluation.judges.PUBLISHED`), by commas."""
+    votes: int | None = None
+    """Of each judge's model on each goal; None: as each published judge does."""
+    limit: int | None = None
+    select: Mapping[str, str] = field(default_factory=dict)
+    """Tag to the value that a task must have."""
+    trials: int = 1
+    workers: int = 4
+    """Chats at once, in threads."""
+    processes: int = 1
+    """Processes, each with `workers` threads."""
+    max_turns: int | None = None
+    """Model turns of the execution manager for each goal; None: 10, or as many more as the task
+    says (`seal.runs.limits.turns_of`)."""
+    max_calls: int = 50
+    """Calls for each goal."""
+    max_messages: int | None = None
+    """Messages to or from the user or the executor for each goal; None: as the task says."""
+    max_tokens: int | None = None
+    """Tokens in and out for each chat."""
+    max_seconds: float | None = None
+    """Wall-clock seconds for each chat."""
+    max_total_tokens: int | None = None
+    """Tokens that models may be asked in the whole run, judges, simulators and baselines with them;
+    kept answers cost none. What is unfinished then can be resumed."""
+    max_dollars: float | None = None
+    """Likewise in US dollars, at the prices below."""
+    prices: str | Path | None = None
+    """File of prices that go before the shipped ones (`seal.runs.spending.prices`)."""
+    temperature: float = 0.0
+    seed: int = 0
+    cutoffs: Sequence[int] = (5, 10)
+    """K of recall@K and its like."""
+    metrics: Sequence[MetricChoice] = ()
+    """Further metrics: names, dotted paths, classes or objects."""
+    baselines: bool = True
+    """Play the floor and the ceiling beside the model."""
+    allow_code: Sequence[str] = ()
+    """Modules that the pool may name worlds and a team of by a dotted path: `my_lab.lamps`."""
+    origins: Mapping[str, Origin] = field(default_factory=dict, compare=False)
+    """Setting to who gave its value; one that is not here has its default."""
+
+    def __post_init__(self) -> None:
+        """Reject values that no run can have.
+
+        Raises:
+            UsageError: Names the flag, what it got and what it takes; or an option that is a key
+                of a service, for options are written to run.json.
+        """
+        check_fields(self)
+        object.__setattr__(self, "cutoffs", tuple(self.cutoffs))
+        object.__setattr__(self, "metrics", tuple(self.metrics))
+        refuse_secret("", self.model_options, "model_options")
+        for models in (self.model, *self.role_models.values()):
+            for model in models if isinstance(models, (list, tuple)) else (models,):
+                if isinstance(model, str):
+                    Model(model)
+        refuse_secret("", self.retriever_options, "retriever_options")
+        refuse_secret("", self.world_options, "world_options")
+        check_allowed(self.allow_code)
+        check_brief(self.user_brief)
+        check_feedback(self.feedback)
+        check_presentation(self.play.format, self.tool_messages)
+        if self.mobile_tools not in ("recorded", "created"):
+            raise OptionError(f"--tools {self.mobile_tools}: expected recorded or created")
+        if self.sandbox not in SANDBOXES:
+            raise UnknownNameError("sandbox", self.sandbox, SANDBOXES)
+        if self.style not in ("plain", "react"):
+            raise UsageError(f"--style {self.style}: expected plain or react")
+        for name in _POSITIVE:
+            value = getattr(self, name)
+            if value is not None and not value > 0:  # NaN is not
+                raise UsageError(f"--{name.replace('_', '-')} {value}: it must be at least 1")
+        if self.max_dollars is not None and not 0 < self.max_dollars < math.inf:
+            raise UsageError(f"--max-dollars {self.max_dollars}: expected a number above 0")
+        check_seed(self.seed)
+        for name, known in _MODES.items():
+            if getattr(self, name) not in (None, *known):
+                raise UsageError(f"--{name} {getattr(self, name)}: expected {', '.join(known)}")
+        if not 0 <= self.temperature < math.inf:
+            raise UsageError(f"--temperature {self.temperature}: expected a number of at least 0")
+
+    @property
+    def play(self) -> Play:
+        """Team, history and format, of what is not said the general ones."""
+        general = Play()
+        return Play(
+            general.team if self.team is None else self.team,
+            self.history or general.history,
+            self.format or general.format,
+        )
+
+
+def changed(settings: RunSettings, **changes: Any) -> RunSettings:
+    """Return settings of which an experiment, or a baseline, changes some."""
+    by: dict[str, Origin] = dict.fromkeys(changes, "experiment")
+    return replace(settings, **changes, origins={**settings.origins, **by})
+
+
+def check_seed(seed: int) -> None:
+    """Raise UsageError where a seed cannot be written to JSON: it has more than 64 bits."""
+    if not -(2**63) <= seed < 2**63:
+        raise UsageError(f"--seed {seed}: expected a whole number of at most 18 digits")

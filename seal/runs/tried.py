@@ -1,0 +1,76 @@
+"""What is tried by a run: the settings that an `agent` stands for."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from typing import Any, TypeAlias
+
+from seal.agents.own import FunctionAgent, OwnModel
+from seal.agents.teams import ArrangedTeam, Team
+from seal.core.errors import UnknownNameError, UsageError, shortened
+from seal.core.part_names import name_of
+from seal.core.registry import load_dotted
+from seal.models.build import REGISTRY, split_name
+from seal.runs.settings import AgentChoice, ModelChoice, TeamChoice
+
+AgentUnderTest: TypeAlias = ModelChoice | TeamChoice | AgentChoice | Callable[..., Any]
+"""Whatever a run may try."""
+_CALLER = "execution_manager"
+_EXPECTED = (
+    "expected a model (PROVIDER/MODEL or an object with complete), a seal.Team, a role with "
+    "reply(chat), or a function of (request, tools); package.module:attribute names any of them"
+)
+
+
+def trying(agent: Any, settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Return settings of a run that tries an agent; what they say themselves goes before.
+
+    Args:
+        agent: As of `settings_of`.
+        settings: By name of a field of `RunSettings`.
+
+    Raises:
+        UsageError: It is no agent.
+        UnknownNameError: No model of that name.
+    """
+    tried = settings_of(agent)
+    given = {name: value for name, value in settings.items() if value is not None}
+    if "roles" in tried:
+        given["roles"] = {**tried["roles"], **given.get("roles", {})}
+    return {**settings, **tried, **given}
+
+
+def settings_of(agent: Any) -> dict[str, Any]:
+    """Return the settings of a run that tries an agent.
+
+    Args:
+        agent: A model's name or object; a team; an object or class with `reply(chat)`, which then
+            calls the tools; a function of (request, tools), plain or async; or a dotted path to any
+            of these.
+
+    Raises:
+        UsageError: It is no agent.
+        UnknownNameError: No model of that name.
+    """
+    if isinstance(agent, str):
+        known = split_name(agent)[0] in REGISTRY or "/" in agent
+        if not known and ":" not in agent:
+            raise UnknownNameError("agent or model", agent, REGISTRY.names())
+        return {"model": agent} if known else settings_of(load_dotted(agent))
+    if inspect.iscoroutine(agent):
+        agent.close()
+        raise UsageError(
+            "a coroutine is no agent; give the function itself, not what calling it returns"
+        )
+    if isinstance(agent, (Team, ArrangedTeam)):
+        return {"team": agent}
+    if not isinstance(agent, type) and (hasattr(agent, "complete") or hasattr(agent, "open")):
+        return {"model": agent}
+    if callable(getattr(agent, "reply", None)):
+        return {"team": "direct", "roles": {_CALLER: agent}}
+    if isinstance(agent, type) or not callable(agent):
+        raise UsageError(f"{shortened(agent)} is no agent; {_EXPECTED}")
+    seated = FunctionAgent(agent)
+    name = str(name_of(agent))
+    return {"model": OwnModel(name), "team": "direct", "roles": {_CALLER: seated}}
