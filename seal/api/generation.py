@@ -70,8 +70,9 @@ def generate_missions(
         review: File that gets the candidates of every mission, and whose edited choices are taken.
         cache_dir: Where answers of models and simulators are kept; None: as `seal.run` has it.
         progress: Told how many dialogues are done, and how many there are.
-        **options: Fields of `seal.benchmarks.mmtb.generation.settings.MissionSettings`; the model may be
-            a name, a model, or an object of `seal.benchmarks.mmtb.generation.scenes.Speakers`.
+        **options: Fields of `seal.benchmarks.mmtb.generation.settings.MissionSettings`; the model
+            may be a name, a model, or an object of
+            `seal.benchmarks.mmtb.generation.scenes.Speakers`.
 
     Returns:
         What `import.json` says, and the dialogues that the infrastructure failed at.
@@ -167,8 +168,8 @@ def generate_queries(
         model_options: Of the model, as `seal run -M` takes them.
         review: Table (CSV) that gets the queries, and whose edited words are taken.
         progress: Told how many seeds and kinds are done, and how many there are.
-        **options: Fields of `seal.benchmarks.toolscan.query_generation.settings.QuerySettings`: kinds, per_seed,
-            limit, seed, name.
+        **options: Fields of `seal.benchmarks.toolscan.query_generation.settings.QuerySettings`:
+            kinds, per_seed, limit, seed, name.
 
     Returns:
         What `import.json` says, and the counts.

@@ -130,11 +130,11 @@ def compare(
         - runs: for each {run, path, model, tasks, chats, trials}.
         - pairs: for each two runs {run, other, matched, alone, other_alone, success, flips,
           passes, win_rate}: how much has a partner, which tasks were won and lost
-          (`seal.experiments.comparison.verdicts.flips_of`), pass^k and pass@k (`passes_of`), and the
-          win rate (`seal.experiments.preferring.win_rate`), None where it was not asked for.
+          (`seal.experiments.comparison.verdicts.flips_of`), pass^k and pass@k (`passes_of`), and
+          the win rate (`seal.experiments.preferring.win_rate`), None where it was not asked for.
         - comparisons: for each two runs and metric the paired difference, what was detectable and
-          what would find it (`seal.experiments.comparison.pairs.compare`), and the tasks in which the
-          run is `higher` and `lower`.
+          what would find it (`seal.experiments.comparison.pairs.compare`), and the tasks in which
+          the run is `higher` and `lower`.
         - notes on what a reader should know before the figures.
 
     Raises:

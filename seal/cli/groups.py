@@ -28,7 +28,7 @@ from typer.models import OptionInfo
 _Command = TypeVar("_Command", bound=Callable[..., int])
 _ALL = "seal.help_all"
 """Key of a context in which every option is shown."""
-_OWN_WORD = inspect.Parameter.KEYWORD_ONLY
+_BY_NAME = inspect.Parameter.KEYWORD_ONLY
 
 
 def grouped(app: typer.Typer, common: Sequence[str] = ()) -> Callable[[_Command], _Command]:
@@ -48,7 +48,7 @@ def grouped(app: typer.Typer, common: Sequence[str] = ()) -> Callable[[_Command]
             if one.name in parts:
                 parameters += _options(hints[one.name])
             else:
-                parameters.append(one.replace(kind=_OWN_WORD, annotation=hints[one.name]))
+                parameters.append(one.replace(kind=_BY_NAME, annotation=hints[one.name]))
         if common:
             parameters.append(_HELP_ALL)
 
@@ -124,7 +124,7 @@ def _options(kind: Any) -> Iterator[inspect.Parameter]:
         value, option = get_args(hint)
         titled: Any = Annotated
         annotation = titled[value, _titled(option, title)]
-        yield inspect.Parameter(field.name, _OWN_WORD, default=default, annotation=annotation)
+        yield inspect.Parameter(field.name, _BY_NAME, default=default, annotation=annotation)
 
 
 def _titled(option: Any, title: str) -> Any:
@@ -173,7 +173,7 @@ def _show_all(context: typer.Context, asked: bool) -> None:
 
 _HELP_ALL = inspect.Parameter(
     "help_all",
-    _OWN_WORD,
+    _BY_NAME,
     default=False,
     annotation=Annotated[
         bool,

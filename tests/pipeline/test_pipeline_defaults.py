@@ -64,7 +64,7 @@ def test_a_call_from_python_is_told_in_the_run(tmp_path: Path) -> None:
 
 def test_a_plan_says_who_gave_what(tmp_path: Path) -> None:
     planned = seal.plan_run("sample", limit=1, baselines=False, prices=None)
-    assert planned["origins"]["limit"] == {"value": 1, "origin": "call"}
+    assert planned.content["origins"]["limit"] == {"value": 1, "origin": "call"}
 
 
 def test_the_password_of_an_address_is_in_no_plan() -> None:
@@ -75,7 +75,7 @@ def test_the_password_of_an_address_is_in_no_plan() -> None:
         model="openai/none",
         base_url="http://me:hunter2@127.0.0.1:9/v1",
     )
-    assert "hunter2" not in json.dumps(planned)
+    assert "hunter2" not in json.dumps(planned.content)
 
 
 def test_a_run_of_before_tells_what_its_pool_gave(tmp_path: Path) -> None:

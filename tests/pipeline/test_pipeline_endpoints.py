@@ -15,6 +15,7 @@ import seal
 from seal.cli import main
 from seal.core.errors import SealError
 from seal.runs.rescore import rescore
+from seal.runs.run_folder import RunFolder
 from seal.runs.settings import RunSettings
 from seal.runs.spending.plan import plan
 from seal.runs.spending.prices import Prices
@@ -172,7 +173,7 @@ def test_two_judges_of_one_name_are_told_apart(three: Three, tmp_path: Path) -> 
     play(write_pool(tmp_path / "pool", many(1)), tmp_path / "run")
     judges = [f"openai/j,base_url={server.url}" for server in (three.model, three.judge)]
     rescore(tmp_path / "run", judge_model=judges)
-    (score,) = [s for s in seal.RunFolder(tmp_path / "run").scores() if s.metric == "pass_rate"]
+    (score,) = [s for s in RunFolder(tmp_path / "run").scores() if s.metric == "pass_rate"]
     assert [vote["judge"] for vote in score.details["votes"]] == judges
 
 

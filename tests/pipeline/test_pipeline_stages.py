@@ -171,7 +171,7 @@ def test_a_verifier_that_sends_back_a_right_step_has_caused_an_error(
 def test_tools_and_apps_are_conditions_too() -> None:
     settings = RunSettings(world_options={"decisions": "own"})
     tools = conditions_of(ablation_named("tools"), RunSettings())
-    assert [c.settings.tools for c in tools] == ["created", "recorded"]
+    assert [c.settings.mobile_tools for c in tools] == ["created", "recorded"]
     decisions = [c.settings.world_options["decisions"] for c in tools]
     assert decisions == ["own", "own"], "only calls that are run tell tools apart"
     apps = conditions_of(ablation_named("apps"), settings)

@@ -4,7 +4,8 @@ The files are those of `scenarios_core.jsonl.gz`: 129 base scenarios, each with 
 The texts of the simulated user (goal, knowledge boundary, demonstrations) are not among them, so a
 persona's goal is the first message alone. Where the folder has recorded conversations too, those
 that play a scenario's gold are the reference of its base's tasks. The tools are the phone's own
-(`seal.benchmarks.toolsandbox.phone`), so descriptions are ours; names, arguments and types are upstream's.
+(`seal.benchmarks.toolsandbox.phone`), so descriptions are ours; names, arguments and types are
+upstream's.
 
 Source: ToolSandbox (Lu et al., 2024), arXiv:2408.04682, and apple/ToolSandbox.
 """

@@ -1,8 +1,8 @@
 """A request to an API, found by words: the app, the API, a value for each of its arguments.
 
 Which API: the one that shares most words with what the user said last and names its wish; what was
-said before decides where the last words name none. Arguments: `seal.benchmarks.dialogtool.players.slots`;
-required ones that nobody has told are `?`.
+said before decides where the last words name none. Arguments:
+`seal.benchmarks.dialogtool.players.slots`; required ones that nobody has told are `?`.
 """
 
 from __future__ import annotations

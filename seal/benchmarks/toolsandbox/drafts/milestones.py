@@ -1,10 +1,11 @@
 """Milestones drafted from a sequence that was done: a beginning for whoever writes them.
 
-- A call that changed tables becomes a milestone at what changed (`seal.benchmarks.toolsandbox.drafts.changes`).
-- A call whose result a later call or message used (`seal.benchmarks.toolsandbox.drafts.flows`) becomes a milestone at
-  that call with its arguments: those that follow from an earlier result are taken from there where
-  an extractor knows how, and ids that were made in the chat are left out. Where nothing changed
-  before a message, the last call before it is taken for used.
+- A call that changed tables becomes a milestone at what changed
+(`seal.benchmarks.toolsandbox.drafts.changes`).
+- A call whose result a later call or message used (`seal.benchmarks.toolsandbox.drafts.flows`)
+  becomes a milestone at that call with its arguments: those that follow from an earlier result are
+  taken from there where an extractor knows how, and ids that were made in the chat are left out.
+  Where nothing changed before a message, the last call before it is taken for used.
 - An event, such as a timer that rings, becomes a milestone.
 - The last message to the user becomes a milestone at the values of results that it tells, else at
   its words.

@@ -1,7 +1,8 @@
 """The small benchmark of a stateful world that ships: scenarios on a phone, of our own making.
 
-`authored/` holds the worlds and scenarios as they were written (`seal.benchmarks.toolsandbox.scenarios`), one
-file a category; beside it lies the pool that they compile to:
+`authored/` holds the worlds and scenarios as they were written
+(`seal.benchmarks.toolsandbox.scenarios`), one file a category; beside it lies the pool that they
+compile to:
 
     seal import scenarios authored --out POOL -T benchmark=toolsandbox-sample
 

@@ -1,4 +1,6 @@
-"""Milestones in the short notation of a file (`seal.benchmarks.toolsandbox.scenarios`), as a plan."""
+"""Milestones in the short notation of a file (`seal.benchmarks.toolsandbox.scenarios`), as a
+plan.
+"""
 
 from __future__ import annotations
 

@@ -5,7 +5,8 @@ constraint     of a constraint: three or four values, all stated, whose calls br
                paraphrase: every value, number and name of the seed is stated, and none is new; of
                an irrelevant one: no offered tool serves what it asks
 
-Near-duplicates and diversity are a matter of the whole set (`seal.benchmarks.toolscan.query_generation.selection`).
+Near-duplicates and diversity are a matter of the whole set
+(`seal.benchmarks.toolscan.query_generation.selection`).
 """
 
 from __future__ import annotations

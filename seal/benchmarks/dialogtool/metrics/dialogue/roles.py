@@ -1,9 +1,9 @@
 """Does a reply sound like the character it is said by? 0 to 10.
 
-A role is a map as `seal.benchmarks.dialogtool.roles.roles` documents it. By rule its `features` are checked,
-each met or not; the score is ten times the share that is met. A model is asked with a rubric of
-our own, for behaviour, dialogue and decisions, and answers with a number alone: whatever else it
-says is no score. Source of task and scale: DialogTool, section 4.
+A role is a map as `seal.benchmarks.dialogtool.roles.roles` documents it. By rule its `features`
+are checked, each met or not; the score is ten times the share that is met. A model is asked with a
+rubric of our own, for behaviour, dialogue and decisions, and answers with a number alone: whatever
+else it says is no score. Source of task and scale: DialogTool, section 4.
 """
 
 from __future__ import annotations
