@@ -31,7 +31,8 @@ class BaseWorld:
 
     kind: str
     """Name of the world (`seal.environments`), or its dotted path where the user allows that
-    module.""" tables: Tables
+    module."""
+    tables: Tables
     clock: dict[str, JSON] = field(default_factory=dict)
     """As `metadata.clock` of a task."""
     demonstration: list[dict[str, str]] = field(default_factory=list)

@@ -1,6 +1,4 @@
-"""Milestones in the short notation of a file (`seal.benchmarks.toolsandbox.scenarios`), as a
-plan.
-"""
+"""Milestones in the short notation of a scenario file, as a plan."""
 
 from __future__ import annotations
 
