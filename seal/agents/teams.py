@@ -25,7 +25,6 @@ REGISTRY = Registry(
         "full": "seal.agents.teams:FULL",
         "direct": "seal.agents.teams:DIRECT",
         "single": "seal.agents.teams:SINGLE",
-        "tool_life": "seal.benchmarks.dialogtool.roles.team:TOOL_LIFE",
     },
 )
 

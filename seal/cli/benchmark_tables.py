@@ -13,7 +13,7 @@ from seal.experiments.counting import Figures, Measured, is_here
 from seal.pools.catalogue import STAGES, Entry, PaperCounts, stages
 from seal.pools.counting import PoolCounts
 from seal.pools.fetching import pinned_files
-from seal.pools.lookup import SHIPPED
+from seal.pools.lookup import is_shipped
 from seal.pools.pool import StoredPool
 from seal.report.printable import printable
 
@@ -75,7 +75,7 @@ def overview(entries: Sequence[Entry]) -> Table:
 
 def _takes_any_folder(entry: Entry) -> bool:
     """Tell whether an entry stands for a layout, of which anybody may have folders."""
-    return entry.folder is None and entry.importer is not None and entry.name not in SHIPPED
+    return entry.folder is None and entry.importer is not None and not is_shipped(entry.name)
 
 
 def _files(entry: Entry) -> str:

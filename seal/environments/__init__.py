@@ -2,17 +2,7 @@
 
 from seal.core.registry import Registry
 
-REGISTRY = Registry(
-    "world",
-    "seal.environments",
-    {
-        "phone": "seal.benchmarks.toolsandbox.phone.world:phone",
-        "phone_with_timers": "seal.benchmarks.toolsandbox.phone.timers:phone_with_timers",
-        "mobile": "seal.benchmarks.dialogtool.mobile.world:mobile",
-        "replay": "seal.environments.replay:replay",
-        "lookups": "seal.benchmarks.toolscan.sample.world:lookups",
-    },
-)
+REGISTRY = Registry("world", "seal.environments", {"replay": "seal.environments.replay:replay"})
 """Worlds by name, each a factory that takes a `WorldSetup` and gives an `EnvironmentFactory`."""
 
 __all__ = ["REGISTRY"]

@@ -9,10 +9,7 @@ REGISTRY = Registry(
     {
         "abstention": "seal.evaluation.abstention:Abstention",
         "calls": "seal.evaluation.calls:Calls",
-        "creation": "seal.benchmarks.dialogtool.metrics.creation:Creation",
-        "dialogue": "seal.benchmarks.dialogtool.metrics.dialogue.metrics:Dialogue",
         "error_patterns": "seal.evaluation.error_patterns:ErrorPatterns",
-        "goal_state": "seal.benchmarks.dialogtool.metrics.goal_state:GoalState",
         "independent_minima": "seal.evaluation.error_patterns:IndependentMinima",
         "milestones": "seal.evaluation.milestones.metrics:Milestones",
         "missions": "seal.evaluation.mission_metrics:Missions",

@@ -11,7 +11,7 @@ from seal.core.registry import load_dotted
 from seal.core.types import JSON
 from seal.pools.catalogue import Entry, by_any_name
 from seal.pools.counting import PoolCounts, count_stored
-from seal.pools.lookup import SHIPPED, open_pool, source_folder
+from seal.pools.lookup import is_shipped, open_pool, source_folder
 from seal.pools.pool import StoredPool, load_pool
 from seal.runs.run_folder import RunFolder
 
@@ -92,7 +92,7 @@ def named_pool(name: str) -> StoredPool | None:
 
 def is_here(entry: Entry) -> bool:
     """Tell whether a benchmark ships or its files lie under SEAL_DATA."""
-    return entry.name in SHIPPED or source_folder(entry.name) is not None
+    return is_shipped(entry.name) or source_folder(entry.name) is not None
 
 
 def measure(entry: Entry) -> Measured:
@@ -102,7 +102,7 @@ def measure(entry: Entry) -> Measured:
     """
     if not is_here(entry):
         return Measured(None, "no files under SEAL_DATA")
-    if entry.importer is None and entry.name not in SHIPPED:
+    if entry.importer is None and not is_shipped(entry.name):
         return Measured(None, entry.status)
     try:
         return Measured(count_stored(open_pool(entry.name)))

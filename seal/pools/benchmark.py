@@ -39,8 +39,9 @@ class _Parts:
     """As `seal.ask` makes them, or records; none: those of `folder`."""
     folder: Path | None = None
     """Pool folder that holds tools and tasks, such as one that `seal import` wrote."""
-    importer: Importer | None = None
-    """Reads upstream files (`seal.pools.importer`); None: they cannot be imported."""
+    importer: Importer | str | None = None
+    """Reads upstream files (`seal.pools.importer`), or where that stands, as `module:function`;
+    None: they cannot be imported."""
     environment: Any = None
     """Where calls run: a `Worlds`, or a function of a `WorldSetup` that gives an object with open,
     identity and keys_of (`seal.environments.world`). None: functions, and the run's simulator."""

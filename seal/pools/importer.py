@@ -26,36 +26,13 @@ import orjson
 
 from seal.core.errors import DataError, UnknownNameError, UsageError
 from seal.core.records import encode
-from seal.core.registry import Registry
+from seal.core.registry import Registry, load_dotted
 from seal.core.types import JSON, Task, Tool, Trajectory
 
-REGISTRY = Registry(
-    "benchmark",
-    "seal.benchmarks",
-    {
-        "anytool": "seal.benchmarks.toolbench.anytool:import_anytool",
-        "apibench": "seal.benchmarks.apibench.importer:import_apibench",
-        "apigen": "seal.benchmarks.apigen.importer:import_apigen",
-        "beir": "seal.benchmarks.beir.importer:import_beir",
-        "bfcl": "seal.benchmarks.bfcl.importer:import_bfcl",
-        "dialogtool": "seal.benchmarks.dialogtool.importer:import_dialogtool",
-        "dialogtool-sample": "seal.benchmarks.dialogtool.sample.importer:import_sample",
-        "metatool": "seal.benchmarks.metatool.importer:import_metatool",
-        "mmtb": "seal.benchmarks.mmtb.importer:import_mmtb",
-        "multiwoz": "seal.benchmarks.dialogtool.multiwoz:import_multiwoz",
-        "scenarios": "seal.benchmarks.toolsandbox.scenarios.importer:import_scenarios",
-        "toolbench": "seal.benchmarks.toolbench.importer:import_toolbench",
-        "toolsandbox": "seal.benchmarks.toolsandbox.importer:import_toolsandbox",
-        "toolscan": "seal.benchmarks.toolscan.importer:import_toolscan",
-        "toolscan-sample": "seal.benchmarks.toolscan.sample.importer:import_sample",
-    },
-)
+REGISTRY = Registry("benchmark", "seal.benchmarks", {})
+"""Benchmarks by name, each a `seal.Benchmark` or an importer alone."""
 
-RECORDINGS = Registry(
-    "benchmark with recorded trajectories",
-    "seal.trajectories",
-    {"toolsandbox": "seal.benchmarks.toolsandbox.trajectories:import_trajectories"},
-)
+RECORDINGS = Registry("benchmark with recorded trajectories", "seal.trajectories", {})
 """Importers of which every task comes with the trajectory that played it, in equal order."""
 
 TOOLS = "tools.jsonl"
@@ -191,22 +168,24 @@ def import_benchmark(name: str, source: Path, out: Path, **options: Any) -> Impo
         DataError: A file is missing or malformed, or the source holds no usable record; nothing is
             left behind.
     """
-    importer = _importer_of(name)
+    importer = importer_of(name)
+    if importer is None:
+        raise UsageError(f"the benchmark {name!r} is complete as it is: nothing of it is imported")
     check_options(importer, options, f"option -T of {name}")
     return write_pool(name.rpartition(":")[2], importer, source, out, **options)
 
 
-def _importer_of(name: str) -> Importer:
+def importer_of(name: str) -> Importer | None:
     """Return the importer of a name or dotted path: a function, or that of a benchmark.
+
+    None: the benchmark is complete as it is.
 
     Raises:
         UnknownNameError: No such name.
-        UsageError: The benchmark has none.
     """
     found = REGISTRY.resolve(name)
-    importer: Importer | None = getattr(found, "importer", found)
-    if importer is None:
-        raise UsageError(f"the benchmark {name!r} is complete as it is: nothing of it is imported")
+    given: Any = getattr(found, "importer", found)
+    importer: Importer | None = load_dotted(given) if isinstance(given, str) else given
     return importer
 
 

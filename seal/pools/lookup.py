@@ -4,17 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from seal import benchmarks
-from seal import environments as worlds
-from seal.benchmarks import sample
-from seal.benchmarks.dialogtool import sample as dialogtool_sample
-from seal.benchmarks.mmtb import sample as mmtb_sample
-from seal.benchmarks.toolsandbox import sample as toolsandbox_sample
-from seal.benchmarks.toolscan import sample as toolscan_sample
 from seal.core.canonical import digest
 from seal.core.errors import UnknownNameError, UsageError
 from seal.core.places import cache_folder
@@ -24,15 +16,6 @@ from seal.pools.catalogue import by_any_name
 from seal.pools.importer import TOOLS
 from seal.pools.known import known_benchmark
 from seal.pools.pool import StoredPool, load_pool
-
-SHIPPED: dict[str, Callable[[], Path]] = {
-    "sample": sample.folder,
-    toolsandbox_sample.NAME: toolsandbox_sample.folder,
-    toolscan_sample.NAME: toolscan_sample.folder,
-    mmtb_sample.NAME: mmtb_sample.folder,
-    dialogtool_sample.NAME: dialogtool_sample.folder,
-}
-"""Name to the folder of a benchmark that ships."""
 
 
 def open_pool(what: str | Path | Benchmark) -> StoredPool:
@@ -54,8 +37,6 @@ def open_pool(what: str | Path | Benchmark) -> StoredPool:
     if Path(what).is_dir() and not (name in names and not (Path(what) / TOOLS).is_file()):
         pool = load_pool(Path(what))
         return StoredPool(pool.folder, benchmark=known_benchmark(pool.name))
-    if name in SHIPPED:
-        return load_pool(SHIPPED[name]())
     if name not in names:
         raise UnknownNameError("pool or folder", name, names)
     known = known_benchmark(name)
@@ -69,13 +50,20 @@ def open_pool(what: str | Path | Benchmark) -> StoredPool:
             f"no files of {name!r}: set SEAL_DATA to the folder that holds {folder}/, or import "
             f"them: seal import {importer} SOURCE --out POOL, then seal run POOL"
         )
-    return load_pool(_imported(name, importer, source, options))
+    pool = load_pool(_imported(name, importer, source, options))
+    return StoredPool(pool.folder, benchmark=known)
 
 
 def pool_names() -> list[str]:
     """Return the names that `open_pool` knows, whether or not their files are here."""
     imported = [name for name, entry in by_any_name().items() if entry.importer]
-    return sorted({*SHIPPED, *imported, *REGISTRY.names()})
+    return sorted({*imported, *REGISTRY.names()})
+
+
+def is_shipped(name: str) -> bool:
+    """Tell whether a benchmark's tools and tasks come with the distribution that offers it."""
+    known = known_benchmark(name)
+    return known is not None and known.is_complete
 
 
 def source_folder(name: str) -> Path | None:
@@ -112,6 +100,7 @@ def _code_of_importers() -> str:
 
     The tools of worlds are made from their functions, so these count too.
     """
-    packages = (benchmarks, worlds)
-    modules = sorted(m for p in packages for m in Path(str(p.__file__)).parent.rglob("*.py"))
+    here = Path(__file__).parents[1]
+    folders = (here / "benchmarks", here / "environments", here / "pools")
+    modules = sorted(module for folder in folders for module in folder.rglob("*.py"))
     return digest([hashlib.sha256(module.read_bytes()).hexdigest() for module in modules])

@@ -1,1 +1,8 @@
 """Multi-Mission Tool Bench (MMTB): its tool lists, and its test records as tasks of missions."""
+
+from pathlib import Path
+
+from seal.pools import Benchmark
+
+MMTB = Benchmark("mmtb", importer="seal.benchmarks.mmtb.importer:import_mmtb")
+SAMPLE = Benchmark("mmtb-sample", folder=Path(__file__).parent / "sample")

@@ -17,10 +17,14 @@ from __future__ import annotations
 from importlib.resources import files
 from pathlib import Path
 
+from seal.pools import Benchmark
+
 
 def folder() -> Path:
     """Return the pool folder, as `seal.benchmarks.load_pool` reads it."""
     return Path(str(files(__name__)))
 
 
-__all__ = ["folder"]
+SAMPLE = Benchmark("sample", folder=folder())
+
+__all__ = ["SAMPLE", "folder"]

@@ -125,9 +125,12 @@ def _show_all(
 ) -> None:
     from seal.cli import benchmark_tables as tables
     from seal.pools import REGISTRY
-    from seal.pools.lookup import SHIPPED
+    from seal.pools.importer import importer_of
+    from seal.pools.lookup import is_shipped
 
-    shipped, importers = sorted(SHIPPED), REGISTRY.names()
+    names = REGISTRY.names()
+    shipped = [name for name in names if is_shipped(name)]
+    importers = [name for name in names if importer_of(name) is not None]
     described = [tables.plain(entry, measured.get(entry.name)) for entry in entries]
     result.result({"shipped": shipped, "importers": importers, "benchmarks": described})
     result.show(
