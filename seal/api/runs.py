@@ -179,8 +179,8 @@ def ablate(
             (those of `retrievers`), irrelevance (tasks that no tool serves, and the answerable ones
             that they were made of), similarity (one run: its error rates by environment against
             the likeness of the environments' tool names), injection (gold in the place of a stage:
-            plain, tools, calls, results, all), roles (none, each alone, all), tools (created,
-            recorded) or apps (hierarchical, flat).
+            plain, tools, calls, results, all), roles (none, each alone, all), or another that the
+            benchmark offers: of dialogtool tools (created, recorded) and apps (hierarchical, flat).
         bench: A benchmark, the name of one, or a pool folder.
         retrievers: Those to compare, at least two; none: tfidf, bm25, oracle.
         ablated_roles: Those of the ablation `roles`; none: planner, verifier, checker.
@@ -218,14 +218,15 @@ def ablate(
     from seal.api.objects.ablation import Ablation
     from seal.experiments.ablation.ablate import ablate as play
     from seal.experiments.ablation.conditions import ablation_named
+    from seal.pools.lookup import open_pool
     from seal.report.experiment import write_ablation
 
-    ablation = ablation_named(what)
+    asked = settings_of(bench, options, baselines=False)
+    ablation = ablation_named(what, open_pool(asked.pool).benchmark)
     varied = "" if ablation.option else ablation.field
     if varied and varied in options:
         repair = ": name several by `retrievers`" if varied == "retriever" else ": leave it out"
         raise UsageError(f"{varied} is what the ablation {what} varies{repair}")
-    asked = settings_of(bench, options, baselines=False)
     place = None if out is None else Path(out)
     played = play(what, asked, retrievers, place, resume, progress, ablated_roles)
     played.content["notes"] += write_ablation(played.content, played.folder)

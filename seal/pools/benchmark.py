@@ -9,11 +9,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from seal.core.errors import UsageError, shortened
 from seal.core.part_names import name_of
 from seal.core.records import to_plain
+from seal.core.registry import load_dotted
 from seal.core.types import Task, Tool
 from seal.environments.world import Worlds
 from seal.pools.gold_calls import GoldCheck
@@ -25,6 +26,9 @@ from seal.pools.published import PublishedTable
 
 PLAY = ("team", "history", "format")
 """What a benchmark may say about how it is played."""
+Code: TypeAlias = Callable[..., Any] | str | None
+"""A function, or where it stands, as `module:function`, so that it is imported where it is used
+alone; None: there is none."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -55,9 +59,40 @@ class _Parts:
     play: Mapping[str, Any] = field(default_factory=dict)
     """`team`, `history` and `format` where the user says nothing."""
     sections: Sequence[Any] = ()
-    """Sections of the report (`seal.report.sections`), shown after the usual ones."""
+    """Sections of the report (`seal.report.sections`), or where each stands, as
+    `module:attribute`; they are shown after the usual ones."""
     published: Sequence[PublishedTable] = ()
     """Tables of its paper; the report shows them beside the run."""
+    measures: Code = None
+    """(`seal.evaluation.scoring.Scoring`) to metrics that need the rules, judge or sandbox of a
+    run; they are scored after the usual ones."""
+    is_request: Code = None
+    """(goal) to whether it asks for something to be done. In a task without such a goal, metrics
+    of requests (retrieval, missions, pass rate, milestones) do not apply. None: every goal does."""
+    decided_by: Code = None
+    """(goal) to groups of metrics: the first group in which one has a value decides whether the
+    goal is solved. None: the kind of gold does (`seal.evaluation.attribution`)."""
+    cause_of: Code = None
+    """(`Evidence`) to the `Cause` for which a goal failed, or None: the calls say it."""
+    runs_code: Code = None
+    """(task) to whether code that a model wrote for it is run, in the sandbox of the run."""
+    creator: Code = None
+    """(tasks, ask) to a function of a tool that gives the text in which a model wrote it, for
+    `--tools created`. `tasks()` reads every task; `ask(role, task, messages)` asks the model."""
+    players: Mapping[str, Code] = field(default_factory=dict)
+    """Offline model (lexical, oracle, random) to a function of (request, task) that answers for it
+    in roles of the benchmark's own teams; None from it: the model answers."""
+    settings: Code = None
+    """(settings, play) to settings of a run of which the benchmark fills gaps; `play` maps what
+    the pool says where the user says nothing."""
+    view: Code = None
+    """(settings, pool) to what chooses and changes the tasks that are played, a function of a
+    function that reads them, or None: all are played as they are."""
+    ablations: Sequence[Any] = ()
+    """Further ablations (`seal.experiments.ablation.conditions.Variation`), or where each stands,
+    as `module:attribute`."""
+    tables: Code = None
+    """(run folder) to further tables of a run for the terminal."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -239,6 +274,15 @@ class Benchmark(_Parts):
                     raise UsageError(
                         f"task {task.id!r}: its gold call cannot be made: {refused.error.message}"
                     )
+
+
+def code_of(benchmark: Benchmark | None, part: str) -> Any:
+    """Return a function that a benchmark declares, imported where it is named by a text.
+
+    None where it has none, or there is no benchmark.
+    """
+    found = None if benchmark is None else getattr(benchmark, part)
+    return load_dotted(found) if isinstance(found, str) else found
 
 
 def _is_name(name: str) -> bool:
