@@ -46,6 +46,7 @@ def pool(tmp_path: Path) -> Path:
     folder.mkdir()
     write_records(folder / "tools.jsonl", [TOOL])
     write_records(folder / "tasks.jsonl", [hello, created])
+    (folder / "import.json").write_text('{"benchmark": "dialogtool"}')
     return folder
 
 

@@ -69,7 +69,8 @@ def dialogues(make_run):
 
         write_records(run.path / "tools.jsonl", [TOOL])
         system = {"model": model, "arranged": {"apps": apps}}
-        run.write_json("run.json", {"measure": {"seed": 0}, "system": system})
+        measure = {"pool": "dialogtool", "seed": 0}
+        run.write_json("run.json", {"measure": measure, "system": system})
         return run
 
     return write
