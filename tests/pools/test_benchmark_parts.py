@@ -1,0 +1,131 @@
+"""What a benchmark declares of its goals, roles and runs is asked where the engine needs it."""
+
+from dataclasses import replace
+
+import pytest
+from shops import shop
+
+import seal
+from seal.agents.teams import DIRECT, Team
+from seal.core.errors import UnknownNameError, UsageError
+from seal.core.protocols import Completion
+from seal.core.types import Score
+from seal.evaluation.attribution.stages import Cause
+from seal.experiments.ablation.conditions import Variation, ablation_named
+from seal.pools import REGISTRY
+from seal.report.result_tables import breakdowns
+
+
+class Clerk:
+    """The role of the shop's own team."""
+
+    def reply(self, chat):
+        """Say what the role's model says."""
+        return seal.Reply(chat.complete([seal.Message("user", chat.request)]).content, done=True)
+
+
+COUNTER = Team(
+    "counter",
+    {"user_simulator": "user_simulator", "clerk": Clerk},
+    "clerk",
+    {"user_simulator": ("clerk",)},
+)
+
+
+class Named:
+    """Scores by how the run does; its details tell who judges."""
+
+    def __init__(self, scoring):
+        self.scoring = scoring
+
+    def score(self, task, trajectory, tools):
+        """Return one score."""
+        judge = type(self.scoring.judge_of(task, trajectory.trial)).__name__
+        details = {"judge": judge, "sandbox": self.scoring.sandbox}
+        return [Score(task.id, trajectory.trial, 0, "served", 0.0, details=details)]
+
+
+def played(bench, tmp_path, **settings):
+    given = {"baselines": False, "cache_dir": tmp_path / "cache", "out": tmp_path / "run"}
+    return seal.run(bench, **{**given, **settings})
+
+
+def known(name, **parts):
+    """Return a shop that is registered under a name of its own, as an installed one is."""
+    bench = replace(shop(**parts), name=name)
+    REGISTRY.register(name, bench)
+    return bench
+
+
+def test_its_measures_know_how_the_run_scores(tmp_path):
+    run = played(shop(measures=lambda scoring: [Named(scoring)]), tmp_path)
+
+    told = next(score for score in run.folder.scores() if score.metric == "served")
+    assert told.details == {"judge": "RuleJudge", "sandbox": "monty"}
+
+
+def test_metrics_of_requests_do_not_apply_where_no_goal_is_one(tmp_path):
+    run = played(shop(is_request=lambda goal: "Cancel" in goal.text), tmp_path)
+
+    judged = {score.task_id for score in run.folder.scores() if score.metric == "pass_rate"}
+    assert judged == {"shop-002"}
+
+
+def test_its_metrics_decide_and_it_explains_what_failed(tmp_path):
+    bench = known(
+        "deciding-shop",
+        measures=lambda scoring: [Named(scoring)],
+        decided_by=lambda goal: [("nothing",), ("served",)],
+        cause_of=lambda evidence: Cause("not_called", "shop_closed", "the shop was closed"),
+    )
+    found = seal.explain(played(bench, tmp_path, model="oracle")).content
+
+    assert found["decided_by"] == {"served": 2}
+    causes = {name: n for stage in found["stages"] for name, n in stage["causes"].items()}
+    assert causes == {"shop_closed": 2}
+
+
+def test_an_offline_model_plays_its_roles(tmp_path):
+    def answer(request, task):
+        return Completion(f"Clerk of {task.id}") if request.role == "clerk" else None
+
+    bench = shop(play={"team": COUNTER}, players={"lexical": answer})
+    run = played(bench, tmp_path, model="lexical")
+
+    assert [chat.answers for chat in run.folder.trajectories()] == [
+        ("Clerk of shop-001",),
+        ("Clerk of shop-002",),
+    ]
+
+
+def test_it_fills_gaps_of_settings_and_chooses_the_tasks(tmp_path):
+    def settled(settings, play):
+        return settings if settings.team is not None else replace(settings, team=DIRECT)
+
+    def first_only(settings, pool):
+        return lambda read: (task for task in read() if task.id.endswith("1"))
+
+    run = played(shop(settings=settled, view=first_only), tmp_path)
+
+    assert run.folder.manifest()["system"]["team"] == "direct"
+    assert [task.id for task in run.folder.tasks()] == ["shop-001"]
+
+
+def test_it_offers_ablations_and_tables(tmp_path):
+    depth = Variation("depth", "top_k", (), ("pass_rate",))
+    tables = {"tables": lambda run: [f"tables of {run.path.name}"]}
+    bench = known("varied-shop", ablations=[depth], **tables)
+
+    assert ablation_named("depth", bench) is depth
+    with pytest.raises(UnknownNameError, match="no ablation 'depth'"):
+        ablation_named("depth")
+    assert breakdowns(played(bench, tmp_path).folder)[-1] == "tables of run"
+
+
+@pytest.mark.parametrize(
+    ("option", "flag"),
+    [({"on_policy": True}, "--on-policy"), ({"mobile_tools": "created"}, "--tools created")],
+)
+def test_an_option_that_it_does_not_have_is_refused(tmp_path, option, flag):
+    with pytest.raises(UsageError, match=f"{flag}: the benchmark shop does not have it"):
+        played(shop(), tmp_path, **option)
