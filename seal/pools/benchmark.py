@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from seal.core.errors import UsageError, shortened
 from seal.core.part_names import name_of
@@ -22,6 +22,9 @@ from seal.pools.own_tasks import own_tasks
 from seal.pools.own_tools import OwnTool, OwnTools, own_tools
 from seal.pools.pool import StoredPool, load_pool
 from seal.pools.published import PublishedTable
+
+if TYPE_CHECKING:
+    from seal.evaluation.judges.recorded_files import PreferenceFile, VerdictFile
 
 PLAY = ("team", "history", "format")
 """What a benchmark may say about how it is played."""
@@ -54,6 +57,11 @@ class _Parts:
     """Metric of which 1 is a solved task; empty: the one that the kind of gold decides."""
     play: Mapping[str, Any] = field(default_factory=dict)
     """`team`, `history` and `format` where the user says nothing."""
+    verdicts: Callable[[Path], VerdictFile] | str | None = None
+    """Reads a file of verdicts that its authors recorded, or where that stands, as
+    `module:function`; None: none were."""
+    preferences: Callable[[Path], PreferenceFile] | str | None = None
+    """Likewise of preferences between two systems."""
     sections: Sequence[Any] = ()
     """Sections of the report (`seal.report.sections`), shown after the usual ones."""
     published: Sequence[PublishedTable] = ()

@@ -18,8 +18,8 @@ from seal.evaluation.goals import INFRASTRUCTURE, USER
 from seal.evaluation.judges.summary import JudgingSummary
 from seal.evaluation.scoring import default_metrics, score_trajectory
 from seal.evaluation.statistics import Summariser, groups_of
-from seal.experiments.annotation import human_summary
 from seal.runs.limits import turns_of
+from seal.runs.ratings import human_summary
 from seal.runs.run_folder import RunFolder
 from seal.runs.threads import Threads
 
