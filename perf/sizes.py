@@ -97,9 +97,8 @@ def code_lines(path: Path) -> int:
         if token.type not in _NO_CODE:
             held |= set(range(token.start[0], token.end[0] + 1))
     for node in ast.walk(ast.parse(text)):
-        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
-            if isinstance(node.value.value, str):
-                held -= set(range(node.lineno, (node.end_lineno or node.lineno) + 1))
+        if isinstance(node, ast.Expr) and isinstance(getattr(node.value, "value", None), str):
+            held -= set(range(node.lineno, (node.end_lineno or node.lineno) + 1))
     return len(held)
 
 
