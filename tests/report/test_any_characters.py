@@ -364,7 +364,7 @@ def test_what_a_verb_prints_as_json_moves_no_cursor_and_says_the_same(tmp_path, 
     assert main(["explain", str(run.path), "--json"]) == 0
     out = capsys.readouterr().out
     assert not CONTROL.search(out)
-    assert json.loads(out) == json.loads(json.dumps(seal.explain(run.path)))
+    assert json.loads(out) == json.loads(json.dumps(seal.explain(run.path).content))
 
 
 def test_an_error_that_names_a_task_moves_no_cursor(tmp_path, capsys) -> None:
