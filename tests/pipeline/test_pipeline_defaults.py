@@ -8,6 +8,7 @@ import pytest
 from small_pools import write_pool
 
 import seal
+from seal.api.pools import load_pool
 from seal.benchmarks.pool import StoredPool
 from seal.pipeline.defaults import completed
 from seal.pipeline.run import baselines_of
@@ -23,7 +24,7 @@ def asking(tmp_path: Path) -> StoredPool:
     report = folder / "import.json"
     known = json.loads(report.read_bytes()) if report.is_file() else {}
     report.write_bytes(orjson.dumps(known | {"play": {"team": "direct", "format": "json"}}))
-    return seal.load_pool(folder)
+    return load_pool(folder)
 
 
 def test_the_user_goes_before_the_benchmark_and_that_before_the_default(
@@ -64,7 +65,7 @@ def test_a_call_from_python_is_told_in_the_run(tmp_path: Path) -> None:
 
 def test_a_plan_says_who_gave_what(tmp_path: Path) -> None:
     planned = seal.plan_run("sample", limit=1, baselines=False, prices=None)
-    assert planned["origins"]["limit"] == {"value": 1, "origin": "call"}
+    assert planned.content["origins"]["limit"] == {"value": 1, "origin": "call"}
 
 
 def test_the_password_of_an_address_is_in_no_plan() -> None:
@@ -75,7 +76,7 @@ def test_the_password_of_an_address_is_in_no_plan() -> None:
         model="openai/none",
         base_url="http://me:hunter2@127.0.0.1:9/v1",
     )
-    assert "hunter2" not in json.dumps(planned)
+    assert "hunter2" not in json.dumps(planned.content)
 
 
 def test_a_run_of_before_tells_what_its_pool_gave(tmp_path: Path) -> None:
