@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypedDict, Unpack
+from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack, overload
 
 from seal.benchmarks.mmtb.dialogues import MissionType
-from seal.core.errors import UsageError
+from seal.core.errors import UnknownNameError, UsageError
 from seal.core.protocols import CacheMode
 from seal.core.signatures import checked
 from seal.generation.missions.scenes import Relation, Speakers
@@ -19,6 +19,10 @@ if TYPE_CHECKING:
     from seal.generation.missions.generate import Generated
     from seal.generation.queries.generate import GeneratedQueries
     from seal.models import ModelSettings
+
+
+What = Literal["missions", "queries", "tools"]
+"""What can be generated."""
 
 
 class MissionOptions(TypedDict, total=False):
@@ -52,8 +56,101 @@ class QueryOptions(TypedDict, total=False):
     allow_code: Sequence[str]
 
 
+@overload
+def generate(
+    what: Literal["missions"],
+    bench: Bench,
+    out: str | Path,
+    *,
+    review: str | Path | None = ...,
+    cache_dir: str | Path | None = ...,
+    progress: Callable[[int, int], None] | None = ...,
+    **options: Unpack[MissionOptions],
+) -> Generated: ...
+@overload
+def generate(
+    what: Literal["queries"],
+    bench: Bench,
+    out: str | Path,
+    *,
+    model: ModelChoice | None = ...,
+    base_url: str | None = ...,
+    model_options: Mapping[str, Any] | None = ...,
+    review: str | Path | None = ...,
+    progress: Callable[[int, int], None] | None = ...,
+    **options: Unpack[QueryOptions],
+) -> GeneratedQueries: ...
+@overload
+def generate(
+    what: Literal["tools"],
+    bench: str | Path,
+    out: str | Path,
+    *,
+    model: ModelChoice | None = ...,
+    base_url: str | None = ...,
+    model_options: Mapping[str, Any] | None = ...,
+    form: str = ...,
+    seed: int = ...,
+    progress: Callable[[int, int], None] | None = ...,
+) -> dict[str, Any]: ...
 @checked
-def generate_missions(
+def generate(what: What, bench: Bench, out: str | Path, **options: Any) -> Any:
+    """Make a pool of your own: dialogues of missions, harder queries, or tools.
+
+    `missions` makes dialogues of related missions over the tools of a benchmark. `queries` makes
+    harder queries of its tasks: constraints, paraphrases, and requests that no tool serves. `tools`
+    writes a tool for each one-sentence description, and checks it by rule.
+
+    Args:
+        what: missions, queries or tools.
+        bench: A benchmark, the name of one, or a pool folder. For tools: the file of descriptions
+            (`seal.generation.tools.descriptions`).
+        out: Folder to make. A folder that was begun under the same settings is continued.
+        **options: Those of the kind.
+
+            - All kinds take `model`, its `base_url` and `model_options`, and `seed`. A grammar
+              writes where no model is named. `progress` is called with how many items are done, and
+              how many there are.
+            - missions: `review`, `cache_dir`, and the fields of
+              `seal.generation.missions.settings.MissionSettings`. The model may also be an object
+              of `seal.generation.missions.scenes.Speakers`. The file `review` gets the candidates
+              of every mission; its edited choices are taken.
+            - queries: `review`, and the fields of `seal.generation.queries.settings.QuerySettings`.
+              The CSV table `review` gets the queries; its edited words are taken.
+            - tools: `form`. It is seal for a pool, or mmtb for tool lists that
+              `seal.import_benchmark("mmtb", ...)` reads.
+
+    Returns:
+        For missions and queries an object whose `.to_json()` is what `import.json` says. Missions
+        also name the dialogues at which the infrastructure failed. For tools the counts: tools,
+        lists, what was dropped and why, and how rich the parameters are.
+
+    Raises:
+        UnknownNameError: There is no such kind, setting, form, pool or model; the text names the
+            closest.
+        UsageError: A setting cannot be, the pool has no seed, or `out` holds something else.
+        DataError: Nothing could be made, or a file is malformed.
+        InfrastructureError: A model's server or a store failed; what is done is kept.
+
+    Example:
+        >>> import seal
+        >>> made = seal.generate("queries", "toolscan-sample", "harder", limit=2)
+        >>> made.report.tasks
+        8
+        >>> run = seal.run("harder", model="oracle", limit=2, baselines=False)
+    """
+    parts: Mapping[str, Callable[..., Any]] = {
+        "missions": _missions,
+        "queries": _queries,
+        "tools": _tools,
+    }
+    if what not in parts:
+        raise UnknownNameError("kind of generation", what, parts)
+    return parts[what](bench, out, **options)
+
+
+@checked
+def _missions(
     bench: Bench,
     out: str | Path,
     *,
@@ -62,26 +159,7 @@ def generate_missions(
     progress: Callable[[int, int], None] | None = None,
     **options: Unpack[MissionOptions],
 ) -> Generated:
-    """Make dialogues of related missions over a pool's tools, and of them a pool to run.
-
-    Args:
-        bench: A benchmark, the name of one, or a pool folder.
-        out: Folder to make; one begun under the same settings is gone on with.
-        review: File that gets the candidates of every mission, and whose edited choices are taken.
-        cache_dir: Where answers of models and simulators are kept; None: as `seal.run` has it.
-        progress: Told how many dialogues are done, and how many there are.
-        **options: Fields of `seal.generation.missions.settings.MissionSettings`; the model may be
-            a name, a model, or an object of `seal.generation.missions.scenes.Speakers`.
-
-    Returns:
-        What `import.json` says, and the dialogues that the infrastructure failed at.
-
-    Raises:
-        UnknownNameError: No such setting, pool or model; names the closest.
-        UsageError: A setting that cannot be, or `out` holds something else.
-        DataError: Not one dialogue could be made, or a file is malformed.
-        InfrastructureError: Not one could be made yet: a model's server or a store failed.
-    """
+    """Make dialogues of related missions over a pool's tools, and of them a pool to run."""
     from seal.core.store import FILE_NAME, Store
     from seal.generation.missions.generate import generate_missions as make
     from seal.generation.missions.settings import MissionSettings
@@ -100,53 +178,7 @@ def generate_missions(
 
 
 @checked
-def generate_tools(
-    descriptions: str | Path,
-    out: str | Path,
-    *,
-    model: ModelChoice | None = None,
-    base_url: str | None = None,
-    model_options: Mapping[str, Any] | None = None,
-    form: str = "seal",
-    seed: int = 0,
-    progress: Callable[[int, int], None] | None = None,
-) -> dict[str, Any]:
-    """Write a tool for each one-sentence description, checked by rule.
-
-    Args:
-        descriptions: File of them (`seal.generation.tools.descriptions`).
-        out: Folder to make; one begun under the same settings is gone on with.
-        model: Name of a model, or a model, that writes; None: a grammar does.
-        base_url: Address of the model's server; None: the provider's own.
-        model_options: Of the model, as `seal run -M` takes them.
-        form: seal: a pool; mmtb: tool lists, as `seal.import_benchmark("mmtb", ...)` reads them.
-        seed: Another seed gives other tools.
-        progress: Told how many are done, and how many there are.
-
-    Returns:
-        Counts: tools, lists, what was dropped and why, how rich the parameters are.
-
-    Raises:
-        UnknownNameError: No such form.
-        UsageError: A setting that cannot be, or `out` holds something else.
-        DataError: The descriptions are malformed, or none of them became a tool.
-        ModelError: The model's server failed; what is done is kept.
-    """
-    from seal.generation.tools.generate import generate_tools as make
-    from seal.generation.tools.grammar import GrammarWriter
-    from seal.generation.tools.models import ModelWriter
-    from seal.generation.tools.writing import Writer
-    from seal.generation.writing_models import writing_model
-
-    told = _model_settings(model, base_url, model_options)
-    writer: Writer = GrammarWriter(seed)
-    if model is not None:
-        writer = ModelWriter(writing_model(model, told, "tools"), seed)
-    return make(Path(descriptions), Path(out), writer, form=form, seed=seed, progress=progress)
-
-
-@checked
-def generate_queries(
+def _queries(
     bench: Bench,
     out: str | Path,
     *,
@@ -157,28 +189,7 @@ def generate_queries(
     progress: Callable[[int, int], None] | None = None,
     **options: Unpack[QueryOptions],
 ) -> GeneratedQueries:
-    """Make harder queries of a pool's tasks: constraints, paraphrases, requests no tool serves.
-
-    Args:
-        bench: A benchmark, the name of one, or a pool folder.
-        out: Folder to make; one begun under the same settings is gone on with.
-        model: Name of a model, or a model, that writes; None: a grammar does.
-        base_url: Address of the model's server; None: the provider's own.
-        model_options: Of the model, as `seal run -M` takes them.
-        review: Table (CSV) that gets the queries, and whose edited words are taken.
-        progress: Told how many seeds and kinds are done, and how many there are.
-        **options: Fields of `seal.generation.queries.settings.QuerySettings`: kinds, per_seed,
-            limit, seed, name.
-
-    Returns:
-        What `import.json` says, and the counts.
-
-    Raises:
-        UnknownNameError: No such setting, kind, pool or model; names the closest.
-        UsageError: A setting that cannot be, the pool has no seed, or `out` holds something else.
-        DataError: No query was kept, or a file is malformed.
-        ModelError: The model's server failed; what is done is kept.
-    """
+    """Make harder queries of a pool's tasks."""
     from seal.generation.queries.generate import generate_queries as make
     from seal.generation.queries.models import ModelWriter
     from seal.generation.queries.settings import QuerySettings
@@ -198,6 +209,32 @@ def generate_queries(
         review=None if review is None else Path(review),
         progress=progress or (lambda done, total: None),
     )
+
+
+@checked
+def _tools(
+    descriptions: str | Path,
+    out: str | Path,
+    *,
+    model: ModelChoice | None = None,
+    base_url: str | None = None,
+    model_options: Mapping[str, Any] | None = None,
+    form: str = "seal",
+    seed: int = 0,
+    progress: Callable[[int, int], None] | None = None,
+) -> dict[str, Any]:
+    """Write a tool for each one-sentence description, checked by rule."""
+    from seal.generation.tools.generate import generate_tools as make
+    from seal.generation.tools.grammar import GrammarWriter
+    from seal.generation.tools.models import ModelWriter
+    from seal.generation.tools.writing import Writer
+    from seal.generation.writing_models import writing_model
+
+    told = _model_settings(model, base_url, model_options)
+    writer: Writer = GrammarWriter(seed)
+    if model is not None:
+        writer = ModelWriter(writing_model(model, told, "tools"), seed)
+    return make(Path(descriptions), Path(out), writer, form=form, seed=seed, progress=progress)
 
 
 def _model_settings(
