@@ -62,6 +62,9 @@ class _Parts:
     `module:function`; None: none were."""
     preferences: Callable[[Path], PreferenceFile] | str | None = None
     """Likewise of preferences between two systems."""
+    generators: Mapping[str, Callable[..., Any] | str] = field(default_factory=dict)
+    """Kind to what makes a pool of it (`seal.generate`): a function of (bench, out, **options), or
+    where it stands, as `module:function`."""
     sections: Sequence[Any] = ()
     """Sections of the report (`seal.report.sections`), shown after the usual ones."""
     published: Sequence[PublishedTable] = ()

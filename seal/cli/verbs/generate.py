@@ -56,12 +56,13 @@ def tools(
     json: Json = False,
 ) -> int:
     """Write tools from one-sentence descriptions, checked by rule."""
-    from seal.api.generation import generate_tools
+    from seal.api.generation import generate as make
     from seal.cli.progress import progress
 
     options = typed_pairs("-M", model_option)
     with output(json) as result, progress() as advance:
-        report = generate_tools(
+        report = make(
+            "tools",
             descriptions,
             out,
             model=model,
