@@ -9,7 +9,7 @@ from seal.core.registry import Registry, load_dotted
 
 REGISTRIES = {
     "agent": "seal.agents:REGISTRY",
-    "benchmark": "seal.benchmarks:REGISTRY",
+    "benchmark": "seal.pools:REGISTRY",
     "embedder": "seal.retrievers.embedders:EMBEDDERS",
     "metric": "seal.evaluation:REGISTRY",
     "model": "seal.models:REGISTRY",
