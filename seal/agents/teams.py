@@ -70,7 +70,9 @@ class Team:
     """Role in whose name the agent's part of earlier goals is told; None: the lead passes on what
     the execution manager does, as in a chat."""
     variants: Mapping[str, Team] = field(default_factory=dict)
-    """Label `task` of a goal to the team that plays it instead of this one."""
+    """Name to a team that plays some goals instead of this one."""
+    variant_of: Callable[[Goal], str] | None = None
+    """A goal to the name of the variant that plays it; empty, and None: this team does."""
     measured: Mapping[str, JSON] = field(default_factory=dict)
     """Options that decide what is asked of the roles, which see them in `chat.options`."""
     arranged: Mapping[str, JSON] = field(default_factory=dict)
@@ -80,9 +82,9 @@ class Team:
     in the trajectory's provenance. None: nothing."""
 
     def playing(self, goal: Goal) -> Team:
-        """Return the team that plays a goal: this one, or its variant for the label `task`."""
-        label = goal.labels.get("task")
-        return self.variants.get(label, self) if isinstance(label, str) else self
+        """Return the team that plays a goal: this one, or one of its variants."""
+        name = "" if self.variant_of is None else self.variant_of(goal)
+        return self.variants[name] if name else self
 
     def every_role(self) -> set[str]:
         """Return the roles that it has or may have, its variants' too."""

@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any
 
 from seal.core.errors import UnknownNameError
-from seal.core.registry import load_dotted
 from seal.core.signatures import checked
 from seal.pools import REGISTRY
+from seal.pools.benchmark import loaded
 from seal.pools.known import Bench, known_benchmark
 
 
@@ -53,7 +53,4 @@ def generate(what: str, bench: Bench, out: str | Path, **options: Any) -> Any:
         offered |= {} if known is None else known.generators
     if what not in offered:
         raise UnknownNameError("kind of generation", what, offered)
-    make = offered[what]
-    if isinstance(make, str):
-        make = load_dotted(make)
-    return make(bench, out, **options)
+    return loaded(offered[what])(bench, out, **options)

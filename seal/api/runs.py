@@ -218,8 +218,8 @@ def ablate(
             - similarity: one run, whose error rates are set against how alike tool names are
             - injection: gold in the place of a stage: plain, tools, calls, results, all
             - roles: none, each role alone, all
-            - tools: created, recorded
-            - apps: hierarchical, flat
+            - another that the benchmark offers; dialogtool has tools (created, recorded) and apps
+              (hierarchical, flat)
         bench: A benchmark, the name of one, or a pool folder.
         retrievers: The retrievers to compare, at least two. None given: tfidf, bm25, oracle.
         ablated_roles: The roles of the ablation `roles`. None given: planner, verifier, checker.
@@ -265,14 +265,15 @@ def ablate(
     from seal.api.objects.ablation import Ablation
     from seal.experiments.ablation.ablate import ablate as play
     from seal.experiments.ablation.conditions import ablation_named
+    from seal.pools.lookup import open_pool
     from seal.report.experiment import write_ablation
 
-    ablation = ablation_named(what)
+    asked = settings_of(bench, options, baselines=False)
+    ablation = ablation_named(what, open_pool(asked.pool).benchmark)
     varied = "" if ablation.option else ablation.field
     if varied and varied in options:
         repair = ": name several by `retrievers`" if varied == "retriever" else ": leave it out"
         raise UsageError(f"{varied} is what the ablation {what} varies{repair}")
-    asked = settings_of(bench, options, baselines=False)
     place = None if out is None else Path(out)
     played = play(what, asked, retrievers, place, resume, progress, ablated_roles)
     played.content["notes"] += write_ablation(played.content, played.folder)

@@ -2,22 +2,23 @@
 
 `clean`: ours, everywhere. `toolsandbox`: milestones as ToolSandbox measures them. `mmtb`: missions
 as Multi-Mission Tool Bench's code judges them. `lenient`, `exact`: the turns of dialogues as
-DialogTool publishes them, or by the very action, API and arguments. Not named: each task's own
+they are published, or by the very action, API and arguments. Not named: each task's own
 rules of milestones, `clean` for missions and `lenient` for dialogues.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import get_args
+from typing import Literal, get_args
 
-from seal.benchmarks.dialogtool.metrics.dialogue.turns import Match as DialogueMatch
 from seal.core.conditions import Match
 from seal.core.errors import UsageError
 from seal.evaluation.milestones.metrics import check_match
 from seal.evaluation.missions.judging import Match as MissionMatch
 
 MMTB = "mmtb"
+DialogueMatch = Literal["lenient", "exact"]
+"""Lenient: as published. Exact: the very action, API, argument names and values."""
 DIALOGUE: tuple[DialogueMatch, ...] = get_args(DialogueMatch)
 
 
@@ -49,4 +50,4 @@ def rules_named(name: str | None) -> Rules:
         raise UsageError(text) from error
 
 
-__all__ = ["MMTB", "Rules", "rules_named"]
+__all__ = ["MMTB", "DialogueMatch", "Rules", "rules_named"]

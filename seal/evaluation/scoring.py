@@ -2,90 +2,99 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from seal.benchmarks.dialogtool.metrics.dialogue.metrics import Dialogue
-from seal.benchmarks.dialogtool.metrics.dialogue.roles import RoleJudge
-from seal.benchmarks.dialogtool.metrics.dialogue.turns import is_turn
-from seal.benchmarks.dialogtool.metrics.goal_state import GoalState
 from seal.core.errors import CodeRefusedError, DataError, UnknownNameError, shortened
 from seal.core.protocols import Judge, Metric
 from seal.core.registry import Registry
-from seal.core.tool_life import CREATION
 from seal.core.types import Goal, Score, Task, Tool, Trajectory
 from seal.evaluation.calls import Calls
 from seal.evaluation.error_patterns import ErrorPatterns
-from seal.evaluation.judge import LLMJudge, PassRate, RuleJudge
+from seal.evaluation.judge import PassRate, RuleJudge
 from seal.evaluation.milestones.metrics import Milestones
 from seal.evaluation.mission_metrics import Missions
 from seal.evaluation.own_metrics import Guarded, LeftOut, own_metric
 from seal.evaluation.retrieval import Retrieval
-from seal.evaluation.rules import rules_named
+from seal.evaluation.rules import Rules, rules_named
 from seal.evaluation.usage import UsageMetrics
 from seal.evaluation.user_audit import UserAudit
 
+JudgeOf = Callable[[Task, int], Judge]
+"""(task, trial) to the judge of that chat."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scoring:
+    """How a run scores: what the further metrics of a benchmark are made from."""
+
+    judge_of: JudgeOf
+    rules: Rules
+    sandbox: str = "monty"
+    """Where code that a model wrote runs (`seal.sandbox.NAMES`)."""
+
+
+def every_goal(goal: Goal) -> bool:
+    """Return true: a goal asks for something to be done where its benchmark says nothing else."""
+    return True
+
 
 def default_metrics(
-    ks: Sequence[int] = (1, 5, 10), judge: Judge | None = None, match: str | None = None
+    ks: Sequence[int] = (1, 5, 10),
+    judge: Judge | None = None,
+    match: str | None = None,
+    is_request: Callable[[Goal], bool] = every_goal,
 ) -> tuple[Metric, ...]:
     """Return the metrics of every run.
 
-    They are: retrieval, calls, missions, pass rate, milestones, error patterns, usage, user audit,
-    and those of dialogues where a task is one, and the goal state where the virtual mobile played.
-    Of the turns of a recorded dialogue, and of a tool to create, those of requests say nothing.
+    They are: retrieval, calls, missions, pass rate, milestones, error patterns, usage and user
+    audit. Those of requests say nothing of a task in which no goal is a request.
 
     Args:
         ks: Cut-offs of the retrieval metrics.
-        judge: Of the pass rate where milestones do not say, and of roles where it is a model; None:
-            by rule, without a model.
-        match: Rules of milestones, missions and dialogues (`rules`); None: each task's own.
+        judge: Of the pass rate where milestones do not say; None: by rule, without a model.
+        match: Rules of milestones and missions (`rules`); None: each task's own.
+        is_request: Whether a goal asks for something to be done.
 
     Raises:
         UsageError: There are no such rules.
     """
     rules = rules_named(match)
-    of_roles = RoleJudge(judge.model, judge.seed) if isinstance(judge, LLMJudge) else None
+    # The conditions of milestones may be a plug-in's.
+    pass_rate = Guarded(PassRate(judge or RuleJudge(), rules.milestones), "pass_rate")
+    milestones = Guarded(Milestones(rules.milestones), "milestones")
     return (
-        OfRequests(Retrieval(tuple(ks)), unless_ranked=True),
+        OfRequests(Retrieval(tuple(ks)), is_request, unless_ranked=True),
         Calls(),
-        OfRequests(Missions(rules.missions)),
-        # The conditions of milestones may be a plug-in's.
-        OfRequests(Guarded(PassRate(judge or RuleJudge(), rules.milestones), "pass_rate")),
-        OfRequests(Guarded(Milestones(rules.milestones), "milestones")),
+        OfRequests(Missions(rules.missions), is_request),
+        OfRequests(pass_rate, is_request),
+        OfRequests(milestones, is_request),
         ErrorPatterns(),
         UsageMetrics(),
         UserAudit(),
-        Dialogue(rules.dialogue, of_roles),
-        GoalState(),
     )
 
 
 @dataclass(frozen=True, slots=True)
 class OfRequests:
-    """A metric of what was made of a request: it has no scores of turns, nor of tools to create.
-
-    A turn of a recorded dialogue asks for the next act alone, which neither solves nor fails what
-    the user is after.
+    """A metric of what was made of a request: it has no scores of tasks that have none.
 
     Args:
         inner: The metric.
-        unless_ranked: It has scores of them too where tools were retrieved.
+        is_request: Whether a goal asks for something to be done.
+        unless_ranked: It has scores of other tasks too where tools were retrieved.
     """
 
     inner: Metric
+    is_request: Callable[[Goal], bool]
     unless_ranked: bool = False
 
     def score(self, task: Task, trajectory: Trajectory, tools: Mapping[str, Tool]) -> list[Score]:
-        """Return the metric's scores; none of turns and creations."""
-        if any(map(_is_request, task.goals)) or (self.unless_ranked and trajectory.rankings):
+        """Return the metric's scores; none where no goal is a request."""
+        if any(map(self.is_request, task.goals)) or (self.unless_ranked and trajectory.rankings):
             return list(self.inner.score(task, trajectory, tools))
         return []
-
-
-def _is_request(goal: Goal) -> bool:
-    return not is_turn(goal) and goal.labels.get("task") != CREATION
 
 
 def named_metrics(

@@ -13,7 +13,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from seal.benchmarks.dialogtool.players.playing import play_by_words
 from seal.core.canonical import canonical_json
 from seal.core.errors import OptionError
 from seal.core.protocols import Completion, Message, Request
@@ -49,7 +48,7 @@ class Lexical:
 
     def complete(self, request: Request) -> Completion:
         """Return calls, a question, or the values that came back; uses no tokens."""
-        spoken = speak_plainly(request) or play_by_words(request)
+        spoken = speak_plainly(request)
         if spoken is not None:
             return spoken
         scene = current_exchange(request.messages)

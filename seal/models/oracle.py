@@ -12,22 +12,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from seal.benchmarks.dialogtool.players.creating import create_knowingly
-from seal.benchmarks.dialogtool.players.gold import (
-    gold_act,
-    gold_app,
-    gold_lesson,
-    gold_reply,
-    gold_request,
-)
-from seal.benchmarks.dialogtool.players.playing import play_by_words
 from seal.core.canonical import equal
 from seal.core.conditions import Argument, Asked, Called, Replied
 from seal.core.errors import NotRecordedError
 from seal.core.order import levels
 from seal.core.protocols import Completion, Message, Request
 from seal.core.text import clauses, words
-from seal.core.tool_life import LIFE_ROLES
 from seal.core.types import FIND_TOOLS, Goal, Plan, Step, Task, Tool, ToolCall
 from seal.models.made_values import with_made_values
 from seal.models.scene import Scene, find_scene, offered_names
@@ -76,7 +66,6 @@ class OracleChat:
     """
 
     def __init__(self, task: Task, tells: bool = True) -> None:
-        self._task = task
         self._tells = tells
         self._goals = task.goals
         self._in_world = bool(task.world)
@@ -88,8 +77,6 @@ class OracleChat:
             return self._as_user(request)
         if request.role == "verifier":
             return Completion("accepted")
-        if request.role in LIFE_ROLES:
-            return _live(self._task, self._goals[request.goal], request)
         scene = find_scene(request, self._texts)
         goal = self._goals[scene.goal]
         if self._in_world:
@@ -128,23 +115,6 @@ def _is_playable(goal: Goal) -> bool:
         return True
     conditions = [milestone.condition for milestone in goal.plans[0].milestones]
     return any(isinstance(c, (Called, Asked, Replied)) for c in conditions)
-
-
-def _live(task: Task, goal: Goal, request: Request) -> Completion:
-    """Return what gold says where a role of a tool's life is asked about a turn."""
-    match request.role:
-        case "awareness":
-            return gold_act(goal)
-        case "requester":
-            asked = request.messages[0].content
-            return gold_request(goal, request.tools) if request.tools else gold_app(goal, asked)
-        case "responder":
-            return Completion(gold_reply(goal) or DONE)
-        case "teacher":
-            return gold_lesson(goal, request)
-        case "creator":
-            return create_knowingly(request, task.metadata)
-    return play_by_words(request) or Completion(DONE)
 
 
 def _act(goal: Goal, scene: Scene, tools: Sequence[Tool]) -> Completion | None:

@@ -7,7 +7,6 @@ import random
 from collections.abc import Mapping
 from typing import Any
 
-from seal.benchmarks.dialogtool.players.playing import play_by_chance
 from seal.core.canonical import derive_seed
 from seal.core.protocols import Completion, Request
 from seal.core.types import JSON, ToolCall
@@ -35,7 +34,7 @@ class RandomCalls:
 
     def complete(self, request: Request) -> Completion:
         """Return a call or a text; uses no tokens."""
-        spoken = speak_plainly(request) or play_by_chance(request)
+        spoken = speak_plainly(request)
         if spoken is not None:
             return spoken
         scene = current_exchange(request.messages)

@@ -9,11 +9,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, TypeAlias
 
 from seal.core.errors import UsageError, shortened
 from seal.core.part_names import name_of
 from seal.core.records import to_plain
+from seal.core.registry import load_dotted
 from seal.core.types import Task, Tool
 from seal.environments.world import Worlds
 from seal.pools.gold_calls import GoldCheck
@@ -23,11 +24,11 @@ from seal.pools.own_tools import OwnTool, OwnTools, own_tools
 from seal.pools.pool import StoredPool, load_pool
 from seal.pools.published import PublishedTable
 
-if TYPE_CHECKING:
-    from seal.evaluation.judges.recorded_files import PreferenceFile, VerdictFile
-
 PLAY = ("team", "history", "format")
 """What a benchmark may say about how it is played."""
+Code: TypeAlias = Callable[..., Any] | str | None
+"""A function, or where it stands, as `module:function`, so that it is imported where it is used
+alone; None: there is none."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -57,18 +58,48 @@ class _Parts:
     """Metric of which 1 is a solved task; empty: the one that the kind of gold decides."""
     play: Mapping[str, Any] = field(default_factory=dict)
     """`team`, `history` and `format` where the user says nothing."""
-    verdicts: Callable[[Path], VerdictFile] | str | None = None
-    """Reads a file of verdicts that its authors recorded, or where that stands, as
-    `module:function`; None: none were."""
-    preferences: Callable[[Path], PreferenceFile] | str | None = None
-    """Likewise of preferences between two systems."""
-    generators: Mapping[str, Callable[..., Any] | str] = field(default_factory=dict)
-    """Kind to what makes a pool of it (`seal.generate`): a function of (bench, out, **options), or
-    where it stands, as `module:function`."""
+    verdicts: Code = None
+    """(path) to the verdicts that its authors recorded in a file
+    (`seal.evaluation.judges.recorded_files.VerdictFile`)."""
+    preferences: Code = None
+    """Likewise to preferences between two systems (`PreferenceFile`)."""
+    generators: Mapping[str, Code] = field(default_factory=dict)
+    """Kind to a function of (bench, out, **options) that makes a pool of it (`seal.generate`)."""
     sections: Sequence[Any] = ()
-    """Sections of the report (`seal.report.sections`), shown after the usual ones."""
+    """Sections of the report (`seal.report.sections`), or where each stands, as
+    `module:attribute`; they are shown after the usual ones."""
     published: Sequence[PublishedTable] = ()
     """Tables of its paper; the report shows them beside the run."""
+    measures: Code = None
+    """(`seal.evaluation.scoring.Scoring`) to metrics that need the rules, judge or sandbox of a
+    run; they are scored after the usual ones."""
+    is_request: Code = None
+    """(goal) to whether it asks for something to be done. In a task without such a goal, metrics
+    of requests (retrieval, missions, pass rate, milestones) do not apply. None: every goal does."""
+    decided_by: Code = None
+    """(goal) to groups of metrics: the first group in which one has a value decides whether the
+    goal is solved. None: the kind of gold does (`seal.evaluation.attribution`)."""
+    cause_of: Code = None
+    """(`Evidence`) to the `Cause` for which a goal failed, or None: the calls say it."""
+    runs_code: Code = None
+    """(task) to whether code that a model wrote for it is run, in the sandbox of the run."""
+    creator: Code = None
+    """(tasks, ask) to a function of a tool that gives the text in which a model wrote it, for
+    `--tools created`. `tasks()` reads every task; `ask(role, task, messages)` asks the model."""
+    players: Mapping[str, Code] = field(default_factory=dict)
+    """Offline model (lexical, oracle, random) to a function of (request, task) that answers for it
+    in roles of the benchmark's own teams; None from it: the model answers."""
+    settings: Code = None
+    """(settings, play) to settings of a run of which the benchmark fills gaps; `play` maps what
+    the pool says where the user says nothing."""
+    view: Code = None
+    """(settings, pool) to what chooses and changes the tasks that are played, a function of a
+    function that reads them, or None: all are played as they are."""
+    ablations: Sequence[Any] = ()
+    """Further ablations (`seal.experiments.ablation.conditions.Variation`), or where each stands,
+    as `module:attribute`."""
+    tables: Code = None
+    """(run folder) to further tables of a run for the terminal."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -250,6 +281,19 @@ class Benchmark(_Parts):
                     raise UsageError(
                         f"task {task.id!r}: its gold call cannot be made: {refused.error.message}"
                     )
+
+
+def code_of(benchmark: Benchmark | None, part: str) -> Any:
+    """Return a function that a benchmark declares, imported where it is named by a text.
+
+    None where it has none, or there is no benchmark.
+    """
+    return None if benchmark is None else loaded(getattr(benchmark, part))
+
+
+def loaded(code: Code) -> Any:
+    """Return code that a benchmark declares; what a text names is imported."""
+    return load_dotted(code) if isinstance(code, str) else code
 
 
 def _is_name(name: str) -> bool:

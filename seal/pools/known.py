@@ -7,9 +7,8 @@ from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
 from seal.core.errors import SealError, UsageError, shortened
-from seal.core.registry import load_dotted
 from seal.core.types import Task
-from seal.pools.benchmark import Benchmark
+from seal.pools.benchmark import Benchmark, loaded
 from seal.pools.importer import REGISTRY
 from seal.pools.own_tools import OwnTool
 
@@ -70,5 +69,5 @@ def reader_of(what: Literal["verdicts", "preferences"], benchmark: str) -> Calla
     reader = next((one for one in found if one is not None), None)
     if reader is None:
         raise UsageError(f"no installed benchmark reads recorded {what}; leave the file out")
-    read: Callable[[Path], Any] = load_dotted(reader) if isinstance(reader, str) else reader
+    read: Callable[[Path], Any] = loaded(reader)
     return read

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from seal.benchmarks.dialogtool.report.section import dialogue_breakdown
+from seal.pools.benchmark import code_of
 from seal.report.breakdown import breakdown_tables
 from seal.report.error_patterns import environment_patterns
 from seal.report.missions import mission_breakdown
@@ -28,9 +28,11 @@ def result_tables(run: RunFolder) -> list[Table | str]:
 
 
 def breakdowns(run: RunFolder) -> list[Table]:
-    """Return the figures of a run by tag, mission type or dialogue task; empty: it has none.
+    """Return the figures of a run by tag or mission type, and its benchmark's; empty: it has none.
 
     Raises:
         DataError: The run has not been scored.
     """
-    return [*breakdown_tables(run), *mission_breakdown(run), *dialogue_breakdown(run)]
+    of_benchmark = code_of(run.benchmark(), "tables")
+    further = () if of_benchmark is None else of_benchmark(run)
+    return [*breakdown_tables(run), *mission_breakdown(run), *further]

@@ -19,7 +19,6 @@ from markupsafe import Markup
 from seal.core.registry import Registry
 from seal.evaluation.milestones.plans import WHOLLY
 from seal.evaluation.user_audit import HALLUCINATION, INSTRUCTION
-from seal.pools.known import known_benchmark
 from seal.report.anchors import task_link
 from seal.report.breakdown import CATEGORY_GROUPS, breakdown
 from seal.report.charts import Bar, BarGroup, bar_chart
@@ -77,7 +76,6 @@ SECTIONS = Registry(
         "roles": "seal.report.role_section:RoleSection",
         "breakdown": "seal.report.sections:BreakdownSection",
         "missions": "seal.report.sections:MissionSection",
-        "dialogue": "seal.benchmarks.dialogtool.report.section:DialogueSection",
         "explanation": "seal.report.explanation_section:ExplanationSection",
         "error_patterns": "seal.report.error_patterns:PatternSection",
         "users": "seal.report.sections:UserSection",
@@ -88,7 +86,7 @@ SECTIONS = Registry(
 
 OURS = (
     *("summary", "published", "comparison", "roles", "explanation", "breakdown", "missions"),
-    *("dialogue", "error_patterns", "users", "charts", "ceiling"),
+    *("error_patterns", "users", "charts", "ceiling"),
 )
 
 
@@ -99,15 +97,15 @@ def default_sections(runs: Iterable[RunFolder] = ()) -> list[Section]:
     """
     others = [name for name in SECTIONS.names() if name not in OURS]
     found = [SECTIONS.resolve(name) for name in (*OURS, *others)]
-    names = dict.fromkeys(run.declared().get("name", "") for run in runs)
-    known = (known_benchmark(name) for name in names)
-    found += [section for benchmark in known if benchmark for section in benchmark.sections]
+    known = {bench.name: bench for run in runs if (bench := run.benchmark()) is not None}
+    found += [section for benchmark in known.values() for section in benchmark.sections]
     return built_sections(found)
 
 
 def built_sections(sections: Iterable[Any]) -> list[Section]:
-    """Return sections, of classes an object each."""
-    return [section() if isinstance(section, type) else section for section in sections]
+    """Return sections, of names and dotted paths what they stand for, of classes an object each."""
+    found = map(SECTIONS.resolve, sections)
+    return [section() if isinstance(section, type) else section for section in found]
 
 
 class SummarySection:

@@ -26,6 +26,7 @@ from seal.models.presentation import (
     presented,
 )
 from seal.pools.pool import StoredPool
+from seal.runs.role_players import with_roles
 from seal.runs.run_folder import RunFolder
 from seal.runs.run_model import RunModel
 from seal.runs.settings import RunSettings
@@ -45,6 +46,7 @@ class Cast:
         self._settings = settings
         self._store = store
         self._pool = pool
+        self._benchmark = None if pool is None else pool.benchmark
         self.meter = Meter()
         """Counts what every model is asked."""
         self._how = Presentation(settings.play.format, settings.tool_messages)
@@ -192,6 +194,7 @@ class Cast:
         """Return a role's model, or the one that is given, for one chat."""
         asked = self.of(role) if given is None else given
         model = open_model(asked.model, task, trial)
+        model = with_roles(model, asked.spec, self._benchmark, task)
         if role == "judge":
             model = Admitted(model, self.meter)
         if not asked.is_cached:

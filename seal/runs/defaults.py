@@ -7,14 +7,12 @@ from dataclasses import fields, replace
 from typing import Any
 
 from seal.agents.teams import REGISTRY as TEAMS
-from seal.benchmarks.dialogtool.roles.team import NAME
-from seal.core.errors import DataError, OptionError
+from seal.core.errors import DataError
+from seal.pools.benchmark import code_of
 from seal.pools.pool import StoredPool
-from seal.runs.settings import History, Origin, Play, RunSettings
+from seal.runs.settings import Origin, Play, RunSettings
 
 _PLAY = tuple(field.name for field in fields(Play))
-_ON_POLICY = {"team": "direct", "history": "own", "format": "native"}
-"""How dialogues are played with a user that is still to be talked to: as a conversation."""
 
 
 def completed(settings: RunSettings, pool: StoredPool) -> RunSettings:
@@ -24,22 +22,19 @@ def completed(settings: RunSettings, pool: StoredPool) -> RunSettings:
     the defaults of the run, task by task (`seal.runs.limits`).
 
     Raises:
-        OptionError: Gold decisions are asked for where the team must decide.
+        OptionError: An option that the benchmark cannot have under these settings.
         DataError: The pool says how to play it in a way that cannot be.
         CodeRefusedError: The pool names a team that is code, which the settings do not allow.
     """
-    play: dict[str, Any] = {name: getattr(Play(), name) for name in _PLAY}
-    by: dict[str, Origin] = dict.fromkeys(_PLAY, "default")
-    layers: list[tuple[Mapping[str, Any], Origin]] = [(_play_of(pool, settings), "benchmark")]
-    if settings.on_policy:
-        layers.append((_ON_POLICY, settings.origins.get("on_policy", "default")))
-    for values, origin in layers:
-        play |= values
-        by |= dict.fromkeys(values, origin)
+    own = _play_of(pool, settings)
+    of_benchmark = code_of(pool.benchmark, "settings")
+    settings = settings if of_benchmark is None else of_benchmark(settings, own)
+    play: dict[str, Any] = {**{name: getattr(Play(), name) for name in _PLAY}, **own}
+    by: dict[str, Origin] = {name: "benchmark" if name in own else "default" for name in _PLAY}
     gaps = [name for name in _PLAY if getattr(settings, name) is None]
     origins = {**settings.origins, **{name: by[name] for name in gaps}}
     told = {name: origin for name, origin in origins.items() if origin != "default"}
-    return _deciding(replace(settings, **{name: play[name] for name in gaps}, origins=told))
+    return replace(settings, **{name: play[name] for name in gaps}, origins=told)
 
 
 def _play_of(pool: StoredPool, settings: RunSettings) -> Mapping[str, Any]:
@@ -61,25 +56,3 @@ def _play_of(pool: StoredPool, settings: RunSettings) -> Mapping[str, Any]:
         place = f"{pool.folder}/import.json: play.team"
         TEAMS.check_named(given["team"], place, settings.allow_code)
     return {**given, **declared}
-
-
-def _deciding(settings: RunSettings) -> RunSettings:
-    """Return settings under which the team `tool_life` decides for itself, where it must.
-
-    On policy nobody knows what gold would decide, and only calls that are run need created tools.
-
-    Raises:
-        OptionError: Gold decisions are asked for.
-    """
-    flag = "--on-policy" if settings.on_policy else "--tools created"
-    recorded = not settings.on_policy and settings.mobile_tools == "recorded"
-    if recorded or settings.team != NAME:
-        return settings
-    options = dict(settings.world_options)
-    if options.setdefault("decisions", "own") != "own":
-        raise OptionError(
-            f"{flag} with -T decisions={options['decisions']}: it takes the team's own decisions; "
-            "leave one of both out"
-        )
-    history: History | None = "own" if settings.on_policy else settings.history
-    return replace(settings, world_options=options, history=history)

@@ -22,6 +22,7 @@ from seal.core.places import cache_folder
 from seal.core.protocols import Agent, ChatModel, Retriever
 from seal.core.store import Store
 from seal.core.types import JSON, Goal, Query, Ranking, Step, Task, Tool, Trajectory, Verdict
+from seal.pools.benchmark import Benchmark
 from seal.pools.pool import StoredPool
 from seal.retrievers import build_retriever, rank
 from seal.runs.cast import Cast, is_player
@@ -178,6 +179,12 @@ class Engine:
     def tools(self) -> dict[str, Tool]:
         """The pool by id."""
         return self._tools
+
+    @property
+    def benchmark(self) -> Benchmark | None:
+        """What is played, where it is known."""
+        found: Benchmark | None = self._pool.benchmark
+        return found
 
     @property
     def model_names(self) -> list[str]:

@@ -5,22 +5,21 @@ Gold answers come before a simulator's. Tasks with and without a world may stand
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from itertools import chain
 
 from seal.agents.teams import team_options
 from seal.core.canonical import canonical_json
 from seal.core.errors import UsageError
 from seal.core.feedback import FeedbackSwitch
-from seal.core.mobile import WORLD as MOBILE
-from seal.core.protocols import Environment, EnvironmentFactory, Lookup, Simulator
+from seal.core.protocols import Environment, EnvironmentFactory, Lookup, Message, Simulator
 from seal.core.store import Store, digest_of_entries
 from seal.core.types import JSON, Task, Tool, Trajectory
 from seal.environments.world import Worlds, WorldSetup, build_worlds
 from seal.pools.augment import originals, renamed
+from seal.pools.benchmark import code_of
 from seal.pools.pool import StoredPool
 from seal.runs.cast import Cast, find_recording
-from seal.runs.creating import Creating
 from seal.runs.gold_results import GoldResults
 from seal.runs.scrambled import Unscrambled
 from seal.runs.settings import RunSettings
@@ -76,7 +75,7 @@ class EnvironmentSource:
             web=pool.web,
             tools=known,
             mobile=pool.mobile,
-            creator=Creating(pool, cast) if settings.mobile_tools == "created" else None,
+            creator=_creator(settings, pool, cast),
             sandbox=settings.sandbox,
             simulator=lambda: simulator_of(settings, known, pool, store, cast),
             keys_of_call=keys_of_call,
@@ -133,11 +132,23 @@ def _check(settings: RunSettings, recorded: bool, worlds: Set[str]) -> None:
             f"-T {next(iter(settings.world_options))}: no task of this pool is played in a "
             "world; leave the option out"
         )
-    if settings.mobile_tools == "created" and MOBILE not in worlds:
+    if settings.mobile_tools == "created" and not worlds:
         raise UsageError(
-            f"--tools created: no task of this pool is played in the world {MOBILE}, whose "
-            "tools can be created; leave the option out"
+            "--tools created: no task of this pool is played in a world, whose tools can be "
+            "created; leave the option out"
         )
+
+
+def _creator(settings: RunSettings, pool: StoredPool, cast: Cast) -> Callable[[Tool], str] | None:
+    """Return what writes the functions of tools; None: what was recorded answers."""
+    if settings.mobile_tools != "created":
+        return None
+
+    def ask(role: str, task: Task, messages: Sequence[Message]) -> str:
+        return cast.ask(role, task, messages).content
+
+    made: Callable[[Tool], str] = code_of(pool.benchmark, "creator")(pool.every_task, ask)
+    return made
 
 
 def _build(

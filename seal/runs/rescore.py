@@ -165,6 +165,7 @@ def _score(
             _sandbox(folder) or "monty",
             metrics_of=judges.metrics_of,
             roles=lambda: note_judging(folder, judges.meter.take_all()),
+            benchmark=folder.benchmark(),
         )
 
 

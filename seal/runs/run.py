@@ -167,6 +167,7 @@ def _score(
         sandbox=settings.sandbox,
         metrics_of=engine.judges.metrics_of,
         roles=lambda: _judged(folder, engine, budget),
+        benchmark=engine.benchmark,
     )
 
 

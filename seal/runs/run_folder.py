@@ -27,6 +27,8 @@ from seal.core.plain import INDENTED, json_bytes
 from seal.core.records import AtomicFile, read_records
 from seal.core.secrets import without_keys
 from seal.core.types import Ranking, Score, Task, Tool, Trajectory
+from seal.pools.benchmark import Benchmark
+from seal.pools.known import known_benchmark
 
 BASELINES = ("floor", "ceiling")
 _RUN, _SUMMARY = "run.json", "summary.json"
@@ -96,6 +98,17 @@ class RunFolder:
         """
         declared = self.manifest().get("benchmark")
         return declared if isinstance(declared, dict) else {}
+
+    def benchmark(self) -> Benchmark | None:
+        """Return the benchmark that was played; None where it is not installed.
+
+        Raises:
+            DataError: run.json is not there, or damaged.
+            UsageError: The benchmark's code fails to import.
+        """
+        measured = self.manifest().get("measure") or {}
+        name = self.declared().get("name") or measured.get("pool")
+        return known_benchmark(name) if isinstance(name, str) else None
 
     def summary(self) -> dict[str, Any]:
         """Return summary.json: {tasks, errors, skipped, unfinished, stop_reasons, metrics, usage}.

@@ -1,17 +1,17 @@
-"""The sandbox of a run that creates tools, as part of what the run measures."""
+"""The sandbox of a run, as part of what the run measures."""
 
 from __future__ import annotations
 
 from seal.core.errors import UsageError
-from seal.core.tool_life import CREATION
-from seal.core.types import JSON, Task
+from seal.core.types import JSON
+from seal.pools.benchmark import code_of
 from seal.pools.pool import StoredPool
 from seal.runs.settings import RunSettings
 from seal.sandbox import build_sandbox
 
 
 def sandbox_identity(settings: RunSettings, pool: StoredPool) -> dict[str, JSON]:
-    """Return `{"sandbox": ...}` where a task of the run creates a tool, else nothing.
+    """Return `{"sandbox": ...}` where a task of the run runs code, else nothing.
 
     A run whose limit ends before such a task needs no sandbox, and is told why there is none; it
     may go on with a higher limit only where that is still so.
@@ -19,8 +19,11 @@ def sandbox_identity(settings: RunSettings, pool: StoredPool) -> dict[str, JSON]
     Raises:
         UsageError: A task that is played needs the sandbox, and it cannot be used here.
     """
-    positions = (n for n, task in enumerate(pool.tasks(select=settings.select)) if creates(task))
-    first = next(positions, None)
+    runs_code = code_of(pool.benchmark, "runs_code")
+    if runs_code is None:
+        return {}
+    tasks = enumerate(pool.tasks(select=settings.select))
+    first = next((position for position, task in tasks if runs_code(task)), None)
     if first is None:
         return {}
     needed = settings.limit is None or first < settings.limit
@@ -39,8 +42,3 @@ def identity_of(sandbox: str, needed: bool = False) -> dict[str, JSON]:
         if needed:
             raise
         return {"asked": sandbox, "missing": str(error)}
-
-
-def creates(task: Task) -> bool:
-    """Tell whether a goal of a task is to create a tool."""
-    return any(goal.labels.get("task") == CREATION for goal in task.goals)

@@ -3,31 +3,35 @@
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Any
 
-from seal.benchmarks.dialogtool.metrics.creation import Creation
 from seal.core.errors import DataError
-from seal.core.protocols import Judge, Metric
+from seal.core.protocols import Metric
 from seal.core.records import AtomicFile, encode
 from seal.core.types import Score, Task, Trajectory, Usage
 from seal.evaluation.error_patterns.metrics import MAX_TURNS
 from seal.evaluation.goals import INFRASTRUCTURE, USER
 from seal.evaluation.judges.summary import JudgingSummary
-from seal.evaluation.scoring import default_metrics, score_trajectory
+from seal.evaluation.rules import rules_named
+from seal.evaluation.scoring import (
+    JudgeOf,
+    Scoring,
+    default_metrics,
+    every_goal,
+    score_trajectory,
+)
 from seal.evaluation.statistics import Summariser, groups_of
+from seal.pools.benchmark import Benchmark, code_of
 from seal.runs.limits import turns_of
 from seal.runs.ratings import human_summary
 from seal.runs.run_folder import RunFolder
 from seal.runs.threads import Threads
 
-JudgeOf = Callable[[Task, int], Judge]
-"""(task, trial) to the judge of that chat."""
-
 MetricsOf = Callable[[Task, int], Iterable[Metric]]
-"""(task, trial) to further metrics of that chat alone."""
+"""(task, trial) to metrics of that chat alone."""
 
 _AT_ONCE = 64
 """Trajectories that wait for a thread or for those before them, at most."""
@@ -75,6 +79,7 @@ def score_run(
     sandbox: str = "monty",
     metrics_of: MetricsOf = lambda task, trial: (),
     roles: Callable[[], list[dict[str, Any]]] = list,
+    benchmark: Benchmark | None = None,
 ) -> dict[str, Any]:
     """Score every trajectory of a run; writes scores.jsonl and summary.json, returns the summary.
 
@@ -90,6 +95,7 @@ def score_run(
         sandbox: Where functions that a model wrote run (`seal.sandbox.NAMES`).
         metrics_of: Metrics with judges of their own.
         roles: Called when all is scored: what each role's model was asked, for the usage.
+        benchmark: What was played: its measures, and which goals are requests.
 
     Raises:
         DataError: A trajectory of a task that the run does not have, or a damaged file.
@@ -102,13 +108,12 @@ def score_run(
     with folder.trajectories_path.open("rb") as lines:
         total = sum(1 for _ in lines)
     ks = tuple(cutoffs)
-    extra = (Creation(sandbox), *extra)
+    usual = usual_metrics(benchmark, ks, judge_of, match, sandbox)
 
     def measure(pair: tuple[Task, Trajectory]) -> tuple[Trajectory, list[Score]]:
         task, trajectory = pair
-        judge = judge_of(task, trajectory.trial)
-        own = metrics_of(task, trajectory.trial)
-        metrics = (*default_metrics(ks, judge, match), *own, *extra)
+        trial = trajectory.trial
+        metrics = (*usual(task, trial), *metrics_of(task, trial), *extra)
         return trajectory, score_trajectory(task, trajectory, tools, metrics)
 
     with AtomicFile(folder.scores_path) as out:
@@ -126,6 +131,32 @@ def score_run(
     summary["usage"]["roles"] = roles()
     folder.write_json("summary.json", summary)
     return summary
+
+
+def usual_metrics(
+    benchmark: Benchmark | None,
+    cutoffs: Sequence[int],
+    judge_of: JudgeOf,
+    match: str | None = None,
+    sandbox: str = "monty",
+) -> MetricsOf:
+    """Return what gives the metrics of each chat: those of every run, then the benchmark's.
+
+    Args: as of `score_run`.
+
+    Raises:
+        UsageError: There are no such rules.
+    """
+    is_request = code_of(benchmark, "is_request") or every_goal
+    measures = code_of(benchmark, "measures")
+    scoring = Scoring(judge_of, rules_named(match), sandbox)
+    further: tuple[Metric, ...] = () if measures is None else tuple(measures(scoring))
+
+    def of_chat(task: Task, trial: int) -> tuple[Metric, ...]:
+        judge = judge_of(task, trial)
+        return *default_metrics(cutoffs, judge, match, is_request), *further
+
+    return of_chat
 
 
 def _mapped(

@@ -34,7 +34,7 @@ def test_an_ablation_ends_with_a_table_and_is_resumed(called, tmp_path: Path) ->
             "seal ablate retriever --retriever A",
         ),
         (["irrelevance", "sample"], "no selected task with the tag 'irrelevance'"),
-        (["feedbak"], "'feedbak' is not one of 'feedback', 'format'"),
+        (["feedbak"], "no ablation 'feedbak'; known: feedback, format"),
         (["react", "-M", "slips=2"], "-M slips=2: expected a number from 0 to 1"),
         (["react", "--model", "oracle", "-M", "slips=0.5"], "no option -M of oracle 'slips'"),
         (["react", "--resume"], "--resume needs the folder of the ablation: give --out DIR"),

@@ -7,6 +7,8 @@ from typing import Any
 
 import pytest
 
+from seal.benchmarks.dialogtool.goals import decided_by
+from seal.benchmarks.dialogtool.metrics.dialogue.causes import cause_of
 from seal.core.conditions import Argument, Asked, Called, Replied
 from seal.core.types import (
     Goal,
@@ -76,7 +78,9 @@ def scored(label: str = "unsolved", reason: str = "") -> list[Score]:
 
 
 def why(asked: Goal, played: Trajectory, scores: list[Score] | None = None) -> Attribution:
-    found = attribute(Task("t", "own", (asked,)), played, TOOLS, scores or scored())
+    task = Task("t", "own", (asked,))
+    told = scores or scored()
+    found = attribute(task, played, TOOLS, told, decided_by=decided_by, cause_of=cause_of)
     ((_, attribution),) = found
     assert attribution is not None
     return attribution
@@ -304,7 +308,8 @@ def test_a_turn_of_which_one_score_was_lost_is_neither_solved_nor_failed() -> No
     scores = {name: Score("t", 0, 0, name, 1.0) for name in ("awareness", "selection")}
     lost = Score("t", 0, 0, "execution", None, reason="infrastructure: metric execution: down")
     chat = Trajectory("t", 0, ())
-    assert decide(goal, chat, scores).state == "solved"
-    assert decide(goal, chat, {**scores, "execution": lost}).state == "error"
+    assert decide(goal, chat, scores, decided_by=decided_by).state == "solved"
+    without = {**scores, "execution": lost}
+    assert decide(goal, chat, without, decided_by=decided_by).state == "error"
     wrong = {**scores, "awareness": Score("t", 0, 0, "awareness", 0.0), "execution": lost}
-    assert decide(goal, chat, wrong).state != "solved"
+    assert decide(goal, chat, wrong, decided_by=decided_by).state != "solved"

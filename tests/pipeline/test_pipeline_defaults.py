@@ -9,6 +9,7 @@ from small_pools import write_pool
 
 import seal
 from seal.api.pools import load_pool
+from seal.pools.known import known_benchmark
 from seal.pools.pool import StoredPool
 from seal.report.notes import summary_notes
 from seal.runs.defaults import completed
@@ -44,8 +45,9 @@ def test_completing_twice_changes_nothing(asking: StoredPool) -> None:
 
 
 def test_what_on_policy_brings_is_its_givers(asking: StoredPool) -> None:
+    dialogues = StoredPool(asking.folder, benchmark=known_benchmark("dialogtool"))
     asked = RunSettings(pool=asking.folder, on_policy=True, origins={"on_policy": "environment"})
-    whole = completed(asked, asking)
+    whole = completed(asked, dialogues)
     assert whole.origins == dict.fromkeys(("on_policy", "team", "history", "format"), "environment")
 
 

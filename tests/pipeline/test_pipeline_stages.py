@@ -16,6 +16,7 @@ from seal.core.types import Task
 from seal.evaluation.role_work import RoleWork
 from seal.experiments.ablation.ablate import ablate
 from seal.experiments.ablation.conditions import ablation_named, conditions_of
+from seal.pools.known import known_benchmark
 from seal.runs.run_folder import RunFolder
 from seal.runs.settings import RunSettings
 
@@ -170,17 +171,21 @@ def test_a_verifier_that_sends_back_a_right_step_has_caused_an_error(
 
 def test_tools_and_apps_are_conditions_too() -> None:
     settings = RunSettings(world_options={"decisions": "own"})
-    tools = conditions_of(ablation_named("tools"), RunSettings())
+    dialogues = known_benchmark("dialogtool-sample")
+    tools = conditions_of(ablation_named("tools", dialogues), RunSettings())
     assert [c.settings.mobile_tools for c in tools] == ["created", "recorded"]
     decisions = [c.settings.world_options["decisions"] for c in tools]
     assert decisions == ["own", "own"], "only calls that are run tell tools apart"
-    apps = conditions_of(ablation_named("apps"), settings)
+    varied = ablation_named("apps", dialogues)
+    apps = conditions_of(varied, settings)
     assert [dict(c.settings.world_options) for c in apps] == [
         {"decisions": "own", "apps": "hierarchical"},
         {"decisions": "own", "apps": "flat"},
     ]
     with pytest.raises(UsageError, match="-T apps"):
-        conditions_of(ablation_named("apps"), replace(settings, world_options={"apps": "flat"}))
+        conditions_of(varied, replace(settings, world_options={"apps": "flat"}))
+    with pytest.raises(UnknownNameError, match="no ablation 'apps'"):
+        ablation_named("apps", known_benchmark("sample"))
 
 
 def test_created_tools_are_held_against_recorded_ones_under_own_decisions(tmp_path: Path) -> None:

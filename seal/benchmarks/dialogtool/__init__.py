@@ -1,15 +1,37 @@
 """DialogTool, from the Schema-Guided Dialogue corpus."""
 
+from dataclasses import replace
 from pathlib import Path
 
 from seal.pools import Benchmark
 
+_HERE = "seal.benchmarks.dialogtool"
+
 DIALOGTOOL = Benchmark(
-    "dialogtool", importer="seal.benchmarks.dialogtool.importer:import_dialogtool"
+    "dialogtool",
+    importer=f"{_HERE}.importer:import_dialogtool",
+    measures=f"{_HERE}.metrics.measures:measures",
+    is_request=f"{_HERE}.goals:is_request",
+    decided_by=f"{_HERE}.goals:decided_by",
+    cause_of=f"{_HERE}.metrics.dialogue.causes:cause_of",
+    runs_code=f"{_HERE}.goals:creates",
+    creator=f"{_HERE}.roles.writer:ToolWriter",
+    players={
+        "lexical": f"{_HERE}.players.playing:by_words",
+        "oracle": f"{_HERE}.players.playing:by_gold",
+        "gold_calls": f"{_HERE}.players.playing:by_gold",
+        "random": f"{_HERE}.players.playing:by_chance",
+    },
+    settings=f"{_HERE}.choices:completed",
+    view=f"{_HERE}.choices:view",
+    ablations=(f"{_HERE}.ablations:TOOLS", f"{_HERE}.ablations:APPS"),
+    sections=(f"{_HERE}.report.section:DialogueSection",),
+    tables=f"{_HERE}.report.section:dialogue_breakdown",
 )
-MULTIWOZ = Benchmark("multiwoz", importer="seal.benchmarks.dialogtool.multiwoz:import_multiwoz")
-SAMPLE = Benchmark(
-    "dialogtool-sample",
+MULTIWOZ = replace(DIALOGTOOL, name="multiwoz", importer=f"{_HERE}.multiwoz:import_multiwoz")
+SAMPLE = replace(
+    DIALOGTOOL,
+    name="dialogtool-sample",
     folder=Path(__file__).parent / "sample",
-    importer="seal.benchmarks.dialogtool.sample.importer:import_sample",
+    importer=f"{_HERE}.sample.importer:import_sample",
 )

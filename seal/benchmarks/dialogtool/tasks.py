@@ -10,10 +10,10 @@ from typing import Any
 from seal.benchmarks.dialogtool.counts import Tally
 from seal.benchmarks.dialogtool.dialogues import Reading, read_dialogue
 from seal.benchmarks.dialogtool.drawn import MULTI, SINGLE, Drawing
+from seal.benchmarks.dialogtool.mobile.calls import WORLD
 from seal.benchmarks.dialogtool.recorded import RecordedCalls
 from seal.benchmarks.dialogtool.schemas import Schemas, Service
 from seal.benchmarks.dialogtool.tools import BENCHMARK, domain_of
-from seal.core.mobile import WORLD
 from seal.core.types import JSON, Task
 from seal.pools.reading.records import TaskIds
 

@@ -5,7 +5,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Literal, get_args
+from typing import Annotated
 
 import typer
 
@@ -21,19 +21,11 @@ from seal.runs.settings import RunSettings
 
 app = new_app()
 
-What = Literal[
-    "feedback",
-    "format",
-    "irrelevance",
-    "similarity",
-    "retriever",
-    "react",
-    "injection",
+_KNOWN = (
+    *("feedback", "format", "irrelevance", "similarity", "retriever", "react", "injection"),
     "roles",
-    "tools",
-    "apps",
-]
-
+)
+"""Ablations of any benchmark; a benchmark may offer further ones."""
 _VARIED = {"feedback": "feedback", "format": "format", "react": "style", "tools": "mobile_tools"}
 """Ablation to the option that it sets itself."""
 _GIVEN = ("COMMANDLINE", "ENVIRONMENT")
@@ -97,7 +89,12 @@ class AblatedPlay(Play):
 @grouped(app, ("model", "retriever", "top_k", "roles", "judge", "limit", "trials", "out", "json"))
 def command(
     context: typer.Context,
-    what: Annotated[What, typer.Argument(metavar="WHAT", help=f"{', '.join(get_args(What))}.")],
+    what: Annotated[
+        str,
+        typer.Argument(
+            metavar="WHAT", help=f"{', '.join(_KNOWN)}, or another that the benchmark offers."
+        ),
+    ],
     play: AblatedPlay,
     retrievers: Retrievers,
     into: AblatedOutput,
@@ -108,9 +105,9 @@ def command(
     WHAT is feedback (on, off), format (native, action, json), react (react, plain), retriever
     (those of --retriever), irrelevance (tasks that no tool serves, and those they were made of),
     similarity (errors of one run by the likeness of tool names), injection (gold in the place of a
-    stage), roles (none, each alone, all), tools (created, recorded) or apps (hierarchical, flat).
-    All other options are those of `seal run`. DIR gets a run for each condition,
-    comparison.json and comparison.md.
+    stage) or roles (none, each alone, all). A benchmark may offer further ones: dialogtool has
+    tools (created, recorded) and apps (hierarchical, flat). All other options are those of
+    `seal run`. DIR gets a run for each condition, comparison.json and comparison.md.
     """
     if into.resume and into.out is None:
         raise UsageError("--resume needs the folder of the ablation: give --out DIR")

@@ -19,15 +19,17 @@ nothing is guessed.
 - unexplained: the rest.
 """
 
-from seal.evaluation.attribution.attribute import attribute
+from seal.evaluation.attribution.attribute import CauseOf, attribute
 from seal.evaluation.attribution.stages import MEANINGS, ORDER, Attribution, Stage
-from seal.evaluation.attribution.verdicts import DECIDING, Decision, State, decide
+from seal.evaluation.attribution.verdicts import DECIDING, DecidedBy, Decision, State, decide
 
 __all__ = [
     "DECIDING",
     "MEANINGS",
     "ORDER",
     "Attribution",
+    "CauseOf",
+    "DecidedBy",
     "Decision",
     "Stage",
     "State",

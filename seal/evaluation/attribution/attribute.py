@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 from seal.core.types import Score, Task, Tool, Trajectory
 from seal.evaluation.attribution.answers import OMITS, of_answer
@@ -11,9 +11,8 @@ from seal.evaluation.attribution.gold_steps import first_gold_step
 from seal.evaluation.attribution.relevant import first_of_relevant
 from seal.evaluation.attribution.retrieval import not_retrieved
 from seal.evaluation.attribution.stages import Attribution, Cause
-from seal.evaluation.attribution.turns import of_turn
 from seal.evaluation.attribution.users import broken_brief
-from seal.evaluation.attribution.verdicts import TURN, Decision, decide
+from seal.evaluation.attribution.verdicts import DecidedBy, Decision, decide
 from seal.evaluation.attribution.world_steps import first_world_step
 from seal.evaluation.error_patterns.findings import Finding, diagnose
 from seal.evaluation.error_patterns.gold import no_gold
@@ -21,6 +20,8 @@ from seal.evaluation.milestones.metrics import applies
 
 Decided = tuple[Decision, Attribution | None]
 """Whether a goal is solved; why not, where it is not."""
+CauseOf = Callable[[Evidence], Cause | None]
+"""Why a goal failed, where its benchmark knows better than the calls show; None: it does not."""
 
 
 def attribute(
@@ -29,6 +30,8 @@ def attribute(
     tools: Mapping[str, Tool],
     scores: Iterable[Score],
     metric: str | None = None,
+    decided_by: DecidedBy | None = None,
+    cause_of: CauseOf | None = None,
 ) -> list[Decided]:
     """Return for each goal of a chat whether it is solved, and the first stage that explains.
 
@@ -38,13 +41,15 @@ def attribute(
         tools: The pool by id.
         scores: Of this task and trial.
         metric: Decide by this one; None: by the kind of each goal's gold (`verdicts`).
+        decided_by: What the benchmark says of that.
+        cause_of: What the benchmark says of a failure; it is asked before the calls are.
     """
     by_goal: list[dict[str, Score]] = [{} for _ in task.goals]
     for score in scores:
         if 0 <= score.goal < len(by_goal):
             by_goal[score.goal][score.metric] = score
     decisions = [
-        decide(goal, trajectory, found, metric)
+        decide(goal, trajectory, found, metric, decided_by)
         for goal, found in zip(task.goals, by_goal, strict=True)
     ]
     calls: dict[int, list[Finding]] = {}
@@ -57,18 +62,18 @@ def attribute(
         evidence = Evidence(
             task, trajectory, position, tools, by_goal[position], decision, calls.get(position, ())
         )
-        found.append((decision, _attributed(evidence)))
+        found.append((decision, _attributed(evidence, cause_of)))
     return found
 
 
-def _attributed(evidence: Evidence) -> Attribution | None:
+def _attributed(evidence: Evidence, cause_of: CauseOf | None) -> Attribution | None:
     decision = evidence.decision
     if decision.state in ("solved", "unscored"):
         return None
     if decision.state == "error":
         cause = Cause("infrastructure", _broken(evidence), decision.reason[:400])
     else:
-        cause = not_retrieved(evidence) or _of_chat(evidence)
+        cause = not_retrieved(evidence) or _of_chat(evidence, cause_of)
     return Attribution(
         evidence.task.id,
         evidence.trajectory.trial,
@@ -85,9 +90,10 @@ def _broken(evidence: Evidence) -> str:
     return "chat" if evidence.trajectory.failed else "judge"
 
 
-def _of_chat(evidence: Evidence) -> Cause:
+def _of_chat(evidence: Evidence, cause_of: CauseOf | None) -> Cause:
     """Return the agent's first failure, or the user's where that came before it."""
-    agent = _of_agent(evidence)
+    own = None if cause_of is None else cause_of(evidence)
+    agent = own or _of_steps(evidence) or of_answer(evidence)
     user = broken_brief(evidence)
     if user is None or user.step is None:
         return agent
@@ -97,14 +103,8 @@ def _of_chat(evidence: Evidence) -> Cause:
     return agent
 
 
-def _of_agent(evidence: Evidence) -> Cause:
-    return _of_steps(evidence) or of_answer(evidence)
-
-
 def _of_steps(evidence: Evidence) -> Cause | None:
     """Return what the calls explain, by the kind of gold that there is."""
-    if evidence.decision.metric in TURN:
-        return of_turn(evidence)
     goal = evidence.goal
     if applies(evidence.task, goal):
         return first_world_step(evidence)

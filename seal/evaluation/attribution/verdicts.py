@@ -1,9 +1,8 @@
 """When a goal is failed: which metric says so, for each kind of gold.
 
 - A mission (its gold goal names a `type`) by `mission_accuracy`.
-- A turn of a dialogue by `awareness`, `selection` and `execution`: solved where each that applies
-  is 1.
-- A dialogue that is measured by what it left behind, by `goal_state`.
+- A goal of a kind that its benchmark declares, by the metrics that the benchmark names: solved
+  where each that applies is 1.
 - Any other goal by `pass_rate`, which follows the milestones where a plan asks of a world; where a
   run has none, by another judge's metric. Unsure is not solved.
 
@@ -13,11 +12,10 @@ failure of the model. A goal without a verdict is counted apart.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from seal.benchmarks.dialogtool.metrics.dialogue.turns import is_turn
 from seal.core.types import Goal, Score, Trajectory
 from seal.evaluation.goals import INFRASTRUCTURE, failure_reason
 from seal.evaluation.milestones.plans import WHOLLY
@@ -26,10 +24,11 @@ from seal.evaluation.statistics import kind_of_reason
 State = Literal["solved", "unsolved", "unsure", "error", "unscored"]
 
 MISSION = "mission_accuracy"
-TURN = ("awareness", "selection", "execution")
-JUDGED = ("goal_state", "pass_rate", "tooleval", "sopr", "fac", "success")
-DECIDING = frozenset({MISSION, *TURN, *JUDGED})
-"""Metrics that may say whether a goal is solved."""
+JUDGED = ("pass_rate", "tooleval", "sopr", "fac", "success")
+DECIDING = frozenset({MISSION, *JUDGED})
+"""Metrics that may say whether a goal is solved, on any benchmark."""
+DecidedBy = Callable[[Goal], Sequence[Sequence[str]]]
+"""A goal to groups of metrics: the first group in which one has a value decides."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +42,11 @@ class Decision:
 
 
 def decide(
-    goal: Goal, trajectory: Trajectory, scores: Mapping[str, Score], metric: str | None = None
+    goal: Goal,
+    trajectory: Trajectory,
+    scores: Mapping[str, Score],
+    metric: str | None = None,
+    decided_by: DecidedBy | None = None,
 ) -> Decision:
     """Return whether a goal is solved.
 
@@ -52,11 +55,13 @@ def decide(
         trajectory: The chat.
         scores: Of this goal, by metric.
         metric: Decide by this one, whatever the gold is.
+        decided_by: What the goal's benchmark says; None: nothing.
     """
     failure = failure_reason(trajectory)
     if failure:
         return Decision("error", "", failure)
-    found = [scores[name] for name in _deciding(goal, scores, metric) if name in scores]
+    own = () if decided_by is None else decided_by(goal)
+    found = [scores[name] for name in _deciding(goal, scores, metric, own) if name in scores]
     if not found:
         return Decision("unscored", "", "not scored")
     valued = [score for score in found if score.value is not None]
@@ -73,15 +78,17 @@ def is_mission(goal: Goal, scores: Mapping[str, Score]) -> bool:
     return "type" in goal.labels and _has_value(scores, MISSION)
 
 
-def _deciding(goal: Goal, scores: Mapping[str, Score], metric: str | None) -> Sequence[str]:
+def _deciding(
+    goal: Goal, scores: Mapping[str, Score], metric: str | None, own: Sequence[Sequence[str]]
+) -> Sequence[str]:
     if metric is not None:
         return (metric,)
     if is_mission(goal, scores):
         return (MISSION,)
-    if is_turn(goal) and any(_has_value(scores, name) for name in TURN):
-        return TURN
-    valued = [name for name in JUDGED if _has_value(scores, name)]
-    return valued[:1] or [name for name in JUDGED if name in scores]
+    groups = [*own, *((name,) for name in JUDGED)]
+    valued = (group for group in groups if any(_has_value(scores, name) for name in group))
+    without = [name for group in groups for name in group if name in scores]
+    return next(valued, None) or without
 
 
 def _has_value(scores: Mapping[str, Score], name: str) -> bool:

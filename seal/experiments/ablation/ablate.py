@@ -64,7 +64,7 @@ def ablate(
     """Play a benchmark under conditions that differ in one thing.
 
     Args:
-        what: Name of the ablation (`conditions.ABLATIONS`).
+        what: Name of the ablation (`conditions.ablation_named`).
         settings: Of every run; what is varied gives way to the condition, and the budget
             is that of all runs together.
         retrievers: Those to compare, of the ablation `retriever`; none: tfidf, bm25, oracle.
@@ -81,7 +81,8 @@ def ablate(
     """
     if out is None and resume:
         raise UsageError("--resume needs --out DIR: the folder of the ablation to go on with")
-    ablation = ablation_named(what)
+    pool = open_pool(settings.pool)
+    ablation = ablation_named(what, pool.benchmark)
     if retrievers and ablation.field != "retriever":
         raise UsageError(f"the ablation {what} compares no retrievers: give one --retriever")
     if roles and what != "roles":
@@ -90,7 +91,7 @@ def ablate(
     build_metrics(settings.metrics, METRICS)  # refuses what is no metric
     out = out or free_folder(settings)
     check_folder(out, resume)
-    planned = _plan(ablation, settings, retrievers, roles or ROLES, open_pool(settings.pool))
+    planned = _plan(ablation, settings, retrievers, roles or ROLES, pool)
     _check(planned, out)
     out.mkdir(parents=True, exist_ok=True)
     with Lock(out):

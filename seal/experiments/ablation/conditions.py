@@ -7,8 +7,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from seal.benchmarks.dialogtool.roles.team import NAME as TOOL_LIFE
+from seal.agents.teams import team_options
 from seal.core.errors import UnknownNameError, UsageError
+from seal.core.registry import load_dotted
+from seal.pools.benchmark import Benchmark
 from seal.retrievers.specs import spec_of
 from seal.runs.settings import RunSettings, changed
 
@@ -17,18 +19,6 @@ ABSTENTION = ("abstained", "no_call", "says_cannot")
 _SUCCESS = ("pass_rate", "similarity", "all_gold_calls")
 _RELEVANT = ("relevant_called", "relevant_answered")
 _TOKENS = ("tokens_in", "tokens_out")
-_LIFE = (
-    "creation",
-    "awareness",
-    "selection",
-    "selection_recall",
-    "execution",
-    "goal_state",
-    "goal_state_due",
-    "bleu",
-    "rouge_l",
-    "role",
-)
 _LONGEST = 60
 """Characters of a folder's name."""
 
@@ -52,8 +42,9 @@ class Variation:
     """What differs where it is no single setting."""
     option: str = ""
     """`-T` option that is varied instead of a setting."""
-    decisions: str = ""
-    """`-T decisions=` of every condition of the team `tool_life`, where the user names none."""
+    options: tuple[tuple[str, Any], ...] = ()
+    """`-T` options of every condition by name and value, where the user gives none and the team
+    takes them."""
 
 
 ABLATIONS: Mapping[str, Variation] = {
@@ -98,8 +89,6 @@ ABLATIONS: Mapping[str, Variation] = {
             against="none",
             varied="roles",
         ),
-        Variation("tools", "mobile_tools", ("created", "recorded"), _LIFE, decisions="own"),
-        Variation("apps", "world_options", ("hierarchical", "flat"), _LIFE, option="apps"),
         Variation(
             "react",
             "style",
@@ -108,7 +97,7 @@ ABLATIONS: Mapping[str, Variation] = {
         ),
     )
 }
-"""Name to ablation. `recall` and `mrr` stand for those at the largest cut-off."""
+"""Name to ablation of any benchmark. `recall` and `mrr` stand for those at the largest cut-off."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,15 +111,18 @@ class Condition:
     """Ids of its tasks; None: all that the settings select."""
 
 
-def ablation_named(name: str) -> Variation:
-    """Return an ablation.
+def ablation_named(name: str, benchmark: Benchmark | None = None) -> Variation:
+    """Return an ablation: one of any benchmark, or of those that the benchmark offers.
 
     Raises:
         UnknownNameError: There is none of that name; names the closest.
     """
-    if name not in ABLATIONS:
-        raise UnknownNameError("ablation", name, ABLATIONS)
-    return ABLATIONS[name]
+    offered = () if benchmark is None else benchmark.ablations
+    own = [load_dotted(each) if isinstance(each, str) else each for each in offered]
+    known: dict[str, Variation] = {**ABLATIONS, **{ablation.name: ablation for ablation in own}}
+    if name not in known:
+        raise UnknownNameError("ablation", name, known)
+    return known[name]
 
 
 def conditions_of(
@@ -150,9 +142,12 @@ def conditions_of(
     if ablation.field == "retriever":
         values = _retrievers(retrievers or values)
     names = [_folder_name(value) for value in values]
-    if ablation.decisions and settings.team in (None, TOOL_LIFE):
-        options = {"decisions": ablation.decisions, **settings.world_options}
-        settings = changed(settings, world_options=options)
+    options = dict(ablation.options)
+    if settings.team is not None:
+        taken = team_options(settings.team)
+        options = {name: value for name, value in options.items() if name in taken}
+    if options:
+        settings = changed(settings, world_options={**options, **settings.world_options})
     if ablation.option:
         if ablation.option in settings.world_options:
             raise UsageError(

@@ -25,11 +25,12 @@ from typing import Any
 from seal.core.canonical import derive_seed
 from seal.core.errors import DataError, UsageError
 from seal.core.types import Task
-from seal.evaluation.attribution import MEANINGS, ORDER, Stage, attribute
+from seal.evaluation.attribution import MEANINGS, ORDER, DecidedBy, Stage, attribute
 from seal.evaluation.statistics import DIGITS, bootstrap_interval
 from seal.experiments.clusters import cluster_of
 from seal.experiments.explanation.examples import Examples, row
 from seal.experiments.explanation.reading import READ, LeftOut, chats_of
+from seal.pools.benchmark import code_of
 from seal.runs.run_folder import RunFolder
 
 EXAMPLES = 3
@@ -87,14 +88,18 @@ def explain_run(
         raise UsageError(f"examples: expected 0 or more, got {examples}")
     metric = metric or run.declared().get("success")
     left_out = LeftOut()
-    wanted = READ if metric is None else READ | {metric}
+    bench = run.benchmark()
+    decided_by = code_of(bench, "decided_by")
+    cause_of = code_of(bench, "cause_of")
+    wanted = READ | _named_by(run, decided_by) | ({metric} if metric else set())
     tally, kept = _Tally(), Examples(examples)
     tools = run.tools()
     rows: list[dict[str, Any]] = []
     chats = 0
     for task, trajectory, scores in chats_of(run, left_out, wanted):
         chats += 1
-        for decision, found in attribute(task, trajectory, tools, scores, metric):
+        told = attribute(task, trajectory, tools, scores, metric, decided_by, cause_of)
+        for decision, found in told:
             if decision.state == "unscored":
                 left_out.reasons[decision.reason or "no verdict"] += 1
                 continue
@@ -108,6 +113,14 @@ def explain_run(
     _check(run, chats, metric, tally)
     seed = (run.manifest().get("measure") or {}).get("seed")
     return _content(run, tally, kept, rows, left_out, seed if type(seed) is int else 0, resamples)
+
+
+def _named_by(run: RunFolder, decided_by: DecidedBy | None) -> set[str]:
+    """Return the metrics by which the benchmark decides a goal of the run."""
+    if decided_by is None:
+        return set()
+    goals = (goal for task in run.tasks() for goal in task.goals)
+    return {name for goal in goals for group in decided_by(goal) for name in group}
 
 
 def _check(run: RunFolder, chats: int, metric: str | None, tally: _Tally) -> None:

@@ -18,17 +18,20 @@ from seal.core.part_names import name_of
 from seal.core.protocols import ChatModel, Completion, Request
 from seal.core.types import Task
 from seal.evaluation.llm_judge import COMPLETENESS, prompt
-from seal.evaluation.scoring import default_metrics, score_trajectory
+from seal.evaluation.scoring import score_trajectory
 from seal.models import Flagged, bare_name, is_offline
 from seal.models.gold_calls import GoldCalls
 from seal.models.lexical import Lexical
 from seal.models.presentation import Presentation, presented
 from seal.models.tokens import estimate_usage
+from seal.pools.benchmark import Benchmark
 from seal.pools.pool import StoredPool
 from seal.runs.cast import judges_named
 from seal.runs.engine import Engine
 from seal.runs.judges import JudgeChoice
+from seal.runs.role_players import with_roles
 from seal.runs.run_folder import RunFolder
+from seal.runs.score import MetricsOf, usual_metrics
 from seal.runs.settings import RunSettings
 from seal.runs.spending.ledger import Ledger, merged
 
@@ -48,21 +51,24 @@ class Rehearsed:
     Args:
         model: That model.
         how: How it would be shown tools and results.
+        benchmark: What is played, where it is known.
     """
 
     cached = True
 
-    def __init__(self, model: Flagged, how: Presentation) -> None:
+    def __init__(self, model: Flagged, how: Presentation, benchmark: Benchmark | None) -> None:
         self.identity = named(model)
+        self._benchmark = benchmark
         self._how = how
 
     def open(self, task: Task, trial: int) -> RehearsedChat:
         """Return the model of one chat."""
         player: ChatModel
         try:
-            player = GoldCalls("answer").open(task, trial)
+            name, player = "gold_calls", GoldCalls("answer").open(task, trial)
         except NotRecordedError:
-            player = Lexical()
+            name, player = "lexical", Lexical()
+        player = with_roles(player, name, self._benchmark, task)
         return RehearsedChat(player, str(self.identity["model"]), self._how)
 
 
@@ -137,29 +143,28 @@ def rehearse(settings: RunSettings, pool: StoredPool, tasks: Sequence[Task]) -> 
         UsageError: Settings that cannot be.
     """
     with TemporaryDirectory(prefix="seal-rehearsal-") as place:
-        acted = _acted(settings, Path(place) / "cache")
+        acted = _acted(settings, Path(place) / "cache", pool.benchmark)
         with Engine(acted, RunFolder(Path(place)), pool) as engine:
+            usual = usual_metrics(pool.benchmark, (1,), engine.judges.of, None, acted.sandbox)
             failed = 0
             for task in tasks:
-                failed += not _plays(engine, task)
+                failed += not _plays(engine, task, usual)
             asked = merged([engine.meter.take_all()])
     return Rehearsal(len(tasks) - failed, failed, asked)
 
 
-def _plays(engine: Engine, task: Task) -> bool:
+def _plays(engine: Engine, task: Task, usual: MetricsOf) -> bool:
     try:
         rankings = engine.rank([task]).rankings.get(task.id, ())
         trajectory = engine.play(task, 0, rankings)
-        judge = engine.judges.of(task, 0)
-        own = engine.judges.metrics_of(task, 0)
-        metrics = (*default_metrics((1,), judge), *own)
+        metrics = (*usual(task, 0), *engine.judges.metrics_of(task, 0))
         score_trajectory(task, trajectory, engine.tools, metrics)
     except SealError:
         return False
     return not trajectory.failed
 
 
-def _acted(settings: RunSettings, cache: Path) -> RunSettings:
+def _acted(settings: RunSettings, cache: Path, benchmark: Benchmark | None) -> RunSettings:
     """Return the settings with everybody replaced who would ask a server."""
     format, messages = settings.play.format, settings.tool_messages
     how = Presentation(format, messages)
@@ -167,7 +172,7 @@ def _acted(settings: RunSettings, cache: Path) -> RunSettings:
     def acted(model: Any) -> Any:
         flagged = Flagged.of(model)
         asks = flagged.spec == "human" or not is_offline(flagged.spec)
-        return Rehearsed(flagged, how) if asks else flagged.spec
+        return Rehearsed(flagged, how, benchmark) if asks else flagged.spec
 
     main = Flagged(settings.model, settings.base_url, settings.model_options)
     judges = judges_named(settings.role_models.get("judge"))

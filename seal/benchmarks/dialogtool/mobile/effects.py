@@ -24,7 +24,7 @@ def shown(tool: Tool, bookings: Sequence[Row], tools: Mapping[str, Tool]) -> Ite
 
     Args:
         tool: The look-up.
-        bookings: The table `core.mobile.BOOKINGS`.
+        bookings: The table `mobile.calls.BOOKINGS`.
         tools: By id.
     """
     wanted = columns_of(tool)

@@ -1,4 +1,4 @@
-"""Which rule plays a role: by words, or by chance."""
+"""Which rule plays a role: by words, by gold, or by chance."""
 
 from __future__ import annotations
 
@@ -7,7 +7,14 @@ from random import Random
 
 from seal.benchmarks.dialogtool.players.acting import act
 from seal.benchmarks.dialogtool.players.awareness import be_aware
-from seal.benchmarks.dialogtool.players.creating import create, create_blindly
+from seal.benchmarks.dialogtool.players.creating import create, create_blindly, create_knowingly
+from seal.benchmarks.dialogtool.players.gold import (
+    gold_act,
+    gold_app,
+    gold_lesson,
+    gold_reply,
+    gold_request,
+)
 from seal.benchmarks.dialogtool.players.requesting import ask_api
 from seal.benchmarks.dialogtool.players.responding import respond
 from seal.core.canonical import derive_seed
@@ -22,6 +29,8 @@ from seal.core.tool_life import (
     TEACHER,
     write_act,
 )
+from seal.core.types import Task
+from seal.models.spoken import DONE
 
 _BY_WORDS: Mapping[str, Callable[[Request], Completion]] = {
     AWARENESS: lambda request: be_aware(request.messages),
@@ -33,13 +42,31 @@ _BY_WORDS: Mapping[str, Callable[[Request], Completion]] = {
 }
 
 
-def play_by_words(request: Request) -> Completion | None:
+def by_words(request: Request, task: Task) -> Completion | None:
     """Return what a role of the team says by rule; None where the role is none of its."""
     play = _BY_WORDS.get(request.role)
     return None if play is None else play(request)
 
 
-def play_by_chance(request: Request) -> Completion | None:
+def by_gold(request: Request, task: Task) -> Completion | None:
+    """Return what gold says where a role of the team is asked; None where it is none of its."""
+    goal = task.goals[request.goal]
+    match request.role:
+        case "awareness":
+            return gold_act(goal)
+        case "requester":
+            asked = request.messages[0].content
+            return gold_request(goal, request.tools) if request.tools else gold_app(goal, asked)
+        case "responder":
+            return Completion(gold_reply(goal) or DONE)
+        case "teacher":
+            return gold_lesson(goal, request)
+        case "creator":
+            return create_knowingly(request, task.metadata)
+    return by_words(request, task)
+
+
+def by_chance(request: Request, task: Task) -> Completion | None:
     """Return what a role says by chance; None where it is none of the team's, or is to call."""
     if request.role not in _BY_WORDS:
         return None

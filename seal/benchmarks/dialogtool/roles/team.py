@@ -7,7 +7,7 @@
 
 With gold decisions every task is tried by itself: the teacher, whose model is the oracle, tells the
 responder and the actor what gold decided, and calls are recorded without being run. With decisions
-of its own the team does what it decided. A goal with the label `task` = creation is the creator's.
+of its own the team does what it decided. A goal that creates a tool is the creator's.
 Tasks that are not asked for seat nobody.
 
 The paper asked its models at temperature 0.1 and top_p 0.1 (`--temperature 0.1 -M top_p=0.1`); here
@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any, get_args
 
 from seal.agents.teams import EXECUTOR, USER, Team
+from seal.benchmarks.dialogtool.goals import is_creation
 from seal.benchmarks.dialogtool.roles.roles import Role, drawn_role, read_roles, shipped_roles
 from seal.core.canonical import digest
 from seal.core.errors import OptionError
@@ -34,7 +35,7 @@ from seal.core.tool_life import (
     TEACHER,
     LifeTask,
 )
-from seal.core.types import JSON, Task
+from seal.core.types import JSON, Goal, Task
 from seal.sandbox.functions import example_of
 
 NAME = "tool_life"
@@ -103,6 +104,7 @@ class ToolLife:
             models={TEACHER: "oracle"} if TEACHER in seated else {},
             one_voice=REQUESTER,
             variants={CREATION: creation},
+            variant_of=_variant,
             measured={"decisions": decisions, "tasks": list(tasks), **_told(roles, tasks)},
             arranged={"apps": apps},
             facts=_Casting(roles, seated),
@@ -179,6 +181,10 @@ class _Casting:
         """Return the facts of a task's chat."""
         kept = {"role": dict(drawn_role(self._roles, task, seed))} if ACTOR in self._seated else {}
         return {"seated": self._seated, **kept}
+
+
+def _variant(goal: Goal) -> str:
+    return CREATION if is_creation(goal) else ""
 
 
 def _example(task: Task, seed: int) -> dict[str, JSON]:

@@ -14,9 +14,10 @@ from seal.benchmarks.dialogtool.metrics.dialogue.awareness import awareness
 from seal.benchmarks.dialogtool.metrics.dialogue.replies import replies
 from seal.benchmarks.dialogtool.metrics.dialogue.requests import requests
 from seal.benchmarks.dialogtool.metrics.dialogue.roles import RoleJudge, role
-from seal.benchmarks.dialogtool.metrics.dialogue.turns import Match, is_turn, turns_of
+from seal.benchmarks.dialogtool.metrics.dialogue.turns import is_turn, turns_of
 from seal.core.types import Goal, Score, Task, Tool, Trajectory
 from seal.evaluation.goals import Value, failure_reason, score_goals, undefined
+from seal.evaluation.rules import DialogueMatch
 
 TWINS = ("awareness", "selection", "selection_recall", "execution")
 """Names that have a twin `_exact`."""
@@ -37,7 +38,7 @@ class Dialogue:
         judge: Of roles; None: by rule.
     """
 
-    match: Match = "lenient"
+    match: DialogueMatch = "lenient"
     judge: RoleJudge | None = None
 
     def score(self, task: Task, trajectory: Trajectory, tools: Mapping[str, Tool]) -> list[Score]:

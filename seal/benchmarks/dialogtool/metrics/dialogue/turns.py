@@ -9,12 +9,12 @@ from typing import Literal, get_args
 from seal.core.conditions import Called
 from seal.core.types import Goal, Step, ToolCall, Trajectory
 
-Match = Literal["lenient", "exact"]
-"""Lenient: as published. Exact: the very action, API, argument names and values."""
 Kind = Literal["call", "request", "action"]
 """Call: an API is to be called. Request: it is to be written with `?` for what is missing. Action:
 no API is due."""
 KINDS: frozenset[str] = frozenset(get_args(Kind))
+DECIDING = ("awareness", "selection", "execution")
+"""Metrics by which a turn is solved, where each that applies is 1."""
 SEATED = "seated"
 """Under this name a trajectory's provenance may list the roles of its chat."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from seal.benchmarks.dialogtool.metrics.dialogue.turns import DECIDING
 from seal.evaluation.attribution.evidence import Evidence, argument
 from seal.evaluation.attribution.gold_steps import first_gold_step
 from seal.evaluation.attribution.stages import Cause
@@ -11,8 +12,13 @@ _MISSED = ("missing_call", "tool_missed")
 """Errors of awareness and selection by which no tool was called where one was due."""
 
 
-def of_turn(evidence: Evidence) -> Cause | None:
-    """Return why a turn failed, by the first of awareness, selection and execution that did."""
+def cause_of(evidence: Evidence) -> Cause | None:
+    """Return why a turn failed, by the first of awareness, selection and execution that did.
+
+    None for a goal that another metric decides.
+    """
+    if evidence.decision.metric not in DECIDING:
+        return None
     score = evidence.scores[evidence.decision.metric]
     error = str(score.details.get("error") or "wrong")
     name = str(score.details.get("called") or "")

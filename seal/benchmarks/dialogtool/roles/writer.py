@@ -2,31 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 
+from seal.benchmarks.dialogtool.goals import creates
 from seal.benchmarks.dialogtool.roles.creator import creation_messages
+from seal.core.protocols import Message
 from seal.core.tool_life import CREATION, CREATOR
 from seal.core.types import Goal, Task, Tool
-from seal.pools.pool import StoredPool
-from seal.runs.cast import Cast
 from seal.sandbox.functions import example_of
 
 
-class Creating:
+@dataclass(frozen=True)
+class ToolWriter:
     """Asks the model of the role `creator` for a tool's function, as the task of its creation does.
 
     The question is that of the first trial of the task, so what was answered there is kept and
     serves here. A tool without such a task is asked for without an example.
-
-    Args:
-        pool: With the tasks of creation.
-        cast: For the model.
     """
 
-    def __init__(self, pool: StoredPool, cast: Cast) -> None:
-        self._pool = pool
-        self._cast = cast
+    tasks: Callable[[], Iterator[Task]]
+    """Reads every task of the pool."""
+    ask: Callable[[str, Task, Sequence[Message]], str]
+    """(role, task, messages) to what the role's model says."""
 
     def __call__(self, tool: Tool) -> str:
         """Return the model's text.
@@ -34,19 +33,14 @@ class Creating:
         Raises:
             ModelError: The model failed.
         """
-        task = self._tasks.get(tool.id) or _task(tool)
+        task = self._by_tool.get(tool.id) or _task(tool)
         messages = creation_messages(tool, task.goals[0].text, example_of(task.metadata))
-        return self._cast.ask(CREATOR, task, messages).content
+        return self.ask(CREATOR, task, messages)
 
     @cached_property
-    def _tasks(self) -> Mapping[str, Task]:
+    def _by_tool(self) -> Mapping[str, Task]:
         """Tool to the task of its creation."""
-        found = {}
-        for task in self._pool.every_task():
-            goal = task.goals[0]
-            if goal.labels.get("task") == CREATION:
-                found[str(goal.labels.get("tool"))] = task
-        return found
+        return {str(t.goals[0].labels.get("tool")): t for t in self.tasks() if creates(t)}
 
 
 def _task(tool: Tool) -> Task:
