@@ -13,18 +13,21 @@ from seal.pools.known import Bench, known_benchmark
 
 
 @checked
-def generate(what: str, bench: Bench, out: str | Path, **options: Any) -> Any:
-    """Make a pool of your own: dialogues of missions, harder queries, or tools.
+def generate(what: str, bench: Bench, out: str | Path | None = None, **options: Any) -> Any:
+    """Make something of your own: dialogues of missions, harder queries, tools or milestones.
 
     `missions` makes dialogues of related missions over the tools of a benchmark. `queries` makes
     harder queries of its tasks: constraints, paraphrases, and requests that no tool serves. `tools`
-    writes a tool for each one-sentence description, and checks it by rule. An installed benchmark
-    may offer further kinds (`seal.Benchmark.generators`).
+    writes a tool for each one-sentence description, and checks it by rule. `milestones` proposes
+    milestones of what was done. An installed benchmark may offer further kinds
+    (`seal.Benchmark.generators`).
 
     Args:
-        what: missions, queries or tools.
+        what: missions, queries, tools or milestones.
         bench: A benchmark, the name of one, or a pool folder. For tools: the file of descriptions.
-        out: Folder to make. A folder that was begun under the same settings is continued.
+            For milestones also a run folder.
+        out: Folder to make. A folder that was begun under the same settings is continued. For
+            milestones a file; None: nothing is written.
         **options: Those of the kind. All of ours take `model`, its `base_url` and `model_options`,
             `seed` and `progress`. A grammar writes where no model is named.
 
