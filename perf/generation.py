@@ -31,8 +31,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     with TemporaryDirectory() as folder:
         out = Path(folder)
         made, cpu, wall = measured(
-            lambda: seal.generate_missions(
-                "sample", out=out / "pool", limit=count, cache_dir=out / "cache"
+            lambda: seal.generate(
+                "missions", "sample", out=out / "pool", limit=count, cache_dir=out / "cache"
             )
         )
         _, play_cpu, play_wall = measured(

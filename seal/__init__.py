@@ -8,131 +8,103 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from seal.agents.teams import Team
-    from seal.api.generation import generate_missions, generate_queries, generate_tools
-    from seal.api.models import probe
-    from seal.api.objects.comparison import Comparison
+    from seal.api.generation import generate
     from seal.api.objects.frames import frames
-    from seal.api.objects.retrieval import Retrieval
     from seal.api.objects.run import Run
-    from seal.api.objects.sweep import Sweep
     from seal.api.plugins import register
-    from seal.api.pools import augment, catalogue, count, fetch, import_benchmark, lint, load_pool
-    from seal.api.results import (
-        compare,
-        explain,
-        export_labels,
-        export_ratings,
-        import_labels,
-        import_ratings,
-        score,
-    )
+    from seal.api.pools import augment, import_benchmark, lint
+    from seal.api.results import compare, explain, report, score
     from seal.api.retrieval import retrieve, train_retriever
     from seal.api.runs import ablate, plan_run, run, sweep
-    from seal.core.conditions import Argument, Asked, Called, Condition, Replied
+    from seal.core.conditions import Argument, Called
     from seal.core.errors import SealError
     from seal.core.protocols import (
         Agent,
         Chat,
         ChatModel,
         Completion,
-        Message,
         Metric,
-        Pool,
         Reply,
-        Request,
-        Response,
         Retriever,
-        Simulator,
     )
-    from seal.core.types import (
-        Goal,
-        Milestone,
-        Plan,
-        Query,
-        Ranking,
-        Score,
-        Step,
-        Stop,
-        Task,
-        Tool,
-        ToolCall,
-        ToolResult,
-        Trajectory,
-        Usage,
-        Verdict,
-    )
+    from seal.core.types import Goal, Plan, Score, Task, Tool, ToolCall, ToolResult, Trajectory
     from seal.models.specs import Model
     from seal.pools import Benchmark, ask, called
-    from seal.runs.settings import RunSettings
 
     __version__: str
+
+_HOMES = {
+    "seal.agents.teams": ("Team",),
+    "seal.api.generation": ("generate",),
+    "seal.api.objects.frames": ("frames",),
+    "seal.api.objects.run": ("Run",),
+    "seal.api.plugins": ("register",),
+    "seal.api.pools": ("augment", "import_benchmark", "lint"),
+    "seal.api.results": ("compare", "explain", "report", "score"),
+    "seal.api.retrieval": ("retrieve", "train_retriever"),
+    "seal.api.runs": ("ablate", "plan_run", "run", "sweep"),
+    "seal.core.conditions": ("Argument", "Called"),
+    "seal.core.errors": ("SealError",),
+    "seal.core.protocols": (
+        "Agent",
+        "Chat",
+        "ChatModel",
+        "Completion",
+        "Metric",
+        "Reply",
+        "Retriever",
+    ),
+    "seal.core.types": (
+        "Goal",
+        "Plan",
+        "Score",
+        "Task",
+        "Tool",
+        "ToolCall",
+        "ToolResult",
+        "Trajectory",
+    ),
+    "seal.models.specs": ("Model",),
+    "seal.pools": ("Benchmark", "ask", "called"),
+}
+_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
 __all__ = [
     "Agent",
     "Argument",
-    "Asked",
     "Benchmark",
     "Called",
     "Chat",
     "ChatModel",
-    "Comparison",
     "Completion",
-    "Condition",
     "Goal",
-    "Message",
     "Metric",
-    "Milestone",
     "Model",
     "Plan",
-    "Pool",
-    "Query",
-    "Ranking",
-    "Replied",
     "Reply",
-    "Request",
-    "Response",
-    "Retrieval",
     "Retriever",
     "Run",
-    "RunSettings",
     "Score",
     "SealError",
-    "Simulator",
-    "Step",
-    "Stop",
-    "Sweep",
     "Task",
     "Team",
     "Tool",
     "ToolCall",
     "ToolResult",
     "Trajectory",
-    "Usage",
-    "Verdict",
-    "__version__",
     "ablate",
     "ask",
     "augment",
     "called",
-    "catalogue",
     "compare",
-    "count",
     "explain",
-    "export_labels",
-    "export_ratings",
-    "fetch",
     "frames",
-    "generate_missions",
-    "generate_queries",
-    "generate_tools",
+    "generate",
     "import_benchmark",
-    "import_labels",
-    "import_ratings",
     "lint",
-    "load_pool",
     "plan_run",
-    "probe",
     "register",
+    "report",
     "retrieve",
     "run",
     "score",
@@ -140,57 +112,10 @@ __all__ = [
     "train_retriever",
 ]
 
-_HOMES = {
-    "seal.agents.teams": ("Team",),
-    "seal.api.generation": ("generate_missions", "generate_queries", "generate_tools"),
-    "seal.api.models": ("probe",),
-    "seal.api.objects.comparison": ("Comparison",),
-    "seal.api.objects.frames": ("frames",),
-    "seal.api.objects.retrieval": ("Retrieval",),
-    "seal.api.objects.run": ("Run",),
-    "seal.api.objects.sweep": ("Sweep",),
-    "seal.api.plugins": ("register",),
-    "seal.api.pools": (
-        "augment",
-        "catalogue",
-        "count",
-        "fetch",
-        "import_benchmark",
-        "lint",
-        "load_pool",
-    ),
-    "seal.api.results": (
-        "compare",
-        "explain",
-        "export_labels",
-        "export_ratings",
-        "import_labels",
-        "import_ratings",
-        "score",
-    ),
-    "seal.api.retrieval": ("retrieve", "train_retriever"),
-    "seal.api.runs": ("ablate", "plan_run", "run", "sweep"),
-    "seal.core.conditions": ("Argument", "Asked", "Called", "Condition", "Replied"),
-    "seal.core.errors": ("SealError",),
-    "seal.core.protocols": (
-        "Agent",
-        "Chat",
-        "ChatModel",
-        "Completion",
-        "Message",
-        "Metric",
-        "Pool",
-        "Reply",
-        "Request",
-        "Response",
-        "Retriever",
-        "Simulator",
-    ),
-    "seal.models.specs": ("Model",),
-    "seal.runs.settings": ("RunSettings",),
-    "seal.pools": ("Benchmark", "ask", "called"),
-}
-_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
+# `report` is a package too. Its first import binds it here, where it would hide the function of
+# that name; so it is imported now, and unbound.
+import_module("seal.report")
+globals().pop("report", None)
 
 
 def __getattr__(name: str) -> Any:
@@ -198,9 +123,12 @@ def __getattr__(name: str) -> Any:
         from importlib.metadata import version
 
         return version("seal-api-llms")
-    if name not in __all__:
-        raise AttributeError(f"module 'seal' has no attribute {name!r}")
-    value = getattr(import_module(_HOME_OF.get(name, "seal.core.types")), name)
+    if name not in _HOME_OF:
+        raise AttributeError(
+            f"module 'seal' has no attribute {name!r}; names beyond dir(seal) are in seal.api, "
+            "seal.core.types, seal.core.protocols and seal.core.conditions"
+        )
+    value = getattr(import_module(_HOME_OF[name]), name)
     globals()[name] = value
     return value
 

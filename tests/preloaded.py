@@ -8,7 +8,6 @@ with warnings.catch_warnings():
     import ir_measures
     import jinja2
     import pytrec_eval
-    import sklearn.feature_extraction.text
     import typer.main
 
     import seal.agents.checker
@@ -35,4 +34,4 @@ with warnings.catch_warnings():
     import seal.retrievers.tfidf
     import seal.runs.run
 
-__all__ = ["autogen", "ir_measures", "jinja2", "pytrec_eval", "seal", "sklearn", "typer"]
+__all__ = ["autogen", "ir_measures", "jinja2", "pytrec_eval", "seal", "typer"]

@@ -11,14 +11,16 @@ import pytest
 
 import seal
 from seal.api.plugins import REGISTRIES, register
+from seal.api.pools import catalogue, count, load_pool
 from seal.core.errors import UnknownNameError, UsageError
 from seal.core.registry import load_dotted
 
 PLUGIN = Path(__file__).parent / "fixtures" / "plugin"
 
 
-def test_the_names_are_sorted_and_distinct() -> None:
+def test_the_names_are_sorted_distinct_and_few() -> None:
     assert seal.__all__ == sorted(set(seal.__all__))
+    assert len(seal.__all__) <= 40
 
 
 @pytest.mark.parametrize("name", seal.__all__)
@@ -30,32 +32,39 @@ def test_dir_lists_the_names() -> None:
     assert dir(seal) == seal.__all__
 
 
-def test_another_name_is_an_attribute_error() -> None:
-    with pytest.raises(AttributeError, match="no attribute 'Tol'"):
-        _ = seal.Tol  # type: ignore[attr-defined]
+def test_the_version_is_an_attribute_beside_the_names() -> None:
+    assert seal.__version__[0].isdigit()
+    assert "__version__" not in dir(seal)
 
 
-def test_every_name_has_a_docstring() -> None:
-    undocumented = [n for n in seal.__all__ if n != "__version__" and not getattr(seal, n).__doc__]
-    assert undocumented == []
+@pytest.mark.parametrize("name", ["Tol", "Milestone", "load_pool"])
+def test_another_name_is_an_attribute_error_that_says_where_others_are(name: str) -> None:
+    with pytest.raises(AttributeError, match=rf"no attribute '{name}'; .* seal\.core\.types"):
+        getattr(seal, name)
+
+
+def test_report_stays_the_function_when_its_namesake_package_is_imported() -> None:
+    code = "import seal, seal.report.html; print(seal.report.__module__)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.stdout.strip() == "seal.api.results", done.stderr
 
 
 def test_a_pool_is_counted_by_name_or_folder_with_or_without_tasks(tmp_path: Path) -> None:
-    counts = seal.count("sample")
-    assert (counts.tasks, counts.tools) == (80, len(seal.load_pool("sample").tools()))
-    shutil.copy(seal.load_pool("sample").folder / "tools.jsonl", tmp_path)
+    counts = count("sample")
+    assert (counts.tasks, counts.tools) == (80, len(load_pool("sample").tools()))
+    shutil.copy(load_pool("sample").folder / "tools.jsonl", tmp_path)
     (tmp_path / "tasks.jsonl").touch()
-    alone = seal.count(tmp_path)
+    alone = count(tmp_path)
     assert (alone.tasks, alone.tools, alone.tools_per_query) == (0, counts.tools, None)
 
 
 def test_the_catalogue_is_a_copy_that_has_the_papers_counts() -> None:
-    entries = seal.catalogue()
+    entries = catalogue()
     paper = entries["anytool"].paper_counts
     assert paper is not None
     assert paper.queries == 407
     entries.clear()
-    assert "anytool" in seal.catalogue()
+    assert "anytool" in catalogue()
 
 
 def test_a_setting_that_run_does_not_have_names_the_closest(tmp_path: Path) -> None:
@@ -104,7 +113,7 @@ def test_an_unknown_kind_names_the_closest() -> None:
 def sample_folder(tmp_path: Path) -> str:
     """The shipped sample, as a folder named by a text."""
     folder = tmp_path / "pool"
-    shutil.copytree(seal.load_pool("sample").folder, folder)
+    shutil.copytree(load_pool("sample").folder, folder)
     return str(folder)
 
 
@@ -117,7 +126,7 @@ def test_paths_may_be_texts(sample_folder: str, tmp_path: Path) -> None:
 
     assert summary["tasks"] == 2
     assert len(list(seal.Run.load(run).folder.tasks())) == 2
-    assert seal.load_pool(sample_folder).digest == seal.load_pool("sample").digest
+    assert load_pool(sample_folder).digest == load_pool("sample").digest
     with pytest.raises(UsageError, match="no file or folder nowhere"):
         seal.import_benchmark("toolbench", "nowhere", str(tmp_path / "imported"))
 
@@ -140,7 +149,7 @@ def test_a_pool_that_is_nowhere_is_named_whole() -> None:
     with pytest.raises(UnknownNameError, match="Did you mean 'sample'"):
         seal.retrieve("sampel", "tfidf")
     with pytest.raises(UnknownNameError, match="'no-such-folder'"):
-        seal.load_pool("no-such-folder")
+        load_pool("no-such-folder")
 
 
 @pytest.fixture(scope="module")

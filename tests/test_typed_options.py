@@ -11,10 +11,11 @@ from typing import Any, get_args, get_origin, get_type_hints
 import pytest
 
 import seal
-from seal.api.generation import MissionOptions, QueryOptions
 from seal.api.retrieval import RetrievalOptions, TrainOptions
 from seal.api.settings import DrawingOptions, RunOptions, SweepOptions
 from seal.benchmarks.mmtb.generation.settings import MissionSettings
+from seal.benchmarks.mmtb.generator import MissionOptions
+from seal.benchmarks.toolscan.generators import QueryOptions
 from seal.benchmarks.toolscan.query_generation.settings import QuerySettings
 from seal.core.errors import UnknownNameError, UsageError
 from seal.experiments.drawing import Drawing
@@ -109,9 +110,9 @@ WRONG: list[tuple[Callable[..., Any], Sequence[Any], dict[str, Any], str]] = [
     (seal.retrieve, ("sample",), {"k": "5"}, "k: expected a whole number or a list"),
     (seal.retrieve, (3,), {}, "pools: expected a text, a path, a Benchmark or a list"),
     (seal.train_retriever, ("sample",), {"steps": "9"}, "steps: expected a whole number or None"),
-    (seal.generate_missions, ("sample", "o"), {"types": "single"}, "types: expected a list"),
-    (seal.generate_queries, ("sample", 3), {}, "out: expected a text or a path, got 3"),
-    (seal.generate_tools, ("a", "b"), {"seed": None}, "seed: expected a whole number, got None"),
+    (seal.generate, ("missions", "sample", "o"), {"types": "single"}, "types: expected a list"),
+    (seal.generate, ("queries", "sample", 3), {}, "out: expected a text or a path, got 3"),
+    (seal.generate, ("tools", "a", "b"), {"seed": None}, "seed: expected a whole number, got None"),
 ]
 
 

@@ -28,8 +28,21 @@ _ROUNDS = 1_000_000
 """More than any chat has: our own limits end it."""
 _UNUSED = frozenset({"google.genai", "matplotlib", "networkx"})
 """What AutoGen imports where it is installed and no chat needs: half the time of its import."""
-_IMPORTING = threading.Lock()
+_CLIENTS = frozenset({"PIL", "openai"})
+"""What its own model clients import, which no role of ours uses: half of the rest."""
+_IMPORTING = threading.RLock()
 """Held while what imports find is changed."""
+
+
+def import_without_clients() -> None:
+    """Import AutoGen without its model clients, in a process where nobody else will want them.
+
+    Raises:
+        UsageError: Another distribution has overwritten the `autogen` package.
+    """
+    if "autogen" not in sys.modules:
+        with _IMPORTING, _without(_CLIENTS):
+            _library()
 
 
 @cache

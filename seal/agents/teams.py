@@ -33,9 +33,20 @@ REGISTRY = Registry(
 class Team:
     """Roles and the rule of who speaks next.
 
-    A reply with calls goes to the executor, its results go back to the caller (through `reviewer`
-    where that role is seated), a text goes where `after` says. A role that is not seated is passed
+    A reply with calls goes to the executor. The results go back to the caller, through `reviewer`
+    where that role is seated. A text goes where `after` says. A role that is not seated is passed
     over; where nobody is left, the chat about the goal ends.
+
+    Example:
+        >>> import seal
+        >>> from seal.agents.teams import DIRECT
+        >>> class Editor:
+        ...     def reply(self, chat: seal.Chat) -> seal.Reply:
+        ...         return seal.Reply(chat.steps[-1].content.strip())
+        >>> team = DIRECT.seat("editor", Editor, after="execution_manager")
+        >>> run = seal.run("sample", team=team, model="oracle", limit=2, baselines=False)
+        >>> run["call_recall"].mean
+        1.0
     """
 
     name: str

@@ -1,216 +1,59 @@
-"""Benchmarks of your own: missions, tools and queries."""
+"""Benchmarks of your own, made by what installed benchmarks offer."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypedDict, Unpack
+from typing import Any
 
-from seal.benchmarks.mmtb.dialogues import MissionType
-from seal.benchmarks.mmtb.generation.scenes import Relation, Speakers
-from seal.benchmarks.toolscan.query_generation.settings import Kind
-from seal.core.errors import UsageError
-from seal.core.protocols import CacheMode
+from seal.core.errors import UnknownNameError
 from seal.core.signatures import checked
-from seal.pools.known import Bench
-from seal.runs.settings import ModelChoice, SimulatorChoice
-
-if TYPE_CHECKING:
-    from seal.benchmarks.mmtb.generation.generate import Generated
-    from seal.benchmarks.toolscan.query_generation.generate import GeneratedQueries
-    from seal.models import ModelSettings
-
-
-class MissionOptions(TypedDict, total=False):
-    """Fields of `MissionSettings`."""
-
-    missions: int
-    types: Sequence[MissionType]
-    relations: Sequence[Relation]
-    cover: int
-    model: ModelChoice | Speakers
-    role_models: Mapping[str, ModelChoice]
-    model_options: Mapping[str, Any]
-    base_url: str | None
-    simulator: SimulatorChoice
-    cache: CacheMode
-    language: str
-    limit: int | None
-    workers: int
-    seed: int
-    name: str
-
-
-class QueryOptions(TypedDict, total=False):
-    """Fields of `QuerySettings`."""
-
-    kinds: Sequence[Kind]
-    per_seed: int
-    limit: int | None
-    seed: int
-    name: str
-    allow_code: Sequence[str]
+from seal.pools import REGISTRY
+from seal.pools.benchmark import loaded
+from seal.pools.known import Bench, known_benchmark
 
 
 @checked
-def generate_missions(
-    bench: Bench,
-    out: str | Path,
-    *,
-    review: str | Path | None = None,
-    cache_dir: str | Path | None = None,
-    progress: Callable[[int, int], None] | None = None,
-    **options: Unpack[MissionOptions],
-) -> Generated:
-    """Make dialogues of related missions over a pool's tools, and of them a pool to run.
+def generate(what: str, bench: Bench, out: str | Path | None = None, **options: Any) -> Any:
+    """Make something of your own: dialogues of missions, harder queries, tools or milestones.
+
+    `missions` makes dialogues of related missions over the tools of a benchmark. `queries` makes
+    harder queries of its tasks: constraints, paraphrases, and requests that no tool serves. `tools`
+    writes a tool for each one-sentence description, and checks it by rule. `milestones` proposes
+    milestones of what was done. An installed benchmark may offer further kinds
+    (`seal.Benchmark.generators`).
 
     Args:
-        bench: A benchmark, the name of one, or a pool folder.
-        out: Folder to make; one begun under the same settings is gone on with.
-        review: File that gets the candidates of every mission, and whose edited choices are taken.
-        cache_dir: Where answers of models and simulators are kept; None: as `seal.run` has it.
-        progress: Told how many dialogues are done, and how many there are.
-        **options: Fields of `seal.benchmarks.mmtb.generation.settings.MissionSettings`; the model
-            may be a name, a model, or an object of
-            `seal.benchmarks.mmtb.generation.scenes.Speakers`.
+        what: missions, queries, tools or milestones.
+        bench: A benchmark, the name of one, or a pool folder. For tools: the file of descriptions.
+            For milestones also a run folder.
+        out: Folder to make. A folder that was begun under the same settings is continued. For
+            milestones a file; None: nothing is written.
+        **options: Those of the kind. All of ours take `model`, its `base_url` and `model_options`,
+            `seed` and `progress`. A grammar writes where no model is named.
 
     Returns:
-        What `import.json` says, and the dialogues that the infrastructure failed at.
+        For missions and queries an object whose `.to_json()` is what `import.json` says. Missions
+        also name the dialogues at which the infrastructure failed. For tools the counts: tools,
+        lists, what was dropped and why, and how rich the parameters are.
 
     Raises:
-        UnknownNameError: No such setting, pool or model; names the closest.
-        UsageError: A setting that cannot be, or `out` holds something else.
-        DataError: Not one dialogue could be made, or a file is malformed.
-        InfrastructureError: Not one could be made yet: a model's server or a store failed.
+        UnknownNameError: There is no such kind, setting, form, pool or model; the text names the
+            closest.
+        UsageError: A setting cannot be, the pool has no seed, or `out` holds something else.
+        DataError: Nothing could be made, or a file is malformed.
+        InfrastructureError: A model's server or a store failed; what is done is kept.
+
+    Example:
+        >>> import seal
+        >>> made = seal.generate("queries", "toolscan-sample", "harder", limit=2)
+        >>> made.report.tasks
+        8
+        >>> run = seal.run("harder", model="oracle", limit=2, baselines=False)
     """
-    from seal.benchmarks.mmtb.generation.generate import generate_missions as make
-    from seal.benchmarks.mmtb.generation.settings import MissionSettings
-    from seal.core.places import cache_folder
-    from seal.core.store import FILE_NAME, Store
-    from seal.pools.lookup import open_pool
-
-    with Store(cache_folder(cache_dir) / FILE_NAME) as store:
-        return make(
-            open_pool(bench),
-            Path(out),
-            MissionSettings(**options),
-            store,
-            review=None if review is None else Path(review),
-            progress=progress or (lambda done, total: None),
-        )
-
-
-@checked
-def generate_tools(
-    descriptions: str | Path,
-    out: str | Path,
-    *,
-    model: ModelChoice | None = None,
-    base_url: str | None = None,
-    model_options: Mapping[str, Any] | None = None,
-    form: str = "seal",
-    seed: int = 0,
-    progress: Callable[[int, int], None] | None = None,
-) -> dict[str, Any]:
-    """Write a tool for each one-sentence description, checked by rule.
-
-    Args:
-        descriptions: File of them (`seal.benchmarks.toolscan.tool_generation.descriptions`).
-        out: Folder to make; one begun under the same settings is gone on with.
-        model: Name of a model, or a model, that writes; None: a grammar does.
-        base_url: Address of the model's server; None: the provider's own.
-        model_options: Of the model, as `seal run -M` takes them.
-        form: seal: a pool; mmtb: tool lists, as `seal.import_benchmark("mmtb", ...)` reads them.
-        seed: Another seed gives other tools.
-        progress: Told how many are done, and how many there are.
-
-    Returns:
-        Counts: tools, lists, what was dropped and why, how rich the parameters are.
-
-    Raises:
-        UnknownNameError: No such form.
-        UsageError: A setting that cannot be, or `out` holds something else.
-        DataError: The descriptions are malformed, or none of them became a tool.
-        ModelError: The model's server failed; what is done is kept.
-    """
-    from seal.benchmarks.toolscan.tool_generation.generate import generate_tools as make
-    from seal.benchmarks.toolscan.tool_generation.grammar import GrammarWriter
-    from seal.benchmarks.toolscan.tool_generation.models import ModelWriter
-    from seal.benchmarks.toolscan.tool_generation.writing import Writer
-    from seal.experiments.generation.writing_models import writing_model
-
-    told = _model_settings(model, base_url, model_options)
-    writer: Writer = GrammarWriter(seed)
-    if model is not None:
-        writer = ModelWriter(writing_model(model, told, "tools"), seed)
-    return make(Path(descriptions), Path(out), writer, form=form, seed=seed, progress=progress)
-
-
-@checked
-def generate_queries(
-    bench: Bench,
-    out: str | Path,
-    *,
-    model: ModelChoice | None = None,
-    base_url: str | None = None,
-    model_options: Mapping[str, Any] | None = None,
-    review: str | Path | None = None,
-    progress: Callable[[int, int], None] | None = None,
-    **options: Unpack[QueryOptions],
-) -> GeneratedQueries:
-    """Make harder queries of a pool's tasks: constraints, paraphrases, requests no tool serves.
-
-    Args:
-        bench: A benchmark, the name of one, or a pool folder.
-        out: Folder to make; one begun under the same settings is gone on with.
-        model: Name of a model, or a model, that writes; None: a grammar does.
-        base_url: Address of the model's server; None: the provider's own.
-        model_options: Of the model, as `seal run -M` takes them.
-        review: Table (CSV) that gets the queries, and whose edited words are taken.
-        progress: Told how many seeds and kinds are done, and how many there are.
-        **options: Fields of `seal.benchmarks.toolscan.query_generation.settings.QuerySettings`:
-            kinds, per_seed, limit, seed, name.
-
-    Returns:
-        What `import.json` says, and the counts.
-
-    Raises:
-        UnknownNameError: No such setting, kind, pool or model; names the closest.
-        UsageError: A setting that cannot be, the pool has no seed, or `out` holds something else.
-        DataError: No query was kept, or a file is malformed.
-        ModelError: The model's server failed; what is done is kept.
-    """
-    from seal.benchmarks.toolscan.query_generation.generate import generate_queries as make
-    from seal.benchmarks.toolscan.query_generation.models import ModelWriter
-    from seal.benchmarks.toolscan.query_generation.settings import QuerySettings
-    from seal.experiments.generation.writing_models import writing_model
-    from seal.pools.lookup import open_pool
-
-    chosen = QuerySettings(**options)
-    told = _model_settings(model, base_url, model_options)
-    writer = None
-    if model is not None:
-        writer = ModelWriter(writing_model(model, told, "queries"), chosen.seed)
-    return make(
-        open_pool(bench),
-        Path(out),
-        chosen,
-        writer,
-        review=None if review is None else Path(review),
-        progress=progress or (lambda done, total: None),
-    )
-
-
-def _model_settings(
-    model: ModelChoice | None, base_url: str | None, options: Mapping[str, Any] | None
-) -> ModelSettings:
-    """Return how the model that writes is asked.
-
-    Raises:
-        UsageError: An address or options, but no model.
-    """
-    from seal.models import ModelSettings
-
-    if model is None and (options or base_url):
-        raise UsageError("options and an address are a model's: name the model too")
-    return ModelSettings.from_options(options or {}, base_url=base_url)
+    offered: dict[str, Any] = {}
+    for name in REGISTRY.names():
+        known = known_benchmark(name)
+        offered |= {} if known is None else known.generators
+    if what not in offered:
+        raise UnknownNameError("kind of generation", what, offered)
+    return loaded(offered[what])(bench, out, **options)

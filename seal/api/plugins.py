@@ -9,7 +9,7 @@ from seal.core.registry import Registry, load_dotted
 
 REGISTRIES = {
     "agent": "seal.agents:REGISTRY",
-    "benchmark": "seal.benchmarks:REGISTRY",
+    "benchmark": "seal.pools:REGISTRY",
     "embedder": "seal.retrievers.embedders:EMBEDDERS",
     "metric": "seal.evaluation:REGISTRY",
     "model": "seal.models:REGISTRY",
@@ -29,13 +29,23 @@ def register(kind: str, name: str, plugin: Any) -> None:
 
     Args:
         kind: agent, benchmark, embedder, metric, model, retriever, section (of the report),
-            simulator, team or template (of a tool's document).
-        name: What settings and flags call it.
+            simulator, team, template (of a tool's document), trajectories or world.
+        name: The name that settings and flags use.
         plugin: An object or class of that kind (`seal.core.protocols`).
 
     Raises:
-        UnknownNameError: No such kind.
+        UnknownNameError: There is no such kind.
         UsageError: The name is taken.
+
+    Example:
+        >>> import seal
+        >>> class Shy:
+        ...     def reply(self, chat: seal.Chat) -> seal.Reply:
+        ...         return seal.Reply("I would rather not.")
+        >>> seal.register("agent", "shy", Shy)
+        >>> run = seal.run("sample", roles={"execution_manager": "shy"}, limit=2, baselines=False)
+        >>> run["call_recall"].mean
+        0.0
     """
     if kind not in REGISTRIES:
         raise UnknownNameError("kind of plug-in", kind, REGISTRIES)

@@ -19,7 +19,7 @@ def catalogue() -> dict[str, Entry]:
     """Return every benchmark that SEAL knows by name, whether or not its files are here.
 
     An entry says what the benchmark is, what gold it has, how it is imported, and in `paper_counts`
-    what Table 1 of the SEAL paper counts; `seal.count` counts a pool in the same way.
+    what Table 1 of the SEAL paper counts; `count` counts a pool in the same way.
     """
     from seal.pools.catalogue import catalogue as entries
 
@@ -48,20 +48,37 @@ def fetch(name: str, out: str | Path, *, mirror: str | None = None) -> FetchRepo
 def import_benchmark(
     name: str, source: str | Path, out: str | Path, trajectories: bool = False, **options: Any
 ) -> ImportReport:
-    """Import a benchmark's upstream files into a pool folder, or recorded chats into a run.
+    """Import a benchmark's upstream files as a pool folder, or recorded chats as a run.
 
     Args:
         name: Of the importer, or a dotted path to one.
         source: File or folder as upstream publishes it.
-        out: Folder to make; an earlier pool there is replaced, a run is not.
-        trajectories: Whether the source holds recorded chats: `out` becomes a run folder, which
-            `seal.score` takes.
+        out: Folder to make. An earlier pool there is replaced; a run is not.
+        trajectories: Whether the source holds recorded chats. `out` then becomes a run folder,
+            which `seal.score` takes.
         **options: Of the importer.
 
+    Returns:
+        The report: `.tasks`, `.tools`, and in `.dropped` why records were left out.
+
     Raises:
-        UsageError: No such importer or source, or `out` may not be replaced.
+        UsageError: There is no such importer or source, or `out` may not be replaced.
         UnknownNameError: The importer has no such option.
-        DataError: The source is malformed or holds nothing; nothing is left behind.
+        DataError: The source is malformed or holds nothing. Nothing is left behind.
+
+    Example:
+        >>> import json
+        >>> from pathlib import Path
+        >>> import seal
+        >>> tool = {"name": "get_order", "parameters": {"order_id": {"type": "str"}}}
+        >>> call = {"name": "get_order", "arguments": {"order_id": "7"}}
+        >>> row = {"query": "Where is order 7?", "tools": json.dumps([tool])}
+        >>> row["answers"] = json.dumps([call])
+        >>> _ = Path("upstream.json").write_text(json.dumps([{"id": 0, **row}]))
+        >>> report = seal.import_benchmark("apigen", "upstream.json", "shop")
+        >>> report.tasks, report.tools
+        (1, 1)
+        >>> run = seal.run("shop", model="oracle", baselines=False)
     """
     from seal.pools import import_benchmark as read
     from seal.runs.recorded_run import import_run
@@ -113,32 +130,57 @@ def lint(pool: Bench, *, threshold: float = 90.0, allow_code: Sequence[str] = ()
         threshold: Least likeness of near-duplicate tools, in (0, 100].
         allow_code: Modules whose worlds tasks may name by a dotted path.
 
+    Returns:
+        The report: `.findings`, `.counts()` by kind, `.tasks`, `.tools` and `.twin_share`.
+
     Raises:
-        UnknownNameError: Nothing of that name.
-        UsageError: A known benchmark whose files are not here, or a threshold beyond its range.
+        UnknownNameError: There is nothing of that name.
+        UsageError: A known benchmark's files are not here, or the threshold is out of range.
         DataError: The folder is no pool.
+
+    Example:
+        >>> import seal
+        >>> report = seal.lint("sample")
+        >>> report.tasks, report.tools
+        (80, 65)
+        >>> report.counts()
+        {'ungrounded_value': 5}
     """
     from seal.pools.lint.lint import lint as check
     from seal.pools.lookup import open_pool
 
-    return check(open_pool(pool).folder, threshold, allow_code)
+    found = open_pool(pool)
+    own = found.benchmark.worlds() if found.benchmark else {}
+    return check(found.folder, threshold, allow_code, own)
 
 
 def augment(pool: Bench, augmentations: str | Sequence[str], out: str | Path) -> ImportReport:
-    """Write a benchmark again, each task with distraction tools or with scrambled ones.
+    """Write a benchmark again, with distraction tools or with scrambled tools.
 
     Args:
-        pool: A benchmark, the name of one, or a pool folder; it stays.
-        augmentations: Each gives every task once more: `distraction=N`, `distraction=all`,
-            `names`, `descriptions`, `argument-descriptions`, `argument-types`, several of these
-            joined by commas, or `toolsandbox`, which are the eight of ToolSandbox.
-        out: Folder to make; the same augmentation there is replaced.
+        pool: A benchmark, the name of one, or a pool folder; it is not changed.
+        augmentations: One or several; each gives every task once more. One is `distraction=N`,
+            `distraction=all`, `names`, `descriptions`, `argument-descriptions`, `argument-types`,
+            or several of these joined by commas. `toolsandbox` stands for the eight of ToolSandbox.
+        out: Folder to make. The same augmentation there is replaced.
+
+    Returns:
+        The report: `.tasks`, `.tools`, and in `.dropped` why tasks were left out.
 
     Raises:
-        UnknownNameError: No such augmentation or pool.
-        UsageError: A number of tools below 0, several ways to scramble a pool that is retrieved
-            from, or `out` may not be replaced.
-        DataError: The pool is malformed, or no task of it can be augmented.
+        UnknownNameError: There is no such augmentation or pool.
+        UsageError: A number of tools is below 0, or a pool that is retrieved from is to be
+            scrambled in several ways. Or `out` may not be replaced.
+        DataError: The pool is malformed, or none of its tasks can be augmented.
+
+    Example:
+        >>> import seal
+        >>> report = seal.augment("sample", "distraction=3", "distracted")
+        >>> report.tasks
+        72
+        >>> run = seal.run("distracted", model="oracle", limit=2, baselines=False)
+        >>> run["call_recall"].mean
+        1.0
     """
     from seal.pools.augment import augment_stored, parse_augmentations
     from seal.pools.lookup import open_pool

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -19,26 +20,70 @@ if TYPE_CHECKING:
 
 
 def score(run: RunLike, **options: Any) -> Run:
-    """Score a run's trajectories again, without a chat.
+    """Score a run's trajectories again; no chat is played.
 
     Args:
-        run: What `seal.run` returned, or its folder; scores and summary are replaced there.
-        **options: Of `seal.runs.rescore.rescore`: judge, judge_model...
+        run: What `seal.run` returned, or its folder. Scores and summary are replaced there. A
+            benchmark's own metrics are measured again where it is installed, or the run is given.
+        **options: Those of `seal.runs.rescore.rescore`, such as judge, judge_model and metrics.
 
     Returns:
-        The run as it is scored now; a `Run` that was had before keeps its summary.
+        The run with its new scores. The `Run` that was given keeps its old summary.
 
     Raises:
-        DataError: No run in the folder.
-        UsageError: A judge that cannot be, or another process writes the run.
+        DataError: The folder holds no run.
+        UsageError: There is no such judge, or another process writes the run.
+
+    Example:
+        >>> import seal
+        >>> run = seal.run("sample", model="oracle", limit=2, baselines=False)
+        >>> again = seal.score(run, judge="rule")
+        >>> again["pass_rate"].mean == run["pass_rate"].mean
+        True
     """
     from seal.api.objects.frames import folder_of
     from seal.api.objects.run import Run
     from seal.runs.rescore import rescore
 
     folder = folder_of(run)
-    rescore(folder, **options)
-    return Run.load(folder)
+    bench = run.bench if isinstance(run, Run) else None
+    rescore(folder, bench=bench, **options)
+    return replace(Run.load(folder), bench=bench)
+
+
+def report(runs: RunLike | Sequence[RunLike], out: str | PathLike[str] | None = None) -> Path:
+    """Write the HTML report of one run, or of several side by side, and return the file.
+
+    The file is readable without a network.
+
+    Args:
+        runs: What `seal.run` returned, a folder, or a list of such.
+        out: The file; None: report.html in the folder of the first run.
+
+    Raises:
+        UsageError: There is no run, or something else stands among the runs.
+        DataError: A folder holds no scored run, or a file of it is damaged.
+
+    Example:
+        >>> import seal
+        >>> run = seal.run("sample", limit=2, baselines=False)
+        >>> seal.report(run, "two-chats.html").name
+        'two-chats.html'
+    """
+    from seal.api.objects.frames import folders_of
+    from seal.api.objects.run import Run
+    from seal.report.html import write_report
+    from seal.report.sections import built_sections, default_sections
+    from seal.runs.run_folder import RunFolder
+
+    folders = [RunFolder.open(path) for path in folders_of([runs])]
+    if not folders:
+        raise UsageError("a report of no run: give one run at least")
+    several = [runs] if isinstance(runs, Run) or not isinstance(runs, Sequence) else runs
+    made = [run.bench for run in several if isinstance(run, Run) and run.bench]
+    own = {id(section): section for bench in made for section in bench.sections}
+    place = folders[0].report_path if out is None else Path(out)
+    return write_report(folders, place, [*default_sections(folders), *built_sections(own.values())])
 
 
 def explain(
@@ -50,26 +95,34 @@ def explain(
 ) -> Explanation:
     """Attribute each failed goal of a scored run to the first stage that explains it.
 
-    The stages are those of `seal.evaluation.attribution`; no model is asked, and the run folder is
-    all that is read.
+    The stages are those of `seal.evaluation.attribution`. Only the run folder is read; no model is
+    asked.
 
     Args:
         run: What `seal.run` returned, or its folder.
-        metric: Whose verdict counts; None: mission_accuracy of missions, awareness, selection and
-            execution of turns of dialogues, else goal_state or pass_rate.
-        examples: Most of each stage.
-        out: Folder for explanation.json, explanation.md and, with the extra `experiments`,
-            figures/waterfall.svg and .png; None: nothing is written.
+        metric: The metric that decides whether a goal failed. None: the one that the benchmark
+            declares. Else mission_accuracy of missions, awareness, selection and execution of turns
+            of dialogues, and goal_state or pass_rate of all others.
+        examples: How many examples each stage has at most.
+        out: Folder for explanation.json and explanation.md. The extra `experiments` adds
+            figures/waterfall.svg and .png. None: nothing is written.
 
     Returns:
-        The explanation: `.stages`, `.table()`, `.plot()`, and as `.content` goals, solved, errors,
-        failed, partly, decided_by, stages (the waterfall, with shares, intervals, causes and
-        examples), unexplained, attributions, excluded
-        (`seal.experiments.explanation.explain` says what each is).
+        The explanation: `.stages`, `.table()`, `.plot()` and `.content`. The content holds goals,
+        solved, errors, failed, partly, decided_by, stages, unexplained, attributions and excluded
+        (`seal.experiments.explanation.explain`). `stages` is the waterfall, with shares, intervals,
+        causes and examples.
 
     Raises:
         DataError: The folder is no scored run, nothing was played, or a file is damaged.
-        UsageError: A metric without a value, or a folder that holds something else.
+        UsageError: The metric has no value, or `out` holds something else.
+
+    Example:
+        >>> import seal
+        >>> run = seal.run("sample", model="lexical", limit=5, baselines=False)
+        >>> why = seal.explain(run)
+        >>> [(stage.stage, stage.goals) for stage in why.stages if stage.goals]
+        [('not_retrieved', 1), ('wrong_tool', 1), ('wrong_argument', 1), ('unsure', 1)]
     """
     from seal.api.objects.explanation import Explanation
     from seal.api.objects.frames import folder_of
@@ -99,51 +152,60 @@ def compare(
     """Compare runs of one benchmark, paired by task, trial and goal.
 
     Args:
-        runs: Two or more, or a list of them: what `seal.run` returned, or folders; the first is
-            the base.
-        pairs: first: each run less the first; all: of every two the later less the earlier.
-        metrics: Those to compare; none: all that the runs have.
-        success: Metric of which 1 is a solved task; None: the first of pass_rate, success,
+        runs: Two or more, or a list of them: what `seal.run` returned, or folders. The first is the
+            base.
+        pairs: first: each run less the first. all: of every two the later less the earlier.
+        metrics: Metrics to compare. None given: all that the runs have.
+        success: Metric of which 1 is a solved task. None: the first of pass_rate, success,
             mission_accuracy and similarity that both runs have.
         force: Compare runs that do not measure the same.
         seed: Of intervals and tests.
         resamples: Of each interval and test.
-        win_rate: Ask in both orders which of two runs served each goal better.
-        judge_model: Who is asked, a model or several in a tuple; None: the labels of the runs' pass
-            rates decide.
-        votes: Of each model on each goal; None: one.
+        win_rate: Ask which of two runs served each goal better, in both orders.
+        judge_model: The model that is asked, or several in a tuple. None: the labels of the runs'
+            pass rates decide.
+        votes: Votes of each model on each goal. None: one.
         model_options: Of the models.
-        base_url: Their server.
-        cache_dir: Where their answers are kept; None: the usual place.
-        preferences: File of recorded preferences between the runs, which make the win rate instead
-            of a judge: StableToolBench's preference_results, JSON or CSV, or CSV of
+        base_url: Address of their server.
+        cache_dir: Where their answers are kept. None: the usual place.
+        preferences: File of recorded preferences between the runs, which replace the judge. It is
+            StableToolBench's preference_results, as JSON or CSV, or a CSV file of
             task_id,first,second,better (`seal.evaluation.judges.recorded_preferences`).
-        out: Folder for comparison.json, .md, .tex (booktabs) and .html; None: nothing is written.
+        out: Folder for comparison.json, .md, .tex (booktabs) and .html. None: nothing is written.
 
     Returns:
-        The comparison: `["pass_rate"].difference`, `.pairs`, `.flips`, `.frame`, `.table()`,
-        `.plot()`, and as `.content` that of comparison.json.
+        The comparison: `["pass_rate"].difference`, `.pairs`, `.flips`, `.frame`, `.table()` and
+        `.plot()`. Its `.content` is that of comparison.json:
 
-        - protocol: how it was compared; p is corrected by Holm over `family` (the metrics asked
-          for, else those of the report's short table) and all pairs of runs.
-        - differs: what the runs measure otherwise, where they were compared all the same.
+        - protocol: how the runs were compared. p is corrected by Holm over `family` and all pairs
+          of runs. The family is the metrics asked for, else those of the report's short table.
+        - differs: what the runs measure differently, where `force` compared them.
         - runs: for each {run, path, model, tasks, chats, trials}.
-        - pairs: for each two runs {run, other, matched, alone, other_alone, success, flips,
-          passes, win_rate}: how much has a partner, which tasks were won and lost
-          (`seal.experiments.comparison.verdicts.flips_of`), pass^k and pass@k (`passes_of`), and
-          the win rate (`seal.experiments.preferring.win_rate`), None where it was not asked for.
-        - comparisons: for each two runs and metric the paired difference, what was detectable and
-          what would find it (`seal.experiments.comparison.pairs.compare`), and the tasks in which
-          the run is `higher` and `lower`.
-        - notes on what a reader should know before the figures.
+        - pairs: for each two runs {run, other, matched, alone, other_alone, success, flips, passes,
+          win_rate}. `matched`, `alone` and `other_alone` count what has a partner. `flips` are the
+          tasks that were won and lost
+          (`seal.experiments.comparison.verdicts.flips_of`). `passes` are pass^k and pass@k.
+          `win_rate` is None where it was not asked for (`seal.experiments.preferring.win_rate`).
+        - comparisons: the paired difference for each two runs and metric, and what was detectable
+          (`seal.experiments.comparison.pairs.compare`). `higher` and `lower` name the tasks in
+          which the run is higher and lower.
+        - notes: what a reader should know before the figures.
 
     Raises:
-        UsageError: Fewer than two runs, one that stands there twice, two that have no task and
-            trial in common or measure otherwise, a folder that holds something else, or a judge
-            where nothing is judged.
-        UnknownNameError: No run has the metric; names the closest.
-        DataError: A folder is no run, is not scored, or a file of it is damaged; preferences are of
-            other runs or in another format.
+        UsageError: There are fewer than two runs, or one is given twice. Or two runs have no task
+            and trial in common, or measure different things. Or the folder holds something else, or
+            a judge is named and nothing is judged.
+        UnknownNameError: No run has the metric; the text names the closest.
+        DataError: A folder is no run, is not scored, or a file of it is damaged. Or preferences are
+            of other runs or in another format.
+
+    Example:
+        >>> import seal
+        >>> weak = seal.run("sample", model="lexical", limit=5, out="weak", baselines=False)
+        >>> strong = seal.run("sample", model="oracle", limit=5, out="strong", baselines=False)
+        >>> comparison = seal.compare(weak, strong)
+        >>> comparison["call_recall"].difference
+        0.333333
     """
     from seal.api.objects.comparison import Comparison
     from seal.api.objects.frames import folders_of

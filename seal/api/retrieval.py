@@ -73,38 +73,49 @@ def retrieve(
         pools: Benchmarks, names or folders; a single one may stand alone.
         retrievers: Names, texts NAME,KEY=VALUE..., dotted paths, classes or objects; a single one
             may stand alone.
-        k: Cut-offs; the largest is the length of a ranking.
-        out: Folder for results.json, results.csv, rankings, TREC run and qrels files, draws.jsonl
-            (the queries of each sample, the tools of each drawn pool), and with the extra
-            `experiments` results.parquet and figures: new or empty. None: nothing is written.
-        progress: Told the stage, how many of its items are done, and how many there are.
-        on_result: Told each entry of `results` when it is there.
+        k: Cut-offs of the metrics, at least 1; a single one may stand alone. The largest is the
+            length of a ranking.
+        out: Folder for the results, new or empty. None: nothing is written. It gets results.json,
+            results.csv, rankings, TREC run and qrels files, and draws.jsonl. The last names the
+            queries of each sample and the tools of each drawn pool. The extra `experiments` adds
+            results.parquet and figures.
+        progress: Called with the stage, how many of its items are done, and how many there are.
+        on_result: Called with each entry of `results` as soon as it is there.
         **options: Fields of `seal.experiments.retrieval.settings.RetrievalSettings`: pool_sizes,
             samples, distractors, queries_in, nested, queries, seed, options, select, limit,
             held_out, cache, cache_dir.
 
     Returns:
-        The experiment: `.of(retriever="tfidf")["recall@10"].mean`, `.results`, `.frame`,
-        `.table()`, `.plot()`, and as `.content` that of results.json.
+        The experiment: `.of(retriever="tfidf")["recall@10"].mean`, `.results`, `.frame`, `.table()`
+        and `.plot()`. Its `.content` is that of results.json:
 
         - results: for each pool, size and retriever {pool, pool_digest, size, tools, samples,
           queries, queries_deviation, retriever, identity, metrics: {name: {mean, deviation, n, low,
-          high}}, by_sample}; where the retriever could not be asked, `unavailable` says why and
-          `metrics` is empty. `mean` is that of the samples' means, `deviation` theirs by n - 1,
-          `low` and `high` the 95 % bootstrap interval over tasks. Of a whole pool a metric has
-          `undefined` (queries without relevant tools) and `by` (the same figures by group) too. Of
-          a trained model `in_source` tells whether this is the pool of its training, and there
-          `training_queries` how many of the queries asked it was trained on.
-        - comparisons: for each pool, size and pair of retrievers the paired difference in recall
-          and mrr at the largest K, its interval, and the probability of a randomisation test, alone
-          and corrected by Holm over all comparisons of that metric.
+          high}}, by_sample}. `mean` is the mean of the samples' means, and `deviation` is
+          their standard deviation. `low` and `high` are the 95 % bootstrap interval over tasks.
+          Where a retriever could not be asked, `metrics` is empty and `unavailable` says why.
+        - A metric of a whole pool also has `undefined`, the number of queries without relevant
+          tools, and `by`, the same figures by group.
+        - An entry of a trained model also has `in_source`: whether this is the pool of its
+          training. There `training_queries` counts the queries that it was trained on.
+        - comparisons: the paired difference in recall and mrr at the largest K between two
+          retrievers, for each pool and size. Each has an interval and the probability of a
+          randomisation test, alone and corrected by Holm over all comparisons of that metric.
         - protocol, versions, pools, retrievers, and notes on what was left out.
 
     Raises:
-        UnknownNameError: No such setting, pool, retriever or option; names the closest.
-        UsageError: No pool or retriever, a cut-off below 1, a pool size beyond every pool, too few
-            queries, an option that is a service's key, or a folder that holds something else.
+        UnknownNameError: There is no such setting, pool, retriever or option; the text names the
+            closest.
+        UsageError: There is no pool or retriever, too few queries, or a cut-off below 1. Or a pool
+            size is larger than every pool. Or an option is a service's key, or the folder holds
+            something else.
         DataError: A pool is malformed.
+
+    Example:
+        >>> import seal
+        >>> found = seal.retrieve("sample", ["tfidf", "bm25"], k=[1, 10])
+        >>> found.of("tfidf")["recall@10"].n
+        72
     """
     from seal.api.objects.retrieval import Retrieval
     from seal.experiments.retrieval.experiment import retrieve as rank
@@ -142,37 +153,43 @@ def train_retriever(
         bench: A benchmark, the name of one, or a pool folder.
         base: The model to begin with: a name or a folder.
         out: New folder for the model and its training.json.
-        test_on: Foreign pools to test on too; a single one may stand alone.
-        resume: Go on with the training in `out`, from its newest checkpoint.
-        progress: Told the stage, how many of its items are done, and how many there are.
+        test_on: Other pools to test on too; a single one may stand alone.
+        resume: Continue the training in `out` from its newest checkpoint.
+        progress: Called with the stage, how many of its items are done, and how many there are.
         **options: Further fields of `seal.experiments.training.settings.TrainSettings`: split,
             held_out, drop_near_duplicates, threshold, steps, epochs, batch_size, learning_rate,
             max_length, checkpoint_every, device, template, seed, k, test_queries, select, limit,
             cache, cache_dir.
 
     Returns:
-        The content of training.json.
+        The content of training.json:
 
-        - pool, pool_digest, base, base_identity, template, seed, split (with the ids of its tasks
-          and held-out tools), hyper_parameters, counts, versions, and losses: [{step, loss}].
+        - pool, pool_digest, base, base_identity, template, seed, hyper_parameters, counts,
+          versions, losses: [{step, loss}], and split, which names the ids of its tasks and held-out
+          tools.
         - near_duplicates: training queries that are nearly the same as a test query: {threshold,
-          train_queries, test_queries, same_text, dropped, examples, pools}. `pools`: for each
-          tested pool {pool, pool_digest, in_source, queries, same_text, near, left_out, examples}:
-          of its queries those that stand in training, those that are near a training query (the
-          former too), and those that were therefore not measured; nothing is left out of the
-          training pool's held-out queries.
-        - results and comparisons as of `seal.retrieve`, of the retrievers "before" and "after" on
-          the tasks held out and on the foreign pools; a comparison is after less before. A foreign
-          pool that has no query left is `unavailable`.
-        - gap: recall and mrr at the largest K in the pool less the mean of the foreign pools,
-          before and after; None where no foreign pool was measured.
+          train_queries, test_queries, same_text, dropped, examples, pools}.
+        - Its `pools` has {pool, pool_digest, in_source, queries, same_text, near, left_out,
+          examples} for each tested pool. `same_text` counts its queries that occur in training.
+          `near` counts those that are near a training query. `left_out` counts those that were
+          therefore not measured; no held-out query of the training pool is.
+        - results and comparisons: as of `seal.retrieve`, of the retrievers "before" and "after", on
+          the tasks held out and on the other pools. A comparison is after less before. A pool that
+          has no query left is `unavailable`.
+        - gap: recall and mrr at the largest K in the pool, less the mean of the other pools, before
+          and after. None where no other pool was measured.
 
     Raises:
         MissingExtraError: The extra `training` is not installed.
-        UnknownNameError: No such setting, pool or template; names the closest.
-        UsageError: No such base model, a setting that no training can have, or a folder that holds
-            something else or a training of other settings.
+        UnknownNameError: There is no such setting, pool or template; the text names the closest.
+        UsageError: There is no such base model, or a setting has a value that no training can have.
+            Or the folder holds something else, or a training under other settings.
         DataError: A pool is malformed, or has too little to train on.
+
+    Example:
+        >>> import seal
+        >>> trained = seal.train_retriever("sample", out="mine", steps=5)
+        >>> found = seal.retrieve("sample", "dense,model=mine", k=5)
     """
     from seal.experiments.training.settings import TrainSettings
     from seal.experiments.training.train import train_retriever as train

@@ -39,25 +39,43 @@ def run(
     """Play a benchmark's tasks and score them.
 
     Args:
-        bench: A benchmark, the name of one, a pool folder, or tasks, whose tools are `tools` then.
-        agent: What is tried: a model or its name, a team, a role with `reply(chat)`, a function of
-            (request, tools), or a dotted path to one of these (`seal.agents.own`). None: `model`.
-        tools: Those of tasks that are given alone.
-        out: Run folder; None: a new one under `runs/`.
-        resume: Go on with the run in `out`.
-        progress: Told how far the run is, as chats end.
-        **options: Fields of `RunSettings`; models, retrievers, agents and simulators may be
-            objects, names or dotted paths.
+        bench: A benchmark, the name of one, or a pool folder. A list of tasks does too, with
+            `tools`.
+        agent: What is tried. None: the role under test is played by `model`.
+
+            - a model, or its name
+            - a team (`seal.Team`), or an object or class with `reply(chat)`
+            - a function of (request, tools), plain or async, that returns the answer
+            - a dotted path `package.module:attribute` to one of these
+        tools: Functions, schemas or `seal.Tool` records, for tasks that are given as a list.
+        out: Run folder. None: a new one under `runs/`.
+        resume: Continue the run in `out`.
+        progress: Called with the state of the run whenever a chat ends.
+        **options: Fields of `seal.runs.settings.RunSettings`, such as `model`, `retriever`,
+            `trials`, `limit`, `metrics` and `seed`. Models, retrievers, agents and simulators may
+            be objects, names or dotted paths.
 
     Returns:
-        The run: `run["pass_rate"].mean`, `.low`, `.high`, `.n`; the frames `.scores`, `.calls`,
-        `.messages`, `.tasks`; `.table()`, `.plot()`, `.report()`; its `.folder`, its `.summary`,
-        and the `.exit_code` of `seal run`.
+        The run. `run["pass_rate"]` has `.mean`, `.low`, `.high` and `.n`. The frames are `.scores`,
+        `.calls`, `.messages` and `.tasks`. It also has `.table()`, `.plot()`, `.report()`, its
+        `.folder`, its `.summary`, and the `.exit_code` of `seal run`.
 
     Raises:
-        UnknownNameError: No such setting; names the closest.
-        UsageError: A setting that no run can have.
+        UnknownNameError: There is no such setting, benchmark or plug-in; the text names the
+            closest.
+        UsageError: A setting has a value that no run can have.
         DataError: The pool is malformed.
+
+    Example:
+        >>> import seal
+        >>> def get_order(order_id: str) -> dict:
+        ...     "Look an order up."
+        ...     return {"ships": "Monday"}
+        >>> task = seal.ask("When does order 7 ship?", seal.called("get_order", order_id="7"))
+        >>> shop = seal.Benchmark("shop", tools=[get_order], tasks=[task])
+        >>> run = seal.run(shop, agent="lexical", baselines=False)
+        >>> run["call_f1"].mean
+        1.0
     """
     from seal.api.objects.run import Run
     from seal.runs.cast import check_address_used
@@ -66,8 +84,8 @@ def run(
     asked = settings_of(bench, options, agent, tools)
     check_address_used(asked)
     played = play(asked, None if out is None else Path(out), resume, progress)
-    own = bench.sections if isinstance(bench, Benchmark) and not known_benchmark(bench.name) else ()
-    return Run(played.folder, played.summary, played.exit_code, tuple(own))
+    own = bench if isinstance(bench, Benchmark) and not known_benchmark(bench.name) else None
+    return Run(played.folder, played.summary, played.exit_code, own)
 
 
 @checked
@@ -78,22 +96,31 @@ def plan_run(
     tools: Sequence[OwnTool] = (),
     **options: Unpack[RunOptions],
 ) -> RunPlan:
-    """Return what a run would ask its models and what that would cost; asks nobody.
+    """Return what a run would ask its models and what that would cost.
+
+    No model is asked.
 
     Args:
-        bench: As of `run`, and so are `agent` and `tools`.
-        agent: What is tried.
-        tools: Those of tasks that are given alone.
-        **options: Fields of `RunSettings`.
+        bench: What would be played, as in `seal.run`.
+        agent: What would be tried, as in `seal.run`.
+        tools: Those of tasks that are given as a list.
+        **options: As in `seal.run`.
 
     Returns:
-        The plan: `.chats`, `.requests`, `.tokens_in`, `.tokens_out`, `.dollars`, `.table()`, and as
-        `.content` what `seal.runs.spending.plan.plan` says, by role.
+        The plan: `.chats`, `.requests`, `.tokens_in`, `.tokens_out`, `.dollars` and `.table()`. Its
+        `.content` says the same for each role (`seal.runs.spending.plan.plan`).
 
     Raises:
-        UnknownNameError: No such setting; names the closest.
-        UsageError: A setting that no run can have, or `max_dollars` for a model without a price.
+        UnknownNameError: There is no such setting; the text names the closest.
+        UsageError: A setting has a value that no run can have, or `max_dollars` is given and a
+            model has no price.
         DataError: The pool, or the file of prices, is malformed.
+
+    Example:
+        >>> import seal
+        >>> plan = seal.plan_run("sample", model="openai/gpt-4o", limit=2, baselines=False)
+        >>> plan.chats, plan.requests
+        (2, 8)
     """
     from seal.api.objects.plan import RunPlan
     from seal.runs.spending.plan import plan
@@ -112,32 +139,38 @@ def sweep(
     progress: Callable[[str, int, int], None] | None = None,
     **options: Unpack[SweepOptions],
 ) -> Sweep:
-    """Play a benchmark end to end over drawn pools of several sizes, and with each of several K.
+    """Play a benchmark over pools of several sizes, and with several numbers of offered tools.
 
     Args:
         bench: A benchmark, the name of one, or a pool folder.
         pool_sizes: Numbers of tools, and "all".
-        top_k: Tools that a chat is offered; one number or several.
-        out: Folder of the sweep; None: a new one under `runs/`. It gets sweep.json, sweep.csv, for
-            each drawn pool a pool folder and its runs, and with the extra `experiments`
+        top_k: How many tools a chat is offered; one number or several.
+        out: Folder of the sweep. None: a new one under `runs/`. It gets sweep.json, sweep.csv, and
+            a pool folder and its runs for each drawn pool. The extra `experiments` adds
             sweep.parquet and figures.
-        resume: Go on with the sweep in `out`: finished runs are skipped; `samples` may be more.
-        progress: Told the stage, how many of its items are done, and how many there are.
+        resume: Continue the sweep in `out`. Finished runs are skipped; `samples` may be larger.
+        progress: Called with the stage, how many of its items are done, and how many there are.
         **options: Fields of `seal.experiments.sweep.settings.SweepSettings` (samples, distractors,
-            queries_in, nested, queries) and of `RunSettings`. The retriever is tfidf where none is
-            named; baselines are played where asked for.
+            queries_in, nested, queries), and those that `seal.run` takes. The retriever is tfidf by
+            default. Baselines are not played by default.
 
     Returns:
-        The sweep: `.of(size=50)["pass_rate"].mean`, `.results`, `.runs`, `.frame`, `.table()`,
-        `.plot()`, its `.folder`, the `.exit_code` of `seal run`, and as `.content` that of
-        sweep.json. It has `rows`, one for each run, and `results`, the means
-        and deviations over the samples of each size and K with intervals over tasks.
+        The sweep. `.of(size=50)["pass_rate"].mean` is one figure. `.results` has a row for each
+        size and K, with means and deviations over the samples and intervals over the tasks. It also
+        has `.runs`, `.frame`, `.table()`, `.plot()`, `.folder` and the `.exit_code` of `seal run`.
+        Its `.content` is that of sweep.json.
 
     Raises:
-        UnknownNameError: No such setting, pool or plug-in; names the closest.
-        UsageError: A size beyond the pool or without a query, the retriever `given`, a setting
-            that no run can have, or a folder that holds something else.
+        UnknownNameError: There is no such setting, pool or plug-in; the text names the closest.
+        UsageError: A size is larger than the pool or leaves no query, or the retriever is `given`.
+            Or a setting has a value that no run can have, or the folder holds something else.
         DataError: The pool is malformed.
+
+    Example:
+        >>> import seal
+        >>> swept = seal.sweep("sample", pool_sizes=[20, "all"], samples=1, limit=2, model="oracle")
+        >>> [point.size for point in swept.results]
+        [20, 65]
     """
     from seal.api.objects.sweep import Sweep
     from seal.experiments.sweep.settings import SweepSettings
@@ -172,48 +205,62 @@ def ablate(
     progress: Callable[[str, int, int], None] | None = None,
     **options: Unpack[RunOptions],
 ) -> Ablation:
-    """Play a benchmark under conditions that differ in one thing, and say what that thing does.
+    """Play a benchmark under conditions that differ in one thing, and compare them.
 
     Args:
-        what: feedback (on, off), format (native, action, json), react (react, plain), retriever
-            (those of `retrievers`), irrelevance (tasks that no tool serves, and the answerable ones
-            that they were made of), similarity (one run: its error rates by environment against
-            the likeness of the environments' tool names), injection (gold in the place of a stage:
-            plain, tools, calls, results, all), roles (none, each alone, all), or another that the
-            benchmark offers: of dialogtool tools (created, recorded) and apps (hierarchical, flat).
+        what: What differs between the conditions.
+
+            - feedback: on, off
+            - format: native, action, json
+            - react: react, plain
+            - retriever: those of `retrievers`
+            - irrelevance: tasks that no tool serves, and the answerable tasks they were made from
+            - similarity: one run, whose error rates are set against how alike tool names are
+            - injection: gold in the place of a stage: plain, tools, calls, results, all
+            - roles: none, each role alone, all
+            - another that the benchmark offers; dialogtool has tools (created, recorded) and apps
+              (hierarchical, flat)
         bench: A benchmark, the name of one, or a pool folder.
-        retrievers: Those to compare, at least two; none: tfidf, bm25, oracle.
-        ablated_roles: Those of the ablation `roles`; none: planner, verifier, checker.
-        out: Folder of the ablation; None: a new one under `runs/`. It gets comparison.json,
-            comparison.md, a run folder for each condition, and of similarity with the extra
-            `experiments` a figure.
-        resume: Go on with the ablation in `out`.
-        progress: Told the stage, how many of its items are done, and how many there are.
-        **options: Fields of `RunSettings`, but for what is varied. Baselines are played where
-            asked for; `limit` counts irrelevant tasks where these are compared.
+        retrievers: The retrievers to compare, at least two. None given: tfidf, bm25, oracle.
+        ablated_roles: The roles of the ablation `roles`. None given: planner, verifier, checker.
+        out: Folder of the ablation. None: a new one under `runs/`. It gets comparison.json,
+            comparison.md and a run folder for each condition. For similarity the extra
+            `experiments` adds a figure.
+        resume: Continue the ablation in `out`.
+        progress: Called with the stage, how many of its items are done, and how many there are.
+        **options: As in `seal.run`, except what is varied. Baselines are not played by default.
+            Where irrelevant tasks are compared, `limit` counts those.
 
     Returns:
-        The ablation: `.runs["on"]`, `.comparisons`, of two conditions `["pass_rate"].difference`,
-        `.frame`, `.table()`, `.plot()`, its `.folder`, the `.exit_code` of `seal run`, and as
-        `.content` that of comparison.json.
+        The ablation: `.runs["on"]`, `.comparisons`, `.frame`, `.table()`, `.plot()`, `.folder` and
+        the `.exit_code` of `seal run`. Of two conditions `ablation["pass_rate"].difference` is one
+        figure. Its `.content` is that of comparison.json:
 
         - runs: for each condition {condition, tasks, errors, error_reasons, skipped, usage,
           metrics}.
-        - comparisons: for every two conditions and each metric the paired difference
+        - comparisons: the paired difference of each metric between every two conditions
           (`seal.experiments.comparison.pairs.compare`).
-        - kinds, of irrelevance: for each kind the shares that abstained, with intervals
-          (`seal.evaluation.abstention` says what that is).
-        - points and correlations, of similarity (`seal.experiments.ablation.similarity`).
-        - costs, of injection: for each metric what each stage costs
+        - kinds, for irrelevance: the share of each kind that abstained, with its interval
+          (`seal.evaluation.abstention`).
+        - points and correlations, for similarity (`seal.experiments.ablation.similarity`).
+        - costs, for injection: what each stage costs in each metric
           (`seal.experiments.ablation.injection.costs_of`).
-        - roles, of roles: for each condition what each role did (`seal.evaluation.role_work`).
+        - roles, for roles: what each role did in each condition (`seal.evaluation.role_work`).
         - protocol, system, and notes on what was left out.
 
     Raises:
-        UnknownNameError: No such ablation, setting or plug-in; names the closest.
-        UsageError: A setting that is varied, one that no run can have, a pool that has nothing to
-            compare, or a folder that holds something else.
+        UnknownNameError: There is no such ablation, setting or plug-in; the text names the closest.
+        UsageError: A setting is given that the ablation varies, or one that no run can have. Or the
+            pool has nothing to compare, or the folder holds something else.
         DataError: The pool is malformed.
+
+    Example:
+        >>> import seal
+        >>> ablation = seal.ablate("react", "sample", model="oracle", limit=2)
+        >>> sorted(ablation.runs)
+        ['plain', 'react']
+        >>> ablation["call_recall"].difference
+        0.0
     """
     from seal.api.objects.ablation import Ablation
     from seal.experiments.ablation.ablate import ablate as play

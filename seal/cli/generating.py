@@ -109,11 +109,12 @@ def missions(
     ] = "sample",
 ) -> int:
     """Make dialogues of related missions: user, planner, checker, agent and simulator talk."""
-    from seal.api.generation import generate_missions
+    from seal.api.generation import generate
     from seal.cli.progress import progress
 
     with output(into.json) as result, progress(("dialogues",)) as advance:
-        made = generate_missions(
+        made = generate(
+            "missions",
             tools,
             into.out,
             review=into.review,
@@ -198,11 +199,12 @@ def queries(
     into: QueryPool,
 ) -> int:
     """Make harder queries of a pool's tasks, each checked by filters."""
-    from seal.api.generation import generate_queries
+    from seal.api.generation import generate
     from seal.cli.progress import progress
 
     with output(into.json) as result, progress() as advance:
-        made = generate_queries(
+        made = generate(
+            "queries",
             tools,
             into.out,
             model=writer.model,

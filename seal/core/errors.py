@@ -36,7 +36,16 @@ _SHORT.maxdict = _SHORT.maxlist = 10
 
 
 class SealError(Exception):
-    """Base of every error raised on purpose; its text is meant for the user."""
+    """Base of every error raised on purpose; its text is meant for the user.
+
+    Example:
+        >>> import seal
+        >>> try:
+        ...     seal.run("sample", top_k="ten")
+        ... except seal.SealError as error:
+        ...     print(error)
+        top_k: expected a whole number, got 'ten' (str); give that, or leave top_k out
+    """
 
 
 class UsageError(SealError):

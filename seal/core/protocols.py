@@ -65,7 +65,25 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Completion:
-    """What a model answered."""
+    """What a model answered.
+
+    Example:
+        >>> import seal
+        >>> class Caller:
+        ...     def complete(self, request) -> seal.Completion:
+        ...         if request.messages[-1].role == "tool":
+        ...             return seal.Completion("It ships on Monday.")
+        ...         call = seal.ToolCall("", "shipping_day", {"order_id": "7"})
+        ...         return seal.Completion(calls=(call,))
+        >>> def shipping_day(order_id: str) -> str:
+        ...     "Return the day on which an order ships."
+        ...     return "Monday"
+        >>> task = seal.ask("When does order 7 ship?", seal.called("shipping_day", order_id="7"))
+        >>> settings = {"team": "direct", "baselines": False}
+        >>> run = seal.run([task], tools=[shipping_day], model=Caller(), **settings)
+        >>> run["call_f1"].mean
+        1.0
+    """
 
     content: str = ""
     calls: tuple[ToolCall, ...] = ()
@@ -79,7 +97,17 @@ class Completion:
 
 @runtime_checkable
 class ChatModel(Protocol):
-    """A language model, or something that plays one."""
+    """A language model, or something that plays one.
+
+    Example:
+        >>> import seal
+        >>> class Echo:
+        ...     def complete(self, request) -> seal.Completion:
+        ...         return seal.Completion(request.messages[-1].content)
+        >>> run = seal.run("sample", model=Echo(), limit=2, baselines=False)
+        >>> run["call_recall"].mean
+        0.0
+    """
 
     def complete(self, request: Request) -> Completion:
         """Return the answer to a request. Safe to call from several threads.
@@ -121,7 +149,19 @@ class Pool:
 
 
 class Retriever(Protocol):
-    """Chooses tools for queries; built as `factory(pool)`."""
+    """Chooses tools for queries; built as `factory(pool)`.
+
+    Example:
+        >>> import seal
+        >>> class Alphabetic:
+        ...     def __init__(self, pool):
+        ...         self.ids = sorted(tool.id for tool in pool.tools)
+        ...     def retrieve(self, queries, k):
+        ...         return [[(id, 0.0) for id in self.ids[:k]] for query in queries]
+        >>> found = seal.retrieve("sample", [Alphabetic, "tfidf"], k=5, limit=10)
+        >>> found.of("tfidf")["recall@5"].mean > found.results[0]["recall@5"].mean
+        True
+    """
 
     def retrieve(self, queries: Sequence[Query], k: int) -> list[list[tuple[str, float]]]:
         """Return for each query at most k (tool id, score), best first, equal scores by id."""
@@ -244,7 +284,17 @@ class EnvironmentFactory(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What a role says."""
+    """What a role says.
+
+    Example:
+        >>> import seal
+        >>> class Brief:
+        ...     def reply(self, chat: seal.Chat) -> seal.Reply:
+        ...         return seal.Reply(chat.request.split(".")[0])
+        >>> run = seal.run("sample", roles={"planner": Brief}, limit=2, baselines=False)
+        >>> "planner" in set(run.messages["author"])
+        True
+    """
 
     content: str = ""
     calls: tuple[ToolCall, ...] = ()
@@ -260,6 +310,21 @@ class Chat(Protocol):
     """What a role sees and may use while it speaks; a view on the chat for that role alone.
 
     Once the role's reply has ended, every use raises `PluginError`.
+
+    Example:
+        >>> import seal
+        >>> class Clerk:
+        ...     def reply(self, chat: seal.Chat) -> seal.Reply:
+        ...         call = seal.ToolCall("", chat.tools[0].name, {"order_id": "7"})
+        ...         (result,) = chat.execute([call])
+        ...         return seal.Reply(f"It ships on {result.value}.")
+        >>> def shipping_day(order_id: str) -> str:
+        ...     "Return the day on which an order ships."
+        ...     return "Monday"
+        >>> task = seal.ask("When does order 7 ship?", seal.called("shipping_day", order_id="7"))
+        >>> run = seal.run([task], tools=[shipping_day], agent=Clerk(), baselines=False)
+        >>> run["call_f1"].mean
+        1.0
     """
 
     @property
@@ -319,14 +384,14 @@ class Chat(Protocol):
     def execute(self, calls: Sequence[ToolCall]) -> list[ToolResult]:
         """Run calls and return one result for each.
 
-        The executor runs the calls of the last message and replies with their results, which are
-        in the order in which they ran. All other calls, of whatever role, are the role's own. They
-        are recorded at once, as calls to the executor and its answers, with ids, turns, time and
-        budgets as usual; tokens used so far stand on the first call's step. Their results are in
-        the order of the calls and carry the ids of the record, so the ids given here do not count.
+        The executor runs the calls of the last message and replies with their results, in the order
+        in which they ran. All other calls, of whatever role, are the role's own. They are recorded
+        at once, as calls to the executor and its answers, with ids, turns, time and budgets as
+        usual. Tokens used so far stand on the first call's step. Their results are in the order of
+        the calls and carry the ids of the record, so the ids given here do not count.
 
-        Calls beyond the budget are recorded and not run: each result's error has the kind
-        `max_calls`, the chat about the goal ends with the reply, and another call ends the reply.
+        Calls beyond the budget are recorded and not run. Each result's error then has the kind
+        `max_calls`, and the chat about the goal ends with the reply. Another call ends the reply.
 
         Args:
             calls: `name` and `arguments` count; id and tool are set by the chat.
@@ -347,7 +412,17 @@ class Chat(Protocol):
 
 
 class Agent(Protocol):
-    """A role. It holds nothing between replies, so one object serves many chats."""
+    """A role. It holds nothing between replies, so one object serves many chats.
+
+    Example:
+        >>> import seal
+        >>> class Shy:
+        ...     def reply(self, chat: seal.Chat) -> seal.Reply:
+        ...         return seal.Reply("I would rather not.")
+        >>> run = seal.run("sample", agent=Shy(), limit=2, baselines=False)
+        >>> run["call_recall"].mean
+        0.0
+    """
 
     def reply(self, chat: Chat) -> Reply:
         """Return what the role says now."""
@@ -363,7 +438,18 @@ class Judge(Protocol):
 
 
 class Metric(Protocol):
-    """Scores one trajectory."""
+    """Scores one trajectory.
+
+    Example:
+        >>> import seal
+        >>> class Length:
+        ...     def score(self, task, trajectory, tools) -> list[seal.Score]:
+        ...         steps = len(trajectory.steps)
+        ...         return [seal.Score(task.id, trajectory.trial, 0, "steps", steps)]
+        >>> run = seal.run("sample", metrics=[Length()], limit=2, baselines=False)
+        >>> run["steps"].n
+        2
+    """
 
     def score(self, task: Task, trajectory: Trajectory, tools: Mapping[str, Tool]) -> list[Score]:
         """Return one score for each goal and metric name; value None where it does not apply."""

@@ -43,7 +43,8 @@ _SAID: Mapping[Any, str] = {
 def checked(function: Callable[_P, _R]) -> Callable[_P, _R]:
     """Return a function that refuses arguments which its signature does not have.
 
-    Keyword arguments may be annotated as `Unpack` of a `TypedDict`: its keys are names then.
+    Keyword arguments may be annotated as `Unpack` of a `TypedDict`: its keys are names then. Where
+    they are annotated as `Any`, the function itself refuses those that it does not have.
 
     Raises:
         UnknownNameError: No such argument; names the closest.
@@ -52,9 +53,9 @@ def checked(function: Callable[_P, _R]) -> Callable[_P, _R]:
 
     @wraps(function)
     def call(*args: _P.args, **kwargs: _P.kwargs) -> _R:
-        hints, signature = _hints_of(function)
+        hints, signature, takes_any = _hints_of(function)
         for name in kwargs:
-            if name not in hints:
+            if name not in hints and not takes_any:
                 raise UnknownNameError("setting", name, hints)
         try:
             bound = signature.bind(*args, **kwargs)
@@ -62,7 +63,8 @@ def checked(function: Callable[_P, _R]) -> Callable[_P, _R]:
             name = function.__name__
             raise UsageError(f"{name}: {error}; see help(seal.{name})") from error
         given = dict(bound.arguments)
-        check_types(given | given.pop(_keywords_of(signature), {}), hints)
+        given |= given.pop(_keywords_of(signature), {})
+        check_types({name: given[name] for name in given if name in hints}, hints)
         return function(*args, **kwargs)
 
     return call
@@ -156,8 +158,8 @@ class _Names(dict[str, Any]):
 
 
 @cache
-def _hints_of(function: Callable[..., Any]) -> tuple[dict[str, Any], inspect.Signature]:
-    """Return the type of each argument, and the signature."""
+def _hints_of(function: Callable[..., Any]) -> tuple[dict[str, Any], inspect.Signature, bool]:
+    """Return the type of each argument, the signature, and whether it takes any other keyword."""
     signature = inspect.signature(function)
     names = _Names(function.__globals__)
     hints = get_type_hints(function, localns=names)
@@ -166,7 +168,7 @@ def _hints_of(function: Callable[..., Any]) -> tuple[dict[str, Any], inspect.Sig
     for kind in get_args(options):
         if is_typeddict(kind):
             found |= get_type_hints(kind)
-    return found, signature
+    return found, signature, options is Any
 
 
 def _keywords_of(signature: inspect.Signature) -> str:

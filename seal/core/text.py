@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import unicodedata
+from functools import lru_cache
 
 CJK = r"\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
 """Kana and Chinese characters, which are written without blanks, as part of a regex class."""
@@ -83,3 +85,10 @@ def clauses(text: str, least: int = 3) -> list[str]:
 def _size(text: str) -> int:
     """Return the number of words; where they are written without blanks, two characters a word."""
     return len(words(_CJK.sub(" ", text))) + (len(_CJK.findall(text)) + 1) // 2
+
+
+@lru_cache(maxsize=1)
+def normalised(text: str) -> str:
+    """Return a text as joins compare it: NFC, blanks collapsed."""
+    composed = text if text.isascii() else unicodedata.normalize("NFC", text)
+    return " ".join(composed.split())

@@ -40,7 +40,20 @@ StopReason = Literal[
 
 @dataclass(frozen=True, slots=True)
 class Tool:
-    """One API."""
+    """One API.
+
+    Example:
+        >>> import seal
+        >>> schema = {
+        ...     "type": "object",
+        ...     "properties": {"order_id": {"type": "string"}},
+        ...     "required": ["order_id"],
+        ... }
+        >>> tool = seal.Tool("shop/get_order", "get_order", "Look an order up.", schema)
+        >>> task = seal.ask("Where is order 7?", seal.called("get_order", order_id="7"))
+        >>> seal.Benchmark("shop", tools=[tool], tasks=[task])
+        Benchmark('shop': 1 task, 1 tool)
+    """
 
     id: str
     """`benchmark/tool/api`; further documents under the same id end in `#` and 8 hex digits of
@@ -61,7 +74,16 @@ class Tool:
 
 @dataclass(frozen=True, slots=True)
 class ToolCall:
-    """One call as a model wrote it."""
+    """One call as a model wrote it.
+
+    Example:
+        >>> import seal
+        >>> run = seal.run("sample", model="oracle", limit=1, baselines=False)
+        >>> chat = next(run.folder.trajectories())
+        >>> call, result = next(chat.calls())
+        >>> call.call.name, call.call.arguments["location"]
+        ('daily_forecast', 'Bristol')
+    """
 
     id: str
     """Position in the chat, `call_0`, `call_1`...: renumbered, so never drawn by a server."""
@@ -87,7 +109,18 @@ class Execution:
 
 @dataclass(frozen=True, slots=True)
 class ToolResult:
-    """The answer to one call. A tool's failure is data that the model reads."""
+    """The answer to one call. A tool's failure is data that the model reads.
+
+    Example:
+        >>> import seal
+        >>> run = seal.run("sample", model="oracle", limit=1, baselines=False)
+        >>> chat = next(run.folder.trajectories())
+        >>> call, answer = next(chat.calls())
+        >>> answer.result.error is None
+        True
+        >>> answer.result.executed.tool == call.call.tool
+        True
+    """
 
     call_id: str
     content: str
@@ -131,7 +164,15 @@ class Milestone:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """One acceptable way to reach a goal."""
+    """One acceptable way to reach a goal.
+
+    Example:
+        >>> import seal
+        >>> task = seal.ask("Where is order 7?", seal.called("get_order", order_id="7"))
+        >>> (plan,) = task.goals[0].plans
+        >>> [call.tool for call in plan.calls()]
+        ['get_order']
+    """
 
     milestones: tuple[Milestone, ...] = ()
     minefields: tuple[Milestone, ...] = ()
@@ -163,7 +204,17 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Goal:
-    """An instruction, a mission or a turn."""
+    """An instruction, a mission or a turn.
+
+    Example:
+        >>> import seal
+        >>> task = seal.ask(
+        ...     "When does order 7 ship?", seal.called("get_order", order_id="7"), answer="Monday"
+        ... )
+        >>> goal = task.goals[0]
+        >>> goal.text, goal.answers, len(goal.plans)
+        ('When does order 7 ship?', ('Monday',), 1)
+    """
 
     text: str
     plans: tuple[Plan, ...] | None = None
@@ -186,7 +237,17 @@ class Goal:
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """One record of any benchmark."""
+    """One record of any benchmark.
+
+    Example:
+        >>> import seal
+        >>> shop = [{"name": "get_order", "description": "Look an order up."}]
+        >>> goal = seal.Goal("Where is order 7?")
+        >>> task = seal.Task("first", "shop", (goal,), tags={"kind": "easy"})
+        >>> run = seal.run([task], tools=shop, model="lexical", baselines=False)
+        >>> [played.id for played in run.folder.tasks()]
+        ['first']
+    """
 
     id: str
     benchmark: str
@@ -245,7 +306,17 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True)
 class Trajectory:
-    """Everything that was said and done for one task in one trial."""
+    """Everything that was said and done for one task in one trial.
+
+    Example:
+        >>> import seal
+        >>> run = seal.run("sample", model="oracle", limit=1, baselines=False)
+        >>> chat = next(run.folder.trajectories())
+        >>> [stop.reason for stop in chat.stops]
+        ['done']
+        >>> [step.call.name for step, result in chat.calls()]
+        ['daily_forecast']
+    """
 
     task_id: str
     trial: int
@@ -278,7 +349,15 @@ class Trajectory:
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """One metric's value for one task, trial and goal."""
+    """One metric's value for one task, trial and goal.
+
+    Example:
+        >>> import seal
+        >>> run = seal.run("sample", model="oracle", limit=2, baselines=False)
+        >>> scores = list(run.folder.scores())
+        >>> [score.value for score in scores if score.metric == "call_recall"]
+        [1.0, 1.0]
+    """
 
     task_id: str
     trial: int

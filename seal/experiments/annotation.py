@@ -14,22 +14,19 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from random import Random
 from typing import Any, Literal
-
-import orjson
 
 from seal.core.canonical import derive_seed, digest
 from seal.core.csv_rows import CsvRows, write_csv
 from seal.core.errors import DataError, MissingExtraError, OptionError, shortened
 from seal.core.tool_life import ACTOR, RESPONDER
 from seal.core.types import JSON, Task, Trajectory
+from seal.runs.ratings import HUMAN, Human, human_summary, read_human
 from seal.runs.run_folder import RunFolder
 
-HUMAN = "human.json"
-"""File of a run folder that holds the ratings."""
 COLUMNS = ("item", "role", "user", "assistant", "rating", "rater")
 LOWEST, HIGHEST = 1, 5
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
@@ -46,21 +43,6 @@ class Item:
     user: str
     """What the user said last."""
     assistant: str
-
-
-@dataclass(frozen=True, slots=True)
-class Human:
-    """What raters say of a run."""
-
-    mean: float | None
-    """Over items, of each item's mean over raters; None: nothing was rated."""
-    alpha: float | None
-    """Krippendorff's alpha; None where fewer than two raters share an item, or all ratings are one.
-    """
-    items: int
-    raters: int
-    ratings: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
-    """Item to rater to rating."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,29 +134,6 @@ def import_ratings(run: RunFolder, files: Sequence[Path]) -> Imported:
     if (run.path / "summary.json").is_file():
         run.write_json("summary.json", {**run.summary(), **told})
     return Imported(human, counts["taken"], counts["empty"], tuple(problems))
-
-
-def read_human(run: RunFolder) -> Human | None:
-    """Return what raters say of a run; None where it was not rated.
-
-    Raises:
-        DataError: Its `human.json` is damaged.
-    """
-    path = run.path / HUMAN
-    if not path.is_file():
-        return None
-    try:
-        return Human(**orjson.loads(path.read_bytes()))
-    except (TypeError, orjson.JSONDecodeError) as error:
-        raise DataError(f"{path}: {error}; delete it and import the ratings again") from error
-
-
-def human_summary(run: RunFolder) -> dict[str, JSON]:
-    """Return what the summary says of ratings; empty where there are none."""
-    human = read_human(run)
-    if human is None:
-        return {}
-    return {"human": {name: value for name, value in asdict(human).items() if name != "ratings"}}
 
 
 def harmless(text: str) -> str:

@@ -13,10 +13,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from seal.benchmarks.toolbench.tasks import normalised
-from seal.benchmarks.toolbench.verdicts import PreferenceFile, read_preferences
 from seal.core.errors import DataError
+from seal.core.text import normalised
 from seal.core.types import JSON
+from seal.evaluation.judges.recorded_files import PreferenceFile
 from seal.evaluation.judges.recorded_preferences import (
     IDENTITY,
     UNRECORDED,
@@ -26,6 +26,7 @@ from seal.evaluation.judges.recorded_preferences import (
     read_votes,
 )
 from seal.evaluation.preference import Pairing
+from seal.pools.known import reader_of
 from seal.runs.run_folder import RunFolder
 from seal.runs.verdicts import check_answers, query_id_of
 
@@ -82,7 +83,7 @@ def recorded_preferences(run: RunFolder, base: RunFolder, path: Path) -> Recorde
         DataError: The file cannot be read, has another format, or is of other runs.
     """
     if path.suffix.lower() == ".json" or _by_tabs(path):
-        return _of_upstream(run, base, read_preferences(path))
+        return _of_upstream(run, base, reader_of("preferences", run.pool_name)(path))
     return _of_table(run, base, path)
 
 

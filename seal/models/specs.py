@@ -44,6 +44,15 @@ class Model(str):
     Raises:
         UnknownNameError: No such option; names the closest.
         UsageError: An option stands twice, has a value that it cannot have, or holds a key.
+
+    Example:
+        >>> import seal
+        >>> local = seal.Model("openai/qwen3", base_url="http://localhost:8000/v1", max_tokens=1024)
+        >>> print(local)
+        openai/qwen3,base_url=http://localhost:8000/v1,max_tokens=1024
+        >>> plan = seal.plan_run("sample", model=local, limit=2, baselines=False)
+        >>> plan.chats
+        2
     """
 
     __slots__ = ()

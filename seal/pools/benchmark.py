@@ -58,6 +58,13 @@ class _Parts:
     """Metric of which 1 is a solved task; empty: the one that the kind of gold decides."""
     play: Mapping[str, Any] = field(default_factory=dict)
     """`team`, `history` and `format` where the user says nothing."""
+    verdicts: Code = None
+    """(path) to the verdicts that its authors recorded in a file
+    (`seal.evaluation.judges.recorded_files.VerdictFile`)."""
+    preferences: Code = None
+    """Likewise to preferences between two systems (`PreferenceFile`)."""
+    generators: Mapping[str, Code] = field(default_factory=dict)
+    """Kind to a function of (bench, out, **options) that makes a pool of it (`seal.generate`)."""
     sections: Sequence[Any] = ()
     """Sections of the report (`seal.report.sections`), or where each stands, as
     `module:attribute`; they are shown after the usual ones."""
@@ -281,8 +288,12 @@ def code_of(benchmark: Benchmark | None, part: str) -> Any:
 
     None where it has none, or there is no benchmark.
     """
-    found = None if benchmark is None else getattr(benchmark, part)
-    return load_dotted(found) if isinstance(found, str) else found
+    return None if benchmark is None else loaded(getattr(benchmark, part))
+
+
+def loaded(code: Code) -> Any:
+    """Return code that a benchmark declares; what a text names is imported."""
+    return load_dotted(code) if isinstance(code, str) else code
 
 
 def _is_name(name: str) -> bool:

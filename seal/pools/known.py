@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from seal.core.errors import SealError, UsageError, shortened
 from seal.core.types import Task
-from seal.pools.benchmark import Benchmark
+from seal.pools.benchmark import Benchmark, loaded
 from seal.pools.importer import REGISTRY
 from seal.pools.own_tools import OwnTool
 
@@ -52,3 +52,22 @@ def benchmark_of(tasks: Sequence[Task], tools: Sequence[OwnTool]) -> Benchmark:
         missing = "tools" if tasks else "task"
         raise UsageError(f"no {missing}: give tasks as a list, and their tools as tools=[...]")
     return Benchmark("tasks", tools=tools, tasks=tasks)
+
+
+def reader_of(what: Literal["verdicts", "preferences"], benchmark: str) -> Callable[[Path], Any]:
+    """Return what reads recorded files: the benchmark's own reader, else any installed one's.
+
+    Args:
+        what: What the files hold.
+        benchmark: That was played.
+
+    Raises:
+        UsageError: No installed benchmark has recorded files.
+    """
+    names = [benchmark, *REGISTRY.names()]
+    found = (getattr(known_benchmark(name), what, None) for name in names)
+    reader = next((one for one in found if one is not None), None)
+    if reader is None:
+        raise UsageError(f"no installed benchmark reads recorded {what}; leave the file out")
+    read: Callable[[Path], Any] = loaded(reader)
+    return read

@@ -97,7 +97,7 @@ class ExplanationSection:
 
 def _explained(lanes: Sequence[Lane]) -> Iterator[Explained]:
     for place, lane in enumerate(lanes):
-        if lane.kind != "run" or not _played(lane.run):
+        if lane.kind != "run" or not (_played(lane.run) and _decided(lane)):
             continue
         content = explain_run(lane.run)
         if content["failed"] or content["errors"]:
@@ -116,6 +116,17 @@ def _played(run: RunFolder) -> bool:
     """Tell whether there are tasks, chats and scores to explain."""
     paths = (run.path / "tasks.jsonl", run.trajectories_path, run.scores_path)
     return all(path.is_file() and path.stat().st_size for path in paths)
+
+
+def _decided(lane: Lane) -> bool:
+    """Tell whether there is a verdict to explain.
+
+    Where a benchmark declares its own success and is not installed, a run that is scored again has
+    no value of that metric; only its infrastructure's failures can be explained then.
+    """
+    success = lane.run.declared().get("success")
+    has_value = not success or lane.metrics.get(success, {}).get("n")
+    return bool(has_value or lane.summary.get("errors"))
 
 
 def _rows(content: Mapping[str, Any], lane: int) -> Iterator[StageRow]:

@@ -15,13 +15,13 @@ import bm25s
 import numpy as np
 import Stemmer
 from scipy.sparse import csc_matrix, csr_matrix
-from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
 
 from seal.core.protocols import Pool
 from seal.core.text import split_identifiers
 from seal.retrievers.contract import in_order, number_option
 from seal.retrievers.documents import DEFAULT, documents, template_name
 from seal.retrievers.lexical import WORD, LexicalRetriever
+from seal.retrievers.term_weights import english_stop_words
 from seal.retrievers.vector_space import unit_rows
 
 _WORD = re.compile(WORD)
@@ -66,6 +66,7 @@ class Bm25Space:
         k1 = number_option(pool.options, "k1", 1.5, math.inf)
         b = number_option(pool.options, "b", 0.75, 1)
         self._stem = Stemmer.Stemmer("english").stemWords
+        self._left_out = english_stop_words()
         tools = in_order(pool.tools)
         words = [self._words(text) for text in documents(tools, template)]
         self._columns = {word: column for column, word in enumerate(sorted(set().union(*words)))}
@@ -91,7 +92,7 @@ class Bm25Space:
 
     def _words(self, text: str) -> list[str]:
         found = _WORD.findall(split_identifiers(text).lower())
-        stems: list[str] = self._stem([word for word in found if word not in ENGLISH_STOP_WORDS])
+        stems: list[str] = self._stem([word for word in found if word not in self._left_out])
         return stems
 
 

@@ -11,13 +11,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 from scipy.sparse import csr_matrix, hstack
-from sklearn.feature_extraction.text import TfidfVectorizer
 
 from seal.core.protocols import Pool
 from seal.core.text import split_identifiers
 from seal.retrievers.contract import in_order
 from seal.retrievers.documents import DEFAULT, documents, template_name
 from seal.retrievers.lexical import WORD, LexicalRetriever
+from seal.retrievers.term_weights import TermWeights, pieces, words
 
 
 class Tfidf(LexicalRetriever):
@@ -53,10 +53,9 @@ class TfidfSpace:
         template = pool.options.get("template") or DEFAULT
         texts = [split_identifiers(text) for text in documents(in_order(pool.tools), template)]
         self.identity = f"tfidf/{template_name(template)}"
-        self._spaces = [space for space in _spaces() if _has_terms(space, texts)]
-        self._documents = _joined(
-            [space.fit_transform(texts) for space in self._spaces], len(texts)
-        )
+        spaces = (TermWeights(analyse, texts) for analyse in (words(WORD), pieces))
+        self._spaces = [space for space in spaces if space]
+        self._documents = _joined([space.documents for space in self._spaces], len(texts))
 
     def documents(self) -> csr_matrix:
         """Return the vectors of the tools, float64, (n, terms)."""
@@ -65,22 +64,7 @@ class TfidfSpace:
     def queries(self, texts: Sequence[str]) -> csr_matrix:
         """Return the vectors of texts, float64, (q, terms)."""
         split = [split_identifiers(text) for text in texts]
-        return _joined([space.transform(split) for space in self._spaces], len(texts))
-
-
-def _spaces() -> list[TfidfVectorizer]:
-    """Return the two spaces, not yet fitted."""
-    words = TfidfVectorizer(
-        stop_words="english", sublinear_tf=True, ngram_range=(1, 2), token_pattern=WORD
-    )
-    pieces = TfidfVectorizer(analyzer="char_wb", sublinear_tf=True, ngram_range=(3, 5))
-    return [words, pieces]
-
-
-def _has_terms(space: TfidfVectorizer, texts: Sequence[str]) -> bool:
-    """Tell whether any text has a term in the space: scikit-learn fits no empty vocabulary."""
-    terms = space.build_analyzer()
-    return any(terms(text) for text in texts)
+        return _joined([space.rows(split) for space in self._spaces], len(texts))
 
 
 def _joined(parts: Sequence[Any], rows: int) -> csr_matrix:

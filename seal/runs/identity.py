@@ -27,9 +27,7 @@ def warnings_of(measure: Mapping[str, Any], system: Mapping[str, Any]) -> list[s
 
 def versions() -> dict[str, str]:
     """Return the versions of the distributions that shape what is said and found."""
-    return {
-        name: version(name) for name in ("seal-api-llms", "autogen", "scikit-learn", "faiss-cpu")
-    }
+    return {name: version(name) for name in ("seal-api-llms", "autogen", "faiss-cpu")}
 
 
 def check_resumable(before: Mapping[str, Any], now: Mapping[str, Any], folder: Any) -> None:

@@ -18,6 +18,7 @@ from seal.evaluation import REGISTRY as METRICS
 from seal.evaluation.own_metrics import LeftOut
 from seal.evaluation.rules import rules_named
 from seal.evaluation.scoring import build_metrics, named_metrics
+from seal.pools.benchmark import Benchmark
 from seal.pools.known import known_benchmark
 from seal.runs.cast import Cast, judges_under
 from seal.runs.identity import warnings_of
@@ -47,6 +48,7 @@ def rescore(
     votes: int | None = None,
     verdicts: Path | None = None,
     allow_code: Collection[str] = (),
+    bench: Benchmark | None = None,
 ) -> dict[str, Any]:
     """Score a run's trajectories again and its baselines' with it; no chat is held.
 
@@ -67,6 +69,7 @@ def rescore(
         votes: Of each judge's model on each goal; None: as each published judge does.
         verdicts: File of recorded verdicts to take instead; the baselines are left as they are.
         allow_code: Modules whose metrics run.json may name by a dotted path.
+        bench: What was played, where it is not installed; its metrics are measured again.
 
     Returns:
         The summary.
@@ -85,7 +88,8 @@ def rescore(
         judge=judge,
         seed=_part(folder, "seed"),  # the judge's answers are kept under it
     )
-    names, extra = _metrics(folder, metrics, allow_code)
+    names, found = _metrics(folder, metrics, allow_code)
+    extra = (*found, *_declared(folder, bench))
     with Store(cache_folder(cache_dir) / "answers.sqlite") as store:
         recorded = None if verdicts is None else recorded_verdicts(folder, verdicts)
         judges = Judges(Cast(settings, store, None), judge, votes, recorded)
@@ -109,19 +113,19 @@ def _metrics(
 ) -> tuple[list[Any], Sequence[Metric]]:
     """Return further metrics by name and built: those asked for, else those of the run."""
     if asked:
-        return list(asked), (*build_metrics(asked, METRICS), *_declared(folder))
+        return list(asked), build_metrics(asked, METRICS)
     names = folder.manifest()["measure"].get("metrics", [])
     found = named_metrics(names, "run.json: measure.metrics", METRICS, allow_code)
     for metric in found:
         if isinstance(metric, LeftOut):
             _LOG.warning("%s: left out of the scores: %s", metric.name, metric.reason)
-    return names, (*found, *_declared(folder))
+    return names, found
 
 
-def _declared(folder: RunFolder) -> Sequence[Metric]:
-    """Return the metrics of the run's benchmark; none where the benchmark is not installed."""
+def _declared(folder: RunFolder, bench: Benchmark | None) -> Sequence[Metric]:
+    """Return the metrics of the run's benchmark; none where it is neither given nor installed."""
     declared = folder.declared()
-    known = known_benchmark(declared["name"]) if declared.get("name") else None
+    known = bench or (known_benchmark(declared["name"]) if declared.get("name") else None)
     if known is not None:
         return build_metrics(known.metrics, METRICS)
     if declared.get("metrics"):

@@ -83,6 +83,11 @@ class RunFolder:
         """
         return self._json(_RUN)
 
+    @property
+    def pool_name(self) -> str:
+        """Name of the benchmark that was played; empty where run.json does not say it."""
+        return str((self.manifest().get("measure") or {}).get("pool") or "")
+
     def declared(self) -> dict[str, Any]:
         """Return what its benchmark declares for reports: metrics, headline, success, published.
 

@@ -24,9 +24,9 @@ from seal.evaluation.scoring import (
     score_trajectory,
 )
 from seal.evaluation.statistics import Summariser, groups_of
-from seal.experiments.annotation import human_summary
 from seal.pools.benchmark import Benchmark, code_of
 from seal.runs.limits import turns_of
+from seal.runs.ratings import human_summary
 from seal.runs.run_folder import RunFolder
 from seal.runs.threads import Threads
 

@@ -7,11 +7,12 @@ import logging
 from collections.abc import Mapping
 from pathlib import Path
 
-from seal.benchmarks.toolbench.verdicts import QueryVerdicts, VerdictFile, read_verdicts
 from seal.core.errors import DataError, shortened
 from seal.evaluation.judges.measures import answer_of
 from seal.evaluation.judges.panel import Panel
 from seal.evaluation.judges.recorded import MISSING, recorded_panel
+from seal.evaluation.judges.recorded_files import QueryVerdicts, VerdictFile
+from seal.pools.known import reader_of
 from seal.runs.judges import Recorded
 from seal.runs.run_folder import RunFolder
 
@@ -31,7 +32,7 @@ def recorded_verdicts(folder: RunFolder, path: Path) -> Recorded:
     Raises:
         DataError: The file cannot be read, or its verdicts are another run's.
     """
-    found = read_verdicts(path)
+    found: VerdictFile = reader_of("verdicts", folder.pool_name)(path)
     by_task = _joined(folder, found)
     if not by_task:
         raise DataError(

@@ -19,6 +19,7 @@ from seal.agents.autogen import play
 from seal.agents.conversation import ChatOptions, Conversation, Limits, Services
 from seal.agents.replies import PluginError
 from seal.agents.teams import DIRECT, FULL, Team, build_team
+from seal.api.pools import load_pool
 from seal.core.errors import SimulatorError, UsageError
 from seal.core.protocols import Chat, Completion, Reply
 from seal.core.types import Goal, Step, Task, Tool, ToolCall, ToolResult, Usage, Verdict
@@ -508,7 +509,7 @@ def test_autogens_transcript_holds_own_calls_too(monkeypatch: pytest.MonkeyPatch
 # --- end to end: the shipped sample, its gold calls run by one role
 
 FIRST = 12
-TASKS = {task.id: task for task in seal.load_pool("sample").tasks(limit=FIRST)}
+TASKS = {task.id: task for task in load_pool("sample").tasks(limit=FIRST)}
 TEXTS = {
     "planner": lambda chat: Reply(chat.request),
     "orchestrator": lambda chat: Reply("It is done."),

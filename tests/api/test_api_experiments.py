@@ -9,6 +9,9 @@ from matplotlib.figure import Figure
 from small_run import HOSTILE, write_run
 
 import seal
+from seal.api.objects.comparison import Comparison
+from seal.api.objects.retrieval import Retrieval
+from seal.api.objects.sweep import Sweep
 from seal.core.errors import DataError, UnknownNameError, UsageError
 
 
@@ -28,16 +31,16 @@ def runs(folder: Path) -> tuple[seal.Run, seal.Run]:
 
 
 @pytest.fixture(scope="module")
-def compared(runs: tuple[seal.Run, seal.Run]) -> seal.Comparison:
+def compared(runs: tuple[seal.Run, seal.Run]) -> Comparison:
     return seal.compare(*runs, resamples=200)
 
 
 @pytest.fixture(scope="module")
-def found() -> seal.Retrieval:
+def found() -> Retrieval:
     return seal.retrieve("sample", ["tfidf", "bm25"], k=(1, 5), limit=6, cache="off")
 
 
-def test_two_runs_are_compared_metric_by_metric(compared: seal.Comparison) -> None:
+def test_two_runs_are_compared_metric_by_metric(compared: Comparison) -> None:
     recall = compared["call_recall"]
 
     assert (recall.run, recall.other) == ("oracle", "lexical")
@@ -50,7 +53,7 @@ def test_two_runs_are_compared_metric_by_metric(compared: seal.Comparison) -> No
 
 
 def test_a_list_of_runs_and_their_folders_is_the_same_comparison(
-    runs: tuple[seal.Run, seal.Run], compared: seal.Comparison
+    runs: tuple[seal.Run, seal.Run], compared: Comparison
 ) -> None:
     one, other = runs
     assert seal.compare([one, str(other.folder.path)], resamples=200) == compared
@@ -60,7 +63,7 @@ def test_a_list_of_runs_and_their_folders_is_the_same_comparison(
         seal.compare(one, 7)  # type: ignore[arg-type]
 
 
-def test_the_tasks_that_turned_are_named(compared: seal.Comparison) -> None:
+def test_the_tasks_that_turned_are_named(compared: Comparison) -> None:
     (pair,) = compared.pairs
     won = {flip.task for flip in compared.flips if flip.won}
 
@@ -70,7 +73,7 @@ def test_the_tasks_that_turned_are_named(compared: seal.Comparison) -> None:
     assert all((flip.solved, flip.other_solved) == (1, 0) for flip in compared.flips)
 
 
-def test_a_comparison_shows_itself(compared: seal.Comparison) -> None:
+def test_a_comparison_shows_itself(compared: Comparison) -> None:
     lines = repr(compared).splitlines()
 
     assert lines[0] == "oracle less lexical"
@@ -81,7 +84,7 @@ def test_a_comparison_shows_itself(compared: seal.Comparison) -> None:
     assert compared.frame.set_index("metric").loc["call_recall", "mean"] == 1.0
 
 
-def test_an_unknown_metric_of_a_comparison_names_the_closest(compared: seal.Comparison) -> None:
+def test_an_unknown_metric_of_a_comparison_names_the_closest(compared: Comparison) -> None:
     with pytest.raises(UnknownNameError, match="Did you mean 'call_recall'"):
         compared["call_recal"]
 
@@ -109,7 +112,7 @@ def test_hostile_names_of_runs_are_escaped(tmp_path: Path) -> None:
     assert "<b>" not in shown and "<script>" not in shown
 
 
-def test_a_retriever_is_chosen_by_name(found: seal.Retrieval) -> None:
+def test_a_retriever_is_chosen_by_name(found: Retrieval) -> None:
     recall = found.of(retriever="tfidf")["recall@5"]
 
     assert recall.mean == found.content["results"][0]["metrics"]["recall@5"]["mean"]
@@ -122,7 +125,7 @@ def test_a_retriever_is_chosen_by_name(found: seal.Retrieval) -> None:
         found.of("bm25")["recall@7"]
 
 
-def test_an_experiment_in_retrieval_shows_itself(found: seal.Retrieval) -> None:
+def test_an_experiment_in_retrieval_shows_itself(found: Retrieval) -> None:
     assert [row.split()[0] for row in repr(found).splitlines()[2:]] == ["tfidf", "bm25"]
     assert found._repr_html_().count("<tr>") == 3
     assert found.plot().axes[0].get_xlabel() == "K"
@@ -145,7 +148,7 @@ def test_a_sweep_has_results_runs_and_a_frame(folder: Path) -> None:
     assert swept.of(size=10)["recall@10"].mean == 1.0
     assert swept.of(size=20).top_k == 10
     assert list(swept.runs) == ["size-10/sample-0/run", "size-20/sample-0/run"]
-    assert seal.Sweep.load(folder / "sweep").frame.equals(swept.frame)
+    assert Sweep.load(folder / "sweep").frame.equals(swept.frame)
     assert repr(swept).splitlines()[0] == "sweep over sample"
     assert isinstance(swept.plot(), Figure)
     with pytest.raises(UsageError, match=r"choose one by \.of\(size=\.\.\.\)"):
@@ -180,12 +183,12 @@ def test_an_ablation_of_one_run_shows_its_first_table(folder: Path) -> None:
     assert len(repr(done).splitlines()) <= 15
 
 
-def test_an_entry_that_lacks_a_field_names_it(found: seal.Retrieval) -> None:
+def test_an_entry_that_lacks_a_field_names_it(found: Retrieval) -> None:
     content = {**found.content, "results": [{"pool": "sample"}]}
     with pytest.raises(DataError, match="a RetrieverResult needs the field 'size'"):
-        _ = seal.Retrieval(content).results
+        _ = Retrieval(content).results
     with pytest.raises(DataError, match="expected an object as RetrieverResult, got 5"):
-        _ = seal.Retrieval({**content, "results": [5]}).results
+        _ = Retrieval({**content, "results": [5]}).results
 
 
 def test_an_explanation_and_a_plan_show_themselves(runs: tuple[seal.Run, seal.Run]) -> None:
@@ -203,7 +206,7 @@ def test_an_explanation_and_a_plan_show_themselves(runs: tuple[seal.Run, seal.Ru
 
 
 def test_the_content_is_what_the_files_hold(
-    runs: tuple[seal.Run, seal.Run], compared: seal.Comparison, tmp_path: Path
+    runs: tuple[seal.Run, seal.Run], compared: Comparison, tmp_path: Path
 ) -> None:
     again = seal.compare(*runs, resamples=200, out=tmp_path / "d")
     assert json.loads((tmp_path / "d" / "comparison.json").read_bytes()) == again.content

@@ -9,6 +9,7 @@ from servers import ModelServer, failure
 
 import seal
 from seal.core.records import write_records
+from seal.core.types import Stop
 
 RUN = ("run", "sample", "--limit", "2", "--no-baselines", "--workers", "1")
 
@@ -97,7 +98,7 @@ def test_what_cannot_be_compared_is_one_clear_line(
 
 
 def test_recorded_preferences_make_the_win_rate(called, small, tmp_path: Path) -> None:
-    chat = seal.Trajectory("t", 0, (), stops=(seal.Stop("done"),))
+    chat = seal.Trajectory("t", 0, (), stops=(Stop("done"),))
     for name in small:
         write_records(tmp_path / name / "trajectories.jsonl", [chat])
     (tmp_path / "p.csv").write_text("task_id,first,second,better\nt,one,other,second\n")

@@ -24,7 +24,8 @@ class Slow:
 """
 
 COSTLY = """
-from seal import Completion, Usage
+from seal import Completion
+from seal.core.types import Usage
 
 class Costly:
     def complete(self, request):

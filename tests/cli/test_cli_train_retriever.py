@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from seal.api.pools import load_pool
+
 
 @pytest.fixture(scope="module")
 def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
@@ -18,10 +20,8 @@ def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
     import torch
     from tiny_models import write_static
 
-    import seal
-
     torch.set_num_threads(1)  # more of them wait for each other on a busy machine
-    pool = seal.load_pool("sample")
+    pool = load_pool("sample")
     texts = [tool.description for tool in pool.tools()]
     texts += [goal.text for task in pool.tasks() for goal in task.goals]
     return write_static(tmp_path_factory.mktemp("models") / "base", texts)

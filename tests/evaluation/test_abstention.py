@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import seal
+from seal.api.pools import load_pool
 from seal.core.types import Goal, Plan, Step, Stop, Task, ToolCall, Trajectory
 from seal.evaluation.abstention import Abstention, says_cannot, unserved
 
@@ -49,7 +49,7 @@ def test_any_text_is_judged(text: str) -> None:
 
 
 def test_the_reference_replies_of_the_sample_say_so() -> None:
-    tasks = list(seal.load_pool("toolscan-sample").tasks())
+    tasks = list(load_pool("toolscan-sample").tasks())
     irrelevant = [task for task in tasks if task.tags["irrelevance"] != "none"]
     told = [says_cannot(task.goals[0].reference[-1].content) for task in irrelevant]
     assert len(told) == 18
@@ -85,7 +85,7 @@ def test_an_error_is_no_score() -> None:
 
 
 def test_goals_of_the_sample_say_themselves_which_ones_no_tool_serves() -> None:
-    tasks = seal.load_pool("toolscan-sample").tasks()
+    tasks = load_pool("toolscan-sample").tasks()
     told = {task.id: unserved(task.goals[0]) for task in tasks}
     assert {id for id, alone in told.items() if alone} == {
         f"{name}-{kind}"

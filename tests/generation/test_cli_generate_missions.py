@@ -7,7 +7,7 @@ import pytest
 from mission_models import said, weather_model
 from servers import Answer, ModelServer, Received, text
 
-import seal as api
+from seal.api.pools import load_pool
 from seal.cli import main
 
 
@@ -43,7 +43,7 @@ def weather_tools(tmp_path: Path) -> Path:
     """A pool of one tool, for models that know no other."""
     folder = tmp_path / "weather"
     folder.mkdir()
-    sample = api.load_pool("sample").folder
+    sample = load_pool("sample").folder
     lines = (sample / "tools.jsonl").read_bytes().splitlines(keepends=True)
     (folder / "tools.jsonl").write_bytes(b"".join(x for x in lines if b"current_weather" in x))
     (folder / "tasks.jsonl").touch()
@@ -118,7 +118,7 @@ def test_the_simulator_may_be_a_model(seal, weather_tools):
         code, out, _ = seal(*words)
     assert code == 0
     assert json.loads(out)["generation"]["simulator"].startswith("llm/")
-    (task,) = api.load_pool("pool").tasks()
+    (task,) = load_pool("pool").tasks()
     assert task.goals[0].plans[0].milestones[0].result == {"temperature": 21}
 
 

@@ -7,13 +7,14 @@ from pathlib import Path
 import pytest
 
 from seal.benchmarks.toolsandbox import sample as toolsandbox_sample
-from seal.benchmarks.toolsandbox.drafts.flows import Made, leaves, made_calls
+from seal.benchmarks.toolsandbox.drafts.flows import Made, made_calls
 from seal.benchmarks.toolsandbox.drafts.milestones import Draft
 from seal.benchmarks.toolsandbox.drafts.sequences import draft_task, referred
 from seal.benchmarks.toolsandbox.trajectories import import_trajectories
 from seal.core.errors import DataError
 from seal.core.types import Goal, Step, Task, Tool, ToolCall, Trajectory
 from seal.environments.world import WorldSetup, build_worlds
+from seal.evaluation.leaves import leaves
 from seal.evaluation.milestones import check_plan, measure_plan, view
 from seal.pools import import_benchmark
 from seal.pools.importer import Notes

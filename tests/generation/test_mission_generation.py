@@ -16,6 +16,7 @@ from scripted_speakers import Script
 from weather_talk import WeatherTalk
 
 import seal
+from seal.api.pools import load_pool
 from seal.benchmarks.mmtb.generation.generate import Generated
 from seal.core.errors import (
     DataError,
@@ -36,7 +37,7 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def generate(out: Path, model=TALK, **settings) -> Generated:
-    return seal.generate_missions("sample", out, model=model, **{"missions": 2, **settings})
+    return seal.generate("missions", "sample", out, model=model, **{"missions": 2, **settings})
 
 
 def contents(out: Path) -> list[bytes]:
@@ -62,8 +63,8 @@ def test_all_sequences_become_tasks_that_the_oracle_solves(whole, tmp_path):
 
 
 def test_every_task_says_where_it_is_from(whole):
-    pool = seal.load_pool("sample")
-    for task in seal.load_pool(whole).tasks():
+    pool = load_pool("sample")
+    for task in load_pool(whole).tasks():
         assert task.benchmark == "pool"
         assert task.metadata["argument_scorer"] == "exact"
         made = task.metadata["provenance"]
@@ -188,7 +189,7 @@ def killed_after(out: Path, lines: int) -> None:
         "import sys, time; from pathlib import Path; import seal; import weather_talk\n"
         "class Slow(weather_talk.WeatherTalk):\n"
         "    def reply(self, scene, chat): time.sleep(0.05); return super().reply(scene, chat)\n"
-        "seal.generate_missions('sample', sys.argv[1], model=Slow(), missions=2)\n"
+        "seal.generate('missions', 'sample', sys.argv[1], model=Slow(), missions=2)\n"
     )
     here = Path(__file__).parent
     places = os.pathsep.join([str(here), str(here.parent)])

@@ -10,6 +10,7 @@ from scripted_speakers import assignment
 from weather_talk import WeatherTalk
 
 import seal
+from seal.api.pools import load_pool
 from seal.benchmarks.mmtb.generation.dialogues import Made, Take
 from seal.benchmarks.mmtb.generation.review import Review, write_review
 from seal.core.errors import DataError
@@ -30,7 +31,8 @@ def generate(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("SEAL_CACHE_DIR", str(tmp_path / "cache"))
 
     def make(speakers=None):
-        return seal.generate_missions(
+        return seal.generate(
+            "missions",
             "sample",
             tmp_path / "pool",
             model=speakers or Counted(),
@@ -60,7 +62,7 @@ def review(tmp_path: Path):
 
 
 def texts(tmp_path: Path, dialogue: str) -> list[str]:
-    tasks = {task.id: task for task in seal.load_pool(tmp_path / "pool").tasks()}
+    tasks = {task.id: task for task in load_pool(tmp_path / "pool").tasks()}
     return [goal.text for goal in tasks[dialogue].goals]
 
 
@@ -110,7 +112,7 @@ def test_an_edited_choice_is_taken_and_what_follows_is_made_again(
     assert sorted(again.texts) == ["d0001 1", "d0001 2"]
     assert texts(tmp_path, "d0001")[1] == taken
     assert review()["d0001", 1]["choice"] == taken
-    task = next(task for task in seal.load_pool(tmp_path / "pool").tasks() if task.id == "d0001")
+    task = next(task for task in load_pool(tmp_path / "pool").tasks() if task.id == "d0001")
     made = task.metadata["provenance"]["dialogue"]
     assert [mission["edited"] for mission in made] == [False, edited, False]
     generate(again := Counted())

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 import seal
+from seal.api.pools import load_pool
 from seal.core.errors import UsageError
 
 
@@ -19,7 +20,8 @@ def reworded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     path = tmp_path / "review.json"
 
     def generate():
-        return seal.generate_missions(
+        return seal.generate(
+            "missions",
             "sample",
             tmp_path / "pool",
             review=path,
@@ -42,7 +44,7 @@ def reworded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
         return before, task(entry["dialogue"]), mine["dropped"]
 
     def task(own: str) -> seal.Task | None:
-        tasks = {task.id: task for task in seal.load_pool(tmp_path / "pool").tasks()}
+        tasks = {task.id: task for task in load_pool(tmp_path / "pool").tasks()}
         return tasks.get(own)
 
     return make
@@ -89,4 +91,4 @@ def test_a_value_that_is_left_out_drops_the_dialogue(reworded):
 )
 def test_a_role_without_a_model_beside_the_grammar_is_refused(tmp_path: Path, role, told):
     with pytest.raises(UsageError, match=told):
-        seal.generate_missions("sample", tmp_path / "pool", role_models={role: "openai/x"})
+        seal.generate("missions", "sample", tmp_path / "pool", role_models={role: "openai/x"})

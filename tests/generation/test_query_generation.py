@@ -13,6 +13,7 @@ import pytest
 from query_pools import radio, write_pool
 
 import seal
+from seal.api.pools import load_pool
 from seal.benchmarks.toolscan.query_generation.settings import KINDS
 from seal.core.errors import CodeRefusedError, DataError, UnknownNameError, UsageError
 from seal.core.records import write_records
@@ -29,7 +30,7 @@ def contents(out: Path) -> dict[str, bytes]:
 def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Queries of the first five seeds of the sample of similar tools."""
     out = tmp_path_factory.mktemp("queries") / "pool"
-    seal.generate_queries("toolscan-sample", out, per_seed=2, limit=5)
+    seal.generate("queries", "toolscan-sample", out, per_seed=2, limit=5)
     return out
 
 
@@ -41,13 +42,13 @@ def test_a_world_that_is_code_is_opened_only_where_it_is_allowed(tmp_path, monke
     monkeypatch.syspath_prepend(tmp_path)
 
     with pytest.raises(CodeRefusedError, match="task 't0' names the world 'harbour_of_a_stranger"):
-        seal.generate_queries(pool, tmp_path / "out")
+        seal.generate("queries", pool, tmp_path / "out")
     with pytest.raises(RuntimeError, match="imported"):
-        seal.generate_queries(pool, tmp_path / "out", allow_code=("harbour_of_a_stranger",))
+        seal.generate("queries", pool, tmp_path / "out", allow_code=("harbour_of_a_stranger",))
 
 
 def tasks(out: Path) -> list[seal.Task]:
-    return list(seal.load_pool(out).tasks())
+    return list(load_pool(out).tasks())
 
 
 def test_every_kind_is_made_and_every_candidate_accounted_for(whole):
@@ -68,7 +69,7 @@ def test_every_kind_is_made_and_every_candidate_accounted_for(whole):
 
 
 def test_constraints_hold_their_results_and_paraphrases_their_seed_s_gold(whole):
-    seeds = {task.id: task for task in seal.load_pool("toolscan-sample").tasks()}
+    seeds = {task.id: task for task in load_pool("toolscan-sample").tasks()}
     for task in tasks(whole):
         (goal,) = task.goals
         if task.tags["query_kind"] == "constraint":
@@ -96,7 +97,7 @@ def test_all_reasons_for_abstention_are_made(whole):
 
 def test_the_oracle_solves_all_of_it(tmp_path):
     whole = tmp_path / "pool"
-    seal.generate_queries("toolscan-sample", whole, limit=2)
+    seal.generate("queries", "toolscan-sample", whole, limit=2)
     assert {task.tags["query_kind"] for task in tasks(whole)} == {*KINDS, "seed"}
     result = seal.run(whole, model="oracle", out=tmp_path / "run", baselines=False)
     metrics = result.summary["metrics"]
@@ -108,7 +109,7 @@ def test_the_oracle_solves_all_of_it(tmp_path):
 def test_a_seed_and_no_other_gives_the_same_bytes(whole, tmp_path):
     for seed in (0, 1):
         out = tmp_path / str(seed) / "pool"
-        seal.generate_queries("toolscan-sample", out, per_seed=2, limit=5, seed=seed)
+        seal.generate("queries", "toolscan-sample", out, per_seed=2, limit=5, seed=seed)
         assert (contents(out) == contents(whole)) is (seed == 0)
 
 
@@ -116,7 +117,7 @@ def test_a_killed_generation_goes_on_and_ends_with_the_same_bytes(whole, tmp_pat
     out = tmp_path / "pool"
     code = (
         "import sys, time, seal\n"
-        "seal.generate_queries('toolscan-sample', sys.argv[1], per_seed=2, limit=5,\n"
+        "seal.generate('queries', 'toolscan-sample', sys.argv[1], per_seed=2, limit=5,\n"
         "                      progress=lambda done, total: time.sleep(0.03))\n"
     )
     process = subprocess.Popen([sys.executable, "-c", code, str(out)], env=dict(os.environ))
@@ -130,13 +131,13 @@ def test_a_killed_generation_goes_on_and_ends_with_the_same_bytes(whole, tmp_pat
     assert not (out / "tasks.jsonl").exists()
     with journal.open("ab") as file:
         file.write(b'{"schema":"query_draft/1","id":"par')  # as a kill amid a line leaves it
-    seal.generate_queries("toolscan-sample", out, per_seed=2, limit=5)
+    seal.generate("queries", "toolscan-sample", out, per_seed=2, limit=5)
     assert contents(out) == contents(whole)
 
 
 def test_irrelevant_queries_can_be_set_beside_their_seeds(tmp_path):
     out = tmp_path / "pool"
-    made = seal.generate_queries("toolscan-sample", out, kinds=("irrelevance",), limit=2)
+    made = seal.generate("queries", "toolscan-sample", out, kinds=("irrelevance",), limit=2)
     assert (made.statistics["kept"], made.statistics["seed_tasks"], made.report.tasks) == (2, 2, 4)
     done = seal.ablate(
         "irrelevance", out, out=tmp_path / "d", model="oracle", baselines=False, cache="off"
@@ -148,23 +149,23 @@ def test_irrelevant_queries_can_be_set_beside_their_seeds(tmp_path):
 
 def test_without_irrelevance_no_seed_is_in_the_pool(tmp_path):
     out = tmp_path / "pool"
-    made = seal.generate_queries("toolscan-sample", out, kinds=("paraphrase",), limit=2)
+    made = seal.generate("queries", "toolscan-sample", out, kinds=("paraphrase",), limit=2)
     assert made.statistics["seed_tasks"] == 0
     assert {task.tags["query_kind"] for task in tasks(out)} == {"paraphrase"}
 
 
 def test_the_limit_may_grow(whole, tmp_path):
     out = tmp_path / "pool"
-    seal.generate_queries("toolscan-sample", out, per_seed=2, limit=2, kinds=("paraphrase",))
+    seal.generate("queries", "toolscan-sample", out, per_seed=2, limit=2, kinds=("paraphrase",))
     few = len(tasks(out))
-    seal.generate_queries("toolscan-sample", out, per_seed=2, limit=4, kinds=("paraphrase",))
+    seal.generate("queries", "toolscan-sample", out, per_seed=2, limit=4, kinds=("paraphrase",))
     assert len(tasks(out)) > few
 
 
 def test_a_limit_that_has_grown_ends_with_the_bytes_of_the_larger_one(whole, tmp_path):
     out = tmp_path / "pool"
     for limit in (2, 5):
-        seal.generate_queries("toolscan-sample", out, per_seed=2, limit=limit)
+        seal.generate("queries", "toolscan-sample", out, per_seed=2, limit=limit)
     assert contents(out) == contents(whole)
 
 
@@ -185,23 +186,23 @@ def test_settings_that_cannot_be_are_refused_before_anything_is_written(
     tmp_path, settings, error, told
 ):
     with pytest.raises(error, match=told):
-        seal.generate_queries("sample", tmp_path / "pool", **settings)
+        seal.generate("queries", "sample", tmp_path / "pool", **settings)
     assert not (tmp_path / "pool").exists()
 
 
 def test_an_occupied_folder_and_other_settings_are_refused(whole, tmp_path):
     (tmp_path / "note.txt").touch()
     with pytest.raises(UsageError, match="holds something else"):
-        seal.generate_queries("sample", tmp_path)
+        seal.generate("queries", "sample", tmp_path)
     before = contents(whole)
     with pytest.raises(UsageError, match="was made with another per_seed: 2, now 3"):
-        seal.generate_queries("toolscan-sample", whole, per_seed=3)
+        seal.generate("queries", "toolscan-sample", whole, per_seed=3)
     assert contents(whole) == before
 
 
 def test_a_stateful_pool_is_refused_with_the_reason(tmp_path):
     with pytest.raises(UsageError, match=r"toolsandbox-sample has no seed \(53 part_of_a_talk\)"):
-        seal.generate_queries("toolsandbox-sample", tmp_path / "pool")
+        seal.generate("queries", "toolsandbox-sample", tmp_path / "pool")
 
 
 def test_a_pool_without_tools_is_refused(tmp_path):
@@ -210,12 +211,12 @@ def test_a_pool_without_tools_is_refused(tmp_path):
     for name in ("tools.jsonl", "tasks.jsonl"):
         (folder / name).touch()
     with pytest.raises(DataError, match="a pool needs tools"):
-        seal.generate_queries(folder, tmp_path / "pool")
+        seal.generate("queries", folder, tmp_path / "pool")
 
 
 def test_tools_without_gold_are_seeds(tmp_path):
     folder = write_pool(tmp_path / "boats", 0)
-    made = seal.generate_queries(folder, tmp_path / "pool")
+    made = seal.generate("queries", folder, tmp_path / "pool")
     assert made.statistics["made_seeds"] == 2
     kinds = {task.tags["query_kind"] for task in tasks(tmp_path / "pool")}
     assert kinds == {"constraint", "paraphrase", "irrelevance", "seed"}
@@ -225,6 +226,6 @@ def test_what_nobody_keeps_is_told(tmp_path):
     folder = write_pool(tmp_path / "boats", 0)
     write_records(folder / "tools.jsonl", [radio()])
     with pytest.raises(DataError, match=r"no query of 1 was kept: .*rejected.jsonl says why"):
-        seal.generate_queries(folder, tmp_path / "pool", kinds=("constraint",))
+        seal.generate("queries", folder, tmp_path / "pool", kinds=("constraint",))
     (line,) = (tmp_path / "pool/rejected.jsonl").read_bytes().splitlines()
     assert orjson.loads(line)["reason"] == "too_few_arguments"

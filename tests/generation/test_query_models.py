@@ -10,6 +10,7 @@ from query_pools import write_pool
 from servers import Answer, ModelServer, Received, failure, text
 
 import seal
+from seal.api.pools import load_pool
 from seal.benchmarks.toolscan.query_generation.candidates import Candidate, Unusable
 from seal.benchmarks.toolscan.query_generation.models import read_candidates
 from seal.benchmarks.toolscan.query_generation.settings import KINDS
@@ -32,7 +33,8 @@ def pool(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def generate(pool: Path, script, kinds=("constraint",), **settings):
     """Make queries by a model that answers so."""
     with ModelServer(script, repeat=True) as server:
-        return seal.generate_queries(
+        return seal.generate(
+            "queries",
             pool,
             pool.parent / "pool",
             model="openai/any",
@@ -48,7 +50,7 @@ def answered(*queries: object) -> Answer:
 
 def test_a_good_query_is_kept_with_its_result(pool):
     made = generate(pool, [answered(GOOD)])
-    (task,) = seal.load_pool(pool.parent / "pool").tasks()
+    (task,) = load_pool(pool.parent / "pool").tasks()
     assert task.goals[0].plans[0].milestones[0].result
     assert made.statistics["by"]["writer"] == "model/1"
     assert "127.0.0.1" not in json.dumps(made.to_json())
@@ -119,7 +121,7 @@ def test_irrelevant_queries_must_be_so(pool):
         "constraint": {"claim_not_stated": 1, "supported_by_a_tool": 3},
         "unusable": {"malformed_query": 1},
     }
-    task, seed = seal.load_pool(pool.parent / "pool").tasks()
+    task, seed = load_pool(pool.parent / "pool").tasks()
     assert task.tags["irrelevance"] == "foreign_parameter"
     assert (seed.tags["query_kind"], seed.id) == ("seed", task.metadata["seed"])
 

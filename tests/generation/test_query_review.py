@@ -8,6 +8,7 @@ import pytest
 from query_pools import write_pool
 
 import seal
+from seal.api.pools import load_pool
 from seal.core.errors import DataError
 
 
@@ -22,7 +23,7 @@ def made(tmp_path: Path) -> Path:
 def generate(folder: Path):
     settings = {"per_seed": 2, "kinds": ("paraphrase", "irrelevance")}
     review = folder / "review.csv"
-    return seal.generate_queries(folder / "boats", folder / "pool", review=review, **settings)
+    return seal.generate("queries", folder / "boats", folder / "pool", review=review, **settings)
 
 
 def rows(folder: Path) -> list[dict[str, str]]:
@@ -38,7 +39,7 @@ def write(folder: Path, table: list[dict[str, str]]) -> None:
 
 
 def texts(folder: Path) -> dict[str, str]:
-    return {task.id: task.goals[0].text for task in seal.load_pool(folder / "pool").tasks()}
+    return {task.id: task.goals[0].text for task in load_pool(folder / "pool").tasks()}
 
 
 def generated(folder: Path) -> dict[str, str]:

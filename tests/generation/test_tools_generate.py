@@ -14,7 +14,7 @@ import orjson
 import pytest
 from servers import Answer, ModelServer, Received, failure, text
 
-from seal import generate_tools
+from seal import generate
 from seal.cli import main
 from seal.core.locks import Lock
 from seal.core.protocols import Completion, Request
@@ -252,7 +252,7 @@ def test_a_model_may_be_an_object(seal: Seal, tmp_path: Path) -> None:
             asked = json.loads(request.messages[1].content)
             return Completion(json.dumps(cod(asked["name"])))
 
-    told = generate_tools("fish.txt", "pool", model=Fisher())
+    told = generate("tools", "fish.txt", "pool", model=Fisher())
     assert (told["tools"], told["by"]["model"]) == (2, "fisher/1")
 
 
@@ -376,6 +376,6 @@ def test_two_processes_do_not_write_into_one_folder(seal: Seal, tmp_path: Path) 
 def test_tools_that_do_the_same_have_names_of_their_own(tmp_path: Path) -> None:
     path = tmp_path / "many.txt"
     path.write_text("".join(f"Find cod of harbour {n}.\n" for n in range(150)))
-    told = generate_tools(path, tmp_path / "pool", seed=1)
+    told = generate("tools", path, tmp_path / "pool", seed=1)
     assert told["tools"] == 150
     assert len({tool.name for tool in tools(tmp_path / "pool")}) == 150

@@ -20,6 +20,7 @@ from seal.models import (
     model_identity,
     shown_at,
 )
+from seal.runs.settings import RunSettings
 
 LOCAL = "http://localhost:8000/v1"
 KEY = "sk-" + "a" * 24
@@ -107,7 +108,7 @@ def test_a_path_may_hold_a_comma() -> None:
     ],
 )
 def test_a_text_that_is_no_model_is_refused_in_a_line(text: str, message: str) -> None:
-    for action in (seal.Model, build_model, lambda model: seal.RunSettings(model=model)):
+    for action in (seal.Model, build_model, lambda model: RunSettings(model=model)):
         with pytest.raises(SealError, match=message) as caught:
             action(text)
         said = str(caught.value)

@@ -5,7 +5,7 @@ import json
 import pytest
 from servers import Answer, Received, calls, failure, text
 
-import seal
+from seal.api import models
 from seal.core.errors import ModelError, UsageError
 from seal.models import ModelSettings, build_model
 from seal.models.probe import best, probe
@@ -116,7 +116,7 @@ def test_the_floor_can_be_probed_too():
 
 def test_python_asks_as_the_command_line_does(model_server):
     server = model_server(able)
-    ways = seal.probe("openai/x", base_url=server.url, timeout_s=20)
+    ways = models.probe("openai/x", base_url=server.url, timeout_s=20)
     assert [(way.format, way.works) for way in ways] == [
         ("native", True),
         ("native", True),
@@ -124,4 +124,4 @@ def test_python_asks_as_the_command_line_does(model_server):
         ("json", True),
     ]
     with pytest.raises(UsageError, match="plays tasks"):
-        seal.probe("oracle")
+        models.probe("oracle")

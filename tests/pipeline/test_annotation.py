@@ -14,8 +14,8 @@ from seal.experiments.annotation import (
     harmless,
     import_ratings,
     items_of,
-    read_human,
 )
+from seal.runs.ratings import read_human
 from seal.runs.run_folder import RunFolder
 
 ROLE = {"name": "clerk", "mbti": "ISTJ", "language": "Short.", "features": {"max_words": 3}}

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from small_pools import Weatherman, many, play, write_pool
 
-import seal
+from seal.api import results
 from seal.cli import main
 from seal.core.errors import DataError, OptionError
 from seal.core.records import write_records
@@ -163,9 +163,9 @@ def test_what_cannot_be_taken_at_all_is_refused(run, tmp_path):
 
 
 def test_the_public_functions_do_the_same(run, tmp_path):
-    assert seal.export_labels(run.path, tmp_path / "a.csv", n=3) == 3
+    assert results.export_labels(run.path, tmp_path / "a.csv", n=3) == 3
     file = labelled(tmp_path / "a.csv", tmp_path / "b.csv", "solved", "solved", "unsolved")
-    assert seal.import_labels(run.path, [file]).taken == 3
+    assert results.import_labels(run.path, [file]).taken == 3
 
 
 def test_no_audit_is_advised_where_no_label_was_taken(tmp_path, capsys):

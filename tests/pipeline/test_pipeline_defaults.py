@@ -8,6 +8,7 @@ import pytest
 from small_pools import write_pool
 
 import seal
+from seal.api.pools import load_pool
 from seal.pools.known import known_benchmark
 from seal.pools.pool import StoredPool
 from seal.report.notes import summary_notes
@@ -24,7 +25,7 @@ def asking(tmp_path: Path) -> StoredPool:
     report = folder / "import.json"
     known = json.loads(report.read_bytes()) if report.is_file() else {}
     report.write_bytes(orjson.dumps(known | {"play": {"team": "direct", "format": "json"}}))
-    return seal.load_pool(folder)
+    return load_pool(folder)
 
 
 def test_the_user_goes_before_the_benchmark_and_that_before_the_default(

@@ -107,7 +107,7 @@ def test_resume_refuses_other_settings_and_names_them(
     pool: Path, tmp_path: Path, monkeypatch, changed, named
 ):
     (tmp_path / "no_gold.py").write_text(
-        "from seal import Response\n"
+        "from seal.core.protocols import Response\n"
         "class Simulator:\n"
         "    identity = 'none/1'\n"
         "    def __init__(self, setup): pass\n"

@@ -15,6 +15,8 @@ from servers import failure
 from small_pools import TOOLS, many, tool, weather_goal, write_pool
 
 import seal
+from seal.api.objects.retrieval import Retrieval
+from seal.api.pools import load_pool
 from seal.core.errors import DataError, UnknownNameError, UsageError
 from seal.core.records import read_records
 from seal.core.types import Goal, Ranking, Task
@@ -345,7 +347,7 @@ def test_a_pool_without_relevant_tools_has_nothing_to_measure(tmp_path: Path):
     found = seal.retrieve(pool, ["oracle", "tfidf"], k=1, out=tmp_path / "out").content
 
     assert found["results"][0]["metrics"]["recall@1"]["mean"] is None
-    assert len(seal.Retrieval.load(tmp_path / "out").frame) == 2 * 4
+    assert len(Retrieval.load(tmp_path / "out").frame) == 2 * 4
     assert found["comparisons"] == []
     with pytest.raises(UsageError, match="pool pool: no task has relevant tools"):
         seal.retrieve(pool, "oracle", pool_sizes=(2,))
@@ -417,7 +419,7 @@ def test_a_server_that_is_down_is_told(pool: Path, model_server):
 def test_the_model_that_was_trained_on_a_pool_is_marked(pool: Path, tmp_path: Path):
     folder = tmp_path / "model"
     folder.mkdir()
-    digest = seal.load_pool(pool).digest
+    digest = load_pool(pool).digest
     (folder / "training.json").write_bytes(orjson.dumps({"pool": "p", "pool_digest": digest}))
     trained = f"test_pipeline_retrieve:First,model={folder}"
     found = seal.retrieve([pool, "sample"], [trained, "tfidf"], k=1, limit=2).content
@@ -434,7 +436,7 @@ def test_the_model_that_was_trained_on_a_pool_is_marked(pool: Path, tmp_path: Pa
 
 def trained_on(pool: Path, folder: Path, train: list[str], test: list[str]) -> Path:
     """Write the record of a model that was trained on tasks of a pool."""
-    opened = seal.load_pool(pool)
+    opened = load_pool(pool)
     split = {"train": train, "test": test}
     record = {"pool": opened.name, "pool_digest": opened.digest, "split": split}
     folder.mkdir()

@@ -13,6 +13,8 @@ from rich.console import Console
 from small_pools import Weatherman, tool, write_pool
 
 import seal
+from seal.api.objects.sweep import Sweep
+from seal.api.pools import load_pool
 from seal.core.conditions import Argument, Called
 from seal.core.errors import DataError, InfrastructureError, UnknownNameError, UsageError
 from seal.core.protocols import Completion, Request
@@ -83,7 +85,7 @@ def done(tmp_path_factory: pytest.TempPathFactory) -> SweepResult:
 def test_every_drawn_pool_is_a_pool_and_a_run_of_its_own(done: SweepResult) -> None:
     for size, sample in ((2, 0), (2, 1), (4, 0), (4, 1), (8, 0)):
         folder = done.folder / f"size-{size}" / f"sample-{sample}"
-        pool = seal.load_pool(folder / "pool")
+        pool = load_pool(folder / "pool")
         assert len(pool.tools()) == size
         assert [task.id for task in pool.tasks()] == [
             task.id for task in RunFolder.open(folder / "run-k1").tasks()
@@ -138,7 +140,7 @@ def test_more_tools_are_found_with_a_larger_k_and_fewer_in_a_larger_pool(
 
 
 def test_the_frame_the_file_and_the_table_hold_the_same_figures(done: SweepResult) -> None:
-    frame = seal.Sweep.load(done.folder).frame
+    frame = Sweep.load(done.folder).frame
     pandas.testing.assert_frame_equal(frame, pandas.read_parquet(done.folder / "sweep.parquet"))
     written = pandas.read_csv(done.folder / "sweep.csv")
     assert list(written.columns) == list(frame.columns)
@@ -202,7 +204,7 @@ def test_metrics_without_gold_stand_as_not_applicable(tmp_path: Path) -> None:
     assert (entry["mean"], entry["n"]) == (None, 0)
     assert entry["undefined"] == sum(entry["reasons"].values()) > 0
     assert "param_acc_gold n/a: no" in shown(found.content)
-    frame = seal.Sweep.load(found.folder).frame
+    frame = Sweep.load(found.folder).frame
     assert frame[frame["metric"] == "param_acc_gold"]["reason"].str.contains("gold").all()
 
 
@@ -419,7 +421,7 @@ def test_a_file_and_a_damaged_sweep_are_refused(places: Path, tmp_path: Path) ->
         swept(places, out, resume=True)
     (out / "sweep.json").write_text("{")
     with pytest.raises(DataError, match="not JSON"):
-        seal.Sweep.load(out)
+        Sweep.load(out)
 
 
 def test_a_sweep_of_other_settings_is_not_resumed(places: Path, tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from small_pools import write_pool
 
 import seal
+from seal.api.pools import load_pool
 from seal.cli.training_tables import tables
 from seal.core.errors import DataError, UnknownNameError, UsageError
 from seal.core.locks import Lock
@@ -311,7 +312,7 @@ def test_the_first_line_says_why_tasks_are_left_out(
 
 def test_the_record_says_what_was_trained(finished: Finished, toy: Path) -> None:
     record = finished.record
-    pool = seal.load_pool(toy)
+    pool = load_pool(toy)
     assert (record["pool"], record["pool_digest"]) == (pool.name, pool.digest)
     assert record["template"] == "tool_api_description"
     assert record["seed"] == 3

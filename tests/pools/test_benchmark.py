@@ -8,6 +8,7 @@ import pytest
 from shops import CANCEL, ORDERS, count_orders, get_order, shop
 
 import seal
+from seal.api.pools import count
 from seal.core.errors import UsageError
 from seal.core.types import Goal, Task, Tool
 
@@ -124,7 +125,7 @@ def test_it_is_saved_as_a_pool_that_every_verb_takes_and_loaded_with_its_functio
     first = next(by_object.folder.trajectories())
     assert [r.result.value for _, r in first.calls()] == [ORDERS["7"]]
     assert seal.lint(shop()).findings == seal.lint(folder).findings
-    assert seal.count(shop()).tasks == 2
+    assert count(shop()).tasks == 2
     found = seal.retrieve(shop(), "tfidf", k=1, cache_dir=tmp_path / "cache")
     assert found.content["results"][0]["pool"] == "shop"
 

@@ -6,6 +6,7 @@ import pandas
 import pytest
 
 import seal
+from seal.api.objects.retrieval import Retrieval
 from seal.core.errors import DataError
 
 
@@ -24,7 +25,7 @@ def out(cache: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_an_experiment_is_one_figure_a_row(out: Path) -> None:
-    frame = seal.Retrieval.load(out).frame
+    frame = Retrieval.load(out).frame
 
     whole = frame[frame["sample"].isna() & (frame["retriever"] == "tfidf")]
     assert len(whole) == 2 * 8
@@ -38,7 +39,7 @@ def test_an_experiment_is_one_figure_a_row(out: Path) -> None:
 
 
 def test_the_files_hold_the_same_figures(out: Path) -> None:
-    frame = seal.Retrieval.load(out).frame
+    frame = Retrieval.load(out).frame
     kept = pandas.read_parquet(out / "results.parquet")
     written = pandas.read_csv(out / "results.csv", dtype={"size": str})
 
@@ -49,17 +50,17 @@ def test_the_files_hold_the_same_figures(out: Path) -> None:
 
 def test_the_result_and_its_file_give_the_same_frame(cache: Path, tmp_path: Path) -> None:
     found = seal.retrieve("sample", "tfidf", 5, limit=3, cache_dir=cache, out=tmp_path / "out")
-    again = seal.Retrieval.load(tmp_path / "out")
+    again = Retrieval.load(tmp_path / "out")
     pandas.testing.assert_frame_equal(found.frame, again.frame)
     assert again.results == found.results
 
 
 def test_another_folder_is_refused(tmp_path: Path) -> None:
     with pytest.raises(DataError, match=r"has no results\.json"):
-        seal.Retrieval.load(tmp_path)
+        Retrieval.load(tmp_path)
     (tmp_path / "results.json").write_text("[]")
     with pytest.raises(DataError, match="no experiment in retrieval"):
-        seal.Retrieval.load(tmp_path)
+        Retrieval.load(tmp_path)
     (tmp_path / "results.json").write_text("{")
     with pytest.raises(DataError, match="not JSON"):
-        seal.Retrieval.load(tmp_path)
+        Retrieval.load(tmp_path)

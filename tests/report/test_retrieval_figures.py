@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 import seal
+from seal.api.objects.retrieval import Retrieval
 from seal.core.errors import MissingExtraError
 from seal.report import frames
 from seal.report.experiment import write_tables_and_figures
@@ -88,4 +89,4 @@ def test_without_the_extra_the_rest_is_kept_and_told(
     assert all('pip install "seal-api-llms[experiments]"' in note for note in notes)
     assert list(tmp_path.iterdir()) == []
     with pytest.raises(MissingExtraError, match="pandas"):
-        _ = seal.Retrieval(found).frame
+        _ = Retrieval(found).frame

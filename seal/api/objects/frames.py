@@ -123,6 +123,14 @@ def frames(*runs: RunLike | Sequence[RunLike]) -> Frames:
     Raises:
         UsageError: No run, one that stands there twice, or something else.
         DataError: A folder holds no run.
+
+    Example:
+        >>> import seal
+        >>> for model in ("lexical", "oracle"):
+        ...     run = seal.run("sample", model=model, limit=2, out=model, baselines=False)
+        >>> scores = seal.frames("lexical", "oracle").scores
+        >>> sorted(set(scores["model"]))
+        ['lexical', 'oracle']
     """
     paths = folders_of(runs)
     if not paths:

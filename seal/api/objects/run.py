@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from os import PathLike
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from pandas import DataFrame
 
-    from seal.report.sections import Section
+    from seal.pools.benchmark import Benchmark
 
 _LEFT_OUT = ("skipped", "unfinished")
 
@@ -32,6 +32,16 @@ class Run(Estimates, Shown):
     """What a run measured.
 
     It is a mapping of metrics: `run["pass_rate"].mean`, `.low`, `.high`, `.n`.
+
+    Example:
+        >>> import seal
+        >>> run = seal.run("sample", model="oracle", limit=2, out="first", baselines=False)
+        >>> run["call_recall"].mean, run["call_recall"].n
+        (1.0, 2)
+        >>> len(run.tasks)
+        2
+        >>> seal.Run.load("first").summary == run.summary
+        True
     """
 
     folder: RunFolder
@@ -40,8 +50,8 @@ class Run(Estimates, Shown):
     """What summary.json holds."""
     exit_code: int = 0
     """0 fine, 1 finished with task errors, 3 a budget stopped it."""
-    sections: Sequence[Section] = field(default=(), hash=False)
-    """Sections of its report besides the usual ones: those of a benchmark made in memory."""
+    bench: Benchmark | None = field(default=None, hash=False)
+    """What was played, where it was made in memory: its metrics and sections are in no file."""
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> Run:
@@ -98,12 +108,9 @@ class Run(Estimates, Shown):
         Raises:
             DataError: A file of the run is damaged.
         """
-        from seal.report.html import write_report
-        from seal.report.sections import built_sections, default_sections
+        from seal.api.results import report
 
-        place = self.folder.report_path if out is None else Path(out)
-        sections = [*default_sections([self.folder]), *built_sections(self.sections)]
-        return write_report([self.folder], place, sections)
+        return report(self, out)
 
     def _shown(self) -> tuple[list[str], dict[str, Run]]:
         """Return the metrics of the short table, and the runs that it has columns for."""

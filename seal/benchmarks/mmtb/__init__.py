@@ -4,5 +4,9 @@ from pathlib import Path
 
 from seal.pools import Benchmark
 
-MMTB = Benchmark("mmtb", importer="seal.benchmarks.mmtb.importer:import_mmtb")
+MMTB = Benchmark(
+    "mmtb",
+    importer="seal.benchmarks.mmtb.importer:import_mmtb",
+    generators={"missions": "seal.benchmarks.mmtb.generator:generate_missions"},
+)
 SAMPLE = Benchmark("mmtb-sample", folder=Path(__file__).parent / "sample")

@@ -2,5 +2,12 @@
 
 from seal.pools import Benchmark
 
-TOOLBENCH = Benchmark("toolbench", importer="seal.benchmarks.toolbench.importer:import_toolbench")
-ANYTOOL = Benchmark("anytool", importer="seal.benchmarks.toolbench.anytool:import_anytool")
+_HERE = "seal.benchmarks.toolbench"
+
+TOOLBENCH = Benchmark(
+    "toolbench",
+    importer=f"{_HERE}.importer:import_toolbench",
+    verdicts=f"{_HERE}.verdicts:read_verdicts",
+    preferences=f"{_HERE}.verdicts:read_preferences",
+)
+ANYTOOL = Benchmark("anytool", importer=f"{_HERE}.anytool:import_anytool")

@@ -33,12 +33,12 @@ from seal.benchmarks.toolbench.tasks import (
     TaskEntry,
     TaskIndex,
     make_task,
-    normalised,
     relevant_tools,
     split_of,
 )
 from seal.benchmarks.toolbench.tools import ApiTable
 from seal.core.errors import DataError, shortened
+from seal.core.text import normalised
 from seal.core.types import JSON, Task, Tool
 from seal.pools.importer import Notes, Recorded
 from seal.pools.reading.records import refuse_deep

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import unicodedata
 from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any
 
 from seal.benchmarks.toolbench.files import SourceFile
 from seal.benchmarks.toolbench.gold import Gold
 from seal.core.canonical import digest
 from seal.core.errors import DataError, shortened
+from seal.core.text import normalised
 from seal.core.types import JSON, Goal, Task
 
 BENCHMARK = "toolbench"
@@ -56,13 +55,6 @@ class TaskIndex:
     def conflicts(self) -> int:
         """Count the tasks whose id was taken by another text."""
         return sum(len(entries) - 1 for entries in self._entries.values())
-
-
-@lru_cache(maxsize=1)
-def normalised(text: str) -> str:
-    """Return a text as joins compare it: NFC, blanks collapsed."""
-    composed = text if text.isascii() else unicodedata.normalize("NFC", text)
-    return " ".join(composed.split())
 
 
 def relevant_tools(pairs: Any, offered: Mapping[tuple[str, str], str]) -> tuple[str, ...] | None:

@@ -31,6 +31,7 @@ from seal.benchmarks.toolsandbox.upstream_scenarios import (
     check_scenario,
     scenario_lines,
 )
+from seal.benchmarks.toolsandbox.web import web_answers
 from seal.core.errors import DataError, UnknownNameError, shortened
 from seal.core.types import JSON, Goal, Step, Task, Tool
 from seal.pools.augment.augmentations import UNCHANGED
@@ -39,7 +40,6 @@ from seal.pools.augment.scrambling import KEEPS, Scrambler
 from seal.pools.importer import Notes, Web
 from seal.pools.reading.records import field, find
 from seal.pools.reading.tolerance import usable
-from seal.pools.reading.web import web_answers
 
 _SCRAMBLED = {
     "TOOL_NAME_SCRAMBLED": "names",

@@ -4,7 +4,16 @@ from pathlib import Path
 
 from seal.pools import Benchmark
 
-TOOLSCAN = Benchmark("toolscan", importer="seal.benchmarks.toolscan.importer:import_toolscan")
+_HERE = "seal.benchmarks.toolscan"
+
+TOOLSCAN = Benchmark(
+    "toolscan",
+    importer=f"{_HERE}.importer:import_toolscan",
+    generators={
+        "queries": f"{_HERE}.generators:generate_queries",
+        "tools": f"{_HERE}.generators:generate_tools",
+    },
+)
 SAMPLE = Benchmark(
     "toolscan-sample",
     folder=Path(__file__).parent / "sample",

@@ -1,6 +1,5 @@
 """Write tools, make missions and queries, and draft milestones from what was done."""
 
-from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -21,7 +20,7 @@ from seal.cli.options import (
 from seal.cli.output import field_lines, output
 
 if TYPE_CHECKING:
-    from seal.report.outcomes import Outcome
+    pass
 
 app = new_app("Write tools, make missions and queries, and draft milestones from what was done.")
 
@@ -56,12 +55,13 @@ def tools(
     json: Json = False,
 ) -> int:
     """Write tools from one-sentence descriptions, checked by rule."""
-    from seal.api.generation import generate_tools
+    from seal.api.generation import generate as make
     from seal.cli.progress import progress
 
     options = typed_pairs("-M", model_option)
     with output(json) as result, progress() as advance:
-        report = generate_tools(
+        report = make(
+            "tools",
             descriptions,
             out,
             model=model,
@@ -103,35 +103,16 @@ def milestones(
     """Propose milestones, their order and guarded tables from gold sequences that were done."""
     import orjson
 
-    from seal.benchmarks.toolsandbox.drafts.drafts import check_form, draft_tasks
-    from seal.core.records import AtomicFile
-    from seal.environments.world import WorldSetup
-    from seal.pools.lookup import open_pool
-    from seal.report.outcomes import outcomes
-    from seal.runs.run_folder import RunFolder
+    from seal.api.generation import generate as make
 
-    written = check_form(form)
-    options = typed_pairs("-T", world_option)
+    options = {"world_options": typed_pairs("-T", world_option), "seed": seed, "form": form}
     with output(json) as result:
-        if (Path(source) / "run.json").is_file():
-            run = RunFolder.open(source)
-            tasks, tools, chats = run.tasks(), run.tools(), run.trajectories()
-            web, unsolved = None, _unsolved(outcomes(run))
-        else:
-            pool = open_pool(source)
-            tasks, tools, chats = pool.tasks(), {tool.id: tool for tool in pool.tools()}, None
-            web, unsolved = pool.web, {}
-        setup = WorldSetup(seed=seed, options=options, web=web, allow_code=tuple(allow_code or ()))
-        drafts = draft_tasks(tasks, tools, chats, task or (), setup)
-        plain = drafts.to_json(written)
-        drafted = {draft.task_id: unsolved.get(draft.task_id) for draft in drafts.drafts}
-        plain |= {"unsolved": {task: label for task, label in drafted.items() if label}}
-        text = orjson.dumps(plain, option=orjson.OPT_INDENT_2)
-        if out is not None:
-            with AtomicFile(out) as file:
-                file.write(text + b"\n")
+        plain = make(
+            "milestones", source, out, tasks=task or (), allow_code=allow_code or (), **options
+        )
         result.result(plain)
-        result.show(text.decode() if out is None else _summary(plain, out))
+        text = orjson.dumps(plain, option=orjson.OPT_INDENT_2).decode()
+        result.show(text if out is None else _summary(plain, out))
     for name, label in plain["unsolved"].items():
         typer.echo(
             f"note: task {name} is drafted from a chat that is {label}: its milestones ask for "
@@ -139,15 +120,6 @@ def milestones(
             err=True,
         )
     return 0
-
-
-def _unsolved(chats: "Iterable[Outcome]") -> dict[str, str]:
-    """Return the tasks whose first chat without an error is not solved, and what it is."""
-    labels: dict[str, str] = {}
-    for chat in chats:
-        if chat.label != "error":
-            labels.setdefault(chat.task_id, chat.label)
-    return {task: label for task, label in labels.items() if label != "solved"}
 
 
 def _summary(plain: dict[str, list[dict[str, object]]], out: Path) -> str:

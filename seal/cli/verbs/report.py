@@ -22,7 +22,7 @@ def command(
     json: Json = False,
 ) -> int:
     """Write one HTML file, readable without a network, of one or several runs."""
-    from seal.report.html import write_report
+    from seal.api.results import report
     from seal.report.lanes import lanes_of
     from seal.report.notes import missing_notes
     from seal.report.result_tables import breakdowns
@@ -31,7 +31,7 @@ def command(
 
     folders = [RunFolder.open(path) for path in runs]
     with output(json) as result:
-        path = write_report(folders, out or folders[0].report_path)
+        path = report(folders, out)
         result.result({"report": str(path)})
         tables = [*chain.from_iterable(map(breakdowns, folders)), *user_tables(folders)]
         result.show(*tables, f"report: {path}")

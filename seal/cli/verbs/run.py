@@ -123,13 +123,17 @@ def _plan(settings: RunSettings, json: bool) -> int:
 
 
 def _play(settings: RunSettings, out: Path, resume: bool, result: Output) -> int:
+    from seal.agents.autogen import import_without_clients
     from seal.report.html import write_report
     from seal.report.result_tables import result_tables
     from seal.report.spending import spent_lines
     from seal.runs.run import budget_of, run
+    from seal.runs.tried import has_own_code
 
     if resume and not (out / "run.json").is_file():
         tell(f"{out} holds no run to go on with: a new one begins there")
+    if not has_own_code(settings):
+        import_without_clients()
     with progress() as advance:
         played = run(settings, out, resume, lambda p: advance(p.stage, p.done, p.total), tell=tell)
     folder = played.folder

@@ -15,7 +15,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Argument:
-    """Values that a gold argument accepts."""
+    """Values that a gold argument accepts.
+
+    Example:
+        >>> import seal
+        >>> city = seal.Argument(("Rome", "Roma"))
+        >>> gold = seal.called("get_weather", city=city, days=seal.Argument((1,), optional=True))
+        >>> gold.accepts({"city": "Roma"}), gold.accepts({"city": "Oslo"})
+        (True, False)
+    """
 
     values: tuple[Any, ...] | None
     """JSON values, any of them right; the first is the one that the oracle gives. None: whatever is
@@ -35,7 +43,14 @@ class Argument:
 
 @dataclass(frozen=True, slots=True)
 class Called(OfTheStepAlone):
-    """A call of one tool."""
+    """A call of one tool.
+
+    Example:
+        >>> import seal
+        >>> gold = seal.called("get_order", order_id="7")
+        >>> gold.accepts({"order_id": "7"}), gold.accepts({"order_id": "8"}), gold.accepts({})
+        (True, False, False)
+    """
 
     tool: str
     """Tool id."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,6 +19,19 @@ class WritingModel:
     model: ChatModel
     identity: dict[str, JSON]
     """What it is, as provenance holds it; where it runs is not kept."""
+
+
+def writer_settings(
+    model: Any, base_url: str | None, options: Mapping[str, Any] | None
+) -> ModelSettings:
+    """Return how the model that writes is asked.
+
+    Raises:
+        UsageError: An address or options, but no model.
+    """
+    if model is None and (options or base_url):
+        raise UsageError("options and an address are a model's: name the model too")
+    return ModelSettings.from_options(options or {}, base_url=base_url)
 
 
 def writing_model(spec: Any, settings: ModelSettings, writes: str) -> WritingModel:

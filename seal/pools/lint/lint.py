@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from seal.core.errors import UsageError
 from seal.core.types import JSON
@@ -49,7 +50,10 @@ class LintReport:
 
 
 def lint(
-    folder: Path, threshold: float = THRESHOLD, allow_code: Collection[str] = ()
+    folder: Path,
+    threshold: float = THRESHOLD,
+    allow_code: Collection[str] = (),
+    worlds: Mapping[str, Any] | None = None,
 ) -> LintReport:
     """Return what is wrong or doubtful in a pool folder.
 
@@ -58,6 +62,7 @@ def lint(
         threshold: Least likeness of near duplicates, in (0, 100] (`seal.pools.lint.twins`).
         allow_code: Modules into which tasks may name their worlds by a dotted path; other code is
             not loaded, which is a finding.
+        worlds: Worlds of the pool's benchmark by name, besides those that are registered.
 
     Raises:
         UsageError: The threshold is not in (0, 100].
@@ -66,16 +71,16 @@ def lint(
         raise UsageError(f"threshold {threshold}: expected a number above 0 and up to 100")
     pool = read_leniently(folder)
     order = list(KINDS)
-    unsorted = _findings(pool, threshold, allow_code)
+    unsorted = _findings(pool, threshold, PlanCheck(allow_code, worlds or {}))
     found = sorted(unsorted, key=lambda finding: order.index(finding.kind))
     twins = {t for finding in found if finding.kind == "near_duplicate_tool" for t in finding.tools}
     return LintReport(len(pool.tasks), len(pool.tools), _twin_share(pool, twins), tuple(found))
 
 
-def _findings(pool: ReadPool, threshold: float, allow_code: Collection[str]) -> Iterator[Finding]:
+def _findings(pool: ReadPool, threshold: float, plans: PlanCheck) -> Iterator[Finding]:
     yield from pool.findings
-    yield from refused_worlds(pool.tasks.values(), allow_code)
-    check, plans = GoldCheck(pool.tools), PlanCheck(allow_code)
+    yield from refused_worlds(pool.tasks.values(), plans.allow_code)
+    check = GoldCheck(pool.tools)
     for task in pool.tasks.values():
         yield from missing_tools(task, pool.tools)
         yield from invalid_calls(task, pool.tools, check)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any
 
 from seal.core.errors import CodeRefusedError, DataError, SealError
@@ -31,10 +31,12 @@ class PlanCheck:
 
     Args:
         allow_code: Modules into which tasks may name their worlds by a dotted path.
+        own: Worlds of the pool's benchmark, by name.
     """
 
-    def __init__(self, allow_code: Collection[str] = ()) -> None:
-        self._setup = WorldSetup(allow_code=allow_code)
+    def __init__(self, allow_code: Collection[str], own: Mapping[str, Any]) -> None:
+        self.allow_code = allow_code
+        self._setup = WorldSetup(allow_code=allow_code, own=own)
         self._worlds: dict[str, Worlds | None] = {}
 
     def findings(self, task: Task) -> Iterator[Finding]:

@@ -18,10 +18,10 @@ from seal.benchmarks.dialogtool.metrics.dialogue.requests import api_name
 from seal.core.errors import MissingExtraError
 from seal.core.types import Score, Tool
 from seal.evaluation.statistics import bootstrap_interval
-from seal.experiments.annotation import read_human
 from seal.report.lanes import Lane
 from seal.report.missions import Share
 from seal.report.outcomes import scores_so_far
+from seal.runs.ratings import read_human
 
 CREATION = "creation"
 TASKS = ("awareness", "selection", "execution")

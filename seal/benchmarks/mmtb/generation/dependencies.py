@@ -18,9 +18,9 @@ from dataclasses import dataclass
 
 from seal.benchmarks.mmtb.dialogues import Mission
 from seal.benchmarks.mmtb.generation.scenes import Action, Exchange, Scene
-from seal.benchmarks.toolsandbox.drafts.flows import Leaf, leaves
 from seal.core.conditions.stated import numbers, states
 from seal.core.types import JSON
+from seal.evaluation.leaves import Leaf, leaves
 
 _COUNTS = 31
 """Whole numbers up to this one are counts, days and hours, not evidence."""

@@ -15,11 +15,11 @@ from functools import cache
 from importlib.resources import files
 
 from seal.benchmarks.mmtb.generation.days import day_forms, day_of
-from seal.benchmarks.toolsandbox.drafts.flows import Leaf, leaves
 from seal.core.conditions import Asked, Called
 from seal.core.conditions.parties import AGENT, USER, party
 from seal.core.conditions.stated import states
 from seal.core.types import JSON, Goal, Task, Tool
+from seal.evaluation.leaves import Leaf, leaves
 
 _COUNTS = 31
 _NAME = re.compile(r"(?<=[\w,;:(\"'] )[A-Z][\w-]+|\b\w*\d[\w.,:-]*\b|\"[^\"]+\"")

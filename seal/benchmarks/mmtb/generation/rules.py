@@ -22,10 +22,10 @@ from seal.benchmarks.mmtb.generation.decisions import (
     read_decision,
 )
 from seal.benchmarks.mmtb.generation.scenes import Action, Decision, Exchange, Round, Scene
-from seal.benchmarks.toolsandbox.drafts.flows import leaves
 from seal.core.errors import DataError
 from seal.core.types import Tool, ToolCall, ToolResult
 from seal.core.validation import CallValidator
+from seal.evaluation.leaves import leaves
 from seal.evaluation.missions.graph import ANSWER, ASK, PSEUDO
 
 ANOTHER_TYPE = "another_type"

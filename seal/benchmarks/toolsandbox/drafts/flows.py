@@ -11,18 +11,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 
 from seal.core.conditions import party
 from seal.core.conditions.parties import AGENT, EXECUTOR, USER, calls_of
 from seal.core.conditions.stated import numbers, states
 from seal.core.types import JSON, Step, Tables, ToolCall
+from seal.evaluation.leaves import Leaf, leaves
 from seal.evaluation.milestones.changes import TableChange, table_change
 
-Leaf = str | float
-
-_CODE = re.compile(r"\w*\d\w*")
 _DECIMALS = re.compile(r"(?<![\w.])-?\d[\d,]*(?:\.(\d+))?(?!\w)")
 
 
@@ -154,22 +151,6 @@ def _stated(text: str, leaf: Leaf) -> str | None:
         ):
             return found[0]
     return None
-
-
-def leaves(value: JSON) -> Iterator[Leaf]:
-    """Yield the texts and numbers that a value holds and that are evidence where they recur."""
-    if isinstance(value, Mapping):
-        value = list(value.values())
-    if isinstance(value, (list, tuple)):
-        for item in value:
-            yield from leaves(item)
-    elif isinstance(value, str):
-        if len(value.strip()) > 1:
-            yield value
-            yield from (code for code in _CODE.findall(value) if len(code) > 2 and code != value)
-    elif isinstance(value, (int, float)) and value not in (0, 1):  # True and False are 1 and 0
-        with suppress(OverflowError):  # what no float holds, nobody repeats
-            yield float(value)
 
 
 class _News:

@@ -9,7 +9,7 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from seal.benchmarks.toolsandbox.drafts.changes import change_of, tolerance_of
-from seal.benchmarks.toolsandbox.drafts.flows import Flow, Made, leaves
+from seal.benchmarks.toolsandbox.drafts.flows import Flow, Made
 from seal.benchmarks.toolsandbox.drafts.order import Order
 from seal.benchmarks.toolsandbox.scenarios.beginnings import timed
 from seal.benchmarks.toolsandbox.scenarios.files import Node, Take
@@ -18,6 +18,7 @@ from seal.core.conditions import EXTRACTORS, Told
 from seal.core.conditions.extractors import UNFIT
 from seal.core.moments import is_moment
 from seal.core.types import JSON
+from seal.evaluation.leaves import leaves
 
 REPLY = "reply"
 EVENT = "event"

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
-from seal.benchmarks.toolsandbox.drafts.flows import Flow, Made, leaves
+from seal.benchmarks.toolsandbox.drafts.flows import Flow, Made
 from seal.core.conditions.parties import EXECUTOR
 from seal.core.conditions.stated import states
 from seal.core.types import Tables, ToolCall
+from seal.evaluation.leaves import leaves
 
 Fails = Callable[[Tables, int, ToolCall], bool]
 """(tables, turns before it, call) to whether the call fails in a world with these tables."""

@@ -24,6 +24,7 @@ from seal.benchmarks.toolsandbox.scenarios.files import (
 from seal.benchmarks.toolsandbox.scenarios.fitting import Arguments
 from seal.benchmarks.toolsandbox.scenarios.notation import Names, place_of, plan_of
 from seal.benchmarks.toolsandbox.scenarios.sequences import play_sequence
+from seal.benchmarks.toolsandbox.web import web_answers
 from seal.core.conditions.parties import USER
 from seal.core.errors import DataError, UnknownNameError, shortened
 from seal.core.protocols import Eventful
@@ -36,7 +37,6 @@ from seal.evaluation.milestones.view import view
 from seal.pools.augment.augmentations import UNCHANGED
 from seal.pools.augment.pools import GIVEN, TAG
 from seal.pools.importer import Notes, Recorded, Web
-from seal.pools.reading.web import web_answers
 
 BENCHMARK = "scenarios"
 WRONG = "wrong"

