@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, get_type_hints
 
 from seal.benchmarks.gold_calls import GoldCheck
 from seal.benchmarks.importer import Importer, Notes, write_pool
@@ -17,6 +17,7 @@ from seal.benchmarks.pool import StoredPool, load_pool
 from seal.core.errors import UsageError, shortened
 from seal.core.part_names import name_of
 from seal.core.records import to_plain
+from seal.core.signatures import check_types, checked_names
 from seal.core.types import Task, Tool
 from seal.pools.own_tasks import own_tasks
 from seal.pools.own_tools import OwnTool, OwnTools, own_tools
@@ -25,6 +26,10 @@ from seal.worlds.world import Worlds
 
 PLAY = ("team", "history", "format")
 """What a benchmark may say about how it is played."""
+
+
+_LISTS = ("tools", "tasks")
+"""Parts whose items are checked one by one, so that the wrong one is named."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -59,6 +64,7 @@ class _Parts:
     """Tables of its paper; the report shows them beside the run."""
 
 
+@checked_names
 @dataclass(frozen=True, eq=False)
 class Benchmark(_Parts):
     """What is played: tools, tasks, environment and metrics.
@@ -92,6 +98,8 @@ class Benchmark(_Parts):
                 "a benchmark's name has letters, digits and the signs . _ - alone; "
                 f"got {shortened(self.name)}"
             )
+        hints = {name: kind for name, kind in get_type_hints(_Parts).items() if name not in _LISTS}
+        check_types({name: getattr(self, name) for name in hints}, hints)
         for part in self.play:
             if part not in PLAY:
                 raise UsageError(
