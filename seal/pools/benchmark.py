@@ -17,9 +17,9 @@ from seal.benchmarks.pool import StoredPool, load_pool
 from seal.core.errors import UsageError, shortened
 from seal.core.part_names import name_of
 from seal.core.records import to_plain
-from seal.core.signatures import check_types, checked_names
+from seal.core.signatures import check_types, checked, checked_names
 from seal.core.types import Task, Tool
-from seal.pools.own_tasks import own_tasks
+from seal.pools.own_tasks import FEW_TOOLS, own_tasks
 from seal.pools.own_tools import OwnTool, OwnTools, own_tools
 from seal.pools.published import PublishedTable
 from seal.worlds.world import Worlds
@@ -138,6 +138,7 @@ class Benchmark(_Parts):
             return StoredPool(self.folder, benchmark=self)
         return StoredPool(self._written, benchmark=self)
 
+    @checked
     def save(self, folder: str | Path) -> Path:
         """Write tools and tasks to a pool folder that every verb of the command line takes.
 
@@ -153,6 +154,7 @@ class Benchmark(_Parts):
         return Path(folder)
 
     @classmethod
+    @checked
     def load(cls, folder: str | Path, *, tools: Sequence[OwnTool] = ()) -> Benchmark:
         """Return the benchmark of a pool folder, with what an installed one of its name declares.
 
@@ -162,12 +164,21 @@ class Benchmark(_Parts):
 
         Raises:
             DataError: The folder is no pool.
+            UsageError: It has no tool of a function's name.
         """
         from seal.pools.known import known_benchmark
 
-        name = load_pool(Path(folder)).name
-        known = known_benchmark(name) or cls(name)
-        return replace(known, tools=tuple(tools), tasks=(), folder=Path(folder))
+        pool = load_pool(Path(folder))
+        known = known_benchmark(pool.name) or cls(pool.name)
+        loaded = replace(known, tools=tuple(tools), tasks=(), folder=Path(folder))
+        documents = {tool.id: tool.name for tool in pool.tools()} if tools else {}
+        for tool_id in loaded.functions if tools else ():
+            if tool_id not in documents:
+                raise UsageError(
+                    f"{folder} has no tool {tool_id!r} for the function of that name; it has: "
+                    + ", ".join(list(documents)[:FEW_TOOLS])
+                )
+        return loaded
 
     def at(self, folder: Path) -> Benchmark:
         """Return this benchmark with the tools and tasks of another pool folder."""

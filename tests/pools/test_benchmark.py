@@ -132,6 +132,21 @@ def test_it_is_saved_as_a_pool_that_every_verb_takes_and_loaded_with_its_functio
     assert found.content["results"][0]["pool"] == "shop"
 
 
+def test_a_function_that_no_tool_of_the_folder_is_named_after_is_refused(tmp_path):
+    folder = shop().save(tmp_path / "pool")
+    with pytest.raises(UsageError, match="has no tool 'shop/polite' for the function"):
+        seal.Benchmark.load(folder, tools=[typed_polite])
+    with pytest.raises(UsageError, match="folder: expected a text or a path, got None"):
+        seal.Benchmark.load(None)
+
+
+def typed_polite(name: str) -> str:
+    """Say something polite."""
+
+
+typed_polite.__name__ = "polite"
+
+
 def test_the_same_benchmark_gives_the_same_bytes(tmp_path):
     first, second = (played(shop(), tmp_path / name) for name in "ab")
     assert shop().pool().digest == shop().pool().digest
