@@ -20,6 +20,8 @@ from seal.core.canonical import digest
 from seal.core.errors import UsageError
 from seal.core.part_names import name_of
 from seal.core.protocols import Chat, Completion, Reply, Request
+from seal.core.records import to_plain
+from seal.core.signatures import places_of
 from seal.core.types import JSON, Tool, ToolCall, ToolResult
 
 _TYPES = {"string": str, "integer": int, "number": float, "boolean": bool, "array": list}
@@ -41,7 +43,12 @@ class FunctionAgent:
 
     def __init__(self, function: Callable[..., Any]) -> None:
         self._function = function
-        self._wanted = _arguments_of(function)
+        self._wanted = places_of(function, 3, 2)
+        if self._wanted is None:
+            raise UsageError(
+                f"{name_of(function)}{inspect.signature(function)} is no agent; expected a "
+                "function of (request, tools), or of (request, tools, messages)"
+            )
         self.identity = f"{name_of(function)}#{digest(_source(function))[:8]}"
 
     def reply(self, chat: Chat) -> Reply:
@@ -77,6 +84,9 @@ class OwnModel:
     def __init__(self, name: str) -> None:
         self.identity = name
 
+    def __repr__(self) -> str:
+        return self.identity
+
     def complete(self, request: Request) -> Completion:
         """Refuse.
 
@@ -87,25 +97,6 @@ class OwnModel:
             f"the role {request.role!r} needs a model, and {self.identity} asks its own; "
             f"name one: --role-model {request.role}=PROVIDER/MODEL"
         )
-
-
-def _arguments_of(function: Callable[..., Any]) -> int:
-    """Return how many arguments a function is given: two or three.
-
-    Raises:
-        UsageError: It can take neither.
-    """
-    signature = inspect.signature(function)
-    for given in ((None,) * 3, (None,) * 2):
-        try:
-            signature.bind(*given)
-        except TypeError:
-            continue
-        return len(given)
-    raise UsageError(
-        f"{name_of(function)}{signature} is no agent; expected a function of (request, tools), "
-        "or of (request, tools, messages)"
-    )
 
 
 def _is_async(function: Callable[..., Any]) -> bool:
@@ -172,7 +163,13 @@ def _call(tool: Tool, given: Sequence[Any], named: Mapping[str, Any]) -> ToolCal
     names = list(tool.parameters.get("properties", {}))
     if len(given) > len(names):
         raise TypeError(f"{tool.name} takes {len(names)} arguments, got {len(given)}")
-    return ToolCall("", tool.name, {**dict(zip(names, given, strict=False)), **named})
+    placed = dict(zip(names, given, strict=False))
+    for name in placed.keys() & named:
+        raise TypeError(f"{tool.name} got the argument {name!r} twice, by place and by name")
+    try:
+        return ToolCall("", tool.name, to_plain({**placed, **named}))
+    except TypeError as error:
+        raise TypeError(f"{tool.name} got an argument that JSON cannot say: {error}") from error
 
 
 def _value(result: ToolResult) -> JSON:

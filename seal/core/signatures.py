@@ -12,8 +12,10 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cache, wraps
 from pathlib import Path
 from typing import (
+    Annotated,
     Any,
     Literal,
+    NamedTuple,
     ParamSpec,
     TypeVar,
     Union,
@@ -28,6 +30,8 @@ from seal.core.secrets import is_secret
 
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
+_C = TypeVar("_C")
+_KEYWORDS = inspect.Parameter.VAR_KEYWORD
 _PLAIN = (bool, int, float, complex, str, bytes, list, tuple, set, frozenset, Mapping)
 """Classes of data: none of them is a plug-in, whatever methods it has."""
 _SAID: Mapping[Any, str] = {
@@ -43,8 +47,8 @@ _SAID: Mapping[Any, str] = {
 def checked(function: Callable[_P, _R]) -> Callable[_P, _R]:
     """Return a function that refuses arguments which its signature does not have.
 
-    Keyword arguments may be annotated as `Unpack` of a `TypedDict`: its keys are names then. Where
-    they are annotated as `Any`, the function itself refuses those that it does not have.
+    Keyword arguments may be annotated as `Unpack` of a `TypedDict`: its keys are names then. Any
+    other keywords have free names, and they and `*args` are of any type.
 
     Raises:
         UnknownNameError: No such argument; names the closest.
@@ -53,21 +57,58 @@ def checked(function: Callable[_P, _R]) -> Callable[_P, _R]:
 
     @wraps(function)
     def call(*args: _P.args, **kwargs: _P.kwargs) -> _R:
-        hints, signature, takes_any = _hints_of(function)
-        for name in kwargs:
-            if name not in hints and not takes_any:
-                raise UnknownNameError("setting", name, hints)
-        try:
-            bound = signature.bind(*args, **kwargs)
-        except TypeError as error:
-            name = function.__name__
-            raise UsageError(f"{name}: {error}; see help(seal.{name})") from error
-        given = dict(bound.arguments)
-        given |= given.pop(_keywords_of(signature), {})
-        check_types({name: given[name] for name in given if name in hints}, hints)
+        check_types(_bound(function, function.__name__, args, kwargs), _form_of(function).hints)
         return function(*args, **kwargs)
 
     return call
+
+
+def checked_names(kind: type[_C]) -> type[_C]:
+    """Let a class refuse arguments that it does not have, as `checked` does; types are its own."""
+    make: Callable[..., None] = kind.__init__
+
+    @wraps(make)
+    def init(self: Any, *args: Any, **kwargs: Any) -> None:
+        _bound(make, kind.__name__, (self, *args), kwargs)
+        make(self, *args, **kwargs)
+
+    kind.__init__ = init  # type: ignore[method-assign]
+    return kind
+
+
+def _bound(
+    function: Callable[..., Any], name: str, args: Sequence[Any], kwargs: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Return the arguments of a call that have types, by name.
+
+    Raises:
+        UnknownNameError: No such argument.
+        UsageError: Too few or too many.
+    """
+    form = _form_of(function)
+    unknown = [each for each in kwargs if each not in form.hints and not form.has_free_names]
+    if unknown:
+        raise UnknownNameError("setting", unknown[0], form.hints)
+    try:
+        given = dict(form.signature.bind(*args, **kwargs).arguments)
+    except TypeError as error:
+        raise UsageError(f"{name}: {error}; see help(seal.{name})") from error
+    further = given.pop(form.keywords, {})
+    return {each: value for each, value in given.items() if each in form.hints} | (
+        {} if form.has_free_names else further
+    )
+
+
+def places_of(function: Callable[..., Any], *counts: int) -> int | None:
+    """Return the first of the counts of arguments without a name that a function can take."""
+    signature = inspect.signature(function)
+    for count in counts:
+        try:
+            signature.bind(*(None,) * count)
+        except TypeError:
+            continue
+        return count
+    return None
 
 
 def check_fields(record: Any) -> None:
@@ -97,6 +138,8 @@ def fits(value: Any, kind: Any) -> bool:
     origin, inner = get_origin(kind), get_args(kind)
     if kind is Any:
         return True
+    if origin is Annotated:
+        return fits(value, inner[0])
     if origin in (Union, types.UnionType):
         return any(fits(value, one) for one in inner)
     if origin is Literal:
@@ -118,8 +161,10 @@ def fits(value: Any, kind: Any) -> bool:
 
 
 def expected(kind: Any) -> str:
-    """Return a type in words: `a whole number or None`."""
+    """Return a type in words: `a whole number or None`; of `Annotated` the words are its own."""
     origin, inner = get_origin(kind), get_args(kind)
+    if origin is Annotated:
+        return str(inner[1])
     if origin in (Union, types.UnionType):
         *others, last = dict.fromkeys(map(expected, inner))
         return f"{', '.join(others)} or {last}" if others else last
@@ -157,24 +202,30 @@ class _Names(dict[str, Any]):
         return getattr(builtins, name, Any)
 
 
+class _Form(NamedTuple):
+    """What a function takes."""
+
+    hints: dict[str, Any]
+    """Argument to type, those of a `TypedDict` among them."""
+    signature: inspect.Signature
+    keywords: str
+    """Name of the parameter that takes further keywords; empty: there is none."""
+    has_free_names: bool
+    """Whether these may have any name."""
+
+
 @cache
-def _hints_of(function: Callable[..., Any]) -> tuple[dict[str, Any], inspect.Signature, bool]:
-    """Return the type of each argument, the signature, and whether it takes any other keyword."""
+def _form_of(function: Callable[..., Any]) -> _Form:
     signature = inspect.signature(function)
-    names = _Names(function.__globals__)
-    hints = get_type_hints(function, localns=names)
-    found = {name: hint for name, hint in hints.items() if name in signature.parameters}
-    options = found.pop(_keywords_of(signature), None)
-    for kind in get_args(options):
-        if is_typeddict(kind):
-            found |= get_type_hints(kind)
-    return found, signature, options is Any
-
-
-def _keywords_of(signature: inspect.Signature) -> str:
-    """Return the name of the parameter that takes further keywords; empty: there is none."""
-    kinds = signature.parameters.values()
-    return next((one.name for one in kinds if one.kind is one.VAR_KEYWORD), "")
+    kinds = {one.kind: one.name for one in signature.parameters.values()}
+    keywords, several = kinds.get(_KEYWORDS, ""), kinds.get(inspect.Parameter.VAR_POSITIONAL)
+    hints = get_type_hints(function, localns=_Names(function.__globals__), include_extras=True)
+    found = {name: hints[name] for name in signature.parameters if name in hints}
+    found.pop(several or "", None)
+    dicts = [kind for kind in get_args(found.pop(keywords, None)) if is_typeddict(kind)]
+    for kind in dicts:
+        found |= get_type_hints(kind)
+    return _Form(found, signature, keywords, bool(keywords) and not dicts)
 
 
 @cache

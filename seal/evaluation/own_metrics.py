@@ -7,11 +7,13 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
+from numbers import Real
 from typing import Any
 
 from seal.core.errors import SealError, UsageError, shortened
 from seal.core.protocols import Metric
 from seal.core.secrets import without_keys
+from seal.core.signatures import places_of
 from seal.core.types import Score, Task, Tool, Trajectory
 from seal.evaluation.goals import INFRASTRUCTURE
 
@@ -88,8 +90,7 @@ class FunctionMetric:
         Raises:
             UsageError: It returned something else.
         """
-        wanted = len(inspect.signature(self.function).parameters)
-        found = self.function(*(task, trajectory, tools)[:wanted])
+        found = self.function(*(task, trajectory, tools)[: places_of(self.function, 3, 2)])
         if isinstance(found, Sequence) and not isinstance(found, str):
             if all(isinstance(score, Score) for score in found):
                 return list(found)
@@ -102,7 +103,7 @@ class FunctionMetric:
     def _of(self, task: Task, trajectory: Trajectory, goal: int, said: Any) -> list[Score]:
         named = said if isinstance(said, Mapping) else {self.name: said}
         for name, value in named.items():
-            if not isinstance(name, str) or not isinstance(value, (int, float)):
+            if not isinstance(name, str) or not isinstance(value, Real):
                 raise self._unusable(said)
         return [
             Score(task.id, trajectory.trial, goal, name, float(value))
@@ -129,6 +130,11 @@ def own_metric(what: Any, found: Any) -> Guarded:
         )
     metric = found() if isinstance(found, type) else found
     if inspect.isfunction(metric) or inspect.ismethod(metric):
+        if places_of(metric, 3, 2) is None:
+            raise UsageError(
+                f"the metric {_name(what)} takes {inspect.signature(metric)}; expected a function "
+                "of (task, trajectory), or of (task, trajectory, tools)"
+            )
         metric = FunctionMetric(metric, metric.__name__)
     if not callable(getattr(metric, "score", None)):
         raise UsageError(

@@ -6,7 +6,13 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from seal.core.errors import CodeRefusedError, DataError, UnknownNameError, shortened
+from seal.core.errors import (
+    CodeRefusedError,
+    DataError,
+    UnknownNameError,
+    UsageError,
+    shortened,
+)
 from seal.core.protocols import Judge, Metric
 from seal.core.registry import Registry
 from seal.core.types import Goal, Score, Task, Tool, Trajectory
@@ -143,7 +149,16 @@ def score_trajectory(
 
     Raises:
         ValueError: The trajectory is of another task.
+        UsageError: Two metrics give a score of one name.
     """
     if trajectory.task_id != task.id:
         raise ValueError(f"trajectory of task {trajectory.task_id!r} scored against {task.id!r}")
-    return [score for metric in metrics for score in metric.score(task, trajectory, tools)]
+    found: dict[tuple[str, int], Score] = {}
+    for metric in metrics:
+        for score in metric.score(task, trajectory, tools):
+            if found.setdefault((score.metric, score.goal), score) is not score:
+                raise UsageError(
+                    f"two metrics give the score {score.metric!r}, so that neither could be read; "
+                    "rename your own"
+                )
+    return list(found.values())

@@ -66,6 +66,8 @@ class Model(str):
         **options: Any,
     ) -> Model:
         """Return the model; a text that is one already is read again."""
+        if not isinstance(name, str):
+            raise UsageError(f"model {name!r}: expected a text, such as openai/gpt-4o")
         what, own = _parsed(name)
         named = {"base_url": base_url, "key_env": key_env}
         given = {key: value for key, value in named.items() if value is not None} | options

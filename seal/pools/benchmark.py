@@ -9,17 +9,18 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, get_type_hints
 
 from seal.core.errors import UsageError, shortened
 from seal.core.part_names import name_of
 from seal.core.records import to_plain
 from seal.core.registry import load_dotted
+from seal.core.signatures import check_types, checked, checked_names
 from seal.core.types import Task, Tool
 from seal.environments.world import Worlds
 from seal.pools.gold_calls import GoldCheck
 from seal.pools.importer import Importer, Notes, write_pool
-from seal.pools.own_tasks import own_tasks
+from seal.pools.own_tasks import FEW_TOOLS, own_tasks
 from seal.pools.own_tools import OwnTool, OwnTools, own_tools
 from seal.pools.pool import StoredPool, load_pool
 from seal.pools.published import PublishedTable
@@ -29,6 +30,10 @@ PLAY = ("team", "history", "format")
 Code: TypeAlias = Callable[..., Any] | str | None
 """A function, or where it stands, as `module:function`, so that it is imported where it is used
 alone; None: there is none."""
+
+
+_LISTS = ("tools", "tasks")
+"""Parts whose items are checked one by one, so that the wrong one is named."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -102,6 +107,7 @@ class _Parts:
     """(run folder) to further tables of a run for the terminal."""
 
 
+@checked_names
 @dataclass(frozen=True, eq=False)
 class Benchmark(_Parts):
     """What is played: tools, tasks, environment and metrics.
@@ -135,6 +141,8 @@ class Benchmark(_Parts):
                 "a benchmark's name has letters, digits and the signs . _ - alone; "
                 f"got {shortened(self.name)}"
             )
+        hints = {name: kind for name, kind in get_type_hints(_Parts).items() if name not in _LISTS}
+        check_types({name: getattr(self, name) for name in hints}, hints)
         for part in self.play:
             if part not in PLAY:
                 raise UsageError(
@@ -173,6 +181,7 @@ class Benchmark(_Parts):
             return StoredPool(self.folder, benchmark=self)
         return StoredPool(self._written, benchmark=self)
 
+    @checked
     def save(self, folder: str | Path) -> Path:
         """Write tools and tasks to a pool folder that every verb of the command line takes.
 
@@ -188,6 +197,7 @@ class Benchmark(_Parts):
         return Path(folder)
 
     @classmethod
+    @checked
     def load(cls, folder: str | Path, *, tools: Sequence[OwnTool] = ()) -> Benchmark:
         """Return the benchmark of a pool folder, with what an installed one of its name declares.
 
@@ -197,12 +207,21 @@ class Benchmark(_Parts):
 
         Raises:
             DataError: The folder is no pool.
+            UsageError: It has no tool of a function's name.
         """
         from seal.pools.known import known_benchmark
 
-        name = load_pool(Path(folder)).name
-        known = known_benchmark(name) or cls(name)
-        return replace(known, tools=tuple(tools), tasks=(), folder=Path(folder))
+        pool = load_pool(Path(folder))
+        known = known_benchmark(pool.name) or cls(pool.name)
+        loaded = replace(known, tools=tuple(tools), tasks=(), folder=Path(folder))
+        documents = {tool.id: tool.name for tool in pool.tools()} if tools else {}
+        for tool_id in loaded.functions if tools else ():
+            if tool_id not in documents:
+                raise UsageError(
+                    f"{folder} has no tool {tool_id!r} for the function of that name; it has: "
+                    + ", ".join(list(documents)[:FEW_TOOLS])
+                )
+        return loaded
 
     def at(self, folder: Path) -> Benchmark:
         """Return this benchmark with the tools and tasks of another pool folder."""

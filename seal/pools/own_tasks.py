@@ -7,12 +7,14 @@ from dataclasses import replace
 
 from seal.core.conditions import Argument, Called, Condition
 from seal.core.errors import UsageError, nearest, shortened
+from seal.core.signatures import checked
 from seal.core.types import JSON, Goal, Milestone, Plan, Task
 
 FEW_TOOLS = 20
 """A benchmark with at most so many tools offers them all, where its tasks do not say otherwise."""
 
 
+@checked
 def called(tool: str, /, **arguments: JSON | Argument) -> Called:
     """Return the gold step that a tool is called.
 
@@ -26,8 +28,8 @@ def called(tool: str, /, **arguments: JSON | Argument) -> Called:
         >>> seal.called("get_order", order_id="7").arguments
         {'order_id': Argument(values=('7',), optional=False)}
     """
-    if not isinstance(tool, str) or not tool:
-        raise UsageError(f"called({shortened(tool)}): expected the name of a tool")
+    if not tool:
+        raise UsageError("called(''): expected the name of a tool")
     gold = {
         name: value if isinstance(value, Argument) else Argument((value,))
         for name, value in arguments.items()
@@ -35,6 +37,7 @@ def called(tool: str, /, **arguments: JSON | Argument) -> Called:
     return Called(tool, gold or None)
 
 
+@checked
 def ask(
     request: str,
     *gold: Condition,
@@ -69,7 +72,7 @@ def ask(
         >>> task.goals[0].text
         'Where is order 7?'
     """
-    if not isinstance(request, str) or not request.strip():
+    if not request.strip():
         raise UsageError(f"ask({shortened(request)}): expected the text of a request")
     for step in gold:
         if not isinstance(step, Condition):

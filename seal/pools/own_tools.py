@@ -81,10 +81,11 @@ def _tool(benchmark: str, what: OwnTool) -> Tool:
             f"benchmark {benchmark!r}: {shortened(what)} is no tool; expected a function, a schema "
             "such as OpenAI's, or a Tool record"
         )
-    if not hasattr(what, "__name__"):
+    if not str(getattr(what, "__name__", "")).isidentifier():
+        kind = "a lambda" if hasattr(what, "__name__") else type(what).__name__
         raise UsageError(
-            f"benchmark {benchmark!r}: {type(what).__name__} has no name that a model could call; "
-            "wrap it in a function"
+            f"benchmark {benchmark!r}: {kind} has no name that a model could call; "
+            "wrap it in a function with def"
         )
     return function_tool(f"{benchmark}/{what.__name__}", what)
 

@@ -209,6 +209,11 @@ def _nothing_found(
     pool: StoredPool, select: Mapping[str, str], known: Mapping[str, set[str]]
 ) -> DataError | UsageError:
     if not select:
+        made = pool.benchmark
+        if made is not None and made.folder is None:
+            return UsageError(
+                f"benchmark {made.name!r} has no task; give it some: tasks=[seal.ask(...)]"
+            )
         return DataError(
             f"{pool.folder / TASKS} holds no task: import the benchmark again, "
             "from a source that has its tasks"

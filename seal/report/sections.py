@@ -16,6 +16,7 @@ from typing import Any, Protocol
 
 from markupsafe import Markup
 
+from seal.core.errors import UsageError, shortened
 from seal.core.registry import Registry
 from seal.evaluation.milestones.plans import WHOLLY
 from seal.evaluation.user_audit import HALLUCINATION, INSTRUCTION
@@ -103,9 +104,20 @@ def default_sections(runs: Iterable[RunFolder] = ()) -> list[Section]:
 
 
 def built_sections(sections: Iterable[Any]) -> list[Section]:
-    """Return sections, of names and dotted paths what they stand for, of classes an object each."""
+    """Return sections, of names and dotted paths what they stand for, of classes an object each.
+
+    Raises:
+        UsageError: One is no section.
+    """
     found = map(SECTIONS.resolve, sections)
-    return [section() if isinstance(section, type) else section for section in found]
+    built = [section() if isinstance(section, type) else section for section in found]
+    for section in built:
+        if not callable(getattr(section, "render", None)) or not hasattr(section, "title"):
+            raise UsageError(
+                f"{shortened(section)} is no section of a report; expected a class or object with "
+                "a title and render(lanes)"
+            )
+    return built
 
 
 class SummarySection:

@@ -29,9 +29,11 @@ def plan_tables(plan: Mapping[str, Any]) -> Iterator[Any]:
         plan: As of `seal.runs.spending.plan.plan`.
     """
     yield drawn(plan_grid(plan))
+    alone = plan["chats"] <= plan["tasks"] * plan["trials"]
     yield (
-        f"{plan['chats']:,} chats ({plan['tasks']:,} tasks, {plan['trials']} trials, baselines "
-        f"with them), estimated from {plan['rehearsed']:,} tasks that were rehearsed"
+        f"{plan['chats']:,} chats ({plan['tasks']:,} tasks, {plan['trials']} trials"
+        f"{'' if alone else ', baselines with them'}), "
+        f"estimated from {plan['rehearsed']:,} tasks that were rehearsed"
         + (f"; {plan['failed']} could not be" if plan["failed"] else "")
     )
     for model in plan["unpriced"]:

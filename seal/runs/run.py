@@ -6,7 +6,7 @@ import itertools
 import logging
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -21,7 +21,7 @@ from seal.core.records import AtomicFile, decode, encode
 from seal.core.types import Task, Trajectory
 from seal.evaluation import REGISTRY as METRICS
 from seal.evaluation.own_metrics import Guarded, try_metrics
-from seal.evaluation.scoring import build_metrics
+from seal.evaluation.scoring import build_metrics, default_metrics, score_trajectory
 from seal.models import Flagged, bare_name
 from seal.pools.benchmark import Benchmark
 from seal.runs.engine import Engine
@@ -101,6 +101,7 @@ def run(
     stopped, summary = _run(settings, folder, resume, report, budget, only, tell=tell)
     if settings.baselines and not stopped:
         stopped = _play_baselines(settings, folder, report, budget)
+    _warn_of_missing(folder, summary)
     code = 3 if stopped else int(summary["errors"] > 0)
     return RunResult(folder, summary, code)
 
@@ -144,6 +145,19 @@ def _run(
             stopped = _play(settings, folder, engine, report, budget, metrics)
             summary = _score(settings, folder, engine, metrics, report, budget)
     return stopped or bool(budget.refused), summary
+
+
+def _warn_of_missing(folder: RunFolder, summary: Mapping[str, Any]) -> None:
+    """Tell of metrics that the benchmark declares to matter, and that nothing measured."""
+    declared = folder.declared()
+    named = dict.fromkeys([*declared.get("headline", ()), declared.get("success", "")])
+    missing = [name for name in named if name and name not in summary["metrics"]]
+    if missing and not summary["errors"]:
+        _LOG.warning(
+            "benchmark %s: no metric is named %s, which its headline or success names",
+            declared["name"],
+            ", ".join(missing),
+        )
 
 
 def _score(
@@ -251,6 +265,7 @@ def _try(metrics: Sequence[Guarded], line: bytes, folder: RunFolder, engine: Eng
     trajectory = decode(line, Trajectory)
     task = next(task for task in folder.tasks() if task.id == trajectory.task_id)
     try_metrics(metrics, task, trajectory, engine.tools)
+    score_trajectory(task, trajectory, engine.tools, (*default_metrics(), *metrics))
 
 
 @dataclass(slots=True)

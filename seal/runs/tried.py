@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
-from typing import Any, TypeAlias
+from typing import Annotated, Any, TypeAlias
 
 from seal.agents.own import FunctionAgent, OwnModel
 from seal.agents.teams import ArrangedTeam, Team
@@ -14,13 +14,15 @@ from seal.core.registry import load_dotted
 from seal.models.build import REGISTRY, split_name
 from seal.runs.settings import AgentChoice, ModelChoice, RunSettings, TeamChoice
 
-AgentUnderTest: TypeAlias = ModelChoice | TeamChoice | AgentChoice | Callable[..., Any]
-"""Whatever a run may try."""
 _CALLER = "execution_manager"
-_EXPECTED = (
-    "expected a model (PROVIDER/MODEL or an object with complete), a seal.Team, a role with "
-    "reply(chat), or a function of (request, tools); package.module:attribute names any of them"
+_KINDS = (
+    "a model (PROVIDER/MODEL or an object with complete), a seal.Team, a role with reply(chat), "
+    "package.module:attribute of any of these, a function of (request, tools)"
 )
+AgentUnderTest: TypeAlias = Annotated[
+    ModelChoice | TeamChoice | AgentChoice | Callable[..., Any], _KINDS
+]
+"""Whatever a run may try."""
 
 
 def trying(agent: Any, settings: Mapping[str, Any]) -> dict[str, Any]:
@@ -79,7 +81,7 @@ def settings_of(agent: Any) -> dict[str, Any]:
     if callable(getattr(agent, "reply", None)):
         return {"team": "direct", "roles": {_CALLER: agent}}
     if isinstance(agent, type) or not callable(agent):
-        raise UsageError(f"{shortened(agent)} is no agent; {_EXPECTED}")
+        raise UsageError(f"{shortened(agent)} is no agent; expected {_KINDS}")
     seated = FunctionAgent(agent)
     name = str(name_of(agent))
     return {"model": OwnModel(name), "team": "direct", "roles": {_CALLER: seated}}

@@ -44,7 +44,7 @@ class OwnFunctions:
                 value = asyncio.run(_awaited(value))
         except (SealError, KeyboardInterrupt):
             raise
-        except Exception as error:  # a tool's failure is data that the model reads
+        except (Exception, SystemExit) as error:  # a tool's failure is data that the model reads
             said = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
             return Response("", said)
         try:

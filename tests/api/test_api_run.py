@@ -149,6 +149,8 @@ def test_a_run_stands_once_among_frames_and_none_is_refused(run: seal.Run) -> No
 def test_what_is_no_run_is_told_what_one_is(what: object) -> None:
     with pytest.raises(UsageError, match=r"expected a run, got .*what seal\.run returned"):
         seal.frames(what)  # type: ignore[arg-type]
+    with pytest.raises(UsageError, match="expected a run, got"):
+        seal.Run.load(what)  # type: ignore[arg-type]
 
 
 def test_hostile_texts_are_shown_and_do_nothing(tmp_path: Path) -> None:

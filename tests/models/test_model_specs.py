@@ -159,3 +159,8 @@ def test_what_is_asked_elsewhere_has_its_address_in_its_account(
     monkeypatch.setenv("OPENAI_BASE_URL", LOCAL)
     assert account_of("openai/x", None) == f"openai/x,base_url={LOCAL}"
     assert shown_at("my_lab:Mine", None) == account_of("my_lab:Mine", None) == "my_lab:Mine"
+
+
+def test_what_is_no_text_is_no_model_with_options() -> None:
+    with pytest.raises(SealError, match="model 3: expected a text, such as openai/gpt-4o"):
+        seal.Model(3)  # type: ignore[arg-type]

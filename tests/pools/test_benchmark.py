@@ -2,8 +2,10 @@
 
 import json
 import pickle
+import sys
 from pathlib import Path
 
+import numpy
 import pytest
 from shops import CANCEL, ORDERS, count_orders, get_order, shop
 
@@ -130,6 +132,21 @@ def test_it_is_saved_as_a_pool_that_every_verb_takes_and_loaded_with_its_functio
     assert found.content["results"][0]["pool"] == "shop"
 
 
+def test_a_function_that_no_tool_of_the_folder_is_named_after_is_refused(tmp_path):
+    folder = shop().save(tmp_path / "pool")
+    with pytest.raises(UsageError, match="has no tool 'shop/polite' for the function"):
+        seal.Benchmark.load(folder, tools=[typed_polite])
+    with pytest.raises(UsageError, match="folder: expected a text or a path, got None"):
+        seal.Benchmark.load(None)
+
+
+def typed_polite(name: str) -> str:
+    """Say something polite."""
+
+
+typed_polite.__name__ = "polite"
+
+
 def test_the_same_benchmark_gives_the_same_bytes(tmp_path):
     first, second = (played(shop(), tmp_path / name) for name in "ab")
     assert shop().pool().digest == shop().pool().digest
@@ -178,6 +195,7 @@ def test_own_metrics_headline_and_success_count_as_first_class(tmp_path):
         (lambda task, trajectory: None, "returned None; expected a number"),
         (lambda task, trajectory: 1 / 0, "ZeroDivisionError: division by zero; mend it"),
         (lambda task, trajectory: {"a": "x"}, "expected a number, True or False, a map"),
+        (lambda task, trajectory: {"pass_rate": 1}, "two metrics give the score 'pass_rate'"),
     ],
 )
 def test_a_metric_that_cannot_work_ends_the_run_at_its_first_chat(tmp_path, metric, said):
@@ -195,6 +213,44 @@ def test_a_metric_may_score_each_goal_or_several_names(tmp_path):
 
     metrics = played(shop(), tmp_path, metrics=[named, each]).summary["metrics"]
     assert [metrics[name]["mean"] for name in ("many", "few", "each")] == [3.0, 0.0, 1.0]
+
+
+@pytest.mark.parametrize("metric", [lambda trajectory: 1.0, lambda a, b, c, d: 1.0])
+def test_a_function_of_other_arguments_is_no_metric(tmp_path, metric):
+    with pytest.raises(UsageError, match=r"expected a function of \(task, trajectory\)"):
+        played(shop(metrics=[metric]), tmp_path)
+
+
+def test_numbers_of_other_libraries_are_numbers(tmp_path):
+    def counted(task, trajectory):
+        return numpy.int64(3)
+
+    assert played(shop(metrics=[counted]), tmp_path)["counted"].mean == 3.0
+
+
+def test_what_is_declared_and_not_measured_is_told(tmp_path, caplog):
+    played(shop(headline=["nicety", "call_f1"], success="niceness"), tmp_path)
+    assert "no metric is named nicety, niceness" in caplog.text
+
+
+def test_what_is_no_section_is_told_with_what_one_is(tmp_path):
+    run = played(shop(sections=[3]), tmp_path)
+    with pytest.raises(UsageError, match="3 is no section of a report; expected a class or object"):
+        run.report()
+
+
+def test_a_benchmark_without_tasks_is_told_to_have_some(tmp_path):
+    with pytest.raises(UsageError, match="benchmark 'shop' has no task; give it some"):
+        played(shop(tasks=[]), tmp_path)
+
+
+def test_a_tool_that_ends_the_program_has_failed(tmp_path):
+    def leave(code: int) -> None:
+        sys.exit(code)
+
+    bench = seal.Benchmark("b", tools=[leave], tasks=[seal.ask("Go", seal.called("leave", code=1))])
+    run = played(bench, tmp_path)
+    assert list(run.calls["message"]) == ["SystemExit: 1"]
 
 
 def untyped(order_id):
@@ -240,6 +296,13 @@ async def late(task, trajectory):
         ),
         ({"play": {"teem": "full"}}, "play has no 'teem'; it takes: team, history, format"),
         ({"folder": Path("P")}, "the folder holds tasks already"),
+        ({"folder": "P"}, "folder: expected a path or None, got 'P'"),
+        ({"tools": [lambda: 3]}, "a lambda has no name that a model could call"),
+        ({"headline": "pass_rate"}, "headline: expected a list, each item a text"),
+        ({"success": ["polite"]}, "success: expected a text, got a list"),
+        ({"metrics": polite}, "metrics: expected a list"),
+        ({"published": [{"title": "x"}]}, "published: expected a list, each item a Published"),
+        ({"tool": [get_order]}, "no setting 'tool'.*Did you mean 'tools'"),
     ],
 )
 def test_what_cannot_be_is_refused_when_it_is_made_with_the_repair(parts, said):
@@ -263,6 +326,16 @@ def test_a_coroutine_in_the_place_of_a_function_is_told(tmp_path):
 @pytest.mark.parametrize(
     ("make", "said"),
     [
+        (lambda: seal.Benchmark(tools=[get_order]), "Benchmark: missing a required argument"),
+        (lambda: seal.Benchmark("b", [get_order]), "Benchmark: too many positional arguments"),
+        (lambda: seal.called(get_order), "tool: expected a text, got a function"),
+        (lambda: seal.called("get_order", "7"), "called: too many positional arguments"),
+        (lambda: seal.ask("Hi", answer=None), "answer: expected a text, a number or a list"),
+        (lambda: seal.ask("Hi", id=7), "id: expected a text, got 7"),
+        (lambda: seal.ask("Hi", tags=["easy"]), "tags: expected a mapping"),
+        (lambda: seal.ask("Hi", tools="get_order"), "tools: expected a list, each item a text"),
+        (lambda: seal.ask("Hi", tools=[get_order]), "tools: expected a list, each item a text"),
+        (lambda: seal.ask("Hi", anser="7"), "no setting 'anser'.*Did you mean 'answer'"),
         (lambda: seal.ask(""), "expected the text of a request"),
         (lambda: seal.ask("Hi", "get_order"), "'get_order' is no gold step"),
         (lambda: seal.ask("Hi", seal.called("f"), needs_no_tool=True), "leaves no room for steps"),

@@ -55,6 +55,8 @@ def test_its_world_is_played_and_its_tables_change(played: Path) -> None:
     lines = (played / "oracle" / "trajectories.jsonl").read_text().splitlines()
     sold = next(step for step in json.loads(lines[0])["steps"] if step["result"])
     assert sold["state"]["tickets"][-1] == {"show": "Hamlet", "name": "Bo"}
+    summary = json.loads((played / "oracle" / "summary.json").read_bytes())
+    assert summary["metrics"]["similarity"]["mean"] == 1.0
 
 
 def test_its_headline_leads_the_short_table(played: Path) -> None:

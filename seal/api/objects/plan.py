@@ -40,8 +40,13 @@ class RunPlan(Document):
 
     @property
     def dollars(self) -> float:
-        """What the models that have a price would cost."""
+        """What the models that have a price would cost; `unpriced` names the others."""
         return float(self.content["dollars"])
+
+    @property
+    def unpriced(self) -> list[str]:
+        """Models without a price, which `dollars` leaves out."""
+        return list(self.content["unpriced"])
 
     def _glance(self) -> Glance:
         return Glance(plan_grid(self.content), (f"{self.chats:,} chats; nothing was asked",))

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from seal.api.objects.base import Estimates, Shown
-from seal.api.objects.frames import Frames
+from seal.api.objects.frames import Frames, folder_of
 from seal.report.display import Glance, counted
 from seal.report.grids import Grid
 from seal.report.interval_figure import Intervals, interval_figure
@@ -60,7 +60,7 @@ class Run(Estimates, Shown):
         Raises:
             DataError: The folder holds no run, or it is not scored, or a file is damaged.
         """
-        folder = RunFolder.open(Path(path))
+        folder = RunFolder.open(folder_of(path))
         summary = folder.summary()
         return cls(folder, summary, int(bool(summary.get("errors"))))
 
