@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from importlib.metadata import version
 from typing import Any
 
@@ -40,7 +40,8 @@ def check_resumable(before: Mapping[str, Any], now: Mapping[str, Any], folder: A
     for part in ("measure", "system"):
         old, new = before.get(part, {}), now[part]
         for key in sorted({*old, *new}):
-            if old.get(key) != new.get(key) and not _grown(key, old.get(key), new.get(key)):
+            same = _same_versions if key == "versions" else _grown_or_same(key)
+            if not same(old.get(key), new.get(key)):
                 differing.append(f"{part}.{key}: was {old.get(key)!r}, is {new.get(key)!r}")
     if differing:
         raise UsageError(
@@ -49,7 +50,17 @@ def check_resumable(before: Mapping[str, Any], now: Mapping[str, Any], folder: A
         )
 
 
-def _grown(key: str, old: Any, new: Any) -> bool:
-    if key not in GROWING:
-        return False
-    return new is None or (old is not None and new >= old)
+def _grown_or_same(key: str) -> Callable[[Any, Any], bool]:
+    def same(old: Any, new: Any) -> bool:
+        if old == new or key not in GROWING:
+            return bool(old == new)
+        return new is None or (old is not None and new >= old)
+
+    return same
+
+
+def _same_versions(old: Any, new: Any) -> bool:
+    """Tell whether distributions that both tell of are alike: earlier runs told of further ones."""
+    if not isinstance(old, Mapping):
+        return bool(old == new)
+    return all(old[name] == new[name] for name in old.keys() & new.keys())

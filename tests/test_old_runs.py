@@ -1,0 +1,55 @@
+"""Runs and pools that version 0.1 wrote are read, scored, compared and continued."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+import seal
+from seal.cli import main
+
+OLD = Path(__file__).parent / "fixtures" / "old_runs"
+NAMES = ("sample", "toolscan-sample")
+
+
+@pytest.fixture
+def old(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Folder with the runs, which may be written to."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("SEAL_CACHE_DIR", str(tmp_path / "cache"))
+    return Path(shutil.copytree(OLD, tmp_path / "old"))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_scoring_an_old_run_again_gives_its_scores(old: Path, name: str) -> None:
+    before = (old / name / "scores.jsonl").read_bytes()
+    run = seal.score(old / name)
+    assert (old / name / "scores.jsonl").read_bytes() == before
+    assert run["call_f1"].n == 2
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("verb", ["report", "view", "explain"])
+def test_an_old_run_is_shown(old: Path, name: str, verb: str) -> None:
+    assert main([verb, str(old / name)]) == 0
+
+
+def test_an_old_run_stands_beside_a_new_one(old: Path) -> None:
+    new = seal.run("sample", model="oracle", limit=2, baselines=False, out="new")
+    compared = seal.compare(seal.Run.load(old / "sample"), new)
+    assert compared["call_f1"].difference >= 0
+
+
+def test_an_old_run_is_continued(old: Path) -> None:
+    run = seal.run("sample", limit=3, baselines=False, out=old / "sample", resume=True)
+    assert (run.summary["tasks"], run.exit_code) == (3, 0)
+
+
+def test_the_tasks_of_an_old_run_name_their_world_as_then_and_are_played(old: Path) -> None:
+    pool = old / "toolscan-sample"
+    assert (
+        '"world":"seal.benchmarks.toolscan_sample.world:lookups"'
+        in (pool / "tasks.jsonl").read_text()
+    )
+    run = seal.run(pool, model="oracle", baselines=False, out="again")
+    assert (run["call_f1"].mean, run.exit_code) == (1.0, 0)
