@@ -249,7 +249,7 @@ def export_ratings(run: RunLike, out: str | Path, *, n: int = 50, seed: int = 0)
     """Write a sample of a run's turns for people to rate from 1 to 5, without the system's name.
 
     Args:
-        run: What `seal.run` returned, or its folder; an actor or a responder said something in it.
+        run: What `seal.run` returned, or its folder; its benchmark names turns to rate.
         out: The CSV file.
         n: Turns, at most.
         seed: Of the sample and its order.

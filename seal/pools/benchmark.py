@@ -81,6 +81,9 @@ class _Parts:
     goal is solved. None: the kind of gold does (`seal.evaluation.attribution`)."""
     cause_of: Code = None
     """(`Evidence`) to the `Cause` for which a goal failed, or None: the calls say it."""
+    rated: Code = None
+    """(task, trajectory) to the turns that people rate (`seal annotate`): (goal, description of the
+    character that was played, words)."""
     runs_code: Code = None
     """(task) to whether code that a model wrote for it is run, in the sandbox of the run."""
     creator: Code = None
