@@ -126,10 +126,12 @@ def explain(
     """
     from seal.api.objects.explanation import Explanation
     from seal.api.objects.frames import folder_of
+    from seal.api.objects.run import Run
     from seal.report.explanation import explain as of_run
 
     place = None if out is None else Path(out)
-    return Explanation(of_run(folder_of(run), metric, examples, place))
+    bench = run.bench if isinstance(run, Run) else None
+    return Explanation(of_run(folder_of(run), metric, examples, place, bench))
 
 
 def compare(

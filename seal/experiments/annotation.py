@@ -22,7 +22,7 @@ from typing import Any, Literal
 from seal.core.canonical import derive_seed, digest
 from seal.core.csv_rows import CsvRows, write_csv
 from seal.core.errors import DataError, MissingExtraError, OptionError, shortened
-from seal.pools.benchmark import code_of
+from seal.pools.benchmark import part_of
 from seal.runs.ratings import HUMAN, Human, human_summary, read_human
 from seal.runs.run_folder import RunFolder
 
@@ -142,7 +142,7 @@ def harmless(text: str) -> str:
 
 def items_of(run: RunFolder) -> Iterator[Item]:
     """Yield the turns of a run that its benchmark gives people to rate; none of failed chats."""
-    rated = code_of(run.benchmark(), "rated")
+    rated = part_of(run.benchmark(), "rated")
     if rated is None:
         return
     tasks = {task.id: task for task in run.tasks()}

@@ -110,7 +110,8 @@ class Benchmark(_Parts):
     """What is played: tools, tasks, environment and metrics.
 
     Args:
-        name: Letters, digits and `._-`; ids of tools and tasks begin with it.
+        name: Letters, digits and `._-`; ids of tools and tasks begin with it. Whoever reads a run
+            folder later asks the installed or registered benchmark of this name.
 
     Raises:
         UsageError: A part that cannot be; the text names it and the repair.
@@ -286,7 +287,7 @@ class Benchmark(_Parts):
                     )
 
 
-def code_of(benchmark: Benchmark | None, part: str) -> Any:
+def part_of(benchmark: Benchmark | None, part: str) -> Any:
     """Return a function that a benchmark declares, imported where it is named by a text.
 
     None where it has none, or there is no benchmark.
