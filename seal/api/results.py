@@ -126,10 +126,12 @@ def explain(
     """
     from seal.api.objects.explanation import Explanation
     from seal.api.objects.frames import folder_of
+    from seal.api.objects.run import Run
     from seal.report.explanation import explain as of_run
 
     place = None if out is None else Path(out)
-    return Explanation(of_run(folder_of(run), metric, examples, place))
+    bench = run.bench if isinstance(run, Run) else None
+    return Explanation(of_run(folder_of(run), metric, examples, place, bench))
 
 
 def compare(
@@ -249,7 +251,7 @@ def export_ratings(run: RunLike, out: str | Path, *, n: int = 50, seed: int = 0)
     """Write a sample of a run's turns for people to rate from 1 to 5, without the system's name.
 
     Args:
-        run: What `seal.run` returned, or its folder; an actor or a responder said something in it.
+        run: What `seal.run` returned, or its folder; its benchmark names turns to rate.
         out: The CSV file.
         n: Turns, at most.
         seed: Of the sample and its order.

@@ -22,8 +22,7 @@ from typing import Any, Literal
 from seal.core.canonical import derive_seed, digest
 from seal.core.csv_rows import CsvRows, write_csv
 from seal.core.errors import DataError, MissingExtraError, OptionError, shortened
-from seal.core.tool_life import ACTOR, RESPONDER
-from seal.core.types import JSON, Task, Trajectory
+from seal.pools.benchmark import part_of
 from seal.runs.ratings import HUMAN, Human, human_summary, read_human
 from seal.runs.run_folder import RunFolder
 
@@ -72,15 +71,15 @@ def export_items(run: RunFolder, out: Path, n: int = 50, seed: int = 0) -> int:
 
     Raises:
         OptionError: n is less than 1.
-        DataError: No turn of the run has words of an actor or a responder.
+        DataError: The run has no turn to rate.
     """
     if n < 1:
         raise OptionError(f"--n {n}: expected 1 or more")
     items = list(items_of(run))
     if not items:
         raise DataError(
-            f"{run.path}: nothing to rate: no role {ACTOR} or {RESPONDER} said a word; "
-            "play a run with --team tool_life"
+            f"{run.path}: nothing to rate: its benchmark has no turns for people to rate, or "
+            "nobody said a word in them; play one of dialogues, such as dialogtool-sample"
         )
     draw = Random(derive_seed(seed, "annotation"))
     chosen = draw.sample(items, min(n, len(items)))
@@ -142,36 +141,19 @@ def harmless(text: str) -> str:
 
 
 def items_of(run: RunFolder) -> Iterator[Item]:
-    """Yield the turns of a run in which an actor, else a responder, said something."""
+    """Yield the turns of a run that its benchmark gives people to rate; none of failed chats."""
+    rated = part_of(run.benchmark(), "rated")
+    if rated is None:
+        return
     tasks = {task.id: task for task in run.tasks()}
     for trajectory in run.trajectories():
         task = tasks.get(trajectory.task_id)
-        if task is not None and not trajectory.failed:
-            yield from _items(task, trajectory)
-
-
-def _items(task: Task, trajectory: Trajectory) -> Iterator[Item]:
-    played = trajectory.provenance.get("role")
-    said: dict[int, dict[str, str]] = {}
-    for step in trajectory.steps:
-        if step.author in (ACTOR, RESPONDER) and step.call is None and step.content.strip():
-            said.setdefault(step.goal, {})[step.author] = step.content
-    for position, words in said.items():
-        if position < len(task.goals):
-            acted = ACTOR in words
-            text = words[ACTOR] if acted else words[RESPONDER]
-            about = _described(played) if acted else ""
+        if task is None or trajectory.failed:
+            continue
+        for goal, character, text in rated(task, trajectory):
             # What was said is part of the id, so that no rating goes to another run's words.
-            name = digest([task.id, trajectory.trial, position, text])[:12]
-            yield Item(name, about, task.goals[position].text, text)
-
-
-def _described(played: JSON) -> str:
-    """Return a character in words."""
-    if not isinstance(played, Mapping):
-        return ""
-    told = ("name", "gender", "mbti", "language", "emotion", "interaction")
-    return "; ".join(str(played[name]) for name in told if played.get(name))
+            name = digest([task.id, trajectory.trial, goal, text])[:12]
+            yield Item(name, character, task.goals[goal].text, text)
 
 
 @dataclass(frozen=True, slots=True)

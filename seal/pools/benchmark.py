@@ -86,6 +86,9 @@ class _Parts:
     goal is solved. None: the kind of gold does (`seal.evaluation.attribution`)."""
     cause_of: Code = None
     """(`Evidence`) to the `Cause` for which a goal failed, or None: the calls say it."""
+    rated: Code = None
+    """(task, trajectory) to the turns that people rate (`seal annotate`): (goal, description of the
+    character that was played, words)."""
     runs_code: Code = None
     """(task) to whether code that a model wrote for it is run, in the sandbox of the run."""
     creator: Code = None
@@ -113,7 +116,8 @@ class Benchmark(_Parts):
     """What is played: tools, tasks, environment and metrics.
 
     Args:
-        name: Letters, digits and `._-`; ids of tools and tasks begin with it.
+        name: Letters, digits and `._-`; ids of tools and tasks begin with it. Whoever reads a run
+            folder later asks the installed or registered benchmark of this name.
 
     Raises:
         UsageError: A part that cannot be; the text names it and the repair.
@@ -302,7 +306,7 @@ class Benchmark(_Parts):
                     )
 
 
-def code_of(benchmark: Benchmark | None, part: str) -> Any:
+def part_of(benchmark: Benchmark | None, part: str) -> Any:
     """Return a function that a benchmark declares, imported where it is named by a text.
 
     None where it has none, or there is no benchmark.

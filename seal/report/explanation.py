@@ -9,6 +9,7 @@ from typing import Any
 from seal.core.errors import MissingExtraError
 from seal.experiments.explanation.explain import EXAMPLES, explain_run
 from seal.experiments.result_files import check_results_folder, write_json
+from seal.pools.benchmark import Benchmark
 from seal.report.explanation_figure import draw_waterfall
 from seal.report.explanation_tables import MARKDOWN, write_markdown
 from seal.report.figures import FOLDER
@@ -22,6 +23,7 @@ def explain(
     metric: str | None = None,
     examples: int = EXAMPLES,
     out: Path | None = None,
+    bench: Benchmark | None = None,
 ) -> dict[str, Any]:
     """Return why a run's failed goals failed, and write it into a folder where one is given.
 
@@ -30,6 +32,7 @@ def explain(
         metric: Whose verdict counts; None: that of each goal's kind of gold.
         examples: Most of each stage.
         out: Folder for explanation.json, explanation.md and figures/waterfall.svg and .png.
+        bench: What was played, where it is not installed.
 
     Returns:
         What `seal.experiments.explanation.explain` says; with `out` also `notes`, sentences on what
@@ -41,7 +44,7 @@ def explain(
     """
     if out is not None:
         check_results_folder(out, {JSON, MARKDOWN, FOLDER}, "an explanation")
-    content = explain_run(RunFolder.open(run), metric, examples)
+    content = explain_run(RunFolder.open(run), metric, examples, bench=bench)
     return content if out is None else {**content, "notes": write_explanation(content, out)}
 
 

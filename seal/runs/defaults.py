@@ -8,7 +8,7 @@ from typing import Any
 
 from seal.agents.teams import REGISTRY as TEAMS
 from seal.core.errors import DataError
-from seal.pools.benchmark import code_of
+from seal.pools.benchmark import part_of
 from seal.pools.pool import StoredPool
 from seal.runs.settings import Origin, Play, RunSettings
 
@@ -27,7 +27,7 @@ def completed(settings: RunSettings, pool: StoredPool) -> RunSettings:
         CodeRefusedError: The pool names a team that is code, which the settings do not allow.
     """
     own = _play_of(pool, settings)
-    of_benchmark = code_of(pool.benchmark, "settings")
+    of_benchmark = part_of(pool.benchmark, "settings")
     settings = settings if of_benchmark is None else of_benchmark(settings, own)
     play: dict[str, Any] = {**{name: getattr(Play(), name) for name in _PLAY}, **own}
     by: dict[str, Origin] = {name: "benchmark" if name in own else "default" for name in _PLAY}

@@ -17,7 +17,7 @@ from seal.core.store import Store, digest_of_entries
 from seal.core.types import JSON, Task, Tool, Trajectory
 from seal.environments.world import Worlds, WorldSetup, build_worlds
 from seal.pools.augment import originals, renamed
-from seal.pools.benchmark import code_of
+from seal.pools.benchmark import part_of
 from seal.pools.pool import StoredPool
 from seal.runs.cast import Cast, find_recording
 from seal.runs.gold_results import GoldResults
@@ -147,7 +147,7 @@ def _creator(settings: RunSettings, pool: StoredPool, cast: Cast) -> Callable[[T
     def ask(role: str, task: Task, messages: Sequence[Message]) -> str:
         return cast.ask(role, task, messages).content
 
-    made: Callable[[Tool], str] = code_of(pool.benchmark, "creator")(pool.every_task, ask)
+    made: Callable[[Tool], str] = part_of(pool.benchmark, "creator")(pool.every_task, ask)
     return made
 
 

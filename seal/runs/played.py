@@ -7,7 +7,7 @@ from typing import Any
 
 from seal.agents.teams import team_options
 from seal.core.errors import UsageError
-from seal.pools.benchmark import code_of
+from seal.pools.benchmark import part_of
 from seal.pools.lookup import open_pool
 from seal.pools.pool import StoredPool
 from seal.runs.defaults import completed
@@ -34,7 +34,7 @@ def played(settings: RunSettings) -> Played:
     pool = open_pool(settings.pool)
     whole = completed(settings, pool)
     _check_offered(whole, pool)
-    viewed = code_of(pool.benchmark, "view")
+    viewed = part_of(pool.benchmark, "view")
     view = None if viewed is None else viewed(whole, pool)
     if view is not None:
         pool = StoredPool(pool.folder, view, pool.benchmark)
@@ -58,7 +58,7 @@ def _check_offered(settings: RunSettings, pool: StoredPool) -> None:
         ("--on-policy", settings.on_policy, "view"),
         ("--tools created", created, "creator"),
     ):
-        if given and code_of(pool.benchmark, part) is None:
+        if given and part_of(pool.benchmark, part) is None:
             raise UsageError(
                 f"{flag}: the benchmark {pool.name} does not have it; leave the option out, or "
                 "name a benchmark of recorded dialogues, such as dialogtool-sample"

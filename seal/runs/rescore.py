@@ -19,7 +19,6 @@ from seal.evaluation.own_metrics import LeftOut
 from seal.evaluation.rules import rules_named
 from seal.evaluation.scoring import build_metrics, named_metrics
 from seal.pools.benchmark import Benchmark
-from seal.pools.known import known_benchmark
 from seal.runs.cast import Cast, judges_under
 from seal.runs.identity import warnings_of
 from seal.runs.journal import Journal
@@ -89,7 +88,8 @@ def rescore(
         seed=_part(folder, "seed"),  # the judge's answers are kept under it
     )
     names, found = _metrics(folder, metrics, allow_code)
-    extra = (*found, *_declared(folder, bench))
+    played = bench or folder.benchmark()
+    extra = (*found, *_declared(folder, played))
     with Store(cache_folder(cache_dir) / "answers.sqlite") as store:
         recorded = None if verdicts is None else recorded_verdicts(folder, verdicts)
         judges = Judges(Cast(settings, store, None), judge, votes, recorded)
@@ -97,7 +97,7 @@ def rescore(
         besides = folder.baselines().values() if recorded is None else ()
         for run_folder in (*besides, folder):
             shown = progress if run_folder is folder else None
-            summary = _score(run_folder, judges, threads, extra, shown, match)
+            summary = _score(run_folder, judges, threads, extra, shown, match, played)
             _note(run_folder, judges, [name_of(metric) for metric in names], match)
     if missing := summary["unfinished"]:
         total = summary["tasks"] * folder.manifest()["measure"].get("trials", 1)
@@ -125,9 +125,8 @@ def _metrics(
 def _declared(folder: RunFolder, bench: Benchmark | None) -> Sequence[Metric]:
     """Return the metrics of the run's benchmark; none where it is neither given nor installed."""
     declared = folder.declared()
-    known = bench or (known_benchmark(declared["name"]) if declared.get("name") else None)
-    if known is not None:
-        return build_metrics(known.metrics, METRICS)
+    if bench is not None:
+        return build_metrics(bench.metrics, METRICS)
     if declared.get("metrics"):
         _LOG.warning(
             "%s: left out of the scores: the benchmark %s, whose metrics they are, is not "
@@ -145,6 +144,7 @@ def _score(
     extra: Iterable[Metric],
     progress: Callable[[int, int], None] | None,
     match: str | None,
+    benchmark: Benchmark | None,
 ) -> dict[str, Any]:
     if not folder.trajectories_path.is_file():
         raise DataError(
@@ -165,7 +165,7 @@ def _score(
             _sandbox(folder) or "monty",
             metrics_of=judges.metrics_of,
             roles=lambda: note_judging(folder, judges.meter.take_all()),
-            benchmark=folder.benchmark(),
+            benchmark=benchmark,
         )
 
 

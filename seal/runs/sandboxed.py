@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from seal.core.errors import UsageError
 from seal.core.types import JSON
-from seal.pools.benchmark import code_of
+from seal.pools.benchmark import part_of
 from seal.pools.pool import StoredPool
 from seal.runs.settings import RunSettings
 from seal.sandbox import build_sandbox
@@ -19,7 +19,7 @@ def sandbox_identity(settings: RunSettings, pool: StoredPool) -> dict[str, JSON]
     Raises:
         UsageError: A task that is played needs the sandbox, and it cannot be used here.
     """
-    runs_code = code_of(pool.benchmark, "runs_code")
+    runs_code = part_of(pool.benchmark, "runs_code")
     if runs_code is None:
         return {}
     tasks = enumerate(pool.tasks(select=settings.select))

@@ -24,7 +24,7 @@ from seal.evaluation.scoring import (
     score_trajectory,
 )
 from seal.evaluation.statistics import Summariser, groups_of
-from seal.pools.benchmark import Benchmark, code_of
+from seal.pools.benchmark import Benchmark, part_of
 from seal.runs.limits import turns_of
 from seal.runs.ratings import human_summary
 from seal.runs.run_folder import RunFolder
@@ -147,8 +147,8 @@ def usual_metrics(
     Raises:
         UsageError: There are no such rules.
     """
-    is_request = code_of(benchmark, "is_request") or every_goal
-    measures = code_of(benchmark, "measures")
+    is_request = part_of(benchmark, "is_request") or every_goal
+    measures = part_of(benchmark, "measures")
     scoring = Scoring(judge_of, rules_named(match), sandbox)
     further: tuple[Metric, ...] = () if measures is None else tuple(measures(scoring))
 

@@ -15,8 +15,8 @@ from seal.benchmarks.dialogtool.mobile.world import Mobile, mobile
 from seal.benchmarks.dialogtool.sample.apps import App, apps_of
 from seal.benchmarks.dialogtool.sample.compiling import record_of
 from seal.benchmarks.dialogtool.sample.notation import Said, dialogues
+from seal.benchmarks.dialogtool.tool_life import ACTS
 from seal.core.errors import DataError
-from seal.core.tool_life import ACTS
 from seal.core.types import Task, ToolCall, ToolResult
 from seal.environments.world import WorldSetup
 from seal.pools import import_benchmark, load_pool

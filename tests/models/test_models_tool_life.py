@@ -15,9 +15,9 @@ from seal.benchmarks.dialogtool.players.responding import in_words
 from seal.benchmarks.dialogtool.players.slots import told
 from seal.benchmarks.dialogtool.roles.creator import creation_messages
 from seal.benchmarks.dialogtool.roles.roles import checked_roles, shipped_roles
+from seal.benchmarks.dialogtool.tool_life import ACTS, Lesson, read_act, read_lesson, write_act
 from seal.core.errors import DataError
 from seal.core.protocols import Message, Request
-from seal.core.tool_life import ACTS, Lesson, read_act, read_lesson, write_act
 from seal.core.types import ToolCall
 from seal.sandbox.functions import example_of
 

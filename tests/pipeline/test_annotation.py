@@ -1,6 +1,7 @@
 """Ratings by people: what goes out, what comes in, what is refused and what is kept."""
 
 import csv
+import json
 
 import orjson
 import pytest
@@ -40,7 +41,8 @@ def run(tmp_path):
         chats.append(Trajectory(f"t{number}", 0, steps, stops=stops, provenance=provenance))
     (folder / "tasks.jsonl").write_bytes(b"".join(map(encode, tasks)))
     (folder / "trajectories.jsonl").write_bytes(b"".join(map(encode, chats)))
-    (folder / "run.json").write_text('{"system": {"model": {"model": "gpt-secret"}}}')
+    told = {"measure": {"pool": "dialogtool"}, "system": {"model": {"model": "gpt-secret"}}}
+    (folder / "run.json").write_text(json.dumps(told))
     (folder / "summary.json").write_text('{"metrics": {}}')
     return RunFolder.open(folder)
 

@@ -11,8 +11,8 @@ from servers import ModelServer
 from tool_life_tasks import ADD, FIND, by_server, creation, dialogue, write_life_pool
 
 from seal.benchmarks.dialogtool.roles.roles import shipped_roles
+from seal.benchmarks.dialogtool.tool_life import read_act, read_lesson
 from seal.core.errors import DataError, OptionError, UsageError
-from seal.core.tool_life import read_act, read_lesson
 from seal.core.types import Step, Trajectory
 from seal.runs.run import RunResult, run
 from seal.runs.settings import RunSettings

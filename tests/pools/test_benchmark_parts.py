@@ -8,7 +8,7 @@ from shops import shop
 import seal
 from seal.agents.teams import DIRECT, Team
 from seal.core.errors import UnknownNameError, UsageError
-from seal.core.protocols import Completion
+from seal.core.protocols import Completion, Message, Reply
 from seal.core.types import Score
 from seal.evaluation.attribution.stages import Cause
 from seal.experiments.ablation.conditions import Variation, ablation_named
@@ -21,7 +21,7 @@ class Clerk:
 
     def reply(self, chat):
         """Say what the role's model says."""
-        return seal.Reply(chat.complete([seal.Message("user", chat.request)]).content, done=True)
+        return Reply(chat.complete([Message("user", chat.request)]).content, done=True)
 
 
 COUNTER = Team(
@@ -43,6 +43,11 @@ class Named:
         judge = type(self.scoring.judge_of(task, trajectory.trial)).__name__
         details = {"judge": judge, "sandbox": self.scoring.sandbox}
         return [Score(task.id, trajectory.trial, 0, "served", 0.0, details=details)]
+
+
+def by_served(goal):
+    """Decide every goal by the metric `served`."""
+    return [("nothing",), ("served",)]
 
 
 def played(bench, tmp_path, **settings):
@@ -72,13 +77,13 @@ def test_metrics_of_requests_do_not_apply_where_no_goal_is_one(tmp_path):
 
 
 def test_its_metrics_decide_and_it_explains_what_failed(tmp_path):
-    bench = known(
-        "deciding-shop",
+    bench = shop(
         measures=lambda scoring: [Named(scoring)],
-        decided_by=lambda goal: [("nothing",), ("served",)],
+        decided_by=by_served,
         cause_of=lambda evidence: Cause("not_called", "shop_closed", "the shop was closed"),
     )
-    found = seal.explain(played(bench, tmp_path, model="oracle")).content
+    run = played(bench, tmp_path, model="oracle")
+    found = seal.explain(run).content
 
     assert found["decided_by"] == {"served": 2}
     causes = {name: n for stage in found["stages"] for name, n in stage["causes"].items()}
@@ -120,6 +125,16 @@ def test_it_offers_ablations_and_tables(tmp_path):
     with pytest.raises(UnknownNameError, match="no ablation 'depth'"):
         ablation_named("depth")
     assert breakdowns(played(bench, tmp_path).folder)[-1] == "tables of run"
+
+
+def test_whoever_reads_the_run_of_a_registered_benchmark_asks_it(tmp_path):
+    bench = known("read-shop", measures=lambda scoring: [Named(scoring)], decided_by=by_served)
+    folder = played(bench, tmp_path).folder
+
+    assert folder.benchmark() is bench
+    assert seal.explain(folder.path).content["decided_by"] == {"served": 2}
+    seal.score(folder.path)
+    assert "served" in folder.summary()["metrics"]
 
 
 @pytest.mark.parametrize(

@@ -146,7 +146,7 @@ class Run(Estimates, Shown):
     def _tables(self) -> Iterable[Any]:
         from seal.report.result_tables import result_tables
 
-        return result_tables(self.folder)
+        return result_tables(self.folder, self.bench)
 
     def _figures(self) -> Iterable[Figure]:
         metrics, runs = self._shown()

@@ -14,6 +14,7 @@ DIALOGTOOL = Benchmark(
     is_request=f"{_HERE}.goals:is_request",
     decided_by=f"{_HERE}.goals:decided_by",
     cause_of=f"{_HERE}.metrics.dialogue.causes:cause_of",
+    rated=f"{_HERE}.rated:rated",
     runs_code=f"{_HERE}.goals:creates",
     creator=f"{_HERE}.roles.writer:ToolWriter",
     players={

@@ -10,8 +10,8 @@ from typing import Any
 from seal.benchmarks.dialogtool.goals import creates
 from seal.benchmarks.dialogtool.on_policy import on_policy
 from seal.benchmarks.dialogtool.roles.team import NAME, TOOL_LIFE, asked_tasks
+from seal.benchmarks.dialogtool.tool_life import CREATION
 from seal.core.errors import OptionError
-from seal.core.tool_life import CREATION
 from seal.core.types import Task, Tool
 from seal.pools.pool import StoredPool, View
 from seal.runs.settings import RunSettings

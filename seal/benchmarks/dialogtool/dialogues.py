@@ -31,10 +31,10 @@ import orjson
 
 from seal.benchmarks.dialogtool.schemas import Api, Service, Slot, named
 from seal.benchmarks.dialogtool.shapes import Shape
+from seal.benchmarks.dialogtool.tool_life import UNKNOWN
 from seal.core.call_keys import DONT_CARE
 from seal.core.conditions import Argument, Called
 from seal.core.errors import DataError, shortened
-from seal.core.tool_life import UNKNOWN
 from seal.core.types import JSON, Goal, Milestone, Plan, Step, ToolCall, ToolResult
 from seal.pools.reading.records import field
 from seal.pools.reading.tolerance import CountedFault

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from seal.benchmarks.dialogtool.metrics.dialogue.turns import DECIDING, is_turn
-from seal.core.tool_life import CREATION
+from seal.benchmarks.dialogtool.tool_life import CREATION
 from seal.core.types import Goal, Task
 
 

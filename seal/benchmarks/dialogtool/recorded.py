@@ -14,8 +14,8 @@ from typing import NamedTuple
 import orjson
 
 from seal.benchmarks.dialogtool.dialogues import RecordedCall
+from seal.benchmarks.dialogtool.tool_life import CREATION
 from seal.benchmarks.dialogtool.tools import BENCHMARK
-from seal.core.tool_life import CREATION
 from seal.core.types import JSON, Goal, Task, Tool
 
 VERSION = 1

@@ -27,7 +27,7 @@ def export(
         Literal["auto", "turns", "verdicts"],
         typer.Option(
             help="turns to rate, goals to label as solved or not (verdicts), or what the run has: "
-            "turns where a tool_life's actor or responder spoke, else verdicts."
+            "turns where its benchmark names some, as dialogtool does, else verdicts."
         ),
     ] = "auto",
     n: Annotated[int, typer.Option(help="Turns or goals.")] = 50,

@@ -30,7 +30,7 @@ from seal.evaluation.statistics import DIGITS, bootstrap_interval
 from seal.experiments.clusters import cluster_of
 from seal.experiments.explanation.examples import Examples, row
 from seal.experiments.explanation.reading import READ, LeftOut, chats_of
-from seal.pools.benchmark import code_of
+from seal.pools.benchmark import Benchmark, part_of
 from seal.runs.run_folder import RunFolder
 
 EXAMPLES = 3
@@ -70,6 +70,7 @@ def explain_run(
     metric: str | None = None,
     examples: int = EXAMPLES,
     resamples: int = RESAMPLES,
+    bench: Benchmark | None = None,
 ) -> dict[str, Any]:
     """Return why a run's failed goals failed.
 
@@ -79,6 +80,7 @@ def explain_run(
             goal's kind of gold (`evaluation.attribution.verdicts`).
         examples: Most of each stage.
         resamples: Of each interval.
+        bench: What was played, where it is not installed.
 
     Raises:
         DataError: The run is not scored, nothing was played, or a file is damaged.
@@ -88,9 +90,9 @@ def explain_run(
         raise UsageError(f"examples: expected 0 or more, got {examples}")
     metric = metric or run.declared().get("success")
     left_out = LeftOut()
-    bench = run.benchmark()
-    decided_by = code_of(bench, "decided_by")
-    cause_of = code_of(bench, "cause_of")
+    bench = bench or run.benchmark()
+    decided_by = part_of(bench, "decided_by")
+    cause_of = part_of(bench, "cause_of")
     wanted = READ | _named_by(run, decided_by) | ({metric} if metric else set())
     tally, kept = _Tally(), Examples(examples)
     tools = run.tools()

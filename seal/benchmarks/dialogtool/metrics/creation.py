@@ -23,8 +23,8 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from seal.benchmarks.dialogtool.tool_life import CREATION, CREATOR
 from seal.core.errors import DataError, SealError, shortened
-from seal.core.tool_life import CREATION, CREATOR
 from seal.core.types import JSON, Goal, Score, Task, Tool, Trajectory
 from seal.evaluation.goals import INFRASTRUCTURE, Value, failure_reason, undefined
 from seal.sandbox import Case, Outcome, Sandbox, build_sandbox

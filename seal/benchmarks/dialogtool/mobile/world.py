@@ -21,11 +21,11 @@ from seal.benchmarks.dialogtool.mobile.calls import BOOKINGS, WORLD, is_transact
 from seal.benchmarks.dialogtool.mobile.created import Created
 from seal.benchmarks.dialogtool.mobile.recordings import Recordings, Row, calls_of, read_recordings
 from seal.benchmarks.dialogtool.mobile.spoken import confirmed
+from seal.benchmarks.dialogtool.tool_life import UNKNOWN
 from seal.core.call_keys import asked, call_key
 from seal.core.errors import OptionError
 from seal.core.plain import json_text
 from seal.core.protocols import Environment
-from seal.core.tool_life import UNKNOWN
 from seal.core.types import (
     JSON,
     Execution,

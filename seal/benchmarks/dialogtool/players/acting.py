@@ -8,8 +8,8 @@ from typing import Any
 
 import orjson
 
+from seal.benchmarks.dialogtool.tool_life import ROLE_MARK
 from seal.core.protocols import Completion, Request
-from seal.core.tool_life import ROLE_MARK
 
 _SHORT: Mapping[str, str] = {
     "i am": "I'm",

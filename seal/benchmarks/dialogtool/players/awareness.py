@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from seal.benchmarks.dialogtool.tool_life import write_act
 from seal.core.protocols import Completion, Message
-from seal.core.tool_life import write_act
 
 
 def _said(*patterns: str) -> re.Pattern[str]:

@@ -7,8 +7,8 @@ from typing import Any
 
 import orjson
 
+from seal.benchmarks.dialogtool.tool_life import DOCUMENT_MARK
 from seal.core.protocols import Completion, Request
-from seal.core.tool_life import DOCUMENT_MARK
 from seal.core.types import JSON, Tool
 from seal.sandbox.functions import signature
 from seal.sandbox.written import Recorded, oracle_written, rule_written

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from seal.benchmarks.dialogtool.tool_life import ASK_REPLY, Lesson, write_act
 from seal.core.formats.bracket import BracketForm
 from seal.core.plain import json_text
 from seal.core.protocols import Completion, Request
-from seal.core.tool_life import ASK_REPLY, Lesson, write_act
 from seal.core.types import Goal, Step, Tool, ToolCall
 
 _USERS = ("user_simulator", "user", "executor")

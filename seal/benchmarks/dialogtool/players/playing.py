@@ -17,9 +17,7 @@ from seal.benchmarks.dialogtool.players.gold import (
 )
 from seal.benchmarks.dialogtool.players.requesting import ask_api
 from seal.benchmarks.dialogtool.players.responding import respond
-from seal.core.canonical import derive_seed
-from seal.core.protocols import Completion, Request
-from seal.core.tool_life import (
+from seal.benchmarks.dialogtool.tool_life import (
     ACTOR,
     ACTS,
     AWARENESS,
@@ -29,6 +27,8 @@ from seal.core.tool_life import (
     TEACHER,
     write_act,
 )
+from seal.core.canonical import derive_seed
+from seal.core.protocols import Completion, Request
 from seal.core.types import Task
 from seal.models.spoken import DONE
 

@@ -13,8 +13,8 @@ from functools import lru_cache
 
 from seal.benchmarks.dialogtool.players.awareness import next_act, tells_wish
 from seal.benchmarks.dialogtool.players.slots import told
+from seal.benchmarks.dialogtool.tool_life import UNKNOWN, needs_tool
 from seal.core.protocols import Completion, Message, Request
-from seal.core.tool_life import UNKNOWN, needs_tool
 from seal.core.types import JSON, Tool, ToolCall
 from seal.models.choosing import ToolChooser
 

@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 
 import orjson
 
+from seal.benchmarks.dialogtool.tool_life import UNKNOWN, Lesson, read_lesson
 from seal.core.formats.bracket import BracketForm
 from seal.core.plain import json_text
 from seal.core.protocols import Completion, Message, Request
 from seal.core.text import words
-from seal.core.tool_life import UNKNOWN, Lesson, read_lesson
 from seal.core.types import JSON
 from seal.models.scene import without_author
 

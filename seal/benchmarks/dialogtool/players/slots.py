@@ -16,9 +16,9 @@ from typing import Any
 
 import orjson
 
+from seal.benchmarks.dialogtool.tool_life import TODAY, UNKNOWN
 from seal.core.protocols import Message
 from seal.core.text import words
-from seal.core.tool_life import TODAY, UNKNOWN
 from seal.core.types import JSON, Tool
 from seal.models.evidence import Span, spans
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from seal.benchmarks.dialogtool.roles.dialogue import instructions
+from seal.benchmarks.dialogtool.tool_life import ROLE_MARK, read_lesson
 from seal.core.plain import json_text
 from seal.core.protocols import Chat, Message, Reply
-from seal.core.tool_life import ROLE_MARK, read_lesson
 
 
 class Actor:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from seal.benchmarks.dialogtool.roles.dialogue import dialogue, handed_on, instructions, listed_acts
-from seal.core.protocols import Chat, Reply
-from seal.core.tool_life import (
+from seal.benchmarks.dialogtool.tool_life import (
     ACTOR,
     REQUESTER,
     RESPONDER,
@@ -13,6 +12,7 @@ from seal.core.tool_life import (
     needs_tool,
     read_act,
 )
+from seal.core.protocols import Chat, Reply
 
 
 class Awareness:

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from seal.benchmarks.dialogtool.roles.dialogue import instructions
+from seal.benchmarks.dialogtool.tool_life import DOCUMENT_MARK
 from seal.core.plain import json_text
 from seal.core.protocols import Chat, Message, Reply
-from seal.core.tool_life import DOCUMENT_MARK
 from seal.core.types import JSON, Tool
 from seal.sandbox.functions import CONVENTION, example_text, signature
 

@@ -6,9 +6,17 @@ from collections.abc import Iterator, Sequence
 
 from seal.agents.dialogue import prompt
 from seal.agents.teams import EXECUTOR, USER
+from seal.benchmarks.dialogtool.tool_life import (
+    ACTOR,
+    ACTS,
+    AWARENESS,
+    REQUESTER,
+    RESPONDER,
+    Lesson,
+    read_act,
+)
 from seal.core.formats.bracket import BracketForm
 from seal.core.protocols import Chat, Message, Reply
-from seal.core.tool_life import ACTOR, ACTS, AWARENESS, REQUESTER, RESPONDER, Lesson, read_act
 from seal.core.types import Step, ToolCall
 
 _SPEAKING = frozenset({REQUESTER, RESPONDER, ACTOR})

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 from seal.agents.teams import EXECUTOR
 from seal.benchmarks.dialogtool.roles.dialogue import dialogue, handed_on, instructions
+from seal.benchmarks.dialogtool.tool_life import ACTOR, RESPONDER, TEACHER, TODAY
 from seal.core.protocols import Chat, Reply
-from seal.core.tool_life import ACTOR, RESPONDER, TEACHER, TODAY
 from seal.core.types import Tool
 
 _APP = re.compile(r"\[\s*([^\[\]()]*?)\s*\]")

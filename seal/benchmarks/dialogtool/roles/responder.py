@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from seal.benchmarks.dialogtool.roles.dialogue import decided, dialogue, instructions, listed_acts
+from seal.benchmarks.dialogtool.tool_life import TEACHER
 from seal.core.protocols import Chat, Message, Reply
-from seal.core.tool_life import TEACHER
 
 
 class Responder:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from seal.benchmarks.dialogtool.roles.dialogue import dialogue, handed_on, instructions
+from seal.benchmarks.dialogtool.tool_life import ACTOR, ASK_CONTEXT, ASK_REPLY, RESPONDER
 from seal.core.protocols import Chat, Message, Reply
-from seal.core.tool_life import ACTOR, ASK_CONTEXT, ASK_REPLY, RESPONDER
 
 
 class Teacher:

@@ -23,9 +23,7 @@ from typing import Any, get_args
 from seal.agents.teams import EXECUTOR, USER, Team
 from seal.benchmarks.dialogtool.goals import is_creation
 from seal.benchmarks.dialogtool.roles.roles import Role, drawn_role, read_roles, shipped_roles
-from seal.core.canonical import digest
-from seal.core.errors import OptionError
-from seal.core.tool_life import (
+from seal.benchmarks.dialogtool.tool_life import (
     ACTOR,
     AWARENESS,
     CREATION,
@@ -35,6 +33,8 @@ from seal.core.tool_life import (
     TEACHER,
     LifeTask,
 )
+from seal.core.canonical import digest
+from seal.core.errors import OptionError
 from seal.core.types import JSON, Goal, Task
 from seal.sandbox.functions import example_of
 

@@ -8,8 +8,8 @@ from functools import cached_property
 
 from seal.benchmarks.dialogtool.goals import creates
 from seal.benchmarks.dialogtool.roles.creator import creation_messages
+from seal.benchmarks.dialogtool.tool_life import CREATION, CREATOR
 from seal.core.protocols import Message
-from seal.core.tool_life import CREATION, CREATOR
 from seal.core.types import Goal, Task, Tool
 from seal.sandbox.functions import example_of
 

@@ -8,7 +8,7 @@ every tool action counts. Exactly: the gold action. Source: DialogTool, section 
 from __future__ import annotations
 
 from seal.benchmarks.dialogtool.metrics.dialogue.turns import Turn
-from seal.core.tool_life import AWARENESS, needs_tool, read_act
+from seal.benchmarks.dialogtool.tool_life import AWARENESS, needs_tool, read_act
 from seal.core.types import JSON
 from seal.evaluation.goals import Value, undefined
 

@@ -6,8 +6,8 @@ from seal.benchmarks.dialogtool.metrics.dialogue.awareness import NOT_SEATED
 from seal.benchmarks.dialogtool.metrics.dialogue.bleu import Counts, sentence_bleu
 from seal.benchmarks.dialogtool.metrics.dialogue.tokens import marks, words
 from seal.benchmarks.dialogtool.metrics.dialogue.turns import Turn
+from seal.benchmarks.dialogtool.tool_life import RESPONDER
 from seal.core.conditions.rouge import rouge_l
-from seal.core.tool_life import RESPONDER
 from seal.evaluation.goals import Value, undefined
 
 NAMES = ("bleu", "rouge_l")

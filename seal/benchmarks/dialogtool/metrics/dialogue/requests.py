@@ -21,8 +21,8 @@ from typing import Literal
 
 from seal.benchmarks.dialogtool.metrics.dialogue.awareness import NOT_SEATED
 from seal.benchmarks.dialogtool.metrics.dialogue.turns import Turn
+from seal.benchmarks.dialogtool.tool_life import REQUESTER, UNKNOWN
 from seal.core.conditions import Argument, Called
-from seal.core.tool_life import REQUESTER, UNKNOWN
 from seal.core.types import JSON, Tool, ToolCall
 from seal.evaluation.goals import Value, undefined
 

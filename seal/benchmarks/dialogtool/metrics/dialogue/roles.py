@@ -16,10 +16,10 @@ import orjson
 
 from seal.benchmarks.dialogtool.metrics.dialogue.awareness import NOT_SEATED
 from seal.benchmarks.dialogtool.metrics.dialogue.turns import Turn
+from seal.benchmarks.dialogtool.tool_life import ACTOR
 from seal.core.canonical import digest
 from seal.core.errors import InfrastructureError
 from seal.core.protocols import ChatModel, Message, Request
-from seal.core.tool_life import ACTOR
 from seal.core.types import JSON
 from seal.evaluation.goals import INFRASTRUCTURE, Value, undefined
 from seal.evaluation.llm_judge import prompt
