@@ -18,34 +18,22 @@ if TYPE_CHECKING:
 
 MAIN = (
     "similarity", "pass_rate", "tooleval", "sopr", "fac", "success", "mission_accuracy",
-    "dialogue_accuracy", "goal_state", "goal_state_due", "progress", "optimal_path", "awareness",
-    "selection", "execution", "creation", "bleu", "rouge_l", "role", "recall", "mrr", "call_recall",
+    "dialogue_accuracy", "progress", "optimal_path", "recall", "mrr", "call_recall",
     "call_precision", "call_f1", "param_acc_gold", "param_acc_matched",
 )  # fmt: skip
-"""Metrics of the short table, in its order; of `recall@K` and its like the largest K.
+"""Metrics of the short table where the benchmark declares none, in its order; of `recall@K` and its
+like the largest K.
 
 Where gold asks of a world, the similarity to its milestones is what a benchmark reports: it leads.
 """
 
 OF_SOME_BENCHMARKS = frozenset(
-    {
-        "similarity",
-        "mission_accuracy",
-        "dialogue_accuracy",
-        "goal_state",
-        "goal_state_due",
-        "progress",
-    }
-    | {"optimal_path", "awareness", "selection", "execution", "creation", "bleu", "rouge_l"}
-    | {"role"}
+    {"similarity", "mission_accuracy", "dialogue_accuracy", "progress", "optimal_path"}
 )
 """Main metrics that need a gold of their own kind: of other benchmarks nobody misses them."""
 
 OF_MISSIONS = frozenset({"progress", "optimal_path"})
 """Of these that few missions have, and that stand beside the accuracy of dialogues all the same."""
-
-OF_TURNS = frozenset({"execution", "creation"})
-"""Of these that few turns have, and that stand beside awareness or selection all the same."""
 
 ENOUGH = 0.25
 """Least share of goals that a metric of some benchmarks applies to, to be in the short table."""
@@ -153,9 +141,17 @@ def number(value: float | None) -> str:
 
 
 def headline_of(runs: Iterable[RunFolder]) -> tuple[str, ...]:
-    """Return the metrics that the runs' benchmarks declare for the short table; none: the usual."""
-    declared = (run.declared().get("headline") or () for run in runs)
-    return tuple(dict.fromkeys(chain.from_iterable(declared)))
+    """Return the metrics that the runs' benchmarks declare for the short table; none: the usual.
+
+    A run that tells of none, as those of before, has those of its benchmark where it is installed.
+    """
+    return tuple(dict.fromkeys(chain.from_iterable(map(_headline, runs))))
+
+
+def _headline(run: RunFolder) -> Sequence[str]:
+    told: Sequence[str] = run.declared().get("headline") or ()
+    known = None if told else run.benchmark()
+    return told if known is None else known.headline
 
 
 def main_metrics(
@@ -200,8 +196,6 @@ def rare_metrics(lanes: Sequence[Mapping[str, Mapping[str, Any]]]) -> list[str]:
     beside: frozenset[str] = frozenset()
     if lanes and share("dialogue_accuracy") >= ENOUGH:
         beside |= OF_MISSIONS
-    if lanes and max(share("awareness"), share("selection")) >= ENOUGH:
-        beside |= OF_TURNS
     return [
         name
         for name in MAIN

@@ -10,6 +10,12 @@ _HERE = "seal.benchmarks.dialogtool"
 DIALOGTOOL = Benchmark(
     "dialogtool",
     importer=f"{_HERE}.importer:import_dialogtool",
+    headline=(
+        *("similarity", "pass_rate", "tooleval", "sopr", "fac", "success", "goal_state"),
+        *("goal_state_due", "awareness", "selection", "execution", "creation", "bleu", "rouge_l"),
+        *("role", "recall", "mrr", "call_recall", "call_precision", "call_f1", "param_acc_gold"),
+        "param_acc_matched",
+    ),
     measures=f"{_HERE}.metrics.measures:measures",
     is_request=f"{_HERE}.goals:is_request",
     decided_by=f"{_HERE}.goals:decided_by",
