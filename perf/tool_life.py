@@ -22,7 +22,7 @@ from timing import seconds_of
 
 from seal.pools.lookup import open_pool
 from seal.runs.engine import Engine
-from seal.runs.played import played
+from seal.runs.play import played
 from seal.runs.run_folder import RunFolder
 from seal.runs.settings import RunSettings
 

@@ -18,7 +18,7 @@ from seal.benchmarks.mmtb.generator import MissionOptions
 from seal.benchmarks.toolscan.generators import QueryOptions
 from seal.benchmarks.toolscan.query_generation.settings import QuerySettings
 from seal.core.errors import UnknownNameError, UsageError
-from seal.experiments.drawing import Drawing
+from seal.experiments.pool_draws import Drawing
 from seal.experiments.retrieval.settings import RetrievalSettings
 from seal.experiments.training.settings import TrainSettings
 from seal.runs.settings import RunSettings

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from seal.pools import ImportReport, StoredPool
     from seal.pools.catalogue import Entry
-    from seal.pools.counting import PoolCounts
-    from seal.pools.fetching import FetchReport
+    from seal.pools.counts import PoolCounts
+    from seal.pools.downloads import FetchReport
     from seal.pools.known import Bench
     from seal.pools.lint.lint import LintReport
 
@@ -40,7 +40,7 @@ def fetch(name: str, out: str | Path, *, mirror: str | None = None) -> FetchRepo
         DataError: A file came, or is there, with another content.
         InfrastructureError: The server cannot be reached or refused.
     """
-    from seal.pools.fetching import fetch as download
+    from seal.pools.downloads import fetch as download
 
     return download(name, Path(out), mirror)
 
@@ -116,7 +116,7 @@ def count(pool: Bench) -> PoolCounts:
         UsageError: A known benchmark whose files are not here.
         DataError: The folder is no pool, or a line of it is bad.
     """
-    from seal.pools.counting import count_stored
+    from seal.pools.counts import count_stored
     from seal.pools.lookup import open_pool
 
     return count_stored(open_pool(pool))

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from seal.api.objects.frames import RunLike
     from seal.api.objects.run import Run
     from seal.experiments.annotation import Imported
-    from seal.experiments.labelling import ImportedLabels
+    from seal.experiments.goal_sheets import ImportedLabels
 
 
 def score(run: RunLike, **options: Any) -> Run:
@@ -187,7 +187,7 @@ def compare(
           win_rate}. `matched`, `alone` and `other_alone` count what has a partner. `flips` are the
           tasks that were won and lost
           (`seal.experiments.comparison.verdicts.flips_of`). `passes` are pass^k and pass@k.
-          `win_rate` is None where it was not asked for (`seal.experiments.preferring.win_rate`).
+          `win_rate` is None where it was not asked for (`seal.experiments.win_rates.win_rate`).
         - comparisons: the paired difference for each two runs and metric, and what was detectable
           (`seal.experiments.comparison.pairs.compare`). `higher` and `lower` name the tasks in
           which the run is higher and lower.
@@ -212,7 +212,7 @@ def compare(
     from seal.api.objects.comparison import Comparison
     from seal.api.objects.frames import folders_of
     from seal.experiments.comparison.study import CompareSettings
-    from seal.experiments.preferring import PreferenceSettings
+    from seal.experiments.win_rates import PreferenceSettings
     from seal.report.comparison import compare as beside
 
     if judge_model or votes:
@@ -311,7 +311,7 @@ def export_labels(run: RunLike, out: str | Path, *, n: int = 50, seed: int = 0) 
         DataError: No run in the folder, or no chat ended.
     """
     from seal.api.objects.frames import folder_of
-    from seal.experiments.labelling import export_goals
+    from seal.experiments.goal_sheets import export_goals
     from seal.runs.run_folder import RunFolder
 
     return export_goals(RunFolder.open(folder_of(run)), Path(out), n, seed)
@@ -332,7 +332,7 @@ def import_labels(run: RunLike, files: Sequence[str | Path]) -> ImportedLabels:
             of one rater and goal.
     """
     from seal.api.objects.frames import folder_of
-    from seal.experiments.labelling import import_labels
+    from seal.experiments.goal_sheets import import_labels
     from seal.runs.run_folder import RunFolder
 
     return import_labels(RunFolder.open(folder_of(run)), [Path(file) for file in files])

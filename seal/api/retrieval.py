@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 from seal.api.settings import DrawingOptions
 from seal.core.protocols import CacheMode
 from seal.core.signatures import checked
-from seal.experiments.drawing import Size
+from seal.experiments.pool_draws import Size
 from seal.experiments.training.settings import Device, SplitKind
 from seal.pools.benchmark import Benchmark
 from seal.pools.known import Bench

@@ -10,12 +10,12 @@ from seal.api.settings import DrawingOptions, RunOptions, SweepOptions, settings
 from seal.core.errors import UsageError
 from seal.core.signatures import checked
 from seal.core.types import Task
-from seal.experiments.drawing import Size
+from seal.experiments.pool_draws import Size
 from seal.pools.benchmark import Benchmark
 from seal.pools.known import Bench, known_benchmark
 from seal.pools.own_tools import OwnTool
+from seal.runs.agent_settings import AgentUnderTest
 from seal.runs.settings import RetrieverChoice
-from seal.runs.tried import AgentUnderTest
 
 if TYPE_CHECKING:
     from seal.api.objects.ablation import Ablation

@@ -16,10 +16,11 @@ from seal.core.feedback import Feedback
 from seal.core.formats import Format, ToolMessages
 from seal.core.protocols import CacheMode
 from seal.core.types import Task
-from seal.experiments.drawing import Distractors, QueriesIn
+from seal.experiments.pool_draws import Distractors, QueriesIn
 from seal.pools.benchmark import Benchmark
 from seal.pools.known import Bench, benchmark_of
 from seal.pools.own_tools import OwnTool
+from seal.runs.agent_settings import AgentUnderTest, trying
 from seal.runs.settings import (
     AgentChoice,
     History,
@@ -34,7 +35,6 @@ from seal.runs.settings import (
     TeamChoice,
     Tools,
 )
-from seal.runs.tried import AgentUnderTest, trying
 
 
 class PlayOptions(TypedDict, total=False):

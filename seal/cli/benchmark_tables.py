@@ -9,10 +9,10 @@ from typing import Any
 from rich.table import Table
 
 from seal.cli.output import field_lines
-from seal.experiments.counting import Figures, Measured, is_here
+from seal.experiments.benchmark_counts import Figures, Measured, is_here
 from seal.pools.catalogue import STAGES, Entry, PaperCounts, stages
-from seal.pools.counting import PoolCounts
-from seal.pools.fetching import pinned_files
+from seal.pools.counts import PoolCounts
+from seal.pools.downloads import pinned_files
 from seal.pools.lookup import is_shipped
 from seal.pools.pool import StoredPool
 from seal.report.printable import printable

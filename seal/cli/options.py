@@ -15,7 +15,7 @@ from seal.core.secrets import refuse_secret
 
 if TYPE_CHECKING:
     from seal.api.settings import DrawingOptions
-    from seal.experiments.drawing import Distractors
+    from seal.experiments.pool_draws import Distractors
 
 Agent = Annotated[str | None, typer.Option(help="Agent: name or module:attribute.")]
 BaseUrl = Annotated[

@@ -30,8 +30,8 @@ from seal.cli.options import (
     role_models,
     typed_pairs,
 )
+from seal.runs.agent_settings import trying
 from seal.runs.settings import RunSettings
-from seal.runs.tried import trying
 from seal.sandbox import NAMES as SANDBOXES
 
 DEFAULT = RunSettings()

@@ -1,7 +1,7 @@
 """People's labels of goals, read from CSV: solved, unsolved or unsure, of one or several raters.
 
 A file has a column `label` and says of which goal it is by `item`, an id that `seal annotate
-export` gave (`seal.experiments.labelling`), or by `task_id` and maybe `trial` and `goal`; its
+export` gave (`seal.experiments.goal_sheets`), or by `task_id` and maybe `trial` and `goal`; its
 column `rater` may name who labelled, else a file is one rater's.
 """
 

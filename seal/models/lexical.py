@@ -18,12 +18,12 @@ from seal.core.errors import OptionError
 from seal.core.protocols import Completion, Message, Request
 from seal.core.text import clauses, words
 from seal.core.types import FIND_TOOLS, Tool, ToolCall
-from seal.models.choosing import ToolChooser
 from seal.models.fill import fill
 from seal.models.scene import offered_names, without_author
 from seal.models.settings import ModelSettings
 from seal.models.slips import is_told, slipped
 from seal.models.spoken import in_words
+from seal.models.tool_choice import ToolChooser
 
 _LONGEST_REPLY = 2000
 _JUDGING = ("[verifier]", "[checker]")

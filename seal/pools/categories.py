@@ -13,7 +13,7 @@ from statistics import fmean
 
 from seal.core.types import Goal, Task, Tool
 from seal.evaluation.name_similarity import name_similarity
-from seal.pools.counting import gold_tools
+from seal.pools.counts import gold_tools
 from seal.pools.importer import TASKS
 from seal.pools.pool import StoredPool
 from seal.pools.reading.records import function_name

@@ -14,7 +14,6 @@ from markupsafe import Markup
 from seal.core.records import AtomicFile
 from seal.core.types import Score, Tables, Task, Trajectory
 from seal.report.annotations import Annotator
-from seal.report.embedding import chat_data, score_data, table_data, task_data
 from seal.report.gold import json_text
 from seal.report.lanes import Lane, lanes_of, measure_differences, model_name
 from seal.report.notes import missing_notes
@@ -25,6 +24,7 @@ from seal.report.outcomes import (
     scores_so_far,
     trajectories_so_far,
 )
+from seal.report.page_data import chat_data, score_data, table_data, task_data
 from seal.report.pages import asset, content_hash, stream
 from seal.report.printable import one_line, printable
 from seal.report.sections import Section, default_sections

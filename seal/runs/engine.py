@@ -27,18 +27,18 @@ from seal.pools.pool import StoredPool
 from seal.retrievers import build_retriever, rank
 from seal.runs.cast import Cast, is_player
 from seal.runs.environment_stack import EnvironmentSource
-from seal.runs.golden import history_of
+from seal.runs.goal_chats import merge_goals
+from seal.runs.gold_history import history_of
 from seal.runs.identity import versions
 from seal.runs.judges import Judges
 from seal.runs.limits import messages_of, turns_of
 from seal.runs.live import LiveFile
-from seal.runs.merging import merge_goals
 from seal.runs.one_shot import Examples
-from seal.runs.played import team_part
+from seal.runs.play import team_part
 from seal.runs.ranking import Retrieved, rank_tasks
 from seal.runs.run_folder import RunFolder
-from seal.runs.sandboxed import sandbox_identity
-from seal.runs.searching import search_pool
+from seal.runs.sandbox_use import sandbox_identity
+from seal.runs.search_pool import search_pool
 from seal.runs.settings import RunSettings
 
 _LOG = logging.getLogger(__name__)

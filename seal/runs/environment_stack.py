@@ -21,7 +21,7 @@ from seal.pools.benchmark import part_of
 from seal.pools.pool import StoredPool
 from seal.runs.cast import Cast, find_recording
 from seal.runs.gold_results import GoldResults
-from seal.runs.scrambled import Unscrambled
+from seal.runs.original_tools import Unscrambled
 from seal.runs.settings import RunSettings
 from seal.simulator_cache.cached import Fallback, keys_of_call
 from seal.simulator_cache.environments import RecordedEnvironments, SimulatedEnvironments

@@ -140,7 +140,7 @@ def _death(code: int) -> str:
 def _serve(settings: RunSettings, folder: RunFolder, threads: int, todo: Any, done: Any) -> None:
     """Play jobs until told to stop; runs in a worker process."""
     from seal.runs.engine import Engine
-    from seal.runs.played import played
+    from seal.runs.play import played
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches all; the parent ends us
     threading.Thread(target=_end_with_parent, daemon=True).start()

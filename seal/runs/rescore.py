@@ -24,7 +24,7 @@ from seal.runs.identity import warnings_of
 from seal.runs.journal import Journal
 from seal.runs.judges import Judges
 from seal.runs.run_folder import BASELINES, RunFolder
-from seal.runs.sandboxed import identity_of
+from seal.runs.sandbox_use import identity_of
 from seal.runs.score import score_run
 from seal.runs.settings import RunSettings
 from seal.runs.spending.roles import note_judging

@@ -27,7 +27,7 @@ from seal.pools.benchmark import Benchmark
 from seal.runs.engine import Engine
 from seal.runs.journal import Journal
 from seal.runs.judges import JudgeChoice
-from seal.runs.played import played
+from seal.runs.play import played
 from seal.runs.preparation import check_folder, clear_rests, prepare
 from seal.runs.processes import ProcessWorkers
 from seal.runs.run_folder import BASELINES, RunFolder

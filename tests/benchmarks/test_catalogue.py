@@ -20,7 +20,7 @@ from seal.pools.catalogue import (
     find_entry,
     stages,
 )
-from seal.pools.counting import GOLD_KINDS, PoolCounts, count_pool, gold_kinds, is_multi_step
+from seal.pools.counts import GOLD_KINDS, PoolCounts, count_pool, gold_kinds, is_multi_step
 
 ENTRIES = list(catalogue().values())
 SHIPPED = ("sample", "toolsandbox-sample", "toolscan-sample", "mmtb-sample", "dialogtool-sample")

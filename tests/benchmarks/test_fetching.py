@@ -10,9 +10,9 @@ import pytest
 from servers import Answer, ModelServer, Received
 
 from seal.core.errors import DataError, InfrastructureError, UnknownNameError, UsageError
-from seal.pools import fetching
+from seal.pools import downloads as fetching
 from seal.pools.catalogue import Entry, catalogue
-from seal.pools.fetching import PinnedFile, fetch, pinned_files
+from seal.pools.downloads import PinnedFile, fetch, pinned_files
 
 FETCHABLE = [entry for entry in catalogue().values() if entry.files]
 CONTENT = {

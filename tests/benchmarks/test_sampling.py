@@ -15,7 +15,7 @@ from seal.core.errors import DataError, SealError, UnknownNameError, UsageError
 from seal.core.types import Goal, Milestone, Plan, Step, Task, Tool, ToolCall
 from seal.pools import import_benchmark, load_pool
 from seal.pools.needs import need_of
-from seal.pools.sampling import DISTRACTORS, QUERIES, PoolSample, sample_pools
+from seal.pools.samples import DISTRACTORS, QUERIES, PoolSample, sample_pools
 
 
 def tool(number: int, service: str = "s") -> Tool:

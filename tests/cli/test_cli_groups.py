@@ -9,7 +9,7 @@ import pytest
 import typer
 from typer.main import get_command
 
-from seal.cli import generating
+from seal.cli import generation_verbs as generating
 from seal.cli.dispatch import main
 from seal.cli.groups import grouped
 from seal.cli.options import new_app

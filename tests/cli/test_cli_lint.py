@@ -13,7 +13,7 @@ from servers import Answer, ModelServer, Received
 
 from seal.benchmarks import sample
 from seal.pools.catalogue import find_entry
-from seal.pools.fetching import pinned_files
+from seal.pools.downloads import pinned_files
 
 
 def test_lint_shows_a_table_and_ends_well(seal) -> None:

@@ -14,8 +14,8 @@ from seal.cli import main
 from seal.core.errors import DataError, OptionError
 from seal.core.records import write_records
 from seal.core.types import Score
-from seal.experiments.auditing import audit_run
-from seal.experiments.labelling import COLUMNS, allocated, export_goals, import_labels, items_of
+from seal.experiments.goal_sheets import COLUMNS, allocated, export_goals, import_labels, items_of
+from seal.experiments.judge_audit import audit_run
 from seal.runs.run_folder import RunFolder
 
 

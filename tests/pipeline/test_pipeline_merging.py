@@ -8,8 +8,8 @@ from small_pools import recording, weather_goal, weather_task
 
 from seal.agents.dialogue import messages
 from seal.core.types import Step, Stop, Task, ToolCall, ToolResult, Trajectory
-from seal.runs.golden import BEFORE, append_renumbered, history_of
-from seal.runs.merging import merge_goals
+from seal.runs.goal_chats import merge_goals
+from seal.runs.gold_history import BEFORE, append_renumbered, history_of
 
 TASK = Task("t", "b", (weather_goal("Rome"), weather_goal("Oslo"), weather_goal("Bern")))
 

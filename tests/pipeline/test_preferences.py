@@ -13,7 +13,7 @@ import seal
 from seal.benchmarks.toolbench.verdicts import read_preferences
 from seal.core.errors import DataError, UsageError
 from seal.evaluation.judges.recorded_preferences import Ballots, read_votes
-from seal.experiments.preferring import PreferenceSettings, win_rate
+from seal.experiments.win_rates import PreferenceSettings, win_rate
 from seal.runs.run_folder import RunFolder
 
 HEAD = ("task_id", "first", "second", "better")

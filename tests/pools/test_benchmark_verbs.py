@@ -97,7 +97,12 @@ def test_missions_are_made_of_its_tools_by_a_model_alone():
 @pytest.mark.parametrize(
     ("what", "options", "error", "told"),
     [
-        ("mission", {}, UnknownNameError, "known: milestones, missions, queries, tools. Did you mean"),
+        (
+            "mission",
+            {},
+            UnknownNameError,
+            "known: milestones, missions, queries, tools. Did you mean",
+        ),
         ("queries", {"kindz": 1}, UnknownNameError, "no setting 'kindz'.* Did you mean 'kinds'"),
         ("tools", {}, UsageError, "descriptions: expected a text or a path, got a Benchmark"),
     ],

@@ -41,14 +41,14 @@ from seal.core.types import (
     Trajectory,
 )
 from seal.experiments.comparison.study import CompareSettings
+from seal.report.chat_views import view
 from seal.report.comparison import compare
-from seal.report.embedding import score_data
 from seal.report.explanation import explain
 from seal.report.explanation_tables import MARKDOWN, write_markdown
 from seal.report.html import write_report
+from seal.report.page_data import score_data
 from seal.report.printable import escaped_json, printable
 from seal.report.shared_parts import SharedParts, data_block
-from seal.report.viewing import view
 from seal.runs.run_folder import RunFolder
 
 PLANTED = {

@@ -7,9 +7,9 @@ from report_runs import Writer, chat, metric, task
 from rich.console import Console
 
 from seal.report.breakdown import breakdown, breakdown_tables
+from seal.report.chat_views import view
 from seal.report.html import write_report
 from seal.report.lanes import lanes_of
-from seal.report.viewing import view
 from seal.runs.run_folder import RunFolder
 
 SIMILARITY = {

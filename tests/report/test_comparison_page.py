@@ -13,7 +13,7 @@ from seal.core.errors import DataError, UsageError
 from seal.core.records import write_records
 from seal.core.types import Score, Step
 from seal.experiments.comparison.study import CompareSettings
-from seal.experiments.preferring import PreferenceSettings
+from seal.experiments.win_rates import PreferenceSettings
 from seal.report.comparison import compare
 from seal.report.comparison_tables import comparison_tables
 from seal.report.divergence import Parting, partings

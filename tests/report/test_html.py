@@ -15,9 +15,9 @@ from seal.core.errors import DataError, UsageError
 from seal.core.plain import json_text
 from seal.report.anchors import task_link
 from seal.report.charts import Bar, BarGroup, bar_chart
-from seal.report.embedding import CUT, chat_data
 from seal.report.html import write_report
 from seal.report.lanes import lanes_of
+from seal.report.page_data import CUT, chat_data
 from seal.report.sections import SECTIONS, CeilingSection, shortfalls
 from seal.report.shared_parts import SharedParts, data_block
 

@@ -15,6 +15,7 @@ from seal.core.types import Goal, Score, Task, Tool
 from seal.evaluation.error_patterns import ErrorPatterns
 from seal.evaluation.error_patterns.metrics import PATTERNS
 from seal.report.annotations import Mark, annotate
+from seal.report.chat_views import view
 from seal.report.error_patterns import (
     COLUMNS,
     LINKED,
@@ -29,7 +30,6 @@ from seal.report.html import write_report
 from seal.report.lanes import lanes_of
 from seal.report.sections import default_sections
 from seal.report.transcript import render_transcript
-from seal.report.viewing import view
 from seal.runs.run import run
 from seal.runs.run_folder import RunFolder
 from seal.runs.settings import RunSettings

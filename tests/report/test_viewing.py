@@ -9,7 +9,7 @@ from rich.console import Console
 from seal.core.errors import DataError, UnknownNameError, UsageError
 from seal.core.locks import Lock
 from seal.core.records import encode, to_plain, write_records
-from seal.report.viewing import Follower, find_task, view
+from seal.report.chat_views import Follower, find_task, view
 
 
 def seen(run, *arguments, **options):

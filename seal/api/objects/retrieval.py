@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from pandas import DataFrame
 
-    from seal.experiments.drawing import Size
+    from seal.experiments.pool_draws import Size
 
 _REASON = 60
 """Characters of a reason in a row."""

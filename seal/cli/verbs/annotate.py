@@ -11,7 +11,7 @@ from seal.cli.output import Output, output
 
 if TYPE_CHECKING:
     from seal.experiments.annotation import Imported
-    from seal.experiments.labelling import ImportedLabels
+    from seal.experiments.goal_sheets import ImportedLabels
 
 SHOWN = 20
 """Problems that the terminal lists; `--json` has all."""
@@ -36,7 +36,7 @@ def export(
 ) -> int:
     """Write a sample of a run's turns or goals, without system's name and judge's verdict."""
     from seal.experiments.annotation import export_items, items_of
-    from seal.experiments.labelling import export_goals
+    from seal.experiments.goal_sheets import export_goals
     from seal.runs.run_folder import RunFolder
 
     with output(json) as result:
@@ -64,7 +64,7 @@ def import_(
 ) -> int:
     """Take ratings or labels in; exits with 1 where some rows could not be taken."""
     from seal.experiments.annotation import import_ratings
-    from seal.experiments.labelling import import_labels
+    from seal.experiments.goal_sheets import import_labels
     from seal.experiments.labels import holds_labels
     from seal.runs.run_folder import RunFolder
 

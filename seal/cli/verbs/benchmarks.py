@@ -13,7 +13,7 @@ from seal.cli.progress import progress
 from seal.core.errors import UsageError
 
 if TYPE_CHECKING:
-    from seal.experiments.counting import Figures, Measured
+    from seal.experiments.benchmark_counts import Figures, Measured
     from seal.pools import StoredPool
     from seal.pools.catalogue import Entry
     from seal.pools.categories import Environment
@@ -50,7 +50,7 @@ def command(
         )
     if environments and name is None:
         raise UsageError("--environments needs a benchmark: seal benchmarks NAME --environments")
-    from seal.experiments.counting import named_pool
+    from seal.experiments.benchmark_counts import named_pool
     from seal.pools.catalogue import catalogue, find_entry
 
     pool = None if name is None else named_pool(name)
@@ -68,7 +68,7 @@ def command(
 
 def _measured(entries: "Sequence[Entry]") -> "dict[str, Measured]":
     """Return the counts of benchmarks by name."""
-    from seal.experiments.counting import measure
+    from seal.experiments.benchmark_counts import measure
 
     measured = {}
     with progress() as advance:
@@ -80,9 +80,9 @@ def _measured(entries: "Sequence[Entry]") -> "dict[str, Measured]":
 
 def _show_pool(pool: "StoredPool", run: Path | None, environments: bool, result: Output) -> None:
     from seal.cli import benchmark_tables as tables
-    from seal.experiments.counting import figures_of_pool
+    from seal.experiments.benchmark_counts import figures_of_pool
     from seal.pools.categories import environments_of
-    from seal.pools.counting import count_stored
+    from seal.pools.counts import count_stored
 
     counts, figures = count_stored(pool), figures_of_pool(pool, run)
     told = environments_of(pool) if environments else []
@@ -100,7 +100,7 @@ def _show_entry(
     result: Output,
 ) -> None:
     from seal.cli import benchmark_tables as tables
-    from seal.experiments.counting import figures_of, is_here
+    from seal.experiments.benchmark_counts import figures_of, is_here
     from seal.pools.categories import environments_of
     from seal.pools.lookup import open_pool
 

@@ -49,7 +49,7 @@ def fill(
     json: Json = False,
 ) -> int:
     """Simulate a pool's gold calls, or those of a run, ahead; exits with 1 where some fail."""
-    from seal.runs.filling import fill_cache
+    from seal.runs.cache_fill import fill_cache
     from seal.runs.settings import RunSettings
 
     models = pairs("--role-model", role_model)

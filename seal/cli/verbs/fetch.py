@@ -29,7 +29,7 @@ def command(
 ) -> int:
     """Download a benchmark's upstream files; each is checked against its SHA-256."""
     from seal.pools.catalogue import find_entry
-    from seal.pools.fetching import fetch
+    from seal.pools.downloads import fetch
 
     with output(json) as result, progress() as advance:
         entry = find_entry(name)

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from seal.cli.generating import missions, queries
+from seal.cli.generation_verbs import missions, queries
 from seal.cli.groups import grouped
 from seal.cli.options import (
     AllowCode,

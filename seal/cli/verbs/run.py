@@ -127,8 +127,8 @@ def _play(settings: RunSettings, out: Path, resume: bool, result: Output) -> int
     from seal.report.html import write_report
     from seal.report.result_tables import result_tables
     from seal.report.spending import spent_lines
+    from seal.runs.agent_settings import has_own_code
     from seal.runs.run import budget_of, run
-    from seal.runs.tried import has_own_code
 
     if resume and not (out / "run.json").is_file():
         tell(f"{out} holds no run to go on with: a new one begins there")

@@ -83,7 +83,7 @@ def command(
     json: Json = False,
 ) -> int:
     """Score the trajectories of a run again; its scores and its summary are replaced."""
-    from seal.experiments.auditing import audit_run
+    from seal.experiments.judge_audit import audit_run
     from seal.report.result_tables import result_tables
     from seal.runs.rescore import rescore
     from seal.runs.run_folder import RunFolder

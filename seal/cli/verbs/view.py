@@ -26,8 +26,8 @@ def command(
     ] = False,
 ) -> int:
     """List a run's tasks, or show who said what to whom in one chat."""
+    from seal.report.chat_views import view
     from seal.report.transcript import FOLD
-    from seal.report.viewing import view
     from seal.runs.run_folder import RunFolder
 
     fold = None if full else FOLD

@@ -29,7 +29,7 @@ from seal.experiments.comparison.runs import side_of
 from seal.pools.lookup import open_pool
 from seal.pools.pool import StoredPool
 from seal.runs.engine import Engine
-from seal.runs.played import played
+from seal.runs.play import played
 from seal.runs.run import Progress, budget_of, free_folder, run, within
 from seal.runs.run_folder import RunFolder
 from seal.runs.settings import RunSettings, changed

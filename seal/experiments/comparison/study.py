@@ -22,7 +22,7 @@ from seal.experiments.comparison.pairs import (
 )
 from seal.experiments.comparison.runs import differing, side_of
 from seal.experiments.comparison.verdicts import flips_of, passes_of, verdicts_of
-from seal.experiments.preferring import PreferenceSettings, win_rate
+from seal.experiments.win_rates import PreferenceSettings, win_rate
 from seal.runs.run_folder import RunFolder
 
 if TYPE_CHECKING:

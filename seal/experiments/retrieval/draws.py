@@ -10,7 +10,13 @@ from typing import Any
 
 from seal.core.errors import UsageError
 from seal.core.types import Task, Tool
-from seal.experiments.drawing import Sampled, Size, drawn_pools, drawn_queries, without_distractors
+from seal.experiments.pool_draws import (
+    Sampled,
+    Size,
+    drawn_pools,
+    drawn_queries,
+    without_distractors,
+)
 from seal.experiments.retrieval.settings import RetrievalSettings
 from seal.pools.benchmark import Benchmark
 from seal.pools.known import Bench

@@ -10,7 +10,7 @@ from typing import Any, get_args
 from seal.core.errors import UsageError
 from seal.core.protocols import CacheMode
 from seal.core.secrets import refuse_secret
-from seal.experiments.drawing import Drawing, check_above_zero, check_known
+from seal.experiments.pool_draws import Drawing, check_above_zero, check_known
 from seal.runs.settings import check_seed
 
 

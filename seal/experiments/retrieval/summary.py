@@ -12,7 +12,7 @@ from seal.evaluation.comparison import holm, mean_and_deviation, paired_differen
 from seal.evaluation.resampling import weighted_intervals
 from seal.evaluation.retrieval import metric_names
 from seal.evaluation.statistics import groups_of
-from seal.experiments.drawing import Size
+from seal.experiments.pool_draws import Size
 from seal.experiments.retrieval.draws import Ranked, Source
 from seal.experiments.retrieval.measures import Measured, Unavailable
 

@@ -8,11 +8,11 @@ from pathlib import Path
 from seal.core.plain import INDENTED, json_bytes
 from seal.core.records import AtomicFile, write_records
 from seal.core.types import JSON, Task, Tool
-from seal.experiments.drawing import Sampled, drawn_pools, drawn_queries
+from seal.experiments.pool_draws import Sampled, drawn_pools, drawn_queries
 from seal.experiments.sweep.settings import SweepSettings
 from seal.pools.importer import REPORT, TASKS, TOOLS, ImportReport, pool_digest
 from seal.pools.pool import StoredPool
-from seal.pools.sampling import PoolSample
+from seal.pools.samples import PoolSample
 from seal.runs.settings import RunSettings
 
 

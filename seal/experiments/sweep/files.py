@@ -20,7 +20,7 @@ from seal.core.records import AtomicFile
 from seal.experiments.result_files import check_experiment_folder, read_json, write_json
 
 if TYPE_CHECKING:
-    from seal.pools.sampling import PoolSample
+    from seal.pools.samples import PoolSample
 
 SWEEP = "sweep.json"
 TABLE = "sweep.csv"

@@ -13,7 +13,7 @@ from seal.evaluation.comparison import mean_and_deviation
 from seal.evaluation.resampling import weighted_intervals
 from seal.evaluation.statistics import kind_of_reason
 from seal.experiments.retrieval.summary import RESAMPLES, rounded, sample_means, sample_weights
-from seal.pools.sampling import PoolSample
+from seal.pools.samples import PoolSample
 from seal.runs.run_folder import RunFolder
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from seal.core.errors import UsageError
-from seal.experiments.drawing import Drawing, check_above_zero
+from seal.experiments.pool_draws import Drawing, check_above_zero
 from seal.retrievers.specs import spec_of
 from seal.runs.settings import RunSettings
 

@@ -10,16 +10,16 @@ from typing import Any
 
 from seal.core.errors import SealError, UsageError
 from seal.core.locks import Lock
-from seal.experiments.drawing import without_distractors
+from seal.experiments.pool_draws import without_distractors
 from seal.experiments.sweep.draws import draw_pools, write_pool
 from seal.experiments.sweep.files import begin, check_folder, discard, pool_folder, run_name, write
 from seal.experiments.sweep.results import Played, results_of, rows_of
 from seal.experiments.sweep.settings import RECALL_AT, SweepSettings, retriever_of
 from seal.pools.pool import StoredPool
-from seal.pools.sampling import PoolSample
+from seal.pools.samples import PoolSample
 from seal.runs.engine import Engine
 from seal.runs.identity import check_resumable
-from seal.runs.played import played
+from seal.runs.play import played
 from seal.runs.run import Progress, budget_of, free_folder, run, within
 from seal.runs.run_folder import BASELINES, RunFolder
 from seal.runs.settings import RunSettings, changed

@@ -17,7 +17,7 @@ from seal.core.addresses import public_url
 from seal.core.errors import UsageError
 from seal.core.part_names import name_of
 from seal.core.types import Task
-from seal.runs.played import played
+from seal.runs.play import played
 from seal.runs.run import all_given, baselines_of, budget_of
 from seal.runs.settings import RunSettings
 from seal.runs.spending.ledger import Ledger

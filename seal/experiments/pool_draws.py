@@ -1,6 +1,6 @@
 """Smaller pools and fewer queries, drawn from large pools: what every experiment is told of it.
 
-`seal.pools.sampling` says how a pool is drawn.
+`seal.pools.samples` says how a pool is drawn.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from seal.core.canonical import derive_seed
 from seal.core.errors import UnknownNameError, UsageError
 from seal.core.protocols import Pool
 from seal.core.types import Query, Task, Tool
-from seal.pools.sampling import PoolSample, sample_pools
+from seal.pools.samples import PoolSample, sample_pools
 from seal.retrievers import build_retriever, rank
 from seal.retrievers.documents import documents
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from seal.core.types import Step, Task, Trajectory
-from seal.runs.golden import append_renumbered
+from seal.runs.gold_history import append_renumbered
 
 
 def merge_goals(task: Task, trial: int, parts: Sequence[Trajectory]) -> Trajectory:

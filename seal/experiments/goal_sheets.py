@@ -2,9 +2,9 @@
 
 A sample of a run's goals is written as CSV with what was asked, done and answered, blind: no name
 of a system, model or run stands in it, and no verdict. Its shares of the judge's verdicts are those
-of the run, and each verdict stands there at least once, so that an audit on it
-(`seal.experiments.auditing`, which takes the file as it is) says what holds of the run. Labels of
-several raters are kept in the run's `labels.csv`, which an audit takes too.
+of the run, and each verdict stands there at least once. So an audit on it says what holds of the
+run (`seal.experiments.judge_audit` takes the file as it is). Labels of several raters are kept in
+the run's `labels.csv`, which an audit takes too.
 
 Source: agreement is Krippendorff's alpha, nominal, by the package `krippendorff`.
 """

@@ -12,7 +12,7 @@ from seal.evaluation.judges import METRICS
 from seal.evaluation.judges.audit import Case, audit, decisions
 from seal.evaluation.judges.measures import answer_of
 from seal.evaluation.rule_judge import RuleJudge
-from seal.experiments.labelling import items_of
+from seal.experiments.goal_sheets import items_of
 from seal.experiments.labels import Labels, labels_of, read_rows
 from seal.runs.run_folder import RunFolder
 
