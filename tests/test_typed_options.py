@@ -111,7 +111,7 @@ WRONG: list[tuple[Callable[..., Any], Sequence[Any], dict[str, Any], str]] = [
     (seal.retrieve, (3,), {}, "pools: expected a text, a path, a Benchmark or a list"),
     (seal.train_retriever, ("sample",), {"steps": "9"}, "steps: expected a whole number or None"),
     (seal.generate, ("missions", "sample", "o"), {"types": "single"}, "types: expected a list"),
-    (seal.generate, ("queries", "sample", 3), {}, "out: expected a text or a path, got 3"),
+    (seal.generate, ("queries", "sample", 3), {}, "out: expected a text, a path or None, got 3"),
     (seal.generate, ("tools", "a", "b"), {"seed": None}, "seed: expected a whole number, got None"),
 ]
 
