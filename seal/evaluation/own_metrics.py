@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 from numbers import Real
 from typing import Any
@@ -15,7 +15,7 @@ from seal.core.protocols import Metric
 from seal.core.secrets import without_keys
 from seal.core.signatures import places_of
 from seal.core.types import Score, Task, Tool, Trajectory
-from seal.evaluation.goals import INFRASTRUCTURE
+from seal.evaluation.goals import INFRASTRUCTURE, failure_reason
 
 _EXPECTED = (
     "expected a number, True or False, a map of names to these, a list with one of them for each "
@@ -36,13 +36,18 @@ class Guarded:
     name: str
 
     def score(self, task: Task, trajectory: Trajectory, tools: Mapping[str, Tool]) -> list[Score]:
-        """Return the metric's scores, or one without a value for each goal."""
+        """Return the metric's scores, or one without a value for each goal.
+
+        A chat that failed has scores without values alone, whatever the metric says of it.
+        """
+        failure = failure_reason(trajectory)
         try:
-            return list(self.inner.score(task, trajectory, tools))
-        except SealError:
-            raise
+            scores = list(self.inner.score(task, trajectory, tools))
+            return [_blank(score, failure) for score in scores] if failure else scores
         except Exception as error:  # a plug-in's fault is an error of its task, never a score
-            reason = f"{INFRASTRUCTURE}: metric {self.name}: {_told(error)}"
+            if isinstance(error, SealError) and not failure:
+                raise
+            reason = failure or f"{INFRASTRUCTURE}: metric {self.name}: {_told(error)}"
             return LeftOut(self.name, reason).score(task, trajectory, tools)
 
 
@@ -168,6 +173,10 @@ def try_metrics(
                 raise UsageError(
                     f"the metric {metric.name} returned {shortened(score)}; {_EXPECTED}"
                 )
+
+
+def _blank(score: Score, reason: str) -> Score:
+    return replace(score, value=None, weight=0.0, reason=reason)
 
 
 def _is_score(score: Any) -> bool:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from seal.evaluation.goals import INFRASTRUCTURE
+from seal.report.display import counted
 from seal.report.judging import judging_notes
 from seal.report.lanes import Lane, lanes_of
 from seal.report.outcomes import scores_so_far, trajectories_so_far
@@ -60,11 +61,6 @@ def _pools_own(run: RunFolder) -> list[str]:
     given |= manifest.get("pool_defaults") or {}  # of runs before there were origins
     told = ", ".join(f"--{name} {value}" for name, value in given.items())
     return [f"played as the pool asks where no flag says otherwise: {told}"] if told else []
-
-
-def counted(count: int, noun: str) -> str:
-    """Return a count with its noun, such as `1 task` or `0 tasks`."""
-    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 
 
 def missing_notes(lanes: Sequence[Lane]) -> list[str]:
@@ -141,14 +137,24 @@ def _users(run: RunFolder) -> Iterator[str]:
         )
 
 
-def _errors(run: RunFolder, reasons: Mapping[str, int]) -> Iterator[str]:
-    """Yield the errors, the most frequent first, and the command that shows one of the chats."""
-    most = sorted(reasons.items(), key=lambda reason: (-reason[1], reason[0]))
-    for message, count in most[:ERRORS]:
+def error_notes(reasons: Mapping[str, int], most: int = ERRORS) -> Iterator[str]:
+    """Yield the errors of a run, the most frequent first.
+
+    Args:
+        reasons: Message to the number of chats that failed for it.
+        most: Distinct messages that are told.
+    """
+    ordered = sorted(reasons.items(), key=lambda reason: (-reason[1], reason[0]))
+    for message, count in ordered[:most]:
         yield f"error in {counted(count, 'chat')}: {one_line(message, LONGEST)}"
-    if len(most) > ERRORS:
-        yield f"and {counted(len(most) - ERRORS, 'other error')}; summary.json has all"
-    failed = _failed_chat(run) if most else None
+    if len(ordered) > most:
+        yield f"and {counted(len(ordered) - most, 'other error')}; summary.json has all"
+
+
+def _errors(run: RunFolder, reasons: Mapping[str, int]) -> Iterator[str]:
+    """Yield the errors, and the command that shows one of the chats."""
+    yield from error_notes(reasons)
+    failed = _failed_chat(run) if reasons else None
     if failed is not None:
         task_id, trial = failed
         words = [

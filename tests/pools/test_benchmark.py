@@ -215,6 +215,46 @@ def test_a_metric_may_score_each_goal_or_several_names(tmp_path):
     assert [metrics[name]["mean"] for name in ("many", "few", "each")] == [3.0, 0.0, 1.0]
 
 
+def test_a_chat_that_failed_has_no_value_of_an_own_metric(tmp_path):
+    first = seal.ask("Count the open orders", seal.called("count_orders", status="open"))
+    second = seal.ask("Count the shipped orders", seal.called("count_orders", status="shipped"))
+    bench = seal.Benchmark("counts", tools=[count_orders], tasks=[first, second])
+
+    def agent(request, tools):
+        if "shipped" in request:
+            raise RuntimeError("no shipped orders today")
+        return "many"
+
+    def always(task, trajectory):
+        return 1.0
+
+    def length(task, trajectory):
+        return {"length": len(trajectory.answers[-1])}
+
+    def silent(task, trajectory):
+        return 1.0 if trajectory.answers[-1] else None
+
+    metrics = [always, length, silent]
+    run = seal.run(
+        bench,
+        agent=agent,
+        metrics=metrics,
+        out=tmp_path / "run",
+        baselines=False,
+        cache_dir=tmp_path,
+    )
+
+    assert run.summary["errors"] == 1
+    assert {name: run[name].n for name in ("always", "length", "silent")} == {
+        "always": 1,
+        "length": 1,
+        "silent": 1,
+    }
+    lost = [score for score in run.folder.scores() if score.metric == "always"][1]
+    assert lost.value is None and "no shipped orders today" in lost.reason
+    assert "error in 1 chat: " in repr(run) and "no shipped orders today" in repr(run)
+
+
 @pytest.mark.parametrize("metric", [lambda trajectory: 1.0, lambda a, b, c, d: 1.0])
 def test_a_function_of_other_arguments_is_no_metric(tmp_path, metric):
     with pytest.raises(UsageError, match=r"expected a function of \(task, trajectory\)"):

@@ -15,6 +15,7 @@ from seal.report.display import Glance, counted
 from seal.report.grids import Grid
 from seal.report.interval_figure import Intervals, interval_figure
 from seal.report.lanes import model_name
+from seal.report.notes import error_notes
 from seal.report.tables import UNBOUNDED, headline_of, main_metrics
 from seal.runs.run_folder import RunFolder
 
@@ -130,7 +131,9 @@ class Run(Estimates, Shown):
             for name in metrics
         ]
         columns = ("metric", "mean", "95 % interval", "n", *others)
-        return Glance(Grid(self._title(), columns, rows), (f"folder: {self.folder.path}",))
+        errors = error_notes(self.summary.get("error_reasons") or {}, most=1)
+        foot = (*errors, f"folder: {self.folder.path}")
+        return Glance(Grid(self._title(), columns, rows), foot)
 
     def _title(self) -> str:
         measure = self.folder.manifest().get("measure") or {}
