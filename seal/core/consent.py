@@ -114,7 +114,22 @@ def affirms(text: str) -> bool:
         return False
     spoken = [LANGUAGES[name] for name in spoken_in(text)]
     doubtful = _HARMLESS.sub("", said)
-    return bool(spoken) and not any(holds(doubtful, language.doubt) for language in spoken)
+    return (
+        bool(spoken)
+        and not _refuses(doubtful)
+        and not any(holds(doubtful, language.doubt) for language in spoken)
+    )
+
+
+def _refuses(said: str) -> bool:
+    """Tell whether the first clause is a doubt and no assent, in whichever language: "No, ja"."""
+    first = clauses(said)[:1]
+    return any(
+        re.fullmatch(language.doubt, clause)
+        for clause in first
+        if not any(re.fullmatch(language.assent, clause) for language in LANGUAGES.values())
+        for language in LANGUAGES.values()
+    )
 
 
 def spoken_in(text: str) -> list[str]:

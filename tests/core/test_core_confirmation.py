@@ -1,7 +1,7 @@
 """Whether an answer allows just what was asked, in many words and languages."""
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from seal.core.confirmation import confirms
@@ -218,6 +218,7 @@ def test_a_question_that_refers_to_what_was_told_is_about_it(told):
 
 
 @given(st.text(max_size=60), st.text(max_size=60))
+@example("JA", "")
 def test_any_text_is_read_and_nothing_but_assent_confirms(answer, told):
     assert confirms(answer, told) in (True, False)
     assert not confirms(f"No, {answer}", told)
