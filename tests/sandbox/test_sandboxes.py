@@ -277,7 +277,7 @@ def test_a_worker_that_is_ended_from_outside_is_no_fault_of_the_code(kind: type)
     sandbox = kind(Limits(seconds=30.0))
     sandbox.identity()
     ender.start()
-    cases = [Case({"n": n}, [n]) for n in (0, 20_000_000, 1)]
+    cases = [Case({"n": n}, [n]) for n in (0, 80_000_000, 1)]
 
     try:
         found = statuses(sandbox, SLOW, *cases)
