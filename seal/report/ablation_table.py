@@ -9,11 +9,11 @@ from typing import Any
 
 from seal.core.records import AtomicFile
 from seal.report.grids import (
+    DIFFERENCE_COLUMNS,
     Grid,
-    chance,
+    difference_cells,
     drawn,
     escape_markdown,
-    holm_chance,
     interval,
     markdown,
     signed,
@@ -121,20 +121,8 @@ def _cost(found: Mapping[str, Any]) -> str:
 
 
 def _pair_grid(one: str, other: str, entries: Iterable[Mapping[str, Any]]) -> Grid:
-    rows = [
-        (
-            entry["metric"],
-            number(entry["mean"]),
-            number(entry["other_mean"]),
-            signed(entry["difference"]),
-            interval(entry),
-            chance(entry["p"]),
-            holm_chance(entry),
-            str(entry["n"]),
-        )
-        for entry in entries
-    ]
-    columns = ("metric", one, other, "difference", "95 % interval", "p", "p (Holm)", "pairs")
+    rows = [(entry["metric"], *difference_cells(entry)) for entry in entries]
+    columns = ("metric", one, other, *DIFFERENCE_COLUMNS)
     return Grid(f"{one} less {other}", columns, rows)
 
 

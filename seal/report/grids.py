@@ -35,6 +35,9 @@ _LATEX = {
 """Brackets are wrapped: after `\\\\` one would be read as a distance. A quote has no command in
 OT1, the encoding of a document that names none."""
 
+DIFFERENCE_COLUMNS = ("difference", "95 % interval", "p", "p (Holm)", "pairs")
+"""Heads of what a comparison tells of a metric, beside both means."""
+
 
 class Grid(NamedTuple):
     """A table before it is drawn."""
@@ -121,3 +124,16 @@ def interval(entry: Mapping[str, Any]) -> str:
     if entry["low"] is None or entry["high"] is None:
         return ""
     return f"[{number(entry['low'])}, {number(entry['high'])}]"
+
+
+def difference_cells(entry: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return both means of an entry of a comparison, and the cells of `DIFFERENCE_COLUMNS`."""
+    return (
+        number(entry["mean"]),
+        number(entry["other_mean"]),
+        signed(entry["difference"]),
+        interval(entry),
+        chance(entry["p"]),
+        holm_chance(entry),
+        str(entry["n"]),
+    )

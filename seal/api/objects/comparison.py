@@ -12,9 +12,9 @@ from seal.core.errors import UnknownKeyError, UsageError
 from seal.report.comparison_tables import comparison_tables, lines_of, notes_of, title_of
 from seal.report.display import Glance
 from seal.report.frames import framed
-from seal.report.grids import Grid, chance, holm_chance, interval, signed
+from seal.report.grids import DIFFERENCE_COLUMNS, Grid, difference_cells
 from seal.report.interval_figure import Intervals, interval_figure
-from seal.report.tables import UNBOUNDED, all_metrics, number
+from seal.report.tables import UNBOUNDED, all_metrics
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -167,18 +167,12 @@ class Paired(Document):
             (
                 entry["metric"],
                 *((entry["run"], entry["other"]) if len(pairs) > 1 else ()),
-                number(entry["mean"]),
-                number(entry["other_mean"]),
-                signed(entry["difference"]),
-                interval(entry),
-                chance(entry["p"]),
-                holm_chance(entry),
-                str(entry["n"]),
+                *difference_cells(entry),
             )
             for entry in entries
         ]
         named = ("run", "less", "mean", "other") if len(pairs) > 1 else (*pairs[:1], ("", ""))[0]
-        columns = ("metric", *named, "difference", "95 % interval", "p", "p (Holm)", "pairs")
+        columns = ("metric", *named, *DIFFERENCE_COLUMNS)
         return Grid(title, columns, rows)
 
     def _figures(self) -> Iterable[Figure]:
