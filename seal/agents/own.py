@@ -151,7 +151,8 @@ class _Together:
             results = self._chat.execute([call for call, _ in waiting])
         except Exception as error:
             for _, answered in waiting:
-                answered.set_exception(error)
+                if not answered.cancelled():
+                    answered.set_exception(error)
             return
         for (_, answered), result in zip(waiting, results, strict=True):
             if not answered.cancelled():

@@ -133,6 +133,22 @@ def test_a_fault_of_the_agent_is_an_error_of_its_task_and_no_score(agent, said, 
     assert said in str(run.summary["error_reasons"])
 
 
+def test_a_call_that_it_cancels_keeps_no_refusal_from_the_others(tmp_path):
+    ended = []
+
+    async def hasty(request, tools):
+        for _ in range(9):
+            calls = [asyncio.ensure_future(tools[0](order_id="7")) for _ in range(2)]
+            await asyncio.sleep(0)
+            calls[0].cancel()
+            done, _ = await asyncio.wait(calls, timeout=5)
+            ended.append(len(done))
+        return "none"
+
+    played(hasty, tmp_path, max_calls=3)
+    assert ended and set(ended) == {2}
+
+
 def test_an_agent_that_calls_for_ever_ends_by_the_budget(tmp_path):
     def loop(request, tools):
         while True:
