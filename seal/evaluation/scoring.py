@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 from seal.core.errors import (
@@ -153,12 +154,22 @@ def score_trajectory(
     """
     if trajectory.task_id != task.id:
         raise ValueError(f"trajectory of task {trajectory.task_id!r} scored against {task.id!r}")
+    return distinct(
+        chain.from_iterable(metric.score(task, trajectory, tools) for metric in metrics)
+    )
+
+
+def distinct(scores: Iterable[Score]) -> list[Score]:
+    """Return the scores of a trajectory.
+
+    Raises:
+        UsageError: Two of one goal have the same name.
+    """
     found: dict[tuple[str, int], Score] = {}
-    for metric in metrics:
-        for score in metric.score(task, trajectory, tools):
-            if found.setdefault((score.metric, score.goal), score) is not score:
-                raise UsageError(
-                    f"two metrics give the score {score.metric!r}, so that neither could be read; "
-                    "rename your own"
-                )
+    for score in scores:
+        if found.setdefault((score.metric, score.goal), score) is not score:
+            raise UsageError(
+                f"two metrics give the score {score.metric!r}, so that neither could be read; "
+                "rename your own"
+            )
     return list(found.values())

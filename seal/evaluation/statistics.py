@@ -138,6 +138,7 @@ class _Column:
     tasks: array[int] = field(default_factory=lambda: array("l"))
     unsure: array[int] = field(default_factory=lambda: array("b"))
     judged: bool = False
+    own: bool = False
     undefined: Counter[tuple[int, str]] = field(default_factory=Counter)
     """(group set, reason) to number of scores."""
 
@@ -163,9 +164,14 @@ class Summariser:
         self._sets: dict[tuple[str, ...], int] = {}
         self._set_of_task: array[int] = array("l")
 
-    def add(self, score: Score) -> None:
-        """Take one score in."""
-        column = self._columns.setdefault(score.metric, _Column())
+    def add(self, score: Score, own: bool = False) -> None:
+        """Take one score in.
+
+        Args:
+            score: It.
+            own: Whether the user or the benchmark brought its metric.
+        """
+        column = self._columns.setdefault(score.metric, _Column(own=own))
         task = self._task(score.task_id)
         if score.value is None:
             column.undefined[self._set_of_task[task], kind_of_reason(score.reason)] += 1
@@ -191,7 +197,8 @@ class Summariser:
         n counts scores with a value, undefined those without; mean, low and high are None where
         n is 0, the bounds also where there is one task only. `micro` is the weighted mean, given
         where weights differ; `reasons` counts the undefined by reason, given where there are any;
-        `unsure` is the share of that label among the judged, given where verdicts are.
+        `unsure` is the share of that label among the judged, given where verdicts are; `own` is
+        True of a metric that the user or the benchmark brought.
         """
         return {name: self._metric(name, column) for name, column in self._columns.items()}
 
@@ -207,6 +214,7 @@ class Summariser:
             held = any(where in members for where, _ in column.undefined)
             if inside.any() or held:
                 by[group] = self._entry(name, group, column, (inside, members))
+        entry |= {"own": True} if column.own else {}
         entry["by"] = by
         return entry
 

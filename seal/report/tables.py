@@ -159,6 +159,8 @@ def main_metrics(
 ) -> list[str]:
     """Return the metrics of the short table (`MAIN`); all where none of them is there.
 
+    One's own follow the first.
+
     One of some benchmarks (`OF_SOME_BENCHMARKS`) is there where it applies to enough goals of a
     lane (`ENOUGH`).
 
@@ -180,7 +182,9 @@ def main_metrics(
         for name in headline or MAIN
         if name in asked or name in largest
     ]
-    return chosen or all_metrics(names)
+    brought = (name for metrics in lanes for name, entry in metrics.items() if entry.get("own"))
+    own = [name for name in dict.fromkeys(brought) if name not in chosen]
+    return [*chosen[:1], *own, *chosen[1:]] or all_metrics(names)
 
 
 def rare_metrics(lanes: Sequence[Mapping[str, Mapping[str, Any]]]) -> list[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -87,9 +87,10 @@ def rescore(
         judge=judge,
         seed=_part(folder, "seed"),  # the judge's answers are kept under it
     )
-    names, found = _metrics(folder, metrics, allow_code)
+    names, extra = _metrics(folder, metrics, allow_code)
     played = bench or folder.benchmark()
-    extra = (*found, *_declared(folder, played))
+    if played is None:
+        _warn_of_declared(folder)
     with Store(cache_folder(cache_dir) / "answers.sqlite") as store:
         recorded = None if verdicts is None else recorded_verdicts(folder, verdicts)
         judges = Judges(Cast(settings, store, None), judge, votes, recorded)
@@ -110,7 +111,7 @@ def rescore(
 
 def _metrics(
     folder: RunFolder, asked: Sequence[Any], allow_code: Collection[str]
-) -> tuple[list[Any], Sequence[Metric]]:
+) -> tuple[list[Any], tuple[Metric, ...]]:
     """Return further metrics by name and built: those asked for, else those of the run."""
     if asked:
         return list(asked), build_metrics(asked, METRICS)
@@ -122,11 +123,9 @@ def _metrics(
     return names, found
 
 
-def _declared(folder: RunFolder, bench: Benchmark | None) -> Sequence[Metric]:
-    """Return the metrics of the run's benchmark; none where it is neither given nor installed."""
+def _warn_of_declared(folder: RunFolder) -> None:
+    """Tell which metrics are left out, the run's benchmark being neither given nor installed."""
     declared = folder.declared()
-    if bench is not None:
-        return build_metrics(bench.metrics, METRICS)
     if declared.get("metrics"):
         _LOG.warning(
             "%s: left out of the scores: the benchmark %s, whose metrics they are, is not "
@@ -134,14 +133,13 @@ def _declared(folder: RunFolder, bench: Benchmark | None) -> Sequence[Metric]:
             ", ".join(declared["metrics"]),
             declared.get("name"),
         )
-    return ()
 
 
 def _score(
     folder: RunFolder,
     judges: Judges,
     threads: int,
-    extra: Iterable[Metric],
+    extra: tuple[Metric, ...],
     progress: Callable[[int, int], None] | None,
     match: str | None,
     benchmark: Benchmark | None,

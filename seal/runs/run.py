@@ -143,7 +143,8 @@ def _run(
             for warning in prepare(settings, folder, pool, engine, resume, only):
                 _LOG.warning(warning)
             stopped = _play(settings, folder, engine, report, budget, metrics)
-            summary = _score(settings, folder, engine, metrics, report, budget)
+            extra = build_metrics(settings.metrics, METRICS)
+            summary = _score(settings, folder, engine, extra, report, budget)
     return stopped or bool(budget.refused), summary
 
 
@@ -164,7 +165,7 @@ def _score(
     settings: RunSettings,
     folder: RunFolder,
     engine: Engine,
-    metrics: Iterable[Metric],
+    extra: tuple[Metric, ...],
     report: Reporter,
     budget: Budget,
 ) -> dict[str, Any]:
@@ -176,7 +177,7 @@ def _score(
         settings.cutoffs,
         settings.seed,
         engine.judging_threads,
-        metrics,
+        extra,
         progress=lambda scored, total: report(Progress("score", scored, total)),
         sandbox=settings.sandbox,
         metrics_of=engine.judges.metrics_of,

@@ -12,6 +12,7 @@ from seal.core.errors import DataError
 from seal.core.protocols import Metric
 from seal.core.records import AtomicFile, encode
 from seal.core.types import Score, Task, Trajectory, Usage
+from seal.evaluation import REGISTRY as METRICS
 from seal.evaluation.error_patterns.metrics import MAX_TURNS
 from seal.evaluation.goals import INFRASTRUCTURE, USER
 from seal.evaluation.judges.summary import JudgingSummary
@@ -19,7 +20,9 @@ from seal.evaluation.rules import rules_named
 from seal.evaluation.scoring import (
     JudgeOf,
     Scoring,
+    build_metrics,
     default_metrics,
+    distinct,
     every_goal,
     score_trajectory,
 )
@@ -35,6 +38,9 @@ MetricsOf = Callable[[Task, int], Iterable[Metric]]
 
 _AT_ONCE = 64
 """Trajectories that wait for a thread or for those before them, at most."""
+
+_Scored = tuple[Trajectory, list[Score], set[str]]
+"""A chat, its scores, and the names of those that the short table shows as one's own."""
 
 
 @dataclass(slots=True)
@@ -73,7 +79,7 @@ def score_run(
     cutoffs: Iterable[int] = (1, 5, 10),
     seed: int = 0,
     threads: int = 1,
-    extra: Iterable[Metric] = (),
+    extra: tuple[Metric, ...] = (),
     progress: Callable[[int, int], None] | None = None,
     match: str | None = None,
     sandbox: str = "monty",
@@ -89,7 +95,7 @@ def score_run(
         cutoffs: K of the retrieval metrics.
         seed: Of the intervals.
         threads: Trajectories judged at once; more than one only helps a model's judge.
-        extra: Further metrics.
+        extra: Further metrics, beside those that the benchmark brings.
         progress: Called with (scored, total).
         match: Rules of milestones and missions (`seal.evaluation.rules`); None: each task's own.
         sandbox: Where functions that a model wrote run (`seal.sandbox.NAMES`).
@@ -109,19 +115,24 @@ def score_run(
         total = sum(1 for _ in lines)
     ks = tuple(cutoffs)
     usual = usual_metrics(benchmark, ks, judge_of, match, sandbox)
+    declared = () if benchmark is None else build_metrics(benchmark.metrics, METRICS)
+    hidden = declared if benchmark is not None and benchmark.headline else ()
+    shown = (*extra, *declared) if not hidden else extra
 
-    def measure(pair: tuple[Task, Trajectory]) -> tuple[Trajectory, list[Score]]:
+    def measure(pair: tuple[Task, Trajectory]) -> _Scored:
         task, trajectory = pair
         trial = trajectory.trial
-        metrics = (*usual(task, trial), *metrics_of(task, trial), *extra)
-        return trajectory, score_trajectory(task, trajectory, tools, metrics)
+        metrics = (*usual(task, trial), *metrics_of(task, trial), *hidden)
+        scores = score_trajectory(task, trajectory, tools, metrics)
+        own = score_trajectory(task, trajectory, tools, shown)
+        return trajectory, distinct((*scores, *own)), {score.metric for score in own}
 
     with AtomicFile(folder.scores_path) as out:
-        for number, (trajectory, scores) in enumerate(_mapped(measure, folder, threads), 1):
+        for number, (trajectory, scores, own) in enumerate(_mapped(measure, folder, threads), 1):
             totals.add(trajectory, scores)
             for score in scores:
                 out.write(encode(score))
-                summariser.add(score)
+                summariser.add(score, score.metric in own)
                 judging.add(score)
             if progress is not None:
                 progress(number, total)
@@ -160,10 +171,10 @@ def usual_metrics(
 
 
 def _mapped(
-    measure: Callable[[tuple[Task, Trajectory]], tuple[Trajectory, list[Score]]],
+    measure: Callable[[tuple[Task, Trajectory]], _Scored],
     folder: RunFolder,
     threads: int,
-) -> Iterator[tuple[Trajectory, list[Score]]]:
+) -> Iterator[_Scored]:
     pairs = _pairs(folder)
     if threads == 1:
         yield from map(measure, pairs)

@@ -252,6 +252,12 @@ def test_a_chat_that_failed_has_no_value_of_an_own_metric(tmp_path):
     }
     lost = [score for score in run.folder.scores() if score.metric == "always"][1]
     assert lost.value is None and "no shipped orders today" in lost.reason
+    assert [line.split()[0] for line in repr(run).splitlines()[4:7]] == [
+        "always",
+        "length",
+        "silent",
+    ]
+    assert "│ always" in run.table()
     assert "error in 1 chat: " in repr(run) and "no shipped orders today" in repr(run)
 
 
