@@ -212,7 +212,7 @@ def test_a_role_that_raises_costs_its_task_alone_and_names_the_place(pool, tmp_p
     failed = next(t for t in result.folder.trajectories() if t.failed)
     assert failed.task_id == "oslo-1"
     text = failed.stops[0].error
-    assert text.startswith("role 'planner': KeyError: 'no such city' (test_pipeline_plugins.py, ")
+    assert text.startswith("role 'planner': KeyError: 'no such city' (test_runs_plugins.py, ")
     assert text.endswith(", in reply)")
     assert [s.author for s in failed.steps] == ["user_simulator", "orchestrator"]  # kept
 

@@ -1,4 +1,4 @@
-"""Every test has a cache and variables of its own."""
+"""Fixtures of tests that play runs: a cache and variables of their own, a pool, local servers."""
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack

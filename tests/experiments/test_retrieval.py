@@ -97,9 +97,9 @@ def test_every_retriever_meets_every_pool(pool: Path):
 
     assert [(r["pool"], r["retriever"]) for r in found] == [
         ("pool", "oracle"),
-        ("pool", "test_pipeline_retrieve:First"),
+        ("pool", "test_retrieval:First"),
         ("sample", "oracle"),
-        ("sample", "test_pipeline_retrieve:First"),
+        ("sample", "test_retrieval:First"),
     ]
     assert found[0]["metrics"]["recall@1"]["mean"] == 1.0
     assert found[1]["metrics"]["recall@1"]["mean"] == 0.0  # convert, news, weather
@@ -390,7 +390,7 @@ def test_a_retriever_that_cannot_be_asked_stops_no_other(pool: Path):
     entries = {(entry["pool"], entry["retriever"]): entry for entry in found["results"]}
     assert entries["pool", "tfidf"]["metrics"]["recall@1"]["mean"] is not None
     for label, reason in (
-        ("test_pipeline_retrieve:Broken", "0 rows for 4 queries"),
+        ("test_retrieval:Broken", "0 rows for 4 queries"),
         (keyless, "OPENAI_API_KEY"),
     ):
         assert reason in entries["pool", label]["unavailable"]
@@ -404,7 +404,7 @@ def test_what_a_plug_in_raises_costs_no_other_retriever(pool: Path, tmp_path: Pa
 
     raising, tfidf, leaving = orjson.loads((out / "results.json").read_bytes())["results"]
     assert tfidf["metrics"]["recall@1"]["mean"] is not None
-    assert raising["unavailable"].startswith("RuntimeError: out of memory (test_pipeline_retrieve")
+    assert raising["unavailable"].startswith("RuntimeError: out of memory (test_retrieval")
     assert leaving["unavailable"].startswith("SystemExit: 3")
     assert (out / "pool-tfidf" / "run.trec").is_file()
 
@@ -421,7 +421,7 @@ def test_the_model_that_was_trained_on_a_pool_is_marked(pool: Path, tmp_path: Pa
     folder.mkdir()
     digest = load_pool(pool).digest
     (folder / "training.json").write_bytes(orjson.dumps({"pool": "p", "pool_digest": digest}))
-    trained = f"test_pipeline_retrieve:First,model={folder}"
+    trained = f"test_retrieval:First,model={folder}"
     found = seal.retrieve([pool, "sample"], [trained, "tfidf"], k=1, limit=2).content
 
     marks = {(e["pool"], e["retriever"]): e.get("in_source") for e in found["results"]}
@@ -454,13 +454,13 @@ def shown(found: dict) -> str:
 def test_another_pool_of_the_same_name_is_not_that_of_the_training(tmp_path: Path):
     one, other = (write_pool(tmp_path / side / "beir", many(n)) for n, side in ((3, "a"), (4, "b")))
     model = trained_on(one, tmp_path / "model", ["rome-0"], ["oslo-1"])
-    found = seal.retrieve([one, other], f"test_pipeline_retrieve:First,model={model}", k=1).content
+    found = seal.retrieve([one, other], f"test_retrieval:First,model={model}", k=1).content
     assert [entry["in_source"] for entry in found["results"]] == [True, False]
 
 
 def test_figures_that_hold_training_queries_are_marked(pool: Path, tmp_path: Path):
     model = trained_on(pool, tmp_path / "model", ["rome-0", "oslo-1", "bern-2"], ["lima-3"])
-    retrievers = [f"test_pipeline_retrieve:First,model={model}", "tfidf"]
+    retrievers = [f"test_retrieval:First,model={model}", "tfidf"]
     found = seal.retrieve(pool, retrievers, k=1, out=tmp_path / "out").content
     assert found["results"][0]["training_queries"] == 3
     assert "R1* " in shown(found)
