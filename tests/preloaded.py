@@ -10,11 +10,8 @@ with warnings.catch_warnings():
     import pytrec_eval
     import typer.main
 
-    import seal.agents.checker
-    import seal.agents.execution_manager
-    import seal.agents.executor
-    import seal.agents.orchestrator
-    import seal.agents.scripted_user
+    import seal.agents.roles
+    import seal.agents.users
     import seal.api.runs
     import seal.benchmarks.dialogtool.report.section
     import seal.cli.config

@@ -12,11 +12,9 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from seal.agents.briefs import WHOLE, Brief
-from seal.agents.ending import resolved
-from seal.agents.offers import FIND_TOOLS, Offers
-from seal.agents.replies import PluginError, checked_reply, checked_results, fault
-from seal.agents.teams import CHECKER, EXECUTOR, USER, Team
-from seal.agents.view import View
+from seal.agents.offers import FIND_TOOLS, Offers, resolved
+from seal.agents.teams import CHECKER, EXECUTOR, MANAGER, USER, Team
+from seal.agents.view import PluginError, View, checked_reply, checked_results, fault
 from seal.core.conditions.parties import takes_turn
 from seal.core.errors import SealError, UsageError
 from seal.core.protocols import (
@@ -46,7 +44,6 @@ from seal.core.types import (
     Verdict,
 )
 
-MANAGER = "execution_manager"
 REPEATS = 3
 """The manager or the lead, saying the same this many times in a row, ends the chat; so does the
 user, calling this many times in a row what it cannot call."""
@@ -149,7 +146,8 @@ class Conversation:
     usage: Usage = field(default_factory=Usage)
     states_after: dict[str, Tables] = field(default_factory=dict)
     """Id of a call, whose result is not yet recorded, to the world after it."""
-    _caller: str = MANAGER
+    caller: str = MANAGER
+    """Role whose calls were made last."""
     _turn: int = 0
     _turns: int = 0
     _messages: int = 0
@@ -184,11 +182,6 @@ class Conversation:
         return self.task.persona is not None or self.options.interactive_user
 
     @property
-    def caller(self) -> str:
-        """Role whose calls were made last."""
-        return self._caller
-
-    @property
     def finished(self) -> bool:
         """True where no goal is left."""
         return len(self.stops) == len(self.goals)
@@ -208,9 +201,10 @@ class Conversation:
         follower = None if view.left else self._follower(role, reply)
         thought = follower == role
         self._turns += role == MANAGER and not thought
-        self._record(role, follower or self._listener(role), reply, calls, view.usage)
+        listener = self.team.lead if role == USER else USER
+        self._record(role, follower or listener, reply, calls, view.usage)
         if calls:
-            self._caller = role
+            self.caller = role
             self._count(role, calls)
         said = self.steps[first:]
         if view.spent:
@@ -292,7 +286,7 @@ class Conversation:
         if self._answered(reply) == USER:
             left = any(result.error is None for result in reply.results)
             return None if left else USER
-        follower = self.team.next(role, reply, self._caller, self.seats.keys(), self.conversing)
+        follower = self.team.next(role, reply, self.caller, self.seats.keys(), self.conversing)
         if follower is not None and follower not in self.seats:
             raise UsageError(
                 f"role {role!r} hands on to {follower!r}, which is not seated; "
@@ -300,12 +294,9 @@ class Conversation:
             )
         return follower
 
-    def _listener(self, role: str) -> str:
-        return USER if role != USER else self.team.lead
-
     def _answered(self, reply: Reply) -> str | None:
         """Return the role whose calls a reply answers; None where it brings no results."""
-        return self._caller if reply.results else None
+        return self.caller if reply.results else None
 
     def _renumber(self, role: str, call: ToolCall) -> ToolCall:
         call_id = f"call_{self._call_count}"

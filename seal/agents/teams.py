@@ -13,6 +13,8 @@ from seal.core.types import JSON, Goal, Step, Task
 
 USER = "user_simulator"
 EXECUTOR = "executor"
+MANAGER = "execution_manager"
+PLANNER = "planner"
 CHECKER = "checker"
 Sight = Literal["all", "own"]
 """What a role sees of the chat: everything, or what it said and what was said to it."""

@@ -1,26 +1,22 @@
-"""The chat as one role sees and uses it while it speaks."""
+"""The chat as one role sees and uses it while it speaks, and checks of what it gives back."""
 
 from __future__ import annotations
 
+import sysconfig
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import traceback
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
 from copy import deepcopy
-from dataclasses import dataclass
-from itertools import takewhile
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from seal.agents.briefs import reduced
-from seal.agents.ending import answered
-from seal.agents.offers import FIND_TOOLS
-from seal.agents.replies import (
-    CallsSpentError,
-    PluginError,
-    checked_calls,
-    checked_completion,
-    checked_reply,
-)
+from seal.agents.offers import FIND_TOOLS, answered
+from seal.agents.roles import pending_calls
 from seal.agents.teams import EXECUTOR, USER
+from seal.core.errors import InfrastructureError, UsageError
 from seal.core.plain import json_text
 from seal.core.protocols import Completion, Message, Reply, Request
 from seal.core.types import Goal, Query, Ranking, Step, Tool, ToolCall, ToolResult, Usage, Verdict
@@ -50,7 +46,7 @@ class View:
         self.left = False
         """True where the user has called the end of the conversation."""
         self._conversation = conversation
-        self._standing = _standing(conversation.steps) if role == EXECUTOR else []
+        self._standing = pending_calls(conversation.steps) if role == EXECUTOR else []
         self._lock = threading.RLock()
         self._closed = False
         self._failure: Exception | None = None
@@ -246,12 +242,6 @@ class View:
         return chat.services.judge(self.role, _Own(self._asked), goal, answer, current)
 
 
-def _standing(steps: Sequence[Step]) -> list[ToolCall]:
-    """Return the calls of the last message."""
-    last = takewhile(lambda step: step.turn == steps[-1].turn, reversed(steps))
-    return [step.call for step in last if step.call is not None]
-
-
 def _copy(record: Record) -> Record:
     """Return a copy; the record itself where it is nested deeper than Python can copy."""
     try:
@@ -268,3 +258,126 @@ class _Own:
 
     def complete(self, request: Request) -> Completion:
         return self.asked(request)
+
+
+class PluginError(InfrastructureError):
+    """A role, or what it used, raised an exception that is none of ours: a fault of the program."""
+
+
+class CallsSpentError(Exception):
+    """A role goes on calling after its results said that the budget is spent: its reply ends.
+
+    It never leaves the conversation, which ends with the stop reason `max_calls`.
+    """
+
+
+def fault(error: BaseException) -> str:
+    """Return what an unforeseen exception says, and the place in the code that raised it.
+
+    The place is the last one outside Python's own library and installed packages, if there is one.
+    """
+    frames = traceback.extract_tb(error.__traceback__)
+    libraries = tuple(sysconfig.get_paths()[name] for name in ("stdlib", "purelib", "platlib"))
+    own = [frame for frame in frames if not frame.filename.startswith((*libraries, "<"))]
+    text = f"{type(error).__name__}: {error}"
+    for place in (own or frames)[-1:]:
+        text += f" ({Path(place.filename).name}, line {place.lineno}, in {place.name})"
+    return text
+
+
+def checked_reply(role: str, reply: Any) -> Reply:
+    """Return what a role replied.
+
+    Raises:
+        UsageError: It is no `Reply`, or a field of it is of another type; the text names both.
+    """
+    if not isinstance(reply, Reply):
+        raise UsageError(
+            f"role {role!r} replied with {type(reply).__name__}; expected seal.Reply(content=...)"
+        )
+    speaker = f"role {role!r} replied with"
+    _check(speaker, "content", reply.content, str)
+    _check(speaker, "next", reply.next, str, type(None))
+    for call in _items(speaker, "calls", reply.calls):
+        _check_call(speaker, call)
+    for result in _items(speaker, "results", reply.results):
+        _check(speaker, "a result", result, ToolResult)
+        _check(speaker, "a result's content", result.content, str)
+    return reply
+
+
+def checked_results(role: str, reply: Reply, executed: Set[str], recorded: Set[str]) -> Reply:
+    """Return a reply without the results that stand in the record already.
+
+    Args:
+        role: Who replied.
+        reply: What it replied.
+        executed: Ids of the calls of the last message that it ran.
+        recorded: Ids of its own calls, which stand in the record with their results.
+
+    Raises:
+        PluginError: Another role than the executor brings a result of what it never ran, or the
+            executor brings no result of what it ran.
+    """
+    results = tuple(result for result in reply.results if result.call_id not in recorded)
+    brought = {result.call_id for result in results}
+    if role != EXECUTOR and brought:
+        raise PluginError(
+            f"role {role!r} replied with results of {_listed(brought)}, which it never ran; only "
+            f"the {EXECUTOR} brings results. Run calls by chat.execute(calls): it records them"
+        )
+    if not executed <= brought:
+        raise PluginError(
+            f"role {role!r} ran {_listed(executed - brought)} and replied without the results; "
+            f"expected one of each call that it ran, as chat.execute returned it"
+        )
+    return replace(reply, results=results) if reply.results else reply
+
+
+def _listed(ids: Set[str]) -> str:
+    return ", ".join(map(repr, sorted(ids)))
+
+
+def checked_calls(role: str, calls: Any) -> tuple[ToolCall, ...]:
+    """Return the calls that a role runs.
+
+    Raises:
+        UsageError: They are no calls, or a field of one is of another type.
+    """
+    speaker = f"role {role!r} executes"
+    given = _items(speaker, "calls", calls)
+    for call in given:
+        _check_call(speaker, call)
+    return given
+
+
+def checked_completion(role: str, answer: Any) -> Completion:
+    """Return what a role's model answered.
+
+    Raises:
+        UsageError: It is no `Completion`, or a field of it is of another type.
+    """
+    speaker = f"the model of role {role!r} answered with"
+    _check(speaker, "what should be a seal.Completion", answer, Completion)
+    _check(speaker, "content", answer.content, str)
+    for call in _items(speaker, "calls", answer.calls):
+        _check_call(speaker, call)
+    return answer  # type: ignore[no-any-return]
+
+
+def _check_call(speaker: str, call: Any) -> None:
+    _check(speaker, "a call", call, ToolCall)
+    _check(speaker, "a call's name", call.name, str)
+    _check(speaker, "a call's arguments", call.arguments, dict, type(None))
+    _check(speaker, "a call's raw text", call.raw, str)
+
+
+def _items(speaker: str, what: str, value: Any) -> tuple[Any, ...]:
+    _check(speaker, what, value, tuple, list)
+    return tuple(value)
+
+
+def _check(speaker: str, what: str, value: Any, *kinds: type) -> None:
+    if not isinstance(value, kinds):
+        names = " or ".join("None" if kind is type(None) else kind.__name__ for kind in kinds)
+        raise UsageError(f"{speaker} {what} of type {type(value).__name__}; expected {names}")

@@ -11,10 +11,10 @@ from typing import Any
 
 from seal.agents import build_agent
 from seal.agents.autogen import play
-from seal.agents.conversation import MANAGER, ChatOptions, Conversation, Limits, Services
-from seal.agents.dialogue import prompt, prompts_digest
+from seal.agents.conversation import ChatOptions, Conversation, Limits, Services
 from seal.agents.offers import Offers
-from seal.agents.teams import ORCHESTRATOR, USER, Team, build_team
+from seal.agents.roles import prompt, prompts_digest
+from seal.agents.teams import MANAGER, ORCHESTRATOR, USER, Team, build_team
 from seal.core.canonical import digest
 from seal.core.errors import SealError, UnknownNameError, UsageError
 from seal.core.part_names import name_of

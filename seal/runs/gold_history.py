@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from seal.agents.conversation import MANAGER
-from seal.agents.teams import USER
+from seal.agents.teams import MANAGER, USER
 from seal.core.types import Goal, Step, Task
 
 BEFORE = -1

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from seal.agents.replies import fault
+from seal.agents.view import fault
 from seal.core.errors import CacheMissError, InfrastructureError, RequestError, SealError
 from seal.core.types import Query, Ranking
 

@@ -11,7 +11,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, wait
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
-from seal.agents.replies import fault
+from seal.agents.view import fault
 from seal.core.errors import DataError, InfrastructureError, NotRecordedError, SealError
 from seal.core.records import encode
 from seal.core.types import Ranking, Stop, Task, Trajectory

@@ -329,7 +329,7 @@ def test_checker_judges_without_gold_and_may_send_back():
         seen.append(goal)
         return Verdict("unsolved", "no city named") if len(seen) == 1 else Verdict("solved", "ok")
 
-    from seal.agents.checker import Checker
+    from seal.agents.roles import Checker
 
     task = Task("t/4", "b", (Goal("Weather?", answers=("sunny",)),))
     chat, _, _ = hold(

@@ -17,8 +17,8 @@ import seal
 from seal.agents import build_agent
 from seal.agents.autogen import play
 from seal.agents.conversation import ChatOptions, Conversation, Limits, Services
-from seal.agents.replies import PluginError
 from seal.agents.teams import DIRECT, FULL, Team, build_team
+from seal.agents.view import PluginError
 from seal.api.pools import load_pool
 from seal.core.errors import SimulatorError, UsageError
 from seal.core.protocols import Chat, Completion, Reply

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from small_pools import Weatherman, contents, many, play, write_pool
 
-from seal.agents.checker import Checker
+from seal.agents.roles import Checker
 from seal.core.errors import UsageError
 from seal.core.part_names import name_of
 from seal.core.records import write_records

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from small_pools import recording, weather_goal, weather_task
 
-from seal.agents.dialogue import messages
+from seal.agents.roles import messages
 from seal.core.types import Step, Stop, Task, ToolCall, ToolResult, Trajectory
 from seal.runs.goal_chats import merge_goals
 from seal.runs.gold_history import BEFORE, append_renumbered, history_of

@@ -6,7 +6,7 @@ import pytest
 from small_pools import Weatherman, many, play, write_pool
 
 import seal
-from seal.agents.checker import Checker
+from seal.agents.roles import Checker
 from seal.agents.teams import FULL
 from seal.core.errors import UsageError
 from seal.core.protocols import Completion, Reply

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence, Set
 from typing import Any
 
-from seal.agents.checker import Checker
+from seal.agents.roles import Checker
 from seal.core.errors import UnknownNameError, UsageError
 from seal.evaluation.role_work import RoleWork, Work
 from seal.experiments.ablation.conditions import Condition

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from seal.agents.replies import fault
+from seal.agents.view import fault
 from seal.core.errors import InfrastructureError, OptionError, SealError, UnknownNameError
 from seal.core.protocols import Pool, Retriever
 from seal.core.types import Query, Ranking

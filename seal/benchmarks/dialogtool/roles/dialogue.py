@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from seal.agents.dialogue import prompt
+from seal.agents.roles import prompt
 from seal.agents.teams import EXECUTOR, USER
 from seal.benchmarks.dialogtool.tool_life import (
     ACTOR,

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from seal.agents.executor import pending_calls
+from seal.agents.roles import pending_calls
 from seal.agents.teams import CHECKER, EXECUTOR, USER, Team
 from seal.benchmarks.mmtb.generation.played import ACCEPTED, AGENT, PLANNER, Played, read_chat
 from seal.benchmarks.mmtb.generation.rules import ANOTHER_TYPE, check_decision, check_results
@@ -108,7 +108,7 @@ class Executor:
 
     def reply(self, chat: Chat) -> Reply:
         """Return one result a call, in their order."""
-        return Reply(results=tuple(_result(chat, call) for call in pending_calls(chat)))
+        return Reply(results=tuple(_result(chat, call) for call in pending_calls(chat.steps)))
 
 
 TEAM = Team(

@@ -11,7 +11,7 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from seal.agents.briefs import check_facts
-from seal.agents.scripted_user import scripted_answer
+from seal.agents.users import scripted_answer
 from seal.benchmarks.toolsandbox.scenarios.beginnings import UTC, clock_fields, tables_of
 from seal.benchmarks.toolsandbox.scenarios.files import (
     CATEGORIES,

@@ -1,0 +1,254 @@
+"""What each role but the user says, and the prompts of those that ask a model.
+
+`ReAct` is the execution manager that thinks before it acts, one thought a turn. A reply of words
+that begins with `Thought:` is no report: it is said to itself, and the manager speaks again.
+Thoughts cost no turn of the budget. After three in a row it is told to act; a fourth is a step that
+could not be read as a call, which the executor answers as any invalid one.
+
+Source: Yao et al., ReAct (2023); Kokane et al., ToolScan (2024), which has at most three in a row.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+
+from seal.agents.teams import CHECKER, EXECUTOR, MANAGER, PLANNER, USER
+from seal.core.canonical import digest
+from seal.core.protocols import Chat, Completion, Message, Reply
+from seal.core.text import plan_steps
+from seal.core.types import Step, ToolCall
+
+
+@cache
+def prompt(name: str) -> str:
+    """Return the text of `prompts/NAME.txt`."""
+    return (files(__package__) / "prompts" / f"{name}.txt").read_text(encoding="utf-8").strip()
+
+
+def prompts_digest() -> str:
+    """Return one digest of all prompts of the roles: part of what a run's system is."""
+    folder = files(__package__) / "prompts"
+    texts = {item.name: item.read_text(encoding="utf-8") for item in folder.iterdir()}
+    return digest(texts)
+
+
+def messages(steps: Sequence[Step], role: str, user: str = "user_simulator") -> list[Message]:
+    """Return what a role said and heard as prompt messages, its own side being the assistant's.
+
+    Texts of other roles than the user are prefixed by the author, so that a model can tell a
+    planner's word from the user's. Calls of one turn are one assistant message; a result reaches
+    its caller whoever heard it first.
+
+    Args:
+        steps: The chat so far.
+        role: Whose view this is.
+        user: Role whose texts go without a prefix.
+    """
+    out: list[Message] = []
+    turn = -1
+    called = set()
+    for step in steps:
+        if step.author == role:
+            if step.call is not None:
+                called.add(step.call.id)
+            mine = Message("assistant", step.content, (step.call,) if step.call else ())
+            if step.call is not None and step.turn == turn:
+                last = out.pop()
+                mine = Message("assistant", last.content, (*last.calls, step.call))
+            out.append(mine)
+            turn = step.turn
+        elif step.result is not None and step.result.call_id in called:
+            out.append(Message("tool", step.content, call_id=step.result.call_id))
+        elif step.recipient == role and step.result is None:
+            text = step.content if step.author == user else f"[{step.author}] {step.content}"
+            out.append(Message("user", text))
+    return out
+
+
+class ExecutionManager:
+    """Lets its model call tools until it reports in words."""
+
+    def reply(self, chat: Chat) -> Reply:
+        """Return calls, or a report of what was found."""
+        view = [Message("system", prompt("execution_manager")), *messages(chat.steps, chat.role)]
+        answer = chat.complete(view, chat.tools)
+        return Reply(answer.content, answer.calls)
+
+
+class Executor:
+    """Runs all calls of the last reply together."""
+
+    def reply(self, chat: Chat) -> Reply:
+        """Return one result a call, in execution order."""
+        return Reply(results=tuple(chat.execute(pending_calls(chat.steps))))
+
+
+def pending_calls(steps: Sequence[Step]) -> list[ToolCall]:
+    """Return the calls of the last message, in order."""
+    return [s.call for s in steps if s.turn == steps[-1].turn and s.call is not None]
+
+
+class Orchestrator:
+    """Asks the planner where one is seated, has each sub-step executed, and answers the user.
+
+    With `retrieve=per-step` tools are looked up for each sub-step before it is handed on.
+    """
+
+    def reply(self, chat: Chat) -> Reply:
+        """Return the next instruction, or the final response once everything is reported."""
+        current = _since_user(chat)
+        last = current[-1]
+        plans = [step.content for step in current if step.author == PLANNER]
+        handed_on = sum(s.author == chat.role and s.recipient == MANAGER for s in current)
+        if last.author == CHECKER:
+            return Reply(last.content, next=MANAGER)
+        if not plans and not handed_on and PLANNER in chat.roles:
+            return Reply(last.content, next=PLANNER)
+        plan = plan_steps(plans[-1]) if plans else []
+        plan = plan or [current[0].content if plans else last.content]
+        if handed_on < len(plan):
+            return self._delegate(chat, plan[handed_on])
+        view = [Message("system", prompt("orchestrator")), *messages(chat.steps, chat.role)]
+        return Reply(chat.complete(view).content)
+
+    def _delegate(self, chat: Chat, instruction: str) -> Reply:
+        if chat.options.get("retrieve") == "per-step":
+            chat.find_tools(instruction, int(chat.options["top_k"]))
+        return Reply(instruction, next=MANAGER)
+
+
+def _since_user(chat: Chat) -> list[Step]:
+    """Return the user's last message about this goal and what roles have said since.
+
+    What the executor brings, results and events, is no word of a role.
+    """
+    current = [s for s in chat.steps if s.goal == chat.goal and s.author != EXECUTOR]
+    spoken = [n for n, step in enumerate(current) if step.author == USER]
+    return current[spoken[-1] :] if spoken else current
+
+
+class Decompose:
+    """Asks its model for one sub-step a line; offline models split by clause and sentence."""
+
+    def reply(self, chat: Chat) -> Reply:
+        """Return the sub-steps, one a line."""
+        request = chat.steps[-1].content
+        answer = chat.complete([Message("system", prompt("planner")), Message("user", request)])
+        return Reply(answer.content)
+
+
+@dataclass(frozen=True, slots=True)
+class Checker:
+    """Says solved, unsolved or unsure, with its reason."""
+
+    returns: int = 0
+    """How often an unsolved request is sent back to the orchestrator."""
+
+    def reply(self, chat: Chat) -> Reply:
+        """Return the verdict; it ends the chat unless the request is sent back."""
+        verdict = chat.judge(chat.steps[-1].content)
+        text = f"{verdict.label}: {verdict.reason}"
+        spoken = sum(s.author == chat.role and s.goal == chat.goal for s in chat.steps)
+        if verdict.label == "unsolved" and spoken < self.returns:
+            return Reply(text, next=chat.steps[-1].author)
+        return Reply(text, done=True)
+
+
+ACCEPTED = "accepted"
+
+
+class Verifier:
+    """Asks its model whether the last results serve the request."""
+
+    def reply(self, chat: Chat) -> Reply:
+        """Return `accepted`, or what to do otherwise."""
+        lines = [f"Request: {chat.request}", *map(_line, _executed(chat))]
+        view = [Message("system", prompt("verifier")), Message("user", "\n".join(lines))]
+        return Reply(chat.complete(view).content.strip() or ACCEPTED)
+
+
+class RuleVerifier:
+    """Sends back results that are errors, accepts all others; needs no model."""
+
+    def reply(self, chat: Chat) -> Reply:
+        """Return `accepted`, or the errors."""
+        errors = [s.result.error for s in _executed(chat) if s.result and s.result.error]
+        said = [str(error.get("message", error)) for error in errors]
+        return Reply("rejected: " + " ".join(said) if said else ACCEPTED)
+
+
+def _executed(chat: Chat) -> list[Step]:
+    """Return the steps of the last calls and their results."""
+    turns = [s.turn for s in chat.steps if s.result is not None]
+    ids = {s.result.call_id for s in chat.steps if s.result and s.turn == turns[-1]}
+    return [
+        s
+        for s in chat.steps
+        if (s.call and s.call.id in ids) or (s.result and s.result.call_id in ids)
+    ]
+
+
+def _line(step: Step) -> str:
+    if step.call is not None:
+        return f"Call {step.call.id}: {step.call.name} {step.call.arguments or step.call.raw}"
+    return f"Result of {step.result.call_id if step.result else ''}: {step.content}"
+
+
+MOST_THOUGHTS = 3
+_THOUGHT = re.compile(r"\s*(?:Thought|Think)\s*:", re.IGNORECASE)
+_FINAL = re.compile(r"^[ \t]*Final Answer[ \t]*:[ \t]*", re.MULTILINE)
+_GO_ON = "Go on."
+_ACT = "You have thought enough. Call a tool now, or answer. Write no further thought."
+
+
+class ReAct:
+    """Lets its model think, call tools, and report in words."""
+
+    def reply(self, chat: Chat) -> Reply:
+        """Return a thought, calls, or a report of what was found."""
+        thoughts = thoughts_in_a_row(chat.steps, chat.role)
+        instructions = f"{prompt('execution_manager')}\n\n{prompt('react')}"
+        view = [Message("system", instructions), *_answered(chat.steps, chat.role, thoughts)]
+        answer = chat.complete(view, chat.tools)
+        if answer.calls or not _is_thought(answer):
+            return Reply(_report(answer), answer.calls)
+        if thoughts < MOST_THOUGHTS:
+            return Reply(answer.content, next=chat.role)
+        return Reply(calls=(ToolCall("", "", None, answer.content),))
+
+
+def thoughts_in_a_row(steps: Sequence[Step], role: str) -> int:
+    """Return how many of the last steps are thoughts of a role."""
+    count = 0
+    for step in reversed(steps):
+        if not step.author == step.recipient == role:
+            break
+        count += 1
+    return count
+
+
+def _answered(steps: Sequence[Step], role: str, thoughts: int) -> list[Message]:
+    """Return the chat as messages, each thought answered: servers want the last word to be ours."""
+    told = messages(steps, role)
+    heard: list[Message] = []
+    for place, message in enumerate(told):
+        heard.append(message)
+        if message.role == "assistant" and not message.calls and _THOUGHT.match(message.content):
+            last = place == len(told) - 1
+            enough = last and thoughts >= MOST_THOUGHTS
+            heard.append(Message("user", _ACT if enough else _GO_ON))
+    return heard
+
+
+def _is_thought(answer: Completion) -> bool:
+    return bool(_THOUGHT.match(answer.content)) and not _FINAL.search(answer.content)
+
+
+def _report(answer: Completion) -> str:
+    """Return the words of an answer; of a thought with a final answer the answer alone."""
+    final = None if answer.calls else _FINAL.search(answer.content)
+    return answer.content[final.end() :].strip() if final else answer.content
