@@ -15,7 +15,7 @@ from seal.agents.briefs import WHOLE, Brief
 from seal.agents.offers import FIND_TOOLS, Offers, resolved
 from seal.agents.teams import CHECKER, EXECUTOR, MANAGER, USER, Team
 from seal.agents.view import PluginError, View, checked_reply, checked_results, fault
-from seal.core.conditions.parties import takes_turn
+from seal.core.conditions.messages import takes_turn
 from seal.core.errors import SealError, UsageError
 from seal.core.protocols import (
     Agent,

@@ -31,7 +31,7 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from seal.core.conditions import Asked, Called, Replied, party
-from seal.core.conditions.parties import AGENT
+from seal.core.conditions.messages import AGENT
 from seal.core.types import (
     CHAT_TOOLS,
     JSON,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from seal.core.conditions.parties import takes_turn
+from seal.core.conditions.messages import takes_turn
 from seal.core.errors import DataError
 from seal.core.types import JSON, Step, Tables, Task, Trajectory
 from seal.environments.clock import clock_of

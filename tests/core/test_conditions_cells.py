@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from seal.core.conditions import Column, Match
 from seal.core.conditions.cells import cell_similarity
-from seal.core.conditions.tables import table_similarity, unchanged
+from seal.core.conditions.rows import table_similarity, unchanged
 
 Rows = list[dict[str, Any]]
 

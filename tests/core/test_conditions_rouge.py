@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from seal.core.conditions import rouge_l
-from seal.core.conditions.rouge import tokens
-from seal.core.conditions.stems import stem
+from seal.core.conditions.rouge import stem, tokens
 
 sentences = st.lists(st.sampled_from(["the", "cat", "cats", "sat", "mats", "日"]), max_size=8).map(
     " ".join

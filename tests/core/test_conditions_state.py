@@ -18,7 +18,7 @@ from seal.core.conditions import (
     StateUnchanged,
     message_row,
 )
-from seal.core.conditions.parties import COLUMNS
+from seal.core.conditions.messages import COLUMNS
 from seal.core.records import decode, encode
 from seal.core.types import Execution, Goal, Milestone, Plan, Step, Task, ToolCall, ToolResult
 

@@ -3,7 +3,7 @@
 import pytest
 
 from seal.core.conditions import Told
-from seal.core.conditions.parties import USER
+from seal.core.conditions.messages import USER
 from seal.core.types import Step, ToolCall
 
 

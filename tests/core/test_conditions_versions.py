@@ -7,13 +7,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from seal.core.canonical import canonical_json
-from seal.core.conditions.tables import (
+from seal.core.conditions.rows import (
+    Version,
     beyond,
     rows_similarity,
     table_similarity,
     unchanged,
+    zero,
 )
-from seal.core.conditions.versions import Version, zero
 
 CELLS = st.sampled_from([None, "", "a", 0, 0.0, 1, 1.0, True, False])
 ROWS = st.lists(

@@ -20,8 +20,8 @@ from seal.core.conditions import (
     Match,
     StateHas,
     StateUnchanged,
-    parties,
 )
+from seal.core.conditions.messages import AGENT, EXECUTOR, SYSTEM, USER
 from seal.core.errors import DataError, UnknownNameError, shortened
 from seal.core.types import JSON, Milestone, Plan
 from seal.evaluation.milestones.checks import check_plan
@@ -36,10 +36,10 @@ TABLES = {
 }
 """Upstream's database to the phone's table."""
 PARTIES = {
-    "AGENT": parties.AGENT,
-    "USER": parties.USER,
-    "EXECUTION_ENVIRONMENT": parties.EXECUTOR,
-    "SYSTEM": parties.SYSTEM,
+    "AGENT": AGENT,
+    "USER": USER,
+    "EXECUTION_ENVIRONMENT": EXECUTOR,
+    "SYSTEM": SYSTEM,
 }
 """Upstream's role to the party of a message."""
 

@@ -14,7 +14,7 @@ from itertools import chain
 from statistics import fmean
 
 from seal.core.conditions import AllOf, Condition, DependsOn, StateHas
-from seal.core.conditions.parties import AGENT, MESSAGE, party
+from seal.core.conditions.messages import AGENT, MESSAGE, party
 from seal.core.types import JSON, Milestone, Plan, Task, Trajectory
 from seal.evaluation.milestones import turn_count
 from seal.pools.augment.augmentations import UNCHANGED

@@ -8,12 +8,18 @@ first step.
 
 from seal.core.conditions.base import FIRST, LAST, Condition, Match
 from seal.core.conditions.cells import Column
-from seal.core.conditions.extractors import EXTRACTORS
-from seal.core.conditions.messages import Argument, Asked, Called, Replied
-from seal.core.conditions.parties import MESSAGE, message_row, party
+from seal.core.conditions.messages import (
+    MESSAGE,
+    Argument,
+    Asked,
+    Called,
+    Replied,
+    Told,
+    message_row,
+    party,
+)
 from seal.core.conditions.rouge import rouge_l
-from seal.core.conditions.state import AllOf, DependsOn, StateHas, StateUnchanged
-from seal.core.conditions.told import Told
+from seal.core.conditions.state import EXTRACTORS, AllOf, DependsOn, StateHas, StateUnchanged
 from seal.core.conditions.unconfirmed import Unconfirmed
 
 __all__ = [

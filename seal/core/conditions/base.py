@@ -78,7 +78,7 @@ class Condition:
 
         Only good while the steps live, for it may hold the identity of their tables.
         """
-        return step.index, tuple(sorted((p, earlier.index) for p, earlier in reached.items()))
+        return self.reads(step), self.recalls(reached)
 
     def reads(self, step: Step) -> Hashable:
         """Return what the similarity depends on in the step itself; by default its position.
@@ -129,10 +129,6 @@ class OfTheStepAlone(Condition, abstract=True):
     def references(self) -> frozenset[int]:
         """Return no position."""
         return frozenset()
-
-    def looks_at(self, step: Step, reached: Mapping[int, Step]) -> Hashable:
-        """Return the step's position."""
-        return step.index
 
     def recalls(self, reached: Mapping[int, Step]) -> Hashable:
         """Return nothing."""

@@ -47,18 +47,44 @@ class Column:
 
 Call = Mapping[str, Any]
 """{tool: tool id, arguments: {name: value}}; a recorded one has `result` too."""
-CellMeasure = Callable[[Any, Any, Column], float | None]
-"""(value, wanted, column) to similarity."""
 
 
 def cell_similarity(value: Any, wanted: Any, column: Column, match: Match) -> float | None:
     """Return how alike a cell is to what is wanted, in [0, 1]; None where it does not count."""
-    return MEASURES[match][column.measure](value, wanted, column)
+    clean = match == "clean"
+    same = _clean_same if clean else _same
+    measure = column.measure
+    if measure == "any":
+        return 1.0
+    if measure == "calls":
+        return float(_any_call(value, wanted, column, same))
+    if value is None or wanted is None:
+        if clean or (measure == "exact" and wanted is None):
+            return float(value is wanted)
+        return 0.0 if measure == "close" else None
+    if measure == "exact":
+        return float(equal(value, wanted) if clean else value == wanted)
+    if measure == "close":
+        return float(same(value, wanted, _limit(column.tolerance)))
+    if measure == "contains":
+        return float(str(wanted) in str(value))
+    return 1.0 if clean and value == wanted else rouge_l(str(wanted), str(value))
 
 
-def limit(tolerance: Tolerance) -> float:
-    """Return a tolerance as a number."""
-    return inf if tolerance == "inf" else tolerance
+def _clean_same(value: Any, wanted: Any, tolerance: float) -> bool:
+    if _is_number(value) and _is_number(wanted):
+        return _near(value, wanted, tolerance)
+    return equal(value, wanted)
+
+
+def _same(value: Any, wanted: Any, tolerance: float) -> bool:
+    if isinstance(value, (int, float)) and isinstance(wanted, (int, float)):
+        return _near(value, wanted, tolerance)
+    return bool(value == wanted)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
 def _near(value: float, wanted: float, tolerance: float) -> bool:
@@ -68,72 +94,9 @@ def _near(value: float, wanted: float, tolerance: float) -> bool:
         return tolerance == inf
 
 
-def _clean_exact(value: Any, wanted: Any, column: Column) -> float:
-    return float(equal(value, wanted))
-
-
-def _clean_close(value: Any, wanted: Any, column: Column) -> float:
-    return float(_clean_same(value, wanted, limit(column.tolerance)))
-
-
-def _clean_same(value: Any, wanted: Any, tolerance: float) -> bool:
-    if _is_number(value) and _is_number(wanted):
-        return _near(value, wanted, tolerance)
-    return equal(value, wanted)
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool)
-
-
-def _clean_contains(value: Any, wanted: Any, column: Column) -> float:
-    if value is None or wanted is None:
-        return float(value is wanted)
-    return float(str(wanted) in str(value))
-
-
-def _clean_rouge(value: Any, wanted: Any, column: Column) -> float:
-    if value is None or wanted is None or value == wanted:
-        return float(value == wanted)
-    return rouge_l(str(wanted), str(value))
-
-
-def _clean_calls(value: Any, wanted: Any, column: Column) -> float:
-    return float(_any_call(value, wanted, column, _clean_same))
-
-
-def _exact(value: Any, wanted: Any, column: Column) -> float | None:
-    if wanted is None:
-        return float(value is None)
-    return None if value is None else float(value == wanted)
-
-
-def _close(value: Any, wanted: Any, column: Column) -> float:
-    if value is None or wanted is None:
-        return 0.0
-    return float(_same(value, wanted, limit(column.tolerance)))
-
-
-def _same(value: Any, wanted: Any, tolerance: float) -> bool:
-    if isinstance(value, (int, float)) and isinstance(wanted, (int, float)):
-        return _near(value, wanted, tolerance)
-    return bool(value == wanted)
-
-
-def _contains(value: Any, wanted: Any, column: Column) -> float | None:
-    return None if value is None or wanted is None else float(str(wanted) in str(value))
-
-
-def _rouge(value: Any, wanted: Any, column: Column) -> float | None:
-    return None if value is None or wanted is None else rouge_l(str(wanted), str(value))
-
-
-def _calls(value: Any, wanted: Any, column: Column) -> float:
-    return float(_any_call(value, wanted, column, _same))
-
-
-def _any(value: Any, wanted: Any, column: Column) -> float:
-    return 1.0
+def _limit(tolerance: Tolerance) -> float:
+    """Return a tolerance as a number."""
+    return inf if tolerance == "inf" else tolerance
 
 
 def _any_call(
@@ -153,27 +116,6 @@ def _is_call(
         return False
     given = call["arguments"]
     return all(
-        name in given and same(given[name], value, limit(column.tolerances.get(name, 0.0)))
+        name in given and same(given[name], value, _limit(column.tolerances.get(name, 0.0)))
         for name, value in wanted["arguments"].items()
     )
-
-
-MEASURES: Mapping[Match, Mapping[Measure, CellMeasure]] = {
-    "clean": {
-        "exact": _clean_exact,
-        "close": _clean_close,
-        "contains": _clean_contains,
-        "rouge_l": _clean_rouge,
-        "calls": _clean_calls,
-        "any": _any,
-    },
-    "toolsandbox": {
-        "exact": _exact,
-        "close": _close,
-        "contains": _contains,
-        "rouge_l": _rouge,
-        "calls": _calls,
-        "any": _any,
-    },
-}
-"""Rules to the measure of each name."""

@@ -1,8 +1,15 @@
-"""What a gold step asks of one message: a call, a question, a reply."""
+"""What a gold step asks of one message: a call, a question, a reply, words that must occur.
+
+A step is also a row of the table `message`: who says what to whom. The roles of the agent
+(orchestrator, planner, execution manager, verifier, checker and others) are one party there, for a
+user sees but one agent.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+import re
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +17,7 @@ from seal.core.canonical import equal
 from seal.core.conditions.base import OfTheStepAlone
 
 if TYPE_CHECKING:
-    from seal.core.types import Step
+    from seal.core.types import Step, ToolCall
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,3 +121,116 @@ class Replied(OfTheStepAlone):
         if not self.states:
             return 1.0
         return sum(state.casefold() in text for state in self.states) / len(self.states)
+
+
+MESSAGE = "message"
+"""Name of the table that holds one step as its only row."""
+AGENT = "agent"
+USER = "user_simulator"
+EXECUTOR = "executor"
+SYSTEM = "system"
+_OTHERS = frozenset({USER, EXECUTOR, SYSTEM})
+
+
+def party(role: str) -> str:
+    """Return the party that a role belongs to: itself, or the agent."""
+    return role if role in _OTHERS else AGENT
+
+
+def takes_turn(author: str, recipient: str) -> bool:
+    """Tell whether a message begins a turn, with which the clock of a world moves on.
+
+    Messages of the user do, and those of whoever answers to the user or calls the executor.
+    """
+    return author == USER or (author != EXECUTOR and recipient in (USER, EXECUTOR))
+
+
+def calls_of(step: Step) -> list[dict[str, Any]] | None:
+    """Return what really ran and brought no error: {tool, arguments, result}; None: nothing did."""
+    result = step.result
+    if result is None or result.error is not None or result.executed is None:
+        return None
+    executed = result.executed
+    return [{"tool": executed.tool, "arguments": executed.arguments, "result": result.value}]
+
+
+def _content(step: Step) -> str:
+    if step.content or step.call is None:
+        return step.content or (step.result.content if step.result else "")
+    return _written(step.call)
+
+
+def _written(call: ToolCall) -> str:
+    """Return a call as text: the tool's own name, whatever the model was shown, and arguments."""
+    name = call.tool.rpartition("/")[2].partition("~")[0] if call.tool else call.name
+    if call.arguments is None:
+        return f"{name}({call.raw})"
+    given = (f"{key}={json.dumps(v, ensure_ascii=False)}" for key, v in call.arguments.items())
+    return f"{name}({', '.join(given)})"
+
+
+def _call_id(step: Step) -> str | None:
+    if step.call is not None:
+        return step.call.id
+    return None if step.result is None else step.result.call_id
+
+
+def _error(step: Step) -> str | None:
+    error = None if step.result is None else step.result.error
+    return None if error is None else str(error.get("message", error))
+
+
+COLUMNS: Mapping[str, Callable[[Step], Any]] = {
+    "author": lambda step: party(step.author),
+    "recipient": lambda step: party(step.recipient),
+    "content": _content,
+    "calls": calls_of,
+    "call_id": _call_id,
+    "name": lambda step: None if step.call is None else step.call.name,
+    "error": _error,
+}
+"""Column of the table `message` to how it is read off a step."""
+
+
+def message_row(step: Step, columns: Mapping[str, Any]) -> dict[str, Any]:
+    """Return those columns of a step as there are."""
+    return {name: COLUMNS[name](step) for name in columns if name in COLUMNS}
+
+
+_THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
+
+
+@dataclass(frozen=True, slots=True)
+class Told(OfTheStepAlone):
+    """A message of the agent to its user that states something.
+
+    A text occurs where it stands as whole words, whatever the case of its letters; 40,000 is 40000.
+    """
+
+    all_of: tuple[str, ...] = ()
+    """Texts that must all occur."""
+    any_of: tuple[str, ...] = ()
+    """Texts of which one must occur; empty: none need."""
+    kind: str = field(default="told", init=False)
+
+    def similarity(self, step: Step, reached: Mapping[int, Step]) -> float:
+        """Return the share of `all_of` that the message has, 0 where it has none of `any_of`.
+
+        0 for what is no message of the agent to the user, or has no word; without texts 1.
+        """
+        if party(step.author) != AGENT or step.recipient != USER or not step.content.strip():
+            return 0.0
+        said = _plain(step.content)
+        if self.any_of and not any(_occurs(text, said) for text in self.any_of):
+            return 0.0
+        if not self.all_of:
+            return 1.0
+        return sum(_occurs(text, said) for text in self.all_of) / len(self.all_of)
+
+
+def _plain(text: str) -> str:
+    return " ".join(_THOUSANDS.sub("", text).casefold().split())
+
+
+def _occurs(text: str, said: str) -> bool:
+    return re.search(rf"(?<!\w){re.escape(_plain(text))}(?!\w)", said) is not None

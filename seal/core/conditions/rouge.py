@@ -2,16 +2,18 @@
 
 Source: Lin, ROUGE: a package for automatic evaluation of summaries (2004), section 3, with the
 tokens of Google's `rouge_score`: runs of a-z and 0-9 in lower case, those of more than three
-characters stemmed.
+characters stemmed. Stems are those of Porter's algorithm, in the variant that ROUGE's scorer uses:
+M. F. Porter, An algorithm for suffix stripping, Program 14 (1980), with the departures of NLTK's
+default mode: a few irregular words, `ies` and `ied` of short words, `y` after a consonant alone,
+`bli`, `fulli` and `logi`, and words of two letters that count as consonant-vowel-consonant.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
-
-from seal.core.conditions.stems import stem
+from itertools import pairwise
 
 _TOKEN = re.compile(r"[a-z0-9]+")
 _STEMMED_FROM = 4
@@ -59,3 +61,161 @@ def _common(left: Sequence[str], right: Sequence[str]) -> int:
         here = column & places.get(token, 0)
         column = (column + here | column - here) & whole
     return len(left) - column.bit_count()
+
+
+_IRREGULAR = {
+    "skies": "sky",
+    "sky": "sky",
+    "dying": "die",
+    "lying": "lie",
+    "tying": "tie",
+    "news": "news",
+    "inning": "inning",
+    "innings": "inning",
+    "outing": "outing",
+    "outings": "outing",
+    "canning": "canning",
+    "cannings": "canning",
+    "howe": "howe",
+    "proceed": "proceed",
+    "exceed": "exceed",
+    "succeed": "succeed",
+}
+_DERIVED = (
+    ("ational", "ate"), ("tional", "tion"), ("enci", "ence"), ("anci", "ance"), ("izer", "ize"),
+    ("bli", "ble"), ("alli", "al"), ("entli", "ent"), ("eli", "e"), ("ousli", "ous"),
+    ("ization", "ize"), ("ation", "ate"), ("ator", "ate"), ("alism", "al"), ("iveness", "ive"),
+    ("fulness", "ful"), ("ousness", "ous"), ("aliti", "al"), ("iviti", "ive"), ("biliti", "ble"),
+    ("fulli", "ful"),
+)  # fmt: skip
+_SHORTENED = (
+    ("icate", "ic"), ("ative", ""), ("alize", "al"), ("iciti", "ic"), ("ical", "ic"), ("ful", ""),
+    ("ness", ""),
+)  # fmt: skip
+_DROPPED = (
+    "al", "ance", "ence", "er", "ic", "able", "ible", "ant", "ement", "ment", "ent", "ion", "ou",
+    "ism", "ate", "iti", "ous", "ive", "ize",
+)  # fmt: skip
+
+
+@lru_cache(maxsize=16_384)
+def stem(word: str) -> str:
+    """Return the stem of a word in lower case; words of one or two letters are their own."""
+    if word in _IRREGULAR:
+        return _IRREGULAR[word]
+    if len(word) <= 2:
+        return word
+    for step in (_plural, _past, _final_y, _derived, _shortened, _dropped, _final_e, _final_l):
+        word = step(word)
+    return word
+
+
+def _consonants(word: str) -> list[bool]:
+    """Tell of each letter whether it is a consonant: digits are, `y` is unless after one."""
+    found: list[bool] = []
+    for position, letter in enumerate(word):
+        if letter == "y":
+            found.append(position == 0 or not found[-1])
+        else:
+            found.append(letter not in "aeiou")
+    return found
+
+
+def _measure(word: str) -> int:
+    """Return how often a vowel is followed by a consonant."""
+    found = _consonants(word)
+    return sum(not before and after for before, after in pairwise(found))
+
+
+def _has_vowel(word: str) -> bool:
+    return not all(_consonants(word))
+
+
+def _ends_double_consonant(word: str) -> bool:
+    return len(word) >= 2 and word[-1] == word[-2] and _consonants(word)[-1]
+
+
+def _ends_short(word: str) -> bool:
+    """Tell whether the word ends in consonant, vowel, consonant other than w, x, y.
+
+    A word of two letters does where it is a vowel and a consonant.
+    """
+    found = _consonants(word)
+    if len(word) == 2:
+        return found == [False, True]
+    return len(word) > 2 and found[-3:] == [True, False, True] and word[-1] not in "wxy"
+
+
+def _replaced(word: str, rules: Iterable[tuple[str, str]], holds: Callable[[str], bool]) -> str:
+    """Apply the first rule whose suffix the word has, if the condition holds of what is left."""
+    for suffix, other in rules:
+        if word.endswith(suffix):
+            left = word[: len(word) - len(suffix)]
+            return left + other if holds(left) else word
+    return word
+
+
+def _plural(word: str) -> str:
+    if word.endswith("ies") and len(word) == 4:
+        return word[:-1]
+    rules = (("sses", "ss"), ("ies", "i"), ("ss", "ss"), ("s", ""))
+    return _replaced(word, rules, lambda left: True)
+
+
+def _past(word: str) -> str:
+    if word.endswith("ied"):
+        return word[:-1] if len(word) == 4 else word[:-2]
+    if word.endswith("eed"):
+        return word[:-1] if _measure(word[:-3]) > 0 else word
+    for suffix in ("ed", "ing"):
+        left = word[: -len(suffix)]
+        if word.endswith(suffix) and _has_vowel(left):
+            return _mended(left)
+    return word
+
+
+def _mended(left: str) -> str:
+    """Give what is left of a past or progressive form its ending back."""
+    if left.endswith(("at", "bl", "iz")):
+        return left + "e"
+    if _ends_double_consonant(left):
+        return left if left[-1] in "lsz" else left[:-1]
+    return left + "e" if _measure(left) == 1 and _ends_short(left) else left
+
+
+def _final_y(word: str) -> str:
+    return _replaced(word, (("y", "i"),), lambda left: len(left) > 1 and _consonants(left)[-1])
+
+
+def _derived(word: str) -> str:
+    if word.endswith("alli") and _measure(word[:-4]) > 0:
+        return _derived(word[:-2])
+    shortened = _replaced(word, _DERIVED, lambda left: _measure(left) > 0)
+    if shortened == word and word.endswith("logi") and _measure(word[:-3]) > 0:
+        return word[:-1]
+    return shortened
+
+
+def _shortened(word: str) -> str:
+    return _replaced(word, _SHORTENED, lambda left: _measure(left) > 0)
+
+
+def _dropped(word: str) -> str:
+    for suffix in _DROPPED:
+        if word.endswith(suffix):
+            left = word[: -len(suffix)]
+            fits = suffix != "ion" or left.endswith(("s", "t"))
+            return left if fits and _measure(left) > 1 else word
+    return word
+
+
+def _final_e(word: str) -> str:
+    if not word.endswith("e"):
+        return word
+    left = word[:-1]
+    measure = _measure(left)
+    return left if measure > 1 or (measure == 1 and not _ends_short(left)) else word
+
+
+def _final_l(word: str) -> str:
+    return word[:-1] if word.endswith("ll") and _measure(word[:-1]) > 1 else word

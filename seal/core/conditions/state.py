@@ -2,22 +2,21 @@
 
 Every condition here is measured by one of two sets of rules, its `match`. `clean` is what one would
 expect; `toolsandbox` agrees with ToolSandbox's evaluator to 1e-6. Where they differ is said beside
-each measure: cells in `conditions.cells`, tables in `conditions.tables`.
+each measure: cells in `conditions.cells`, tables in `conditions.rows`.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import prod
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 from seal.core.conditions.base import Condition, Match
 from seal.core.conditions.cells import Column
-from seal.core.conditions.extractors import EXTRACTORS, UNFIT
-from seal.core.conditions.parties import MESSAGE, calls_of, message_row
-from seal.core.conditions.tables import Change, Table, rows_similarity, table_similarity, unchanged
+from seal.core.conditions.messages import MESSAGE, calls_of, message_row
+from seal.core.conditions.rows import Change, Table, rows_similarity, table_similarity, unchanged
 
 if TYPE_CHECKING:
     from seal.core.types import Step
@@ -26,16 +25,77 @@ _PLACEHOLDER = re.compile(r"\{(\w+)\}")
 _NO_TABLE: Table = ()
 
 
+Values = dict[str, Any]
+Extractor = Callable[[Mapping[str, Any]], list[Values]]
+
+UNFIT = (KeyError, IndexError, OverflowError, TypeError, ValueError)
+"""How an extractor fails on a result of another shape."""
+
+
+def _taken(name: str, part: str = "") -> Extractor:
+    """Return the extractor of the result, or of one part of it, under a name."""
+    return lambda call: [{name: call["result"][part] if part else call["result"]}]
+
+
+def _taken_as_text(name: str, part: str = "") -> Extractor:
+    """Return the extractor of a number as text, with 0 to 3 decimals."""
+    taken = _taken(name, part)
+    return lambda call: [{name: f"{taken(call)[0][name]:.{places}f}"} for places in range(4)]
+
+
+def _lat_lon(call: Mapping[str, Any]) -> list[Values]:
+    result = call["result"]
+    return [{"latitude": result["latitude"], "longitude": result["longitude"]}]
+
+
+EXTRACTORS: Mapping[str, Extractor] = {
+    "result_as_min_temperature_text": _taken_as_text("min_temperature"),
+    "result_as_reminder_timestamp_lowerbound": _taken("reminder_timestamp_lowerbound"),
+    "result_as_temperature_text": _taken_as_text("temperature"),
+    "result_as_timestamp_0": _taken("timestamp_0"),
+    "result_as_timestamp_1": _taken("timestamp_1"),
+    "result_current_temperature_as_amount": _taken("amount", "current_temperature"),
+    "result_days": _taken("days", "days"),
+    "result_lat_lon": _lat_lon,
+    "result_min_temperature_as_amount": _taken("amount", "min_temperature"),
+    "weather_current_temperature_text": _taken_as_text("temperature", "current_temperature"),
+}
+"""The extractors of ToolSandbox (its snapshot of 2024), under names of ours.
+
+Each takes the call {tool, arguments, result} and returns maps of values: placeholders of a text, or
+arguments of a later call. Several maps are alternatives, such as a temperature with no, one, two
+and three decimals.
+"""
+
+
 def table_after(step: Step, name: str) -> Table:
     """Return a table after a step; without rows where the world has none of that name."""
     return (step.state or {}).get(name, _NO_TABLE)
 
 
+class _Compared(Condition, abstract=True):
+    """Base of conditions that look back at one step, and are measured by one of two sets of rules.
+
+    A subclass has the fields `since`, the position of the step or None, and `match`.
+    """
+
+    __slots__ = ()
+    since: int | None
+
+    def under(self, match: Match) -> Self:
+        """Return the same condition measured by other rules."""
+        return replace(self, match=match)  # type: ignore[type-var]  # subclasses are dataclasses
+
+    def references(self) -> frozenset[int]:
+        """Return the step that is compared with."""
+        return frozenset() if self.since is None else frozenset({self.since})
+
+
 @dataclass(frozen=True, slots=True)
-class StateHas(Condition):
+class StateHas(_Compared):
     """Rows that a table has, or that came, went or changed since an earlier step.
 
-    The table `message` holds the step itself as its only row (`conditions.parties`).
+    The table `message` holds the step itself as its only row (`conditions.messages`).
     """
 
     table: str
@@ -61,18 +121,6 @@ class StateHas(Condition):
         now = table_after(step, self.table)
         return table_similarity(self.measure, now, before, self.rows, self.columns, self.match)
 
-    def under(self, match: Match) -> StateHas:
-        """Return the same rows measured by other rules."""
-        return replace(self, match=match)
-
-    def references(self) -> frozenset[int]:
-        """Return the step that is compared with."""
-        return frozenset() if self.since is None else frozenset({self.since})
-
-    def looks_at(self, step: Step, reached: Mapping[int, Step]) -> Hashable:
-        """Return the versions of the table, or the step's position where it is the message."""
-        return self.reads(step), self.recalls(reached)
-
     def reads(self, step: Step) -> Hashable:
         """Return the version of the table, or the step's position where it is the message."""
         return step.index if self.table == MESSAGE else id(table_after(step, self.table))
@@ -85,7 +133,7 @@ class StateHas(Condition):
 
 
 @dataclass(frozen=True, slots=True)
-class StateUnchanged(Condition):
+class StateUnchanged(_Compared):
     """A guardrail: a table that nothing may have happened to since an earlier step."""
 
     table: str
@@ -104,18 +152,6 @@ class StateUnchanged(Condition):
         before = table_after(reached[self.since], self.table)
         return float(unchanged(table_after(step, self.table), before, self.match))
 
-    def under(self, match: Match) -> StateUnchanged:
-        """Return the same guardrail measured by other rules."""
-        return replace(self, match=match)
-
-    def references(self) -> frozenset[int]:
-        """Return the step that is compared with."""
-        return frozenset() if self.since is None else frozenset({self.since})
-
-    def looks_at(self, step: Step, reached: Mapping[int, Step]) -> Hashable:
-        """Return the two versions of the table."""
-        return self.reads(step), self.recalls(reached)
-
     def reads(self, step: Step) -> Hashable:
         """Return the version of the table."""
         return None if self.since is None else id(table_after(step, self.table))
@@ -126,7 +162,7 @@ class StateUnchanged(Condition):
 
 
 @dataclass(frozen=True, slots=True)
-class DependsOn(Condition):
+class DependsOn(_Compared):
     """A message that tells or uses what an earlier call brought."""
 
     since: int
@@ -134,7 +170,7 @@ class DependsOn(Condition):
     rows: tuple[dict[str, Any], ...]
     """The one target row of the table `message`."""
     extractor: str
-    """Name of what is taken from each earlier call (`conditions.extractors.EXTRACTORS`)."""
+    """Name of what is taken from each earlier call (`EXTRACTORS`)."""
     fill: Literal["calls", "content"]
     """Where it goes: into the arguments of the wanted calls, or into `{name}` in the content."""
     columns: dict[str, Column] = field(default_factory=dict)
@@ -188,18 +224,6 @@ class DependsOn(Condition):
         ]
         return {**row, "calls": filled}
 
-    def under(self, match: Match) -> DependsOn:
-        """Return the same target measured by other rules."""
-        return replace(self, match=match)
-
-    def references(self) -> frozenset[int]:
-        """Return the step of the earlier call."""
-        return frozenset({self.since})
-
-    def looks_at(self, step: Step, reached: Mapping[int, Step]) -> Hashable:
-        """Return the positions of both steps."""
-        return step.index, reached[self.since].index
-
     def recalls(self, reached: Mapping[int, Step]) -> Hashable:
         """Return the position of the step of the earlier call."""
         return reached[self.since].index
@@ -243,10 +267,6 @@ class AllOf(Condition):
         read = [condition.references() for condition in self.conditions]
         known = [positions for positions in read if positions is not None]
         return None if len(known) < len(read) else frozenset().union(*known)
-
-    def looks_at(self, step: Step, reached: Mapping[int, Step]) -> Hashable:
-        """Return what each of the conditions looks at."""
-        return tuple(condition.looks_at(step, reached) for condition in self.conditions)
 
     def reads(self, step: Step) -> Hashable:
         """Return what each of the conditions reads in the step."""

@@ -8,10 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from seal.core.canonical import canonical_json
 from seal.core.conditions.base import OfTheStepAlone
-from seal.core.conditions.parties import AGENT, EXECUTOR, USER, party
-from seal.core.conditions.stated import names_in, standing_for, states
-from seal.core.confirmation import confirms
-from seal.core.consent import calls_off
+from seal.core.conditions.messages import AGENT, EXECUTOR, USER, party
 
 if TYPE_CHECKING:
     from seal.core.types import Step
@@ -60,6 +57,11 @@ class Unconfirmed(OfTheStepAlone):
 
     def _confirmation(self, step: Step, before: Sequence[_Exchange]) -> int | None:
         """Return the place of the answer that confirms a call; None: it is not confirmed."""
+        # The rules of languages are loaded where such a condition is measured alone.
+        from seal.core.conditions.stated import names_in, standing_for, states
+        from seal.core.confirmation import confirms
+        from seal.core.consent import calls_off
+
         arguments = None if step.call is None else step.call.arguments
         tables = step.state or {}
         values = list(standing_for(arguments, tables, self.zone))

@@ -14,7 +14,7 @@ from __future__ import annotations
 from itertools import chain
 
 from seal.core.conditions import Asked, Called, party
-from seal.core.conditions.parties import AGENT, USER
+from seal.core.conditions.messages import AGENT, USER
 from seal.core.order import levels
 from seal.core.types import Plan
 from seal.evaluation.attribution.evidence import (

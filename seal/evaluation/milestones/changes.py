@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from seal.core.canonical import canonical_json, equal
-from seal.core.conditions.tables import beyond
+from seal.core.conditions.rows import beyond
 from seal.core.types import JSON
 
 Row = Mapping[str, JSON]

@@ -19,7 +19,7 @@ from seal.core.conditions import (
     Unconfirmed,
 )
 from seal.core.conditions.cells import Measure
-from seal.core.conditions.parties import COLUMNS
+from seal.core.conditions.messages import COLUMNS
 from seal.core.errors import DataError, UnknownNameError, shortened
 from seal.core.types import JSON, Milestone, Plan
 from seal.evaluation.milestones.guardrails import parts

@@ -26,8 +26,8 @@ from seal.core.conditions import (
 )
 from seal.core.conditions.assignment import cheapest
 from seal.core.conditions.cells import cell_similarity
+from seal.core.conditions.rows import Row, Table, compared
 from seal.core.conditions.state import table_after
-from seal.core.conditions.tables import Row, Table, compared
 from seal.core.types import JSON, Milestone, Step
 from seal.evaluation.milestones.changes import TableChange, table_change
 from seal.evaluation.milestones.checks import ancestors

@@ -21,7 +21,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from seal.core.conditions import Asked, Called, Match, Replied, party
-from seal.core.conditions.parties import AGENT, USER
+from seal.core.conditions.messages import AGENT, USER
 from seal.core.types import Milestone, Plan, Step
 from seal.evaluation.milestones.guardrails import parts, under
 from seal.evaluation.milestones.matching import Assigned, best_match

@@ -9,8 +9,8 @@ from itertools import groupby
 import orjson
 
 from seal.core.conditions import Match, party
-from seal.core.conditions.parties import AGENT, EXECUTOR, USER
-from seal.core.conditions.versions import Keys, Version
+from seal.core.conditions.messages import AGENT, EXECUTOR, USER
+from seal.core.conditions.rows import Keys, Version
 from seal.core.types import Step, Tables, Trajectory
 
 

@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import date
 
-from seal.core.conditions.parties import AGENT, USER, party
+from seal.core.conditions.messages import AGENT, USER, party
 from seal.core.confirmation import confirms
 from seal.core.consent import calls_off
 from seal.core.text import words

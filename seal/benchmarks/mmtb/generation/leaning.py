@@ -16,7 +16,7 @@ from importlib.resources import files
 
 from seal.benchmarks.mmtb.generation.days import day_forms, day_of
 from seal.core.conditions import Asked, Called
-from seal.core.conditions.parties import AGENT, USER, party
+from seal.core.conditions.messages import AGENT, USER, party
 from seal.core.conditions.stated import states
 from seal.core.types import JSON, Goal, Task, Tool
 from seal.evaluation.leaves import Leaf, leaves

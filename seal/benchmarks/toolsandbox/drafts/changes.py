@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 
 from seal.core.canonical import equal
-from seal.core.moments import is_moment
+from seal.core.conditions.stated import is_moment
 from seal.core.types import JSON
 from seal.evaluation.milestones.changes import Row, TableChange
 

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from seal.core.conditions import party
-from seal.core.conditions.parties import AGENT, EXECUTOR, USER, calls_of
+from seal.core.conditions.messages import AGENT, EXECUTOR, USER, calls_of
 from seal.core.conditions.stated import numbers, states
 from seal.core.types import JSON, Step, Tables, ToolCall
 from seal.evaluation.leaves import Leaf, leaves

@@ -15,8 +15,8 @@ from seal.benchmarks.toolsandbox.scenarios.beginnings import timed
 from seal.benchmarks.toolsandbox.scenarios.files import Node, Take
 from seal.core.canonical import equal
 from seal.core.conditions import EXTRACTORS, Told
-from seal.core.conditions.extractors import UNFIT
-from seal.core.moments import is_moment
+from seal.core.conditions.state import UNFIT
+from seal.core.conditions.stated import is_moment
 from seal.core.types import JSON
 from seal.evaluation.leaves import leaves
 

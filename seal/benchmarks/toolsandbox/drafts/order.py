@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 from seal.benchmarks.toolsandbox.drafts.flows import Flow, Made
-from seal.core.conditions.parties import EXECUTOR
+from seal.core.conditions.messages import EXECUTOR
 from seal.core.conditions.stated import states
 from seal.core.types import Tables, ToolCall
 from seal.evaluation.leaves import leaves

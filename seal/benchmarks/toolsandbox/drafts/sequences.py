@@ -11,7 +11,7 @@ from seal.benchmarks.toolsandbox.drafts.order import Fails
 from seal.benchmarks.toolsandbox.scenarios.files import Move
 from seal.benchmarks.toolsandbox.scenarios.sequences import play_sequence
 from seal.core.conditions import party
-from seal.core.conditions.parties import AGENT, EXECUTOR, USER
+from seal.core.conditions.messages import AGENT, EXECUTOR, USER
 from seal.core.errors import DataError
 from seal.core.protocols import EnvironmentFactory, Timed
 from seal.core.types import Goal, Step, Stop, Tables, Task, Tool, ToolCall, Trajectory

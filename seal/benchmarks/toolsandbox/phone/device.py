@@ -7,8 +7,8 @@ from functools import lru_cache
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
+from seal.core.conditions.stated import MOMENTS
 from seal.core.errors import MissingExtraError, shortened
-from seal.core.moments import MOMENTS
 from seal.core.types import JSON, Tables
 from seal.environments.functions import NotGiven, WorldTool
 from seal.environments.opened import Circumstances, World

@@ -25,7 +25,7 @@ from seal.benchmarks.toolsandbox.scenarios.fitting import Arguments
 from seal.benchmarks.toolsandbox.scenarios.notation import Names, place_of, plan_of
 from seal.benchmarks.toolsandbox.scenarios.sequences import play_sequence
 from seal.benchmarks.toolsandbox.web import web_answers
-from seal.core.conditions.parties import USER
+from seal.core.conditions.messages import USER
 from seal.core.errors import DataError, UnknownNameError, shortened
 from seal.core.protocols import Eventful
 from seal.core.types import END_CONVERSATION, JSON, Goal, Plan, Step, Stop, Task, Tool, Trajectory

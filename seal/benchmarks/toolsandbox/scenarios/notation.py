@@ -32,7 +32,7 @@ from seal.core.conditions import (
     Unconfirmed,
 )
 from seal.core.conditions.cells import Measure
-from seal.core.conditions.parties import AGENT, EXECUTOR, USER
+from seal.core.conditions.messages import AGENT, EXECUTOR, USER
 from seal.core.errors import DataError, UnknownNameError, shortened
 from seal.core.types import JSON, Milestone, Plan
 from seal.evaluation.milestones.checks import ancestors, check_plan

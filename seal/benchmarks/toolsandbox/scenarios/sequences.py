@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from seal.benchmarks.toolsandbox.scenarios.files import Move
-from seal.core.conditions.parties import EXECUTOR, USER
+from seal.core.conditions.messages import EXECUTOR, USER
 from seal.core.errors import DataError, UnknownNameError, shortened
 from seal.core.plain import json_text
 from seal.core.protocols import Environment, Eventful, Timed

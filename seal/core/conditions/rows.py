@@ -15,13 +15,19 @@ The measures, and where `toolsandbox` departs from `clean`:
 - update: `clean`: as many rows gone as come, each of which keeps its first column, which names it;
   the changed ones are as wanted. `toolsandbox`: as many rows before as after; those that are new
   are as wanted, whichever are gone; absent values as of an addition.
+
+Versions of a table share the rows that stay, so what differs is found by identity first. Rows are
+compared as JSON; but where two versions share a row, it need not be compared:
+`seal.evaluation.milestones.view` lets them share all equal ones. What a version is asked again and
+again it keeps.
 """
 
 from __future__ import annotations
 
 import struct
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
 from itertools import islice
 from math import e, exp, inf, log
 from typing import Any, Literal
@@ -30,9 +36,107 @@ from seal.core.canonical import canonical_json
 from seal.core.conditions.assignment import cheapest
 from seal.core.conditions.base import Match
 from seal.core.conditions.cells import Column, cell_similarity
-from seal.core.conditions.versions import Fill, Version
 
 Row = Mapping[str, Any]
+Fill = Callable[[Row], Row]
+"""Puts something in the place of absent values."""
+Keys = dict[int, tuple[Row, bytes, bytes]]
+"""Row, its canonical JSON, and that of what is not absent in it; the rows themselves are kept, else
+their identities might become others'."""
+
+
+class Version(list[dict[str, Any]]):
+    """A table that nobody changes.
+
+    Args:
+        rows: That nobody changes either.
+        keys: Rows and their keys by the rows' identity; grows, and may be shared by versions.
+    """
+
+    def __init__(self, rows: Iterable[Any], keys: Keys | None = None) -> None:
+        super().__init__(rows)
+        self._keys: Keys = {} if keys is None else keys
+
+    @classmethod
+    def of(cls, table: Sequence[Row]) -> Version:
+        """Return the table itself where it is a version, else one of the same rows."""
+        return table if isinstance(table, Version) else cls(table)
+
+    @cached_property
+    def zeros(self) -> dict[str, Any]:
+        """What stands for an absent value, "", 0 or False, by the type of the column's first."""
+        found: dict[str, Any] = {}
+        for row in self:
+            for name, value in row.items():
+                if value is not None and name not in found:
+                    found[name] = zero(value)
+        return found
+
+    @cached_property
+    def distinct(self) -> bool:
+        """True only where no two rows are the same, whatever stands for absent values."""
+        return len(self._alike) == len(self)
+
+    def apart(self, other: Version) -> Iterator[dict[str, Any]]:
+        """Yield the rows that are not among the other's very objects, in order.
+
+        One that stands in several places comes as often as these are more than in the other.
+        """
+        if len(self._identities) == len(self):
+            yield from (row for row in self if id(row) not in other._identities)
+            return
+        common = Counter(map(id, other))
+        for row in self:
+            if common[id(row)]:
+                common[id(row)] -= 1
+            else:
+                yield row
+
+    def differs_more(self, other: Version, most: int) -> bool:
+        """Tell whether surely more rows than so many are not equal to any of the other's."""
+        new = (row for row in self.apart(other) if self.key(row) not in other._canonical)
+        return sum(1 for _ in islice(new, most + 1)) > most
+
+    def has(self, row: Row, fill: Fill) -> bool:
+        """Tell whether there is such a row, once both are filled."""
+        alike = self._alike.get(self._keys_of(row)[2], ())
+        return any(canonical_json(fill(one)) == canonical_json(fill(row)) for one in alike)
+
+    @cached_property
+    def _identities(self) -> frozenset[int]:
+        return frozenset(map(id, self))
+
+    @cached_property
+    def _canonical(self) -> frozenset[bytes]:
+        return frozenset(map(self.key, self))
+
+    @cached_property
+    def _alike(self) -> dict[bytes, list[Row]]:
+        """Rows that may be the same once they are filled, by what they have in common."""
+        found: dict[bytes, list[Row]] = {}
+        for row in self:
+            found.setdefault(self._keys_of(row)[2], []).append(row)
+        return found
+
+    def key(self, row: Row) -> bytes:
+        """Return the canonical JSON of one of the rows."""
+        return self._keys_of(row)[1]
+
+    def _keys_of(self, row: Row) -> tuple[Row, bytes, bytes]:
+        known = self._keys.get(id(row))
+        if known is None:
+            bare = {name: value or None for name, value in row.items()}
+            known = self._keys[id(row)] = row, canonical_json(row), canonical_json(bare)
+        return known
+
+
+def zero(value: Any) -> Any:
+    """Return what stands for an absent value of the type of this one."""
+    if isinstance(value, bool):
+        return False
+    return 0.0 if isinstance(value, (int, float)) else ""
+
+
 Table = Sequence[Row]
 Change = Literal["snapshot", "addition", "removal", "update"]
 
@@ -80,7 +184,9 @@ def compared(
         return table, target
     if change == "removal":
         table, before = before, table
-    return _CHANGES[match, "update" if change == "update" else "addition"](table, before, target)
+    if change == "update":
+        return (_clean_update if match == "clean" else _update)(table, before, target)
+    return (_clean_addition if match == "clean" else _addition)(table, before, target)
 
 
 def unchanged(table: Table, before: Table, match: Match) -> bool:
@@ -150,10 +256,6 @@ _SINGLE = struct.Struct("f")
 _LN_E = _single(log(_single(e)))
 
 
-def _counted(table: Iterable[Row]) -> Counter[bytes]:
-    return Counter(canonical_json(row) for row in table)
-
-
 def _clean_addition(table: Table, before: Table, target: Table) -> tuple[Table, Table] | None:
     if len(table) - len(before) != len(target):  # whatever the rows are
         return None
@@ -171,13 +273,12 @@ def _clean_update(table: Table, before: Table, target: Table) -> tuple[Table, Ta
     if table.differs_more(before, len(target)):
         return None
     changed, gone = beyond(table, before), beyond(before, table)
-    named = _counted(map(_name_of, changed)) == _counted(map(_name_of, gone))
-    return (changed, target) if named else None
+    return (changed, target) if _names(changed) == _names(gone) else None
 
 
-def _name_of(row: Row) -> Row:
-    """Return the first column of a row, which names it."""
-    return dict(list(row.items())[:1])
+def _names(rows: Iterable[Row]) -> Counter[bytes]:
+    """Count the first columns of rows, which name them."""
+    return Counter(canonical_json(dict(list(row.items())[:1])) for row in rows)
 
 
 def beyond(table: Table, other: Table) -> list[Row]:
@@ -241,13 +342,3 @@ def _filling(table: Version, before: Version, target: Table) -> Fill:
         }
 
     return fill
-
-
-_CHANGES: Mapping[
-    tuple[Match, str], Callable[[Table, Table, Table], tuple[Table, Table] | None]
-] = {
-    ("clean", "addition"): _clean_addition,
-    ("clean", "update"): _clean_update,
-    ("toolsandbox", "addition"): _addition,
-    ("toolsandbox", "update"): _update,
-}
