@@ -2,6 +2,10 @@
 
 A schema is never a reason to fail: what JSON Schema (2020-12) does not allow in it is left out, so
 that it accepts anything in that place. Nothing is fetched, whatever a reference says.
+
+A validator of JSON Schema says what is wrong, and takes a hundred times as long to make as the few
+keywords take to look at that nearly all tools have. `surely_accepts` and `meets` look at these:
+whatever they accept is right; of the rest nothing is said.
 """
 
 from __future__ import annotations
@@ -18,12 +22,24 @@ from seal.core.types import JSON
 if TYPE_CHECKING:
     from jsonschema.protocols import Validator
 
-MAX_DEPTH = 64
+MAX_DEPTH = 50
+"""Levels of lists and maps in arguments; deeper ones are rejected."""
+MAX_SCHEMA_DEPTH = 64
 """Levels of lists and maps of which a schema may consist."""
 
 _LOCAL = re.compile(r"#(?:/(?:\$defs|definitions|properties)/[^/]+)*")
 _DATA = frozenset({"const", "default", "enum", "example", "examples"})
-_TYPES = frozenset({"array", "boolean", "integer", "null", "number", "object", "string"})
+_TYPES: dict[str, type | tuple[type, ...]] = {
+    "array": list,
+    "boolean": bool,
+    "integer": int,
+    "null": type(None),
+    "number": (int, float),
+    "object": dict,
+    "string": str,
+}
+_PLAIN = frozenset({"type", "properties", "required", "additionalProperties", "description"})
+"""Keywords of a map with declared names; `CallValidator` takes no others, said or not."""
 
 
 def schema_validator(schema: Mapping[str, JSON]) -> Validator:
@@ -46,9 +62,9 @@ def usable_schema(schema: Mapping[str, JSON]) -> dict[str, JSON]:
     "dict", `required: true`, a pattern that does not compile), an `enum` without values, and
     references that lead nowhere, elsewhere or back to themselves; what should be a schema and is
     none becomes `true`. So each of these accepts anything, and so does a schema that is nested
-    deeper than `MAX_DEPTH`.
+    deeper than `MAX_SCHEMA_DEPTH`.
     """
-    if nested_deeper(schema, MAX_DEPTH):
+    if nested_deeper(schema, MAX_SCHEMA_DEPTH):
         return {}
     usable: dict[str, JSON] = {name: _copied(value) for name, value in schema.items()}
     if _is_sound(usable):
@@ -215,3 +231,70 @@ def _target(reference: str, root: dict[str, Any]) -> Any:
         name = unquote(part).replace("~1", "/").replace("~0", "~")
         found = found.get(name) if isinstance(found, dict) else None
     return found
+
+
+def surely_accepts(schema: Mapping[str, JSON], arguments: Mapping[str, JSON]) -> bool:
+    """Tell whether arguments meet a schema of declared names, as far as can be told at a glance.
+
+    False says nothing: a schema may have keywords that are not looked at here.
+    """
+    properties, required = schema.get("properties"), schema.get("required", [])
+    if not schema.keys() <= _PLAIN or schema.get("type") != "object":
+        return False
+    if schema.get("additionalProperties", False) is not False:
+        return False
+    if not isinstance(properties, dict) or not arguments.keys() <= properties.keys():
+        return False
+    if nested_deeper(arguments, MAX_DEPTH) or not _has_all(required, arguments):
+        return False
+    return all(meets(properties[name], value) for name, value in arguments.items())
+
+
+def meets(schema: JSON, value: JSON) -> bool:
+    """Tell whether a value surely is what a schema of plain keywords asks for.
+
+    Args:
+        schema: As it stands in a tool's `properties`.
+        value: Of ordinary depth.
+    """
+    return isinstance(schema, dict) and all(
+        _is_met(keyword, wanted, value) for keyword, wanted in schema.items()
+    )
+
+
+def _is_met(keyword: str, wanted: JSON, value: JSON) -> bool:
+    """Tell whether a value surely is right by one keyword; by one that is not known it is not."""
+    match keyword:
+        case "type":
+            return _is_of_type(wanted, value)
+        case "default" | "description" | "examples" | "format":
+            return True
+        case "enum":
+            return isinstance(wanted, list) and isinstance(value, str) and value in wanted
+        case "anyOf":
+            return isinstance(wanted, list) and any(meets(schema, value) for schema in wanted)
+        case "items":
+            return not isinstance(value, list) or all(meets(wanted, item) for item in value)
+    if not isinstance(value, dict):
+        return keyword in ("additionalProperties", "properties", "required")
+    match keyword:
+        case "additionalProperties":
+            return all(meets(wanted, item) for item in value.values())
+        case "properties":
+            known = wanted if isinstance(wanted, dict) else None
+            return known is not None and all(
+                meets(known[name], item) for name, item in value.items() if name in known
+            )
+    return keyword == "required" and _has_all(wanted, value)
+
+
+def _has_all(names: JSON, value: Mapping[str, JSON]) -> bool:
+    return isinstance(names, list) and all(isinstance(n, str) and n in value for n in names)
+
+
+def _is_of_type(wanted: JSON, value: JSON) -> bool:
+    if isinstance(wanted, list):
+        return any(_is_of_type(kind, value) for kind in wanted if isinstance(kind, str))
+    if isinstance(value, bool):
+        return bool(wanted == "boolean")
+    return isinstance(wanted, str) and wanted in _TYPES and isinstance(value, _TYPES[wanted])

@@ -20,8 +20,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from seal.core.errors import nearest, shortened
 from seal.core.plain import json_text, nested_deeper
-from seal.core.plain_schemas import MAX_DEPTH, PlainSchema, plain_schema
-from seal.core.schemas import schema_validator
+from seal.core.schemas import MAX_DEPTH, schema_validator, surely_accepts
 from seal.core.types import JSON, Tool, ToolCall, ToolResult
 
 if TYPE_CHECKING:
@@ -69,7 +68,6 @@ class CallValidator:
     def __init__(self, tools: Mapping[str, Tool]) -> None:
         self.tools = tools
         self._schemas: dict[str, Validator] = {}
-        self._plain: dict[str, PlainSchema | None] = {}
 
     def check(self, call: ToolCall, offered: Sequence[str] = ()) -> CallError | None:
         """Return what is wrong with the call, or None.
@@ -93,16 +91,11 @@ class CallValidator:
             yield _unparsable(call)
         elif call.tool is None or call.tool not in self.tools:
             yield _unknown(call, offered)
-        elif not self._surely_right(call.tool, call.arguments):
+        else:
             schema = self.tools[call.tool].parameters
-            yield from _wrong_names(call, schema)
-            yield from self._wrong_values(call, schema)
-
-    def _surely_right(self, tool: str, arguments: Mapping[str, JSON]) -> bool:
-        if tool not in self._plain:
-            self._plain[tool] = plain_schema(self.tools[tool].parameters)
-        plain = self._plain[tool]
-        return plain is not None and plain.surely_accepts(arguments)
+            if not surely_accepts(schema, call.arguments):
+                yield from _wrong_names(call, schema)
+                yield from self._wrong_values(call, schema)
 
     def _wrong_values(self, call: ToolCall, schema: dict[str, Any]) -> Iterator[CallError]:
         if nested_deeper(call.arguments, MAX_DEPTH):

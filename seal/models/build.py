@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from seal.core.addresses import public_url, read_key
 from seal.core.errors import UnknownNameError, UsageError
 from seal.core.protocols import ChatModel, OpenedPerChat
 from seal.core.registry import Registry
+from seal.core.secrets import public_url, read_key
 from seal.core.types import JSON, Task
 from seal.models.fields import OFFLINE
 from seal.models.settings import ModelSettings

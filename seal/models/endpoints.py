@@ -6,7 +6,7 @@ import os
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
-from seal.core.addresses import public_url
+from seal.core.secrets import public_url
 from seal.models.specs import NOTATION, bare_name
 
 

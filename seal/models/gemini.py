@@ -11,12 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from seal.core.addresses import public_url
 from seal.core.errors import UsageError
-from seal.core.gemini_server import GeminiServer
 from seal.core.plain import well_formed
 from seal.core.protocols import Completion, Message, Request
-from seal.core.remote import with_tries
+from seal.core.providers import GeminiServer
+from seal.core.secrets import public_url
 from seal.core.types import JSON, ToolCall, Usage
 from seal.models.arguments import parse_call, parse_object
 from seal.models.settings import ModelSettings
@@ -101,8 +100,7 @@ class GeminiModel:
                 return completion if counted else estimate_usage(request, completion)
             raise self._server.transient(f"gave an unusable answer: {problem}")
 
-        self._server.prepare()
-        return with_tries(ask, settings)
+        return self._server.answer(ask, settings)
 
 
 def build(name: str, settings: ModelSettings) -> GeminiModel:

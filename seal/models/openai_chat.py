@@ -5,11 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from seal.core.addresses import public_url
 from seal.core.errors import UsageError
-from seal.core.openai_server import OpenAIServer, server_url
 from seal.core.protocols import Completion, Request
-from seal.core.remote import with_tries
+from seal.core.providers import OpenAIServer, server_url
+from seal.core.secrets import public_url
 from seal.core.types import JSON
 from seal.models.settings import ModelSettings
 from seal.models.tokens import estimate_usage
@@ -94,8 +93,7 @@ class OpenAIModel:
                 return completion if counted else estimate_usage(request, completion, self.name)
             raise self._server.transient(f"answered what is no chat completion: {problem}")
 
-        self._server.prepare()
-        return with_tries(ask, settings)
+        return self._server.answer(ask, settings)
 
 
 def build(name: str, settings: ModelSettings) -> OpenAIModel:

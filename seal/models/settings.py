@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from seal.core.addresses import BASE_URL, check_url
 from seal.core.errors import UsageError
 from seal.core.protocols import Lookup
+from seal.core.secrets import BASE_URL, check_url
 from seal.core.types import JSON
 
 

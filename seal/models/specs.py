@@ -8,11 +8,10 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
-from seal.core.addresses import BASE_URL, check_url, public_url
 from seal.core.canonical import normalise
 from seal.core.errors import OptionError, UnknownNameError, UsageError
 from seal.core.protocols import Lookup
-from seal.core.secrets import refuse_secret
+from seal.core.secrets import BASE_URL, check_url, public_url, refuse_secret
 from seal.core.specs import Notation
 from seal.models.fields import BODY, SETTINGS, fits, options_of
 from seal.models.settings import ModelSettings

@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from seal.agents.teams import USER
-from seal.core.addresses import public_url
 from seal.core.canonical import derive_seed
 from seal.core.errors import NoVerdictError, UnknownNameError, UsageError
 from seal.core.protocols import ChatModel, Completion, Judge, Lookup, Message, Request
+from seal.core.secrets import public_url
 from seal.core.store import Store
 from seal.core.types import JSON, Goal, Step, Task, Trajectory, Verdict
 from seal.evaluation.llm_judge import LLMJudge

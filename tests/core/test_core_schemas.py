@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
 from seal.core.plain import nested_deeper
-from seal.core.schemas import MAX_DEPTH, schema_validator, usable_schema
+from seal.core.schemas import MAX_SCHEMA_DEPTH, schema_validator, usable_schema
 
 KEYWORDS = """
 type properties required enum items anyOf $ref $defs pattern not additionalProperties minimum x
@@ -160,7 +160,7 @@ def test_nothing_is_fetched(monkeypatch):
         assert accepts({"properties": {"x": {"$ref": reference}}}, {"x": 1})
 
 
-@pytest.mark.parametrize("levels", [MAX_DEPTH + 1, 100, 300, 5000])
+@pytest.mark.parametrize("levels", [MAX_SCHEMA_DEPTH + 1, 100, 300, 5000])
 @pytest.mark.parametrize(
     ("wrap", "adds"),
     [
@@ -180,11 +180,11 @@ def test_a_schema_nested_too_deep_accepts_anything(levels, wrap, adds):
 
 def test_a_schema_as_deep_as_is_allowed_counts():
     schema = {"type": "string", "minLength": 1}
-    for _ in range(MAX_DEPTH - 1):
+    for _ in range(MAX_SCHEMA_DEPTH - 1):
         schema = {"not": schema}
     assert usable_schema(schema) == schema
-    assert accepts(schema, "x") == (MAX_DEPTH % 2 == 1)
-    assert accepts(schema, 5) == (MAX_DEPTH % 2 == 0)
+    assert accepts(schema, "x") == (MAX_SCHEMA_DEPTH % 2 == 1)
+    assert accepts(schema, 5) == (MAX_SCHEMA_DEPTH % 2 == 0)
 
 
 @pytest.mark.parametrize("around", ["not", "if", "then", "else"])

@@ -415,7 +415,7 @@ def test_a_retry_prints_nothing(model_of):
 
 
 def told_of(caplog):
-    """Return our warnings; stamina's own reach no user, for its logger has a null handler."""
+    """Return our warnings."""
     ours = [record for record in caplog.records if record.name.startswith("seal.")]
     return [record for record in ours if record.levelno >= logging.WARNING]
 
@@ -432,7 +432,7 @@ def test_a_long_wait_is_told_with_its_reason_length_and_try(model_of, caplog):
 
 
 def test_a_long_silence_is_told_after_each_try_but_the_last(model_of, caplog, monkeypatch):
-    monkeypatch.setattr("seal.core.remote._LONG_S", 0.1)
+    monkeypatch.setattr("seal.core.servers._LONG_S", 0.1)
     model, _ = model_of([late(0.5, text("Too late."))] * 2, timeout_s=0.15, max_tries=2)
     with pytest.raises(ModelError, match="no answer within"):
         model.complete(ASK)

@@ -21,7 +21,7 @@ from typing import Any, Literal, get_args
 from seal.core.canonical import equal
 from seal.core.errors import DataError, UnknownNameError, shortened
 from seal.core.plain import nested_deeper
-from seal.core.plain_schemas import MAX_DEPTH
+from seal.core.schemas import MAX_DEPTH
 from seal.evaluation.missions.strict import difference, nearly, schema_error
 from seal.evaluation.missions.values import (
     ALIKE,

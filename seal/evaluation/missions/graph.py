@@ -9,7 +9,7 @@ from typing import Any
 from seal.core.errors import DataError, shortened
 from seal.core.order import levels
 from seal.core.plain import nested_deeper
-from seal.core.plain_schemas import MAX_DEPTH
+from seal.core.schemas import MAX_DEPTH
 
 ASK = "ask_user_for_required_parameters"
 """Name of the node that stands for a question to the user."""

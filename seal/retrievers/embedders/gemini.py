@@ -7,8 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from seal.core.errors import ModelError
-from seal.core.gemini_server import GeminiServer
-from seal.core.remote import with_tries
+from seal.core.providers import GeminiServer
 from seal.retrievers.embedders.remote import OPTIONS, RemoteOptions, requests_of
 
 if TYPE_CHECKING:
@@ -72,8 +71,7 @@ class GeminiEmbedder:
                 raise server.transient("answered what is no list of embeddings")
             return [embedding.values for embedding in embeddings]
 
-        server.prepare()
-        rows = with_tries(ask, options)
+        rows = server.answer(ask, options)
         if len(rows) != len(texts):
             raise ModelError(
                 server.told(

@@ -8,8 +8,7 @@ from functools import cached_property
 from typing import Any, ClassVar
 
 from seal.core.errors import ModelError
-from seal.core.openai_server import OpenAIServer, server_url
-from seal.core.remote import with_tries
+from seal.core.providers import OpenAIServer, server_url
 from seal.retrievers.embedders.remote import BASE_URL, OPTIONS, RemoteOptions, requests_of
 
 _REFUSED = "Check the length of the texts, and lower -R batch_size."
@@ -64,8 +63,7 @@ class OpenAIEmbedder:
                 raise server.transient("answered what is no list of embeddings")
             return items
 
-        server.prepare()
-        return self._in_order(with_tries(ask, options), len(texts))
+        return self._in_order(server.answer(ask, options), len(texts))
 
     def _in_order(self, items: list[Any], count: int) -> list[Any]:
         rows = {item["index"]: item["embedding"] for item in items}

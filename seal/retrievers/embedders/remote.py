@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from seal.core.addresses import check_url, public_url
 from seal.core.errors import OptionError
 from seal.core.plain import well_formed
+from seal.core.secrets import check_url, public_url
 
 OPTIONS = frozenset(
     {

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from seal.core.addresses import public_url
 from seal.core.errors import UsageError
 from seal.core.part_names import name_of
+from seal.core.secrets import public_url
 from seal.core.types import Task
 from seal.runs.play import played
 from seal.runs.run import all_given, baselines_of, budget_of

@@ -1,0 +1,220 @@
+"""What every client of a server needs: bounded tries, the waits asked for, no secrets in errors."""
+
+from __future__ import annotations
+
+import base64
+import logging
+import os
+import random
+import threading
+import time
+from collections.abc import Callable, Iterable, Mapping
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from typing import Any, Protocol, TypeVar
+from urllib.parse import quote
+
+from seal.core.errors import ModelError, RequestError
+from seal.core.secrets import SHORTEST_KEY, read_key
+
+Answer = TypeVar("Answer")
+
+_log = logging.getLogger(__name__)
+_LONG_S = 2.0
+"""Seconds that may pass between two requests before the user is told why."""
+_RETRIED = frozenset({408, 409, 425, 429})
+"""Statuses below 500 after which the same request may still succeed."""
+
+
+class Tries(Protocol):
+    """How often and how patiently a request is repeated."""
+
+    @property
+    def max_tries(self) -> int:
+        """Requests for one answer, the first included; at least 1."""
+        ...
+
+    @property
+    def first_wait_s(self) -> float:
+        """Seconds before the second try; doubles with every try, plus a random part."""
+        ...
+
+    @property
+    def max_wait_s(self) -> float:
+        """Longest wait in seconds, whatever the server asks for."""
+        ...
+
+
+class TransientError(ModelError):
+    """A failure that may pass.
+
+    Args:
+        text: What happened; without secrets, it may be shown.
+        wait_s: Seconds that the server asked to wait; None: it did not say.
+    """
+
+    def __init__(self, text: str, wait_s: float | None = None) -> None:
+        super().__init__(text)
+        self.wait_s = wait_s
+
+
+class Server:
+    """A server, and the key for it. Safe in threads, which share one client.
+
+    Nothing is sent, and no SDK is imported, before the first request.
+
+    Args:
+        who: The model, `PROVIDER/NAME`.
+        where: Follows on the model's name in every message; may be empty.
+        key_variable: Variable that holds the key.
+        timeout_s: Longest silence of the server, in seconds.
+        secrets: What must not be shown besides the key.
+    """
+
+    refused = "The server does not take this request as it is."
+    """What to do where it does not take a request: one sentence."""
+
+    def __init__(
+        self,
+        who: str,
+        where: str,
+        key_variable: str,
+        timeout_s: float,
+        secrets: Iterable[str | None] = (),
+    ) -> None:
+        self._who = who
+        self._where = where
+        self._key_variable = key_variable
+        self._key = read_key(key_variable)
+        self._timeout_s = timeout_s
+        self._secrets = _spellings([self._key, *secrets])
+        self._lock = threading.Lock()
+        self._built: tuple[int, Any] | None = None
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self._who!r})"
+
+    def answer(self, ask: Callable[[], Answer], tries: Tries) -> Answer:
+        """Return what `ask` returns, tried again after each `TransientError`.
+
+        The wait is what the server asked for, else doubles with every try and has a random part; at
+        most `max_wait_s`. A warning is logged where more than 2 seconds pass between two requests.
+
+        Raises:
+            ModelError: A failure that does not pass, or the last of `max_tries`.
+        """
+        self._connection()  # importing the SDK takes seconds and is no silence of the server
+        failure = ""
+        for number in range(1, tries.max_tries + 1):
+            began = time.monotonic()
+            try:
+                return ask()
+            except TransientError as error:
+                failure, asked_s = str(error), error.wait_s
+            if number < tries.max_tries:
+                _pause(failure, asked_s, number, began, tries)
+        count = "once" if tries.max_tries == 1 else f"{tries.max_tries} times"
+        # Raised outside the handler: the failures before it would only repeat the text.
+        raise ModelError(f"{failure} (tried {count})")
+
+    def transient(self, said: str, wait_s: float | None = None) -> TransientError:
+        """Return a failure that may pass, after what the server said."""
+        return TransientError(self.told(said), wait_s)
+
+    def told(self, said: str) -> str:
+        """Return what the server said on one line, with its name and without secrets."""
+        for secret in self._secrets:
+            said = said.replace(secret, "***")
+        said = " ".join(said.split())
+        said = said if len(said) <= 300 else said[:300] + "..."
+        return f"{self._who}{self._where} {said}".rstrip()
+
+    def _connection(self) -> Any:
+        """Return this process's client: a fork must not share its parent's connections."""
+        built = self._built
+        if built is None or built[0] != os.getpid():
+            with self._lock:
+                built = self._built
+                if built is None or built[0] != os.getpid():
+                    built = self._built = os.getpid(), self._connect()
+        return built[1]
+
+    def _connect(self) -> Any:
+        raise NotImplementedError
+
+    def _repair(self, status: int, said: str) -> str:
+        """Return what to do about a status that stays; `refused` where it is this request's."""
+        raise NotImplementedError
+
+    def _failure(
+        self, status: int, message: str, headers: Mapping[str, str], spent: bool = False
+    ) -> ModelError:
+        """Return the failure that a status says; `spent` where waiting does not help."""
+        said = f"answered HTTP {status}: {message}"
+        if (status in _RETRIED or status >= 500) and not spent:
+            return self.transient(said, _retry_after(headers))
+        repair = self._repair(status, said)
+        kind = RequestError if repair is self.refused else ModelError
+        return kind(sentences(self.told(said), repair))
+
+
+def _spellings(secrets: Iterable[str | None]) -> list[str]:
+    """Return how secrets may stand in a text, longest first; what is short is no secret."""
+    plain = {secret for secret in secrets if secret and len(secret) >= SHORTEST_KEY}
+    quoted = {quote(secret, safe="") for secret in plain}
+    encoded = {base64.b64encode(secret.encode()).decode() for secret in plain}
+    return sorted(plain | quoted | encoded, key=len, reverse=True)
+
+
+def _pause(failure: str, asked_s: float | None, number: int, began: float, tries: Tries) -> None:
+    """Wait before the next try, and tell the user of long waits.
+
+    Args:
+        failure: What happened.
+        asked_s: Seconds that the server asked to wait; None: it did not say.
+        number: Tries so far.
+        began: When the last one began.
+        tries: Number of tries and longest wait.
+    """
+    if asked_s is None:
+        # Beyond 64 doublings no float may hold the wait, and every longest wait is reached.
+        wait_s = min(tries.first_wait_s * 2 ** min(number - 1, 64), tries.max_wait_s)
+        by_chance, told_asked = random.uniform(0, tries.first_wait_s), ""
+    else:
+        wait_s, by_chance = min(asked_s, tries.max_wait_s), 0.0
+        told_asked = f" (it asked for {asked_s:.0f} s)" if wait_s < asked_s else ""
+    is_long = time.monotonic() - began + wait_s > _LONG_S
+    told = f"Waiting {wait_s:.3g} s{told_asked}, then try {number + 1} of {tries.max_tries}."
+    _log.log(logging.WARNING if is_long else logging.INFO, sentences(failure, told))
+    time.sleep(min(wait_s + by_chance, tries.max_wait_s))
+
+
+def sentences(first: str, second: str) -> str:
+    """Return two sentences in a row; the first may lack its full stop."""
+    return f"{first}{'' if first.endswith(('.', '!', '?')) else '.'} {second}"
+
+
+def _retry_after(headers: Mapping[str, str]) -> float | None:
+    """Return the seconds that a Retry-After header asks for: a number, or a date.
+
+    None where there is no such header or it cannot be read. Source: RFC 9110, 10.2.3;
+    `retry-after-ms` is OpenAI's own.
+    """
+    for name, unit in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
+        seconds = _seconds(headers.get(name), unit)
+        if seconds is not None:
+            return seconds
+    return None
+
+
+def _seconds(value: str | None, unit: float) -> float | None:
+    if not value:
+        return None
+    try:
+        seconds = float(value) * unit
+    except ValueError:
+        try:
+            seconds = (parsedate_to_datetime(value) - datetime.now(UTC)).total_seconds()
+        except (TypeError, ValueError):
+            return None
+    return max(0.0, seconds) if seconds == seconds else None  # NaN is no wait
