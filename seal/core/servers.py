@@ -71,6 +71,8 @@ class Server:
         secrets: What must not be shown besides the key.
     """
 
+    url: str | None
+    """Its address; None: the provider's own."""
     refused = "The server does not take this request as it is."
     """What to do where it does not take a request: one sentence."""
 

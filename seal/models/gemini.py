@@ -6,21 +6,17 @@ Requests and answers are converted by pure functions on plain JSON in the form o
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from seal.core.errors import UsageError
+from seal.core.formats import parse_object
 from seal.core.plain import well_formed
 from seal.core.protocols import Completion, Message, Request
 from seal.core.providers import GeminiServer
-from seal.core.secrets import public_url
 from seal.core.types import JSON, ToolCall, Usage
-from seal.models.arguments import parse_call, parse_object
 from seal.models.settings import ModelSettings
-from seal.models.tokens import estimate_usage
-from seal.models.wire import MalformedAnswerError, WireTools, WireToolsCache
+from seal.models.wire import MalformedAnswerError, ServerModel, WireTools, parse_call
 
 if TYPE_CHECKING:
     from google.genai import Client
@@ -30,7 +26,7 @@ _UNSIGNED = b"skip_thought_signature_validator"
 Google's documented stand-in for calls that came from elsewhere."""
 
 
-class GeminiModel:
+class GeminiModel(ServerModel):
     """A model of Google's. Safe in threads, which share one client.
 
     Args:
@@ -42,65 +38,34 @@ class GeminiModel:
         MissingExtraError: google-genai is not installed.
     """
 
-    cached = True
+    provider = "gemini"
+    _server: GeminiServer
+    unusable = "gave an unusable answer"
+    leading_letter = True
 
     def __init__(self, name: str, settings: ModelSettings) -> None:
-        if not name:
-            raise UsageError("gemini/: the model's name is missing; write gemini/NAME")
-        self.name = name
-        self.settings = settings
+        super().__init__(name, settings)
         self._server = GeminiServer(
             f"gemini/{name}", settings.base_url, settings.api_key_env, settings.timeout_s
         )
-        self._tools = WireToolsCache(leading_letter=True)
 
-    @property
-    def identity(self) -> dict[str, JSON]:
-        """What shapes this model's answers, besides the request; holds no secret."""
-        url = self._server.url
+    def _body(self, request: Request, tools: WireTools) -> dict[str, Any]:
+        unsigned = _UNSIGNED if self.name.startswith("gemini-3") else None
+        settings = self.settings
         return {
-            "model": f"gemini/{self.name}",
-            "base_url": public_url(url) if url else None,
-            "temperature": self.settings.temperature,
-            "options": dict(self.settings.options),
+            "contents": gemini_contents(request.messages, tools, unsigned),
+            "config": gemini_config(request, tools, settings.temperature, settings.options),
         }
 
-    def __repr__(self) -> str:
-        return f"GeminiModel({self.name!r})"
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle without key and connections: the other process reads its own environment."""
-        return (GeminiModel, (self.name, replace(self.settings, recordings=None)))
-
-    def complete(self, request: Request) -> Completion:
-        """Return Google's answer.
-
-        Raises:
-            ModelError: The server refused, or failed as often as may be tried.
-        """
-        tools = self._tools.get(request.tools)
-        unsigned = _UNSIGNED if self.name.startswith("gemini-3") else None
-        contents: Any = gemini_contents(request.messages, tools, unsigned)
-        settings = self.settings
-        config: Any = gemini_config(request, tools, settings.temperature, settings.options)
-
+    def _ask(self, body: dict[str, Any]) -> Any:
         def generate(client: Client) -> Any:
-            answer = client.models.generate_content(
-                model=self.name, contents=contents, config=config
-            )
+            answer = client.models.generate_content(model=self.name, **body)
             return answer.model_dump(mode="json", by_alias=True, exclude_none=True)
 
-        def ask() -> Completion:
-            answer = self._server.ask(generate)
-            try:
-                completion, counted = parse_gemini(answer, tools)
-            except MalformedAnswerError as error:
-                problem = str(error)
-            else:
-                return completion if counted else estimate_usage(request, completion)
-            raise self._server.transient(f"gave an unusable answer: {problem}")
+        return self._server.ask(generate)
 
-        return self._server.answer(ask, settings)
+    def _read(self, answer: Any, tools: WireTools) -> tuple[Completion, bool]:
+        return parse_gemini(answer, tools)
 
 
 def build(name: str, settings: ModelSettings) -> GeminiModel:

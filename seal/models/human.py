@@ -10,9 +10,9 @@ from typing import TextIO
 import orjson
 
 from seal.core.errors import ModelError
+from seal.core.formats import parse_object
 from seal.core.protocols import Completion, Message, Request
 from seal.core.types import END_CONVERSATION, Tool, ToolCall
-from seal.models.arguments import parse_object
 from seal.models.settings import ModelSettings
 
 _HELP = 'Type a text, or /call NAME {"argument": value}; an empty line sends the calls so far.'

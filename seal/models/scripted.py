@@ -13,8 +13,8 @@ from seal.core.errors import DataError, ModelError, UsageError
 from seal.core.plain import json_bytes
 from seal.core.protocols import Completion, Request
 from seal.core.types import Task, ToolCall, Usage
-from seal.models.arguments import parse_call
 from seal.models.settings import ModelSettings
+from seal.models.wire import parse_call
 
 Answer = Completion | str | Mapping[str, Any]
 """A completion, its text, or {"content": ..., "calls": [{"name": ..., "arguments": {...}}]}."""

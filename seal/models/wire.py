@@ -10,15 +10,22 @@ import hashlib
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 import orjson
 
+from seal.core.errors import UsageError
+from seal.core.formats import parse_object
 from seal.core.plain import well_formed
 from seal.core.protocols import Completion, Message, Request
-from seal.core.types import Tool, ToolCall, Usage
-from seal.models.arguments import parse_call
+from seal.core.secrets import public_url
+from seal.core.types import JSON, Tool, ToolCall, Usage
+from seal.models.settings import ModelSettings
+from seal.models.tokens import estimate_usage
+
+if TYPE_CHECKING:
+    from seal.core.servers import Server
 
 _OTHER = re.compile(r"[^A-Za-z0-9_-]")
 _VALID = re.compile(r"[A-Za-z0-9_-]{1,64}")
@@ -47,27 +54,95 @@ class WireTools:
         return self.to_wire.get(name) or wire_name(name)
 
 
-class WireToolsCache:
-    """Builds the wire tools of each set of tools once. Safe in threads; holds a bounded number.
+class ServerModel:
+    """A model behind a server. Safe in threads, which share one client.
 
     Args:
-        leading_letter: True where a name must not begin with a digit or a dash (Gemini).
+        name: What the server calls the model.
+        settings: Address, tries, further fields.
     """
 
-    def __init__(self, leading_letter: bool = False) -> None:
-        self._leading_letter = leading_letter
-        self._kept: dict[tuple[int, ...], WireTools] = {}
+    cached = True
+    provider: str
+    unusable: str
+    """What is said of an answer that cannot be read."""
+    leading_letter = False
+    """Whether a function's name must not begin with a digit or a dash (Gemini)."""
+    counted_as = ""
+    """Model by whose table tokens are counted where the server does not."""
+    _server: Server
 
-    def get(self, tools: tuple[Tool, ...]) -> WireTools:
-        """Return the wire form of the tools, which are compared by identity."""
+    def __init__(self, name: str, settings: ModelSettings) -> None:
+        provider = self.provider
+        if not name:
+            raise UsageError(f"{provider}/: the model's name is missing; write {provider}/NAME")
+        self.name = name
+        self.settings = settings
+        self._tools: dict[tuple[int, ...], WireTools] = {}
+
+    @property
+    def identity(self) -> dict[str, JSON]:
+        """What shapes this model's answers, besides the request; holds no secret."""
+        url = self._server.url
+        return {
+            "model": f"{self.provider}/{self.name}",
+            "base_url": public_url(url) if url else None,
+            "temperature": self.settings.temperature,
+            "options": dict(self.settings.options),
+        }
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.name!r})"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle without key and connections: the other process reads its own environment."""
+        return type(self), (self.name, replace(self.settings, recordings=None))
+
+    def complete(self, request: Request) -> Completion:
+        """Return the server's answer.
+
+        Raises:
+            ModelError: The server refused, or failed as often as may be tried.
+        """
+        tools = self._wired(request.tools)
+        body = self._body(request, tools)
+
+        def ask() -> Completion:
+            answer = self._ask(body)
+            try:
+                completion, counted = self._read(answer, tools)
+            except MalformedAnswerError as error:
+                problem = str(error)
+            else:
+                return (
+                    completion if counted else estimate_usage(request, completion, self.counted_as)
+                )
+            raise self._server.transient(f"{self.unusable}: {problem}")
+
+        return self._server.answer(ask, self.settings)
+
+    def _wired(self, tools: tuple[Tool, ...]) -> WireTools:
+        """Return the wire form of the tools, made once for each set of tools, by identity."""
         key = tuple(map(id, tools))  # the entry keeps the tools alive, so ids stay theirs
-        found = self._kept.get(key)
+        found = self._tools.get(key)
         if found is None:
-            found = wire_tools(tools, self._leading_letter)
-            if len(self._kept) >= _KEPT_TOOL_SETS:
-                self._kept.clear()
-            self._kept[key] = found
+            found = wire_tools(tools, self.leading_letter)
+            if len(self._tools) >= _KEPT_TOOL_SETS:
+                self._tools.clear()
+            self._tools[key] = found
         return found
+
+    def _body(self, request: Request, tools: WireTools) -> Any:
+        """Return what is sent."""
+        raise NotImplementedError
+
+    def _ask(self, body: Any) -> Any:
+        """Return the JSON of the server's answer."""
+        raise NotImplementedError
+
+    def _read(self, answer: Any, tools: WireTools) -> tuple[Completion, bool]:
+        """Return the completion in an answer, and whether the server counted the tokens."""
+        raise NotImplementedError
 
 
 def wire_tools(tools: tuple[Tool, ...], leading_letter: bool = False) -> WireTools:
@@ -268,3 +343,25 @@ def _usage(usage: Any) -> Usage | None:
 def _excerpt(value: Any) -> str:
     text = value if isinstance(value, str) else repr(value)
     return repr(text[:80]) if text else "nothing"
+
+
+def parse_call(name: str, arguments: Any) -> ToolCall:
+    """Return the call of a model's reply, still without a number.
+
+    Args:
+        name: Function name.
+        arguments: Text of a JSON object, as the protocol has it; some servers send the object
+            itself, or nothing where a function takes none.
+    """
+    if arguments is None:
+        arguments = ""
+    if isinstance(arguments, str):
+        text = well_formed(arguments)
+        parsed = parse_object(text) if text.strip() else {}
+        return ToolCall("", name, parsed, "" if parsed is not None else text)
+    try:
+        text = orjson.dumps(arguments).decode()
+    except TypeError:  # too deep, or an integer of more than 64 bits
+        text = well_formed(str(arguments))
+    parsed = parse_object(text)
+    return ToolCall("", name, parsed, "" if parsed is not None else text)

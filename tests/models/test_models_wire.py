@@ -3,15 +3,19 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
+from seal.core.formats import parse_object
 from seal.core.types import Tool
-from seal.models.arguments import parse_call, parse_object
-from seal.models.wire import WireToolsCache, wire_names, wire_tools
+from seal.models import ModelSettings
+from seal.models.openai_chat import OpenAIModel
+from seal.models.wire import parse_call, wire_names, wire_tools
 
 OPENAI = re.compile(r"[A-Za-z0-9_-]{1,64}")
 GEMINI = re.compile(r"[A-Za-z_][A-Za-z0-9_-]{0,63}")
 names = st.lists(
     st.one_of(st.text(max_size=80), st.from_regex(r"[a-c._ -]{1,4}", fullmatch=True)), max_size=12
 )
+
+SERVED = ModelSettings(base_url="http://localhost:9/v1")
 
 
 @given(names)
@@ -54,16 +58,16 @@ def test_a_name_may_not_begin_with_a_digit_for_gemini():
 
 
 def test_the_tools_of_a_request_are_built_once():
-    cache, tool = WireToolsCache(), Tool("t", "t")
-    assert cache.get((tool,)) is cache.get((tool,))
-    assert cache.get((Tool("t", "t"),)) is not cache.get((tool,))
+    model, tool = OpenAIModel("m", SERVED), Tool("t", "t")
+    assert model._wired((tool,)) is model._wired((tool,))
+    assert model._wired((Tool("t", "t"),)) is not model._wired((tool,))
 
 
-def test_the_cache_of_wire_tools_is_bounded():
-    cache = WireToolsCache()
+def test_a_bounded_number_of_wire_tools_is_kept():
+    model = OpenAIModel("m", SERVED)
     for number in range(600):
-        cache.get((Tool(str(number), "t"),))
-    assert len(cache._kept) <= 256
+        model._wired((Tool(str(number), "t"),))
+    assert len(model._tools) <= 256
 
 
 json_values = st.recursive(
