@@ -2,145 +2,114 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
-
-import typer
+from typing import Any
 
 from seal.cli.failure import tell
+from seal.cli.groups import option, repeated, settings_of
 from seal.cli.options import (
-    AllowCode,
-    BaseUrl,
-    CacheDir,
+    ALLOW_CODE,
+    BASE_URL,
+    CACHE_DIR,
+    JSON,
+    MODEL_OPTIONS,
+    NEW_FOLDER,
+    POOL_NAME,
+    SIMULATOR,
+    WRITER,
     CacheMode,
-    Json,
-    ModelOptions,
-    NewFolder,
-    PoolName,
-    Simulator,
-    Writer,
     pairs,
-    typed_pairs,
 )
-from seal.cli.output import field_lines, output
+from seal.cli.output import Output, field_lines, output
 
 _LISTED = 3
 """Failures that are told."""
+_ALL = ("all",)
+
+
+def _listed(flag: str, text: str) -> tuple[str, ...]:
+    """Return the names of a comma-separated list, each once."""
+    del flag
+    return tuple(dict.fromkeys(word.strip() for word in text.split(",") if word.strip()))
 
 
 @dataclass(frozen=True, kw_only=True)
 class Missions:
     """Missions: what dialogues are made of."""
 
-    missions: Annotated[
-        int,
-        typer.Option(
-            help="Missions of a dialogue; beyond some 20 the grammar runs out of things to say."
-        ),
-    ] = 4
-    types: Annotated[
-        str,
-        typer.Option(
-            metavar="all|TYPE[,TYPE...]",
-            help="single, multi, chat, clarify. Up to four missions give every sequence of them.",
-        ),
-    ] = "all"
-    relations: Annotated[
-        str,
-        typer.Option(
-            metavar="all|RELATION[,RELATION...]",
-            help="How later missions lean on earlier ones: implicit, ellipsis, memory.",
-        ),
-    ] = "all"
-    cover: Annotated[
-        int, typer.Option(help="Of more than four missions: cover all runs of so many types.")
-    ] = 2
-    language: Annotated[str, typer.Option(help="en or zh.")] = "en"
-    limit: Annotated[int | None, typer.Option(help="Dialogues at most; may grow.")] = None
-    seed: Annotated[int, typer.Option(help="Another seed gives other dialogues.")] = 0
+    missions: int = option(
+        4, "Missions of a dialogue; beyond some 20 the grammar runs out of things to say."
+    )
+    types: tuple[str, ...] = option(
+        "all",
+        "single, multi, chat, clarify. Up to four missions give every sequence of them.",
+        metavar="all|TYPE[,TYPE...]",
+        words=str,
+        read=_listed,
+    )
+    relations: tuple[str, ...] = option(
+        "all",
+        "How later missions lean on earlier ones: implicit, ellipsis, memory.",
+        metavar="all|RELATION[,RELATION...]",
+        words=str,
+        read=_listed,
+    )
+    cover: int = option(2, "Of more than four missions: cover all runs of so many types.")
+    language: str = option("en", "en or zh.")
+    limit: int | None = option(None, "Dialogues at most; may grow.")
+    seed: int = option(0, "Another seed gives other dialogues.")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Speakers:
     """Models: who plays user, planner and agent, and what answers calls."""
 
-    model: Annotated[
-        str, typer.Option(help="PROVIDER/MODEL that plays user, planner and agent; or grammar.")
-    ] = "grammar"
-    role_model: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="ROLE=MODEL", help="Own model of user_simulator, planner, agent or simulator."
-        ),
-    ] = None
-    model_option: ModelOptions = None
-    base_url: BaseUrl = None
-    simulator: Simulator = "template"
-    workers: Annotated[int, typer.Option(help="Dialogues at once.")] = 1
-    cache: Annotated[CacheMode, typer.Option(help="Answers of models and simulators.")] = "record"
-    cache_dir: CacheDir = None
+    model: str = option("grammar", "PROVIDER/MODEL that plays user, planner and agent; or grammar.")
+    role_model: dict[str, str] = repeated(
+        "Own model of user_simulator, planner, agent or simulator.",
+        metavar="ROLE=MODEL",
+        read=pairs,
+        setting="role_models",
+    )
+    model_option: dict[str, Any] = MODEL_OPTIONS
+    base_url: str | None = BASE_URL
+    simulator: str = SIMULATOR
+    workers: int = option(1, "Dialogues at once.")
+    cache: CacheMode = option("record", "Answers of models and simulators.")
+    cache_dir: Path | None = CACHE_DIR
 
 
 @dataclass(frozen=True, kw_only=True)
 class MadePool:
     """Output: where the pool is written, and what is printed."""
 
-    out: NewFolder
-    name: PoolName = ""
-    review: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="Write every mission's candidates there; choices edited in it are taken.",
-        ),
-    ] = None
-    json: Json = False
+    out: Path = NEW_FOLDER
+    name: str = POOL_NAME
+    review: Path | None = option(
+        None,
+        "Write every mission's candidates there; choices edited in it are taken.",
+        metavar="FILE",
+    )
+    json: bool = JSON
 
 
 def missions(
+    *,
     missions: Missions,
     speakers: Speakers,
     into: MadePool,
-    tools: Annotated[
-        str,
-        typer.Option(
-            metavar="NAME|DIR",
-            help="Pool whose tools are called; without --model the pool sample alone.",
-        ),
-    ] = "sample",
+    tools: str = option(
+        "sample",
+        "Pool whose tools are called; without --model the pool sample alone.",
+        metavar="NAME|DIR",
+    ),
 ) -> int:
     """Make dialogues of related missions: user, planner, checker, agent and simulator talk."""
-    from seal.api.generation import generate
-    from seal.cli.progress import progress
-
-    with output(into.json) as result, progress(("dialogues",)) as advance:
-        made = generate(
-            "missions",
-            tools,
-            into.out,
-            review=into.review,
-            cache_dir=speakers.cache_dir,
-            progress=lambda done, total: advance("dialogues", done, total),
-            missions=missions.missions,
-            **_chosen("types", missions.types),
-            **_chosen("relations", missions.relations),
-            cover=missions.cover,
-            model=speakers.model,
-            role_models=pairs("--role-model", speakers.role_model),
-            model_options=typed_pairs("-M", speakers.model_option),
-            base_url=speakers.base_url,
-            simulator=speakers.simulator,
-            cache=speakers.cache,
-            language=missions.language,
-            limit=missions.limit,
-            workers=speakers.workers,
-            seed=missions.seed,
-            name=into.name,
-        )
+    with output(into.json) as result:
+        made = _made("missions", "dialogues", tools, missions, speakers, into)
         report = made.to_json()
         result.result(report)
         shown = {key: value for key, value in report.items() if key not in ("generation", "lacks")}
-        lines = field_lines(shown)
-        result.show(*lines, f"written to {into.out}; play it: seal run {into.out}")
+        _show(result, shown, into.out)
     for failure in made.errors[:_LISTED]:
         tell(failure)
     return 1 if made.errors else 0
@@ -150,82 +119,79 @@ def missions(
 class Queries:
     """Queries: which are made, of how many seeds."""
 
-    kinds: Annotated[
-        str,
-        typer.Option(
-            metavar="all|KIND[,KIND...]",
-            help="constraint: three or four on arguments; paraphrase: other words; irrelevance: "
-            "what no tool serves.",
-        ),
-    ] = "all"
-    per_seed: Annotated[int, typer.Option(help="Of each kind and seed at most.")] = 1
-    limit: Annotated[int | None, typer.Option(help="Seeds at most; may grow.")] = None
-    seed: Annotated[int, typer.Option(help="Another seed gives other queries.")] = 0
+    kinds: tuple[str, ...] = option(
+        "all",
+        "constraint: three or four on arguments; paraphrase: other words; irrelevance: "
+        "what no tool serves.",
+        metavar="all|KIND[,KIND...]",
+        words=str,
+        read=_listed,
+    )
+    per_seed: int = option(1, "Of each kind and seed at most.")
+    limit: int | None = option(None, "Seeds at most; may grow.")
+    seed: int = option(0, "Another seed gives other queries.")
 
 
 @dataclass(frozen=True, kw_only=True)
 class QueryWriter:
     """Model: who writes."""
 
-    model: Writer = None
-    model_option: ModelOptions = None
-    base_url: BaseUrl = None
+    model: str | None = WRITER
+    model_option: dict[str, Any] = MODEL_OPTIONS
+    base_url: str | None = BASE_URL
 
 
 @dataclass(frozen=True, kw_only=True)
 class QueryPool(MadePool):
     """Output: where the pool is written, and what is printed."""
 
-    review: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE.csv",
-            help="Write what passes there; refusals and wordings edited in it are taken.",
-        ),
-    ] = None
-    allow_code: AllowCode = None
+    review: Path | None = option(
+        None,
+        "Write what passes there; refusals and wordings edited in it are taken.",
+        metavar="FILE.csv",
+    )
+    allow_code: tuple[str, ...] = ALLOW_CODE
 
 
 def queries(
-    tools: Annotated[
-        str,
-        typer.Option(
-            metavar="NAME|DIR",
-            help="Pool whose tasks with gold calls are the seeds; its tools, where it has no gold.",
-        ),
-    ],
+    *,
+    tools: str = option(
+        ...,
+        "Pool whose tasks with gold calls are the seeds; its tools, where it has no gold.",
+        metavar="NAME|DIR",
+    ),
     queries: Queries,
     writer: QueryWriter,
     into: QueryPool,
 ) -> int:
     """Make harder queries of a pool's tasks, each checked by filters."""
-    from seal.api.generation import generate
-    from seal.cli.progress import progress
-
-    with output(into.json) as result, progress() as advance:
-        made = generate(
-            "queries",
-            tools,
-            into.out,
-            model=writer.model,
-            base_url=writer.base_url,
-            model_options=typed_pairs("-M", writer.model_option),
-            review=into.review,
-            progress=lambda done, total: advance("drafts", done, total),
-            **_chosen("kinds", queries.kinds),
-            per_seed=queries.per_seed,
-            limit=queries.limit,
-            seed=queries.seed,
-            name=into.name,
-            allow_code=tuple(into.allow_code or ()),
-        )
+    with output(into.json) as result:
+        made = _made("queries", "drafts", tools, queries, writer, into)
         report = made.to_json()
         result.result(report)
         shown = {**made.statistics, **_by_kind(made.statistics["of_kind"])}
         shown |= {"of_kind": None, "digest": report["digest"]}
-        lines = field_lines({key: value for key, value in shown.items() if value is not None})
-        result.show(*lines, f"written to {into.out}; play it: seal run {into.out}")
+        _show(result, {key: value for key, value in shown.items() if value is not None}, into.out)
     return 0
+
+
+def _made(what: str, stage: str, tools: str, *groups: Any) -> Any:
+    """Return what is generated as groups of options say, told of its progress."""
+    from seal.api.generation import generate
+    from seal.cli.progress import progress
+
+    told = {name: value for name, value in settings_of(*groups).items() if value != _ALL}
+    out = told.pop("out")
+    del told["json"]
+    # Drafts of queries are many and quick: without a terminal nothing is told of them.
+    with progress(("dialogues",)) as advance:
+        return generate(
+            what, tools, out, progress=lambda done, total: advance(stage, done, total), **told
+        )
+
+
+def _show(result: Output, shown: dict[str, Any], out: Path) -> None:
+    result.show(*field_lines(shown), f"written to {out}; play it: seal run {out}")
 
 
 def _by_kind(counts: dict[str, Any]) -> dict[str, dict[str, int]]:
@@ -239,9 +205,3 @@ def _by_kind(counts: dict[str, Any]) -> dict[str, dict[str, int]]:
         }
         shown[kind] = {"proposed": of_kind["proposed"], "kept": of_kind["kept"], **reasons}
     return shown
-
-
-def _chosen(setting: str, text: str) -> dict[str, Any]:
-    """Return a setting from a list of names; none for `all`."""
-    names = tuple(dict.fromkeys(word.strip() for word in text.split(",") if word.strip()))
-    return {} if names == ("all",) else {setting: names}

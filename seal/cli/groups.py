@@ -1,13 +1,13 @@
-"""Options in groups: a dataclass a group, whose fields carry Typer's annotations.
+"""Options of verbs: the defaults of fields and parameters, in groups that are dataclasses.
 
     @dataclass(frozen=True, kw_only=True)
     class Limits:
         \"\"\"Limits: how far a chat may go.\"\"\"
 
-        max_calls: Annotated[int, typer.Option(help="Calls for each goal.")] = 50
+        max_calls: int = option(50, "Calls for each goal.")
 
-    @grouped(app)
-    def command(run: Path, limits: Limits) -> int: ...
+    @verb(app)
+    def command(*, run: Path = argument("Run folder."), limits: Limits) -> int: ...
 
 `--max-calls` stands under `Limits` in the help, and the command is handed `Limits(max_calls=...)`.
 """
@@ -15,15 +15,13 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from copy import copy
-from dataclasses import MISSING, fields, is_dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields, is_dataclass, replace
 from functools import wraps
-from typing import Annotated, Any, ClassVar, TypeVar, get_args, get_type_hints
+from typing import Annotated, Any, ClassVar, TypeVar, get_type_hints
 
 import typer
 from typer.core import TyperCommand
-from typer.models import OptionInfo
 
 _Command = TypeVar("_Command", bound=Callable[..., int])
 _ALL = "seal.help_all"
@@ -31,44 +29,158 @@ _ALL = "seal.help_all"
 _BY_NAME = inspect.Parameter.KEYWORD_ONLY
 
 
-def grouped(app: typer.Typer, common: Sequence[str] = ()) -> Callable[[_Command], _Command]:
-    """Make a verb of a function whose parameters may be groups, or dataclasses of groups.
+@dataclass(frozen=True, slots=True)
+class Option:
+    """How an option or argument of a verb is told and read."""
+
+    default: Any
+    help: str
+    names: tuple[str, ...] = ()
+    """As they are typed; none: `--` and the field's name."""
+    metavar: str | None = None
+    words: Any = None
+    """Type of what is typed; None: that of the field."""
+    read: Callable[[str, Any], Any] | None = None
+    """From the flag and what is typed to the field's value; None: what is typed."""
+    setting: str = ""
+    """Setting that it fills, where that has another name."""
+    callback: Callable[..., Any] | None = None
+    least: int | None = None
+    eager: bool = False
+    alone: bool = False
+    """Of what is on or off: there is no `--no-` beside it."""
+    kind: Callable[..., Any] = typer.Option
+
+    def parameter(self, name: str, hint: Any, title: str | None = None) -> inspect.Parameter:
+        """Return the parameter that Typer makes an option of, under a title of the help."""
+        told: dict[str, Any] = {"help": self.help, "metavar": self.metavar, "min": self.least}
+        told |= {"callback": self.callback, "is_eager": self.eager, "rich_help_panel": title}
+        names = (self._flag(name),) if self.alone else self.names
+        annotated: Any = Annotated
+        return inspect.Parameter(
+            name,
+            _BY_NAME,
+            default=inspect.Parameter.empty if self.default is ... else self.default,
+            annotation=annotated[self.words or hint, self.kind(*names, **told)],
+        )
+
+    def value(self, name: str, typed: Any) -> Any:
+        """Return the value of the field from what was typed.
+
+        Raises:
+            UsageError: It is none.
+        """
+        return typed if self.read is None else self.read(self._flag(name), typed)
+
+    def _flag(self, name: str) -> str:
+        return self.names[0] if self.names else "--" + name.replace("_", "-")
+
+
+def option(default: Any, help: str, *names: str, **further: Any) -> Any:
+    """Return an option with a value; `further` are fields of `Option`. Without default: `...`."""
+    return Option(default, help, names, **further)
+
+
+def argument(help: str, default: Any = ..., **further: Any) -> Any:
+    """Return an argument, which has no name; `further` as of `option`."""
+    return Option(default, help, kind=typer.Argument, **further)
+
+
+def flag(help: str, **further: Any) -> Any:
+    """Return an option without a value, which is off where it is not given."""
+    return Option(False, help, alone=True, **further)
+
+
+def repeated(help: str, *names: str, read: Any = None, **further: Any) -> Any:
+    """Return an option that may be given several times; its value is a tuple but for `read`."""
+    return Option(None, help, names, words=list[str] | None, read=read or _several, **further)
+
+
+def like(other: Option, default: Any, **changes: Any) -> Any:
+    """Return an option that several verbs have, with another default."""
+    return replace(other, default=default, **changes)
+
+
+def _several(name: str, words: Iterable[str] | None) -> tuple[str, ...]:
+    del name
+    return tuple(words or ())
+
+
+def settings_of(*groups: Any) -> dict[str, Any]:
+    """Return what options say, by the settings that they fill."""
+    return {
+        one.setting or name: getattr(group, name)
+        for group in groups
+        for name, one in options_of(group).items()
+    }
+
+
+def options_of(group: Any) -> dict[str, Option]:
+    """Return the options of a group by the names of its fields."""
+    found: dict[str, Any] = {each.name: each.default for each in fields(group)}
+    return found
+
+
+def verb(
+    app: typer.Typer, common: Sequence[str] = (), name: str | None = None
+) -> Callable[[_Command], _Command]:
+    """Make a verb of a function whose parameters are options, groups, or dataclasses of groups.
 
     Args:
         app: Gets the command.
         common: Names of the options that the help shows, and of the groups their lines alone;
             `--help-all` shows all then. Empty: the help shows all.
+        name: Of the verb; None: that of the function.
     """
 
     def add(function: _Command) -> _Command:
-        hints = get_type_hints(function, include_extras=True)
-        parts = {name: hint for name, hint in hints.items() if is_dataclass(hint)}
-        parameters: list[inspect.Parameter] = []
-        for one in inspect.signature(function).parameters.values():
-            if one.name in parts:
-                parameters += _options(hints[one.name])
-            else:
-                parameters.append(one.replace(kind=_BY_NAME, annotation=hints[one.name]))
-        if common:
-            parameters.append(_HELP_ALL)
-
-        @wraps(function)
-        def call(**values: Any) -> int:
-            values.pop(_HELP_ALL.name, None)
-            filled = {name: _filled(kind, values) for name, kind in parts.items()}
-            return function(**values, **filled)
-
-        call.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
-        call.__annotations__ = {one.name: one.annotation for one in parameters}
+        call = typed(function, (_HELP_ALL,) if common else ())
+        hints = get_type_hints(function).values()
 
         class Command(_Grouped):
-            lines: ClassVar = dict(line for kind in parts.values() for line in _lines(kind))
+            lines: ClassVar = dict(each for kind in hints for each in _lines(kind))
             shown: ClassVar = common
 
-        app.command(cls=Command)(call)
+        app.command(name, cls=Command)(call)
         return function
 
     return add
+
+
+def typed(
+    function: Callable[..., int], further: Sequence[inspect.Parameter] = ()
+) -> Callable[..., int]:
+    """Return a function with the parameters that Typer reads, which fills those of another.
+
+    Args:
+        function: Its parameters are options, groups, or what Typer hands a command.
+        further: Parameters that the function does not get.
+    """
+    hints = get_type_hints(function)
+    given = inspect.signature(function).parameters
+    parts = {name: hint for name, hint in hints.items() if is_dataclass(hint)}
+    own = {name: one.default for name, one in given.items() if isinstance(one.default, Option)}
+    parameters: list[inspect.Parameter] = []
+    for name, one in given.items():
+        if name in parts:
+            parameters += _options(hints[name])
+        elif name in own:
+            parameters.append(own[name].parameter(name, hints[name]))
+        else:
+            parameters.append(one.replace(kind=_BY_NAME, annotation=hints[name]))
+    parameters += further
+
+    @wraps(function)
+    def call(**values: Any) -> int:
+        for one in further:
+            del values[one.name]
+        read = {name: each.value(name, values.pop(name)) for name, each in own.items()}
+        filled = {name: _filled(kind, values) for name, kind in parts.items()}
+        return function(**values, **read, **filled)
+
+    call.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    call.__annotations__ = {one.name: one.annotation for one in parameters}
+    return call
 
 
 class _Grouped(TyperCommand):
@@ -114,26 +226,13 @@ class _Grouped(TyperCommand):
 def _options(kind: Any) -> Iterator[inspect.Parameter]:
     """Yield the options of a group, or of each group of several."""
     title, _ = _line(kind)
-    hints = get_type_hints(kind, include_extras=True)
+    hints = get_type_hints(kind)
     for field in fields(kind):
-        hint = hints[field.name]
+        hint: Any = hints[field.name]
         if is_dataclass(hint):
             yield from _options(hint)
-            continue
-        default = inspect.Parameter.empty if field.default is MISSING else field.default
-        value, option = get_args(hint)
-        titled: Any = Annotated
-        annotation = titled[value, _titled(option, title)]
-        yield inspect.Parameter(field.name, _BY_NAME, default=default, annotation=annotation)
-
-
-def _titled(option: Any, title: str) -> Any:
-    """Return Typer's annotation with the title of its group; an argument has none."""
-    if not isinstance(option, OptionInfo):
-        return option
-    option = copy(option)
-    option.rich_help_panel = title
-    return option
+        else:
+            yield field.default.parameter(field.name, hint, title)  # type: ignore[union-attr]
 
 
 def _filled(kind: Any, values: dict[str, Any]) -> Any:
@@ -141,15 +240,17 @@ def _filled(kind: Any, values: dict[str, Any]) -> Any:
     hints = get_type_hints(kind)
     return kind(
         **{
-            field.name: _filled(hints[field.name], values)
-            if is_dataclass(hints[field.name])
-            else values.pop(field.name)
-            for field in fields(kind)
+            each.name: _filled(hints[each.name], values)
+            if is_dataclass(hints[each.name])
+            else each.default.value(each.name, values.pop(each.name))
+            for each in fields(kind)
         }
     )
 
 
 def _lines(kind: Any) -> Iterator[tuple[str, str]]:
+    if not is_dataclass(kind):
+        return
     hints = get_type_hints(kind)
     inner = [hints[field.name] for field in fields(kind) if is_dataclass(hints[field.name])]
     if not inner:
@@ -171,14 +272,6 @@ def _show_all(context: typer.Context, asked: bool) -> None:
         raise typer.Exit
 
 
-_HELP_ALL = inspect.Parameter(
-    "help_all",
-    _BY_NAME,
-    default=False,
-    annotation=Annotated[
-        bool,
-        typer.Option(
-            "--help-all", is_eager=True, callback=_show_all, help="Show all options, in groups."
-        ),
-    ],
+_HELP_ALL = flag("Show all options, in groups.", eager=True, callback=_show_all).parameter(
+    "help_all", bool
 )

@@ -1,136 +1,19 @@
-"""KEY=VALUE options, and the flags that several verbs share."""
+"""KEY=VALUE options, and the options that several verbs share."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
+from typing import Any, Literal
 
 import typer
 
+from seal.cli.groups import argument, flag, option, repeated
 from seal.core.errors import UsageError
 from seal.core.secrets import refuse_secret
 
-if TYPE_CHECKING:
-    from seal.api.settings import DrawingOptions
-    from seal.experiments.pool_draws import Distractors
-
-Agent = Annotated[str | None, typer.Option(help="Agent: name or module:attribute.")]
-BaseUrl = Annotated[
-    str | None,
-    typer.Option(
-        help="Server of the model and of roles that follow it; a role with a model of its own "
-        "has its own: MODEL,base_url=URL."
-    ),
-]
 CacheMode = Literal["record", "replay", "off"]
-CacheDir = Annotated[
-    Path | None,
-    typer.Option(help="Folder of the answer store.  [default: SEAL_CACHE_DIR or the user's]"),
-]
-Judge = Annotated[
-    str,
-    typer.Option(
-        help="rule, llm, or auto: llm where a judge's model is named; or published judges by "
-        "commas: pass_paper, tooleval, sopr, fac. Milestones of a world go before pass_paper."
-    ),
-]
-Votes = Annotated[
-    int | None,
-    typer.Option(help="Votes of each judge's model on each goal.  [default: as published]"),
-]
-ModelOptions = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--model-option",
-        "-M",
-        metavar="KEY=VALUE",
-        help="Of the model and of roles that follow it; of another, MODEL,KEY=VALUE.",
-    ),
-]
-RetrieverOptions = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--retriever-option",
-        "-R",
-        metavar="KEY=VALUE",
-        help="Of each retriever that knows it; may be repeated.",
-    ),
-]
-Metrics = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--metric", metavar="NAME", help="A further metric: name or module:attribute; repeatable."
-    ),
-]
-AllowCode = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--allow-code",
-        metavar="MODULE",
-        help="A module that data (a pool, a run, a scenario) may name code of; repeatable.",
-    ),
-]
-Simulator = Annotated[
-    str,
-    typer.Option(
-        help="template, llm, recorded, stabletoolbench (answers that `seal cache import` read) or "
-        "module:attribute; several joined by + are asked in turn: stabletoolbench+template."
-    ),
-]
-Cutoffs = Annotated[str, typer.Option("--cutoffs", "-k", help="K of recall@K and its like.")]
-Select = Annotated[
-    list[str] | None,
-    typer.Option(metavar="TAG=VALUE", help="Only tasks with this tag; may be repeated."),
-]
-Seed = Annotated[int, typer.Option(help="Of everything drawn.")]
-Pool = Annotated[str, typer.Argument(metavar="NAME|DIR", help="Shipped or imported benchmark.")]
-NewFolder = Annotated[
-    Path, typer.Option(help="Folder to make; one begun by the same command is gone on with.")
-]
-PoolName = Annotated[str, typer.Option(help="Of the pool.  [default: its folder's]")]
-Writer = Annotated[
-    str | None, typer.Option(help="PROVIDER/MODEL that writes.  [default: a grammar]")
-]
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Drawing:
-    """Pools and sweeps: which pools are drawn, and what they are asked."""
-
-    samples: Annotated[int, typer.Option(help="Pools drawn of each size.")] = 10
-    distractors: Annotated[
-        Literal["uniform", "same-tool", "nearest"],
-        typer.Option(help="What fills a drawn pool up."),
-    ] = "uniform"
-    queries_in: Annotated[
-        Literal["closure", "seeds", "fixed"],
-        typer.Option(
-            help="Asked of a drawn pool: all it can answer, what it was drawn for, or the same at "
-            "every size."
-        ),
-    ] = "closure"
-    nested: Annotated[
-        bool, typer.Option(help="Of one sample, smaller pools lie inside larger ones.")
-    ] = True
-    queries: Annotated[
-        int | None,
-        typer.Option(help="Draw so many queries of each pool, so that pools count alike."),
-    ] = None
-
-    def drawing(self) -> DrawingOptions:
-        """Return what `seal.retrieve` and `seal.sweep` are told of it."""
-        filler = cast("Distractors", self.distractors.replace("-", "_"))
-        return {
-            "samples": self.samples,
-            "distractors": filler,
-            "queries_in": self.queries_in,
-            "nested": self.nested,
-            "queries": self.queries,
-        }
 
 
 def new_app(help: str = "") -> typer.Typer:
@@ -160,19 +43,16 @@ def pairs(flag: str, words: Iterable[str] | None) -> dict[str, str]:
     return found
 
 
-def role_models(words: Iterable[str] | None) -> dict[str, Any]:
-    """Return the models of `--role-model`; a judge that is named again sits beside the first.
+def role_models(flag: str, words: Iterable[str] | None) -> dict[str, Any]:
+    """Return the models of roles; a judge that is named again sits beside the first.
 
     Raises:
         UsageError: A word has no `=` or no key, or is a service's key.
     """
     words = list(words or ())
-    judges = [found["judge"] for found in map(_one_model, words) if "judge" in found]
-    return pairs("--role-model", words) | ({"judge": tuple(judges)} if len(judges) > 1 else {})
-
-
-def _one_model(word: str) -> dict[str, str]:
-    return pairs("--role-model", [word])
+    each = [pairs(flag, [word]) for word in words]
+    judges = [model["judge"] for model in each if "judge" in model]
+    return pairs(flag, words) | ({"judge": tuple(judges)} if len(judges) > 1 else {})
 
 
 def typed_pairs(flag: str, words: Iterable[str] | None) -> dict[str, Any]:
@@ -193,6 +73,12 @@ def _value(text: str) -> Any:
         return text
 
 
+def judges(flag: str, words: Iterable[str] | None) -> tuple[str, ...] | None:
+    """Return the judges of a repeated flag; None where nobody is named."""
+    del flag
+    return tuple(words or ()) or None
+
+
 def numbers(flag: str, text: str) -> tuple[int, ...]:
     """Return the whole numbers of a comma-separated list, ascending, each once.
 
@@ -205,13 +91,101 @@ def numbers(flag: str, text: str) -> tuple[int, ...]:
     return tuple(sorted({int(item) for item in items}))
 
 
-def sizes(flag: str, text: str) -> tuple[int | Literal["all"], ...]:
+def sizes(flag: str, text: str | None) -> tuple[int | Literal["all"], ...] | None:
     """Return the sizes of a comma-separated list, ascending, each once; `all` stands last.
+
+    None, where no list is given, stays None.
 
     Raises:
         UsageError: An item is neither `all` nor a whole number above 0.
     """
+    if text is None:
+        return None
     words = [word.strip() for word in text.split(",") if word.strip()]
     counts = ",".join(word for word in words if word != "all")
     found = numbers(flag, counts) if counts or not words else ()
     return (*found, "all") if "all" in words else found
+
+
+def _underscored(flag: str, name: str) -> str:
+    del flag
+    return name.replace("-", "_")
+
+
+AGENT = option(None, "Agent: name or module:attribute.", setting="roles")
+BASE_URL = option(
+    None,
+    "Server of the model and of roles that follow it; a role with a model of its own "
+    "has its own: MODEL,base_url=URL.",
+)
+CACHE_DIR = option(None, "Folder of the answer store.  [default: SEAL_CACHE_DIR or the user's]")
+JUDGE = option(
+    "auto",
+    "rule, llm, or auto: llm where a judge's model is named; or published judges by "
+    "commas: pass_paper, tooleval, sopr, fac. Milestones of a world go before pass_paper.",
+)
+VOTES = option(None, "Votes of each judge's model on each goal.  [default: as published]")
+MODEL_OPTIONS = repeated(
+    "Of the model and of roles that follow it; of another, MODEL,KEY=VALUE.",
+    "--model-option",
+    "-M",
+    metavar="KEY=VALUE",
+    read=typed_pairs,
+    setting="model_options",
+)
+RETRIEVER_OPTIONS = repeated(
+    "Of each retriever that knows it; may be repeated.",
+    "--retriever-option",
+    "-R",
+    metavar="KEY=VALUE",
+    read=typed_pairs,
+    setting="retriever_options",
+)
+METRICS = repeated(
+    "A further metric: name or module:attribute; repeatable.",
+    "--metric",
+    metavar="NAME",
+    setting="metrics",
+)
+ALLOW_CODE = repeated(
+    "A module that data (a pool, a run, a scenario) may name code of; repeatable.",
+    "--allow-code",
+    metavar="MODULE",
+)
+SIMULATOR = option(
+    "template",
+    "template, llm, recorded, stabletoolbench (answers that `seal cache import` read) or "
+    "module:attribute; several joined by + are asked in turn: stabletoolbench+template.",
+)
+CUTOFFS = option(
+    "1,5,10", "K of recall@K and its like.", "--cutoffs", "-k", words=str, read=numbers, setting="k"
+)
+SELECT = repeated("Only tasks with this tag; may be repeated.", metavar="TAG=VALUE", read=pairs)
+SEED = option(0, "Of everything drawn.")
+POOL = argument("Shipped or imported benchmark.", metavar="NAME|DIR")
+NEW_FOLDER = option(..., "Folder to make; one begun by the same command is gone on with.")
+POOL_NAME = option("", "Of the pool.  [default: its folder's]")
+WRITER = option(None, "PROVIDER/MODEL that writes.  [default: a grammar]")
+JSON = flag("Print one JSON object and nothing else.")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Drawing:
+    """Pools and sweeps: which pools are drawn, and what they are asked."""
+
+    samples: int = option(10, "Pools drawn of each size.")
+    distractors: str = option(
+        "uniform",
+        "What fills a drawn pool up.",
+        words=Literal["uniform", "same-tool", "nearest"],
+        read=_underscored,
+    )
+    queries_in: Literal["closure", "seeds", "fixed"] = option(
+        "closure",
+        "Asked of a drawn pool: all it can answer, what it was drawn for, or the same at "
+        "every size.",
+    )
+    nested: bool = option(True, "Of one sample, smaller pools lie inside larger ones.")
+    queries: int | None = option(
+        None, "Draw so many queries of each pool, so that pools count alike."
+    )

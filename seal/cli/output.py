@@ -43,6 +43,11 @@ class Output:
                 text = isinstance(renderable, str)
                 console.print(printable(renderable) if text else renderable, soft_wrap=text)
 
+    def fields(self, report: Mapping[str, Any], *further: str, **unshown: Any) -> None:
+        """Set a report as the object and print it in lines; `unshown` is in the object alone."""
+        self.result({**report, **unshown})
+        self.show(*field_lines(report), *further)
+
 
 def new_console() -> Console:
     """Return a console on stdout: colours on a terminal only, never with NO_COLOR."""

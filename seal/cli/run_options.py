@@ -4,30 +4,32 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
 import typer
 
 from seal.cli.config import origins_of
+from seal.cli.groups import flag, like, option, options_of, repeated, settings_of
 from seal.cli.options import (
-    Agent,
-    AllowCode,
-    BaseUrl,
-    CacheDir,
+    AGENT,
+    ALLOW_CODE,
+    BASE_URL,
+    CACHE_DIR,
+    JSON,
+    JUDGE,
+    METRICS,
+    MODEL_OPTIONS,
+    POOL,
+    RETRIEVER_OPTIONS,
+    SEED,
+    SELECT,
+    SIMULATOR,
+    VOTES,
     CacheMode,
     Drawing,
-    Json,
-    Judge,
-    Metrics,
-    ModelOptions,
-    RetrieverOptions,
-    Seed,
-    Select,
-    Simulator,
-    Votes,
     numbers,
-    pairs,
     role_models,
+    sizes,
     typed_pairs,
 )
 from seal.runs.agent_settings import trying
@@ -36,346 +38,243 @@ from seal.sandbox import NAMES as SANDBOXES
 
 DEFAULT = RunSettings()
 _SETTINGS = {field.name for field in fields(RunSettings)}
-_SETTING_OF = {
-    "model_option": "model_options",
-    "role_model": "role_models",
-    "retriever_option": "retriever_options",
-    "world_option": "world_options",
-    "metric": "metrics",
-    "tools": "mobile_tools",
-    **dict.fromkeys(("planner", "verifier", "checker", "user"), "roles"),
-}
-"""Option to the setting that it fills, where its name is another."""
+PLAYED = like(
+    POOL,
+    str(DEFAULT.pool),
+    metavar="[NAME|DIR]",
+    help="A shipped benchmark, or an imported folder.",
+)
 
 
-def several(text: str) -> str:
-    """Return a comma-separated list of whole numbers as it stands.
+def whole(text: str) -> tuple[int, ...]:
+    """Return the whole numbers of a comma-separated list, in its order.
 
     Raises:
-        BadParameter: It is none.
+        BadParameter: An item is none.
     """
     try:
-        whole(text)
+        return tuple(int(word) for word in text.split(","))
     except ValueError as error:
         raise typer.BadParameter(
             f"{text!r}: expected a whole number, or several such as 1,5,10"
         ) from error
-    return text
-
-
-def whole(text: str) -> tuple[int, ...]:
-    """Return the whole numbers of a comma-separated list; ValueError where one is none."""
-    return tuple(int(word) for word in text.split(","))
-
-
-Pool = Annotated[
-    str,
-    typer.Argument(metavar="[NAME|DIR]", help="A shipped benchmark, or an imported folder."),
-]
-
-
-class Group:
-    """Options that stand together."""
-
-    def settings(self) -> dict[str, Any]:
-        """Return fields of `RunSettings`: here the options that have the name of one."""
-        own = fields(self)  # type: ignore[arg-type]  # every group is a dataclass
-        return {each.name: getattr(self, each.name) for each in own if each.name in _SETTINGS}
 
 
 @dataclass(frozen=True, kw_only=True)
-class Model(Group):
+class Model:
     """Model: who plays, how it is asked, and whether its answers are kept."""
 
-    model: Annotated[
-        str | None,
-        typer.Option(
-            metavar="MODEL[,KEY=VALUE...]",
-            help="PROVIDER/MODEL, or an offline one; `seal models`.  "
-            f"[default: {DEFAULT.model}, or what the agent asks]",
-        ),
-    ] = None
-    agent: Annotated[
-        str | None,
-        typer.Option(
-            metavar="MODULE:NAME",
-            help="An agent of your own: a function of (request, tools), a role or a team.",
-        ),
-    ] = None
-    model_option: ModelOptions = None
-    base_url: BaseUrl = None
-    temperature: Annotated[float, typer.Option(help="Of every model.")] = DEFAULT.temperature
-    format: Annotated[
-        Literal["native", "action", "json", "bracket"] | None,
-        typer.Option(
-            help="How models call tools: by their server, or in their text.  [default: the "
-            "pool's, else native]"
-        ),
-    ] = None
-    tool_messages: Annotated[
-        Literal["auto", "native", "text"],
-        typer.Option(help="How results reach models: as the server's tool messages, or as text."),
-    ] = DEFAULT.tool_messages
-    style: Annotated[
-        Literal["plain", "react"],
-        typer.Option(help="react: up to three thoughts before each act."),
-    ] = DEFAULT.style
-    one_shot: Annotated[
-        bool,
-        typer.Option(
-            "--one-shot/--zero-shot", help="Show how another task of the environment was done."
-        ),
-    ] = DEFAULT.one_shot
-    cache: Annotated[
-        CacheMode,
-        typer.Option(help="Answers of simulator and models: keep, only reuse, or neither."),
-    ] = DEFAULT.cache
-    cache_dir: CacheDir = None
-
-    def settings(self) -> dict[str, Any]:
-        """Return fields of `RunSettings`."""
-        options = typed_pairs("--model-option", self.model_option)
-        found = super().settings() | {"model_options": options}
-        if self.model is None:
-            del found["model"]
-        return found
+    model: str | None = option(
+        None,
+        "PROVIDER/MODEL, or an offline one; `seal models`.  "
+        f"[default: {DEFAULT.model}, or what the agent asks]",
+        metavar="MODEL[,KEY=VALUE...]",
+    )
+    agent: str | None = option(
+        None,
+        "An agent of your own: a function of (request, tools), a role or a team.",
+        metavar="MODULE:NAME",
+    )
+    model_option: dict[str, Any] = MODEL_OPTIONS
+    base_url: str | None = BASE_URL
+    temperature: float = option(DEFAULT.temperature, "Of every model.")
+    format: Literal["native", "action", "json", "bracket"] | None = option(
+        None,
+        "How models call tools: by their server, or in their text.  [default: the pool's, else "
+        "native]",
+    )
+    tool_messages: Literal["auto", "native", "text"] = option(
+        DEFAULT.tool_messages,
+        "How results reach models: as the server's tool messages, or as text.",
+    )
+    style: Literal["plain", "react"] = option(
+        DEFAULT.style, "react: up to three thoughts before each act."
+    )
+    one_shot: bool = option(
+        DEFAULT.one_shot,
+        "Show how another task of the environment was done.",
+        "--one-shot/--zero-shot",
+    )
+    cache: CacheMode = option(
+        DEFAULT.cache, "Answers of simulator and models: keep, only reuse, or neither."
+    )
+    cache_dir: Path | None = CACHE_DIR
 
 
 @dataclass(frozen=True, kw_only=True)
-class Roles(Group):
+class Roles:
     """Roles and team: who is seated beside the model, and what the user knows."""
 
-    team: Annotated[
-        str | None,
-        typer.Option(
-            help="full, direct, single, tool_life or module:attribute.  [default: the pool's, "
-            "else full]"
-        ),
-    ] = None
-    role_model: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="ROLE=MODEL[,KEY=VALUE...]",
-            help="Own model of a role, simulator or judge, for which neither --base-url nor -M "
-            "holds; several judges vote together.",
-        ),
-    ] = None
-    planner: Agent = None
-    verifier: Agent = None
-    checker: Agent = None
-    user: Annotated[
-        str | None,
-        typer.Option(
-            help="Agent: scripted, user_simulator or module:attribute.  [default: scripted where "
-            "the model is offline, else user_simulator]"
-        ),
-    ] = None
-    user_brief: Annotated[
-        Literal["goal", "goal+boundary", "goal+boundary+demonstration"],
-        typer.Option(help="What the user is told of a task's persona."),
-    ] = DEFAULT.user_brief
-    history: Annotated[
-        Literal["own", "gold"] | None,
-        typer.Option(help="What later goals follow on.  [default: the pool's, else own]"),
-    ] = None
-    on_policy: Annotated[
-        bool,
-        typer.Option("--on-policy", help="Play recorded dialogues with a user who has a brief."),
-    ] = DEFAULT.on_policy
+    team: str | None = option(
+        None,
+        "full, direct, single, tool_life or module:attribute.  [default: the pool's, else full]",
+    )
+    role_model: dict[str, Any] = repeated(
+        "Own model of a role, simulator or judge, for which neither --base-url nor -M "
+        "holds; several judges vote together.",
+        metavar="ROLE=MODEL[,KEY=VALUE...]",
+        read=role_models,
+        setting="role_models",
+    )
+    planner: str | None = AGENT
+    verifier: str | None = AGENT
+    checker: str | None = AGENT
+    user: str | None = like(
+        AGENT,
+        None,
+        help="Agent: scripted, user_simulator or module:attribute.  [default: scripted where "
+        "the model is offline, else user_simulator]",
+    )
+    user_brief: Literal["goal", "goal+boundary", "goal+boundary+demonstration"] = option(
+        DEFAULT.user_brief, "What the user is told of a task's persona."
+    )
+    history: Literal["own", "gold"] | None = option(
+        None, "What later goals follow on.  [default: the pool's, else own]"
+    )
+    on_policy: bool = flag("Play recorded dialogues with a user who has a brief.")
 
-    def settings(self) -> dict[str, Any]:
-        """Return fields of `RunSettings`."""
+    def seated(self) -> dict[str, str]:
+        """Return the agents that are named, by role."""
         seats = {
             "planner": self.planner,
             "verifier": self.verifier,
             "checker": self.checker,
             "user_simulator": self.user,
         }
-        seated = {role: agent for role, agent in seats.items() if agent}
-        models = role_models(self.role_model)
-        return super().settings() | {"role_models": models, "roles": seated}
+        return {role: agent for role, agent in seats.items() if agent}
 
 
 @dataclass(frozen=True, kw_only=True)
 class Retriever:
     """Retrieval: who offers the chat its tools, how many and when."""
 
-    retriever: Annotated[
-        str | None,
-        typer.Option(help="Name or module:attribute.  [default: given tools, else tfidf]"),
-    ] = None
-    top_k: Annotated[
-        str,
-        typer.Option(
-            metavar="K[,K...]",
-            help="Tools that a chat is offered; several are played one by one: 1,5,10.",
-            callback=several,
-        ),
-    ] = str(DEFAULT.top_k)
+    retriever: str | None = option(
+        None, "Name or module:attribute.  [default: given tools, else tfidf]"
+    )
+    top_k: tuple[int, ...] = option(
+        str(DEFAULT.top_k),
+        "Tools that a chat is offered; several are played one by one: 1,5,10.",
+        metavar="K[,K...]",
+        words=str,
+        callback=whole,
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
-class Retrieval(Group):
+class Retrieval:
     """Retrieval: who offers the chat its tools, how many and when."""
 
-    retriever_option: RetrieverOptions = None
-    retrieve: Annotated[
-        Literal["once", "per-step", "on-demand"], typer.Option(help="When to retrieve.")
-    ] = DEFAULT.retrieve
-    cutoffs: Annotated[str, typer.Option(help="K of recall@K and its like.")] = ",".join(
-        map(str, DEFAULT.cutoffs)
+    retriever_option: dict[str, Any] = RETRIEVER_OPTIONS
+    retrieve: Literal["once", "per-step", "on-demand"] = option(
+        DEFAULT.retrieve, "When to retrieve."
     )
-
-    def settings(self) -> dict[str, Any]:
-        """Return fields of `RunSettings`."""
-        options = typed_pairs("--retriever-option", self.retriever_option)
-        cutoffs = numbers("--cutoffs", self.cutoffs)
-        return super().settings() | {"retriever_options": options, "cutoffs": cutoffs}
+    cutoffs: tuple[int, ...] = option(
+        ",".join(map(str, DEFAULT.cutoffs)),
+        "K of recall@K and its like.",
+        words=str,
+        read=numbers,
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
-class Environment(Group):
+class Environment:
     """Environment: what answers calls, and where code runs."""
 
-    simulator: Simulator = str(DEFAULT.simulator)
-    world_option: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--world-option",
-            "-T",
-            metavar="KEY=VALUE",
-            help="Of the world that tasks name, or of the team (tool_life: tasks, decisions, apps, "
-            "roles).",
-        ),
-    ] = None
-    tools: Annotated[
-        Literal["recorded", "created"],
-        typer.Option(help="What answers in a virtual mobile: the corpus, or created functions."),
-    ] = DEFAULT.mobile_tools
-    sandbox: Annotated[
-        str,
-        typer.Option(help=f"Where functions that a model wrote run: {', '.join(SANDBOXES)}."),
-    ] = DEFAULT.sandbox
-    gold_results: Annotated[
-        bool,
-        typer.Option(
-            "--gold-results", help="Let calls of gold tools bring what the gold calls bring."
-        ),
-    ] = DEFAULT.gold_results
-    feedback: Annotated[
-        Literal["auto", "on", "off"],
-        typer.Option(
-            help="What an invalid call brings: on, an explanation; off, it is run as it is; auto, "
-            "a sentence of simulated APIs, of a world what it says."
-        ),
-    ] = DEFAULT.feedback
-    allow_code: AllowCode = None
-
-    def settings(self) -> dict[str, Any]:
-        """Return fields of `RunSettings`."""
-        return super().settings() | {
-            "world_options": typed_pairs("--world-option", self.world_option),
-            "mobile_tools": self.tools,
-            "allow_code": tuple(self.allow_code or ()),
-        }
+    simulator: str = like(SIMULATOR, str(DEFAULT.simulator))
+    world_option: dict[str, Any] = repeated(
+        "Of the world that tasks name, or of the team (tool_life: tasks, decisions, apps, roles).",
+        "--world-option",
+        "-T",
+        metavar="KEY=VALUE",
+        read=typed_pairs,
+        setting="world_options",
+    )
+    tools: Literal["recorded", "created"] = option(
+        DEFAULT.mobile_tools,
+        "What answers in a virtual mobile: the corpus, or created functions.",
+        setting="mobile_tools",
+    )
+    sandbox: str = option(
+        DEFAULT.sandbox, f"Where functions that a model wrote run: {', '.join(SANDBOXES)}."
+    )
+    gold_results: bool = flag("Let calls of gold tools bring what the gold calls bring.")
+    feedback: Literal["auto", "on", "off"] = option(
+        DEFAULT.feedback,
+        "What an invalid call brings: on, an explanation; off, it is run as it is; auto, "
+        "a sentence of simulated APIs, of a world what it says.",
+    )
+    allow_code: tuple[str, ...] = ALLOW_CODE
 
 
 @dataclass(frozen=True, kw_only=True)
-class Judging(Group):
+class Judging:
     """Judging: who says what is solved, by which metrics, beside which baselines."""
 
-    judge: Judge = DEFAULT.judge
-    votes: Votes = DEFAULT.votes
-    metric: Metrics = None
-    baselines: Annotated[
-        bool,
-        typer.Option(
-            help="Play the floor and the ceiling beside the model; of several pools or K only "
-            "where asked for."
-        ),
-    ] = DEFAULT.baselines
-
-    def settings(self) -> dict[str, Any]:
-        """Return fields of `RunSettings`."""
-        return super().settings() | {"metrics": tuple(self.metric or ())}
+    judge: str = like(JUDGE, DEFAULT.judge)
+    votes: int | None = VOTES
+    metric: tuple[str, ...] = METRICS
+    baselines: bool = option(
+        DEFAULT.baselines,
+        "Play the floor and the ceiling beside the model; of several pools or K only "
+        "where asked for.",
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
-class Limits(Group):
+class Limits:
     """Limits and budgets: which tasks are played, how often, how far and at what cost."""
 
-    limit: Annotated[int | None, typer.Option(help="Play the first N tasks.")] = None
-    select: Select = None
-    trials: Annotated[int, typer.Option(help="Times to play each task.")] = DEFAULT.trials
-    workers: Annotated[int, typer.Option(help="Chats at once.")] = DEFAULT.workers
-    processes: Annotated[int, typer.Option(help="Processes, each with its workers.")] = (
-        DEFAULT.processes
+    limit: int | None = option(None, "Play the first N tasks.")
+    select: dict[str, str] = SELECT
+    trials: int = option(DEFAULT.trials, "Times to play each task.")
+    workers: int = option(DEFAULT.workers, "Chats at once.")
+    processes: int = option(DEFAULT.processes, "Processes, each with its workers.")
+    max_turns: int | None = option(
+        DEFAULT.max_turns, "Model turns for each goal. Default: 10, or what the task needs."
     )
-    max_turns: Annotated[
-        int | None,
-        typer.Option(help="Model turns for each goal. Default: 10, or what the task needs."),
-    ] = DEFAULT.max_turns
-    max_calls: Annotated[int, typer.Option(help="Calls for each goal.")] = DEFAULT.max_calls
-    max_messages: Annotated[
-        int | None, typer.Option(help="Messages to or from user or executor, for each goal.")
-    ] = None
-    max_tokens: Annotated[int | None, typer.Option(help="Tokens of a chat.")] = None
-    max_seconds: Annotated[float | None, typer.Option(help="Seconds of a chat.")] = None
-    max_total_tokens: Annotated[
-        int | None,
-        typer.Option(
-            help="Tokens that models are asked in the run, judges and simulators too: stops with "
-            "exit code 3, resumable."
-        ),
-    ] = None
-    max_dollars: Annotated[
-        float | None, typer.Option(help="Likewise in US dollars; every model needs a price.")
-    ] = None
-    prices: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE", help="JSON of prices a million tokens, before those that ship."
-        ),
-    ] = None
-    seed: Seed = DEFAULT.seed
-
-    def settings(self) -> dict[str, Any]:
-        """Return fields of `RunSettings`."""
-        return super().settings() | {"select": pairs("--select", self.select)}
+    max_calls: int = option(DEFAULT.max_calls, "Calls for each goal.")
+    max_messages: int | None = option(None, "Messages to or from user or executor, for each goal.")
+    max_tokens: int | None = option(None, "Tokens of a chat.")
+    max_seconds: float | None = option(None, "Seconds of a chat.")
+    max_total_tokens: int | None = option(
+        None,
+        "Tokens that models are asked in the run, judges and simulators too: stops with "
+        "exit code 3, resumable.",
+    )
+    max_dollars: float | None = option(None, "Likewise in US dollars; every model needs a price.")
+    prices: Path | None = option(
+        None, "JSON of prices a million tokens, before those that ship.", metavar="FILE"
+    )
+    seed: int = like(SEED, DEFAULT.seed)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Pools(Drawing):
     """Pools and sweeps: runs over drawn pools of several sizes."""
 
-    pool_sizes: Annotated[
-        str | None,
-        typer.Option(help="Play drawn pools of so many tools, and all: 10,50,100,200,500,all."),
-    ] = None
-    samples: Annotated[int, typer.Option(help="Pools drawn of each size.")] = 3
+    pool_sizes: tuple[Any, ...] | None = option(
+        None,
+        "Play drawn pools of so many tools, and all: 10,50,100,200,500,all.",
+        words=str | None,
+        read=sizes,
+    )
+    samples: int = option(3, "Pools drawn of each size.")
 
 
 @dataclass(frozen=True, kw_only=True)
 class RunOutput:
     """Output: where the run is written, and what is printed."""
 
-    out: Annotated[
-        Path | None, typer.Option(help="Run folder.  [default: a new one under runs/]")
-    ] = None
-    resume: Annotated[bool, typer.Option("--resume", help="Go on with the run in --out.")] = False
-    json: Json = False
+    out: Path | None = option(None, "Run folder.  [default: a new one under runs/]")
+    resume: bool = flag("Go on with the run in --out.")
+    json: bool = JSON
 
 
 @dataclass(frozen=True, kw_only=True)
 class DryRunOutput(RunOutput):
     """Output: where the run is written, and what is printed."""
 
-    dry_run: Annotated[
-        bool,
-        typer.Option(
-            "--dry-run", help="Print chats, model calls, tokens and dollars; ask and write nothing."
-        ),
-    ] = False
+    dry_run: bool = flag("Print chats, model calls, tokens and dollars; ask and write nothing.")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -391,11 +290,15 @@ class Play:
 
     def settings(self, context: typer.Context, pool: str, **others: Any) -> RunSettings:
         """Return the settings of a run, with who gave each; `others` go before the groups'."""
-        given = {_SETTING_OF.get(name, name): by for name, by in origins_of(context).items()}
-        origins = {name: by for name, by in given.items() if name in _SETTINGS}
-        found: dict[str, Any] = {"origins": origins}
-        for field in fields(self):
-            found |= getattr(self, field.name).settings()
+        groups = [getattr(self, each.name) for each in fields(self)]
+        options = [pair for group in groups for pair in options_of(group).items()]
+        renamed = {name: one.setting for name, one in options if one.setting}
+        given = {renamed.get(name, name): by for name, by in origins_of(context).items()}
+        found = {name: value for name, value in settings_of(*groups).items() if name in _SETTINGS}
+        found["origins"] = {name: by for name, by in given.items() if name in _SETTINGS}
+        found["roles"] = self.roles.seated()
+        if self.model.model is None:
+            del found["model"]
         if self.model.agent is not None:
             found = trying(self.model.agent, found)
         return RunSettings(pool=pool, **found | others)

@@ -3,15 +3,13 @@
 import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Annotated
 
 import pytest
-import typer
 from typer.main import get_command
 
 from seal.cli import generation_verbs as generating
 from seal.cli.dispatch import main
-from seal.cli.groups import grouped
+from seal.cli.groups import argument, option, repeated, verb
 from seal.cli.options import new_app
 from seal.cli.verbs import ablate, compare, load, retrieve, run, score, train_retriever
 
@@ -31,8 +29,8 @@ GROUPS = [
 class Size:
     """Size: how large it is."""
 
-    width: Annotated[int, typer.Option(help="In cm.")] = 3
-    colours: Annotated[list[str] | None, typer.Option("--colour", help="One of them.")] = None
+    width: int = option(3, "In cm.")
+    colours: tuple[str, ...] = repeated("One of them.", "--colour")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,8 +44,8 @@ def called(*words: str) -> tuple[str, Whole]:
     """Return what a command was handed."""
     app, handed = new_app(), []
 
-    @grouped(app)
-    def command(name: Annotated[str, typer.Argument()], whole: Whole) -> int:
+    @verb(app)
+    def command(*, name: str = argument("Its name."), whole: Whole) -> int:
         handed.append((name, whole))
         return 0
 
@@ -70,9 +68,9 @@ def shown(capsys: pytest.CaptureFixture[str], *words: str) -> dict[str, list[str
 
 
 def test_a_command_is_handed_filled_groups() -> None:
-    assert called("box") == ("box", Whole(size=Size()))
+    assert called("box") == ("box", Whole(size=Size(width=3, colours=())))
     words = ("box", "--width", "5", "--colour", "red", "--colour", "blue")
-    assert called(*words)[1].size == Size(width=5, colours=["red", "blue"])
+    assert called(*words)[1].size == Size(width=5, colours=("red", "blue"))
 
 
 def test_the_short_help_has_nine_options_and_a_line_for_each_group(

@@ -5,16 +5,15 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
 
 import typer
 
 from seal.cli.failure import INTERRUPTED, tell
-from seal.cli.groups import grouped
+from seal.cli.groups import argument, flag, like, option, repeated, verb
 from seal.cli.options import new_app
 from seal.cli.output import Output, output
 from seal.cli.progress import progress
-from seal.cli.run_options import DEFAULT, Judging, Play, Pool, Roles, RunOutput
+from seal.cli.run_options import DEFAULT, PLAYED, Judging, Play, Roles, RunOutput
 from seal.cli.verbs import run
 from seal.core.errors import UsageError
 from seal.runs.settings import RunSettings
@@ -35,47 +34,38 @@ _GIVEN = ("COMMANDLINE", "ENVIRONMENT")
 class Retrievers:
     """Retrieval: who offers the chat its tools, how many and when."""
 
-    retriever: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="NAME[,KEY=VALUE...]",
-            help="Of retriever: one of those to compare; repeat it.  [default: tfidf, bm25, "
-            "oracle] Of any other: the one retriever.",
-        ),
-    ] = None
-    top_k: Annotated[int, typer.Option(help="Tools that a chat is offered.")] = DEFAULT.top_k
+    retriever: tuple[str, ...] = repeated(
+        "Of retriever: one of those to compare; repeat it.  [default: tfidf, bm25, "
+        "oracle] Of any other: the one retriever.",
+        metavar="NAME[,KEY=VALUE...]",
+    )
+    top_k: int = option(DEFAULT.top_k, "Tools that a chat is offered.")
 
 
 @dataclass(frozen=True, kw_only=True)
 class AblatedRoles(Roles):
     """Roles and team: who is seated beside the model, and what the user knows."""
 
-    roles: Annotated[
-        str | None,
-        typer.Option(
-            metavar="ROLE[,ROLE...]",
-            help="Of roles: those to seat and to take away.  [default: planner,verifier,checker]",
-        ),
-    ] = None
+    roles: str | None = option(
+        None,
+        "Of roles: those to seat and to take away.  [default: planner,verifier,checker]",
+        metavar="ROLE[,ROLE...]",
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
 class AblatedJudging(Judging):
     """Judging: who says what is solved, by which metrics, beside which baselines."""
 
-    baselines: Annotated[
-        bool, typer.Option(help="Play the floor and the ceiling beside each run.")
-    ] = False
+    baselines: bool = option(False, "Play the floor and the ceiling beside each run.")
 
 
 @dataclass(frozen=True, kw_only=True)
 class AblatedOutput(RunOutput):
     """Output: where the runs are written, and what is printed."""
 
-    out: Annotated[
-        Path | None, typer.Option(help="Folder of the runs.  [default: a new one under runs/]")
-    ] = None
-    resume: Annotated[bool, typer.Option("--resume", help="Go on with what is in --out.")] = False
+    out: Path | None = option(None, "Folder of the runs.  [default: a new one under runs/]")
+    resume: bool = flag("Go on with what is in --out.")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -86,19 +76,17 @@ class AblatedPlay(Play):
     judging: AblatedJudging
 
 
-@grouped(app, ("model", "retriever", "top_k", "roles", "judge", "limit", "trials", "out", "json"))
+@verb(app, ("model", "retriever", "top_k", "roles", "judge", "limit", "trials", "out", "json"))
 def command(
     context: typer.Context,
-    what: Annotated[
-        str,
-        typer.Argument(
-            metavar="WHAT", help=f"{', '.join(_KNOWN)}, or another that the benchmark offers."
-        ),
-    ],
+    *,
+    what: str = argument(
+        f"{', '.join(_KNOWN)}, or another that the benchmark offers.", metavar="WHAT"
+    ),
     play: AblatedPlay,
     retrievers: Retrievers,
     into: AblatedOutput,
-    pool: Pool = "toolscan-sample",
+    pool: str = like(PLAYED, "toolscan-sample"),
 ) -> int:
     """Play the same tasks under conditions that differ in one thing, and compare the runs.
 
@@ -112,7 +100,7 @@ def command(
     if into.resume and into.out is None:
         raise UsageError("--resume needs the folder of the ablation: give --out DIR")
     _refuse_varied(context, what)
-    several = retrievers.retriever or ()
+    several = retrievers.retriever
     if what != "retriever" and len(several) > 1:
         raise UsageError(
             f"--retriever stands {len(several)} times: the ablation {what} plays one; to compare "

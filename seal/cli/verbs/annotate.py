@@ -2,11 +2,10 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Literal
 
-import typer
-
-from seal.cli.options import Json, new_app
+from seal.cli.groups import argument, option, verb
+from seal.cli.options import JSON, new_app
 from seal.cli.output import Output, output
 
 if TYPE_CHECKING:
@@ -19,20 +18,18 @@ SHOWN = 20
 app = new_app("Let people rate turns of dialogues from 1 to 5, or label goals as solved or not.")
 
 
-@app.command()
+@verb(app)
 def export(
-    run: Annotated[Path, typer.Argument(help="Run folder.")],
-    out: Annotated[Path, typer.Option(metavar="FILE", help="The CSV file to write.")],
-    what: Annotated[
-        Literal["auto", "turns", "verdicts"],
-        typer.Option(
-            help="turns to rate, goals to label as solved or not (verdicts), or what the run has: "
-            "turns where its benchmark names some, as dialogtool does, else verdicts."
-        ),
-    ] = "auto",
-    n: Annotated[int, typer.Option(help="Turns or goals.")] = 50,
-    seed: Annotated[int, typer.Option(help="Of the sample and its order.")] = 0,
-    json: Json = False,
+    run: Path = argument("Run folder."),
+    out: Path = option(..., "The CSV file to write.", metavar="FILE"),
+    what: Literal["auto", "turns", "verdicts"] = option(
+        "auto",
+        "turns to rate, goals to label as solved or not (verdicts), or what the run has: "
+        "turns where its benchmark names some, as dialogtool does, else verdicts.",
+    ),
+    n: int = option(50, "Turns or goals."),
+    seed: int = option(0, "Of the sample and its order."),
+    json: bool = JSON,
 ) -> int:
     """Write a sample of a run's turns or goals, without system's name and judge's verdict."""
     from seal.experiments.annotation import export_items, items_of
@@ -54,13 +51,11 @@ def export(
     return 0
 
 
-@app.command("import")
+@verb(app, name="import")
 def import_(
-    run: Annotated[Path, typer.Argument(help="Run folder.")],
-    files: Annotated[
-        list[Path], typer.Argument(help="Files of ratings or of labels, each one rater's.")
-    ],
-    json: Json = False,
+    run: Path = argument("Run folder."),
+    files: list[Path] = argument("Files of ratings or of labels, each one rater's."),
+    json: bool = JSON,
 ) -> int:
     """Take ratings or labels in; exits with 1 where some rows could not be taken."""
     from seal.experiments.annotation import import_ratings

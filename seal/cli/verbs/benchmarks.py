@@ -3,11 +3,10 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-import typer
-
-from seal.cli.options import Json, new_app
+from seal.cli.groups import argument, flag, option, verb
+from seal.cli.options import JSON, new_app
 from seal.cli.output import Output, output
 from seal.cli.progress import progress
 from seal.core.errors import UsageError
@@ -21,27 +20,17 @@ if TYPE_CHECKING:
 app = new_app()
 
 
-@app.command()
+@verb(app)
 def command(
-    name: Annotated[
-        str | None,
-        typer.Argument(metavar="[NAME|POOL]", help="One benchmark, or a pool folder, in full."),
-    ] = None,
-    count: Annotated[
-        bool,
-        typer.Option("--count", help="Count those whose files are here; imports them once."),
-    ] = False,
-    run: Annotated[
-        Path | None,
-        typer.Option(metavar="RUN", help="Run whose calls and turns are counted; with a NAME."),
-    ] = None,
-    environments: Annotated[
-        bool,
-        typer.Option(
-            "--environments", help="Each category's tools, queries and API similarity; with a NAME."
-        ),
-    ] = False,
-    json: Json = False,
+    name: str | None = argument(
+        "One benchmark, or a pool folder, in full.", None, metavar="[NAME|POOL]"
+    ),
+    count: bool = flag("Count those whose files are here; imports them once."),
+    run: Path | None = option(
+        None, "Run whose calls and turns are counted; with a NAME.", metavar="RUN"
+    ),
+    environments: bool = flag("Each category's tools, queries and API similarity; with a NAME."),
+    json: bool = JSON,
 ) -> int:
     """List the benchmarks that ship and those that can be imported, with what they hold."""
     if run is not None and name is None:

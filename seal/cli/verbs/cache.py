@@ -1,22 +1,21 @@
 """Look at, fill, carry and check the store of simulated answers."""
 
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-import typer
-
+from seal.cli.groups import argument, flag, like, option, repeated, settings_of, verb
 from seal.cli.options import (
-    BaseUrl,
-    CacheDir,
-    Json,
-    ModelOptions,
-    Simulator,
+    BASE_URL,
+    CACHE_DIR,
+    JSON,
+    MODEL_OPTIONS,
+    SEED,
+    SIMULATOR,
     new_app,
     pairs,
-    typed_pairs,
 )
-from seal.cli.output import field_lines, output
+from seal.cli.output import output
 
 if TYPE_CHECKING:
     from seal.core.store import Store
@@ -24,82 +23,77 @@ if TYPE_CHECKING:
 app = new_app("Look at, fill, carry and check the store of simulated answers.")
 
 
-@app.command()
-def stats(cache_dir: CacheDir = None, json: Json = False) -> int:
+@dataclass(frozen=True, kw_only=True)
+class Simulated:
+    """Options: what simulates, and where answers are kept."""
+
+    simulator: str = SIMULATOR
+    role_model: dict[str, str] = repeated(
+        "Model of the simulator.",
+        metavar="simulator=MODEL",
+        read=pairs,
+        setting="role_models",
+    )
+    model_option: dict[str, Any] = MODEL_OPTIONS
+    base_url: str | None = BASE_URL
+    seed: int = like(SEED, 0, help="Of the run that is to come.")
+    cache_dir: Path | None = CACHE_DIR
+    json: bool = JSON
+
+
+@verb(app)
+def stats(cache_dir: Path | None = CACHE_DIR, json: bool = JSON) -> int:
     """Print how many answers are stored, by kind, and their size."""
     with output(json) as result, _store(cache_dir) as store:
-        plain = {"path": str(store.path), **asdict(store.stats())}
-        result.result(plain)
-        result.show(*field_lines(plain))
+        result.fields({"path": str(store.path), **asdict(store.stats())})
     return 0
 
 
-@app.command()
+@verb(app)
 def fill(
-    pool: Annotated[str, typer.Argument(metavar="NAME|DIR", help="Tools to simulate.")],
-    calls: Annotated[str, typer.Option(metavar="gold|RUN", help="Which calls.")] = "gold",
-    simulator: Simulator = "template",
-    role_model: Annotated[
-        list[str] | None, typer.Option(metavar="simulator=MODEL", help="Model of the simulator.")
-    ] = None,
-    model_option: ModelOptions = None,
-    base_url: BaseUrl = None,
-    seed: Annotated[int, typer.Option(help="Of the run that is to come.")] = 0,
-    cache_dir: CacheDir = None,
-    json: Json = False,
+    *,
+    pool: str = argument("Tools to simulate.", metavar="NAME|DIR"),
+    calls: str = option("gold", "Which calls.", metavar="gold|RUN"),
+    simulated: Simulated,
 ) -> int:
     """Simulate a pool's gold calls, or those of a run, ahead; exits with 1 where some fail."""
     from seal.runs.cache_fill import fill_cache
     from seal.runs.settings import RunSettings
 
-    models = pairs("--role-model", role_model)
-    settings = RunSettings(
-        pool=pool,
-        simulator=simulator,
-        # The one model here, so that --base-url and -M hold for it.
-        model=models.pop("simulator", "lexical"),
-        role_models=models,
-        model_options=typed_pairs("--model-option", model_option),
-        base_url=base_url,
-        seed=seed,
-        cache_dir=cache_dir,
-    )
+    told = settings_of(simulated)
+    json = told.pop("json")
+    # The one model here, so that --base-url and -M hold for it.
+    model = told["role_models"].pop("simulator", "lexical")
+    settings = RunSettings(pool=pool, model=model, **told)
     with output(json) as result:
         report = asdict(fill_cache(settings, calls))
-        result.result(report)
-        result.show(*field_lines(report))
+        result.fields(report)
     return int(bool(report["failed"]))
 
 
-@app.command("export")
+@verb(app, name="export")
 def export_(
-    out: Annotated[Path, typer.Argument(metavar="FILE", help="JSON Lines file to write.")],
-    cache_dir: CacheDir = None,
-    json: Json = False,
+    out: Path = argument("JSON Lines file to write.", metavar="FILE"),
+    cache_dir: Path | None = CACHE_DIR,
+    json: bool = JSON,
 ) -> int:
     """Write all simulated answers as JSON Lines, sorted by key."""
     from seal.simulator_cache.exchange import export_entries
 
     with output(json) as result, _store(cache_dir) as store:
-        plain = asdict(export_entries(store, out))
-        result.result(plain)
-        result.show(*field_lines(plain))
+        result.fields(asdict(export_entries(store, out)))
     return 0
 
 
-@app.command("import")
+@verb(app, name="import")
 def import_(
-    source: Annotated[Path, typer.Argument(metavar="SOURCE", help="File or folder to read.")],
-    format: Annotated[
-        Literal["seal", "stabletoolbench", "toolbench"],
-        typer.Option(help="What wrote it: `seal cache export`, or an upstream project."),
-    ] = "seal",
-    pool: Annotated[
-        str | None,
-        typer.Option(metavar="NAME|DIR", help="Tools that an upstream format speaks of."),
-    ] = None,
-    cache_dir: CacheDir = None,
-    json: Json = False,
+    source: Path = argument("File or folder to read.", metavar="SOURCE"),
+    format: Literal["seal", "stabletoolbench", "toolbench"] = option(
+        "seal", "What wrote it: `seal cache export`, or an upstream project."
+    ),
+    pool: str | None = option(None, "Tools that an upstream format speaks of.", metavar="NAME|DIR"),
+    cache_dir: Path | None = CACHE_DIR,
+    json: bool = JSON,
 ) -> int:
     """Read answers into the store; what is stored already stays as it is."""
     from seal.pools.lookup import open_pool
@@ -109,19 +103,15 @@ def import_(
     with output(json) as result, _store(cache_dir) as store:
         report = import_entries(store, source, format, tools)
         report.require_some(source)
-        plain = report.to_plain()
-        result.result(plain)
-        result.show(*field_lines(plain))
+        result.fields(report.to_plain())
     return 0
 
 
-@app.command()
+@verb(app)
 def merge(
-    others: Annotated[
-        list[Path], typer.Argument(metavar="STORE...", help="Other stores, or their folders.")
-    ],
-    cache_dir: CacheDir = None,
-    json: Json = False,
+    others: list[Path] = argument("Other stores, or their folders.", metavar="STORE..."),
+    cache_dir: Path | None = CACHE_DIR,
+    json: bool = JSON,
 ) -> int:
     """Copy all answers of other stores; what is stored already stays as it is."""
     from seal.core.store import FILE_NAME
@@ -129,18 +119,16 @@ def merge(
 
     files = [other / FILE_NAME if other.is_dir() else other for other in others]
     with output(json) as result, _store(cache_dir) as store:
-        plain = merge_stores(store, files).to_plain()
-        result.result(plain)
-        result.show(*field_lines(plain))
+        result.fields(merge_stores(store, files).to_plain())
     return 0
 
 
-@app.command()
+@verb(app)
 def verify(
-    pool: Annotated[str, typer.Argument(metavar="NAME|DIR", help="Tools that answers must fit.")],
-    repair: Annotated[bool, typer.Option("--repair", help="Remove damaged entries.")] = False,
-    cache_dir: CacheDir = None,
-    json: Json = False,
+    pool: str = argument("Tools that answers must fit.", metavar="NAME|DIR"),
+    repair: bool = flag("Remove damaged entries."),
+    cache_dir: Path | None = CACHE_DIR,
+    json: bool = JSON,
 ) -> int:
     """Find damaged entries and answers that break their tool's response shape; then exit with 1."""
     from seal.pools.lookup import open_pool
@@ -149,9 +137,7 @@ def verify(
     tools = {tool.id: tool for tool in open_pool(pool).tools()}
     with output(json) as result, _store(cache_dir) as store:
         report = check(store, tools, repair)
-        plain = asdict(report)
-        result.result({**plain, "sound": report.sound})
-        result.show(*field_lines(plain))
+        result.fields(asdict(report), sound=report.sound)
     return 0 if report.sound else 1
 
 

@@ -3,104 +3,82 @@
 import os
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Literal
-
-import typer
+from typing import Any, Literal
 
 from seal.cli.failure import tell
-from seal.cli.groups import grouped
-from seal.cli.options import BaseUrl, CacheDir, Json, ModelOptions, Votes, new_app, typed_pairs
+from seal.cli.groups import argument, flag, option, repeated, settings_of, verb
+from seal.cli.options import BASE_URL, CACHE_DIR, JSON, MODEL_OPTIONS, VOTES, judges, new_app
 from seal.cli.output import output
 
 app = new_app()
-Runs = Annotated[
-    list[Path], typer.Argument(metavar="RUN RUN...", help="Run folders; the first is the base.")
-]
-Pairs = Annotated[
-    Literal["first", "all"],
-    typer.Option(help="Each run with the first, or every two; the later less the earlier."),
-]
-Metrics = Annotated[
-    list[str] | None,
-    typer.Option(
-        metavar="NAME", help="A metric to compare, and to correct p over; may be repeated."
-    ),
-]
-Success = Annotated[
-    str | None,
-    typer.Option(
-        metavar="METRIC",
-        help="Which 1 is a solved task.  [default: the first of pass_rate, success, "
-        "mission_accuracy, similarity that both runs have]",
-    ),
-]
-Force = Annotated[bool, typer.Option("--force", help="Compare runs that do not measure the same.")]
-Seed = Annotated[int, typer.Option(help="Of intervals and tests.")]
-Resamples = Annotated[int, typer.Option(min=1, help="Of each interval and test.")]
-WinRate = Annotated[
-    bool,
-    typer.Option(
-        "--win-rate",
-        help="Ask a judge, in both orders, which of two runs served each goal better; without "
-        "--judge-model by the labels of their pass rates.",
-    ),
-]
-JudgeModels = Annotated[
-    list[str] | None,
-    typer.Option(
-        metavar="MODEL",
-        help="With --win-rate: PROVIDER/MODEL of that judge; repeated, they vote together.",
-    ),
-]
-Preferences = Annotated[
-    Path | None,
-    typer.Option(
-        metavar="FILE",
-        help="Win rate by recorded preferences instead of a judge: preference_results, JSON or "
-        "CSV, or CSV of task_id,first,second,better (first, second or tie).",
-    ),
-]
-Out = Annotated[
-    Path | None,
-    typer.Option(metavar="DIR", help="Folder for comparison.json, .md, .tex and .html."),
-]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Compared:
     """Comparison: which pairs, by which metrics, and how surely."""
 
-    pairs: Pairs = "first"
-    metric: Metrics = None
-    success: Success = None
-    force: Force = False
-    seed: Seed = 0
-    resamples: Resamples = 10_000
+    pairs: Literal["first", "all"] = option(
+        "first", "Each run with the first, or every two; the later less the earlier."
+    )
+    metric: tuple[str, ...] = repeated(
+        "A metric to compare, and to correct p over; may be repeated.",
+        metavar="NAME",
+        setting="metrics",
+    )
+    success: str | None = option(
+        None,
+        "Which 1 is a solved task.  [default: the first of pass_rate, success, "
+        "mission_accuracy, similarity that both runs have]",
+        metavar="METRIC",
+    )
+    force: bool = flag("Compare runs that do not measure the same.")
+    seed: int = option(0, "Of intervals and tests.")
+    resamples: int = option(10_000, "Of each interval and test.", least=1)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Preferred:
     """Win rate: who says which of two runs served a goal better."""
 
-    win_rate: WinRate = False
-    judge_model: JudgeModels = None
-    votes: Votes = None
-    preferences: Preferences = None
-    model_option: ModelOptions = None
-    base_url: BaseUrl = None
-    cache_dir: CacheDir = None
+    win_rate: bool = flag(
+        "Ask a judge, in both orders, which of two runs served each goal better; without "
+        "--judge-model by the labels of their pass rates."
+    )
+    judge_model: tuple[str, ...] | None = repeated(
+        "With --win-rate: PROVIDER/MODEL of that judge; repeated, they vote together.",
+        metavar="MODEL",
+        read=judges,
+    )
+    votes: int | None = VOTES
+    preferences: Path | None = option(
+        None,
+        "Win rate by recorded preferences instead of a judge: preference_results, JSON or "
+        "CSV, or CSV of task_id,first,second,better (first, second or tie).",
+        metavar="FILE",
+    )
+    model_option: dict[str, Any] = MODEL_OPTIONS
+    base_url: str | None = BASE_URL
+    cache_dir: Path | None = CACHE_DIR
 
 
 @dataclass(frozen=True, kw_only=True)
 class Written:
     """Output: what is written, and what is printed."""
 
-    out: Out = None
-    json: Json = False
+    out: Path | None = option(
+        None, "Folder for comparison.json, .md, .tex and .html.", metavar="DIR"
+    )
+    json: bool = JSON
 
 
-@grouped(app)
-def command(runs: Runs, compared: Compared, preferred: Preferred, into: Written) -> int:
+@verb(app)
+def command(
+    *,
+    runs: list[Path] = argument("Run folders; the first is the base.", metavar="RUN RUN..."),
+    compared: Compared,
+    preferred: Preferred,
+    into: Written,
+) -> int:
     """Compare runs of one benchmark, paired by task, trial and goal.
 
     Of every metric the mean difference with its 95 % bootstrap interval over tasks, a randomisation
@@ -114,23 +92,8 @@ def command(runs: Runs, compared: Compared, preferred: Preferred, into: Written)
         from seal.api.results import compare
         from seal.report.comparison_tables import comparison_tables
 
-        content = compare(
-            runs,
-            pairs=compared.pairs,
-            metrics=tuple(compared.metric or ()),
-            success=compared.success,
-            force=compared.force,
-            seed=compared.seed,
-            resamples=compared.resamples,
-            win_rate=preferred.win_rate,
-            judge_model=tuple(preferred.judge_model) if preferred.judge_model else None,
-            votes=preferred.votes,
-            model_options=typed_pairs("--model-option", preferred.model_option),
-            base_url=preferred.base_url,
-            cache_dir=preferred.cache_dir,
-            preferences=preferred.preferences,
-            out=into.out,
-        ).content
+        told = settings_of(compared, preferred)
+        content = compare(runs, out=into.out, **told).content
         result.result(content)
         result.show(*(() if into.json else comparison_tables(content)))
         if into.out is not None:

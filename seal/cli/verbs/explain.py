@@ -1,35 +1,28 @@
 """Say why the failed goals of a run failed: a waterfall over stages, with examples."""
 
 from pathlib import Path
-from typing import Annotated
 
-import typer
-
-from seal.cli.options import Json, new_app
+from seal.cli.groups import argument, option, verb
+from seal.cli.options import JSON, new_app
 from seal.cli.output import output
 
 app = new_app()
 
 
-@app.command()
+@verb(app)
 def command(
-    run: Annotated[Path, typer.Argument(metavar="RUN", help="Run folder; it must be scored.")],
-    metric: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME",
-            help="Whose verdict counts.  [default: mission_accuracy of missions, awareness, "
-            "selection and execution of dialogue turns, else goal_state or pass_rate]",
-        ),
-    ] = None,
-    examples: Annotated[int, typer.Option(min=0, help="Examples of each stage.")] = 3,
-    out: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="DIR", help="Folder for explanation.json, .md and the figure of the waterfall."
-        ),
-    ] = None,
-    json: Json = False,
+    run: Path = argument("Run folder; it must be scored.", metavar="RUN"),
+    metric: str | None = option(
+        None,
+        "Whose verdict counts.  [default: mission_accuracy of missions, awareness, "
+        "selection and execution of dialogue turns, else goal_state or pass_rate]",
+        metavar="NAME",
+    ),
+    examples: int = option(3, "Examples of each stage.", least=0),
+    out: Path | None = option(
+        None, "Folder for explanation.json, .md and the figure of the waterfall.", metavar="DIR"
+    ),
+    json: bool = JSON,
 ) -> int:
     """Attribute every failed goal of a run to the first stage that explains it.
 

@@ -1,26 +1,23 @@
 """Write tools, make missions and queries, and draft milestones from what was done."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Any
 
 import typer
 
 from seal.cli.generation_verbs import missions, queries
-from seal.cli.groups import grouped
+from seal.cli.groups import argument, option, repeated, verb
 from seal.cli.options import (
-    AllowCode,
-    BaseUrl,
-    Json,
-    ModelOptions,
-    NewFolder,
-    Writer,
+    ALLOW_CODE,
+    BASE_URL,
+    JSON,
+    MODEL_OPTIONS,
+    NEW_FOLDER,
+    WRITER,
     new_app,
     typed_pairs,
 )
-from seal.cli.output import field_lines, output
-
-if TYPE_CHECKING:
-    pass
+from seal.cli.output import output
 
 app = new_app("Write tools, make missions and queries, and draft milestones from what was done.")
 
@@ -30,35 +27,29 @@ def generate() -> None:
     """Write tools, make missions and queries, and draft milestones from what was done."""
 
 
-grouped(app)(missions)
-grouped(app)(queries)
+verb(app)(missions)
+verb(app)(queries)
 
 
-@app.command()
+@verb(app)
 def tools(
-    descriptions: Annotated[
-        Path,
-        typer.Argument(
-            metavar="DESCRIPTIONS",
-            help="Text, a tool a line (`name: sentence` or a sentence; `# category`), or JSON "
-            "objects of name, description and category.",
-        ),
-    ],
-    out: NewFolder,
-    model: Writer = None,
-    model_option: ModelOptions = None,
-    base_url: BaseUrl = None,
-    form: Annotated[
-        str, typer.Option(help="seal: a pool; mmtb: tool lists, as `seal import mmtb` reads them.")
-    ] = "seal",
-    seed: Annotated[int, typer.Option(help="Another seed gives other tools.")] = 0,
-    json: Json = False,
+    descriptions: Path = argument(
+        "Text, a tool a line (`name: sentence` or a sentence; `# category`), or JSON "
+        "objects of name, description and category.",
+        metavar="DESCRIPTIONS",
+    ),
+    out: Path = NEW_FOLDER,
+    model: str | None = WRITER,
+    model_option: dict[str, Any] = MODEL_OPTIONS,
+    base_url: str | None = BASE_URL,
+    form: str = option("seal", "seal: a pool; mmtb: tool lists, as `seal import mmtb` reads them."),
+    seed: int = option(0, "Another seed gives other tools."),
+    json: bool = JSON,
 ) -> int:
     """Write tools from one-sentence descriptions, checked by rule."""
     from seal.api.generation import generate as make
     from seal.cli.progress import progress
 
-    options = typed_pairs("-M", model_option)
     with output(json) as result, progress() as advance:
         report = make(
             "tools",
@@ -66,50 +57,43 @@ def tools(
             out,
             model=model,
             base_url=base_url,
-            model_options=options,
+            model_options=model_option,
             form=form,
             seed=seed,
             progress=lambda done, total: advance("tools", done, total),
         )
-        result.result(report)
         use = f"seal import mmtb {out} --out POOL" if form == "mmtb" else f"seal lint {out}"
-        result.show(*field_lines(report), f"written to {out}; next: {use}")
+        result.fields(report, f"written to {out}; next: {use}")
     return 0
 
 
-@app.command()
+@verb(app)
 def milestones(
-    source: Annotated[
-        str,
-        typer.Argument(
-            metavar="RUN|POOL", help="Run folder, whose chats count; or a benchmark's references."
-        ),
-    ],
-    task: Annotated[
-        list[str] | None, typer.Argument(metavar="TASK...", help="Ids; none: all tasks.")
-    ] = None,
-    form: Annotated[
-        str, typer.Option(help="authored: as scenario files have them; plan: as tasks do.")
-    ] = "authored",
-    out: Annotated[Path | None, typer.Option(help="File to write the drafts to.")] = None,
-    world_option: Annotated[
-        list[str] | None,
-        typer.Option("--world-option", "-T", metavar="KEY=VALUE", help="Of the tasks' world."),
-    ] = None,
-    seed: Annotated[int, typer.Option(help="Of the world, where references are done anew.")] = 0,
-    allow_code: AllowCode = None,
-    json: Json = False,
+    source: str = argument(
+        "Run folder, whose chats count; or a benchmark's references.", metavar="RUN|POOL"
+    ),
+    task: list[str] | None = argument("Ids; none: all tasks.", None, metavar="TASK..."),
+    form: str = option("authored", "authored: as scenario files have them; plan: as tasks do."),
+    out: Path | None = option(None, "File to write the drafts to."),
+    world_option: dict[str, Any] = repeated(
+        "Of the tasks' world.",
+        "--world-option",
+        "-T",
+        metavar="KEY=VALUE",
+        read=typed_pairs,
+    ),
+    seed: int = option(0, "Of the world, where references are done anew."),
+    allow_code: tuple[str, ...] = ALLOW_CODE,
+    json: bool = JSON,
 ) -> int:
     """Propose milestones, their order and guarded tables from gold sequences that were done."""
     import orjson
 
     from seal.api.generation import generate as make
 
-    options = {"world_options": typed_pairs("-T", world_option), "seed": seed, "form": form}
+    options = {"world_options": world_option, "seed": seed, "form": form}
     with output(json) as result:
-        plain = make(
-            "milestones", source, out, tasks=task or (), allow_code=allow_code or (), **options
-        )
+        plain = make("milestones", source, out, tasks=task or (), allow_code=allow_code, **options)
         result.result(plain)
         text = orjson.dumps(plain, option=orjson.OPT_INDENT_2).decode()
         result.show(text if out is None else _summary(plain, out))

@@ -1,53 +1,54 @@
 """Turn a benchmark's upstream files into tools and tasks."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
-import typer
-
-from seal.cli.options import AllowCode, Json, new_app, typed_pairs
+from seal.cli.groups import argument, flag, option, repeated, verb
+from seal.cli.options import ALLOW_CODE, JSON, new_app, typed_pairs
 from seal.cli.output import field_lines, output
 from seal.core.errors import UsageError
 
 app = new_app()
 
 
-@app.command()
+@dataclass(frozen=True, kw_only=True)
+class Importing:
+    """Options: where the benchmark goes, and what of it."""
+
+    out: Path = option(..., "Folder to write; `seal run` takes it.")
+    trajectories: bool = flag("SOURCE is recorded chats: write a run to score.")
+    task_option: dict[str, Any] = repeated(
+        "Of this benchmark.", "--task-option", "-T", metavar="KEY=VALUE", read=typed_pairs
+    )
+    language: str | None = option(
+        None, "Same as -T language=..., where a benchmark comes in several."
+    )
+    split: str | None = option(None, "Same as -T split=..., where a benchmark has several.")
+    allow_code: tuple[str, ...] = ALLOW_CODE
+    json: bool = JSON
+
+
+@verb(app)
 def command(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="Benchmark; `seal benchmarks`.")],
-    source: Annotated[Path, typer.Argument(metavar="SOURCE", help="Its upstream files.")],
-    out: Annotated[Path, typer.Option(help="Folder to write; `seal run` takes it.")],
-    trajectories: Annotated[
-        bool,
-        typer.Option("--trajectories", help="SOURCE is recorded chats: write a run to score."),
-    ] = False,
-    task_option: Annotated[
-        list[str] | None,
-        typer.Option("--task-option", "-T", metavar="KEY=VALUE", help="Of this benchmark."),
-    ] = None,
-    language: Annotated[
-        str | None,
-        typer.Option(help="Same as -T language=..., where a benchmark comes in several."),
-    ] = None,
-    split: Annotated[
-        str | None, typer.Option(help="Same as -T split=..., where a benchmark has several.")
-    ] = None,
-    allow_code: AllowCode = None,
-    json: Json = False,
+    *,
+    name: str = argument("Benchmark; `seal benchmarks`.", metavar="NAME"),
+    source: Path = argument("Its upstream files.", metavar="SOURCE"),
+    asked: Importing,
 ) -> int:
     """Turn a benchmark's upstream files into tools.jsonl, tasks.jsonl and import.json."""
     from seal.pools import import_benchmark
     from seal.runs.recorded_run import import_run
 
-    with output(json) as result:
-        options = typed_pairs("--task-option", task_option)
-        for option, value in (("language", language), ("split", split)):
-            if value is not None and options.setdefault(option, value) != value:
-                raise UsageError(f"--{option} {value} and -T {option}={options[option]}: give one")
-        if allow_code:
-            options["allow_code"] = tuple(allow_code)
-        if trajectories:
+    out, options = asked.out, asked.task_option
+    with output(asked.json) as result:
+        for same, value in (("language", asked.language), ("split", asked.split)):
+            if value is not None and options.setdefault(same, value) != value:
+                raise UsageError(f"--{same} {value} and -T {same}={options[same]}: give one")
+        if asked.allow_code:
+            options["allow_code"] = asked.allow_code
+        if asked.trajectories:
             report = import_run(name, source, out, options).to_json()
             next_step = f"score it: seal score {out}"
         else:

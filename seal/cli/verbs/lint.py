@@ -1,10 +1,9 @@
 """Find what is wrong or doubtful in a pool."""
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-import typer
-
-from seal.cli.options import AllowCode, Json, Pool, new_app
+from seal.cli.groups import option, repeated, verb
+from seal.cli.options import ALLOW_CODE, JSON, POOL, new_app
 from seal.cli.output import output
 from seal.core.errors import UnknownNameError
 
@@ -16,35 +15,30 @@ if TYPE_CHECKING:
 app = new_app()
 
 
-@app.command()
+@verb(app)
 def command(
-    pool: Pool,
-    threshold: Annotated[
-        float, typer.Option(help="Least likeness of near-duplicate tools, in (0, 100].")
-    ] = 90.0,
-    examples: Annotated[int, typer.Option(help="Findings of each kind that are shown.")] = 2,
-    fail_on: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="KIND", help="Exit with 1 where there is such a finding: a kind or severity."
-        ),
-    ] = None,
-    allow_code: AllowCode = None,
-    json: Json = False,
+    pool: str = POOL,
+    threshold: float = option(90.0, "Least likeness of near-duplicate tools, in (0, 100]."),
+    examples: int = option(2, "Findings of each kind that are shown."),
+    fail_on: tuple[str, ...] = repeated(
+        "Exit with 1 where there is such a finding: a kind or severity.", metavar="KIND"
+    ),
+    allow_code: tuple[str, ...] = ALLOW_CODE,
+    json: bool = JSON,
 ) -> int:
     """Find what is wrong or doubtful in a pool; nothing is changed."""
     from seal.pools.lint.lint import lint
     from seal.pools.lookup import open_pool
 
     with output(json) as result:
-        refused = _refused(fail_on or [])
-        report = lint(open_pool(pool).folder, threshold, tuple(allow_code or ()))
+        refused = _refused(fail_on)
+        report = lint(open_pool(pool).folder, threshold, allow_code)
         result.result({"pool": pool, **report.to_json()})
         result.show(_headline(pool, report), *_tables(report, examples))
     return int(any({finding.kind, finding.severity} & refused for finding in report.findings))
 
 
-def _refused(kinds: list[str]) -> set[str]:
+def _refused(kinds: tuple[str, ...]) -> set[str]:
     """Return the kinds and severities that end with 1.
 
     Raises:

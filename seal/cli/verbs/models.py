@@ -1,11 +1,12 @@
 """List the models that can play a role, or probe what one can do."""
 
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
-from seal.cli.options import BaseUrl, Json, ModelOptions, new_app, typed_pairs
+from seal.cli.groups import argument, typed, verb
+from seal.cli.options import BASE_URL, JSON, MODEL_OPTIONS, new_app
 from seal.cli.output import output
 
 if TYPE_CHECKING:
@@ -28,8 +29,7 @@ _MEANING = {
 }
 
 
-@app.callback(invoke_without_command=True)
-def command(context: typer.Context, json: Json = False) -> int:
+def command(context: typer.Context, json: bool = JSON) -> int:
     """List the models that can play a role: providers and offline ones."""
     if context.invoked_subcommand is not None:
         return 0
@@ -42,12 +42,15 @@ def command(context: typer.Context, json: Json = False) -> int:
     return 0
 
 
-@app.command()
+app.callback(invoke_without_command=True)(typed(command))
+
+
+@verb(app)
 def probe(
-    model: Annotated[str, typer.Argument(metavar="MODEL", help="PROVIDER/MODEL[,KEY=VALUE...].")],
-    model_option: ModelOptions = None,
-    base_url: BaseUrl = None,
-    json: Json = False,
+    model: str = argument("PROVIDER/MODEL[,KEY=VALUE...].", metavar="MODEL"),
+    model_option: dict[str, Any] = MODEL_OPTIONS,
+    base_url: str | None = BASE_URL,
+    json: bool = JSON,
 ) -> int:
     """Ask whether a model makes calls, several at once, and uses results, in each format.
 
@@ -57,8 +60,7 @@ def probe(
     from seal.models.probe import best
     from seal.models.probe import probe as ask
 
-    options = typed_pairs("--model-option", model_option)
-    settings = ModelSettings.from_options(options, base_url=base_url)
+    settings = ModelSettings.from_options(model_option, base_url=base_url)
     with output(json) as result:
         ways = ask(build_model(model, settings), model)
         found = best(ways)

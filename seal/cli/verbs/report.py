@@ -2,24 +2,20 @@
 
 from itertools import chain
 from pathlib import Path
-from typing import Annotated
-
-import typer
 
 from seal.cli.failure import tell
-from seal.cli.options import Json, new_app
+from seal.cli.groups import argument, option, verb
+from seal.cli.options import JSON, new_app
 from seal.cli.output import output
 
 app = new_app()
 
 
-@app.command()
+@verb(app)
 def command(
-    runs: Annotated[list[Path], typer.Argument(metavar="RUN...", help="Run folders.")],
-    out: Annotated[
-        Path | None, typer.Option(help="HTML file.  [default: report.html of the first run]")
-    ] = None,
-    json: Json = False,
+    runs: list[Path] = argument("Run folders.", metavar="RUN..."),
+    out: Path | None = option(None, "HTML file.  [default: report.html of the first run]"),
+    json: bool = JSON,
 ) -> int:
     """Write one HTML file, readable without a network, of one or several runs."""
     from seal.api.results import report

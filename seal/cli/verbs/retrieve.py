@@ -2,24 +2,19 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Any
 
-import typer
-
-from seal.cli.groups import grouped
+from seal.cli.groups import argument, like, option, repeated, settings_of, verb
 from seal.cli.options import (
+    CUTOFFS,
+    JSON,
+    RETRIEVER_OPTIONS,
+    SEED,
+    SELECT,
     CacheMode,
-    Cutoffs,
     Drawing,
-    Json,
-    RetrieverOptions,
-    Seed,
-    Select,
     new_app,
-    numbers,
-    pairs,
     sizes,
-    typed_pairs,
 )
 from seal.cli.output import output
 
@@ -30,63 +25,54 @@ app = new_app()
 class Retrievers:
     """Retrieval: which retrievers rank, and to which ranks they are measured."""
 
-    retriever: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="NAME[,KEY=VALUE...]",
-            help="Name or module:attribute; may be repeated.  [default: tfidf]",
-        ),
-    ] = None
-    retriever_option: RetrieverOptions = None
-    cutoffs: Cutoffs = "1,5,10"
+    retriever: tuple[str, ...] = repeated(
+        "Name or module:attribute; may be repeated.  [default: tfidf]",
+        metavar="NAME[,KEY=VALUE...]",
+    )
+    retriever_option: dict[str, Any] = like(RETRIEVER_OPTIONS, None, setting="options")
+    cutoffs: tuple[int, ...] = CUTOFFS
 
 
 @dataclass(frozen=True, kw_only=True)
 class Tasks:
     """Tasks: which are asked."""
 
-    select: Select = None
-    limit: Annotated[int | None, typer.Option(help="The first N tasks of each pool.")] = None
-    held_out: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="MODEL_DIR",
-            help="Of this model's training pool, ask only what was held out of its training.",
-        ),
-    ] = None
-    seed: Seed = 0
+    select: dict[str, str] = SELECT
+    limit: int | None = option(None, "The first N tasks of each pool.")
+    held_out: Path | None = option(
+        None,
+        "Of this model's training pool, ask only what was held out of its training.",
+        metavar="MODEL_DIR",
+    )
+    seed: int = SEED
 
 
 @dataclass(frozen=True, kw_only=True)
 class Pools(Drawing):
     """Pools: which are drawn of larger ones, and what they are asked."""
 
-    pool_sizes: Annotated[
-        str, typer.Option(help="Tools of drawn pools, and all: 50,100,200,500,1000,all.")
-    ] = "all"
+    pool_sizes: tuple[Any, ...] = option(
+        "all",
+        "Tools of drawn pools, and all: 50,100,200,500,1000,all.",
+        words=str,
+        read=sizes,
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
 class Results:
     """Output: what is written and kept, and what is printed."""
 
-    out: Annotated[
-        Path | None, typer.Option(help="Folder for results, rankings, TREC files and figures.")
-    ] = None
-    cache: Annotated[
-        CacheMode, typer.Option(help="Embeddings: keep them, use kept ones only, or neither.")
-    ] = "record"
-    cache_dir: Annotated[
-        Path | None, typer.Option(help="Folder of kept embeddings and indexes.")
-    ] = None
-    json: Json = False
+    out: Path | None = option(None, "Folder for results, rankings, TREC files and figures.")
+    cache: CacheMode = option("record", "Embeddings: keep them, use kept ones only, or neither.")
+    cache_dir: Path | None = option(None, "Folder of kept embeddings and indexes.")
+    json: bool = JSON
 
 
-@grouped(app)
+@verb(app)
 def command(
-    pools: Annotated[
-        list[str], typer.Argument(metavar="NAME|DIR...", help="Shipped or imported benchmarks.")
-    ],
+    *,
+    pools: list[str] = argument("Shipped or imported benchmarks.", metavar="NAME|DIR..."),
     retrievers: Retrievers,
     tasks: Tasks,
     drawn: Pools,
@@ -101,24 +87,11 @@ def command(
     from seal.cli.progress import is_shown, progress
     from seal.report.retrieval_tables import line_of, retrieval_tables
 
-    with output(into.json) as shown, progress() as advance:
-        found = retrieve(
-            pools,
-            retrievers.retriever or ["tfidf"],
-            numbers("--cutoffs", retrievers.cutoffs),
-            out=into.out,
-            progress=advance,
-            on_result=None if is_shown() else lambda entry: tell(line_of(entry)),
-            pool_sizes=sizes("--pool-sizes", drawn.pool_sizes),
-            select=pairs("--select", tasks.select),
-            limit=tasks.limit,
-            held_out=tasks.held_out,
-            seed=tasks.seed,
-            cache=into.cache,
-            cache_dir=into.cache_dir,
-            options=typed_pairs("--retriever-option", retrievers.retriever_option),
-            **drawn.drawing(),
-        ).content
+    told = settings_of(retrievers, tasks, drawn, into)
+    several, json = told.pop("retriever") or ["tfidf"], told.pop("json")
+    with output(json) as shown, progress() as advance:
+        on_result = None if is_shown() else lambda entry: tell(line_of(entry))
+        found = retrieve(pools, several, progress=advance, on_result=on_result, **told).content
         shown.result(found)
     shown.show(*retrieval_tables(found))
     for note in found["notes"]:

@@ -3,17 +3,18 @@
 import shlex
 import sys
 from collections.abc import Sequence
+from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import typer
 
 from seal.cli.failure import INTERRUPTED, tell
-from seal.cli.groups import grouped
-from seal.cli.options import new_app, sizes
+from seal.cli.groups import settings_of, verb
+from seal.cli.options import Drawing, new_app
 from seal.cli.output import Output, output
 from seal.cli.progress import progress
-from seal.cli.run_options import DEFAULT, DryRunOutput, Play, Pool, Pools, Retriever, whole
+from seal.cli.run_options import PLAYED, DryRunOutput, Play, Pools, Retriever
 from seal.core.errors import UsageError
 from seal.runs.settings import RunSettings
 
@@ -34,18 +35,16 @@ COMMON = (
     "json",
 )
 """Options that the short help shows."""
-_OF_SWEEPS = ("samples", "distractors", "queries_in", "nested", "queries")
-"""Parameters that mean nothing without several pools or K."""
 
 
-@grouped(app, COMMON)
+@verb(app, COMMON)
 def command(
     context: typer.Context,
     play: Play,
     retriever: Retriever,
     pools: Pools,
     into: DryRunOutput,
-    pool: Pool = str(DEFAULT.pool),
+    pool: str = PLAYED,
 ) -> int:
     """Play a benchmark's tasks and score them; without arguments the shipped sample, offline.
 
@@ -55,7 +54,7 @@ def command(
         raise UsageError("--resume needs the folder of the run to go on with: give --out RUN")
     from seal.runs.cast import check_address_used
 
-    ks = whole(retriever.top_k)
+    ks = retriever.top_k
     swept = pools.pool_sizes is not None or len(ks) > 1
     if not swept:
         _refuse_alone(context)
@@ -90,18 +89,16 @@ def command(
 def _varied(pools: Pools, ks: tuple[int, ...]) -> "SweepSettings":
     from seal.experiments.sweep.settings import SweepSettings
 
-    return SweepSettings(
-        pool_sizes=sizes("--pool-sizes", pools.pool_sizes or "all"),
-        top_k=ks,
-        **pools.drawing(),
-    )
+    drawing = settings_of(pools)
+    drawing["pool_sizes"] = pools.pool_sizes or ("all",)
+    return SweepSettings(top_k=ks, **drawing)
 
 
 def _refuse_alone(context: typer.Context) -> None:
     """Raise UsageError where the command line says how to draw pools, but not which."""
-    for name in _OF_SWEEPS:
-        if _source(context, name) == "COMMANDLINE":
-            flag = name.replace("_", "-")
+    for option in fields(Drawing):
+        if _source(context, option.name) == "COMMANDLINE":
+            flag = option.name.replace("_", "-")
             raise UsageError(f"--{flag} needs pools to draw: give --pool-sizes, such as 10,50,all")
 
 

@@ -2,22 +2,20 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Any
 
-import typer
-
-from seal.cli.groups import grouped
+from seal.cli.groups import argument, option, repeated, settings_of, verb
 from seal.cli.options import (
-    AllowCode,
-    BaseUrl,
-    CacheDir,
-    Json,
-    Judge,
-    Metrics,
-    ModelOptions,
-    Votes,
+    ALLOW_CODE,
+    BASE_URL,
+    CACHE_DIR,
+    JSON,
+    JUDGE,
+    METRICS,
+    MODEL_OPTIONS,
+    VOTES,
+    judges,
     new_app,
-    typed_pairs,
 )
 from seal.cli.output import output
 from seal.cli.progress import progress
@@ -32,55 +30,49 @@ app = new_app()
 class Judging:
     """Judging: who says what is solved, and by which rules and metrics."""
 
-    judge: Judge = "auto"
-    judge_model: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="MODEL", help="PROVIDER/MODEL of the judge; repeated, they vote together."
-        ),
-    ] = None
-    votes: Votes = None
-    verdicts: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE", help="Recorded verdicts of this run: pass_rate_results, JSON or CSV."
-        ),
-    ] = None
-    audit: Annotated[
-        str | None,
-        typer.Option(
-            metavar="rules|FILE",
-            help="Hold the judge against rules, and against people's labels: the CSV file of "
-            "`seal annotate`, or one of task_id,trial,label with solved, unsolved or unsure.",
-        ),
-    ] = None
-    match: Annotated[
-        str | None,
-        typer.Option(
-            help="Rules of scores: clean, toolsandbox, mmtb, lenient or exact; else each "
-            "task's own."
-        ),
-    ] = None
-    metric: Metrics = None
-    allow_code: AllowCode = None
+    judge: str = JUDGE
+    judge_model: tuple[str, ...] | None = repeated(
+        "PROVIDER/MODEL of the judge; repeated, they vote together.",
+        metavar="MODEL",
+        read=judges,
+    )
+    votes: int | None = VOTES
+    verdicts: Path | None = option(
+        None,
+        "Recorded verdicts of this run: pass_rate_results, JSON or CSV.",
+        metavar="FILE",
+    )
+    audit: str | None = option(
+        None,
+        "Hold the judge against rules, and against people's labels: the CSV file of "
+        "`seal annotate`, or one of task_id,trial,label with solved, unsolved or unsure.",
+        metavar="rules|FILE",
+    )
+    match: str | None = option(
+        None,
+        "Rules of scores: clean, toolsandbox, mmtb, lenient or exact; else each task's own.",
+    )
+    metric: tuple[str, ...] = METRICS
+    allow_code: tuple[str, ...] = ALLOW_CODE
 
 
 @dataclass(frozen=True, kw_only=True)
 class Model:
     """Model: how judges are asked."""
 
-    model_option: ModelOptions = None
-    base_url: BaseUrl = None
-    workers: Annotated[int, typer.Option(help="Answers judged at once.")] = 4
-    cache_dir: CacheDir = None
+    model_option: dict[str, Any] = MODEL_OPTIONS
+    base_url: str | None = BASE_URL
+    workers: int = option(4, "Answers judged at once.")
+    cache_dir: Path | None = CACHE_DIR
 
 
-@grouped(app)
+@verb(app)
 def command(
-    run: Annotated[Path, typer.Argument(metavar="RUN", help="Run folder.")],
+    *,
+    run: Path = argument("Run folder.", metavar="RUN"),
     judging: Judging,
     model: Model,
-    json: Json = False,
+    json: bool = JSON,
 ) -> int:
     """Score the trajectories of a run again; its scores and its summary are replaced."""
     from seal.experiments.judge_audit import audit_run
@@ -88,25 +80,14 @@ def command(
     from seal.runs.rescore import rescore
     from seal.runs.run_folder import RunFolder
 
+    told = settings_of(judging, model)
+    audit = told.pop("audit")
     with output(json) as result:
         with progress() as advance:
             summary = rescore(
-                run,
-                judge=judging.judge,
-                judge_model=tuple(judging.judge_model) if judging.judge_model else None,
-                model_options=typed_pairs("--model-option", model.model_option),
-                base_url=model.base_url,
-                metrics=tuple(judging.metric or ()),
-                allow_code=tuple(judging.allow_code or ()),
-                workers=model.workers,
-                cache_dir=model.cache_dir,
-                match=judging.match,
-                votes=judging.votes,
-                verdicts=judging.verdicts,
-                progress=lambda done, total: advance("score", done, total),
+                run, progress=lambda done, total: advance("score", done, total), **told
             )
         folder = RunFolder.open(run)
-        audit = judging.audit
         if audit is not None:
             summary["audit"] = audit_run(folder, None if audit == "rules" else Path(audit))
         result.result({"run": str(run), **summary})

@@ -2,121 +2,87 @@
 
 import shlex
 import sys
-from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Literal
-
-import typer
+from typing import Any, Literal
 
 from seal.cli.failure import INTERRUPTED, tell
-from seal.cli.groups import grouped
-from seal.cli.options import CacheMode, Cutoffs, Json, Pool, Seed, Select, new_app, numbers, pairs
+from seal.cli.groups import flag, like, option, repeated, settings_of, verb
+from seal.cli.options import CUTOFFS, JSON, POOL, SEED, SELECT, CacheMode, new_app
 from seal.cli.output import output
 from seal.cli.progress import progress
 from seal.experiments.training.settings import TrainSettings
 
 app = new_app()
 _DEFAULT = TrainSettings()
-_CUTOFFS = ",".join(map(str, _DEFAULT.k))
-_SETTINGS = {field.name for field in fields(TrainSettings)} - {"base", "select"}
-"""Those that an option gives as it is."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Training:
     """Training: what is trained, how long and where."""
 
-    base: Annotated[str, typer.Option(help="A sentence-transformers model: name or folder.")] = (
-        _DEFAULT.base
-    )
-    template: Annotated[str, typer.Option(help="Of a tool's document.")] = _DEFAULT.template
-    steps: Annotated[int | None, typer.Option(help="Batches.  [default: one epoch]")] = None
-    epochs: Annotated[float | None, typer.Option(help="Times that each pair is used.")] = None
-    batch_size: Annotated[int, typer.Option(help="Pairs.")] = _DEFAULT.batch_size
-    learning_rate: Annotated[float, typer.Option(help="At its highest.")] = _DEFAULT.learning_rate
-    max_length: Annotated[
-        int | None, typer.Option(help="Tokens of a text in training.  [default: the model's]")
-    ] = None
-    checkpoint_every: Annotated[
-        int | None, typer.Option(help="Steps.  [default: a tenth of all]")
-    ] = None
-    device: Annotated[
-        Literal["cpu", "cuda"] | None, typer.Option(help="[default: a GPU where there is one]")
-    ] = None
-    seed: Seed = _DEFAULT.seed
+    base: str = option(_DEFAULT.base, "A sentence-transformers model: name or folder.")
+    template: str = option(_DEFAULT.template, "Of a tool's document.")
+    steps: int | None = option(None, "Batches.  [default: one epoch]")
+    epochs: float | None = option(None, "Times that each pair is used.")
+    batch_size: int = option(_DEFAULT.batch_size, "Pairs.")
+    learning_rate: float = option(_DEFAULT.learning_rate, "At its highest.")
+    max_length: int | None = option(None, "Tokens of a text in training.  [default: the model's]")
+    checkpoint_every: int | None = option(None, "Steps.  [default: a tenth of all]")
+    device: Literal["cpu", "cuda"] | None = option(None, "[default: a GPU where there is one]")
+    seed: int = like(SEED, _DEFAULT.seed)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Split:
     """Split: which tasks are trained on, and which are held out."""
 
-    split: Annotated[
-        Literal["query", "tool", "given"],
-        typer.Option(
-            help="What is held out: tasks, tools with all tasks that need them, or what the "
-            "benchmark says."
-        ),
-    ] = _DEFAULT.split
-    held_out: Annotated[float, typer.Option(help="Share of it.")] = _DEFAULT.held_out
-    drop_near_duplicates: Annotated[
-        bool,
-        typer.Option(
-            "--drop-near-duplicates", help="Do not train on queries that are much like a test one."
-        ),
-    ] = False
-    threshold: Annotated[
-        float, typer.Option(help="From what likeness on queries are near-duplicates, to 100.")
-    ] = _DEFAULT.threshold
-    select: Select = None
-    limit: Annotated[int | None, typer.Option(help="The first N tasks of the pool.")] = None
+    split: Literal["query", "tool", "given"] = option(
+        _DEFAULT.split,
+        "What is held out: tasks, tools with all tasks that need them, or what the benchmark says.",
+    )
+    held_out: float = option(_DEFAULT.held_out, "Share of it.")
+    drop_near_duplicates: bool = flag("Do not train on queries that are much like a test one.")
+    threshold: float = option(
+        _DEFAULT.threshold, "From what likeness on queries are near-duplicates, to 100."
+    )
+    select: dict[str, str] = SELECT
+    limit: int | None = option(None, "The first N tasks of the pool.")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Tests:
     """Tests: what the model is measured on."""
 
-    test_on: Annotated[
-        list[str] | None,
-        typer.Option(metavar="NAME|DIR", help="A foreign pool to test on too; may be repeated."),
-    ] = None
-    test_queries: Annotated[
-        int | None, typer.Option(help="Draw so many tasks of each foreign pool.")
-    ] = None
-    cutoffs: Cutoffs = _CUTOFFS
+    test_on: tuple[str, ...] = repeated(
+        "A foreign pool to test on too; may be repeated.", metavar="NAME|DIR"
+    )
+    test_queries: int | None = option(None, "Draw so many tasks of each foreign pool.")
+    cutoffs: tuple[int, ...] = like(CUTOFFS, ",".join(map(str, _DEFAULT.k)))
 
 
 @dataclass(frozen=True, kw_only=True)
 class Model:
     """Output: where the model and embeddings are kept, and what is printed."""
 
-    out: Annotated[Path, typer.Option(help="New folder for the model.")]
-    resume: Annotated[bool, typer.Option("--resume", help="Go on with the training in --out.")] = (
-        False
+    out: Path = option(..., "New folder for the model.")
+    resume: bool = flag("Go on with the training in --out.")
+    cache: CacheMode = option(
+        _DEFAULT.cache, "Embeddings of the base model: keep them, use kept ones only, or none."
     )
-    cache: Annotated[
-        CacheMode,
-        typer.Option(help="Embeddings of the base model: keep them, use kept ones only, or none."),
-    ] = _DEFAULT.cache
-    cache_dir: Annotated[Path | None, typer.Option(help="Folder of kept embeddings.")] = None
-    json: Json = False
+    cache_dir: Path | None = option(None, "Folder of kept embeddings.")
+    json: bool = JSON
 
 
-@grouped(app)
-def command(pool: Pool, training: Training, split: Split, tests: Tests, into: Model) -> int:
+@verb(app)
+def command(
+    *, pool: str = POOL, training: Training, split: Split, tests: Tests, into: Model
+) -> int:
     """Train a retriever on a benchmark's queries; use it as --retriever dense,model=DIR."""
-    settings = {
-        name: value
-        for group in (training, split, tests, into)
-        for name, value in vars(group).items()
-        if name in _SETTINGS
-    }
-    settings |= {
-        "k": numbers("--cutoffs", tests.cutoffs),
-        "select": pairs("--select", split.select),
-    }
+    told = settings_of(training, split, tests, into)
+    json = told.pop("json")
     try:
-        _train(pool, training.base, tests.test_on or [], into, settings)
+        _train(pool, told, json)
     except KeyboardInterrupt:
         words = [word for word in sys.argv[1:] if word != "--resume"]
         tell(
@@ -127,24 +93,13 @@ def command(pool: Pool, training: Training, split: Split, tests: Tests, into: Mo
     return 0
 
 
-def _train(
-    pool: str, base: str, test_on: list[str], into: Model, settings: Mapping[str, Any]
-) -> None:
+def _train(pool: str, told: dict[str, Any], json: bool) -> None:
     from seal.api.retrieval import train_retriever
     from seal.cli.training_tables import tables
 
-    with output(into.json) as shown, progress(("steps", "pools")) as advance:
-        found = train_retriever(
-            pool,
-            base,
-            into.out,
-            test_on=test_on,
-            resume=into.resume,
-            progress=advance,
-            **settings,
-        )
+    out = told["out"]
+    with output(json) as shown, progress(("steps", "pools")) as advance:
+        found = train_retriever(pool, progress=advance, **told)
         shown.result(found)
     shown.show(*tables(found))
-    shown.show(
-        f"written to {into.out}; use it: seal retrieve {pool} --retriever dense,model={into.out}"
-    )
+    shown.show(f"written to {out}; use it: seal retrieve {pool} --retriever dense,model={out}")
