@@ -24,7 +24,7 @@ with warnings.catch_warnings():
     import seal.models.random_calls
     import seal.report.comparison_page
     import seal.report.error_patterns
-    import seal.report.explanation_section
+    import seal.report.explanation
     import seal.report.html
     import seal.report.spending
     import seal.retrievers.gold

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
+from seal.report.grids import number
 from seal.report.pages import render
-from seal.report.tables import number
 
 WIDTH = 460
 """Width of the drawing in its own units; a page scales it."""

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from seal.report.grids import Grid, interval
+from seal.report.grids import Grid, interval, number
 from seal.report.printable import one_line
-from seal.report.tables import number
 
 SHOWN = 5
 """Goals without an outcome that are named."""

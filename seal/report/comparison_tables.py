@@ -19,10 +19,11 @@ from seal.report.grids import (
     interval,
     latex,
     markdown,
+    number,
     signed,
 )
 from seal.report.printable import one_line, printable
-from seal.report.tables import all_metrics, number
+from seal.report.tables import all_metrics
 
 MARKDOWN = "comparison.md"
 LATEX = "comparison.tex"

@@ -15,11 +15,12 @@ from typing import TYPE_CHECKING, Any
 from seal.core.types import Score, Task, Tool, Trajectory
 from seal.evaluation.error_patterns.metrics import PATTERNS
 from seal.report.anchors import task_link
+from seal.report.grids import number
 from seal.report.lanes import Lane, lanes_of
 from seal.report.outcomes import scores_so_far, trajectories_so_far
 from seal.report.pages import render
 from seal.report.printable import printable
-from seal.report.tables import Estimate, number
+from seal.report.tables import Estimate
 from seal.runs.run_folder import RunFolder
 
 if TYPE_CHECKING:

@@ -7,14 +7,13 @@ from pathlib import Path
 from typing import Any
 
 from seal.core.errors import MissingExtraError
-from seal.report.ablation_section import AblationSection
-from seal.report.ablation_table import write_markdown
-from seal.report.frames import PARQUET, SWEEP_PARQUET, write_parquet, write_sweep_parquet
+from seal.report.ablation_results import AblationSection, similarity_figures, write_markdown
+from seal.report.figures import save
+from seal.report.frames import retrieval_frame, sweep_frame, write_parquet
 from seal.report.html import write_report
-from seal.report.retrieval_figures import draw_figures
+from seal.report.retrieval_results import retrieval_figures
 from seal.report.sections import Section, default_sections
-from seal.report.similarity_figure import draw_similarity
-from seal.report.sweep_figures import draw_sweep
+from seal.report.sweep_results import sweep_figures
 from seal.runs.run_folder import RunFolder
 
 REPORT = "report.html"
@@ -31,7 +30,12 @@ def write_tables_and_figures(result: Mapping[str, Any], folder: Path) -> list[st
     Returns:
         A sentence for each thing that was left out, as a package is not installed.
     """
-    return _written(result, folder, {PARQUET: write_parquet, "the figures": draw_figures})
+    return _written(
+        {
+            "results.parquet": lambda file: write_parquet(retrieval_frame, result, folder / file),
+            "the figures": lambda _: save(retrieval_figures(result), folder),
+        }
+    )
 
 
 def write_sweep(content: Mapping[str, Any], folder: Path) -> list[str]:
@@ -45,7 +49,10 @@ def write_sweep(content: Mapping[str, Any], folder: Path) -> list[str]:
         A sentence for each thing that was left out, as a package is not installed.
     """
     return _written(
-        content, folder, {SWEEP_PARQUET: write_sweep_parquet, "the figures": draw_sweep}
+        {
+            "sweep.parquet": lambda file: write_parquet(sweep_frame, content, folder / file),
+            "the figures": lambda _: save(sweep_figures(content), folder),
+        }
     )
 
 
@@ -67,18 +74,15 @@ def write_ablation(content: Mapping[str, Any], folder: Path) -> list[str]:
     if runs:
         sections: list[Section] = [AblationSection(content), *default_sections(runs)]
         write_report(runs, folder / REPORT, sections)
-    return _written(content, folder, {"the figure": draw_similarity})
+    return _written({"the figure": lambda _: save(similarity_figures(content), folder)})
 
 
-def _written(
-    result: Mapping[str, Any],
-    folder: Path,
-    writers: Mapping[str, Callable[[Mapping[str, Any], Path], Any]],
-) -> list[str]:
+def _written(writers: Mapping[str, Callable[[str], Any]]) -> list[str]:
+    """Call each writer with its name; return a sentence for each that lacks a package."""
     notes = []
     for what, write in writers.items():
         try:
-            write(result, folder)
+            write(what)
         except MissingExtraError as error:
             notes.append(f"without {what}: {error}")
     return notes

@@ -1,4 +1,4 @@
-"""Where the parts of a figure stand: panels of a given size, a legend, a caption.
+"""A figure's style, and where its parts stand: panels of a given size, legend, caption.
 
 Every text is measured and the figure made as large as they need, so nothing is cut or covered,
 however many series a figure has. All lengths are in inches.
@@ -7,15 +7,27 @@ however many series a figure has. All lengths are in inches.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from seal.report.figures import literal
+from seal.report.frames import require
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+STYLE: Any = {
+    "svg.hashsalt": "seal",
+    "svg.fonttype": "path",
+    "font.family": "DejaVu Sans",
+    "font.size": 9,
+    "figure.dpi": 100,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "hatch.linewidth": 0.8,
+}
+"""Of matplotlib, as `rc_context` takes it."""
 _EDGE = 0.12
 """Between the edge of the figure, its panels, its legend and its caption."""
 _LOW = 0.3
@@ -28,6 +40,35 @@ _TITLE = 9
 """Characters of a title's line for each inch of its panel."""
 _CAPTION = 21
 """Characters of a caption's line for each inch of the figure, at most."""
+
+
+@contextmanager
+def styled() -> Iterator[None]:
+    """Let matplotlib draw and write in `STYLE`.
+
+    Raises:
+        MissingExtraError: matplotlib is not installed.
+    """
+    require("matplotlib")
+    import matplotlib as mpl
+
+    with mpl.rc_context(STYLE):
+        yield
+
+
+def literal(text: str) -> str:
+    r"""Return a text as matplotlib has to be given it so that it is drawn as it is.
+
+    No part is read as a formula; a character that the font lacks is written as its escape, \u5de5.
+    """
+    from matplotlib.font_manager import findfont, get_font
+
+    font = get_font(findfont(STYLE["font.family"]))
+    known = "".join(
+        each if each == "\n" or font.get_char_index(ord(each)) else ascii(each)[1:-1]
+        for each in text
+    )
+    return known.replace("$", r"\$")
 
 
 class _Hang(NamedTuple):

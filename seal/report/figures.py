@@ -1,13 +1,16 @@
-"""What all figures share: looks of series, style, files. Equal figures give equal bytes."""
+"""Figures of series: looks, lines with whiskers in panels, intervals in rows, files.
+
+Equal figures give equal bytes.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from seal.report.frames import require
+from seal.report.figure_layout import lay_out, literal, panels, styled, title
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -18,17 +21,182 @@ COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#0
 MARKERS = "osD^vPX*"
 DASHES = ("-", "--", ":", "-.")
 HATCHES = ("///", "xxx", "...", "---", "\\\\\\", "+++", "|||", "ooo")
-STYLE: Any = {
-    "svg.hashsalt": "seal",
-    "svg.fonttype": "path",
-    "font.family": "DejaVu Sans",
-    "font.size": 9,
-    "figure.dpi": 100,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "hatch.linewidth": 0.8,
-}
-"""Of matplotlib, as `rc_context` takes it."""
+GRID = {"color": "#dddddd", "linewidth": 0.6}
+DEVIATIONS = (
+    "Error bars: one standard deviation (n - 1) over samples; none where there is one sample."
+)
+_INTERVALS_SIZE = (4.4, 1.2)
+"""Width, and least height, of the axes of intervals, in inches."""
+_ROW = 0.16
+"""Inches of a mark with its space."""
+
+Lengths = tuple[float, float]
+"""Of a whisker to the left and to the right of a mark, or below and above it."""
+
+
+class Mark(NamedTuple):
+    """A point of a series."""
+
+    x: float
+    y: float
+    vertical: Lengths | None = None
+    """None, of all marks of a series: it has no such whiskers."""
+    horizontal: Lengths | None = None
+    text: str = ""
+    """Stands beside the point."""
+
+
+class Series(NamedTuple):
+    """Marks of one look."""
+
+    name: str
+    number: int
+    """From 0; it says which look."""
+    marks: Sequence[Mark]
+    joined: bool = True
+    """False: no line leads from mark to mark."""
+
+
+class Panel(NamedTuple):
+    """One pair of axes."""
+
+    title: str
+    series: Sequence[Series]
+    finish: Callable[[Any], None]
+    """Gives the axes their limits, ticks and labels, once the series are drawn."""
+
+
+def whisker(mean: float, low: float | None, high: float | None) -> Lengths:
+    """Return the lengths of an interval at both sides of a mean; 0 where it has no end."""
+    below = 0.0 if low is None else max(0.0, mean - low)
+    return below, 0.0 if high is None else max(0.0, high - mean)
+
+
+def series_figure(
+    shown: Sequence[Panel],
+    size: tuple[float, float],
+    in_row: int,
+    sentences: Iterable[str],
+    beside: str = "",
+) -> Figure:
+    """Return a figure of panels with one legend.
+
+    Args:
+        shown: The panels.
+        size: Width and height of the axes of each, in inches.
+        in_row: Panels in a row, at most.
+        sentences: The caption.
+        beside: Label of the vertical axis of the first panel in each row.
+    """
+    figure, rows = panels(len(shown), in_row, *size)
+    legend: dict[str, Any] = {}
+    for panel, axes in zip(shown, chain(*rows), strict=True):
+        axes.grid(axis="y", **GRID)
+        for series in panel.series:
+            legend[series.name] = draw_series(axes, series)
+        panel.finish(axes)
+        title(axes, panel.title)
+    for row in rows:
+        if beside:
+            row[0].set_ylabel(beside)
+    lay_out(figure, rows, legend, *sentences)
+    return figure
+
+
+def draw_series(axes: Any, series: Series) -> Any:
+    """Draw a series and return it for the legend; a line without a mark stands there alone."""
+    look = line_look(series.number)
+    marks = series.marks
+    if not series.joined:
+        look |= {"linestyle": "none", "elinewidth": 0.8}
+    elif not marks:
+        return axes.plot([], [], **look)[0]
+    line = axes.errorbar(
+        [mark.x for mark in marks],
+        [mark.y for mark in marks],
+        yerr=_sides([mark.vertical for mark in marks]) if marks else [[], []],
+        xerr=_sides([mark.horizontal for mark in marks]),
+        capsize=2,
+        **look,
+    )
+    for mark in marks:
+        place = {"textcoords": "offset points", "color": look["color"], "size": 7}
+        axes.annotate(mark.text, (mark.x, mark.y), (4, 4), **place)
+    return line
+
+
+def _sides(whiskers: Sequence[Lengths | None]) -> list[list[float]] | None:
+    """Return all lengths at the one side, and all at the other; None where marks have none."""
+    lengths = [each for each in whiskers if each is not None]
+    return [[each[side] for each in lengths] for side in (0, 1)] if lengths else None
+
+
+def log_sizes(axes: Any, sizes: Sequence[int]) -> None:
+    """Make the horizontal axis one of numbers of tools, on a logarithmic scale."""
+    axes.set_xscale("log")
+    axes.set_xlim(0.8 * sizes[0], 1.25 * sizes[-1])  # also where there is nothing to draw
+    axes.set_xticks(sizes, [f"{size:,}" for size in sizes], rotation=45, ha="right")
+    axes.minorticks_off()
+    axes.set_xlabel("tools in the pool")
+
+
+Interval = tuple[float | None, float | None, float | None]
+"""A mean and the bounds of its interval; without a mean there is no mark."""
+
+
+class Intervals(NamedTuple):
+    """Metrics with their intervals: a row a metric, a mark a series."""
+
+    title: str
+    label: str
+    """Of the axis."""
+    series: Mapping[str, Mapping[str, Interval]]
+    """Name to the interval of each metric, in the order of the rows."""
+    differences: bool = False
+    """True: 0 is marked; else it is where the axis begins."""
+
+
+def interval_figure(shown: Intervals) -> Figure:
+    """Return the figure.
+
+    Raises:
+        MissingExtraError: matplotlib is not installed.
+    """
+    metrics = list(dict.fromkeys(name for found in shown.series.values() for name in found))
+    rows = max(1, len(metrics)) * (len(shown.series) + 1)
+    width, least = _INTERVALS_SIZE
+    with styled():
+        figure, panel = panels(1, 1, width, max(least, _ROW * rows))
+        axes = panel[0][0]
+        legend = {
+            series.name: draw_series(axes, series) for series in _interval_series(shown, metrics)
+        }
+        axes.set_yticks(range(len(metrics)), [literal(name) for name in metrics])
+        axes.set_ylim(len(metrics) - 0.5, -0.5)
+        axes.grid(axis="x", **GRID)
+        if shown.differences:
+            axes.axvline(0, color="#333333", linewidth=0.8)
+        else:
+            axes.set_xlim(left=min(0.0, axes.get_xlim()[0]))
+        axes.set_xlabel(shown.label)
+        title(axes, shown.title)
+        caption = "Whiskers: 95 % bootstrap intervals over tasks."
+        lay_out(figure, panel, legend if len(legend) > 1 else {}, caption)
+    return figure
+
+
+def _interval_series(shown: Intervals, metrics: Sequence[str]) -> Iterable[Series]:
+    """Yield the series, each mark a little below that of the series before."""
+    count = len(shown.series)
+    for number, (name, found) in enumerate(shown.series.items()):
+        shift = (number - (count - 1) / 2) / (count + 1)
+        means = [(place, *found.get(metric, (None,) * 3)) for place, metric in enumerate(metrics)]
+        marks = [
+            Mark(mean, place + shift, horizontal=whisker(mean, low, high))
+            for place, mean, low, high in means
+            if mean is not None
+        ]
+        yield Series(name, number, marks, joined=False)
 
 
 def bar_look(number: int) -> dict[str, Any]:
@@ -62,51 +230,22 @@ def line_look(number: int) -> dict[str, Any]:
     }
 
 
-def literal(text: str) -> str:
-    r"""Return a text as matplotlib has to be given it so that it is drawn as it is.
-
-    No part is read as a formula; a character that the font lacks is written as its escape, \u5de5.
-    """
-    from matplotlib.font_manager import findfont, get_font
-
-    font = get_font(findfont(STYLE["font.family"]))
-    known = "".join(
-        each if each == "\n" or font.get_char_index(ord(each)) else ascii(each)[1:-1]
-        for each in text
-    )
-    return known.replace("$", r"\$")
-
-
-@contextmanager
-def styled() -> Iterator[None]:
-    """Let matplotlib draw and write in `STYLE`.
-
-    Raises:
-        MissingExtraError: matplotlib is not installed.
-    """
-    require("matplotlib")
-    import matplotlib as mpl
-
-    with mpl.rc_context(STYLE):
-        yield
-
-
 def save(figures: Mapping[str, Figure], folder: Path) -> list[Path]:
     """Write figures as SVG and PNG into `figures/` of a folder, and return the files.
 
     Args:
-        figures: Name of the files, without their endings, to figure, which was made `styled`.
+        figures: Name of the files, without their endings, to figure.
         folder: Of the experiment.
+
+    Raises:
+        MissingExtraError: matplotlib is not installed.
     """
-    if not figures:
-        return []
-    with styled():
-        return [file for name, figure in figures.items() for file in _save(figure, folder, name)]
-
-
-def _save(figure: Figure, folder: Path, name: str) -> list[Path]:
-    (folder / FOLDER).mkdir(parents=True, exist_ok=True)
-    files = [folder / FOLDER / f"{name}.{kind}" for kind in ("svg", "png")]
-    figure.savefig(files[0], metadata={"Date": None})
-    figure.savefig(files[1], dpi=150, metadata={"Software": None})
+    files = []
+    for name, figure in figures.items():
+        with styled():
+            (folder / FOLDER).mkdir(parents=True, exist_ok=True)
+            vector, raster = (folder / FOLDER / f"{name}.{kind}" for kind in ("svg", "png"))
+            figure.savefig(vector, metadata={"Date": None})
+            figure.savefig(raster, dpi=150, metadata={"Software": None})
+            files += [vector, raster]
     return files

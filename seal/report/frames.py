@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 EXTRA = "experiments"
-PARQUET = "results.parquet"
-SWEEP_PARQUET = "sweep.parquet"
 _TYPES = {
     "sample": "Int64",
     "tools": "Int64",
@@ -68,28 +66,21 @@ def sweep_frame(content: Mapping[str, Any]) -> DataFrame:
     return framed(list(sweeps.long_rows(content)), sweeps.COLUMNS)
 
 
-def write_parquet(result: Mapping[str, Any], folder: Path) -> Path:
-    """Write the long form of an experiment as Parquet, and return the file.
+def write_parquet(
+    frame: Callable[[Mapping[str, Any]], DataFrame], content: Mapping[str, Any], file: Path
+) -> None:
+    """Write the long form of an experiment as Parquet.
+
+    Args:
+        frame: Returns the long form of the content.
+        content: Of the experiment.
+        file: The file.
 
     Raises:
         MissingExtraError: pandas or pyarrow is not installed.
     """
     require("pyarrow")
-    file = folder / PARQUET
-    retrieval_frame(result).to_parquet(file, index=False)
-    return file
-
-
-def write_sweep_parquet(content: Mapping[str, Any], folder: Path) -> Path:
-    """Write the long form of a sweep as Parquet, and return the file.
-
-    Raises:
-        MissingExtraError: pandas or pyarrow is not installed.
-    """
-    require("pyarrow")
-    file = folder / SWEEP_PARQUET
-    sweep_frame(content).to_parquet(file, index=False)
-    return file
+    frame(content).to_parquet(file, index=False)
 
 
 def require(package: str) -> None:

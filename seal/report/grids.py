@@ -1,13 +1,17 @@
-"""Tables of texts before they are drawn: for the terminal, as Markdown, as LaTeX."""
+"""Tables of texts: for the terminal, as Markdown, as LaTeX, and a result at a glance."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from io import StringIO
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from seal.report.printable import printable
-from seal.report.tables import number
+from markupsafe import Markup, escape
+
+from seal.core.records import AtomicFile
+from seal.report.printable import one_line, printable
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -35,28 +39,62 @@ _LATEX = {
 """Brackets are wrapped: after `\\\\` one would be read as a distance. A quote has no command in
 OT1, the encoding of a document that names none."""
 
+LINES = 15
+"""Of a text, at most."""
+_ROWS = 50
+"""Of a table in a notebook, at most."""
+_CELL = 44
+"""Characters of a cell of a text."""
+_LINE = 120
+"""Characters of a line above or below the table of a text."""
+_WIDTH = 120
+"""Columns of a table as the terminal has it."""
+
 DIFFERENCE_COLUMNS = ("difference", "95 % interval", "p", "p (Holm)", "pairs")
 """Heads of what a comparison tells of a metric, beside both means."""
+
+
+COMPACT: Any = {"padding": (0, 0, 0, 1), "pad_edge": False}
+"""Look of a table that is readable at 80 columns."""
+_FRAMED: Any = {"title_justify": "left", "padding": (0, 1)}
 
 
 class Grid(NamedTuple):
     """A table before it is drawn."""
 
     title: str
-    columns: tuple[str, ...]
-    rows: Sequence[tuple[str, ...]]
+    columns: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    names: int = 1
+    """Columns of names, which stand before those of figures."""
 
 
-def drawn(grid: Grid) -> Table:
-    """Return the table for a terminal; the first column is of names, the others of figures."""
+def drawn(grid: Grid, **look: Any) -> Table:
+    """Return the table for a terminal.
+
+    Args:
+        grid: The table.
+        **look: Arguments of `rich.table.Table`; `COMPACT` is for tables of many columns.
+    """
     from rich.table import Table
+    from rich.text import Text
 
-    table = Table(title=printable(grid.title), title_justify="left", padding=(0, 1))
+    table = Table(title=Text(printable(grid.title)) if grid.title else None, **(look or _FRAMED))
     for place, column in enumerate(grid.columns):
-        table.add_column(printable(column), justify="right" if place else "left", overflow="fold")
+        table.add_column(
+            Text(printable(column)),
+            justify="left" if place < grid.names else "right",
+            overflow="fold",
+        )
     for row in grid.rows:
-        table.add_row(*map(printable, row))
+        table.add_row(*(Text(printable(cell)) for cell in row))
     return table
+
+
+def told(parts: Iterable[Grid | str], **look: Any) -> Iterator[Any]:
+    """Yield tables and printable lines for a terminal, the tables drawn (`drawn`)."""
+    for part in parts:
+        yield printable(part) if isinstance(part, str) else drawn(part, **look)
 
 
 def markdown(grid: Grid) -> str:
@@ -64,6 +102,13 @@ def markdown(grid: Grid) -> str:
     rows = (grid.columns, ("---",) * len(grid.columns), *grid.rows)
     lines = ["| " + " | ".join(map(escape_markdown, row)) + " |" for row in rows]
     return "\n".join((f"## {escape_markdown(grid.title)}\n", *lines))
+
+
+def write_paragraphs(path: Path, *parts: str) -> Path:
+    """Write parts of a text with an empty line between each two, and return the file."""
+    with AtomicFile(path) as file:
+        file.write(("\n\n".join(parts) + "\n").encode())
+    return path
 
 
 def latex(grid: Grid, label: str) -> str:
@@ -104,6 +149,13 @@ def escape_latex(text: str) -> str:
     return "".join(_LATEX.get(character, character) for character in line)
 
 
+def number(value: float | None) -> str:
+    """Return three decimals, one for 10 and more, `n/a` for None."""
+    if value is None:
+        return "n/a"
+    return f"{value:.3f}" if abs(value) < 10 else f"{value:,.1f}"
+
+
 def chance(p: float | None) -> str:
     """Return a probability, which is never 0; `n/a` where there is no test."""
     return "<0.001" if p is not None and p < 0.0005 else number(p)
@@ -137,3 +189,82 @@ def difference_cells(entry: Mapping[str, Any]) -> tuple[str, ...]:
         holm_chance(entry),
         str(entry["n"]),
     )
+
+
+class Glance(NamedTuple):
+    """What is shown of a result."""
+
+    grid: Grid
+    """Its title stands first."""
+    foot: Sequence[str] = ()
+    """Lines below the table."""
+
+
+def glance_text(glance: Glance) -> str:
+    """Return at most `LINES` lines: the title, as many rows as there is room for, the foot."""
+    head = [one_line(line, _LINE) for line in glance.grid.title.splitlines()]
+    foot = [one_line(line, _LINE) for line in glance.foot]
+    room = LINES - len(head) - len(foot) - 1
+    rows = glance.grid.rows
+    if len(rows) > room:
+        rows, foot = rows[: room - 1], [_more(len(rows) - room + 1), *foot]
+    return "\n".join((*head, *(_aligned(glance.grid.columns, rows) if rows else ()), *foot))
+
+
+def glance_html(glance: Glance) -> str:
+    """Return the table with its title and foot as HTML; every text in it is escaped."""
+    grid = glance.grid
+    rows, foot = grid.rows[:_ROWS], list(glance.foot)
+    if len(grid.rows) > _ROWS:
+        foot.insert(0, _more(len(grid.rows) - _ROWS))
+    body = Markup("").join(Markup("<tr>{}</tr>").format(_cells(row, "td")) for row in rows)
+    table = Markup("<table><thead><tr>{}</tr></thead><tbody>{}</tbody></table>")
+    parts = (
+        _lines(grid.title.splitlines()),
+        table.format(_cells(grid.columns, "th"), body) if rows else Markup(""),
+        _lines(foot),
+    )
+    return str(Markup("<div>{}{}{}</div>").format(*parts))
+
+
+def terminal_text(renderables: Iterable[Any]) -> str:
+    """Return tables and lines as a terminal shows them, without colours."""
+    from rich.console import Console
+
+    out = StringIO()
+    console = Console(
+        file=out, width=_WIDTH, highlight=False, markup=False, emoji=False, color_system=None
+    )
+    for each in renderables:
+        console.print(each, soft_wrap=isinstance(each, str))
+    return "\n".join(line.rstrip() for line in out.getvalue().splitlines())
+
+
+def counted(count: int, noun: str) -> str:
+    """Return a number with what it counts: `1 trial`, `2 trials`."""
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
+
+
+def _more(count: int) -> str:
+    return f"... and {count:,} more"
+
+
+def _aligned(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
+    """Return a header and rows in columns of equal width: names to the left, figures right."""
+    lines = [[one_line(cell, _CELL) for cell in row] for row in (columns, *rows)]
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    return [
+        "  ".join(
+            cell.rjust(width) if place else cell.ljust(width)
+            for place, (cell, width) in enumerate(zip(line, widths, strict=True))
+        ).rstrip()
+        for line in lines
+    ]
+
+
+def _cells(row: Iterable[str], tag: str) -> Markup:
+    return Markup("").join(Markup(f"<{tag}>{escape(printable(cell))}</{tag}>") for cell in row)
+
+
+def _lines(lines: Iterable[str]) -> Markup:
+    return Markup("").join(Markup("<div>{}</div>").format(printable(line)) for line in lines)

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from seal.evaluation.goals import INFRASTRUCTURE
-from seal.report.display import counted
+from seal.report.grids import counted
 from seal.report.judging import judging_notes
 from seal.report.lanes import Lane, lanes_of
 from seal.report.outcomes import scores_so_far, trajectories_so_far

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
 
+from seal.report.grids import number
 from seal.report.printable import printable
-from seal.report.tables import number
 
 if TYPE_CHECKING:
     from jinja2 import Environment

@@ -6,7 +6,7 @@ from io import BytesIO
 
 from matplotlib.figure import Figure
 
-from seal.report.figures import styled
+from seal.report.figure_layout import styled
 
 
 class Picture(Figure):

@@ -77,7 +77,7 @@ SECTIONS = Registry(
         "roles": "seal.report.role_section:RoleSection",
         "breakdown": "seal.report.sections:BreakdownSection",
         "missions": "seal.report.sections:MissionSection",
-        "explanation": "seal.report.explanation_section:ExplanationSection",
+        "explanation": "seal.report.explanation:ExplanationSection",
         "error_patterns": "seal.report.error_patterns:PatternSection",
         "users": "seal.report.sections:UserSection",
         "charts": "seal.report.sections:ChartSection",

@@ -9,6 +9,7 @@ from math import nan
 from typing import TYPE_CHECKING, Any
 
 from seal.evaluation.goals import INFRASTRUCTURE
+from seal.report.grids import number
 from seal.report.lanes import Lane, lanes_of, model_name
 from seal.report.printable import printable
 from seal.runs.run_folder import RunFolder
@@ -131,13 +132,6 @@ class SummaryRow:
     metric: str
     cells: dict[str, Estimate] = field(default_factory=dict)
     """Column to cell, in the order of the columns."""
-
-
-def number(value: float | None) -> str:
-    """Return three decimals, one for 10 and more, `n/a` for None."""
-    if value is None:
-        return "n/a"
-    return f"{value:.3f}" if abs(value) < 10 else f"{value:,.1f}"
 
 
 def headline_of(runs: Iterable[RunFolder]) -> tuple[str, ...]:

@@ -11,10 +11,10 @@ from seal.core.types import Score, Step, Tables, Task, Tool, ToolCall, ToolResul
 from seal.evaluation.judge import MILESTONES
 from seal.report.annotations import Annotations, annotate
 from seal.report.gold import gold_lines, json_text
+from seal.report.grids import number
 from seal.report.milestones import GoalOutcome, NodeOutcome, fault_text, node_kind, node_status
 from seal.report.outcomes import DECISIVE, deciding_metric, goal_label, outcome_label, reason_of
 from seal.report.printable import printable
-from seal.report.tables import number
 from seal.report.worlds import change_lines, unchanged_text
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ import pytest
 import seal
 from seal.core.errors import DataError, UsageError
 from seal.experiments.explanation.explain import explain_run
-from seal.report.explanation_tables import notes
+from seal.report.explanation import notes
 from seal.runs.run_folder import RunFolder
 
 

@@ -22,7 +22,7 @@ from seal.core.records import read_records
 from seal.core.types import Goal, Ranking, Task
 from seal.experiments.retrieval.experiment import retrieve
 from seal.experiments.retrieval.settings import RetrievalSettings
-from seal.report.retrieval_tables import retrieval_tables
+from seal.report.retrieval_results import retrieval_tables
 from seal.retrievers.specs import RetrieverSpec
 
 

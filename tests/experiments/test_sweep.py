@@ -22,8 +22,8 @@ from seal.core.types import Goal, Milestone, Plan, Task, Usage
 from seal.evaluation.comparison import mean_and_deviation
 from seal.experiments.sweep.settings import SweepSettings
 from seal.experiments.sweep.sweep import SweepResult, sweep
-from seal.report.sweep_figures import draw_sweep
-from seal.report.sweep_table import sweep_tables
+from seal.report.figures import save
+from seal.report.sweep_results import sweep_figures, sweep_tables
 from seal.runs.run_folder import RunFolder
 from seal.runs.settings import RunSettings
 
@@ -171,7 +171,7 @@ def test_figures_are_drawn_of_what_was_varied(done: SweepResult, tmp_path: Path)
     stems = {path.stem for path in (done.folder / "figures").iterdir()}
     assert stems == {"metrics_over_pool_size", "pass_rate_over_recall"}
     alone = {**done.content, "results": done.content["results"][:1]}
-    assert draw_sweep(alone, tmp_path) == []
+    assert save(sweep_figures(alone), tmp_path) == []
 
 
 class Counting(Weatherman):

@@ -5,7 +5,7 @@ import re
 import pytest
 from report_runs import Writer, chat, metric, task, verdict
 
-from seal.report.explanation_section import LINKED, ExplanationSection
+from seal.report.explanation import LINKED, ExplanationSection
 from seal.report.lanes import lanes_of
 
 

@@ -9,9 +9,10 @@ import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
-from seal.report.figures import STYLE, bar_look, line_look
-from seal.report.retrieval_figures import retrieval_figures
-from seal.report.sweep_figures import sweep_figures
+from seal.report.figure_layout import STYLE
+from seal.report.figures import bar_look, line_look
+from seal.report.retrieval_results import retrieval_figures
+from seal.report.sweep_results import sweep_figures
 
 KS = (1, 5, 10)
 LONG = "dense,model=somebody/some-embedder-{},template=package.of.templates:name_and_description"

@@ -4,12 +4,12 @@ import pytest
 from rich.console import Console
 
 from seal.core.errors import DataError
+from seal.report.grids import number
 from seal.report.notes import summary_notes
 from seal.report.tables import (
     Estimate,
     all_metrics,
     main_metrics,
-    number,
     rare_metrics,
     summary_rows,
     summary_table,

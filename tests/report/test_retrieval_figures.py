@@ -10,7 +10,8 @@ from seal.api.objects.retrieval import Retrieval
 from seal.core.errors import MissingExtraError
 from seal.report import frames
 from seal.report.experiment import write_tables_and_figures
-from seal.report.retrieval_figures import draw_figures
+from seal.report.figures import save
+from seal.report.retrieval_results import retrieval_figures
 
 
 @pytest.fixture(scope="module")
@@ -27,8 +28,8 @@ def files(folder: Path) -> dict[str, bytes]:
 
 
 def test_equal_results_give_equal_bytes(found: dict, tmp_path: Path) -> None:
-    draw_figures(found, tmp_path / "a")
-    draw_figures(deepcopy(found), tmp_path / "b")
+    save(retrieval_figures(found), tmp_path / "a")
+    save(retrieval_figures(deepcopy(found)), tmp_path / "b")
 
     first = files(tmp_path / "a")
     assert first == files(tmp_path / "b")
@@ -45,7 +46,7 @@ def test_one_size_and_one_cutoff_leave_one_figure(found: dict, tmp_path: Path) -
     alone = deepcopy(found)
     alone["protocol"]["k"] = [5]
     alone["results"] = [entry for entry in alone["results"] if entry["size"] == "all"]
-    drawn = draw_figures(alone, tmp_path)
+    drawn = save(retrieval_figures(alone), tmp_path)
     assert {path.stem for path in drawn} == {"recall_over_pools"}
 
 
@@ -54,7 +55,7 @@ def test_who_could_not_be_asked_is_marked(found: dict, tmp_path: Path) -> None:
     for entry in failed["results"]:
         if entry["retriever"] != "tfidf":
             entry.update(unavailable="no key", metrics={}, by_sample=[])
-    draw_figures(failed, tmp_path)
+    save(retrieval_figures(failed), tmp_path)
     bars = files(tmp_path)["recall_over_pools.svg"]
     assert b"n/a" in bars
     assert b"#d55e00" in bars  # in the legend alone
@@ -65,7 +66,7 @@ def test_who_could_not_be_asked_is_marked(found: dict, tmp_path: Path) -> None:
 
 
 def drawn_anew(found: dict, folder: Path) -> bytes:
-    draw_figures(found, folder)
+    save(retrieval_figures(found), folder)
     return files(folder)["recall_over_pools.svg"]
 
 
@@ -73,7 +74,7 @@ def test_nothing_to_draw_is_drawn_as_nothing(found: dict, tmp_path: Path) -> Non
     empty = deepcopy(found)
     for entry in empty["results"]:
         entry.update(unavailable="no key", metrics={}, by_sample=[])
-    assert len(draw_figures(empty, tmp_path)) == 6
+    assert len(save(retrieval_figures(empty), tmp_path)) == 6
 
 
 def test_without_the_extra_the_rest_is_kept_and_told(

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from seal.api.objects.comparison import Paired
 from seal.api.objects.run import Run
-from seal.report.ablation_table import ablation_grids, ablation_tables
-from seal.report.display import Glance
-from seal.report.similarity_figure import similarity_figures
+from seal.report.ablation_results import ablation_grids, ablation_tables, similarity_figures
+from seal.report.grids import Glance
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

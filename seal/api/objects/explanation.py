@@ -8,9 +8,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from seal.api.objects.base import Document, record
-from seal.report.display import Glance
-from seal.report.explanation_figure import waterfall_figures
-from seal.report.explanation_tables import explanation_tables, waterfall
+from seal.report.explanation_results import explanation_tables, waterfall, waterfall_figures
+from seal.report.grids import Glance
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, TypeAlias, Union
 from seal.api.objects.base import Shown
 from seal.core.errors import UsageError, shortened
 from seal.experiments.comparison.runs import named_runs
-from seal.report.display import Glance, counted
-from seal.report.grids import Grid
+from seal.report.grids import Glance, Grid, counted
 from seal.report.lanes import model_name
 from seal.report.run_frames import calls_frame, messages_frame, scores_frame, tasks_frame
 from seal.runs.run_folder import RunFolder

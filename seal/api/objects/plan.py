@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from seal.api.objects.base import Document
-from seal.report.display import Glance
+from seal.report.grids import Glance
 from seal.report.spending import plan_grid, plan_tables
 
 

@@ -13,12 +13,10 @@ from seal.api.objects.base import Document, Estimates, only, record
 from seal.core.errors import DataError
 from seal.experiments.result_files import read_json
 from seal.experiments.retrieval.files import RESULTS
-from seal.report.display import Glance
 from seal.report.frames import retrieval_frame
-from seal.report.grids import Grid
+from seal.report.grids import Glance, Grid
 from seal.report.printable import one_line
-from seal.report.retrieval_figures import retrieval_figures
-from seal.report.retrieval_tables import retrieval_tables
+from seal.report.retrieval_results import retrieval_figures, retrieval_tables
 from seal.report.tables import Estimate
 
 if TYPE_CHECKING:

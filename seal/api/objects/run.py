@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from seal.api.objects.base import Estimates, Shown
 from seal.api.objects.frames import Frames, folder_of
-from seal.report.display import Glance, counted
-from seal.report.grids import Grid
-from seal.report.interval_figure import Intervals, interval_figure
+from seal.report.figures import Intervals, interval_figure
+from seal.report.grids import Glance, Grid, counted
 from seal.report.lanes import model_name
 from seal.report.notes import error_notes
 from seal.report.tables import UNBOUNDED, headline_of, main_metrics

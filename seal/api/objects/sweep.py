@@ -13,11 +13,9 @@ from seal.api.objects.base import Document, Estimates, only, record
 from seal.api.objects.run import Run
 from seal.core.errors import DataError
 from seal.experiments.sweep.files import SWEEP, read
-from seal.report.display import Glance
 from seal.report.frames import sweep_frame
-from seal.report.grids import Grid
-from seal.report.sweep_figures import sweep_figures
-from seal.report.sweep_table import METRICS, sweep_tables
+from seal.report.grids import Glance, Grid
+from seal.report.sweep_results import METRICS, sweep_figures, sweep_tables
 from seal.report.tables import Estimate
 
 if TYPE_CHECKING:

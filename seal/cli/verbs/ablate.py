@@ -156,7 +156,7 @@ def _play(
 ) -> int:
     from seal.experiments.ablation.ablate import ablate
     from seal.experiments.ablation.files import COMPARISON
-    from seal.report.ablation_table import ablation_tables
+    from seal.report.ablation_results import ablation_tables
     from seal.report.experiment import write_ablation
 
     if resume and not (out / COMPARISON).is_file():

@@ -147,7 +147,7 @@ def _sweep(
     from seal.experiments.sweep.files import SWEEP
     from seal.experiments.sweep.sweep import sweep
     from seal.report.experiment import write_sweep
-    from seal.report.sweep_table import sweep_tables
+    from seal.report.sweep_results import sweep_tables
 
     if resume and not (out / SWEEP).is_file():
         tell(f"{out} holds no sweep to go on with: a new one begins there")

@@ -1,0 +1,280 @@
+"""An ablation for a person: tables for terminal, comparison.md and report, and a figure.
+
+errors_over_similarity   a panel an error rate, a mark an environment, a colour a variant of J_avg;
+                         whiskers: 95 % intervals over tasks
+
+Source of the figure: Kokane et al., ToolScan (2024), the ablation on API complexity.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from markupsafe import Markup
+
+from seal.report.figure_layout import styled
+from seal.report.figures import Mark, Panel, Series, series_figure, whisker
+from seal.report.grids import (
+    DIFFERENCE_COLUMNS,
+    Grid,
+    difference_cells,
+    escape_markdown,
+    interval,
+    markdown,
+    number,
+    signed,
+    told,
+    write_paragraphs,
+)
+from seal.report.lanes import Lane
+from seal.report.pages import render
+from seal.report.printable import one_line
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+MARKDOWN = "comparison.md"
+_REASONS = 4
+"""Reasons for excluded pairs that are told."""
+_LONGEST = 160
+"""Characters of one."""
+_PANELS_IN_ROW = 3
+_PANEL = (2.4, 1.8)
+"""Width and height of its axes, in inches."""
+_VARIANTS = ("strict", "stopwords")
+
+Entries = Iterable[Mapping[str, Any]]
+
+
+def ablation_tables(content: Mapping[str, Any]) -> Iterator[Any]:
+    """Yield tables and lines for a person.
+
+    Args:
+        content: Of comparison.json.
+    """
+    grids = ablation_grids(content, content["protocol"]["told"])
+    return told((*grids, *ablation_lines(content)))
+
+
+def write_markdown(content: Mapping[str, Any], folder: Path) -> Path:
+    """Write comparison.md, with every metric that has a pair, and return it.
+
+    Args:
+        content: Of comparison.json.
+        folder: Of the ablation.
+    """
+    protocol = content["protocol"]
+    title = f"# Ablation of {protocol['ablation']} on {escape_markdown(str(protocol['pool']))}"
+    lines = (*ablation_lines(content), *content["notes"])
+    parts = (*map(markdown, ablation_grids(content, None)),)
+    return write_paragraphs(
+        folder / MARKDOWN, title, *parts, *(f"- {escape_markdown(line)}" for line in lines)
+    )
+
+
+class AblationSection:
+    """The report's part about what an ablation varied, and what that changed.
+
+    Args:
+        content: Of comparison.json.
+    """
+
+    def __init__(self, content: Mapping[str, Any]) -> None:
+        self.title = f"Ablation of {content['protocol']['ablation']}"
+        self._content = content
+
+    def render(self, lanes: Sequence[Lane]) -> Markup:
+        """Return the tables that the terminal shows, and the lines below them."""
+        grids = list(ablation_grids(self._content, self._content["protocol"]["told"]))
+        lines = [*ablation_lines(self._content), *self._content["notes"]]
+        return render("ablation.html", grids=grids, lines=lines)
+
+
+def ablation_grids(content: Mapping[str, Any], metrics: Sequence[str] | None) -> Iterator[Grid]:
+    """Yield the tables of an ablation.
+
+    Args:
+        content: Of comparison.json.
+        metrics: Those that are told; None: all.
+    """
+    if "roles" in content:
+        yield _roles_grid(content["roles"])
+    if "costs" in content:
+        yield _costs_grid(content, metrics)
+        if metrics is not None:  # the pairs are told in the file
+            return
+    yield from _pair_grids(content["comparisons"], metrics)
+    if "kinds" in content:
+        yield _kinds_grid(content["kinds"])
+    if "points" in content:
+        yield _points_grid(content["points"], content["correlations"])
+        rows = [
+            (each["similarity"], each["rate"], number(each["rho"]), interval(each), str(each["n"]))
+            for each in content["correlations"]
+            if each["rho"] is not None
+        ]
+        if rows:
+            columns = ("J_avg", "error rate", "Spearman", "95 % interval", "environments")
+            yield Grid("rank correlation of J_avg with error rates", columns, rows)
+
+
+def _costs_grid(content: Mapping[str, Any], metrics: Sequence[str] | None) -> Grid:
+    stages = [name for name in content["protocol"]["conditions"] if name != "plain"]
+    rows = []
+    for cost in content["costs"]:
+        if metrics is None or cost["metric"] in metrics:
+            found = (cost["stages"].get(stage) for stage in stages)
+            told = ["" if each is None else _cost(each) for each in found]
+            rows.append((cost["metric"], number(cost["plain"]), *told, signed(cost["together"])))
+    return Grid(
+        "what each stage costs: points that gold in its place adds",
+        ("metric", "plain", *stages, "all less the sum"),
+        rows,
+    )
+
+
+def _roles_grid(roles: Mapping[str, Sequence[Mapping[str, Any]]]) -> Grid:
+    counts = ("replies", "goals", "tokens_in", "tokens_out", "caught", "caused", "missed", "passed")
+    rows = [
+        (name, str(row["role"]), *(f"{row[count]:,}" for count in counts))
+        for name, found in roles.items()
+        for row in found
+    ]
+    columns = ("run", "role", *(count.replace("_", " ") for count in counts))
+    return Grid("who spoke, and the errors that each caught and caused", columns, rows)
+
+
+def _cost(found: Mapping[str, Any]) -> str:
+    return f"{signed(found['cost'])} {interval({**found, 'difference': found['cost']})}".rstrip()
+
+
+def _pair_grids(comparisons: Entries, metrics: Sequence[str] | None) -> Iterator[Grid]:
+    """Yield a table for each two conditions; of the told metrics in their order."""
+    pairs: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
+    for entry in comparisons:
+        if metrics is None or entry["n"]:
+            mine = pairs.setdefault((entry["run"], entry["other"]), [])
+            if entry["n"] and (metrics is None or entry["metric"] in metrics):
+                mine.append(entry)
+    for (one, other), mine in pairs.items():
+        if metrics is not None:
+            mine.sort(key=lambda entry: metrics.index(entry["metric"]))
+        rows = [(entry["metric"], *difference_cells(entry)) for entry in mine]
+        yield Grid(f"{one} less {other}", ("metric", one, other, *DIFFERENCE_COLUMNS), rows)
+
+
+def _kinds_grid(kinds: Entries) -> Grid:
+    rows = [
+        (
+            found["kind"],
+            str(found["tasks"]),
+            *(
+                f"{number(share['mean'])} {interval(share)}".rstrip()
+                for share in found["metrics"].values()
+            ),
+        )
+        for found in kinds
+    ]
+    columns = ("kind", "tasks", "abstained", "no_call", "says_cannot")
+    return Grid("irrelevant tasks by kind", columns, rows)
+
+
+def _points_grid(points: Entries, correlations: Entries) -> Grid:
+    names = list(dict.fromkeys(found["rate"] for found in correlations))
+    rows = [
+        (
+            point["environment"],
+            str(point["tools"]),
+            str(point["goals"]),
+            *(number(point[variant]) for variant in _VARIANTS),
+            *(number(point["rates"][name]["rate"]) for name in names),
+        )
+        for point in points
+    ]
+    columns = ("environment", "tools", "goals", *_VARIANTS, *names)
+    return Grid("J_avg and error rates by environment", columns, rows)
+
+
+def ablation_lines(content: Mapping[str, Any]) -> Iterator[str]:
+    """Yield what stands below the tables: tasks and errors, and why pairs were left out."""
+    for row in content["runs"]:
+        yield f"{row['condition']}: {row['tasks']} tasks, {row['errors']} errors" + (
+            f", {row['skipped']} skipped" if row["skipped"] else ""
+        )
+        for reason, count in list(row["error_reasons"].items())[:_REASONS]:
+            yield f"  {count}: {one_line(reason, _LONGEST)}"
+    yield from _excluded_lines(content)
+    flat = [each["rate"] for each in content.get("correlations", ()) if each["rho"] is None]
+    if flat:
+        yield f"no correlation (alike in every environment): {', '.join(dict.fromkeys(flat))}"
+
+
+def _excluded_lines(content: Mapping[str, Any]) -> Iterator[str]:
+    """Yield for the told metrics why pairs have no value, and of which two conditions they are."""
+    told = content["protocol"]["told"]
+    metrics: dict[tuple[str, str], list[str]] = {}
+    for entry in content["comparisons"]:
+        if entry["metric"] in told and entry["excluded"]:
+            compared = f"{entry['run']} less {entry['other']}"
+            most = Counter(entry["excluded"]).most_common(_REASONS)
+            reasons = ", ".join(f"{count} ({one_line(why, _LONGEST)})" for why, count in most)
+            metrics.setdefault((compared, reasons), []).append(entry["metric"])
+    pairs: dict[str, list[str]] = {}
+    for (compared, reasons), named in metrics.items():
+        text = f"{', '.join(named)}: pairs without values: {reasons}"
+        pairs.setdefault(text, []).append(compared)
+    every = {f"{entry['run']} less {entry['other']}" for entry in content["comparisons"]}
+    for text, named in pairs.items():
+        whole = len(every) > 1 and every == {*named}
+        yield f"{'every comparison' if whole else ', '.join(named)}: {text}"
+
+
+def similarity_figures(content: Mapping[str, Any]) -> dict[str, Figure]:
+    """Return the figure of an ablation of similarity by its name; of any other nothing.
+
+    Args:
+        content: Of comparison.json.
+
+    Raises:
+        MissingExtraError: matplotlib is not installed.
+    """
+    if not content.get("points"):
+        return {}
+    correlations = content["correlations"]
+    names = list(dict.fromkeys(found["rate"] for found in correlations))
+    sentences = (
+        "A mark is an environment. Whiskers: 95 % intervals over tasks.",
+        "rho: Spearman's over the environments, strict / stopwords; n/a: all rates are alike.",
+    )
+    with styled():
+        shown = [_panel(name, content["points"], correlations) for name in names]
+        figure = series_figure(shown, _PANEL, _PANELS_IN_ROW, sentences, "error rate")
+        return {"errors_over_similarity": figure}
+
+
+def _panel(name: str, points: Sequence[Mapping[str, Any]], correlations: Entries) -> Panel:
+    most = min(1.0, 1.2 * max(point[v] or 0.1 for point in points for v in _VARIANTS))
+
+    def finish(axes: Any) -> None:
+        axes.set_xlim(0, most)
+        axes.set_ylim(bottom=0)
+        if axes.get_ylim()[1] < 0.1:  # an axis of nothing but noise would look like an effect
+            axes.set_ylim(0, 0.1)
+        axes.set_xlabel("J_avg of the names")
+
+    rhos = {found["similarity"]: found["rho"] for found in correlations if found["rate"] == name}
+    told = " / ".join(number(rhos.get(variant)) for variant in _VARIANTS)
+    return Panel(f"{name}: rho {told}", [_marks(v, points, name) for v in _VARIANTS], finish)
+
+
+def _marks(variant: str, points: Entries, name: str) -> Series:
+    found = ((point[variant], point["rates"][name]) for point in points)
+    marks = [
+        Mark(x, it["rate"], whisker(it["rate"], it["low"], it["high"]))
+        for x, it in found
+        if x is not None and it["rate"] is not None
+    ]
+    return Series(f"J_avg {variant}", _VARIANTS.index(variant), marks, joined=False)

@@ -1,0 +1,189 @@
+"""Why a run's goals failed, for a person: the waterfall and its examples, in files and a figure.
+
+waterfall   a bar a stage, from the goals left before it to those left after it; the last bar is
+            what is solved. Whiskers: 95 % intervals over tasks of the stage's share of all goals.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from seal.core.errors import MissingExtraError
+from seal.experiments.explanation.explain import EXAMPLES, explain_run
+from seal.experiments.result_files import check_results_folder, write_json
+from seal.pools.benchmark import Benchmark
+from seal.report.explanation import bounds, causes_text, example_lines, notes, percent, place_text
+from seal.report.figure_layout import lay_out, literal, panels, styled, title
+from seal.report.figures import COLOURS, FOLDER, GRID, save, whisker
+from seal.report.grids import Grid, escape_markdown, markdown, told, write_paragraphs
+from seal.report.printable import one_line
+from seal.runs.run_folder import RunFolder
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+JSON = "explanation.json"
+MARKDOWN = "explanation.md"
+NAME = "waterfall"
+_LONGEST = 160
+"""Characters of a line of an example."""
+_COLUMNS = ("stage", "goals", "left", "of failed", "95 %", "partly", "causes")
+_WIDTH = 4.6
+_BAR = 0.24
+"""Height of a bar with its space, in inches."""
+
+
+def explain(
+    run: Path,
+    metric: str | None = None,
+    examples: int = EXAMPLES,
+    out: Path | None = None,
+    bench: Benchmark | None = None,
+) -> dict[str, Any]:
+    """Return why a run's failed goals failed, and write it into a folder where one is given.
+
+    Args:
+        run: Run folder, wherever it was moved.
+        metric: Whose verdict counts; None: that of each goal's kind of gold.
+        examples: Most of each stage.
+        out: Folder for explanation.json, explanation.md and figures/waterfall.svg and .png.
+        bench: What was played, where it is not installed.
+
+    Returns:
+        What `seal.experiments.explanation.explain` says; with `out` also `notes`, sentences on what
+        was left out, as a package is not installed.
+
+    Raises:
+        DataError: The folder is no scored run, nothing was played, or a file is damaged.
+        UsageError: A metric without a value, or a folder that holds something else.
+    """
+    if out is None:
+        return explain_run(RunFolder.open(run), metric, examples, bench=bench)
+    check_results_folder(out, {JSON, MARKDOWN, FOLDER}, "an explanation")
+    content = explain_run(RunFolder.open(run), metric, examples, bench=bench)
+    out.mkdir(parents=True, exist_ok=True)
+    write_json(content, out / JSON)
+    write_markdown(content, out)
+    try:
+        save(waterfall_figures(content), out)
+    except MissingExtraError as error:
+        return {**content, "notes": [f"without the figure: {error}"]}
+    return {**content, "notes": []}
+
+
+def explanation_tables(content: Mapping[str, Any]) -> Iterator[Any]:
+    """Yield the waterfall and, below it, notes and examples.
+
+    Args:
+        content: Of explanation.json.
+    """
+    return told((waterfall(content), *notes(content), *_example_lines(content)))
+
+
+def waterfall(content: Mapping[str, Any]) -> Grid:
+    """Return the table of stages; those that explain nothing are left out."""
+    rows = [
+        (
+            row["meaning"],
+            str(row["goals"]),
+            str(row["left"]),
+            percent(row["of_failed"]),
+            bounds(row["of_failed_low"], row["of_failed_high"]),
+            str(row["partly"] or ""),
+            causes_text(row["causes"]),
+        )
+        for row in content["stages"]
+        if row["goals"]
+    ]
+    first = ("all goals", "", str(content["goals"]), "", "", "", "")
+    last = ("solved", str(content["solved"]), "", "", "", "", "")
+    return Grid(f"why goals failed: {content['run']}", _COLUMNS, [first, *rows, last])
+
+
+def _example_lines(content: Mapping[str, Any]) -> Iterator[str]:
+    for stage in content["stages"]:
+        for number, example in enumerate(stage["examples"], 1):
+            if number == 1:
+                yield f"\n{stage['meaning']}:"
+            yield f"  {place_text(example)} ({example['cause']})"
+            for name, text in example_lines(example):
+                yield f"    {name}: {one_line(text, _LONGEST)}"
+
+
+def write_markdown(content: Mapping[str, Any], folder: Path) -> Path:
+    """Write explanation.md, and return it."""
+    parts = [
+        markdown(waterfall(content)),
+        "\n".join(f"- {escape_markdown(note)}" for note in notes(content)),
+    ]
+    for stage in content["stages"]:
+        if stage["examples"]:
+            parts.append(f"### {escape_markdown(stage['meaning'])}")
+        for example in stage["examples"]:
+            heading = f"{place_text(example)} ({example['cause']})"
+            told = [f"{name}: {one_line(text, _LONGEST)}" for name, text in example_lines(example)]
+            lines = [escape_markdown(heading), "", *(f"- {escape_markdown(line)}" for line in told)]
+            parts.append("\n".join(lines))
+    return write_paragraphs(folder / MARKDOWN, *parts)
+
+
+def waterfall_figures(content: Mapping[str, Any]) -> dict[str, Figure]:
+    """Return the waterfall by its name; of a run without goals nothing.
+
+    Args:
+        content: Of explanation.json.
+
+    Raises:
+        MissingExtraError: matplotlib is not installed.
+    """
+    if not content["goals"]:
+        return {}
+    with styled():
+        return {NAME: _figure(content)}
+
+
+def _figure(content: Mapping[str, Any]) -> Figure:
+    rows = [row for row in content["stages"] if row["goals"]]
+    goals = content["goals"]
+    figure, panel = panels(1, 1, _WIDTH, _BAR * (len(rows) + 2))
+    axes = panel[0][0]
+    axes.barh(0, goals, color="#bbbbbb", height=0.7)
+    for place, row in enumerate(rows, 1):
+        colour = COLOURS[7] if row["stage"] == "infrastructure" else COLOURS[1]
+        axes.barh(place, row["goals"], left=row["left"], color=colour, height=0.7)
+        _whisker(axes, place, row, goals)
+    axes.barh(len(rows) + 1, content["solved"], color=COLOURS[2], height=0.7)
+    bars = {"all goals": goals, **{row["meaning"]: row["goals"] for row in rows}}
+    bars["solved"] = content["solved"]
+    axes.set_yticks(range(len(bars)), [literal(f"{name}: {n}") for name, n in bars.items()])
+    axes.invert_yaxis()
+    right = [row["left"] + (row["high"] or 0) * goals for row in rows]
+    axes.set_xlim(0, max(goals, *right, 1) * 1.02)
+    axes.set_xlabel("goals left")
+    axes.grid(axis="x", **GRID)
+    axes.set_axisbelow(True)
+    title(axes, "First stage that explains each failed goal")
+    sentences = (
+        "A bar: goals that the stage explains, from those left before it to those left after it.",
+        "Whiskers: 95 % interval of the stage's share of all goals, over families of tasks.",
+    )
+    lay_out(figure, panel, {}, *sentences)
+    return figure
+
+
+def _whisker(axes: Any, place: int, row: Mapping[str, Any], goals: int) -> None:
+    """Draw the interval of a stage's share from what is left after it."""
+    if row["low"] is None or row["high"] is None:
+        return
+    lengths = whisker(row["goals"], row["low"] * goals, row["high"] * goals)
+    axes.errorbar(
+        row["left"] + row["goals"],
+        place,
+        xerr=[[length] for length in lengths],
+        color="#333333",
+        capsize=2,
+        elinewidth=0.8,
+        linestyle="none",
+    )

@@ -1,0 +1,375 @@
+"""An experiment in retrieval for a person: tables readable at 80 columns, and figures.
+
+recall_over_pool_size    a panel a pool, a line a retriever; whiskers: deviation over samples
+recall_over_pools        a bar for each pool and retriever; whiskers: 95 % intervals
+recall_over_k            a panel a pool, a line a retriever; whiskers: 95 % intervals
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from seal.report.figure_layout import lay_out, literal, panels, styled
+from seal.report.figures import (
+    DEVIATIONS,
+    Mark,
+    Panel,
+    Series,
+    bar_look,
+    log_sizes,
+    series_figure,
+    whisker,
+)
+from seal.report.grids import COMPACT, Grid, told
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+_SHORT = 24
+"""Characters of the longest name that stands in every row; longer ones get a number and a key."""
+_LEGENDS = {
+    "*": "the retriever was trained on queries of this pool; "
+    "its held-out figures stand in training.json",
+    "+": "the retriever was trained on this pool, on none of the queries asked here",
+}
+"""Marks of figures of a retriever on the pool of its training."""
+_PAIRS_SHOWN = 30
+"""Comparisons in a table; a longer list is in the results alone."""
+
+_PANELS_IN_ROW = 3
+_PANEL = (3.0, 2.3)
+"""Width and height of its axes, in inches."""
+_ALONE = (4.6, 2.8)
+"""Those of a figure's only panel."""
+_CROWD = 8
+"""Retrievers in a panel, beyond which it grows."""
+_TALLER = 0.08
+"""Inches for each retriever beyond."""
+_BAR = 0.26
+"""Inches of a bar with the space beside it."""
+_BARS_IN_ROW = 45
+_BETWEEN = 1.6
+"""Space between two pools, in bars."""
+_BARS_SIZE = (4.6, 2.9)
+"""Least width, and least height, of the axes with bars, in inches."""
+_LETTER = 0.085
+"""Inches of a letter below the bars."""
+_NAME = 48
+"""Characters of a retriever in a caption."""
+_POOL = 26
+"""Characters of a pool below its bars."""
+_REASON = 160
+"""Characters of a reason in a caption."""
+_INTERVALS = "Error bars: 95 % bootstrap interval over tasks."
+
+Entries = Sequence[Mapping[str, Any]]
+"""Of results.json."""
+
+
+def retrieval_tables(found: Mapping[str, Any]) -> Iterator[Any]:
+    """Yield tables and lines for a person.
+
+    Args:
+        found: Of results.json.
+    """
+    return told(_parts(found), **COMPACT)
+
+
+def _parts(found: Mapping[str, Any]) -> Iterator[Grid | str]:
+    entries = found["results"]
+    deepest = found["protocol"]["k"][-1]
+    labels = _values(entries, "retriever")
+    names = {
+        label: label if len(label) <= _SHORT else f"R{number}"
+        for number, label in enumerate(labels, 1)
+    }
+    yield from (f"{name} = {label}" for label, name in names.items() if name != label)
+    for pool in _values(entries, "pool"):
+        mine = [entry for entry in entries if entry["pool"] == pool]
+        yield from _pool_parts(mine, names, found["protocol"]["k"])
+    yield f"recall@K: share of the relevant tools among the first K; mrr@{deepest}, ndcg@{deepest}"
+    if any(entry["samples"] > 1 for entry in entries):
+        yield "mean ± deviation over samples (n - 1), below it the 95 % interval over tasks"
+    if len(names) > 1 and len(_values(entries, "pool")) > 1:
+        for metric in (f"recall@{deepest}", f"mrr@{deepest}"):
+            yield _matrix(_largest(entries), names, metric)
+    marks = {_mark(entry) for entry in entries}
+    yield from (f"{mark}: {legend}" for mark, legend in _LEGENDS.items() if mark in marks)
+    yield from _comparisons(found["comparisons"], names)
+    unavailable = [entry for entry in entries if "unavailable" in entry]
+    for retriever, reason, pools in _by_reason(unavailable):
+        yield f"unavailable: {retriever} on {pools}: {reason}"
+
+
+def line_of(entry: Mapping[str, Any]) -> str:
+    """Return what one retriever found in pools of one size, as a line."""
+    place = f"{entry['pool']}, {_counted(entry['tools'], 'tool')}, {entry['retriever']}"
+    if "unavailable" in entry:
+        return f"{place}: unavailable"
+    deepest = [name for name in entry["metrics"] if name.startswith("recall@")][-1]
+    return f"{place}: {deepest} {_mean(entry, deepest)}"
+
+
+def _pool_parts(
+    entries: Entries, names: Mapping[str, str], ks: Sequence[int]
+) -> Iterator[Grid | str]:
+    """Yield the heading and the table of one pool."""
+    first = entries[0]
+    whole = all(entry["size"] == "all" and entry["samples"] == 1 for entry in entries)
+    metrics = [f"recall@{ks[-1]}", f"mrr@{ks[-1]}"]
+    if whole:
+        queries = _counted(first["queries"], "query", "queries")
+        yield f"{first['pool']}: {_counted(first['tools'], 'tool')}, {queries}"
+        metrics = [*(f"recall@{k}" for k in ks), f"mrr@{ks[-1]}", f"ndcg@{ks[-1]}"]
+    else:
+        samples = _counted(max(entry["samples"] for entry in entries), "sample")
+        yield f"{first['pool']}, at most {samples}"
+    told = _mean if whole else _spread
+    rows = [
+        (
+            names[entry["retriever"]] + _mark(entry),
+            *(() if whole else (str(entry["tools"]), _queries(entry))),
+            *(told(entry, metric) for metric in metrics),
+        )
+        for entry in entries
+    ]
+    yield Grid("", ("retriever", *(() if whole else ("tools", "queries")), *metrics), rows)
+
+
+def _counted(count: float, noun: str, nouns: str = "") -> str:
+    return f"{count} {noun}" if count == 1 else f"{count} {nouns or noun + 's'}"
+
+
+def _queries(entry: Mapping[str, Any]) -> str:
+    deviation = entry["queries_deviation"]
+    if not deviation:
+        return f"{entry['queries']:g}"
+    return f"{entry['queries']:.1f}\n±{deviation:.1f}"
+
+
+def _mean(entry: Mapping[str, Any], metric: str) -> str:
+    mean = entry["metrics"].get(metric, {}).get("mean")
+    return "n/a" if mean is None else f"{mean:.3f}"
+
+
+def _spread(entry: Mapping[str, Any], metric: str) -> str:
+    """Return mean, deviation and interval on two lines; of one sample the deviation is NA."""
+    if _mean(entry, metric) == "n/a":
+        return "n/a"
+    found = entry["metrics"][metric]
+    deviation = "NA" if found["deviation"] is None else f"{found['deviation']:.3f}"
+    ends = "" if found["low"] is None else f"\n[{found['low']:.3f}, {found['high']:.3f}]"
+    return f"{found['mean']:.3f} ± {deviation}{ends}"
+
+
+def _matrix(entries: Entries, names: Mapping[str, str], metric: str) -> Grid:
+    """Return pools x retrievers."""
+    cells = {(e["pool"], e["retriever"]): _mean(e, metric) + _mark(e) for e in entries}
+    rows = [(pool, *(cells[pool, label] for label in names)) for pool in _values(entries, "pool")]
+    return Grid("", (metric, *names.values()), rows)
+
+
+def _mark(entry: Mapping[str, Any]) -> str:
+    if not entry.get("in_source") or "unavailable" in entry:
+        return ""
+    return "+" if entry["training_queries"] == 0 else "*"
+
+
+def _comparisons(found: Entries, names: Mapping[str, str]) -> Iterator[Grid | str]:
+    if len(found) > _PAIRS_SHOWN:
+        yield f"{len(found)} paired comparisons: --json or results.json lists them"
+    elif found:
+        columns = ("pool", "retriever", "less", "tools", "metric", "difference", "p (Holm)")
+        yield Grid("", columns, [_pair_row(pair, names) for pair in found], names=3)
+
+
+def _pair_row(pair: Mapping[str, Any], names: Mapping[str, str]) -> tuple[str, ...]:
+    ends = "" if pair["low"] is None else f"\n[{pair['low']:+.3f}, {pair['high']:+.3f}]"
+    return (
+        pair["pool"],
+        names[pair["retriever"]],
+        names[pair["other"]],
+        str(pair["size"]),
+        pair["metric"],
+        f"{pair['difference']:+.3f}{ends}",
+        "n/a" if pair["p_holm"] is None else f"{pair['p_holm']:.4f}",
+    )
+
+
+def retrieval_figures(result: Mapping[str, Any]) -> dict[str, Figure]:
+    """Return the figures of what the results hold, by name.
+
+    Pool sizes are drawn where there are several, cut-offs where there are several.
+
+    Args:
+        result: Of results.json.
+
+    Raises:
+        MissingExtraError: matplotlib is not installed.
+    """
+    entries = result["results"]
+    ks = result["protocol"]["k"]
+    deepest = f"recall@{ks[-1]}"
+    figures: dict[str, Figure] = {}
+    with styled():
+        if len({entry["size"] for entry in entries}) > 1:
+            figures["recall_over_pool_size"] = _over_sizes(entries, deepest)
+        figures["recall_over_pools"] = _over_pools(_largest(entries), deepest)
+        if len(ks) > 1:
+            figures["recall_over_k"] = _over_ks(_largest(entries), ks)
+    return figures
+
+
+def _largest(entries: Entries) -> Entries:
+    """Return the entries of each pool's largest size."""
+    most: dict[str, int] = {}
+    for entry in entries:
+        most[entry["pool"]] = max(entry["tools"], most.get(entry["pool"], 0))
+    last = {(e["pool"], e["retriever"]): e for e in entries if e["tools"] == most[e["pool"]]}
+    return list(last.values())
+
+
+def _over_sizes(entries: Entries, metric: str) -> Figure:
+    def marks(mine: Entries) -> list[Mark]:
+        points = sorted(mine, key=lambda entry: int(entry["tools"]))
+        found = [(entry["tools"], entry["metrics"][metric]) for entry in points]
+        return [Mark(x, it["mean"], (it["deviation"] or 0.0,) * 2) for x, it in found]
+
+    def finish(axes: Any, mine: Entries) -> None:
+        log_sizes(axes, sorted({entry["tools"] for entry in mine}))
+        axes.set_ylabel(metric)
+
+    return _panels_figure(entries, metric, marks, finish, DEVIATIONS)
+
+
+def _over_ks(entries: Entries, ks: Sequence[int]) -> Figure:
+    def marks(mine: Entries) -> list[Mark]:
+        found = [(k, entry["metrics"][f"recall@{k}"]) for entry in mine[-1:] for k in ks]
+        return [Mark(k, it["mean"], whisker(it["mean"], it["low"], it["high"])) for k, it in found]
+
+    def finish(axes: Any, mine: Entries) -> None:
+        axes.set_xlim(0, ks[-1] + 1)
+        axes.set_xticks(list(ks))
+        axes.set_xlabel("K")
+        axes.set_ylabel("recall@K")
+
+    return _panels_figure(entries, f"recall@{ks[0]}", marks, finish, _INTERVALS)
+
+
+def _panels_figure(
+    entries: Entries,
+    metric: str,
+    marks: Callable[[Entries], list[Mark]],
+    finish: Callable[[Any, Entries], None],
+    bars: str,
+) -> Figure:
+    """Return a figure with a panel for each pool, a line for each retriever with the metric."""
+    pools, labels = _values(entries, "pool"), _values(entries, "retriever")
+    width, height = _PANEL if len(pools) > 1 else _ALONE
+    height += _TALLER * max(0, len(labels) - _CROWD)
+
+    def panel(pool: str) -> Panel:
+        mine = [entry for entry in entries if entry["pool"] == pool]
+        measured = [entry for entry in mine if _measured(entry, metric)]
+        lines = [
+            Series(label, number, marks([e for e in measured if e["retriever"] == label]))
+            for number, label in enumerate(labels)
+        ]
+
+        def finished(axes: Any) -> None:
+            axes.set_ylim(0, 1.05)
+            finish(axes, mine)
+
+        return Panel(pool, [line for line in lines if line.marks], finished)
+
+    sentences = (bars, *_lacking(entries, metric))
+    return series_figure(list(map(panel, pools)), (width, height), _PANELS_IN_ROW, sentences)
+
+
+def _over_pools(entries: Entries, metric: str) -> Figure:
+    from matplotlib.patches import Patch
+
+    pools, labels = _values(entries, "pool"), _values(entries, "retriever")
+    group = len(labels) + _BETWEEN
+    lines = -(-len(pools) // max(1, int(_BARS_IN_ROW // group)))
+    in_row = -(-len(pools) // lines)
+    width = max(_BARS_SIZE[0], _BAR * group * in_row)
+    height = _BARS_SIZE[1] + _TALLER * max(0, len(labels) - _CROWD)
+    slanted = any(_LETTER * len(_short(pool, _POOL)) > width / in_row for pool in pools)
+    slant = {"rotation": 30, "ha": "right"} if slanted else {}
+    figure, rows = panels(lines, 1, width, height)
+    for number, (axes,) in enumerate(rows):
+        mine = pools[number * in_row : (number + 1) * in_row]
+        _bars(axes, entries, metric, mine)
+        ticks = [literal(_short(pool, _POOL)) for pool in mine]
+        axes.set_xticks(range(len(mine)), ticks, **slant)
+        axes.set_xlim(-0.55, in_row - 0.45)
+        axes.set_ylim(0, 1.05)
+        axes.set_ylabel(metric)
+    shown = {label: Patch(**bar_look(number)) for number, label in enumerate(labels)}
+    lay_out(figure, rows, shown, _INTERVALS, *_lacking(entries, metric))
+    return figure
+
+
+def _bars(axes: Any, entries: Entries, metric: str, pools: Sequence[str]) -> None:
+    """Draw the bars of some pools, each pool's around its place in the sequence."""
+    labels = _values(entries, "retriever")
+    width = 1 / (len(labels) + _BETWEEN)
+    found = {(entry["pool"], entry["retriever"]): entry for entry in entries}
+    for position, pool in enumerate(pools):
+        for number, label in enumerate(labels):
+            x = position + (number - (len(labels) - 1) / 2) * width
+            entry = found.get((pool, label))
+            if entry is None or not _measured(entry, metric):
+                axes.text(x, 0.02, "n/a", rotation=90, ha="center", va="bottom", color="#555555")
+                continue
+            value = entry["metrics"][metric]
+            axes.bar(x, value["mean"], width * 0.9, **bar_look(number))
+            _rimmed(axes, x, value)
+
+
+def _rimmed(axes: Any, x: float, value: Mapping[str, Any]) -> None:
+    """Draw an interval, rimmed with white so that it is seen on a black bar too."""
+    from matplotlib.patheffects import withStroke
+
+    mean = value["mean"]
+    lengths = [[length] for length in whisker(mean, value["low"], value["high"])]
+    _, caps, lines = axes.errorbar([x], [mean], lengths, color="#222222", capsize=2, linewidth=1)
+    for part in (*caps, *lines):
+        part.set_path_effects([withStroke(linewidth=2, foreground="white")])
+
+
+def _lacking(entries: Entries, metric: str) -> list[str]:
+    """Return a sentence for each retriever and reason why it has no figure, with the pools."""
+    lacking = [entry for entry in entries if not _measured(entry, metric)]
+    return [
+        f"n/a: {_short(retriever, _NAME)} on {pools}: {_short(reason, _REASON)}"
+        for retriever, reason, pools in _by_reason(lacking)
+    ]
+
+
+def _by_reason(entries: Entries) -> Iterator[tuple[str, str, str]]:
+    """Yield each retriever and reason why it has no figure, with the pools."""
+    pools: dict[tuple[str, str], list[str]] = {}
+    for entry in entries:
+        reason = entry.get("unavailable", "no query with relevant tools")
+        pools.setdefault((entry["retriever"], reason), []).append(entry["pool"])
+    for (retriever, reason), met in pools.items():
+        yield retriever, reason, ", ".join(dict.fromkeys(met))
+
+
+def _measured(entry: Mapping[str, Any], metric: str) -> bool:
+    found = entry["metrics"].get(metric)
+    return found is not None and found["mean"] is not None
+
+
+def _values(entries: Iterable[Mapping[str, Any]], name: str) -> list[str]:
+    """Return the different values of a field, in their order."""
+    return list(dict.fromkeys(entry[name] for entry in entries))
+
+
+def _short(text: str, length: int) -> str:
+    """Return a text, a long one with its middle left out."""
+    half = (length - 3) // 2
+    return text if len(text) <= length else f"{text[:half]}...{text[-half:]}"
