@@ -34,10 +34,9 @@ from seal.core.protocols import Completion, Request
 from seal.core.types import Task, ToolCall
 from seal.pools.pool import load_pool
 from seal.runs.engine import Engine
-from seal.runs.processes import ProcessWorkers
 from seal.runs.run_folder import RunFolder
 from seal.runs.settings import RunSettings
-from seal.runs.workers import Job
+from seal.runs.workers import Job, ProcessWorkers
 
 TOOL_CALLS = 3
 

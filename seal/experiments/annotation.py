@@ -23,8 +23,7 @@ from seal.core.canonical import derive_seed, digest
 from seal.core.csv_rows import CsvRows, write_csv
 from seal.core.errors import DataError, MissingExtraError, OptionError, shortened
 from seal.pools.benchmark import part_of
-from seal.runs.ratings import HUMAN, Human, human_summary, read_human
-from seal.runs.run_folder import RunFolder
+from seal.runs.run_folder import HUMAN, Human, RunFolder, human_summary, read_human
 
 COLUMNS = ("item", "role", "user", "assistant", "rating", "rater")
 LOWEST, HIGHEST = 1, 5

@@ -8,10 +8,9 @@ from typing import Any
 from seal.core.plain import json_text
 from seal.report.grids import Grid, drawn
 from seal.report.printable import printable
+from seal.runs.journal import spent_on
 from seal.runs.run_folder import RunFolder
-from seal.runs.spending.budget import dollars_of
-from seal.runs.spending.prices import Prices
-from seal.runs.spending.roles import spent_on
+from seal.runs.spending.budget import Prices, dollars_of
 
 _PLACES = {
     "flag": "from the command line",

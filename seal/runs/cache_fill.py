@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple
 
+from seal.core.canonical import canonical_json
+from seal.core.errors import CacheMissError, SimulatorError
 from seal.core.places import cache_folder
+from seal.core.protocols import Simulator
 from seal.core.store import FILE_NAME, Store
+from seal.core.types import JSON, Task, Tool, ToolCall, Trajectory
+from seal.core.validation import CallValidator
 from seal.pools.lookup import open_pool
 from seal.runs.cast import Cast
-from seal.runs.environment_stack import simulator_of
+from seal.runs.environment_stack import SimulatorSource
 from seal.runs.run_folder import RunFolder
 from seal.runs.settings import RunSettings
-from seal.simulator_cache.fill import FillReport, fill, gold_calls, made_calls
+from seal.simulator_cache.cached import keys_of_call
 
 
 def fill_cache(settings: RunSettings, calls: str | Path = "gold") -> FillReport:
@@ -34,4 +43,101 @@ def fill_cache(settings: RunSettings, calls: str | Path = "gold") -> FillReport:
         planned = made_calls(RunFolder.open(Path(calls)).trajectories())
     with Store(cache_folder(settings.cache_dir) / FILE_NAME) as store:
         cast = Cast(settings, store, pool)
-        return fill(simulator_of(settings, tools, pool, store, cast), tools, planned)
+        source = SimulatorSource(settings=settings, tools=tools, pool=pool, store=store, cast=cast)
+        return fill(source.simulator(), tools, planned)
+
+
+class PlannedCall(NamedTuple):
+    """A call to simulate."""
+
+    tool: str
+    """Tool id."""
+    arguments: dict[str, JSON]
+
+
+@dataclass(slots=True)
+class FillReport:
+    """What came of the calls."""
+
+    calls: int = 0
+    """Different calls."""
+    stored: int = 0
+    """Answers that were not stored before."""
+    known: int = 0
+    failed: Counter[str] = field(default_factory=Counter)
+    """Reason to number of calls without an answer."""
+    messages: list[str] = field(default_factory=list)
+    """Of the first failures."""
+
+    def fail(self, tool: str, reason: str, message: str) -> None:
+        """Count a call without an answer."""
+        self.failed[reason] += 1
+        if len(self.messages) < 20:
+            self.messages.append(f"{tool}: {message}")
+
+
+def gold_calls(tasks: Iterable[Task]) -> Iterator[PlannedCall]:
+    """Yield the gold calls of all plans; those with arguments left open are passed over."""
+    for task in tasks:
+        for goal in task.goals:
+            for plan in goal.plans or ():
+                for called in plan.calls():
+                    if called.arguments is not None:
+                        yield PlannedCall(called.tool, called.canonical_arguments())
+
+
+def made_calls(trajectories: Iterable[Trajectory]) -> Iterator[PlannedCall]:
+    """Yield the calls that recorded runs made, as far as their tools and arguments are known."""
+    for trajectory in trajectories:
+        for step, _ in trajectory.calls():
+            call = step.call
+            if call is not None and call.tool is not None and call.arguments is not None:
+                yield PlannedCall(call.tool, call.arguments)
+
+
+def fill(
+    simulator: Simulator, tools: Mapping[str, Tool], calls: Iterable[PlannedCall]
+) -> FillReport:
+    """Have each different call answered once.
+
+    Args:
+        simulator: With its answers kept, as `build_simulator` gives it.
+        tools: Tools by id.
+        calls: `gold_calls(tasks)` or `made_calls(trajectories)`.
+
+    Raises:
+        ModelError: The simulator's model failed; what is stored stays.
+    """
+    report = FillReport()
+    validator = CallValidator(tools)
+    seen: set[bytes] = set()
+    for planned in calls:
+        call = ToolCall("call_0", planned.tool, planned.arguments, tool=planned.tool)
+        wrong = validator.check(call)
+        if wrong is not None:
+            report.fail(planned.tool, wrong.kind, wrong.message)
+            continue
+        arguments = validator.with_defaults(call)
+        key = canonical_json([planned.tool, arguments])
+        if key not in seen:
+            seen.add(key)
+            _answer(simulator, tools[planned.tool], arguments, report)
+    return report
+
+
+def _answer(
+    simulator: Simulator, tool: Tool, arguments: dict[str, JSON], report: FillReport
+) -> None:
+    report.calls += 1
+    if keys_of_call(simulator, tool, arguments):
+        report.known += 1
+        return
+    try:
+        response = simulator.respond(tool, arguments)
+    except (SimulatorError, CacheMissError) as error:
+        report.fail(tool.id, type(error).__name__, str(error))
+        return
+    if response.cacheable:
+        report.stored += 1
+    else:
+        report.fail(tool.id, response.kind, response.error)

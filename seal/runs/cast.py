@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 from seal.agents.teams import USER
 from seal.core.canonical import derive_seed
 from seal.core.errors import NoVerdictError, UnknownNameError, UsageError
-from seal.core.protocols import ChatModel, Completion, Judge, Lookup, Message, Request
+from seal.core.protocols import ChatModel, Completion, Judge, Message, Request
 from seal.core.secrets import public_url
 from seal.core.store import Store
-from seal.core.types import JSON, Goal, Step, Task, Trajectory, Verdict
+from seal.core.types import JSON, Goal, Step, Task, Verdict
 from seal.evaluation.llm_judge import LLMJudge
 from seal.evaluation.rule_judge import RuleJudge
-from seal.models import CachedModel, Flagged, Model, is_offline, open_model, split_name
+from seal.models import (
+    CachedModel,
+    Flagged,
+    Model,
+    is_offline,
+    open_model,
+    split_name,
+)
 from seal.models.fields import options_of
 from seal.models.presentation import (
     Example,
@@ -26,9 +31,7 @@ from seal.models.presentation import (
     presented,
 )
 from seal.pools.pool import StoredPool
-from seal.runs.role_players import with_roles
-from seal.runs.run_folder import RunFolder
-from seal.runs.run_model import RunModel
+from seal.runs.run_model import RunModel, find_recording, with_roles
 from seal.runs.settings import RunSettings
 from seal.runs.spending.ledger import Admitted, Meter, Metered
 
@@ -297,39 +300,3 @@ def is_player(spec: Any, players: Collection[str] = _PLAYERS) -> bool:
     if isinstance(spec, str):
         return split_name(spec)[0] in players
     return bool(getattr(spec, "plays_tasks", False))
-
-
-def find_recording(name: str, pool: StoredPool | None) -> Lookup:
-    """Return the look-up of what `recorded:NAME` or `replay:RUN` plays.
-
-    A recording has one trial, which is played in every trial of a run.
-
-    Raises:
-        UnknownNameError: The pool has no such recording.
-        DataError: No run in the folder.
-    """
-    kind, _, rest = name.partition(":")
-    if kind == "replay":
-        folder = RunFolder.open(Path(rest))
-        return Recording(folder.trajectories_path, folder.trajectories())
-    if pool is None:
-        raise UsageError(f"{name!r} needs the pool that holds the recording")
-    return Recording(pool.recordings().get(rest), pool.recorded(rest))
-
-
-class Recording:
-    """Finds the trajectory of a task and trial; the first trial's where there is no such trial.
-
-    Args:
-        path: Where they are kept.
-        trajectories: What is kept there; failed ones are left out.
-    """
-
-    def __init__(self, path: Path | None, trajectories: Iterator[Trajectory]) -> None:
-        self._table = {(t.task_id, t.trial): t for t in trajectories if not t.failed}
-        self.digest = hashlib.sha256(path.read_bytes()).hexdigest() if path else ""
-        """Of the file's content: what a run says that it played, wherever the file lies."""
-
-    def __call__(self, task_id: str, trial: int) -> Trajectory | None:
-        """Return the trajectory to play, or None."""
-        return self._table.get((task_id, trial)) or self._table.get((task_id, 0))

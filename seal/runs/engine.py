@@ -13,41 +13,33 @@ from seal.agents import build_agent
 from seal.agents.autogen import play
 from seal.agents.conversation import ChatOptions, Conversation, Limits, Services
 from seal.agents.offers import Offers
-from seal.agents.roles import prompt, prompts_digest
 from seal.agents.teams import MANAGER, ORCHESTRATOR, USER, Team, build_team
-from seal.core.canonical import digest
 from seal.core.errors import SealError, UnknownNameError, UsageError
 from seal.core.part_names import name_of
 from seal.core.places import cache_folder
-from seal.core.protocols import Agent, ChatModel, Retriever
+from seal.core.protocols import Agent, ChatModel, Metric, Retriever
 from seal.core.store import Store
 from seal.core.types import JSON, Goal, Query, Ranking, Step, Task, Tool, Trajectory, Verdict
-from seal.pools.benchmark import Benchmark
 from seal.pools.pool import StoredPool
 from seal.retrievers import build_retriever, rank
 from seal.runs.cast import Cast, is_player
-from seal.runs.environment_stack import EnvironmentSource
-from seal.runs.goal_chats import merge_goals
-from seal.runs.gold_history import history_of
-from seal.runs.identity import versions
+from seal.runs.environment_stack import EnvironmentSource, SimulatorSource
+from seal.runs.goals import history_of, merge_goals, messages_of, turns_of
+from seal.runs.identity import SCRIPTED, measure_of
 from seal.runs.judges import Judges
-from seal.runs.limits import messages_of, turns_of
-from seal.runs.live import LiveFile
 from seal.runs.one_shot import Examples
 from seal.runs.play import team_part
-from seal.runs.ranking import Retrieved, rank_tasks
-from seal.runs.run_folder import RunFolder
-from seal.runs.sandbox_use import sandbox_identity
-from seal.runs.search_pool import search_pool
+from seal.runs.ranking import Retrieved, rank_tasks, search_pool
+from seal.runs.run_folder import LiveFile, RunFolder
+from seal.runs.score import Scorer
 from seal.runs.settings import RunSettings
+from seal.runs.spending.ledger import Ledger
 
 _LOG = logging.getLogger(__name__)
 _BESIDE_THE_CHAT = ("judge", "simulator")
 """What a model may be besides a role of the team."""
 _PLAY_AGENTS = ("lexical", "oracle", "gold_calls", "random", "scripted")
 """Models that play by rule or from a script, and no recorded user."""
-SCRIPTED_USER = "scripted"
-"""Name of the agent that plays the user without a model."""
 
 
 class StoppedError(SealError):
@@ -64,31 +56,35 @@ class Engine:
     """
 
     def __init__(self, settings: RunSettings, folder: RunFolder, pool: StoredPool) -> None:
-        self._folder = folder
-        self._pool = pool
-        self._tools: dict[str, Tool] = {tool.id: tool for tool in pool.tools()}
+        self.folder = folder
+        self.pool = pool
+        self.tools: dict[str, Tool] = {tool.id: tool for tool in pool.tools()}
         of_team, of_worlds = team_part(settings)
         team = build_team(settings.play.team, settings.roles, of_team)
-        self._team = _with_style(_with_user(team, settings, pool), settings)
+        self.team = _with_style(_with_user(team, settings, pool), settings)
         settings = replace(
             settings,
             role_models={**team.models, **settings.role_models},
             world_options=of_worlds,
         )
-        self._settings = settings
-        _check_roles(settings, self._team)
+        self.settings = settings
+        _check_roles(settings, self.team)
         self._store = Store(cache_folder(settings.cache_dir) / "answers.sqlite")
-        self._cast = Cast(settings, self._store, pool)
-        self.meter = self._cast.meter
+        self.cast = Cast(settings, self._store, pool)
+        self.meter = self.cast.meter
         """Counts what models are asked, in chats and beside them."""
-        self.judges = Judges(self._cast, settings.judge, settings.votes)
+        self.judges = Judges(self.cast, settings.judge, settings.votes)
         """Of every chat."""
-        self._environments = EnvironmentSource(settings, self._tools, pool, self._store, self._cast)
+        self.environments = EnvironmentSource(
+            SimulatorSource(
+                settings=settings, tools=self.tools, pool=pool, store=self._store, cast=self.cast
+            )
+        )
         self._seats = {
-            team.lead: _seats_of(team) for team in (self._team, *self._team.variants.values())
+            team.lead: _seats_of(team) for team in (self.team, *self.team.variants.values())
         }
         self._examples = (
-            Examples(pool.tasks(), self._tools, settings.seed) if settings.one_shot else None
+            Examples(pool.tasks(), self.tools, settings.seed) if settings.one_shot else None
         )
         self._stopping = False
         self._built_retriever: Retriever | None = None
@@ -111,14 +107,14 @@ class Engine:
             UsageError: A retriever or judge that cannot be, or no task has the selected tags.
         """
         next(self._tasks())
-        self.measure()
+        measure_of(self)
         self._check_examples()
-        if self._settings.retrieve == "per-step" and ORCHESTRATOR not in self._team.roles:
+        if self.settings.retrieve == "per-step" and ORCHESTRATOR not in self.team.roles:
             raise UsageError(
                 f"--retrieve per-step needs the role {ORCHESTRATOR}, which hands on the steps; "
-                f"team {self._team.name} has none: use --team full, or --retrieve once"
+                f"team {self.team.name} has none: use --team full, or --retrieve once"
             )
-        if self._settings.retriever is not None:
+        if self.settings.retriever is not None:
             self._retriever()
 
     def _check_examples(self) -> None:
@@ -144,12 +140,12 @@ class Engine:
         Raises:
             InfrastructureError: The tools cannot be indexed.
         """
-        if self._settings.retrieve != "once":
+        if self.settings.retrieve != "once":
             return Retrieved()
         queries: dict[str, list[Query]] = {}
         for task in tasks:
             for position, goal in enumerate(task.goals):
-                if self._settings.retriever is not None or goal.offered is None:
+                if self.settings.retriever is not None or goal.offered is None:
                     query = Query(goal.text, task.id, position)
                     queries.setdefault(task.id, []).append(query)
         if not queries:
@@ -165,9 +161,9 @@ class Engine:
             InfrastructureError: What failed before the chat began.
         """
         every = range(len(task.goals))
-        chats = [every] if self._settings.play.history == "own" else [[goal] for goal in every]
-        team = self._team.playing(task.goals[0])
-        facts = team.facts(task, self._settings.seed) if team.facts is not None else {}
+        chats = [every] if self.settings.play.history == "own" else [[goal] for goal in every]
+        team = self.team.playing(task.goals[0])
+        facts = team.facts(task, self.settings.seed) if team.facts is not None else {}
         parts = [self._chat(task, trial, goals, rankings, team, facts) for goals in chats]
         return replace(merge_goals(task, trial, parts), provenance=dict(facts))
 
@@ -175,96 +171,24 @@ class Engine:
         """Let the chats in progress end at their next step; nothing comes of them."""
         self._stopping = True
 
-    @property
-    def tools(self) -> dict[str, Tool]:
-        """The pool by id."""
-        return self._tools
-
-    @property
-    def benchmark(self) -> Benchmark | None:
-        """What is played, where it is known."""
-        found: Benchmark | None = self._pool.benchmark
-        return found
-
-    @property
-    def model_names(self) -> list[str]:
-        """The names of all models of the run, as prices name them."""
-        return self._cast.accounts
-
-    def asked(self) -> list[str]:
-        """Return a line for each model: who is asked, and where; none where nobody is."""
-        return self._cast.asked()
-
-    @property
-    def judging_threads(self) -> int:
-        """Trajectories to judge at once."""
-        return self._settings.workers if self.judges.by_model else 1
-
-    def measure(self) -> dict[str, JSON]:
-        """Return what the run measures: data, simulator, judge, limits, seed."""
-        s = self._settings
-        return {
-            "pool": self._pool.name,
-            "pool_digest": self._pool.digest,
-            "select": dict(s.select),
-            "limit": s.limit,
-            "trials": s.trials,
-            "simulator": self._environments.identity(),
-            "feedback": s.feedback,
-            "user": self._user(),
-            "judge": self.judges.identity(),
-            "max_turns": s.max_turns,
-            "max_calls": s.max_calls,
-            "max_messages": s.max_messages,
-            "max_tokens": s.max_tokens,
-            "max_seconds": s.max_seconds,
-            "history": s.play.history,
-            **_measured(s, self._team),
-            **sandbox_identity(s, self._pool),
-            "cutoffs": list(s.cutoffs),
-            "metrics": [name_of(metric) for metric in s.metrics],
-            "seed": s.seed,
-        }
-
-    def _user(self) -> JSON:
-        """Return who plays the user: `goal` where it only speaks the goals."""
-        s = self._settings
-        every = self._pool.tasks(select=s.select)
-        if USER not in s.role_models and all(task.persona is None for task in every):
-            return "goal"
-        agent = self._team.roles.get(USER)
-        user: dict[str, JSON] = {"agent": name_of(agent), "brief": s.user_brief}
-        if agent == USER:
-            user["prompt"] = digest(prompt("user_simulator"))
-            if s.play.format != "native" and USER not in s.role_models:
-                user["format"] = s.play.format
-        return user if agent == SCRIPTED_USER else {**user, **self._cast.identity(USER)}
-
-    def system(self) -> dict[str, JSON]:
-        """Return what is measured: models, retriever, roles and their prompts, versions."""
-        s = self._settings
-        models = {role: self._cast.identity(role) for role in sorted(s.role_models)}
-        return {
-            "model": self._cast.identity("execution_manager"),
-            "role_models": {r: m for r, m in models.items() if r not in ("judge", "simulator")},
-            "retriever": name_of(s.retriever) or "given, else tfidf",
-            "retriever_options": {k: str(v) for k, v in sorted(s.retriever_options.items())},
-            "retrieve": s.retrieve,
-            "top_k": s.top_k,
-            "temperature": s.temperature,
-            **self._cast.presentation,
-            "style": s.style,
-            "team": self._team.name,
-            **_arranged(s, self._team),
-            "roles": {role: name_of(agent) for role, agent in sorted(self._team.roles.items())},
-            "prompts": prompts_digest(),
-            **({"allow_code": sorted(set(s.allow_code))} if s.allow_code else {}),
-            "versions": versions(),
-        }
+    def scorer(self, extra: Sequence[Metric] = (), asked: Callable[[], Ledger] = dict) -> Scorer:
+        """Return what scores the chats: with further metrics, and what tells what judges took."""
+        s, judges = self.settings, self.judges
+        return Scorer(
+            judges.of,
+            judges.metrics_of,
+            s.cutoffs,
+            s.seed,
+            sandbox=s.sandbox,
+            extra=extra,
+            benchmark=self.pool.benchmark,
+            threads=s.workers if judges.by_model else 1,
+            asked=asked,
+        )
 
     def used_entries(self) -> dict[str, JSON]:
         """Return the number and the digest of the stored answers that chats were given."""
-        return self._environments.used_entries(self._folder.trajectories())
+        return self.environments.used_entries(self.folder.trajectories())
 
     def _chat(
         self,
@@ -276,21 +200,21 @@ class Engine:
         facts: Mapping[str, JSON],
     ) -> Trajectory:
         example = self._examples.of(task) if self._examples is not None else None
-        models = self._cast.open(task, trial, example)
+        models = self.cast.open(task, trial, example)
         offers = Offers()
-        environment = self._environments.open(task, trial, offers.names)
+        environment = self.environments.open(task, trial, offers.names)
 
         def judge(
             role: str, model: ChatModel, goal: Goal, answer: str, steps: Sequence[Step]
         ) -> Verdict:
-            return self._cast.check(role, model, goal, answer, list(steps))
+            return self.cast.check(role, model, goal, answer, list(steps))
 
         def record(step: Step) -> None:
             if self._stopping:
                 raise StoppedError(f"task {task.id}: the run was stopped")
             live.write(step)
 
-        with LiveFile(self._folder.path, task.id, trial) as live:
+        with LiveFile(self.folder.path, task.id, trial) as live:
             conversation = Conversation(
                 task,
                 trial,
@@ -325,20 +249,20 @@ class Engine:
     def _offered(self, task: Task, goal: int, rankings: Sequence[Ranking]) -> list[Tool]:
         mine = [ranking for ranking in rankings if ranking.goal == goal]
         offered = task.goals[goal].offered
-        if not mine and offered is not None and self._settings.retriever is None:
-            return [self._tools[tool_id] for tool_id in offered]
+        if not mine and offered is not None and self.settings.retriever is None:
+            return [self.tools[tool_id] for tool_id in offered]
         whole = getattr(self._retriever(), "complete", False) if mine else False
-        limit = None if whole else self._settings.top_k
-        return [self._tools[tool_id] for r in mine for tool_id, _ in r.hits[:limit]]
+        limit = None if whole else self.settings.top_k
+        return [self.tools[tool_id] for r in mine for tool_id, _ in r.hits[:limit]]
 
     def _find(self, query: Query, k: int) -> list[tuple[Tool, float]]:
         """Return as many hits as the cut-offs ask for, also where k is less."""
-        (ranking,) = rank(self._retriever(), [query], max(k, *self._settings.cutoffs), self._tools)
-        return [(self._tools[tool_id], score) for tool_id, score in ranking.hits]
+        (ranking,) = rank(self._retriever(), [query], max(k, *self.settings.cutoffs), self.tools)
+        return [(self.tools[tool_id], score) for tool_id, score in ranking.hits]
 
     def _ranked(self, queries: Sequence[Query]) -> list[Ranking]:
-        k = max(self._settings.top_k, *self._settings.cutoffs)
-        return rank(self._retriever(), queries, k, self._tools)
+        k = max(self.settings.top_k, *self.settings.cutoffs)
+        return rank(self._retriever(), queries, k, self.tools)
 
     def _retriever(self) -> Retriever:
         with self._building:  # chats that retrieve for themselves may ask for it at once
@@ -347,7 +271,7 @@ class Engine:
             return self._built_retriever
 
     def _build_retriever(self) -> Retriever:
-        s = self._settings
+        s = self.settings
         named = s.retriever if s.retriever is not None else "tfidf"
         knows_tasks = isinstance(named, str) and named in ("oracle", "given")
         options = dict(s.retriever_options)
@@ -355,7 +279,7 @@ class Engine:
             options = {"base_url": s.base_url, **options}
         pool = search_pool(
             self._store,
-            tuple(self._tools.values()),
+            tuple(self.tools.values()),
             tuple(self._tasks()) if knows_tasks else (),
             seed=s.seed,
             options=options,
@@ -364,11 +288,11 @@ class Engine:
         return build_retriever(named, pool)
 
     def _tasks(self) -> Iterator[Task]:
-        return self._pool.tasks(select=self._settings.select, limit=self._settings.limit)
+        return self.pool.tasks(select=self.settings.select, limit=self.settings.limit)
 
     @cached_property
     def _limits(self) -> Limits:
-        s = self._settings
+        s = self.settings
         limits = Limits(max_calls=s.max_calls, max_tokens=s.max_tokens, max_seconds=s.max_seconds)
         # A recording burns no budget: what it repeated is part of what is played.
         recorded = isinstance(s.model, str) and s.model.startswith("recorded:")
@@ -379,7 +303,7 @@ class Engine:
 
         A task with messages of its own is played to that limit: repeats do not end it.
         """
-        s = self._settings
+        s = self.settings
         messages = messages_of(task, s.max_messages)
         limits = replace(
             self._limits,
@@ -391,8 +315,8 @@ class Engine:
     def _options(
         self, task: Task, trial: int, team: Team, facts: Mapping[str, JSON]
     ) -> ChatOptions:
-        s = self._settings
-        seed: Callable[[str], int] = self._cast.seed_of(task, trial)
+        s = self.settings
+        seed: Callable[[str], int] = self.cast.seed_of(task, trial)
         return ChatOptions(
             s.retrieve,
             s.top_k,
@@ -419,18 +343,6 @@ def _history(task: Task, goal: int, team: Team) -> list[Step]:
     )
 
 
-def _measured(settings: RunSettings, team: Team) -> dict[str, JSON]:
-    """Return what the run measures besides, where it measures any of it."""
-    found: dict[str, JSON] = {"on_policy": True} if settings.on_policy else {}
-    return found | ({"asked": dict(team.measured)} if team.measured else {})
-
-
-def _arranged(settings: RunSettings, team: Team) -> dict[str, JSON]:
-    created = settings.mobile_tools != "recorded"
-    found: dict[str, JSON] = {"tools": settings.mobile_tools} if created else {}
-    return found | ({"arranged": dict(team.arranged)} if team.arranged else {})
-
-
 def _with_user(team: Team, settings: RunSettings, pool: StoredPool) -> Team:
     """Return the team with a user that needs no model, where nobody was named to play it.
 
@@ -441,7 +353,7 @@ def _with_user(team: Team, settings: RunSettings, pool: StoredPool) -> Team:
     if named or team.roles.get(USER) != USER:
         return team
     if is_player(settings.model, _PLAY_AGENTS) or _has_replies(pool):
-        return team.seat(USER, SCRIPTED_USER)
+        return team.seat(USER, SCRIPTED)
     return team
 
 

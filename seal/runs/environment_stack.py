@@ -1,27 +1,33 @@
 """Where calls run: a simulator with its cache, recordings, or the world that a task names.
 
-Gold answers come before a simulator's. Tasks with and without a world may stand in one pool.
+Gold answers come before a simulator's. Tasks with and without a world may stand in one pool. Around
+that lie the originals of scrambled tools (`Unscrambled`), and gold results (`GoldResults`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import chain
 
 from seal.agents.teams import team_options
+from seal.core.around import Around
 from seal.core.canonical import canonical_json
+from seal.core.conditions import Called
 from seal.core.errors import UsageError
 from seal.core.feedback import FeedbackSwitch
 from seal.core.protocols import Environment, EnvironmentFactory, Lookup, Message, Simulator
 from seal.core.store import Store, digest_of_entries
-from seal.core.types import JSON, Task, Tool, Trajectory
+from seal.core.types import JSON, Goal, Task, Tool, ToolCall, ToolResult, Trajectory
 from seal.environments.world import Worlds, WorldSetup, build_worlds
+from seal.models.gold_calls import gold_call, names_tools_alone
+from seal.models.oracle import moves
 from seal.pools.augment import originals, renamed
 from seal.pools.benchmark import part_of
 from seal.pools.pool import StoredPool
-from seal.runs.cast import Cast, find_recording
-from seal.runs.gold_results import GoldResults
-from seal.runs.original_tools import Unscrambled
+from seal.runs.cast import Cast
+from seal.runs.run_model import find_recording
 from seal.runs.settings import RunSettings
 from seal.simulator_cache.cached import Fallback, keys_of_call
 from seal.simulator_cache.environments import RecordedEnvironments, SimulatedEnvironments
@@ -31,15 +37,87 @@ from seal.simulator_cache.recorded import RecordedAnswers
 from seal.simulator_cache.simulators import SimulatorSetup, build_simulator
 
 
+@dataclass(frozen=True, kw_only=True)
+class SimulatorSource:
+    """What simulators are built from."""
+
+    settings: RunSettings
+    tools: Mapping[str, Tool]
+    """The pool by id."""
+    pool: StoredPool
+    """Gold answers, recordings, and the worlds of tasks."""
+    store: Store
+    """Where answers are kept."""
+    cast: Cast
+    """For the simulator's model."""
+
+    def simulator(self) -> Simulator:
+        """Return the simulator that a run asks, its answers kept, without the gold answers before.
+
+        Raises:
+            UnknownNameError: No such simulator.
+            UsageError: It lacks what it needs: a model, recorded runs.
+        """
+        s, by_model = self.settings, "llm" in self._parts
+        name = canonical_json(self.cast.identity("simulator")).decode() if by_model else ""
+        setup = SimulatorSetup(
+            tools=self.tools,
+            store=None if s.cache == "off" else self.store,
+            mode=s.cache,
+            seed=s.seed,
+            model=self.cast.standing("simulator") if by_model else None,
+            model_name=name,
+            recorded=self._recorded,
+        )
+        return build_simulator(s.simulator, setup)
+
+    def environments(self) -> EnvironmentFactory:
+        """Return what opens the environments of tasks that name no world."""
+        if self.settings.simulator == "recorded" and self._recorded is not None:
+            return RecordedEnvironments(self._recording(), self._recorded, self.tools)
+        simulator = self.simulator()
+        scrambled, tasks = originals(self.tools.values()), self.pool.tasks()
+        gold = GoldAnswers(renamed(task, scrambled) if scrambled else task for task in tasks)
+        if gold:
+            simulator = Fallback(gold, simulator)
+        functions = {} if self.pool.benchmark is None else self.pool.benchmark.functions
+        if functions:
+            simulator = OwnFunctions(functions, simulator)
+        return SimulatedEnvironments(simulator, self.tools)
+
+    @property
+    def _parts(self) -> set[str]:
+        """The names that `recorded+llm` joins; none of an object."""
+        named = self.settings.simulator
+        return set(named.split("+")) if isinstance(named, str) else set()
+
+    @cached_property
+    def _recorded(self) -> RecordedAnswers | None:
+        recordings = self.pool.recordings()
+        if not recordings or not self._parts & {"recorded", "llm"}:
+            return None
+        return RecordedAnswers(chain.from_iterable(map(self.pool.recorded, recordings)), self.tools)
+
+    def _recording(self) -> Lookup:
+        """Return the recording that the model plays; of other models, each task's first."""
+        model = self.settings.model
+        if isinstance(model, str) and model.startswith("recorded:"):
+            return find_recording(model, self.pool)
+        recordings = self.pool.recordings()
+        lookups = [find_recording(f"recorded:{name}", self.pool) for name in recordings]
+
+        def first(task_id: str, trial: int) -> Trajectory | None:
+            found = (lookup(task_id, trial) for lookup in lookups)
+            return next((trajectory for trajectory in found if trajectory is not None), None)
+
+        return first
+
+
 class EnvironmentSource:
     """Opens one environment for each chat. Safe in threads.
 
     Args:
-        settings: Which simulator, and options of worlds.
-        tools: The pool by id.
-        pool: Gold answers, recordings, and the worlds of tasks.
-        store: Where answers are kept.
-        cast: For the simulator's model.
+        given: The pool with the settings that it is played under.
 
     Raises:
         UnknownNameError: A task names a world that there is not.
@@ -49,20 +127,15 @@ class EnvironmentSource:
         DataError: A task's world cannot begin as the task says.
     """
 
-    def __init__(
-        self,
-        settings: RunSettings,
-        tools: Mapping[str, Tool],
-        pool: StoredPool,
-        store: Store,
-        cast: Cast,
-    ) -> None:
-        self._store = store
-        self._tools = tools
+    def __init__(self, given: SimulatorSource) -> None:
+        settings, pool = given.settings, given.pool
+        self._store = given.store
+        self._tools = given.tools
         self._gold_results = settings.gold_results
-        self._originals = originals(tools.values())
-        known = {**tools, **{tool.id: tool for tool in self._originals.values()}}
-        self._environments = _build(settings, known, pool, store, cast)
+        self._originals = originals(given.tools.values())
+        known = {**given.tools, **{tool.id: tool for tool in self._originals.values()}}
+        given = replace(given, tools=known)
+        self._environments = given.environments()
         recorded = isinstance(self._environments, RecordedEnvironments)
         self._world_of = {task.id: task.world for task in pool.tasks() if task.world}
         _check(settings, recorded, set(self._world_of.values()))
@@ -75,9 +148,9 @@ class EnvironmentSource:
             web=pool.web,
             tools=known,
             mobile=pool.mobile,
-            creator=_creator(settings, pool, cast),
+            creator=_creator(settings, pool, given.cast),
             sandbox=settings.sandbox,
-            simulator=lambda: simulator_of(settings, known, pool, store, cast),
+            simulator=given.simulator,
             keys_of_call=keys_of_call,
             own={} if pool.benchmark is None else pool.benchmark.worlds(),
             allow_code=settings.allow_code,
@@ -151,86 +224,63 @@ def _creator(settings: RunSettings, pool: StoredPool, cast: Cast) -> Callable[[T
     return made
 
 
-def _build(
-    settings: RunSettings,
-    tools: Mapping[str, Tool],
-    pool: StoredPool,
-    store: Store,
-    cast: Cast,
-) -> EnvironmentFactory:
-    answers = _recorded_answers(settings, tools, pool)
-    if settings.simulator == "recorded" and answers is not None:
-        return RecordedEnvironments(_recording(settings, pool), answers, tools)
-    simulator = _simulator(settings, tools, answers, store, cast)
-    scrambled = originals(tools.values())
-    gold = GoldAnswers(renamed(task, scrambled) if scrambled else task for task in pool.tasks())
-    if gold:
-        simulator = Fallback(gold, simulator)
-    functions = {} if pool.benchmark is None else pool.benchmark.functions
-    return SimulatedEnvironments(
-        OwnFunctions(functions, simulator) if functions else simulator, tools
-    )
+class Unscrambled(Around):
+    """An environment in which a call of a scrambled tool runs the original.
 
+    Arguments are checked by the original's rules, simulated answers are the original's, and what
+    was executed bears its id: what a tool does is not changed by how it is presented.
 
-def simulator_of(
-    settings: RunSettings,
-    tools: Mapping[str, Tool],
-    pool: StoredPool,
-    store: Store,
-    cast: Cast,
-) -> Simulator:
-    """Return the simulator that a run asks, its answers kept, without the gold answers before it.
-
-    Raises:
-        UnknownNameError: No such simulator.
-        UsageError: It lacks what it needs: a model, recorded runs.
+    Args:
+        environment: Knows the originals.
+        originals: Id of a scrambled tool to its original (`seal.pools.augment.originals`).
     """
-    return _simulator(settings, tools, _recorded_answers(settings, tools, pool), store, cast)
+
+    def __init__(self, environment: Environment, originals: Mapping[str, Tool]) -> None:
+        super().__init__(environment)
+        self._originals = originals
+
+    def call(self, calls: Sequence[ToolCall]) -> list[ToolResult]:
+        """Return the results of all calls of one reply, in execution order."""
+        return self.inner.call([self._meant(call) for call in calls])
+
+    def _meant(self, call: ToolCall) -> ToolCall:
+        original = self._originals.get(call.tool or "")
+        return call if original is None else replace(call, tool=original.id)
 
 
-def _recorded_answers(
-    settings: RunSettings, tools: Mapping[str, Tool], pool: StoredPool
-) -> RecordedAnswers | None:
-    if not pool.recordings() or not _parts(settings) & {"recorded", "llm"}:
-        return None
-    played = chain.from_iterable(pool.recorded(name) for name in pool.recordings())
-    return RecordedAnswers(played, tools)
+class GoldResults(Around):
+    """An environment of one chat, in which wrong arguments of gold tools do no harm.
+
+    Args:
+        environment: Runs the calls.
+        task: With its gold.
+        tools: The pool by id.
+    """
+
+    def __init__(self, environment: Environment, task: Task, tools: Mapping[str, Tool]) -> None:
+        super().__init__(environment)
+        self._left = [called for goal in task.goals for called in _gold(goal)]
+        self._goals = [goal for goal in task.goals if names_tools_alone(goal)]
+        self._tools = tools
+
+    def call(self, calls: Sequence[ToolCall]) -> list[ToolResult]:
+        """Return the results of all calls of one reply, in execution order."""
+        return self.inner.call([self._meant(call) for call in calls])
+
+    def _meant(self, call: ToolCall) -> ToolCall:
+        mine = [gold for gold in self._left if gold.tool == call.tool]
+        if mine:
+            gold = next((each for each in mine if each.accepts(call.arguments)), mine[0])
+            self._left.remove(gold)
+            if gold.accepts(call.arguments):
+                return call
+            return replace(call, arguments=gold.canonical_arguments(), raw="")
+        for goal in self._goals:
+            if call.tool in goal.relevant:
+                filled = gold_call(self._tools[str(call.tool)], goal)
+                return replace(call, arguments=filled.arguments, raw="")
+        return call
 
 
-def _parts(settings: RunSettings) -> set[str]:
-    """Return the names that `recorded+llm` joins; none of an object."""
-    return set(settings.simulator.split("+")) if isinstance(settings.simulator, str) else set()
-
-
-def _simulator(
-    settings: RunSettings,
-    tools: Mapping[str, Tool],
-    answers: RecordedAnswers | None,
-    store: Store,
-    cast: Cast,
-) -> Simulator:
-    by_model = "llm" in _parts(settings)
-    setup = SimulatorSetup(
-        tools=tools,
-        store=None if settings.cache == "off" else store,
-        mode=settings.cache,
-        seed=settings.seed,
-        model=cast.standing("simulator") if by_model else None,
-        model_name=canonical_json(cast.identity("simulator")).decode() if by_model else "",
-        recorded=answers,
-    )
-    return build_simulator(settings.simulator, setup)
-
-
-def _recording(settings: RunSettings, pool: StoredPool) -> Lookup:
-    """Return the recording that the model plays; of other models, each task's first."""
-    model = settings.model
-    if isinstance(model, str) and model.startswith("recorded:"):
-        return find_recording(model, pool)
-    lookups = [find_recording(f"recorded:{name}", pool) for name in pool.recordings()]
-
-    def first(task_id: str, trial: int) -> Trajectory | None:
-        found = (lookup(task_id, trial) for lookup in lookups)
-        return next((trajectory for trajectory in found if trajectory is not None), None)
-
-    return first
+def _gold(goal: Goal) -> list[Called]:
+    return [called for move in moves(goal) for called in move.calls]

@@ -1,13 +1,35 @@
-"""What makes two runs the same: `measure` (what is asked and how it is judged) and `system`."""
+"""What makes two runs the same, and the folder of a run before its first chat.
+
+A run is the same where `measure` (what is asked and how it is judged) and `system` are.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import shutil
+from collections.abc import Callable, Collection, Mapping
 from importlib.metadata import version
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
+from seal.agents.roles import prompt, prompts_digest
+from seal.agents.teams import USER
+from seal.core.canonical import digest
 from seal.core.errors import UsageError
+from seal.core.part_names import name_of
+from seal.core.records import write_records
+from seal.core.types import JSON
+from seal.pools.benchmark import part_of
+from seal.pools.pool import StoredPool
+from seal.runs.run_folder import RunFolder
+from seal.runs.settings import RunSettings
+from seal.sandbox import build_sandbox
 
+if TYPE_CHECKING:
+    from seal.runs.engine import Engine
+
+SCRIPTED = "scripted"
+"""Name of the agent that plays the user without a model."""
+_LIMITS = ("max_turns", "max_calls", "max_messages", "max_tokens", "max_seconds")
 GROWING = ("limit", "trials")
 """Parts of the measure that a resumed run may raise."""
 
@@ -28,6 +50,66 @@ def warnings_of(measure: Mapping[str, Any], system: Mapping[str, Any]) -> list[s
 def versions() -> dict[str, str]:
     """Return the versions of the distributions that shape what is said and found."""
     return {name: version(name) for name in ("seal-api-llms", "autogen", "faiss-cpu")}
+
+
+def measure_of(engine: Engine) -> dict[str, JSON]:
+    """Return what a run measures: data, simulator, judge, limits, seed.
+
+    Raises:
+        UsageError: A judge's model cannot judge, or a task needs a sandbox that is not there.
+    """
+    s, measured = engine.settings, engine.team.measured
+    return {
+        "pool": engine.pool.name,
+        "pool_digest": engine.pool.digest,
+        "select": dict(s.select),
+        **{name: getattr(s, name) for name in ("limit", "trials", "feedback", *_LIMITS, "seed")},
+        "simulator": engine.environments.identity(),
+        "user": _user_of(engine),
+        "judge": engine.judges.identity(),
+        "history": s.play.history,
+        **({"on_policy": True} if s.on_policy else {}),
+        **({"asked": dict(measured)} if measured else {}),
+        **sandbox_identity(s, engine.pool),
+        "cutoffs": list(s.cutoffs),
+        "metrics": [name_of(metric) for metric in s.metrics],
+    }
+
+
+def _user_of(engine: Engine) -> JSON:
+    """Return who plays the user: `goal` where it only speaks the goals."""
+    s = engine.settings
+    every = engine.pool.tasks(select=s.select)
+    if USER not in s.role_models and all(task.persona is None for task in every):
+        return "goal"
+    agent = engine.team.roles.get(USER)
+    user: dict[str, JSON] = {"agent": name_of(agent), "brief": s.user_brief}
+    if agent == USER:
+        user["prompt"] = digest(prompt("user_simulator"))
+        if s.play.format != "native" and USER not in s.role_models:
+            user["format"] = s.play.format
+    return user if agent == SCRIPTED else {**user, **engine.cast.identity(USER)}
+
+
+def system_of(engine: Engine) -> dict[str, JSON]:
+    """Return what is measured: models, retriever, roles and their prompts, versions."""
+    s, team, cast = engine.settings, engine.team, engine.cast
+    models = {role: cast.identity(role) for role in sorted(s.role_models)}
+    return {
+        "model": cast.identity("execution_manager"),
+        "role_models": {r: m for r, m in models.items() if r not in ("judge", "simulator")},
+        "retriever": name_of(s.retriever) or "given, else tfidf",
+        "retriever_options": {k: str(v) for k, v in sorted(s.retriever_options.items())},
+        **{name: getattr(s, name) for name in ("retrieve", "top_k", "temperature", "style")},
+        **cast.presentation,
+        "team": team.name,
+        **({"tools": s.mobile_tools} if s.mobile_tools != "recorded" else {}),
+        **({"arranged": dict(team.arranged)} if team.arranged else {}),
+        "roles": {role: name_of(agent) for role, agent in sorted(team.roles.items())},
+        "prompts": prompts_digest(),
+        **({"allow_code": sorted(set(s.allow_code))} if s.allow_code else {}),
+        "versions": versions(),
+    }
 
 
 def check_resumable(before: Mapping[str, Any], now: Mapping[str, Any], folder: Any) -> None:
@@ -64,3 +146,101 @@ def _same_versions(old: Any, new: Any) -> bool:
     if not isinstance(old, Mapping):
         return bool(old == new)
     return all(old[name] == new[name] for name in old.keys() & new.keys())
+
+
+def sandbox_identity(settings: RunSettings, pool: StoredPool) -> dict[str, JSON]:
+    """Return `{"sandbox": ...}` where a task of the run runs code, else nothing.
+
+    A run whose limit ends before such a task needs no sandbox, and is told why there is none; it
+    may go on with a higher limit only where that is still so.
+
+    Raises:
+        UsageError: A task that is played needs the sandbox, and it cannot be used here.
+    """
+    runs_code = part_of(pool.benchmark, "runs_code")
+    if runs_code is None:
+        return {}
+    tasks = enumerate(pool.tasks(select=settings.select))
+    first = next((position for position, task in tasks if runs_code(task)), None)
+    if first is None:
+        return {}
+    needed = settings.limit is None or first < settings.limit
+    return {"sandbox": identity_of(settings.sandbox, needed)}
+
+
+def identity_of(sandbox: str, needed: bool = False) -> dict[str, JSON]:
+    """Return the name that a sandbox was asked by, and its identity, or why it is missing.
+
+    Raises:
+        UsageError: It is needed, and cannot be used here.
+    """
+    try:
+        return {"asked": sandbox, **build_sandbox(sandbox).identity()}
+    except UsageError as error:
+        if needed:
+            raise
+        return {"asked": sandbox, "missing": str(error)}
+
+
+_BEFORE_IT_IS_A_RUN = {".lock", "tools.jsonl", "tasks.jsonl"}
+
+
+def check_folder(path: Path, resume: bool) -> None:
+    """Make sure that a run may begin, or go on, in a folder.
+
+    What a run that ended before its run.json was written left there is no hindrance.
+
+    Raises:
+        UsageError: It is a file, holds a run that is not to be resumed, or holds other things.
+    """
+    if path.exists() and not path.is_dir():
+        raise UsageError(f"{path} is a file; give --out a folder")
+    names = {entry.name for entry in path.iterdir()} if path.is_dir() else set()
+    if "run.json" in names:
+        if not resume:
+            raise UsageError(f"{path} holds a run already; add --resume, or give another --out")
+        return
+    others = sorted(n for n in names - _BEFORE_IT_IS_A_RUN if not n.endswith(".part"))
+    if others:
+        raise UsageError(
+            f"{path} is not empty and holds no run (but {others[0]!r}); give --out a new folder"
+        )
+
+
+def prepare(engine: Engine, resume: bool, only: Collection[str] | None = None) -> list[str]:
+    """Write the run's tasks, tools and manifest, or make sure that they are the same as before.
+
+    Of the tasks, those whose ids are in `only`, where it is given.
+
+    Returns:
+        What a reader of the run should be warned of; it is stored in run.json too.
+
+    Raises:
+        UsageError: The folder holds a run of other settings; names each that differs.
+    """
+    settings, folder, pool = engine.settings, engine.folder, engine.pool
+    check_folder(folder.path, resume)  # again: another process may have been faster
+    clear_rests(folder)
+    measure, system = measure_of(engine), system_of(engine)
+    if (folder.path / "run.json").is_file():
+        check_resumable(folder.manifest(), {"measure": measure, "system": system}, folder.path)
+    else:
+        write_records(folder.path / "tools.jsonl", pool.tools())
+    tasks = pool.tasks(select=settings.select, limit=settings.limit)
+    wanted = (task for task in tasks if only is None or task.id in only)
+    write_records(folder.path / "tasks.jsonl", wanted)
+    warnings = warnings_of(measure, system)
+    told: dict[str, JSON] = {"measure": measure, "system": system, "warnings": warnings}
+    if pool.benchmark is not None and (declared := pool.benchmark.declared()):
+        told["benchmark"] = declared
+    if settings.origins:
+        told["origins"] = dict(sorted(settings.origins.items()))
+    folder.write_json("run.json", told)
+    return warnings
+
+
+def clear_rests(folder: RunFolder) -> None:
+    """Remove what chats in progress left, and files that were not written to their end."""
+    shutil.rmtree(folder.path / "live", ignore_errors=True)
+    for part in folder.path.glob(".*.json*.part"):
+        part.unlink(missing_ok=True)

@@ -1,13 +1,19 @@
-"""Retrieval for many tasks at once, where a failure costs no task but those that it concerns."""
+"""What a retriever is given, and retrieval for many tasks at once.
+
+A failure costs no task but those that it concerns.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from seal.agents.view import fault
 from seal.core.errors import CacheMissError, InfrastructureError, RequestError, SealError
-from seal.core.types import Query, Ranking
+from seal.core.protocols import CacheMode, Pool
+from seal.core.store import Store
+from seal.core.types import Query, Ranking, Task, Tool
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,3 +68,27 @@ def _halves(
     middle = len(items) // 2
     first, second = (rank_tasks(rank, dict(half)) for half in (items[:middle], items[middle:]))
     return Retrieved({**first.rankings, **second.rankings}, {**first.failures, **second.failures})
+
+
+def search_pool(
+    store: Store,
+    tools: Sequence[Tool],
+    tasks: Sequence[Task] = (),
+    *,
+    seed: int = 0,
+    options: Mapping[str, Any] | None = None,
+    cache: CacheMode = "record",
+) -> Pool:
+    """Return the pool that a retriever is built over.
+
+    Args:
+        store: Where vectors are kept; indexes lie in the folder `indexes` beside it. It must stay
+            open as long as the retriever is used.
+        tools: To choose from.
+        tasks: For `oracle` and `given` alone.
+        seed: Of what is drawn by chance.
+        options: `-R key=value`.
+        cache: How vectors are used; `off` keeps no index either.
+    """
+    indexes = None if cache == "off" else store.path.parent / "indexes"
+    return Pool(tuple(tools), tuple(tasks), seed, indexes, options or {}, store, cache)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -20,14 +21,12 @@ from seal.evaluation.rules import rules_named
 from seal.evaluation.scoring import build_metrics, named_metrics
 from seal.pools.benchmark import Benchmark
 from seal.runs.cast import Cast, judges_under
-from seal.runs.identity import warnings_of
+from seal.runs.identity import identity_of, warnings_of
 from seal.runs.journal import Journal
 from seal.runs.judges import Judges
 from seal.runs.run_folder import BASELINES, RunFolder
-from seal.runs.sandbox_use import identity_of
-from seal.runs.score import score_run
+from seal.runs.score import Scorer
 from seal.runs.settings import RunSettings
-from seal.runs.spending.roles import note_judging
 from seal.runs.verdicts import recorded_verdicts
 
 _LOG = logging.getLogger(__name__)
@@ -94,11 +93,19 @@ def rescore(
     with Store(cache_folder(cache_dir) / "answers.sqlite") as store:
         recorded = None if verdicts is None else recorded_verdicts(folder, verdicts)
         judges = Judges(Cast(settings, store, None), judge, votes, recorded)
-        threads = workers if judges.by_model else 1
+        scorer = Scorer(
+            judges.of,
+            judges.metrics_of,
+            match=match,
+            extra=extra,
+            benchmark=played,
+            threads=workers if judges.by_model else 1,
+            asked=judges.meter.take_all,
+        )
         besides = folder.baselines().values() if recorded is None else ()
         for run_folder in (*besides, folder):
             shown = progress if run_folder is folder else None
-            summary = _score(run_folder, judges, threads, extra, shown, match, played)
+            summary = _score(run_folder, scorer, shown)
             _note(run_folder, judges, [name_of(metric) for metric in names], match)
     if missing := summary["unfinished"]:
         total = summary["tasks"] * folder.manifest()["measure"].get("trials", 1)
@@ -136,13 +143,7 @@ def _warn_of_declared(folder: RunFolder) -> None:
 
 
 def _score(
-    folder: RunFolder,
-    judges: Judges,
-    threads: int,
-    extra: tuple[Metric, ...],
-    progress: Callable[[int, int], None] | None,
-    match: str | None,
-    benchmark: Benchmark | None,
+    folder: RunFolder, scorer: Scorer, progress: Callable[[int, int], None] | None
 ) -> dict[str, Any]:
     if not folder.trajectories_path.is_file():
         raise DataError(
@@ -150,21 +151,15 @@ def _score(
             "scores are left as they are; put the file back, or play the run again"
         )
     with Lock(folder.path):
-        _put_in_order(folder)
-        return score_run(
-            folder,
-            judges.of,
-            _part(folder, "cutoffs"),
-            _part(folder, "seed"),
-            threads,
-            extra,
-            progress,
-            match,
-            _sandbox(folder) or "monty",
-            metrics_of=judges.metrics_of,
-            roles=lambda: note_judging(folder, judges.meter.take_all()),
-            benchmark=benchmark,
-        )
+        with closing(Journal(folder.trajectories_path)) as journal:
+            # The trajectories of an interrupted run stand in no order.
+            journal.put_in_order({task.id: n for n, task in enumerate(folder.tasks())})
+        return replace(
+            scorer,
+            cutoffs=_part(folder, "cutoffs"),
+            seed=_part(folder, "seed"),
+            sandbox=_sandbox(folder) or "monty",
+        ).score(folder, progress)
 
 
 def _note(folder: RunFolder, judges: Judges, metrics: list[Any], match: str | None) -> None:
@@ -189,12 +184,6 @@ def _note(folder: RunFolder, judges: Judges, metrics: list[Any], match: str | No
 def _sandbox(folder: RunFolder) -> str:
     """Return the name of the sandbox that a run asked for; empty where it creates no tool."""
     return str(folder.manifest()["measure"].get("sandbox", {}).get("asked", ""))
-
-
-def _put_in_order(folder: RunFolder) -> None:
-    """Put the trajectories in order, which those of an interrupted run are not."""
-    with closing(Journal(folder.trajectories_path)) as journal:
-        journal.put_in_order({task.id: n for n, task in enumerate(folder.tasks())})
 
 
 def _part(folder: RunFolder, name: str) -> Any:

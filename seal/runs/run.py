@@ -6,7 +6,7 @@ import itertools
 import logging
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -16,7 +16,6 @@ from seal.agents.teams import USER
 from seal.core.errors import UsageError
 from seal.core.locks import Lock
 from seal.core.part_names import name_of
-from seal.core.protocols import Metric
 from seal.core.records import AtomicFile, decode, encode
 from seal.core.types import Task, Trajectory
 from seal.evaluation import REGISTRY as METRICS
@@ -25,20 +24,15 @@ from seal.evaluation.scoring import build_metrics, default_metrics, score_trajec
 from seal.models import Flagged, bare_name
 from seal.pools.benchmark import Benchmark
 from seal.runs.engine import Engine
-from seal.runs.journal import Journal
+from seal.runs.identity import check_folder, clear_rests, prepare
+from seal.runs.journal import Journal, Timings, spent_on
 from seal.runs.judges import JudgeChoice
 from seal.runs.play import played
-from seal.runs.preparation import check_folder, clear_rests, prepare
-from seal.runs.processes import ProcessWorkers
 from seal.runs.run_folder import BASELINES, RunFolder
-from seal.runs.score import score_run
 from seal.runs.settings import RunSettings, changed
-from seal.runs.spending.budget import Budget
-from seal.runs.spending.ledger import tokens_of
-from seal.runs.spending.prices import Prices, check_priced
-from seal.runs.spending.roles import note_judging, spent_on
-from seal.runs.timings import Timings
-from seal.runs.workers import Job, Outcome, ThreadWorkers, Workers
+from seal.runs.spending.budget import Budget, Prices, check_priced
+from seal.runs.spending.ledger import Ledger, tokens_of
+from seal.runs.workers import Job, Outcome, ProcessWorkers, ThreadWorkers, Workers
 
 _LOG = logging.getLogger(__name__)
 _RANKED_AT_ONCE = 64
@@ -132,20 +126,20 @@ def _run(
         if not (folder.path / "run.json").is_file():
             engine.check()
         if budget.max_dollars is not None:
-            check_priced(budget.prices, engine.model_names)
-        for line in engine.asked():
+            check_priced(budget.prices, engine.cast.accounts)
+        for line in engine.cast.asked():
             tell(line)
         folder.path.mkdir(parents=True, exist_ok=True)
         with Lock(folder.path):
             if earlier:
                 spent = spent_on(folder)
                 budget.add(spent.asked, spent.tokens)
-            for warning in prepare(settings, folder, pool, engine, resume, only):
+            for warning in prepare(engine, resume, only):
                 _LOG.warning(warning)
-            stopped = _play(settings, folder, engine, report, budget, metrics)
-            extra = build_metrics(settings.metrics, METRICS)
-            summary = _score(settings, folder, engine, extra, report, budget)
-    return stopped or bool(budget.refused), summary
+            chats = _Chats(settings, folder, engine, report, budget)
+            chats.play(metrics)
+            summary = chats.score()
+    return chats.stopped or bool(budget.refused), summary
 
 
 def _warn_of_missing(folder: RunFolder, summary: Mapping[str, Any]) -> None:
@@ -159,38 +153,6 @@ def _warn_of_missing(folder: RunFolder, summary: Mapping[str, Any]) -> None:
             declared["name"],
             ", ".join(missing),
         )
-
-
-def _score(
-    settings: RunSettings,
-    folder: RunFolder,
-    engine: Engine,
-    extra: tuple[Metric, ...],
-    report: Reporter,
-    budget: Budget,
-) -> dict[str, Any]:
-    """Score what was played, within the budget. Returns the summary."""
-    engine.meter.admit = budget.admit
-    return score_run(
-        folder,
-        engine.judges.of,
-        settings.cutoffs,
-        settings.seed,
-        engine.judging_threads,
-        extra,
-        progress=lambda scored, total: report(Progress("score", scored, total)),
-        sandbox=settings.sandbox,
-        metrics_of=engine.judges.metrics_of,
-        roles=lambda: _judged(folder, engine, budget),
-        benchmark=engine.benchmark,
-    )
-
-
-def _judged(folder: RunFolder, engine: Engine, budget: Budget) -> list[dict[str, Any]]:
-    """Count what judges were asked, and return the usage by role."""
-    asked = engine.meter.take_all()
-    budget.add(asked, tokens_of(asked))
-    return note_judging(folder, asked)
 
 
 def budget_of(settings: RunSettings) -> Budget:
@@ -222,97 +184,100 @@ def free_folder(settings: RunSettings) -> Path:
     return next(path for path in numbered if not path.exists())
 
 
-def _play(
-    settings: RunSettings,
-    folder: RunFolder,
-    engine: Engine,
-    report: Reporter,
-    budget: Budget,
-    metrics: Sequence[Guarded],
-) -> bool:
-    """Play what is not finished. Returns True where a budget stopped the run.
-
-    The first chat that ends tries the user's metrics: one that cannot work ends the run there.
-    """
-    order = {task.id: position for position, task in enumerate(folder.tasks())}
-    with ExitStack() as stack:
-        stack.callback(clear_rests, folder)
-        journal = stack.enter_context(closing(Journal(folder.trajectories_path)))
-        timings = stack.enter_context(closing(Timings(folder.path / "timings.jsonl")))
-        done = {pair for pair in journal.finished if pair[0] in order and pair[1] < settings.trials}
-        tally = _Tally(len(order) * settings.trials, len(done), budget)
-        jobs = _jobs(settings, folder, engine, done, tally)
-        workers = _workers(settings, folder, engine, budget)
-        for outcome in stack.enter_context(closing(workers.outcomes(jobs))):
-            timings.add(outcome)  # first: a run killed between the two plays and counts it again
-            if outcome.line is not None:
-                pair = (outcome.task_id, outcome.trial)
-                journal.append_line(outcome.line, pair, outcome.failed)
-                if metrics and not outcome.failed:
-                    _try(metrics, outcome.line, folder, engine)
-                    metrics = ()
-            tally.count(outcome)
-            report(Progress("play", tally.done, tally.total, tally.errors))
-    journal.put_in_order(order)
-    _write_rankings(folder)
-    manifest = folder.manifest()
-    manifest["cache"] = engine.used_entries()
-    manifest["skipped"] = dict(sorted(tally.skipped.items()))
-    folder.write_json("run.json", manifest)
-    return tally.stopped
-
-
-def _try(metrics: Sequence[Guarded], line: bytes, folder: RunFolder, engine: Engine) -> None:
-    trajectory = decode(line, Trajectory)
-    task = next(task for task in folder.tasks() if task.id == trajectory.task_id)
-    try_metrics(metrics, task, trajectory, engine.tools)
-    score_trajectory(task, trajectory, engine.tools, (*default_metrics(), *metrics))
-
-
 @dataclass(slots=True)
-class _Tally:
-    total: int
-    done: int
+class _Chats:
+    """The chats of a run whose folder is prepared, played and scored within a budget."""
+
+    settings: RunSettings
+    folder: RunFolder
+    engine: Engine
+    report: Reporter
     budget: Budget
+    total: int = 0
+    done: int = 0
     errors: int = 0
     stopped: bool = False
+    """True where the budget stopped the run."""
     skipped: Counter[str] = field(default_factory=Counter)
 
-    def count(self, outcome: Outcome) -> None:
+    def play(self, metrics: Sequence[Guarded]) -> None:
+        """Play what is not finished.
+
+        The first chat that ends tries the user's metrics: one that cannot work ends the run there.
+        """
+        folder, trials = self.folder, self.settings.trials
+        order = {task.id: position for position, task in enumerate(folder.tasks())}
+        with ExitStack() as stack:
+            stack.callback(clear_rests, folder)
+            journal = stack.enter_context(closing(Journal(folder.trajectories_path)))
+            timings = stack.enter_context(closing(Timings(folder.path / "timings.jsonl")))
+            done = {pair for pair in journal.finished if pair[0] in order and pair[1] < trials}
+            self.total, self.done = len(order) * trials, len(done)
+            outcomes = self._workers().outcomes(self._jobs(done))
+            for outcome in stack.enter_context(closing(outcomes)):
+                timings.add(outcome)  # first: a run killed between the two plays and counts again
+                if outcome.line is not None:
+                    pair = (outcome.task_id, outcome.trial)
+                    journal.append_line(outcome.line, pair, outcome.failed)
+                    if metrics and not outcome.failed:
+                        self._try(metrics, outcome.line)
+                        metrics = ()
+                self._count(outcome)
+        journal.put_in_order(order)
+        _write_rankings(folder)
+        manifest = folder.manifest()
+        manifest["cache"] = self.engine.used_entries()
+        manifest["skipped"] = dict(sorted(self.skipped.items()))
+        folder.write_json("run.json", manifest)
+
+    def score(self) -> dict[str, Any]:
+        """Score what was played, and return the summary."""
+        meter = self.engine.meter
+        meter.admit = self.budget.admit
+
+        def asked() -> Ledger:
+            taken = meter.take_all()
+            self.budget.add(taken, tokens_of(taken))
+            return taken
+
+        def told(scored: int, total: int) -> None:
+            self.report(Progress("score", scored, total))
+
+        extra = build_metrics(self.settings.metrics, METRICS)
+        return self.engine.scorer(extra, asked).score(self.folder, told)
+
+    def _try(self, metrics: Sequence[Guarded], line: bytes) -> None:
+        trajectory, tools = decode(line, Trajectory), self.engine.tools
+        task = next(task for task in self.folder.tasks() if task.id == trajectory.task_id)
+        try_metrics(metrics, task, trajectory, tools)
+        score_trajectory(task, trajectory, tools, (*default_metrics(), *metrics))
+
+    def _count(self, outcome: Outcome) -> None:
         self.done += 1
         self.budget.add(outcome.asked, outcome.tokens)
         self.errors += outcome.failed
         if outcome.line is None:
             self.skipped["no recording to play"] += 1
+        self.report(Progress("play", self.done, self.total, self.errors))
 
-    def spent(self) -> bool:
-        self.stopped = self.budget.spent
-        return self.stopped
+    def _jobs(self, done: Set[tuple[str, int]]) -> Iterator[Job]:
+        for trial in range(self.settings.trials):
+            waiting = (task for task in self.folder.tasks() if (task.id, trial) not in done)
+            while batch := list(itertools.islice(waiting, _RANKED_AT_ONCE)):
+                found = self.engine.rank(batch)
+                for task in batch:
+                    self.stopped = self.budget.spent
+                    if self.stopped:
+                        return
+                    rankings = found.rankings.get(task.id, ())
+                    yield Job(task, trial, rankings, found.failures.get(task.id, ""))
 
-
-def _jobs(
-    settings: RunSettings,
-    folder: RunFolder,
-    engine: Engine,
-    done: set[tuple[str, int]],
-    tally: _Tally,
-) -> Iterator[Job]:
-    for trial in range(settings.trials):
-        waiting = (task for task in folder.tasks() if (task.id, trial) not in done)
-        while batch := list(itertools.islice(waiting, _RANKED_AT_ONCE)):
-            found = engine.rank(batch)
-            for task in batch:
-                if tally.spent():
-                    return
-                rankings = found.rankings.get(task.id, ())
-                yield Job(task, trial, rankings, found.failures.get(task.id, ""))
-
-
-def _workers(settings: RunSettings, folder: RunFolder, engine: Engine, budget: Budget) -> Workers:
-    ahead = budget.left() == (None, None)  # else no chat may wait while the budget runs out
-    if settings.processes == 1:
-        return ThreadWorkers(engine, settings.workers, ahead)
-    return ProcessWorkers(settings, folder, settings.processes, settings.workers, ahead)
+    def _workers(self) -> Workers:
+        s = self.settings
+        ahead = self.budget.left() == (None, None)  # else no chat may wait while it runs out
+        if s.processes == 1:
+            return ThreadWorkers(self.engine, s.workers, ahead)
+        return ProcessWorkers(s, self.folder, s.processes, s.workers, ahead)
 
 
 def _write_rankings(folder: RunFolder) -> None:

@@ -15,18 +15,19 @@ floor/, ceiling/     the same tasks played by the baselines: run folders too
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import orjson
 
+from seal.core.canonical import digest
 from seal.core.errors import DataError
 from seal.core.plain import INDENTED, json_bytes
 from seal.core.records import AtomicFile, read_records
 from seal.core.secrets import without_keys
-from seal.core.types import Ranking, Score, Task, Tool, Trajectory
+from seal.core.types import JSON, Ranking, Score, Step, Task, Tool, Trajectory
 from seal.pools.benchmark import Benchmark
 from seal.pools.known import known_benchmark
 
@@ -189,3 +190,72 @@ def _objects(name: str, value: dict[str, Any]) -> Iterator[tuple[str, Any]]:
     if name == _SUMMARY:
         for metric, entry in value.get("metrics", {}).items():
             yield f"metrics.{metric}", entry
+
+
+class LiveFile:
+    """`RUN/live/DIGEST.jsonl`, each line {task_id, trial, step}; made when the first step comes."""
+
+    def __init__(self, run: Path, task_id: str, trial: int) -> None:
+        self._path = run / "live" / f"{digest([task_id, trial])[:16]}.jsonl"
+        self._task_id = task_id
+        self._trial = trial
+        self._file: IO[bytes] | None = None
+
+    def write(self, step: Step) -> None:
+        """Append one step; whoever follows the run sees it at once."""
+        if self._file is None:
+            self._path.parent.mkdir(exist_ok=True)
+            self._file = self._path.open("wb")
+        line = {"task_id": self._task_id, "trial": self._trial, "step": step}
+        self._file.write(without_keys(json_bytes(line)) + b"\n")
+        self._file.flush()
+
+    def __enter__(self) -> LiveFile:
+        return self
+
+    def __exit__(self, *raised: object) -> None:
+        if self._file is not None:
+            self._file.close()
+            self._path.unlink(missing_ok=True)
+
+
+HUMAN = "human.json"
+"""File of a run folder that holds the ratings."""
+
+
+@dataclass(frozen=True, slots=True)
+class Human:
+    """What raters say of a run."""
+
+    mean: float | None
+    """Over items, of each item's mean over raters; None: nothing was rated."""
+    alpha: float | None
+    """Krippendorff's alpha; None where fewer than two raters share an item, or all ratings are one.
+    """
+    items: int
+    raters: int
+    ratings: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    """Item to rater to rating."""
+
+
+def read_human(run: RunFolder) -> Human | None:
+    """Return what raters say of a run; None where it was not rated.
+
+    Raises:
+        DataError: Its `human.json` is damaged.
+    """
+    path = run.path / HUMAN
+    if not path.is_file():
+        return None
+    try:
+        return Human(**orjson.loads(path.read_bytes()))
+    except (TypeError, orjson.JSONDecodeError) as error:
+        raise DataError(f"{path}: {error}; delete it and import the ratings again") from error
+
+
+def human_summary(run: RunFolder) -> dict[str, JSON]:
+    """Return what the summary says of ratings; empty where there are none."""
+    human = read_human(run)
+    if human is None:
+        return {}
+    return {"human": {name: value for name, value in asdict(human).items() if name != "ratings"}}

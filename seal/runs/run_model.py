@@ -1,13 +1,22 @@
-"""One model of a run: what names it, how it is asked, and what a record says of it."""
+"""One model of a run: what names it, how it is asked, and what it plays.
+
+A model that plays a recording finds it here. Offline models in roles that a benchmark's own teams
+have answer what the benchmark says (`with_roles`).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import hashlib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
-from seal.core.protocols import Lookup
-from seal.core.types import JSON
+from seal.core.errors import UsageError
+from seal.core.protocols import ChatModel, Completion, Lookup, Request
+from seal.core.registry import load_dotted
+from seal.core.types import JSON, Task, Trajectory
 from seal.models import (
     Flagged,
     account_of,
@@ -16,7 +25,47 @@ from seal.models import (
     is_offline,
     model_identity,
     shown_at,
+    split_name,
 )
+from seal.pools.benchmark import Benchmark
+from seal.pools.pool import StoredPool
+from seal.runs.run_folder import RunFolder
+
+
+def find_recording(name: str, pool: StoredPool | None) -> Lookup:
+    """Return the look-up of what `recorded:NAME` or `replay:RUN` plays.
+
+    A recording has one trial, which is played in every trial of a run.
+
+    Raises:
+        UnknownNameError: The pool has no such recording.
+        DataError: No run in the folder.
+    """
+    kind, _, rest = name.partition(":")
+    if kind == "replay":
+        folder = RunFolder.open(Path(rest))
+        return Recording(folder.trajectories_path, folder.trajectories())
+    if pool is None:
+        raise UsageError(f"{name!r} needs the pool that holds the recording")
+    return Recording(pool.recordings().get(rest), pool.recorded(rest))
+
+
+class Recording:
+    """Finds the trajectory of a task and trial; the first trial's where there is no such trial.
+
+    Args:
+        path: Where they are kept.
+        trajectories: What is kept there; failed ones are left out.
+    """
+
+    def __init__(self, path: Path | None, trajectories: Iterator[Trajectory]) -> None:
+        self._table = {(t.task_id, t.trial): t for t in trajectories if not t.failed}
+        self.digest = hashlib.sha256(path.read_bytes()).hexdigest() if path else ""
+        """Of the file's content: what a run says that it played, wherever the file lies."""
+
+    def __call__(self, task_id: str, trial: int) -> Trajectory | None:
+        """Return the trajectory to play, or None."""
+        return self._table.get((task_id, trial)) or self._table.get((task_id, 0))
 
 
 class RunModel:
@@ -68,3 +117,43 @@ class RunModel:
         served = own or (isinstance(self.spec, str) and not is_offline(self.spec))
         url = identity.get("base_url") if served else None
         return str(identity.get("model")), url if isinstance(url, str) else None
+
+
+Answer = Callable[[Request, Task], Completion | None]
+"""What a role says; None: the model itself answers."""
+
+
+@dataclass(frozen=True, slots=True)
+class RolePlayer:
+    """The model of one chat in which a benchmark answers for its own roles.
+
+    Args:
+        model: Plays all other roles.
+        answer: The benchmark's.
+        task: What is played.
+    """
+
+    model: ChatModel
+    answer: Answer
+    task: Task
+
+    def complete(self, request: Request) -> Completion:
+        """Return the benchmark's answer, else the model's."""
+        return self.answer(request, self.task) or self.model.complete(request)
+
+
+def with_roles(model: ChatModel, spec: Any, benchmark: Benchmark | None, task: Task) -> ChatModel:
+    """Return the model of one chat, with the benchmark's answers where it offers some.
+
+    Args:
+        model: Opened for the task.
+        spec: What it was asked by; only names of offline models have players.
+        benchmark: What is played; None: not known.
+        task: What is played.
+    """
+    if benchmark is None or not isinstance(spec, str):
+        return model
+    player = benchmark.players.get(split_name(spec)[0])
+    if player is None:
+        return model
+    return RolePlayer(model, load_dotted(player) if isinstance(player, str) else player, task)

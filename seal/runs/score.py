@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from itertools import islice
 from typing import Any
 
@@ -28,10 +29,11 @@ from seal.evaluation.scoring import (
 )
 from seal.evaluation.statistics import Summariser, groups_of
 from seal.pools.benchmark import Benchmark, part_of
-from seal.runs.limits import turns_of
-from seal.runs.ratings import human_summary
-from seal.runs.run_folder import RunFolder
-from seal.runs.threads import Threads
+from seal.runs.goals import turns_of
+from seal.runs.journal import note_judging
+from seal.runs.run_folder import RunFolder, human_summary
+from seal.runs.spending.ledger import Ledger
+from seal.runs.workers import Threads
 
 MetricsOf = Callable[[Task, int], Iterable[Metric]]
 """(task, trial) to metrics of that chat alone."""
@@ -41,6 +43,10 @@ _AT_ONCE = 64
 
 _Scored = tuple[Trajectory, list[Score], set[str]]
 """A chat, its scores, and the names of those that the short table shows as one's own."""
+
+
+def _no_metrics(task: Task, trial: int) -> Iterable[Metric]:
+    return ()
 
 
 @dataclass(slots=True)
@@ -73,109 +79,106 @@ class _Totals:
         self.turns += len({step.turn for step in trajectory.steps})
 
 
-def score_run(
-    folder: RunFolder,
-    judge_of: JudgeOf,
-    cutoffs: Iterable[int] = (1, 5, 10),
-    seed: int = 0,
-    threads: int = 1,
-    extra: tuple[Metric, ...] = (),
-    progress: Callable[[int, int], None] | None = None,
-    match: str | None = None,
-    sandbox: str = "monty",
-    metrics_of: MetricsOf = lambda task, trial: (),
-    roles: Callable[[], list[dict[str, Any]]] = list,
-    benchmark: Benchmark | None = None,
-) -> dict[str, Any]:
-    """Score every trajectory of a run; writes scores.jsonl and summary.json, returns the summary.
-
-    Args:
-        folder: The run; tasks and trajectories stand in the same order.
-        judge_of: Judge of the pass rate.
-        cutoffs: K of the retrieval metrics.
-        seed: Of the intervals.
-        threads: Trajectories judged at once; more than one only helps a model's judge.
-        extra: Further metrics, beside those that the benchmark brings.
-        progress: Called with (scored, total).
-        match: Rules of milestones and missions (`seal.evaluation.rules`); None: each task's own.
-        sandbox: Where functions that a model wrote run (`seal.sandbox.NAMES`).
-        metrics_of: Metrics with judges of their own.
-        roles: Called when all is scored: what each role's model was asked, for the usage.
-        benchmark: What was played: its measures, and which goals are requests.
-
-    Raises:
-        DataError: A trajectory of a task that the run does not have, or a damaged file.
-    """
-    tools = folder.tools()
-    tasks = {task.id: groups_of(task) for task in folder.tasks()}
-    summariser = Summariser(tasks, seed)
-    totals = _Totals()
-    judging = JudgingSummary()
-    with folder.trajectories_path.open("rb") as lines:
-        total = sum(1 for _ in lines)
-    ks = tuple(cutoffs)
-    usual = usual_metrics(benchmark, ks, judge_of, match, sandbox)
-    declared = () if benchmark is None else build_metrics(benchmark.metrics, METRICS)
-    hidden = declared if benchmark is not None and benchmark.headline else ()
-    shown = (*extra, *declared) if not hidden else extra
-
-    def measure(pair: tuple[Task, Trajectory]) -> _Scored:
-        task, trajectory = pair
-        trial = trajectory.trial
-        metrics = (*usual(task, trial), *metrics_of(task, trial), *hidden)
-        scores = score_trajectory(task, trajectory, tools, metrics)
-        own = score_trajectory(task, trajectory, tools, shown)
-        return trajectory, distinct((*scores, *own)), {score.metric for score in own}
-
-    with AtomicFile(folder.scores_path) as out:
-        for number, (trajectory, scores, own) in enumerate(_mapped(measure, folder, threads), 1):
-            totals.add(trajectory, scores)
-            for score in scores:
-                out.write(encode(score))
-                summariser.add(score, score.metric in own)
-                judging.add(score)
-            if progress is not None:
-                progress(number, total)
-    judged = judging.result()
-    summary = _summary(folder, tasks, totals, summariser)
-    summary |= {"judging": judged} if judged else {}
-    summary["usage"]["roles"] = roles()
-    folder.write_json("summary.json", summary)
-    return summary
-
-
-def usual_metrics(
-    benchmark: Benchmark | None,
-    cutoffs: Sequence[int],
-    judge_of: JudgeOf,
-    match: str | None = None,
-    sandbox: str = "monty",
-) -> MetricsOf:
-    """Return what gives the metrics of each chat: those of every run, then the benchmark's.
-
-    Args: as of `score_run`.
+@dataclass(frozen=True)
+class Scorer:
+    """How runs are scored.
 
     Raises:
         UsageError: There are no such rules.
     """
-    is_request = part_of(benchmark, "is_request") or every_goal
-    measures = part_of(benchmark, "measures")
-    scoring = Scoring(judge_of, rules_named(match), sandbox)
-    further: tuple[Metric, ...] = () if measures is None else tuple(measures(scoring))
 
-    def of_chat(task: Task, trial: int) -> tuple[Metric, ...]:
-        judge = judge_of(task, trial)
-        return *default_metrics(cutoffs, judge, match, is_request), *further
+    judge_of: JudgeOf
+    """Judge of the pass rate."""
+    metrics_of: MetricsOf = _no_metrics
+    """Metrics with judges of their own."""
+    cutoffs: Sequence[int] = (1, 5, 10)
+    """K of the retrieval metrics."""
+    seed: int = 0
+    """Of the intervals."""
+    match: str | None = None
+    """Rules of milestones and missions (`seal.evaluation.rules`); None: each task's own."""
+    sandbox: str = "monty"
+    """Where functions that a model wrote run (`seal.sandbox.NAMES`)."""
+    extra: Sequence[Metric] = ()
+    """Further metrics, beside those that the benchmark brings."""
+    benchmark: Benchmark | None = None
+    """What was played: its measures, and which goals are requests."""
+    threads: int = 1
+    """Trajectories judged at once; more than one only helps a model's judge."""
+    asked: Callable[[], Ledger] = dict
+    """Called when all is scored: what judges were asked."""
 
-    return of_chat
+    def score(
+        self, folder: RunFolder, progress: Callable[[int, int], None] | None = None
+    ) -> dict[str, Any]:
+        """Score every trajectory of a run; write scores.jsonl and summary.json.
+
+        Args:
+            folder: The run; tasks and trajectories stand in the same order.
+            progress: Called with (scored, total).
+
+        Returns:
+            The summary.
+
+        Raises:
+            DataError: A trajectory of a task that the run does not have, or a damaged file.
+        """
+        tasks = {task.id: groups_of(task) for task in folder.tasks()}
+        summariser, totals, judging = Summariser(tasks, self.seed), _Totals(), JudgingSummary()
+        with folder.trajectories_path.open("rb") as lines:
+            total = sum(1 for _ in lines)
+        with AtomicFile(folder.scores_path) as out:
+            for number, (trajectory, scores, own) in enumerate(self._scored(folder), 1):
+                totals.add(trajectory, scores)
+                for score in scores:
+                    out.write(encode(score))
+                    summariser.add(score, score.metric in own)
+                    judging.add(score)
+                if progress is not None:
+                    progress(number, total)
+        judged = judging.result()
+        summary = _summary(folder, tasks, totals, summariser)
+        summary |= {"judging": judged} if judged else {}
+        summary["usage"]["roles"] = note_judging(folder, self.asked())
+        folder.write_json("summary.json", summary)
+        return summary
+
+    @cached_property
+    def usual(self) -> MetricsOf:
+        """Gives the metrics of a chat: of every run, of the benchmark, with judges of their own."""
+        is_request = part_of(self.benchmark, "is_request") or every_goal
+        measures = part_of(self.benchmark, "measures")
+        scoring = Scoring(self.judge_of, rules_named(self.match), self.sandbox)
+        further: tuple[Metric, ...] = () if measures is None else tuple(measures(scoring))
+
+        def of_chat(task: Task, trial: int) -> tuple[Metric, ...]:
+            judge = self.judge_of(task, trial)
+            usual = default_metrics(self.cutoffs, judge, self.match, is_request)
+            return *usual, *further, *self.metrics_of(task, trial)
+
+        return of_chat
+
+    def _scored(self, folder: RunFolder) -> Iterator[_Scored]:
+        tools, bench, usual = folder.tools(), self.benchmark, self.usual
+        declared = () if bench is None else build_metrics(bench.metrics, METRICS)
+        hidden = declared if bench is not None and bench.headline else ()
+        shown = self.extra if hidden else (*self.extra, *declared)
+
+        def measure(pair: tuple[Task, Trajectory]) -> _Scored:
+            task, trajectory = pair
+            metrics = (*usual(task, trajectory.trial), *hidden)
+            scores = score_trajectory(task, trajectory, tools, metrics)
+            own = score_trajectory(task, trajectory, tools, shown)
+            return trajectory, distinct((*scores, *own)), {score.metric for score in own}
+
+        yield from _mapped(measure, _pairs(folder), self.threads)
 
 
 def _mapped(
     measure: Callable[[tuple[Task, Trajectory]], _Scored],
-    folder: RunFolder,
+    pairs: Iterator[tuple[Task, Trajectory]],
     threads: int,
 ) -> Iterator[_Scored]:
-    pairs = _pairs(folder)
     if threads == 1:
         yield from map(measure, pairs)
         return

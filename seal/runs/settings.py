@@ -128,7 +128,7 @@ class RunSettings:
     feedback: Feedback = "auto"
     """What an invalid call brings (`seal.core.feedback`)."""
     gold_results: bool = False
-    """Let calls of gold tools bring what the gold calls bring (`seal.runs.gold_results`)."""
+    """Let calls of gold tools bring what the gold calls bring (`seal.runs.environment_stack`)."""
     format: Format | None = None
     """How models call tools: by the server's tool calling, or in their text."""
     tool_messages: ToolMessages = "auto"
@@ -155,7 +155,7 @@ class RunSettings:
     """Processes, each with `workers` threads."""
     max_turns: int | None = None
     """Model turns of the execution manager for each goal; None: 10, or as many more as the task
-    says (`seal.runs.limits.turns_of`)."""
+    says (`seal.runs.goals.turns_of`)."""
     max_calls: int = 50
     """Calls for each goal."""
     max_messages: int | None = None
@@ -170,7 +170,7 @@ class RunSettings:
     max_dollars: float | None = None
     """Likewise in US dollars, at the prices below."""
     prices: str | Path | None = None
-    """File of prices that go before the shipped ones (`seal.runs.spending.prices`)."""
+    """File of prices that go before the shipped ones (`seal.runs.spending.budget`)."""
     temperature: float = 0.0
     seed: int = 0
     cutoffs: Sequence[int] = (5, 10)

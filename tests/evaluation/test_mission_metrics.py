@@ -28,7 +28,7 @@ from seal.core.types import (
 )
 from seal.evaluation.mission_metrics import DIALOGUE, NAMES, UNDECIDED, Missions
 from seal.evaluation.rules import Rules, rules_named
-from seal.runs.gold_history import history_of
+from seal.runs.goals import history_of
 
 POOL = {tool.id: tool for tool in (read_tool(entry, "x") for entry in TOOLS)}
 BY_NAME = {tool.name: tool for tool in POOL.values()}

@@ -16,8 +16,7 @@ from seal.experiments.annotation import (
     import_ratings,
     items_of,
 )
-from seal.runs.ratings import read_human
-from seal.runs.run_folder import RunFolder
+from seal.runs.run_folder import RunFolder, read_human
 
 ROLE = {"name": "clerk", "mbti": "ISTJ", "language": "Short.", "features": {"max_words": 3}}
 

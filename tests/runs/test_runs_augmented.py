@@ -10,7 +10,7 @@ from seal.core.types import Execution, Tool, ToolCall
 from seal.models.scripted import ScriptedModel
 from seal.pools import load_pool
 from seal.pools.augment import augment_stored, parse_augmentations
-from seal.runs.original_tools import Unscrambled
+from seal.runs.environment_stack import Unscrambled
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from seal.api.pools import load_pool
 from seal.pools.known import known_benchmark
 from seal.pools.pool import StoredPool
 from seal.report.notes import summary_notes
-from seal.runs.defaults import completed
+from seal.runs.play import completed
 from seal.runs.run import baselines_of
 from seal.runs.run_folder import RunFolder
 from seal.runs.settings import RunSettings, changed

@@ -14,12 +14,12 @@ from small_pools import by_server, many, play, weather_goal, weather_task, write
 import seal
 from seal.cli import main
 from seal.core.errors import SealError
+from seal.runs.journal import spending_of
 from seal.runs.rescore import rescore
 from seal.runs.run_folder import RunFolder
 from seal.runs.settings import RunSettings
+from seal.runs.spending.budget import Prices
 from seal.runs.spending.plan import plan
-from seal.runs.spending.prices import Prices
-from seal.runs.timings import spending_of
 
 Start = Callable[..., ModelServer]
 

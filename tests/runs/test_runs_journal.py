@@ -13,8 +13,7 @@ from seal.core.errors import DataError, UsageError
 from seal.core.locks import Lock, is_held
 from seal.core.records import encode, read_records
 from seal.core.types import Stop, Trajectory
-from seal.runs.journal import Journal
-from seal.runs.timings import Timings
+from seal.runs.journal import Journal, Timings
 from seal.runs.workers import Outcome
 
 

@@ -8,8 +8,7 @@ from small_pools import recording, weather_goal, weather_task
 
 from seal.agents.roles import messages
 from seal.core.types import Step, Stop, Task, ToolCall, ToolResult, Trajectory
-from seal.runs.goal_chats import merge_goals
-from seal.runs.gold_history import BEFORE, append_renumbered, history_of
+from seal.runs.goals import BEFORE, append_renumbered, history_of, merge_goals
 
 TASK = Task("t", "b", (weather_goal("Rome"), weather_goal("Oslo"), weather_goal("Bern")))
 

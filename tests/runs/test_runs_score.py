@@ -12,7 +12,7 @@ from seal.core.records import write_records
 from seal.core.types import Score, Step, Stop, ToolCall, Trajectory, Usage, Verdict
 from seal.report.notes import summary_notes
 from seal.runs.run_folder import RunFolder
-from seal.runs.score import score_run
+from seal.runs.score import Scorer
 
 
 @dataclass
@@ -25,6 +25,10 @@ class Says:
         if self.label == "broken":
             raise ModelError("the judge's server is down")
         return Verdict(self.label, "because")
+
+
+def says(task, trial) -> Says:
+    return Says()
 
 
 def folder_of(path: Path, trajectories: list[Trajectory], tasks: int = 3) -> RunFolder:
@@ -51,11 +55,11 @@ def test_scores_stand_in_the_order_of_trajectories_whatever_the_threads(tmp_path
             gate.wait(0.2)  # the first is the slowest
         return Says()
 
-    score_run(folder, judge_of, (1,), threads=4)
+    Scorer(judge_of, cutoffs=(1,), threads=4).score(folder)
     found = [s.task_id for s in folder.scores() if s.metric == "pass_rate"]
     assert found == [task.id for task in many(30)]
     alone = folder.scores_path.read_bytes()
-    score_run(folder, judge_of, (1,), threads=1)
+    Scorer(judge_of, cutoffs=(1,)).score(folder)
     assert folder.scores_path.read_bytes() == alone
 
 
@@ -64,7 +68,7 @@ def test_summary_counts_tasks_errors_stops_skipped_and_usage(tmp_path: Path):
     used = replace(first.steps[1], usage=Usage(5, 6, estimated=True))
     first = replace(first, steps=(first.steps[0], used, *first.steps[2:]))
     failed = replace(second, stops=(Stop("error", "down"),))
-    summary = score_run(folder_of(tmp_path, [first, failed]), lambda task, trial: Says(), (1, 5))
+    summary = Scorer(says, cutoffs=(1, 5)).score(folder_of(tmp_path, [first, failed]))
 
     assert (summary["tasks"], summary["errors"], summary["skipped"]) == (3, 1, 2)
     assert summary["stop_reasons"] == {"done": 1, "error": 1}
@@ -84,7 +88,7 @@ def test_summary_counts_tasks_errors_stops_skipped_and_usage(tmp_path: Path):
 
 def test_judge_that_fails_leaves_no_value_and_says_so(tmp_path: Path):
     folder = folder_of(tmp_path, chats())
-    summary = score_run(folder, lambda task, trial: Says("broken"), (1,))
+    summary = Scorer(lambda task, trial: Says("broken")).score(folder)
 
     judged = [score for score in folder.scores() if score.metric == "pass_rate"]
     assert [score.value for score in judged] == [None] * 3
@@ -98,7 +102,7 @@ def test_further_metrics_are_scored_too(tmp_path: Path):
             assert set(tools) == {tool.id for tool in TOOLS}
             return [Score(task.id, trajectory.trial, 0, "steps", float(len(trajectory.steps)))]
 
-    summary = score_run(folder_of(tmp_path, chats()), lambda task, trial: Says(), extra=[Steps()])
+    summary = Scorer(says, extra=[Steps()]).score(folder_of(tmp_path, chats()))
 
     assert summary["metrics"]["steps"]["mean"] == 4.0
 
@@ -109,10 +113,10 @@ def test_metric_that_raises_leaves_the_old_scores(tmp_path: Path):
             raise ZeroDivisionError
 
     folder = folder_of(tmp_path, chats())
-    score_run(folder, lambda task, trial: Says())
+    Scorer(says).score(folder)
     before = folder.scores_path.read_bytes()
     with pytest.raises(ZeroDivisionError):
-        score_run(folder, lambda task, trial: Says(), extra=[Broken()], threads=2)
+        Scorer(says, extra=[Broken()], threads=2).score(folder)
 
     assert folder.scores_path.read_bytes() == before
     assert not list(tmp_path.glob(".*.part"))
@@ -122,11 +126,11 @@ def test_trajectory_of_an_unknown_task_is_an_error_that_names_it(tmp_path: Path)
     folder = folder_of(tmp_path, [replace(chats()[0], task_id="gone")])
 
     with pytest.raises(DataError, match="task 'gone' is not in"):
-        score_run(folder, lambda task, trial: Says())
+        Scorer(says).score(folder)
 
 
 def test_nothing_played_is_scored_as_nothing(tmp_path: Path):
-    summary = score_run(folder_of(tmp_path, []), lambda task, trial: Says())
+    summary = Scorer(says).score(folder_of(tmp_path, []))
 
     assert summary["tasks"] == 3
     assert summary["metrics"] == {}
@@ -138,7 +142,7 @@ def test_nothing_played_is_scored_as_nothing(tmp_path: Path):
 def test_chats_that_are_missing_are_counted(tmp_path: Path, trials: int, unfinished: int):
     folder = folder_of(tmp_path, chats()[:1])
     folder.write_json("run.json", {"measure": {"trials": trials}, "system": {}})
-    summary = score_run(folder, lambda task, trial: Says())
+    summary = Scorer(says).score(folder)
 
     assert (summary["tasks"], summary["unfinished"]) == (3, unfinished)
     assert summary_notes(folder)[0].startswith(f"3 tasks, 0 errors, {unfinished} unfinished;")
@@ -162,16 +166,12 @@ def test_errors_are_shared_by_the_turns_that_the_goal_had(tmp_path: Path, measur
     folder = folder_of(tmp_path, [played])
     write_records(tmp_path / "tasks.jsonl", [replace(task, metadata=own) for task in many(3)])
     folder.write_json("run.json", {"measure": measure, "system": {}})
-    score_run(folder, lambda task, trial: Says())
+    Scorer(says).score(folder)
     assert [s.value for s in folder.scores() if s.metric == "ifn"] == [expected]
 
 
 def test_progress_counts_to_the_number_of_trajectories(tmp_path: Path):
     told: list[tuple[int, int]] = []
-    score_run(
-        folder_of(tmp_path, chats()),
-        lambda task, trial: Says(),
-        progress=lambda done, total: told.append((done, total)),
-    )
+    Scorer(says).score(folder_of(tmp_path, chats()), lambda done, total: told.append((done, total)))
 
     assert told == [(1, 3), (2, 3), (3, 3)]

@@ -21,13 +21,13 @@ from seal.cli import main
 from seal.core.errors import DataError, UsageError
 from seal.core.protocols import Completion
 from seal.core.types import Usage
+from seal.runs.journal import spending_of
 from seal.runs.rescore import rescore
 from seal.runs.run_folder import RunFolder
 from seal.runs.settings import RunSettings
+from seal.runs.spending.budget import Prices
 from seal.runs.spending.ledger import Meter, ledger_record, merged, read_ledger
 from seal.runs.spending.plan import plan
-from seal.runs.spending.prices import Prices
-from seal.runs.timings import spending_of
 
 Start = Callable[..., ModelServer]
 

@@ -4,8 +4,8 @@ from seal.core.conditions import Argument, Called
 from seal.core.protocols import Response
 from seal.core.store import Store
 from seal.core.types import Goal, Milestone, Plan, Step, Task, Tool, ToolCall, Trajectory
+from seal.runs.cache_fill import PlannedCall, fill, gold_calls, made_calls
 from seal.simulator_cache.cached import Cached
-from seal.simulator_cache.fill import PlannedCall, fill, gold_calls, made_calls
 from seal.simulator_cache.simulators import SimulatorSetup, build_simulator
 
 TOOL = Tool(

@@ -10,7 +10,7 @@ from seal.core.types import Tool, ToolCall
 from seal.core.validated import Validated
 from seal.core.validation import CallValidator
 from seal.environments.world import WorldSetup
-from seal.runs.original_tools import Unscrambled
+from seal.runs.environment_stack import Unscrambled
 
 MINUTE = {"start": START, "step": 60}
 

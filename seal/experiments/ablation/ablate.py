@@ -29,11 +29,11 @@ from seal.experiments.comparison.runs import side_of
 from seal.pools.lookup import open_pool
 from seal.pools.pool import StoredPool
 from seal.runs.engine import Engine
+from seal.runs.journal import spent_on
 from seal.runs.play import played
 from seal.runs.run import Progress, budget_of, free_folder, run, within
 from seal.runs.run_folder import RunFolder
 from seal.runs.settings import RunSettings, changed
-from seal.runs.spending.roles import spent_on
 
 Reporter = Callable[[str, int, int], None]
 """Told the stage, how many of its items are done, and how many there are."""

@@ -20,7 +20,7 @@ from seal.experiments.retrieval.settings import RetrievalSettings
 from seal.experiments.retrieval.summary import Cell, cell_of, comparisons_of, corrected, results_of
 from seal.pools.known import Bench
 from seal.runs.identity import versions
-from seal.runs.search_pool import search_pool
+from seal.runs.ranking import search_pool
 
 Progress = Callable[[str, int, int], None]
 """Told the stage, how many of its items are done, and how many there are."""

@@ -18,12 +18,12 @@ from seal.experiments.sweep.settings import RECALL_AT, SweepSettings, retriever_
 from seal.pools.pool import StoredPool
 from seal.pools.samples import PoolSample
 from seal.runs.engine import Engine
-from seal.runs.identity import check_resumable
+from seal.runs.identity import check_resumable, measure_of, system_of
+from seal.runs.journal import spent_on
 from seal.runs.play import played
 from seal.runs.run import Progress, budget_of, free_folder, run, within
 from seal.runs.run_folder import BASELINES, RunFolder
 from seal.runs.settings import RunSettings, changed
-from seal.runs.spending.roles import spent_on
 
 Reporter = Callable[[str, int, int], None]
 """Told the stage, how many of its items are done, and how many there are."""
@@ -198,7 +198,7 @@ def _check_same(settings: RunSettings, folder: RunFolder) -> None:
     """Raise UsageError where a finished run has other settings."""
     opened = played(settings)
     with Engine(opened.settings, folder, opened.pool) as engine:
-        now = {"measure": engine.measure(), "system": engine.system()}
+        now = {"measure": measure_of(engine), "system": system_of(engine)}
     check_resumable(folder.manifest(), now, folder.path)
 
 

@@ -26,7 +26,7 @@ from seal.experiments.retrieval.summary import (
 )
 from seal.experiments.training.settings import TrainSettings
 from seal.experiments.training.splits import NearDuplicate
-from seal.runs.search_pool import search_pool
+from seal.runs.ranking import search_pool
 
 BEFORE, AFTER = "before", "after"
 Progress = Callable[[str, int, int], None]

@@ -21,7 +21,7 @@ from seal.evaluation.statistics import bootstrap_interval
 from seal.report.lanes import Lane
 from seal.report.missions import Share
 from seal.report.outcomes import scores_so_far
-from seal.runs.ratings import read_human
+from seal.runs.run_folder import read_human
 
 CREATION = "creation"
 TASKS = ("awareness", "selection", "execution")

@@ -1,12 +1,43 @@
-"""What was said before a chat: the task's own history, and earlier goals as gold has them."""
+"""The goals of a task in its chats: limits, what was said before, one trajectory of all."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from seal.agents.conversation import Limits
 from seal.agents.teams import MANAGER, USER
-from seal.core.types import Goal, Step, Task
+from seal.core.types import Goal, Step, Task, Trajectory
+
+
+def messages_of(task: Task, given: int | None) -> int | None:
+    """Return the messages that each goal of a task may take; None: no limit.
+
+    Args:
+        task: May have a limit of its own, `metadata["max_messages"]`.
+        given: The run's; None: it says nothing.
+    """
+    return _own(task, "max_messages") if given is None else given
+
+
+def turns_of(task: Task, given: int | None, messages: int | None = None) -> int:
+    """Return the model turns that each goal of a task may take.
+
+    Args:
+        task: May need more than the default: `metadata["max_turns"]`, or its own messages.
+        given: The run's; None: it says nothing.
+        messages: The run's limit of messages; None: the task's own counts.
+    """
+    if given is not None:
+        return given
+    spoken = messages_of(task, None) if messages is None else None
+    return max(Limits().max_turns, _own(task, "max_turns") or 0, spoken or 0)
+
+
+def _own(task: Task, name: str) -> int | None:
+    own = task.metadata.get(name)
+    return own if type(own) is int and own > 0 else None
+
 
 BEFORE = -1
 """Goal of the steps of a task's own history: they belong to none that is played."""
@@ -112,3 +143,27 @@ def _spoken(step: Step, lead: str, caller: str) -> list[Step]:
         for author, recipient in route
         if author != recipient
     ]
+
+
+def merge_goals(task: Task, trial: int, parts: Sequence[Trajectory]) -> Trajectory:
+    """Return what chats played as one trajectory.
+
+    Indices, turns and call ids are numbered anew from 0, in the order of the chats.
+
+    Args:
+        task: The task.
+        trial: Number of the repetition.
+        parts: What was said in each chat, without the history before it.
+    """
+    steps: list[Step] = []
+    for part in parts:
+        append_renumbered(steps, part.steps)
+    return Trajectory(
+        task.id,
+        trial,
+        tuple(steps),
+        tuple(ranking for part in parts for ranking in part.rankings),
+        tuple(offered for part in parts for offered in part.offered),
+        tuple(stop for part in parts for stop in part.stops),
+        tuple(answer for part in parts for answer in part.answers),
+    )
