@@ -16,17 +16,9 @@ from seal.agents.offers import FIND_TOOLS, Offers, resolved
 from seal.agents.teams import CHECKER, EXECUTOR, MANAGER, USER, Team
 from seal.agents.view import PluginError, View, checked_reply, checked_results, fault
 from seal.core.conditions.messages import takes_turn
+from seal.core.environment import Attentive, Environment, Eventful, Staged, Timed
 from seal.core.errors import SealError, UsageError
-from seal.core.protocols import (
-    Agent,
-    Attentive,
-    ChatModel,
-    Environment,
-    Eventful,
-    Reply,
-    Staged,
-    Timed,
-)
+from seal.core.protocols import Agent, ChatModel, Reply
 from seal.core.types import (
     Goal,
     Query,

@@ -18,10 +18,10 @@ from typing import Any
 from seal.agents.teams import USER
 from seal.core.canonical import digest
 from seal.core.errors import UsageError
-from seal.core.part_names import name_of
 from seal.core.protocols import Chat, Completion, Reply, Request
 from seal.core.records import to_plain
 from seal.core.signatures import places_of
+from seal.core.specs import name_of
 from seal.core.types import JSON, Tool, ToolCall, ToolResult
 
 _TYPES = {"string": str, "integer": int, "number": float, "boolean": bool, "array": list}

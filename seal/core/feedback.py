@@ -21,13 +21,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Literal, get_args
 
-from seal.core.around import Around
+from seal.core.environment import Around, Environment, Validated
 from seal.core.errors import OptionError, SealError, SimulatorError
 from seal.core.formats import FORMS, Format
 from seal.core.plain import json_text
-from seal.core.protocols import Environment
 from seal.core.types import JSON, Execution, Tool, ToolCall, ToolResult
-from seal.core.validated import Validated
 from seal.core.validation import CallError, CallValidator, ErrorKind
 
 Feedback = Literal["auto", "on", "off"]

@@ -11,10 +11,8 @@ from seal.core.types import (
     JSON,
     Goal,
     Query,
-    Ranking,
     Score,
     Step,
-    Tables,
     Task,
     Tool,
     ToolCall,
@@ -197,91 +195,6 @@ class Response:
     """What failed where `error` is not empty: the API, the `simulator`, or `not_recorded`."""
 
 
-class Environment(Protocol):
-    """Where calls run: a simulator, a recording or a stateful world."""
-
-    def call(self, calls: Sequence[ToolCall]) -> list[ToolResult]:
-        """Return the results of all calls of one reply, in execution order."""
-        ...
-
-    def states(self) -> Sequence[Tables]:
-        """Return the world after each result of the last `call`, in the order of the results.
-
-        Before any call, and where time moved on since the last, the world as it is, alone. Empty
-        where there is no state. No table that was returned is ever changed.
-        """
-        ...
-
-
-@runtime_checkable
-class Timed(Protocol):
-    """An environment that has a clock of its own."""
-
-    def tick(self) -> None:
-        """Take note that the user, or whoever answers the user, takes a turn."""
-        ...
-
-
-@runtime_checkable
-class Eventful(Protocol):
-    """An environment in which something happens by itself, such as a timer that rings."""
-
-    def events(self) -> Sequence[str]:
-        """Return what has happened by now, each thing in words, and only the first time.
-
-        The agent is told of it before it speaks, in a step of the executor that no user sees.
-        """
-        ...
-
-
-@runtime_checkable
-class Staged(Protocol):
-    """An environment that must know which goal of its task is played."""
-
-    def begin(self, goal: int) -> None:
-        """Take note that the chat about a goal begins.
-
-        Args:
-            goal: Its position in the task.
-        """
-        ...
-
-
-@runtime_checkable
-class Attentive(Protocol):
-    """An environment that must know what was said, such as what a user has confirmed."""
-
-    def hear(self, step: Step) -> None:
-        """Take note of a message of the chat; its history, if it has one, comes first."""
-        ...
-
-
-class EnvironmentFactory(Protocol):
-    """Opens one environment for each chat. Safe in threads."""
-
-    def open(self, task: Task, trial: int, offered: Sequence[str] = ()) -> Environment:
-        """Return the environment of one chat.
-
-        Args:
-            task: What is played.
-            trial: Which time.
-            offered: Names of the offered tools, for messages; a list may grow during the chat.
-        """
-        ...
-
-    def identity(self) -> dict[str, JSON]:
-        """Return what shapes the answers, for the run's `measure`."""
-        ...
-
-    def keys_of(self, trajectory: Trajectory) -> set[str]:
-        """Return the keys of the stored answers that a finished chat was given.
-
-        Computed from the executed calls, so it is right for chats of other processes and of earlier
-        sessions of a run.
-        """
-        ...
-
-
 @dataclass(frozen=True, slots=True)
 class Reply:
     """What a role says.
@@ -454,30 +367,3 @@ class Metric(Protocol):
     def score(self, task: Task, trajectory: Trajectory, tools: Mapping[str, Tool]) -> list[Score]:
         """Return one score for each goal and metric name; value None where it does not apply."""
         ...
-
-
-__all__ = [
-    "Agent",
-    "Attentive",
-    "CacheMode",
-    "Chat",
-    "ChatModel",
-    "Completion",
-    "Environment",
-    "EnvironmentFactory",
-    "Eventful",
-    "Judge",
-    "Lookup",
-    "Message",
-    "Metric",
-    "OpenedPerChat",
-    "Pool",
-    "Ranking",
-    "Reply",
-    "Request",
-    "Response",
-    "Retriever",
-    "Simulator",
-    "Staged",
-    "Timed",
-]

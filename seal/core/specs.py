@@ -1,13 +1,19 @@
-"""A plug-in's name with its options in one text: `dense,model=all-MiniLM-L6-v2,index=hnsw`."""
+"""Names of parts: those that a user writes with options, and those that a record tells.
+
+A user writes a plug-in's name with its options in one text, such as
+`dense,model=all-MiniLM-L6-v2,index=hnsw`.
+"""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, is_dataclass
+from functools import partial
 from math import isfinite
 from typing import Any, NoReturn
 
+from seal.core.canonical import digest, normalise
 from seal.core.errors import UsageError
 
 
@@ -79,10 +85,10 @@ class Notation:
         nested = self.structured and isinstance(value, (list, tuple, Mapping))
         if nested or value is None or isinstance(value, (bool, int, float)):
             return json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
-        return name_of(value)
+        return label_of(value)
 
 
-def name_of(thing: Any) -> str:
+def label_of(thing: Any) -> str:
     """Return a text that stands for an object: its identity, else its name, else its class's."""
     return str(
         getattr(thing, "identity", "") or getattr(thing, "__qualname__", type(thing).__name__)
@@ -112,3 +118,32 @@ def _end(text: str, start: int) -> int:
         return comma
     end = len(text) - len(value[length:].lstrip())
     return end if end == len(text) or text[end] == "," else comma
+
+
+def name_of(what: Any) -> Any:
+    """Return the name that identifies a part: the text it was asked by, else its class.
+
+    An object may say itself what it is by a text `identity`; the arguments of a `partial` and the
+    fields of a dataclass that JSON can hold count by their digest, for they may be secrets.
+    """
+    if what is None or isinstance(what, str):
+        return what
+    if isinstance(what, partial):
+        given = [list(map(_plain, what.args)), {k: _plain(v) for k, v in what.keywords.items()}]
+        return f"{name_of(what.func)}#{digest(given)[:8]}"
+    if not isinstance(what, type) and isinstance(getattr(what, "identity", None), str):
+        return what.identity
+    kind = what if isinstance(what, type) or callable(what) else type(what)
+    name = f"{kind.__module__}:{getattr(kind, '__qualname__', type(kind).__qualname__)}"
+    if isinstance(what, type) or not is_dataclass(what):
+        return name
+    values = {field.name: _plain(getattr(what, field.name)) for field in fields(what)}
+    return f"{name}#{digest(values)[:8]}" if values else name
+
+
+def _plain(value: Any) -> Any:
+    """Return a value that JSON holds as it is, any other as the name of its class."""
+    try:
+        return normalise(value)
+    except (TypeError, ValueError):
+        return type(value).__name__

@@ -20,9 +20,9 @@ from collections.abc import Sequence
 
 from seal.core.conditions import Called
 from seal.core.conditions.assignment import cheapest
+from seal.core.environment import Environment
 from seal.core.errors import OptionError
 from seal.core.plain import json_text
-from seal.core.protocols import Environment
 from seal.core.types import JSON, Execution, Tables, Task, ToolCall, ToolResult, Trajectory
 from seal.core.validation import CallValidator, error_result
 from seal.environments.world import WorldSetup, check_options

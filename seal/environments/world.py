@@ -14,8 +14,9 @@ from pathlib import Path
 from typing import Any, Self, get_args
 
 from seal.core.canonical import canonical_json, digest
+from seal.core.environment import Environment, EnvironmentFactory
 from seal.core.errors import DataError, OptionError, UsageError, nearest, shortened
-from seal.core.protocols import Environment, EnvironmentFactory, Simulator
+from seal.core.protocols import Simulator
 from seal.core.records import to_plain
 from seal.core.types import JSON, Tables, Task, Tool, Trajectory
 from seal.environments.clock import clock_of

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from seal.core.errors import DataError
-from seal.core.places import cache_folder
+from seal.core.folders import cache_folder
 from seal.core.store import Store
 from seal.core.types import JSON, Task, Trajectory
 from seal.evaluation.goals import goal_steps

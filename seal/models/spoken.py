@@ -6,8 +6,7 @@ import re
 
 import orjson
 
-from seal.core.literals import literal_value
-from seal.core.plain import json_text
+from seal.core.plain import json_text, literal_value
 from seal.core.types import JSON
 
 DONE = "Done."

@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import Any, TypeAlias, get_type_hints
 
 from seal.core.errors import UsageError, shortened
-from seal.core.part_names import name_of
 from seal.core.records import to_plain
 from seal.core.registry import load_dotted
 from seal.core.signatures import check_types, checked, checked_names
+from seal.core.specs import name_of
 from seal.core.types import Task, Tool
 from seal.environments.world import Worlds
 from seal.pools.gold_calls import GoldCheck

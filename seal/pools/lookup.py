@@ -9,7 +9,7 @@ from typing import Any
 
 from seal.core.canonical import digest
 from seal.core.errors import UnknownNameError, UsageError
-from seal.core.places import cache_folder
+from seal.core.folders import cache_folder
 from seal.pools import REGISTRY, import_benchmark
 from seal.pools.benchmark import Benchmark
 from seal.pools.catalogue import by_any_name

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from seal.core.secrets import refuse_secret
-from seal.core.specs import Notation, name_of
+from seal.core.specs import Notation, label_of
 
 _NOTATION = Notation("retriever", "dense,model=all-MiniLM-L6-v2,index=hnsw")
 
@@ -31,7 +31,7 @@ class RetrieverSpec:
     @property
     def identity(self) -> str:
         """The text of the spec, options in the order of their names."""
-        name = self.what if isinstance(self.what, str) else name_of(self.what)
+        name = self.what if isinstance(self.what, str) else label_of(self.what)
         return _NOTATION.text(name, self.options)
 
 

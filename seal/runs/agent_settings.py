@@ -9,8 +9,8 @@ from typing import Annotated, Any, TypeAlias
 from seal.agents.own import FunctionAgent, OwnModel
 from seal.agents.teams import ArrangedTeam, Team
 from seal.core.errors import UnknownNameError, UsageError, shortened
-from seal.core.part_names import name_of
 from seal.core.registry import load_dotted
+from seal.core.specs import name_of
 from seal.models.build import REGISTRY, split_name
 from seal.runs.settings import AgentChoice, ModelChoice, RunSettings, TeamChoice
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from seal.core.canonical import canonical_json
 from seal.core.errors import CacheMissError, SimulatorError
-from seal.core.places import cache_folder
+from seal.core.folders import cache_folder
 from seal.core.protocols import Simulator
 from seal.core.store import FILE_NAME, Store
 from seal.core.types import JSON, Task, Tool, ToolCall, Trajectory

@@ -15,9 +15,9 @@ from seal.agents.conversation import ChatOptions, Conversation, Limits, Services
 from seal.agents.offers import Offers
 from seal.agents.teams import MANAGER, ORCHESTRATOR, USER, Team, build_team
 from seal.core.errors import SealError, UnknownNameError, UsageError
-from seal.core.part_names import name_of
-from seal.core.places import cache_folder
+from seal.core.folders import cache_folder
 from seal.core.protocols import Agent, ChatModel, Metric, Retriever
+from seal.core.specs import name_of
 from seal.core.store import Store
 from seal.core.types import JSON, Goal, Query, Ranking, Step, Task, Tool, Trajectory, Verdict
 from seal.pools.pool import StoredPool

@@ -12,12 +12,12 @@ from functools import cached_property
 from itertools import chain
 
 from seal.agents.teams import team_options
-from seal.core.around import Around
 from seal.core.canonical import canonical_json
 from seal.core.conditions import Called
+from seal.core.environment import Around, Environment, EnvironmentFactory
 from seal.core.errors import UsageError
 from seal.core.feedback import FeedbackSwitch
-from seal.core.protocols import Environment, EnvironmentFactory, Lookup, Message, Simulator
+from seal.core.protocols import Lookup, Message, Simulator
 from seal.core.store import Store, digest_of_entries
 from seal.core.types import JSON, Goal, Task, Tool, ToolCall, ToolResult, Trajectory
 from seal.environments.world import Worlds, WorldSetup, build_worlds

@@ -10,10 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from seal.core.errors import DataError
-from seal.core.locks import Lock
-from seal.core.part_names import name_of
-from seal.core.places import cache_folder
+from seal.core.folders import Lock, cache_folder
 from seal.core.protocols import Metric
+from seal.core.specs import name_of
 from seal.core.store import Store
 from seal.evaluation import REGISTRY as METRICS
 from seal.evaluation.own_metrics import LeftOut

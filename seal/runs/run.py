@@ -14,9 +14,9 @@ from typing import Any
 
 from seal.agents.teams import USER
 from seal.core.errors import UsageError
-from seal.core.locks import Lock
-from seal.core.part_names import name_of
+from seal.core.folders import Lock
 from seal.core.records import AtomicFile, decode, encode
+from seal.core.specs import name_of
 from seal.core.types import Task, Trajectory
 from seal.evaluation import REGISTRY as METRICS
 from seal.evaluation.own_metrics import Guarded, try_metrics

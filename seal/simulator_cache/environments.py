@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from seal.core.canonical import canonical_json
+from seal.core.environment import Environment, Validated
 from seal.core.plain import json_text
-from seal.core.protocols import Environment, Lookup, Response, Simulator
+from seal.core.protocols import Lookup, Response, Simulator
 from seal.core.types import JSON, Execution, Tables, Task, Tool, ToolCall, ToolResult, Trajectory
-from seal.core.validated import Validated
 from seal.core.validation import CallValidator, error_result
 from seal.simulator_cache.cached import keys_of_call
 from seal.simulator_cache.recorded import RecordedAnswers

@@ -12,7 +12,7 @@ import orjson
 
 from seal.core.canonical import normalise
 from seal.core.errors import DataError
-from seal.core.literals import literal_value
+from seal.core.plain import literal_value
 from seal.core.protocols import Response
 from seal.core.store import Store
 from seal.core.text import words

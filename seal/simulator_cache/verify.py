@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import orjson
 
-from seal.core.literals import literal_value
+from seal.core.plain import literal_value
 from seal.core.store import Store
 from seal.core.types import JSON, Tool
 from seal.simulator_cache.cached import KIND, SHAPE, document_digest, entry_key, with_shape

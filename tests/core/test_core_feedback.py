@@ -5,12 +5,11 @@ from collections.abc import Sequence
 
 import pytest
 
+from seal.core.environment import Environment, Timed, Validated
 from seal.core.errors import CacheMissError, OptionError
 from seal.core.feedback import FeedbackSwitch
 from seal.core.formats import FORMS
-from seal.core.protocols import Environment, Timed
 from seal.core.types import Execution, Tables, Tool, ToolCall, ToolResult
-from seal.core.validated import Validated
 from seal.core.validation import CallValidator
 
 WEATHER = Tool(

@@ -177,7 +177,7 @@ def test_another_command_does_not_go_on_with_a_folder(whole, tmp_path):
 
 
 def test_only_one_process_writes_into_a_folder(whole):
-    from seal.core.locks import Lock
+    from seal.core.folders import Lock
 
     with Lock(whole / "generation"), pytest.raises(UsageError, match="another process"):
         generate(whole)

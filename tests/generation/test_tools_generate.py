@@ -16,7 +16,7 @@ from servers import Answer, ModelServer, Received, failure, text
 
 from seal import generate
 from seal.cli import main
-from seal.core.locks import Lock
+from seal.core.folders import Lock
 from seal.core.protocols import Completion, Request
 from seal.core.types import Tool
 from seal.pools import import_benchmark, load_pool

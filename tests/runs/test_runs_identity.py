@@ -8,8 +8,8 @@ from small_pools import Weatherman, contents, many, play, write_pool
 
 from seal.agents.roles import Checker
 from seal.core.errors import UsageError
-from seal.core.part_names import name_of
 from seal.core.records import write_records
+from seal.core.specs import name_of
 from seal.core.types import Task
 from seal.runs.identity import check_resumable, warnings_of
 
@@ -33,7 +33,7 @@ def test_a_part_is_named_by_its_text_its_class_or_what_it_says_itself():
     assert name_of(None) is None
     assert name_of("lab:Planner") == "lab:Planner"
     assert name_of(Planner) == name_of(Planner()) == "test_runs_identity:Planner"
-    assert name_of(name_of) == "seal.core.part_names:name_of"
+    assert name_of(name_of) == "seal.core.specs:name_of"
     assert name_of(Own()) == "mine/2"
 
 

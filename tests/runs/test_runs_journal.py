@@ -10,7 +10,7 @@ import orjson
 import pytest
 
 from seal.core.errors import DataError, UsageError
-from seal.core.locks import Lock, is_held
+from seal.core.folders import Lock, is_held
 from seal.core.records import encode, read_records
 from seal.core.types import Stop, Trajectory
 from seal.runs.journal import Journal, Timings
@@ -104,7 +104,7 @@ def test_second_lock_names_the_process_that_holds_the_first(tmp_path: Path):
 
 def test_lock_is_free_when_its_holder_was_killed(tmp_path: Path):
     code = (
-        "import sys, time; from pathlib import Path; from seal.core.locks import Lock\n"
+        "import sys, time; from pathlib import Path; from seal.core.folders import Lock\n"
         "with Lock(Path(sys.argv[1])): print('held', flush=True); time.sleep(60)"
     )
     holder = subprocess.Popen(

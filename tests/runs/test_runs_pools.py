@@ -8,7 +8,7 @@ import pytest
 from small_pools import write_pool
 
 from seal.core.errors import DataError, UnknownNameError, UsageError
-from seal.core.places import cache_folder
+from seal.core.folders import cache_folder
 from seal.pools.lookup import open_pool, pool_names, source_folder
 
 

@@ -8,7 +8,7 @@ from small_pools import Weatherman, by_server, contents, many, play, write_pool
 
 import seal
 from seal.core.errors import DataError, UsageError
-from seal.core.locks import Lock
+from seal.core.folders import Lock
 from seal.runs.rescore import rescore
 from seal.runs.run import run
 from seal.runs.run_folder import RunFolder

@@ -21,8 +21,8 @@ from worlds.mobiles import (
     write_recorded,
 )
 
+from seal.benchmarks.dialogtool.call_keys import call_key
 from seal.benchmarks.dialogtool.mobile.world import Mobile, Mobiles
-from seal.core.call_keys import call_key
 from seal.core.errors import DataError, OptionError
 from seal.core.types import Goal, Step, Task, ToolCall, ToolResult
 from seal.core.validation import CallValidator

@@ -7,6 +7,7 @@ import pytest
 from phones import START, Lamp, called, lamps, new_phone, switch, task
 
 from seal.benchmarks.toolsandbox.phone.world import phone
+from seal.core.environment import Timed
 from seal.core.errors import (
     CodeRefusedError,
     DataError,
@@ -15,7 +16,6 @@ from seal.core.errors import (
     UnknownNameError,
     UsageError,
 )
-from seal.core.protocols import Timed
 from seal.core.types import Execution, Task, ToolCall
 from seal.environments import REGISTRY
 from seal.environments.functions import effects

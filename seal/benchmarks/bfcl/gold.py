@@ -27,7 +27,7 @@ from typing import Any
 
 from seal.core.conditions import Argument, Called
 from seal.core.errors import DataError, shortened
-from seal.core.literals import literal_value, parse_expression
+from seal.core.plain import literal_value, parse_expression
 from seal.core.types import JSON, Milestone, Plan, Tool
 from seal.pools.gold_calls import admits
 

@@ -29,10 +29,10 @@ from typing import Any
 
 import orjson
 
+from seal.benchmarks.dialogtool.call_keys import DONT_CARE
 from seal.benchmarks.dialogtool.schemas import Api, Service, Slot, named
 from seal.benchmarks.dialogtool.shapes import Shape
 from seal.benchmarks.dialogtool.tool_life import UNKNOWN
-from seal.core.call_keys import DONT_CARE
 from seal.core.conditions import Argument, Called
 from seal.core.errors import DataError, shortened
 from seal.core.types import JSON, Goal, Milestone, Plan, Step, ToolCall, ToolResult

@@ -12,13 +12,13 @@ from dataclasses import replace
 from itertools import groupby
 from typing import NamedTuple
 
+from seal.benchmarks.dialogtool.call_keys import asked
 from seal.benchmarks.dialogtool.mobile.calls import (
     BOOKINGS,
     WORLD,
     is_transactional,
     recorded_calls,
 )
-from seal.core.call_keys import asked
 from seal.core.conditions import Called, StateHas
 from seal.core.errors import UsageError
 from seal.core.plain import json_text

@@ -19,8 +19,8 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from seal.benchmarks.dialogtool.call_keys import DONT_CARE
 from seal.benchmarks.dialogtool.values import TypedValues
-from seal.core.call_keys import DONT_CARE
 from seal.core.errors import DataError, shortened
 from seal.core.types import JSON, Tool
 from seal.pools.reading.records import field, function_name, tool_id

@@ -21,7 +21,7 @@ from seal.benchmarks.toolbench.answers import (
     text_of_query,
 )
 from seal.core.errors import DataError, shortened
-from seal.core.literals import literal_value
+from seal.core.plain import literal_value
 
 _MESSAGE_LENGTH = 100
 """Upstream cuts the messages of its published results here."""

@@ -17,7 +17,7 @@ from typing import Any
 import orjson
 
 from seal.core.errors import DataError, shortened
-from seal.core.literals import literal_value
+from seal.core.plain import literal_value
 from seal.evaluation.judges.recorded_files import PreferenceFile, QueryVerdicts, VerdictFile
 
 _STATUS = "AnswerStatus."

@@ -142,7 +142,7 @@ def verify(
 
 
 def _store(cache_dir: Path | None) -> "Store":
-    from seal.core.places import cache_folder
+    from seal.core.folders import cache_folder
     from seal.core.store import FILE_NAME, Store
 
     return Store(cache_folder(cache_dir) / FILE_NAME)

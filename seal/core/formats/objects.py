@@ -14,8 +14,7 @@ from typing import Any, Literal
 
 import orjson
 
-from seal.core.literals import literal_value
-from seal.core.plain import json_bytes, nested_deeper, well_formed
+from seal.core.plain import json_bytes, literal_value, nested_deeper, well_formed
 from seal.core.types import JSON
 
 MAX_DEPTH = 100

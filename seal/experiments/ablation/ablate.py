@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from seal.core.errors import UsageError
-from seal.core.locks import Lock
+from seal.core.folders import Lock
 from seal.evaluation import REGISTRY as METRICS
 from seal.evaluation.role_work import roles_record
 from seal.evaluation.scoring import build_metrics

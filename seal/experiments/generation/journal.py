@@ -19,7 +19,7 @@ import orjson
 
 from seal.core.canonical import equal
 from seal.core.errors import DataError, UsageError, first_fault
-from seal.core.locks import Lock
+from seal.core.folders import Lock
 from seal.core.plain import json_bytes
 from seal.core.records import AtomicFile, repair_tail, to_plain
 from seal.core.secrets import without_keys

@@ -11,7 +11,7 @@ import orjson
 
 from seal.core.canonical import normalise
 from seal.core.errors import DataError, UsageError
-from seal.core.part_names import name_of
+from seal.core.specs import name_of
 from seal.experiments.retrieval.draws import Source, distinct
 from seal.retrievers import known_options
 from seal.retrievers.contract import refuse_unknown_options

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from seal.core.errors import UsageError
-from seal.core.places import cache_folder
+from seal.core.folders import cache_folder
 from seal.core.protocols import Pool
 from seal.core.store import FILE_NAME, Store
 from seal.experiments.retrieval.contenders import Contender, contenders, held_out, repeated

@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Any
 
 from seal.core.errors import UsageError
-from seal.core.locks import LOCK, Lock
+from seal.core.folders import LOCK, Lock
 from seal.core.plain import INDENTED, json_bytes
 from seal.core.records import AtomicFile, write_records
 from seal.core.secrets import without_keys

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from seal.core.errors import SealError, UsageError
-from seal.core.locks import Lock
+from seal.core.folders import Lock
 from seal.experiments.pool_draws import without_distractors
 from seal.experiments.sweep.draws import draw_pools, write_pool
 from seal.experiments.sweep.files import begin, check_folder, discard, pool_folder, run_name, write

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from seal.core.errors import InfrastructureError
-from seal.core.places import cache_folder
+from seal.core.folders import cache_folder
 from seal.core.store import FILE_NAME, Store
 from seal.core.types import Task
 from seal.experiments.retrieval.contenders import Contender

@@ -22,7 +22,7 @@ import orjson
 
 from seal.core.canonical import derive_seed, normalise
 from seal.core.errors import DataError, UsageError
-from seal.core.locks import Lock
+from seal.core.folders import Lock
 from seal.core.plain import INDENTED, json_bytes
 from seal.core.records import AtomicFile
 from seal.core.types import Task

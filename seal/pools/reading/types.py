@@ -22,8 +22,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from seal.core.errors import DataError, shortened
-from seal.core.literals import literal_value
-from seal.core.plain import MAX_DEPTH, json_text, nested_deeper
+from seal.core.plain import MAX_DEPTH, json_text, literal_value, nested_deeper
 from seal.core.schemas import schema_validator
 from seal.core.types import JSON
 from seal.pools.reading.records import json_of_text

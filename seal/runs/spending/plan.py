@@ -17,9 +17,9 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from seal.core.errors import NotRecordedError, SealError, UsageError
-from seal.core.part_names import name_of
 from seal.core.protocols import ChatModel, Completion, Request
 from seal.core.secrets import public_url
+from seal.core.specs import name_of
 from seal.core.types import Task
 from seal.evaluation.llm_judge import COMPLETENESS, prompt
 from seal.evaluation.scoring import score_trajectory

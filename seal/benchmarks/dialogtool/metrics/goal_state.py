@@ -17,9 +17,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping
 
+from seal.benchmarks.dialogtool.call_keys import call_key
 from seal.benchmarks.dialogtool.mobile.calls import WORLD, is_transactional, recorded_calls
 from seal.benchmarks.dialogtool.tool_life import TEACHER
-from seal.core.call_keys import call_key
 from seal.core.errors import DataError
 from seal.core.types import Score, Task, Tool, Trajectory
 from seal.evaluation.goals import Value, failure_reason, undefined

@@ -6,6 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple, Protocol
 
+from seal.benchmarks.dialogtool.call_keys import DONT_CARE, call_key, fold
 from seal.benchmarks.dialogtool.mobile.calls import is_transactional
 from seal.benchmarks.dialogtool.mobile.effects import app_of, shown
 from seal.benchmarks.dialogtool.mobile.recordings import (
@@ -17,7 +18,6 @@ from seal.benchmarks.dialogtool.mobile.recordings import (
     folded,
     login_of,
 )
-from seal.core.call_keys import DONT_CARE, call_key, fold
 from seal.core.canonical import equal
 from seal.core.types import JSON, Tool
 from seal.sandbox.functions import columns_of

@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 
 import orjson
 
+from seal.benchmarks.dialogtool.call_keys import call_key, fold
 from seal.benchmarks.dialogtool.mobile.calls import recorded_calls
-from seal.core.call_keys import call_key, fold
 from seal.core.canonical import canonical_json
 from seal.core.errors import DataError, shortened
 from seal.core.types import JSON, Task, Tool

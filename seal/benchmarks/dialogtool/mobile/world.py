@@ -16,16 +16,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, get_args
 
+from seal.benchmarks.dialogtool.call_keys import asked, call_key
 from seal.benchmarks.dialogtool.mobile.answers import Answering, Exact, Filtered, Refusal
 from seal.benchmarks.dialogtool.mobile.calls import BOOKINGS, WORLD, is_transactional
 from seal.benchmarks.dialogtool.mobile.created import Created
 from seal.benchmarks.dialogtool.mobile.recordings import Recordings, Row, calls_of, read_recordings
 from seal.benchmarks.dialogtool.mobile.spoken import confirmed
 from seal.benchmarks.dialogtool.tool_life import UNKNOWN
-from seal.core.call_keys import asked, call_key
+from seal.core.environment import Environment
 from seal.core.errors import OptionError
 from seal.core.plain import json_text
-from seal.core.protocols import Environment
 from seal.core.types import (
     JSON,
     Execution,

@@ -29,8 +29,9 @@ from seal.benchmarks.mmtb.generation.roles import TEAM, Choose, seats
 from seal.benchmarks.mmtb.generation.scenes import Action, Assignment, Exchange, Scene, Speakers
 from seal.benchmarks.mmtb.tasks import make_task
 from seal.core.canonical import derive_seed
+from seal.core.environment import EnvironmentFactory
 from seal.core.errors import DataError, InfrastructureError
-from seal.core.protocols import ChatModel, EnvironmentFactory
+from seal.core.protocols import ChatModel
 from seal.core.types import JSON, Goal, Step, Task, Tool, Trajectory, Verdict
 from seal.core.validation import CallValidator
 from seal.evaluation.missions.graph import ASK

@@ -12,8 +12,8 @@ from seal.benchmarks.toolsandbox.scenarios.files import Move
 from seal.benchmarks.toolsandbox.scenarios.sequences import play_sequence
 from seal.core.conditions import party
 from seal.core.conditions.messages import AGENT, EXECUTOR, USER
+from seal.core.environment import EnvironmentFactory, Timed
 from seal.core.errors import DataError
-from seal.core.protocols import EnvironmentFactory, Timed
 from seal.core.types import Goal, Step, Stop, Tables, Task, Tool, ToolCall, Trajectory
 from seal.environments.world import WorldSetup, build_worlds
 from seal.evaluation.milestones.view import view

@@ -26,8 +26,8 @@ from seal.benchmarks.toolsandbox.scenarios.notation import Names, place_of, plan
 from seal.benchmarks.toolsandbox.scenarios.sequences import play_sequence
 from seal.benchmarks.toolsandbox.web import web_answers
 from seal.core.conditions.messages import USER
+from seal.core.environment import Eventful
 from seal.core.errors import DataError, UnknownNameError, shortened
-from seal.core.protocols import Eventful
 from seal.core.types import END_CONVERSATION, JSON, Goal, Plan, Step, Stop, Task, Tool, Trajectory
 from seal.environments.world import Worlds, WorldSetup, build_worlds
 from seal.evaluation.milestones.faults import Fault, unmet

@@ -8,9 +8,9 @@ from typing import Any
 
 from seal.benchmarks.toolsandbox.scenarios.files import Move
 from seal.core.conditions.messages import EXECUTOR, USER
+from seal.core.environment import Environment, Eventful, Timed
 from seal.core.errors import DataError, UnknownNameError, shortened
 from seal.core.plain import json_text
-from seal.core.protocols import Environment, Eventful, Timed
 from seal.core.types import JSON, Step, Tables, ToolCall, ToolResult
 
 MANAGER = "execution_manager"

@@ -8,8 +8,9 @@ from typing import Any
 
 from seal.benchmarks.toolscan.query_generation.candidates import GoldCall
 from seal.core.conditions import Called
+from seal.core.environment import EnvironmentFactory
 from seal.core.errors import CodeRefusedError, SealError
-from seal.core.protocols import EnvironmentFactory, Simulator
+from seal.core.protocols import Simulator
 from seal.core.types import JSON, Task, Tool, ToolCall
 from seal.environments.replay import NAME as REPLAY
 from seal.environments.world import WorldSetup, build_worlds

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from seal.benchmarks.toolscan.sample import NAME, authored, folder
 from seal.benchmarks.toolscan.sample.lookup import Lookup
-from seal.core.protocols import EnvironmentFactory
+from seal.core.environment import EnvironmentFactory
 from seal.environments.world import WorldSetup, check_options
 from seal.pools.pool import load_pool
 from seal.simulator_cache.environments import SimulatedEnvironments

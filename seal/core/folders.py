@@ -1,4 +1,4 @@
-"""Who writes into a folder: one process at a time."""
+"""Folders: who writes into one, and where caches are kept."""
 
 from __future__ import annotations
 
@@ -64,3 +64,15 @@ def is_held(folder: Path) -> bool:
         except BlockingIOError:
             return True
     return False
+
+
+def cache_folder(given: str | Path | None = None) -> Path:
+    """Return the cache folder: the given one, else SEAL_CACHE_DIR, else the user's own."""
+    if given is not None:
+        return Path(given)
+    named = os.environ.get("SEAL_CACHE_DIR")
+    if named:
+        return Path(named)
+    from platformdirs import user_cache_path
+
+    return user_cache_path("seal", appauthor=False)
