@@ -23,7 +23,7 @@ from typing import Literal, get_args
 
 from seal.core.environment import Around, Environment, Validated
 from seal.core.errors import OptionError, SealError, SimulatorError
-from seal.core.formats import FORMS, Format
+from seal.core.formats import Format, form_of
 from seal.core.plain import json_text
 from seal.core.types import JSON, Execution, Tool, ToolCall, ToolResult
 from seal.core.validation import CallError, CallValidator, ErrorKind
@@ -201,7 +201,7 @@ class FeedbackSwitch:
     ) -> None:
         check_feedback(feedback)
         self.feedback = feedback
-        form = FORMS.get(format)
+        form = form_of(format)
         self._validator = CallValidator(tools) if form is None else Reminding(tools, form.shape)
         self._runnable = Runnable(tools)
         self._readable = None if form is None else Readable(tools, form.shape)

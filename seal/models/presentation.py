@@ -14,7 +14,7 @@ from importlib.resources import files
 from typing import Any
 
 from seal.core.canonical import digest
-from seal.core.formats import FORMS, Format, TextForm, ToolMessages, check_presentation
+from seal.core.formats import Format, TextForm, ToolMessages, check_presentation, form_of
 from seal.core.plain import json_text
 from seal.core.protocols import ChatModel, Completion, Message, Request
 from seal.core.types import JSON, Tool, ToolCall
@@ -93,9 +93,8 @@ def presented(model: ChatModel, spec: Any, how: Presentation) -> ChatModel:
         return model
     if not is_offline(spec):
         return PresentedModel(model, how)
-    if how.format == "native":
-        return model
-    return RehearsedModel(model, FORMS[how.format], name in _TYPED)
+    form = form_of(how.format)
+    return model if form is None else RehearsedModel(model, form, name in _TYPED)
 
 
 class PresentedModel:
@@ -116,7 +115,7 @@ class PresentedModel:
         Raises:
             ModelError: The model failed.
         """
-        form = FORMS.get(self.how.format)
+        form = form_of(self.how.format)
         form = form.among(request.tools) if form is not None else None
         answer = self.inner.complete(self._asked(request, form))
         if form is None or not request.tools:
@@ -169,7 +168,7 @@ class RehearsedModel:
         return replace(answer, content=content, calls=read.calls)
 
 
-class _Native:
+class _NativeForm(TextForm):
     """How calls and results of a server's own tool calling are told in words."""
 
     name = "native"
@@ -178,17 +177,11 @@ class _Native:
         given = call.raw if call.arguments is None else json_text(call.arguments)
         return f"{call.name}({given})"
 
-    def observed(self, content: str, of: str = "") -> str:
-        return f"Result{f' of {of}' if of else ''}: {content}"
 
-    def answered(self, text: str) -> str:
-        return text
+_NATIVE = _NativeForm()
 
 
-_NATIVE = _Native()
-
-
-def as_text(messages: Sequence[Message], form: TextForm | _Native) -> Iterator[Message]:
+def as_text(messages: Sequence[Message], form: TextForm) -> Iterator[Message]:
     """Yield messages in which calls are the assistant's words and results the user's.
 
     Args:
@@ -240,7 +233,7 @@ def _documents(tools: Sequence[Tool], form: TextForm) -> Iterator[str]:
         yield json_text({"name": name, **about})
 
 
-def _told(example: Example, form: TextForm | _Native) -> str:
+def _told(example: Example, form: TextForm) -> str:
     """Return an example in a form."""
     lines = [_prompt("example"), "", f"Request: {example.request}"]
     for exchange in example.exchanges:
@@ -261,7 +254,7 @@ def presentation_identity(how: Presentation, one_shot: bool) -> dict[str, JSON]:
     """Return what a run's record says about how models were asked."""
     identity: dict[str, JSON] = {"format": how.format, "one_shot": one_shot}
     identity["tool_messages"] = "text" if how.results_as_text else "native"
-    used = ([how.format] if how.format in FORMS else []) + (["example"] if one_shot else [])
+    used = ([how.format] if how.format != "native" else []) + (["example"] if one_shot else [])
     if used:
         identity["prompts"] = digest({name: _prompt(name) for name in used})
     return identity

@@ -8,7 +8,7 @@ import pytest
 from seal.core.environment import Environment, Timed, Validated
 from seal.core.errors import CacheMissError, OptionError
 from seal.core.feedback import FeedbackSwitch
-from seal.core.formats import FORMS
+from seal.core.formats import form_of
 from seal.core.types import Execution, Tables, Tool, ToolCall, ToolResult
 from seal.core.validation import CallValidator
 
@@ -145,10 +145,10 @@ def test_what_cannot_be_read_brings_the_form_of_a_call_in_text(feedback, format)
     environment = FeedbackSwitch(feedback, TOOLS, format).around(validated, ["weather"])
     unread, other = environment.call([call(0, None, raw="{city"), call(1, {"town": "Bern"})])
     told = json.loads(unread.content)
-    shape = FORMS[format].shape
+    shape = form_of(format).shape
     assert told["error"].endswith(f"are not a JSON object. Write a call as:\n{shape}")
     assert unread.error["expected"] == shape and inner.ran == []
-    assert FORMS[format].read(shape, ["NAME"]).calls[0].arguments == {"argument": "value"}
+    assert form_of(format).read(shape, ["NAME"]).calls[0].arguments == {"argument": "value"}
     assert shape not in other.content and other.error["kind"] == "unknown_argument"
 
 

@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from seal.core.errors import OptionError
-from seal.core.formats import FORMS, check_presentation, read_object, repairs_of
+from seal.core.formats import check_presentation, form_of, read_object, repairs_of
 from seal.core.types import ToolCall
 
-ACTION, JSON = FORMS["action"], FORMS["json"]
+ACTION, JSON = form_of("action"), form_of("json")
 OFFERED = ("weather", "news")
 BERN = {"city": "Bern"}
 

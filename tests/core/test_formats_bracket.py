@@ -8,7 +8,7 @@ from core_strategies import texts
 from hypothesis import given
 from hypothesis import strategies as st
 
-from seal.core.formats import FORMS, repairs_of
+from seal.core.formats import form_of, repairs_of
 from seal.core.types import Tool, ToolCall
 
 TYPES = {
@@ -33,7 +33,7 @@ BOOK = tool("Restaurants_2", "ReserveRestaurant", "Restaurants", ("city", "seats
 MOVIES = tool("Movies_1", "FindMovies", "Movies")
 MEDIA = tool("Media_3", "FindMovies", "Media")
 TOOLS = (FIND, BOOK, MOVIES, MEDIA)
-FORM = FORMS["bracket"].among(TOOLS)
+FORM = form_of("bracket").among(TOOLS)
 OFFERED = tuple(tool.name for tool in TOOLS)
 BERN = {"city": "Bern"}
 
@@ -195,7 +195,7 @@ def test_a_name_that_several_apps_have_means_none_without_its_app():
 def test_of_two_services_of_an_app_the_one_is_meant_that_the_arguments_fit():
     one = tool("Hotels_1", "SearchHotel", "Hotels", ("location",), location="string")
     other = tool("Hotels_4", "SearchHotel", "Hotels", ("place",), place="string")
-    form = FORMS["bracket"].among((one, other))
+    form = form_of("bracket").among((one, other))
     for meant, argument in ((one, "location"), (other, "place")):
         (call,) = form.read(f"[Hotels: searchhotel(#{argument}='Bern')]").calls
         assert call.name == meant.name
@@ -210,7 +210,7 @@ def test_of_two_services_of_an_app_the_one_is_meant_that_the_arguments_fit():
 def test_a_scrambled_name_and_a_tool_without_an_app_keep_their_names():
     scrambled = Tool("d/x~names", "restaurants_1", "", {}, "Restaurants", None, FIND.source)
     plain = Tool("demo/weather", "weather")
-    form = FORMS["bracket"].among((scrambled, plain))
+    form = form_of("bracket").among((scrambled, plain))
     assert [form.called(scrambled), form.called(plain)] == ["restaurants_1", "weather"]
     assert form.read("[weather(#city='Bern')]").calls[0].name == "weather"
 
@@ -234,7 +234,7 @@ NAMES = st.from_regex(r"[\w.-]{1,20}", fullmatch=True)
     arguments=st.dictionaries(NAMES, texts, max_size=3),
 )
 def test_texts_are_read_back_as_they_were_written(name, arguments):
-    form = FORMS["bracket"]
+    form = form_of("bracket")
     (call,) = form.read(form.write(ToolCall("", name, arguments)), [name]).calls
     assert (call.name, call.arguments, call.raw) == (name, arguments, "")
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from seal.core.conditions import Argument, Asked, Called, Replied, StateHas
 from seal.core.errors import UsageError
-from seal.core.formats import FORMS
+from seal.core.formats import form_of
 from seal.core.types import Goal, Score, Step, Stop, Tool, ToolCall, ToolResult, Trajectory
 from seal.evaluation import REGISTRY
 from seal.evaluation.error_patterns import (
@@ -338,8 +338,8 @@ def test_the_budget_is_what_the_trajectory_tells_unless_one_is_given(
 
 
 def test_calls_that_were_repaired_to_be_read_are_counted_and_no_errors() -> None:
-    (plain,) = FORMS["action"].read('Action: a\nAction Input: {"x": 1}').calls
-    (mended,) = FORMS["action"].read("Action: a\nAction Input: {'x': 1").calls
+    (plain,) = form_of("action").read('Action: a\nAction Input: {"x": 1}').calls
+    (mended,) = form_of("action").read("Action: a\nAction Input: {'x': 1").calls
     calls = [replace(made, id=f"call_{n}", tool="b/t/a") for n, made in enumerate((plain, mended))]
     steps = [Step(n, MANAGER, "executor", call=made) for n, made in enumerate(calls)]
     played = Trajectory("t", 0, tuple(steps), stops=(Stop("done"),), answers=("ok",))

@@ -7,26 +7,15 @@ call whose arguments are None; what had to be repaired keeps its text beside its
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from functools import cache
 from typing import Literal, get_args
 
 from seal.core.errors import OptionError
-from seal.core.formats.action import ActionForm, is_action, repairs_of_action
-from seal.core.formats.bracket import BracketForm
-from seal.core.formats.bracket_text import is_bracket, repairs_of_bracket
-from seal.core.formats.forms import Reading, TextForm
-from seal.core.formats.json_calls import JsonForm, repairs_of_json
-from seal.core.formats.objects import Repair, Written, parse_object, read_object
+from seal.core.formats.forms import Reading, Repair, TextForm, Written, parse_object, read_object
 from seal.core.types import ToolCall
 
 Format = Literal["native", "action", "json", "bracket"]
 """How a model calls tools: by the server's tool calling, or in its text."""
-FORMS: Mapping[str, TextForm] = {
-    "action": ActionForm(),
-    "json": JsonForm(),
-    "bracket": BracketForm(),
-}
-"""Format to its text protocol; `native` has none."""
 ToolMessages = Literal["auto", "native", "text"]
 """How results reach a model; auto: by the server's tool messages beside native calls, else as text.
 """
@@ -47,17 +36,42 @@ def check_presentation(format: str, tool_messages: str) -> None:
         )
 
 
+@cache
+def form_of(format: str) -> TextForm | None:
+    """Return the text protocol of a format, which is loaded when first asked for; `native`: None.
+
+    Args:
+        format: A `Format`.
+    """
+    if format == "action":
+        from seal.core.formats.action import ActionForm
+
+        return ActionForm()
+    if format == "json":
+        from seal.core.formats.json_calls import JsonForm
+
+        return JsonForm()
+    if format == "bracket":
+        from seal.core.formats.bracket import BracketForm
+
+        return BracketForm()
+    return None
+
+
 def repairs_of(call: ToolCall) -> tuple[Repair, ...]:
     """Return what was forgiven to read a call; empty for a right one, and for one not read."""
     if call.arguments is None or not call.raw:
         return ()
+    from seal.core.formats.action import is_action, repairs_of_action
+    from seal.core.formats.bracket_text import is_bracket, repairs_of_bracket
+    from seal.core.formats.json_calls import repairs_of_json
+
     if is_action(call.raw):
         return repairs_of_action(call.raw)
     return repairs_of_bracket(call.raw) if is_bracket(call.raw) else repairs_of_json(call.raw)
 
 
 __all__ = [
-    "FORMS",
     "Format",
     "Reading",
     "Repair",
@@ -65,6 +79,7 @@ __all__ = [
     "ToolMessages",
     "Written",
     "check_presentation",
+    "form_of",
     "parse_object",
     "read_object",
     "repairs_of",

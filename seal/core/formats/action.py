@@ -17,13 +17,15 @@ from dataclasses import dataclass, replace
 
 from seal.core.formats.forms import (
     MOST_CALLS,
-    PlainForm,
+    CallText,
     Reading,
+    Repair,
+    TextForm,
+    read_object,
     says_something,
     settled,
     without_thinking,
 )
-from seal.core.formats.objects import Repair, read_object
 from seal.core.plain import json_text, well_formed
 from seal.core.types import ToolCall
 
@@ -59,7 +61,7 @@ class _Part:
         return any(character in self.marker for character in "*`#")
 
 
-class ActionForm(PlainForm):
+class ActionForm(TextForm):
     """The protocol of actions."""
 
     name = "action"
@@ -98,7 +100,7 @@ class ActionForm(PlainForm):
                 taken = part.kind == "Action" and _takes_input(part, following)
                 position += taken
                 made = _read(part, following[0] if taken else None, cut)
-                calls.append(made.call)
+                calls.append(made.call())
                 written = made.written
             elif part.kind == "Action Input":
                 calls.append(ToolCall("", "", None, part.written.strip()))
@@ -143,14 +145,7 @@ def _takes_input(action: _Part, following: list[_Part]) -> bool:
     return inline is None and bool(following) and following[0].kind == "Action Input"
 
 
-@dataclass(frozen=True, slots=True)
-class _Read:
-    call: ToolCall
-    written: str
-    repairs: tuple[Repair, ...] = ()
-
-
-def _read(action: _Part, given: _Part | None, cut: bool) -> _Read:
+def _read(action: _Part, given: _Part | None, cut: bool) -> CallText:
     """Return the call that an action and its input make, if they make one."""
     written = (action.written + (given.written if given else "")).strip()
     name, text = action.name or action.body, given.body if given else None
@@ -161,14 +156,11 @@ def _read(action: _Part, given: _Part | None, cut: bool) -> _Read:
         name, text = action.body[: inline.start()], action.body[inline.end() :]
     plain = name.strip(_AROUND)
     if text is None:
-        return _Read(ToolCall("", plain.partition("\n")[0], None, written), written)
+        return CallText(plain.partition("\n")[0], None, written)
     found = read_object(text, cut)
     repairs: list[Repair] = ["no_marker"] if action.name else []
     if plain != name.strip() or action.marked_up or (given is not None and given.marked_up):
         repairs.append("markup")
-    repairs += found.repairs
-    unread = found.value is None or not plain or "\n" in plain
-    if unread:
-        return _Read(ToolCall("", plain.partition("\n")[0], None, written), written)
-    call = ToolCall("", plain, found.value, written if repairs else "")
-    return _Read(call, written, tuple(repairs))
+    if found.value is None or not plain or "\n" in plain:
+        return CallText(plain.partition("\n")[0], None, written)
+    return CallText(plain, found.value, written, (*repairs, *found.repairs))

@@ -7,8 +7,7 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from seal.core.formats.forms import MOST_CALLS
-from seal.core.formats.objects import Repair
+from seal.core.formats.forms import MOST_CALLS, Repair
 
 _API = r"(?:(?P<app>[^\W_][\w &'./-]{0,79}?)\s{0,9}:\s{0,9})?(?P<api>[\w./-]{1,200})"
 _HEAD = re.compile(rf"\s*{_API}\s{{0,9}}\(")
@@ -158,19 +157,16 @@ def _call(given: _Text, at: int) -> WrittenCall:
     if read is None:
         end = given.limit(at)
         return WrittenCall(app, api, None, f"[{given.text[at:end].strip()}", end)
-    written = f"[{given.text[at : read.end].strip()}]"
-    return WrittenCall(app, api, read.values, written, read.end, read.repairs)
+    values, end, repairs = read
+    written = f"[{given.text[at:end].strip()}]"
+    return WrittenCall(app, api, values, written, end, repairs)
 
 
-@dataclass(frozen=True, slots=True)
-class _Arguments:
-    values: dict[str, str]
-    end: int
-    repairs: tuple[Repair, ...]
+def _arguments(given: _Text, at: int) -> tuple[dict[str, str], int, tuple[Repair, ...]] | None:
+    """Return the arguments from here to the bracket that closes them, where they end, and repairs.
 
-
-def _arguments(given: _Text, at: int) -> _Arguments | None:
-    """Return the arguments from here to the bracket that closes them; None: they break off."""
+    None: they break off.
+    """
     text = given.text
     values: dict[str, str] = {}
     repairs: list[Repair] = []
@@ -178,23 +174,24 @@ def _arguments(given: _Text, at: int) -> _Arguments | None:
         limit = given.limit(at)
         at = given.past(at)
         if text[at : at + 1] == ")":
-            return _Arguments(values, at + 1, _once(repairs))
+            return values, at + 1, _once(repairs)
         if at >= limit or text[at] == "]":
             broken = given.cut and at >= len(text)
-            return None if broken else _Arguments(values, at, _once([*repairs, "closed"]))
+            return None if broken else (values, at, _once([*repairs, "closed"]))
         argument = _ARGUMENT.match(text, at)
-        value = _value(given, argument.end()) if argument else None
-        if argument is None or value is None:
+        found = _value(given, argument.end()) if argument else None
+        if argument is None or found is None:
             return None
+        value, end, forgiven = found
         name = argument["name"].strip()
         repairs += () if argument["mark"] else ("missing_mark",)
         repairs += ("repeated_argument",) if name in values else ()
-        repairs += value.repairs
-        values[name] = value.text
-        at = given.past(value.end)
+        repairs += forgiven
+        values[name] = value
+        at = given.past(end)
         if text[at : at + 1] == ",":
             at += 1
-        elif at < given.limit(value.end) and text[at] not in ")]":
+        elif at < given.limit(end) and text[at] not in ")]":
             return None
 
 
@@ -202,21 +199,17 @@ def _once(repairs: Sequence[Repair]) -> tuple[Repair, ...]:
     return tuple(dict.fromkeys(repairs))
 
 
-@dataclass(frozen=True, slots=True)
-class _Value:
-    text: str
-    end: int
-    repairs: tuple[Repair, ...] = ()
+def _value(given: _Text, at: int) -> tuple[str, int, tuple[Repair, ...]] | None:
+    """Return the value that begins here, where it ends, and repairs.
 
-
-def _value(given: _Text, at: int) -> _Value | None:
-    """Return the value that begins here; None: its quotes never close, or it is none."""
+    None: its quotes never close, or it is none.
+    """
     text, limit = given.text, given.limit(at)
     opening = text[at : at + 1]
     if opening not in _QUOTES:
         plain = _PLAIN.match(text, at, limit)
         value = plain[0].strip() if plain else ""
-        return _Value(value, at + len(plain[0]), ("no_quotes",)) if plain and value else None
+        return (value, at + len(plain[0]), ("no_quotes",)) if plain and value else None
     closing = _QUOTES[opening]
     repairs: tuple[Repair, ...] = () if opening in "'\"" else ("typographic_quotes",)
     end = at + 1
@@ -225,7 +218,7 @@ def _value(given: _Text, at: int) -> _Value | None:
         end = found.end()
         if _AFTER.match(text, end) or given.past(end) == given.limit(end):
             value = _ESCAPE.sub(r"\1", text[at + 1 : end - 1])
-            return _Value(value, end, repairs)
+            return value, end, repairs
         # A quote with something else behind it belongs to the value, unless the value lost its
         # own and runs into the next bracket.
         if end > limit:

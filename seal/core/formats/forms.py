@@ -1,19 +1,57 @@
-"""What a text protocol has to know: how calls, results and answers are written, and read again."""
+"""What a text protocol has to know: how calls, results and answers are written, and read again.
+
+A map of arguments is read as a model wrote it: JSON, else a Python literal, never evaluated. What
+had to be done besides is told by name (`Repair`), so that a score can tell a model that keeps a
+form from one that is forgiven.
+"""
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Protocol, Self
+from typing import Any, Literal, Self
 
-from seal.core.plain import leaves
-from seal.core.types import Tool, ToolCall
+import orjson
+
+from seal.core.plain import json_bytes, leaves, literal_value, nested_deeper, well_formed
+from seal.core.types import JSON, Tool, ToolCall
 
 FINISHES = frozenset({"finish", "final_answer"})
 """Names of calls by which models trained on other protocols give their answer."""
 MOST_CALLS = 64
 """Calls of one reply that are read; what follows is text."""
+Repair = Literal[
+    "arguments_as_text",
+    "closed",
+    "code_fence",
+    "inner_quote",
+    "invented_observation",
+    "markup",
+    "missing_mark",
+    "no_input",
+    "no_marker",
+    "no_quotes",
+    "other_key",
+    "python_literal",
+    "repeated_argument",
+    "trailing_text",
+    "typographic_quotes",
+]
+"""What was forgiven, in a map or in the form around it.
+
+arguments_as_text: the map was written as a JSON text; closed: quotes or brackets were missing at
+the end; code_fence: it stood between backticks; inner_quote: a value has quotes of its own kind
+without a backslash; invented_observation: the model went on with a result of its own making, which
+was cut off; markup: a marker or name was set in bold, quotes or backticks; missing_mark: an
+argument came without `#`; no_input: no arguments were written, and are taken as none; no_marker:
+the name came without `Action:`; no_quotes: a value came without quotes; other_key: `parameters`
+instead of `arguments`; python_literal: it is no JSON but a Python literal; repeated_argument: the
+last value of an argument counts; trailing_text: something followed on the map; typographic_quotes:
+quotes came as a word processor sets them.
+"""
+
 _THINKING = re.compile(r"\s*<think>.*?</think>", re.DOTALL)
 
 
@@ -27,37 +65,42 @@ class Reading:
     """`raw` holds the call as it was written, where it could not be read or had to be repaired."""
 
 
-class TextForm(Protocol):
-    """A text protocol for models without tool calling."""
+class TextForm:
+    """A text protocol for models without tool calling.
+
+    Names, results and answers stand as they are, unless a protocol has forms of its own for them.
+    """
 
     name: str
     shape: str
     """How a call is written, for who wrote one that cannot be read."""
+    result_word = "Result"
+    """Stands before a result."""
 
-    def among(self, tools: Sequence[Tool]) -> TextForm:
+    def among(self, tools: Sequence[Tool]) -> Self:
         """Return the form in which names and values of calls are those of these tools."""
-        ...
+        return self
 
     def called(self, tool: Tool) -> str:
         """Return the name by which calls and documents name a tool."""
-        ...
+        return tool.name
 
     def write(self, call: ToolCall) -> str:
         """Return a call as a model should write it; an unparsable one as it was written."""
-        ...
+        raise NotImplementedError
 
     def observed(self, content: str, of: str = "") -> str:
-        """Return a result as the model reads it.
+        """Return a result as the model reads it, after a word that says what it is.
 
         Args:
             content: What came back.
             of: Name of the tool, where several calls are answered at once.
         """
-        ...
+        return f"{self.result_word}{f' of {of}' if of else ''}: {content}"
 
     def answered(self, text: str) -> str:
         """Return a final answer as a model should write it."""
-        ...
+        return text
 
     def read(self, text: str, offered: Collection[str] = (), cut: bool = False) -> Reading:
         """Return what a text says. Never raises, whatever the text is.
@@ -67,30 +110,23 @@ class TextForm(Protocol):
             offered: Names of the offered tools.
             cut: True: the text was cut off at a token limit, so that nothing is closed.
         """
-        ...
+        raise NotImplementedError
 
 
-class PlainForm:
-    """What most protocols have in common: names, results and answers stand as they are."""
+@dataclass(frozen=True, slots=True)
+class CallText:
+    """A call as it stands in a text."""
 
-    result_word = "Result"
-    """Stands before a result."""
+    name: str
+    arguments: dict[str, JSON] | None
+    """None: they cannot be read."""
+    written: str
+    repairs: tuple[Repair, ...] = ()
 
-    def among(self, tools: Sequence[Tool]) -> Self:
-        """Return the form itself: names and values are written as they are."""
-        return self
-
-    def called(self, tool: Tool) -> str:
-        """Return the tool's name."""
-        return tool.name
-
-    def observed(self, content: str, of: str = "") -> str:
-        """Return a result after a word that says what it is; see `TextForm.observed`."""
-        return f"{self.result_word}{f' of {of}' if of else ''}: {content}"
-
-    def answered(self, text: str) -> str:
-        """Return the words as they are."""
-        return text
+    def call(self) -> ToolCall:
+        """Return the call, with its text where it could not be read or had to be repaired."""
+        raw = self.written if self.arguments is None or self.repairs else ""
+        return ToolCall("", self.name, self.arguments, raw)
 
 
 def says_something(text: str) -> bool:
@@ -125,3 +161,126 @@ def _answer(call: ToolCall) -> str:
         return call.raw.rpartition("Action Input:")[2].strip()
     answer = call.arguments.get("answer")
     return answer.strip() if isinstance(answer, str) else ", ".join(leaves(call.arguments))
+
+
+MAX_DEPTH = 100
+"""Nesting beyond which arguments count as unparsable: records could not hold them."""
+
+
+_FENCE = re.compile(r"```[\w+-]*[ \t]*\n?(.*?)\s*(?:```)?\s*", re.DOTALL)
+_CLOSERS = {"{": "}", "[": "]", "(": ")"}
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """What a text says."""
+
+    value: dict[str, JSON] | None
+    """None: no map."""
+    repairs: tuple[Repair, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """Where a value in brackets ends."""
+
+    end: int | None
+    """Position after it; None: it does not end."""
+    missing: str = ""
+    """What would close it; empty where brackets cross."""
+
+
+def parse_object(text: str) -> dict[str, JSON] | None:
+    """Return the JSON object that a text is; None for any other text, NaN or deep nesting."""
+    try:
+        value = orjson.loads(text)
+    except orjson.JSONDecodeError:
+        return None
+    return value if isinstance(value, dict) and not _deep(value, text) else None
+
+
+def read_object(text: str, cut: bool = False) -> Written:
+    """Return the map that a text writes, and what was repaired to read it.
+
+    Args:
+        text: Empty: no arguments, which is a map without members.
+        cut: True: the text may have been cut off, so that closing it would invent a value.
+    """
+    text = well_formed(text).strip()
+    if not text:
+        return Written({}, ("no_input",))
+    fenced = _FENCE.fullmatch(text)
+    inner = fenced[1].strip() if fenced else text
+    before: tuple[Repair, ...] = ("code_fence",) if fenced else ()
+    for candidate, repairs in _candidates(inner, cut):
+        value = parse_object(candidate)
+        if value is not None:
+            return Written(value, (*before, *repairs))
+        value = _literal(candidate)
+        if value is not None:
+            return Written(value, (*before, "python_literal", *repairs))
+    return Written(None)
+
+
+def _candidates(text: str, cut: bool) -> Iterator[tuple[str, tuple[Repair, ...]]]:
+    """Yield the texts that may be the map, with what was done to get them."""
+    yield text, ()
+    if not text.startswith("{"):
+        return
+    span = span_of(text)
+    if span.end is not None:
+        if span.end < len(text):
+            yield text[: span.end], ("trailing_text",)
+    elif span.missing and not cut:
+        yield text + span.missing, ("closed",)
+
+
+def span_of(text: str) -> Span:
+    """Return where the value ends that begins with the text's first character, a bracket."""
+    open_: list[str] = []
+    quote, escaped = "", False
+    for index, character in enumerate(text):
+        if quote:
+            if escaped:
+                escaped = False
+            elif character == "\\":
+                escaped = True
+            elif character == quote:
+                quote = ""
+        elif character in "\"'":
+            quote = character
+        elif character in _CLOSERS:
+            open_.append(_CLOSERS[character])
+        elif character in "}])":
+            if not open_ or open_.pop() != character:
+                return Span(None)
+            if not open_:
+                return Span(index + 1)
+    return Span(None, quote + "".join(reversed(open_)))
+
+
+def _literal(text: str) -> dict[str, JSON] | None:
+    try:
+        value = literal_value(text)
+    except ValueError:
+        return None
+    if not isinstance(value, dict) or nested_deeper(value, MAX_DEPTH) or not _is_plain(value):
+        return None
+    plain: dict[str, JSON] = orjson.loads(json_bytes(value))
+    return plain
+
+
+def _is_plain(value: Any) -> bool:
+    """Tell whether JSON has such a value: no set, bytes, complex or infinite number or key."""
+    if isinstance(value, dict):
+        return all(isinstance(key, str) for key in value) and all(map(_is_plain, value.values()))
+    if isinstance(value, (list, tuple)):
+        return all(map(_is_plain, value))
+    if isinstance(value, float):
+        return math.isfinite(value)
+    return value is None or isinstance(value, (str, int))
+
+
+def _deep(value: JSON, text: str) -> bool:
+    few = text.count("[") + text.count("{") <= MAX_DEPTH
+    return not few and nested_deeper(value, MAX_DEPTH)

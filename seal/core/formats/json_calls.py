@@ -9,19 +9,24 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import islice
 from typing import Any
 
 from seal.core.formats.forms import (
     MOST_CALLS,
-    PlainForm,
+    CallText,
     Reading,
+    Repair,
+    TextForm,
+    Written,
+    parse_object,
+    read_object,
     says_something,
     settled,
+    span_of,
     without_thinking,
 )
-from seal.core.formats.objects import Repair, Written, parse_object, read_object, span_of
 from seal.core.plain import json_text, well_formed
 from seal.core.types import JSON, ToolCall
 
@@ -36,7 +41,7 @@ _OF_CALLS = frozenset(
 )
 
 
-class JsonForm(PlainForm):
+class JsonForm(TextForm):
     """The protocol of JSON objects."""
 
     name = "json"
@@ -53,45 +58,24 @@ class JsonForm(PlainForm):
     def read(self, text: str, offered: Collection[str] = (), cut: bool = False) -> Reading:
         """Return the calls, or the words, of a reply; see `TextForm.read`."""
         text = without_thinking(well_formed(text)).strip()
-        found = _calls(text, cut)
-        if not found.calls:
+        found, words = _calls(text, cut)
+        if not found:
             return Reading(text)
-        return settled(found.words, list(map(_tool_call, found.calls)), offered)
+        return settled(words, [one.call() for one in found], offered)
 
 
 def repairs_of_json(raw: str) -> tuple[Repair, ...]:
     """Return what was forgiven in a JSON call as it was written."""
-    found = _calls(raw, False).calls
+    found, _ = _calls(raw, False)
     return tuple(dict.fromkeys(found[0].repairs)) if found else ()
 
 
-@dataclass(frozen=True, slots=True)
-class _Found:
-    """A call in a text."""
-
-    name: str
-    arguments: dict[str, JSON] | None
-    written: str
-    repairs: tuple[Repair, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class _Text:
-    calls: list[_Found]
-    words: str
-
-
-def _tool_call(found: _Found) -> ToolCall:
-    raw = found.written if found.arguments is None or found.repairs else ""
-    return ToolCall("", found.name, found.arguments, raw)
-
-
-def _calls(text: str, cut: bool) -> _Text:
+def _calls(text: str, cut: bool) -> tuple[list[CallText], str]:
     """Return the calls of a text, and the words around them."""
     whole = parse_object(text)
     if whole is not None:
-        return _Text([_of_object(whole, text)] if _is_call(whole) else [], "")
-    found: list[_Found] = []
+        return ([_of_object(whole, text)] if _is_call(whole) else []), ""
+    found: list[CallText] = []
     words: list[str] = []
     end = 0
     for start in islice((match.start() for match in _START.finditer(text)), _MOST_TRIES):
@@ -109,10 +93,10 @@ def _calls(text: str, cut: bool) -> _Text:
     said = said if says_something(_FENCE.sub("", said)) else ""
     if len(found) == 1 and not said and text.startswith("```"):
         found = [replace(found[0], written=text, repairs=("code_fence", *found[0].repairs))]
-    return _Text(found, said)
+    return found, said
 
 
-def _of_text(written: str, cut: bool) -> _Found | None:
+def _of_text(written: str, cut: bool) -> CallText | None:
     """Return the call that a part of a text writes, maybe an unreadable one; None: it is none."""
     read = read_object(written, cut)
     if read.value is not None:
@@ -121,7 +105,7 @@ def _of_text(written: str, cut: bool) -> _Found | None:
             replace(call, repairs=(*read.repairs, *call.repairs)) if _is_call(read.value) else None
         )
     named = _NAME.search(written)
-    return _Found(named[1] if named else "", None, written)
+    return CallText(named[1] if named else "", None, written)
 
 
 def _is_call(value: Mapping[str, Any]) -> bool:
@@ -131,14 +115,14 @@ def _is_call(value: Mapping[str, Any]) -> bool:
     return bool(value) and value.keys() <= _OF_CALLS
 
 
-def _of_object(value: Mapping[str, Any], written: str) -> _Found:
+def _of_object(value: Mapping[str, Any], written: str) -> CallText:
     name = value.get("name")
     if not isinstance(name, str) or not name.strip():
-        return _Found("", None, written)
+        return CallText("", None, written)
     key = "arguments" if "arguments" in value else "parameters"
     renamed: tuple[Repair, ...] = ("other_key",) if key in value and key != "arguments" else ()
     given = _given(value[key]) if key in value else Written({}, ("no_input",))
-    return _Found(name.strip(), given.value, written, (*renamed, *given.repairs))
+    return CallText(name.strip(), given.value, written, (*renamed, *given.repairs))
 
 
 def _given(arguments: JSON) -> Written:

@@ -16,7 +16,7 @@ WORLD = "mobile"
 """Where recorded dialogues are played (`seal.benchmarks.dialogtool.mobile`)."""
 BOOKINGS = "bookings"
 """Its table of the calls that changed something: {tool, asked, arguments, result}, in their
-order; `asked` has the arguments and defaults as they are compared (`core.call_keys`)."""
+order; `asked` has the arguments and defaults as they are compared (`call_keys`)."""
 
 
 def is_transactional(tool: Tool) -> bool:
