@@ -10,9 +10,8 @@ from seal.models.build import (
     split_name,
 )
 from seal.models.cached import CachedModel, ModelStore
-from seal.models.endpoints import account_of, shown_at
 from seal.models.settings import ModelSettings
-from seal.models.specs import Flagged, Model, bare_name
+from seal.models.specs import Flagged, Model, account_of, bare_name, shown_at
 
 __all__ = [
     "REGISTRY",

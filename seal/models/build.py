@@ -9,8 +9,7 @@ from seal.core.protocols import ChatModel, OpenedPerChat
 from seal.core.registry import Registry
 from seal.core.secrets import public_url, read_key
 from seal.core.types import JSON, Task
-from seal.models.fields import OFFLINE
-from seal.models.settings import ModelSettings
+from seal.models.settings import OFFLINE, ModelSettings
 from seal.models.specs import Model, bare_name, settings_of
 
 REGISTRY = Registry(

@@ -13,6 +13,8 @@ requests. They find the goal by its text:
 4. Where no user message speaks a goal, system messages count; else the number of user messages.
 
 The scene begins with the message that spoke the goal; a task of one goal is one scene.
+
+Also here: results in words, for a model that has no words of its own to say what came back.
 """
 
 from __future__ import annotations
@@ -21,8 +23,11 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import orjson
+
+from seal.core.plain import json_text, literal_value
 from seal.core.protocols import Message, Request
-from seal.core.types import Tool, ToolCall
+from seal.core.types import JSON, Tool, ToolCall
 
 _AUTHOR = re.compile(r"\[(\w+)\] ")
 
@@ -140,3 +145,54 @@ def _end(content: str, text: str) -> int:
 
 def _squeezed(text: str) -> str:
     return " ".join(text.split())
+
+
+DONE = "Done."
+"""Said of a result that is nothing, as where a world did what it was told."""
+_LITERAL = re.compile(r"""[\[({'"](?:[^\\]|\\[\n\\'"abfnrtvx0-7NuU])*|True|False|None""", re.DOTALL)
+"""What may be the `repr` of a text, list, map or constant. Python warns of escapes that are none,
+which no `repr` has."""
+
+
+def in_words(content: str) -> str:
+    """Return the values of a result with their names, such as `hour: 2, minute: 43`.
+
+    Args:
+        content: JSON, an answer {"error", "response"} of a simulator, or a Python literal, as
+            worlds answer; any other text is said as it stands. Empty where it holds no value.
+    """
+    value = value_of(content)
+    if value is None:
+        return DONE
+    if isinstance(value, dict) and value.keys() == {"error", "response"}:
+        value = value["response"] if not value["error"] else value["error"]
+    return ", ".join(_named(value))
+
+
+def value_of(content: str) -> JSON:
+    """Return the value that a result spells, in JSON or as a Python literal; else the text."""
+    try:
+        value: JSON = orjson.loads(content)
+        return value
+    except orjson.JSONDecodeError:
+        return _literal(content) if _LITERAL.fullmatch(content) else content
+
+
+def _literal(content: str) -> JSON:
+    try:
+        value: JSON = literal_value(content)
+    except ValueError:
+        return content
+    known = value is None or isinstance(value, (dict, list, tuple, str, bool))
+    return value if known else content
+
+
+def _named(value: JSON, name: str = "") -> list[str]:
+    if isinstance(value, dict):
+        return [said for key, inner in value.items() for said in _named(inner, str(key))]
+    if isinstance(value, (list, tuple)):
+        return [said for inner in value for said in _named(inner, name)]
+    if value is None or value == "":
+        return []
+    text = json_text(value) if isinstance(value, (bool, int, float)) else str(value)
+    return [f"{name.replace('_', ' ')}: {text}" if name else text]

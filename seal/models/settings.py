@@ -1,4 +1,4 @@
-"""What a model can be told, and what of it may be written down."""
+"""What a model can be told, what of it may be written down, and the options of its text."""
 
 from __future__ import annotations
 
@@ -92,3 +92,88 @@ def _number(name: str, value: Any) -> float | int:
         return int(value) if name == "max_tries" else float(value)
     except (TypeError, ValueError):
         raise UsageError(f"-M {name}={value}: expected a number") from None
+
+
+_TYPES: dict[str, tuple[type, ...]] = {
+    "a whole number": (int,),
+    "a number": (int, float),
+    "true or false": (bool,),
+    "a text": (str,),
+    "an object": (dict,),
+    "a list": (list, tuple),
+    "a text or a list": (str, list, tuple),
+    "a text or an object": (str, dict),
+}
+
+SETTINGS: Mapping[str, str] = {
+    "base_url": "a text",
+    "key_env": "a text",
+    "timeout_s": "a number",
+    "max_tries": "a whole number",
+    "first_wait_s": "a number",
+    "max_wait_s": "a number",
+    "temperature": "a number",
+}
+"""Settings of every model that a server plays."""
+
+BODY = "extra_body"
+"""Option that holds further fields of the request, which one server knows and OpenAI does not."""
+
+
+def _by_name(names: Mapping[str, str]) -> dict[str, str]:
+    """Return each option's kind of value.
+
+    Args:
+        names: Kind to the options of that kind, with blanks between them.
+    """
+    return {name: kind for kind, several in names.items() for name in several.split()}
+
+
+_OPENAI = _by_name(
+    {
+        "a number": "frequency_penalty presence_penalty top_p",
+        "a text": "prompt_cache_key prompt_cache_retention reasoning_effort safety_identifier"
+        " service_tier user verbosity",
+        "a text or a list": "stop",
+        "a text or an object": "tool_choice",
+        "a whole number": "max_completion_tokens max_tokens seed top_logprobs",
+        "an object": f"{BODY} logit_bias metadata response_format",
+        "true or false": "logprobs parallel_tool_calls store",
+    }
+)
+_GEMINI = _by_name(
+    {
+        "a list": "safety_settings stop_sequences",
+        "a number": "frequency_penalty presence_penalty top_k top_p",
+        "a text": "cached_content media_resolution response_mime_type",
+        "a whole number": "max_output_tokens seed",
+        "an object": "labels response_json_schema response_schema thinking_config tool_config",
+    }
+)
+OFFLINE: Mapping[str, Mapping[str, str]] = {
+    "lexical": {"slips": "a number"},
+    **{
+        name: {}
+        for name in ("oracle", "gold_calls", "random", "scripted", "recorded", "replay", "human")
+    },
+}
+"""Options of our models that send no request, so that no field of one can be meant for them."""
+_SERVED: Mapping[str, Mapping[str, str]] = {
+    "openai": {**SETTINGS, **_OPENAI},
+    "gemini": {**SETTINGS, **_GEMINI},
+}
+
+
+def options_of(name: str) -> Mapping[str, str] | None:
+    """Return each option that a model takes, with its kind of value; None: the model looks itself.
+
+    Args:
+        name: What the model is registered by.
+    """
+    return OFFLINE.get(name, _SERVED.get(name))
+
+
+def fits(value: Any, kind: str) -> bool:
+    """Tell whether a value is of a kind; a truth value is no number."""
+    types = _TYPES[kind]
+    return isinstance(value, types) and (not isinstance(value, bool) or bool in types)

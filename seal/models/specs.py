@@ -1,7 +1,11 @@
-"""A model with its options in one text: `openai/qwen3,base_url=http://localhost:8000/v1`."""
+"""A model with its options in one text: `openai/qwen3,base_url=http://localhost:8000/v1`.
+
+It also says where a model's requests go, and the name under which what it takes is booked.
+"""
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
@@ -13,8 +17,7 @@ from seal.core.errors import OptionError, UnknownNameError, UsageError
 from seal.core.protocols import Lookup
 from seal.core.secrets import BASE_URL, check_url, public_url, refuse_secret
 from seal.core.specs import Notation
-from seal.models.fields import BODY, SETTINGS, fits, options_of
-from seal.models.settings import ModelSettings
+from seal.models.settings import BODY, SETTINGS, ModelSettings, fits, options_of
 
 NOTATION = Notation(
     "model", "openai/qwen3,base_url=http://localhost:8000/v1,max_tokens=1024", structured=True
@@ -185,3 +188,50 @@ def _check_address(url: Any, setting: str) -> None:
             "them, and name the variable that holds the server's key by key_env=VARIABLE"
         )
     refuse_secret("", dict(parse_qsl(parts.query)), setting)
+
+
+_PROVIDERS = {
+    "openai": ("https://api.openai.com/v1", "OPENAI_BASE_URL"),
+    "gemini": ("https://generativelanguage.googleapis.com", "GOOGLE_GEMINI_BASE_URL"),
+}
+"""Provider to its own endpoint, and the environment variable by which its SDK is sent elsewhere."""
+
+
+def _place(name: str, base_url: str | None) -> tuple[str | None, bool]:
+    """Return the address of a model's server, None where we know none, and whether it is its own.
+
+    Args:
+        name: The model's.
+        base_url: As it was told; None: what the provider's variable says, else the provider's own.
+    """
+    provider = _PROVIDERS.get(name.partition("/")[0])
+    if provider is None:
+        return base_url, not base_url
+    address, variable = provider
+    url = base_url or os.environ.get(variable, "").strip() or address
+    own, asked = urlsplit(address), urlsplit(public_url(url))
+    return url, (own.scheme, own.netloc) == (asked.scheme, asked.netloc)
+
+
+def account_of(name: str, base_url: str | None) -> str:
+    """Return what a model is booked under: its name, with the address where that is another's.
+
+    So no price of a provider is taken for what somebody else's server did.
+
+    Args:
+        name: The model's, which may be such a text already.
+        base_url: Of its server; None: the provider's own, or what its variable says.
+    """
+    url, own = _place(name, base_url)
+    if url is None or own or bare_name(name) != name:
+        return name
+    return NOTATION.text(name, {"base_url": public_url(url)})
+
+
+def shown_at(name: str, base_url: str | None) -> str:
+    """Return a model and where it is asked, for people: `openai/gpt-4o at api.openai.com`."""
+    url, own = _place(name, base_url)
+    if url is None:
+        return name
+    shown = urlsplit(url).netloc if own else public_url(url)
+    return f"{name} at {shown}"

@@ -23,13 +23,13 @@ from seal.models import (
     open_model,
     split_name,
 )
-from seal.models.fields import options_of
 from seal.models.presentation import (
     Example,
     Presentation,
     presentation_identity,
     presented,
 )
+from seal.models.settings import options_of
 from seal.pools.pool import StoredPool
 from seal.runs.run_model import RunModel, find_recording, with_roles
 from seal.runs.settings import RunSettings

@@ -30,7 +30,7 @@ from seal.benchmarks.dialogtool.tool_life import (
 from seal.core.canonical import derive_seed
 from seal.core.protocols import Completion, Request
 from seal.core.types import Task
-from seal.models.spoken import DONE
+from seal.models.scene import DONE
 
 _BY_WORDS: Mapping[str, Callable[[Request], Completion]] = {
     AWARENESS: lambda request: be_aware(request.messages),

@@ -16,7 +16,7 @@ from seal.benchmarks.dialogtool.players.slots import told
 from seal.benchmarks.dialogtool.tool_life import UNKNOWN, needs_tool
 from seal.core.protocols import Completion, Message, Request
 from seal.core.types import JSON, Tool, ToolCall
-from seal.models.tool_choice import ToolChooser
+from seal.models.lexical import ToolChooser
 
 _APP = re.compile(r"^- ([^:\n]+): (.*)$", re.MULTILINE)
 _BOOKING = re.compile(
