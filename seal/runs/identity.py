@@ -15,8 +15,8 @@ from seal.agents.roles import prompt, prompts_digest
 from seal.agents.teams import USER
 from seal.core.canonical import digest
 from seal.core.errors import UsageError
-from seal.core.part_names import name_of
 from seal.core.records import write_records
+from seal.core.specs import name_of
 from seal.core.types import JSON
 from seal.pools.benchmark import part_of
 from seal.pools.pool import StoredPool
