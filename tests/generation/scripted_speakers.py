@@ -6,9 +6,17 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from seal.benchmarks import sample
-from seal.benchmarks.mmtb.generation.decisions import final_answer, question, write_decision
 from seal.benchmarks.mmtb.generation.dialogues import Studio
-from seal.benchmarks.mmtb.generation.scenes import Action, Assignment, Decision, Round, Scene
+from seal.benchmarks.mmtb.generation.scenes import (
+    Action,
+    Assignment,
+    Decision,
+    Round,
+    Scene,
+    final_answer,
+    question,
+    write_decision,
+)
 from seal.core.protocols import Chat, Response
 from seal.core.types import JSON, Tool
 from seal.core.validation import CallValidator

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from seal.benchmarks.mmtb.generation.grammar.speakers import _today
 from seal.benchmarks.mmtb.generation.scenes import Scene
-from seal.benchmarks.mmtb.generation.sequences import assignments, coverage, type_sequences
+from seal.benchmarks.mmtb.generation.settings import assignments, coverage, type_sequences
 from seal.core.errors import UsageError
 
 KINDS = ("single", "multi", "chat", "clarify")

@@ -8,12 +8,16 @@ import pytest
 from generation.scripted_speakers import TOOLS, assignment
 
 from seal.benchmarks.mmtb import sample as mmtb_sample
-from seal.benchmarks.mmtb.generation.decisions import read_decision
 from seal.benchmarks.mmtb.generation.grammar import GrammarSpeakers
-from seal.benchmarks.mmtb.generation.grammar.acts import language
-from seal.benchmarks.mmtb.generation.grammar.wording import filled, joined, placeholders, tidy
-from seal.benchmarks.mmtb.generation.scenes import Scene
-from seal.benchmarks.mmtb.generation.sequences import assignments
+from seal.benchmarks.mmtb.generation.grammar.language import (
+    filled,
+    joined,
+    language,
+    placeholders,
+    tidy,
+)
+from seal.benchmarks.mmtb.generation.scenes import Scene, read_decision
+from seal.benchmarks.mmtb.generation.settings import assignments
 from seal.cli import main
 from seal.core.errors import DataError, UsageError
 from seal.pools import load_pool

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 import pytest
 
 from seal.benchmarks.mmtb import sample as mmtb_sample
-from seal.benchmarks.mmtb.generation.leaning import leans, said_of
+from seal.benchmarks.mmtb.generation.evidence import leans, said_of
 from seal.benchmarks.mmtb.generation.validation import Validation, faults
 from seal.core.conditions import Argument, Called
 from seal.core.errors import CacheMissError, ModelError, SealError, SimulatorError

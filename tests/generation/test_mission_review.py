@@ -12,7 +12,7 @@ from weather_talk import WeatherTalk
 import seal
 from seal.api.pools import load_pool
 from seal.benchmarks.mmtb.generation.dialogues import Made, Take
-from seal.benchmarks.mmtb.generation.review import Review, write_review
+from seal.benchmarks.mmtb.generation.generate import Review, write_review
 from seal.core.errors import DataError
 from seal.core.types import Trajectory
 

@@ -7,14 +7,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scripted_speakers import FORECAST, TOOLS, WEATHER, assignment, call, end, says
 
-from seal.benchmarks.mmtb.generation.decisions import (
+from seal.benchmarks.mmtb.generation.roles import check_decision, check_results
+from seal.benchmarks.mmtb.generation.scenes import (
+    Action,
+    Decision,
+    Exchange,
+    Round,
+    Scene,
     final_answer,
     question,
     read_decision,
     write_decision,
 )
-from seal.benchmarks.mmtb.generation.rules import check_decision, check_results
-from seal.benchmarks.mmtb.generation.scenes import Action, Decision, Exchange, Round, Scene
 from seal.core.errors import DataError
 from seal.core.types import ToolResult
 from seal.core.validation import CallValidator

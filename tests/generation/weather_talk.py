@@ -6,8 +6,7 @@ from collections.abc import Sequence
 
 from scripted_speakers import FORECAST, WEATHER, Script, call, end, says
 
-from seal.benchmarks.mmtb.generation.decisions import question
-from seal.benchmarks.mmtb.generation.scenes import Action, Assignment, Scene
+from seal.benchmarks.mmtb.generation.scenes import Action, Assignment, Scene, question
 from seal.core.protocols import Chat
 from seal.core.types import Tool
 

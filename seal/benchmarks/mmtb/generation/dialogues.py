@@ -22,11 +22,18 @@ from seal.agents.conversation import (
 from seal.agents.offers import Offers
 from seal.agents.teams import CHECKER, USER
 from seal.benchmarks.mmtb.dialogues import Dialogue, Mission, Node, Said
-from seal.benchmarks.mmtb.generation.decisions import final_answer
-from seal.benchmarks.mmtb.generation.dependencies import edges
-from seal.benchmarks.mmtb.generation.played import Played, read_chat
+from seal.benchmarks.mmtb.generation.evidence import edges
 from seal.benchmarks.mmtb.generation.roles import TEAM, Choose, seats
-from seal.benchmarks.mmtb.generation.scenes import Action, Assignment, Exchange, Scene, Speakers
+from seal.benchmarks.mmtb.generation.scenes import (
+    Action,
+    Assignment,
+    Exchange,
+    Played,
+    Scene,
+    Speakers,
+    final_answer,
+    read_chat,
+)
 from seal.benchmarks.mmtb.tasks import make_task
 from seal.core.canonical import derive_seed
 from seal.core.environment import EnvironmentFactory

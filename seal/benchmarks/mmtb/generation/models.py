@@ -19,9 +19,15 @@ from typing import Any
 
 import orjson
 
-from seal.benchmarks.mmtb.generation.decisions import MISSING, json_object
-from seal.benchmarks.mmtb.generation.rules import required
-from seal.benchmarks.mmtb.generation.scenes import Action, Exchange, Round, Scene
+from seal.benchmarks.mmtb.generation.roles import required
+from seal.benchmarks.mmtb.generation.scenes import (
+    MISSING,
+    Action,
+    Exchange,
+    Round,
+    Scene,
+    json_object,
+)
 from seal.core.canonical import derive_seed, digest
 from seal.core.errors import DataError
 from seal.core.plain import json_text

@@ -6,23 +6,47 @@ The user and the agent alone talk to each other. The planner's decisions, and wh
 through the checker, which sends back what breaks a rule and after `TRIES` of them ends the chat.
 What user, planner and agent say comes from a model or a grammar (`scenes.Speakers`), what the
 executor brings from a simulator.
+
+Each rule that is broken gives a rejection, whose text goes back to the planner. All are checked by
+code, so that equal decisions get equal answers.
+
+Source: "Multi-Mission Tool Bench" (2025), whose checker asks a language model whether several calls
+depend on each other. Here, of calls at once, none may name another or leave a value open: what
+cannot be known before another call's result stands in no such call. Unlike there, values must fit
+their schema, and a mission must be of the type that it was to be.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from seal.agents.roles import pending_calls
 from seal.agents.teams import CHECKER, EXECUTOR, USER, Team
-from seal.benchmarks.mmtb.generation.played import ACCEPTED, AGENT, PLANNER, Played, read_chat
-from seal.benchmarks.mmtb.generation.rules import ANOTHER_TYPE, check_decision, check_results
-from seal.benchmarks.mmtb.generation.scenes import Exchange, Scene, Speakers
-from seal.core.errors import SimulatorError
+from seal.benchmarks.mmtb.generation.scenes import (
+    ACCEPTED,
+    AGENT,
+    ANSWER_TYPE,
+    ASKED_TOOL,
+    MISSING,
+    PLANNER,
+    Action,
+    Decision,
+    Exchange,
+    Played,
+    Round,
+    Scene,
+    Speakers,
+    read_chat,
+    read_decision,
+)
+from seal.core.errors import DataError, SimulatorError
 from seal.core.protocols import Agent, Chat, Reply
-from seal.core.types import ToolCall, ToolResult
+from seal.core.types import Tool, ToolCall, ToolResult
 from seal.core.validation import CallValidator
-from seal.evaluation.missions.graph import ANSWER, ASK
+from seal.evaluation.leaves import leaves
+from seal.evaluation.missions.graph import ANSWER, ASK, PSEUDO
 
 TRIES = 3
 """Decisions in a row that the checker sends back, or whose results it does, before the end."""
@@ -162,3 +186,197 @@ def _result(chat: Chat, call: ToolCall) -> ToolResult:
         return chat.execute([call])[0]
     except SimulatorError as error:
         return ToolResult(call.id, str(error), {"kind": "simulator", "message": str(error)})
+
+
+ANOTHER_TYPE = "another_type"
+"""Rule whose breach ends the mission at once: the request is of another type than wanted."""
+
+_BACKSTAGE = re.compile(rf"simulat\w*|\bchecker\b|{ASK}|{ANSWER}|模拟|检查员", re.IGNORECASE)
+_OPEN = re.compile(r"<[^<>]+>|\{\{.*\}\}|\$\{.*\}|\[[A-Z_ ]{3,}\]|\.\.\.|TBD|待定")
+"""Texts that stand for values to come."""
+_NUMBER = r"(?:\d+|two|three|four|five|six|seven|eight|nine|ten|several)"
+_IN_TURN = re.compile(
+    rf"serial(?:ly)?\W+(?:\w+\W+)?{_NUMBER}\s+times|{_NUMBER}\s+times\W+(?:\w+\W+)?serial"
+    r"|串行[^,，。.]{0,12}?[两二三四五六七八九十\d]+次",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Rejection:
+    """One broken rule."""
+
+    rule: str
+    """Its name; a dropped dialogue is counted under that of its last rejection."""
+    text: str
+
+    def __str__(self) -> str:
+        return f"{self.rule}: {self.text}"
+
+
+def check_decision(text: str, scene: Scene, validator: CallValidator) -> list[Rejection]:
+    """Return the rules that a decision breaks, in their order; empty: it is right.
+
+    Args:
+        text: What the planner said.
+        scene: In which it said so.
+        validator: Over the scene's tools.
+    """
+    try:
+        decision = read_decision(text)
+    except DataError as error:
+        return [Rejection("invalid_json", str(error))]
+    return [
+        *_backstage(decision, scene),
+        *_mixed(decision),
+        *_finish(decision),
+        *(found for action in decision.actions for found in _action(action, scene, validator)),
+        *_dependent(decision),
+        *_in_turn(decision),
+        *_type(decision, scene),
+    ]
+
+
+def check_results(calls: int, results: Sequence[ToolResult]) -> list[Rejection]:
+    """Return what is wrong with the results of calls; empty: nothing.
+
+    Args:
+        calls: Number of the calls that were made.
+        results: What they brought.
+    """
+    if len(results) != calls:
+        return [Rejection("result_count", f"{calls} calls brought {len(results)} results.")]
+    return [
+        Rejection("failed_call", f"A call failed: {result.error.get('message')}")
+        for result in results
+        if result.error is not None
+    ]
+
+
+def _backstage(decision: Decision, scene: Scene) -> Iterator[Rejection]:
+    """Thought and Plan speak of the mission alone; what a tool is for may be named."""
+    known = " ".join(f"{tool.name} {tool.description}" for tool in scene.tools.values()).lower()
+    for name, text in (("Thought", decision.thought), ("Plan", decision.plan)):
+        for word in _BACKSTAGE.findall(text):
+            if word.lower() not in known:
+                yield Rejection("backstage", f"{name} must not mention {word!r}.")
+
+
+def _mixed(decision: Decision) -> Iterator[Rejection]:
+    names = [action.name for action in decision.actions]
+    if not names:
+        yield Rejection("no_action", "Action_List is empty: name at least one action.")
+    if len(names) > 1 and PSEUDO & set(names):
+        pseudo = sorted(PSEUDO & set(names))[0]
+        yield Rejection("mixed_actions", f"{pseudo} must be the only action of its step.")
+
+
+def _finish(decision: Decision) -> Iterator[Rejection]:
+    if decision.finished and any(action.name != ANSWER for action in decision.actions):
+        yield Rejection("unfinished", f"A finished mission has {ANSWER} as its only action.")
+
+
+def _action(action: Action, scene: Scene, validator: CallValidator) -> Iterator[Rejection]:
+    if action.name == ASK:
+        return _question(action, scene)
+    if action.name == ANSWER:
+        return _answer(action, scene)
+    return _call(action, scene, validator)
+
+
+def _question(action: Action, scene: Scene) -> Iterator[Rejection]:
+    name, missing = action.arguments.get(ASKED_TOOL), action.arguments.get(MISSING)
+    if not isinstance(name, str) or name not in scene.tools:
+        known = ", ".join(scene.tools)
+        yield Rejection("unknown_tool", f"{ASK}: no tool {name!r}; there are: {known}.")
+        return
+    if not isinstance(missing, list) or not missing:
+        yield Rejection("unfit_question", f"{ASK}: {MISSING} must be a list of parameters.")
+        return
+    needed = required(scene.tools[name])
+    for parameter in missing:
+        if parameter not in needed:
+            yield Rejection(
+                "unfit_question",
+                f"{ASK}: {name} does not require {parameter!r}; it requires: "
+                f"{', '.join(needed) or 'nothing'}.",
+            )
+
+
+def _answer(action: Action, scene: Scene) -> Iterator[Rejection]:
+    kind = action.arguments.get(ANSWER_TYPE)
+    if kind not in ("tool", "chat"):
+        yield Rejection("unfit_answer", f"{ANSWER}: {ANSWER_TYPE} must be tool or chat.")
+    elif kind == "chat" and scene.events and isinstance(scene.events[-1], Round):
+        yield Rejection("unfit_answer", f"{ANSWER}: after a tool's result {ANSWER_TYPE} is tool.")
+
+
+def _call(action: Action, scene: Scene, validator: CallValidator) -> Iterator[Rejection]:
+    tool = scene.tools.get(action.name)
+    call = ToolCall("", action.name, action.arguments, tool=tool.id if tool else None)
+    wrong = validator.check(call, list(scene.tools))
+    if wrong is not None:
+        yield Rejection(wrong.kind, wrong.message)
+    for name in required(tool) if tool else ():
+        value = action.arguments.get(name)
+        if isinstance(value, str) and not value.strip():
+            yield Rejection("empty_argument", f"{action.name} requires {name!r}; it is empty.")
+
+
+def _dependent(decision: Decision) -> Iterator[Rejection]:
+    """Calls at once know nothing of each other's results."""
+    if len(decision.actions) < 2:
+        return
+    names = {action.name for action in decision.actions}
+    for action in decision.actions:
+        for text in (leaf for leaf in leaves(action.arguments) if isinstance(leaf, str)):
+            named = next((name for name in sorted(names) if name in text), None)
+            if named is not None:
+                yield Rejection(
+                    "dependent_actions",
+                    f"{action.name}: {text!r} depends on {named}, which is called at the same "
+                    "time: call it first.",
+                )
+            elif _OPEN.search(text):
+                yield Rejection(
+                    "dependent_actions",
+                    f"{action.name}: {text!r} leaves a value open: make the call that gives it "
+                    "first.",
+                )
+
+
+def _in_turn(decision: Decision) -> Iterator[Rejection]:
+    if len(decision.actions) > 1 and _IN_TURN.search(decision.plan):
+        yield Rejection(
+            "serial_at_once",
+            "The plan calls one after another, but several actions stand in one step.",
+        )
+
+
+def _type(decision: Decision, scene: Scene) -> Iterator[Rejection]:
+    """A mission is of the type that it was to be: it has the calls and the questions of one."""
+    kind = scene.assignment.kind
+    names = [action.name for action in decision.actions]
+    ends = ANSWER in names
+    calls = sum(name not in PSEUDO for name in names)
+    calls += sum(len(event.actions) for event in scene.events if isinstance(event, Round))
+    asks = (ASK in names) + sum(isinstance(event, Exchange) for event in scene.events)
+    first_calls = bool(calls) and not asks
+    wrong = {
+        "single": asks or calls > 1 or (ends and calls < 1),
+        "multi": asks or (ends and calls < 2),
+        "chat": asks or calls,
+        "clarify": first_calls or (ends and not (asks and calls)),
+    }[kind]
+    if wrong:
+        yield Rejection(
+            ANOTHER_TYPE,
+            f"A mission of type {kind} was wanted; this one has {asks} questions and "
+            f"{calls} calls.",
+        )
+
+
+def required(tool: Tool) -> list[str]:
+    """Return the names of the arguments that a tool requires."""
+    found = tool.parameters.get("required")
+    return [name for name in found if isinstance(name, str)] if isinstance(found, list) else []

@@ -1,17 +1,29 @@
-"""What the roles of a generation chat know and say, whoever plays them.
+"""What the roles of a generation chat know, say and decide, whoever plays them.
 
-Source: "Multi-Mission Tool Bench" (2025), section 3 and the framework of five roles.
+The planner says as JSON whether the mission is done, and what is called next:
+
+    {"Mission_Finish": "yes" | "no", "Thought": ..., "Plan": ...,
+     "Action_List": [{"name": ..., "arguments": {...}, "tool_call_purpose": ...}]}
+
+Source: "Multi-Mission Tool Bench" (2025), section 3 and the framework of five roles, whose planner
+speaks this form.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Literal, Protocol, runtime_checkable
+from dataclasses import dataclass, replace
+from typing import Any, Literal, Protocol, runtime_checkable
 
+from seal.agents.teams import CHECKER, USER
 from seal.benchmarks.mmtb.dialogues import Mission, MissionType
+from seal.core.errors import DataError, shortened
+from seal.core.plain import json_text
 from seal.core.protocols import Chat
-from seal.core.types import JSON, Tool
+from seal.core.types import JSON, Step, Tool
+from seal.evaluation.missions.graph import ANSWER, ASK
+from seal.pools.reading.records import field, json_of_text, refuse_deep
 
 Relation = Literal["implicit", "ellipsis", "memory"]
 
@@ -133,3 +145,165 @@ class ChoosesTools(Protocol):
             tools: The pool.
         """
         ...
+
+
+ASKED_TOOL = "tool_name"
+"""Argument of a question: the tool that cannot be called yet."""
+MISSING = "missing_required_parameters"
+"""Argument of a question: what the tool still needs."""
+ANSWER_TYPE = "answer_type"
+"""Argument of the final answer: `tool` after calls, `chat` without any."""
+
+_FENCE = re.compile(r"\s*```(?:json)?\s*\n(.*)\n\s*```\s*", re.DOTALL | re.IGNORECASE)
+
+
+def question(tool: str, missing: Sequence[str]) -> Action:
+    """Return the action that asks the user for parameters of a tool."""
+    return Action(ASK, {ASKED_TOOL: tool, MISSING: list(missing)})
+
+
+def final_answer(kind: Literal["tool", "chat"]) -> Action:
+    """Return the action that ends a mission."""
+    return Action(ANSWER, {ANSWER_TYPE: kind})
+
+
+def write_decision(decision: Decision) -> str:
+    """Return a decision as JSON text."""
+    return json_text(
+        {
+            "Mission_Finish": "yes" if decision.finished else "no",
+            "Thought": decision.thought,
+            "Plan": decision.plan,
+            "Action_List": [
+                {"name": a.name, "arguments": a.arguments, "tool_call_purpose": a.purpose}
+                for a in decision.actions
+            ],
+        }
+    )
+
+
+def read_decision(text: str) -> Decision:
+    """Return the decision that a JSON text holds; a code fence around it does not matter.
+
+    Raises:
+        DataError: It is no JSON, or a field is missing or malformed.
+    """
+    record = json_object(text)
+    finished = field(record, "Mission_Finish", str).strip().lower()
+    if finished not in ("yes", "no"):
+        raise DataError(f"Mission_Finish: expected yes or no, got {shortened(finished)}")
+    actions = field(record, "Action_List", list)
+    return Decision(
+        finished == "yes",
+        field(record, "Thought", str),
+        field(record, "Plan", str),
+        tuple(_action(action, position) for position, action in enumerate(actions)),
+    )
+
+
+def json_object(text: str) -> dict[str, JSON]:
+    """Return the JSON object that a model wrote; a code fence around it does not matter.
+
+    Raises:
+        DataError: It is none.
+    """
+    fenced = _FENCE.fullmatch(text)
+    try:
+        value = json_of_text(fenced[1] if fenced else text)
+    except ValueError as error:
+        raise DataError(f"expected one JSON object, got {shortened(text)}") from error
+    if not isinstance(value, dict):
+        raise DataError(f"expected one JSON object, got {shortened(value)}")
+    refuse_deep(value)
+    return value
+
+
+def _action(record: Any, position: int) -> Action:
+    try:
+        purpose = record.get("tool_call_purpose") if isinstance(record, dict) else None
+        return Action(
+            field(record, "name", str),
+            field(record, "arguments", dict),
+            purpose if isinstance(purpose, str) else "",
+        )
+    except DataError as error:
+        raise DataError(f"Action_List.{position}: {error}") from error
+
+
+PLANNER = "planner"
+AGENT = "agent"
+ACCEPTED = "correct"
+"""What the checker says of what breaks no rule."""
+
+
+@dataclass(frozen=True, slots=True)
+class Played:
+    """A mission as far as it was played."""
+
+    scene: Scene
+    decision: Decision | None = None
+    """The planner's last one, where it could be read."""
+    refused: tuple[str, ...] = ()
+    """All that the checker sent back, whatever came of it."""
+    reply: str = ""
+    """The agent's last text; empty until it is spoken."""
+
+
+def read_chat(scene: Scene, steps: Sequence[Step], goal: int) -> Played:
+    """Return a mission as its chat tells it.
+
+    Args:
+        scene: As it was before anybody spoke.
+        steps: Of the chat; those of other missions are passed over.
+        goal: Number of the mission.
+    """
+    played, results = Played(scene), list[JSON]()
+    for step in steps:
+        if step.goal != goal:
+            continue
+        if step.result is not None:
+            results.append(step.result.value)
+        elif step.author == CHECKER:
+            played, results = _checked(played, step.content, results), []
+        elif step.call is None:
+            played = _said(played, step)
+    return played
+
+
+def _said(played: Played, step: Step) -> Played:
+    scene = played.scene
+    if step.author == PLANNER:
+        return replace(played, decision=_decision(step.content))
+    if step.author == USER:
+        asked = scene.events[-1] if scene.events else None
+        if isinstance(asked, Exchange):
+            return _happened(played, (*scene.events[:-1], replace(asked, answer=step.content)))
+        return replace(played, scene=replace(scene, request=step.content))
+    action = played.decision.actions[0] if played.decision else None
+    if action is not None and action.name == ASK:
+        return _happened(played, (*scene.events, Exchange(action, step.content, "")))
+    return replace(played, reply=step.content if action and action.name == ANSWER else "")
+
+
+def _checked(played: Played, verdict: str, results: Sequence[JSON]) -> Played:
+    scene = played.scene
+    if verdict != ACCEPTED:
+        return replace(
+            played,
+            scene=replace(scene, rejections=(*scene.rejections, verdict)),
+            refused=(*played.refused, verdict),
+        )
+    if not results or played.decision is None:
+        return played
+    return _happened(played, (*scene.events, Round(played.decision.actions, tuple(results))))
+
+
+def _happened(played: Played, events: Sequence[Round | Exchange]) -> Played:
+    return replace(played, scene=replace(played.scene, events=tuple(events), rejections=()))
+
+
+def _decision(text: str) -> Decision | None:
+    try:
+        return read_decision(text)
+    except DataError:
+        return None

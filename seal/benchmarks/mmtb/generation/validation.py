@@ -18,7 +18,7 @@ from seal.agents import build_agent
 from seal.agents.autogen import play
 from seal.agents.conversation import Conversation, Services
 from seal.agents.teams import DIRECT, USER
-from seal.benchmarks.mmtb.generation.leaning import lacks, leans, said_of, told_before
+from seal.benchmarks.mmtb.generation.evidence import lacks, leans, said_of, told_before
 from seal.core.canonical import equal
 from seal.core.conditions import Asked
 from seal.core.errors import DataError, SimulatorError

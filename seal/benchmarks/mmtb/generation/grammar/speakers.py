@@ -8,20 +8,20 @@ from datetime import date, datetime
 from threading import Lock
 from typing import Any
 
-from seal.benchmarks.mmtb.generation.days import with_spoken_days
-from seal.benchmarks.mmtb.generation.decisions import final_answer, question, write_decision
-from seal.benchmarks.mmtb.generation.dependencies import texts_of
-from seal.benchmarks.mmtb.generation.grammar.acts import Act, Slot, language
-from seal.benchmarks.mmtb.generation.grammar.rewording import faults
-from seal.benchmarks.mmtb.generation.grammar.script import FromCall, Planned, Script
-from seal.benchmarks.mmtb.generation.grammar.scripts import scripts
-from seal.benchmarks.mmtb.generation.grammar.things import Thing, Things, entries_of, values_of
-from seal.benchmarks.mmtb.generation.grammar.wording import (
+from seal.benchmarks.mmtb.generation.evidence import texts_of, with_spoken_days
+from seal.benchmarks.mmtb.generation.grammar.choices import FromCall, Planned, Script
+from seal.benchmarks.mmtb.generation.grammar.drafts import scripts
+from seal.benchmarks.mmtb.generation.grammar.language import (
+    Act,
+    Slot,
     capital,
     filled,
     joined,
+    language,
     told_value,
 )
+from seal.benchmarks.mmtb.generation.grammar.requests import faults
+from seal.benchmarks.mmtb.generation.grammar.things import Thing, Things, entries_of, values_of
 from seal.benchmarks.mmtb.generation.scenes import (
     Action,
     Assignment,
@@ -29,8 +29,11 @@ from seal.benchmarks.mmtb.generation.scenes import (
     Exchange,
     Round,
     Scene,
+    final_answer,
+    question,
+    write_decision,
 )
-from seal.benchmarks.mmtb.generation.sequences import DATE
+from seal.benchmarks.mmtb.generation.settings import DATE
 from seal.core.errors import DataError, UsageError
 from seal.core.protocols import Chat
 from seal.core.types import JSON, Tool

@@ -11,10 +11,8 @@ from functools import lru_cache
 from typing import Any
 
 from seal.benchmarks.mmtb.dialogues import Mission, Node
-from seal.benchmarks.mmtb.generation.days import day_forms, day_name, spoken_day
-from seal.benchmarks.mmtb.generation.dependencies import texts_of
-from seal.benchmarks.mmtb.generation.grammar.acts import Act, Slot, Sort, language
-from seal.benchmarks.mmtb.generation.grammar.wording import THERE
+from seal.benchmarks.mmtb.generation.evidence import day_forms, day_name, spoken_day, texts_of
+from seal.benchmarks.mmtb.generation.grammar.language import THERE, Act, Slot, Sort, language
 from seal.core.types import JSON
 
 _ORDINALS = ("first", "second", "third", "fourth")

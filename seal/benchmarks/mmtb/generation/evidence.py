@@ -1,0 +1,366 @@
+"""What the texts of missions say, and what of a mission's gold can come from nowhere else.
+
+Which call of a finished mission comes after which is inferred from where its values come from:
+
+- A call comes after an earlier one whose result holds one of its argument values, where the value
+  can come from nowhere else: nobody said it before, no result of an earlier mission holds it, and
+  the earlier call was not itself given it. Where several calls brought a value, it comes from the
+  first.
+- A call with an argument that the user was asked for comes after the question, and a question
+  after earlier ones about the same tool.
+
+A mission leans on earlier ones by values of its gold that only they say. A value is said where a
+text states it (`core.conditions.stated`), of a day also as `18 May` or by its weekday. Of what the
+agent replies, its names and numbers are evidence, and in a chat without calls its rarer words.
+
+Truth values, texts of one letter and whole numbers up to 31 are never evidence: they recur by
+chance, and people say them in words.
+"""
+
+from __future__ import annotations
+
+import calendar
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+from functools import cache
+from importlib.resources import files
+
+from seal.benchmarks.mmtb.dialogues import Mission
+from seal.benchmarks.mmtb.generation.scenes import Action, Exchange, Scene
+from seal.core.conditions import Asked, Called
+from seal.core.conditions.messages import AGENT, USER, party
+from seal.core.conditions.stated import numbers, states
+from seal.core.types import JSON, Goal, Task, Tool
+from seal.evaluation.leaves import Leaf, leaves
+
+_COUNTS = 31
+"""Whole numbers up to this one are counts, days and hours, not evidence."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Done:
+    """One node: a call, or a question."""
+
+    action: Action
+    moment: int
+    """Position of its event: calls of one round share it."""
+    brought: JSON
+    """The call's observation; of a question the answer."""
+    is_question: bool
+
+
+def edges(scene: Scene) -> tuple[tuple[int, ...], ...]:
+    """Return for each node of a finished mission the positions of those that it comes after.
+
+    Args:
+        scene: With all its events. Its nodes are one for each question and each call, in order.
+
+    Returns:
+        One entry a node, ascending positions; the closing answer is no node here.
+    """
+    nodes = list(_nodes(scene))
+    source = _Sources(scene)
+    return tuple(tuple(sorted(source.of(node, nodes))) for node in nodes)
+
+
+def said_before(past: Sequence[Mission], request: str) -> list[str]:
+    """Return every text that was said by the time a request is made, the request included."""
+    return [*(text for mission in past for text in texts_of(mission)), request]
+
+
+def texts_of(mission: Mission) -> list[str]:
+    """Return every text of a mission, in order."""
+    return [*(said.text for said in mission.before), mission.text, *_said(mission)]
+
+
+def _said(mission: Mission) -> Iterator[str]:
+    """Yield what is said after a request: as messages, else as the nodes have it."""
+    if mission.said:
+        yield from (said.text for said in mission.said)
+        return
+    for node in mission.nodes:
+        yield node.user_input
+    closing = mission.nodes[-1].observation if mission.nodes else None
+    yield closing if isinstance(closing, str) else ""
+
+
+def _nodes(scene: Scene) -> Iterator[_Done]:
+    for moment, event in enumerate(scene.events):
+        if isinstance(event, Exchange):
+            yield _Done(event.asked, moment, event.answer, True)
+            continue
+        for action, observation in zip(event.actions, event.observations, strict=True):
+            yield _Done(action, moment, observation, False)
+
+
+class _Sources:
+    """Finds where values come from.
+
+    Args:
+        scene: A finished mission.
+    """
+
+    def __init__(self, scene: Scene) -> None:
+        self._texts = said_before(scene.past, scene.request)
+        answers = [event.answer for event in scene.events if isinstance(event, Exchange)]
+        self._texts += answers
+        self._numbers = set().union(*map(numbers, self._texts))
+        self._results = {
+            leaf
+            for mission in scene.past
+            for node in mission.nodes
+            for leaf in leaves(node.observation)
+        }
+
+    def of(self, node: _Done, nodes: Sequence[_Done]) -> set[int]:
+        """Return the positions of the nodes that one comes after."""
+        earlier = [(n, other) for n, other in enumerate(nodes) if other.moment < node.moment]
+        asked = {n for n, other in earlier if other.is_question and _answers(other, node)}
+        if node.is_question:
+            return asked
+        found = set(asked)
+        for value in node.action.arguments.values():
+            held = {leaf for leaf in leaves(value) if self._is_evidence(leaf)}
+            for n, other in earlier:
+                if not other.is_question and held & self._news(other):
+                    found.add(n)
+                    held -= self._news(other)
+        return found
+
+    def _news(self, node: _Done) -> set[Leaf]:
+        """Return what a call brought that it was not given."""
+        return set(leaves(node.brought)) - set(leaves(node.action.arguments))
+
+    def _is_evidence(self, leaf: Leaf) -> bool:
+        if leaf in self._results:
+            return False
+        if isinstance(leaf, float):
+            counts = leaf.is_integer() and abs(leaf) <= _COUNTS
+            return not counts and leaf not in self._numbers
+        return not any(states(text, leaf, {}) for text in self._texts)
+
+
+def _answers(question: _Done, node: _Done) -> bool:
+    """Tell whether a node needs the answer to a question."""
+    about = question.action.arguments
+    if node.is_question:
+        return about.get("tool_name") == node.action.arguments.get("tool_name")
+    missing = about.get("missing_required_parameters")
+    asked = missing if isinstance(missing, list) else []
+    return about.get("tool_name") == node.action.name and any(
+        name in node.action.arguments for name in asked
+    )
+
+
+_COUNTED = 31
+_NAME = re.compile(r"(?<=[\w,;:(\"'] )[A-Z][\w-]+|\b\w*\d[\w.,:-]*\b|\"[^\"]+\"")
+_TOLD_DAY = re.compile(r"\b\d{1,2} [A-Z][a-z]+\b")
+_WORD = re.compile(r"\w+")
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """What is said of a mission, and before it."""
+
+    request: str
+    answers: tuple[str, ...]
+    """What the user answers to questions."""
+    earlier: tuple[tuple[str, ...], ...]
+    """Texts of each earlier mission."""
+    reply: str
+    """The golden one."""
+    today: date | None
+
+    @property
+    def own(self) -> tuple[str, ...]:
+        """What the user says in the mission itself."""
+        return (self.request, *self.answers)
+
+
+def said_of(task: Task, number: int) -> Said:
+    """Return what is said of a task's mission, and before it."""
+    replies = (task.persona or {}).get("replies") or [[]] * len(task.goals)
+    goal = task.goals[number]
+    texts = [tuple(_texts(earlier)) for earlier in task.goals[:number]]
+    spoken = [
+        step.content for step in goal.reference if party(step.author) == AGENT and step.content
+    ]
+    dates = [step.content for step in task.history]
+    dates += [text for author, text in goal.labels.get("before", ()) if author == "system"]
+    today = next((day for text in dates if (day := day_of(text)) is not None), None)
+    return Said(
+        goal.text, tuple(replies[number]), tuple(texts), spoken[-1] if spoken else "", today
+    )
+
+
+def leans(goal: Goal, said: Said, far: bool = False) -> bool:
+    """Tell whether a mission needs something that earlier missions alone say.
+
+    Args:
+        goal: The mission.
+        said: Of it, and before it.
+        far: What is needed is not said by the mission right before it either.
+    """
+    texts = [text for mission in said.earlier for text in mission]
+    last = said.earlier[-1] if far else ()
+
+    def leant(value: Leaf) -> bool:
+        here, near = (_is_said(value, among, said.today) for among in (said.own, last))
+        return not here and not near and _is_said(value, texts, said.today)
+
+    values = [value for called in _calls(goal) for value in _values(called)]
+    if any(leant(value) for value in values):
+        return True
+    known = "\n".join((*said.own, *last)).casefold()
+    before = "\n".join(texts).casefold()
+    telling = [*_names(said.reply), *(() if any(_calls(goal)) else _words(said.reply))]
+    return any(part not in known and part in before for part in telling)
+
+
+def lacks(goal: Goal, said: Said, tools: Mapping[str, Tool]) -> bool:
+    """Tell whether the request of a mission with a question lacks a value that is required.
+
+    Args:
+        goal: The mission.
+        said: Of it, and before it.
+        tools: By id.
+    """
+    before = (said.request, *(text for mission in said.earlier for text in mission))
+    for called in _calls(goal):
+        required = tools[called.tool].parameters.get("required", [])
+        for name, argument in (called.arguments or {}).items():
+            if name in required and not all(
+                not _is_count(leaf) and _is_said(leaf, before, said.today)
+                for leaf in _parts(argument.listed[0])
+            ):
+                return True
+    return False
+
+
+def told_before(goal: Goal, said: Said) -> list[Leaf]:
+    """Return the values that the user answers, although they were said before."""
+    if not any(
+        isinstance(m.condition, Asked) for plan in goal.plans or () for m in plan.milestones
+    ):
+        return []
+    before = (said.request, *(text for mission in said.earlier for text in mission))
+    return [
+        value
+        for called in _calls(goal)
+        for value in _values(called)
+        if _is_said(value, said.answers, said.today) and _is_said(value, before, said.today)
+    ]
+
+
+def _texts(goal: Goal) -> Iterator[str]:
+    yield goal.text
+    for step in goal.reference:
+        speaks = party(step.author) == AGENT or step.author == USER
+        if speaks and step.content and step.call is None and step.result is None:
+            yield step.content
+
+
+def _calls(goal: Goal) -> Iterator[Called]:
+    for plan in goal.plans or ():
+        yield from plan.calls()
+
+
+def _values(called: Called) -> Iterator[Leaf]:
+    """Yield the values of a call that are evidence."""
+    for argument in (called.arguments or {}).values():
+        for leaf in _parts(argument.listed[0]):
+            if not _is_count(leaf):
+                yield leaf
+
+
+def _is_count(leaf: Leaf) -> bool:
+    return isinstance(leaf, float) and leaf.is_integer() and abs(leaf) <= _COUNTED
+
+
+def _parts(value: JSON) -> Iterator[Leaf]:
+    """Yield the texts and numbers of an argument, day and time apart, each whole."""
+    for leaf in leaves(value if not isinstance(value, str) else [value]):
+        if isinstance(leaf, float):
+            yield leaf
+        elif leaf == value or not isinstance(value, str):
+            yield from leaf.split("T") if day_of(leaf.partition("T")[0]) else (leaf,)
+
+
+def _is_said(value: Leaf, texts: Sequence[str], today: date | None) -> bool:
+    day = day_of(value) if isinstance(value, str) else None
+    forms: set[Leaf] = {value} if day is None else set(day_forms(day, today))
+    return any(states(text, form, {}) for text in texts for form in forms)
+
+
+def _names(reply: str) -> Iterator[str]:
+    """Yield the names and numbers of a reply in lower case."""
+    for found in [*_NAME.findall(reply), *_TOLD_DAY.findall(reply)]:
+        if len(found) > 2:
+            yield found.strip('"').casefold()
+
+
+def _words(reply: str) -> Iterator[str]:
+    """Yield what of a reply is no coincidence, in lower case: its rarer words."""
+    for found in _WORD.findall(reply.casefold()):
+        if len(found) > 3 and found not in _common():
+            yield found
+
+
+@cache
+def _common() -> frozenset[str]:
+    """Return words that say nothing of what a text is about."""
+    words = files(__package__).joinpath("common_words.txt").read_text(encoding="utf-8")
+    return frozenset(words.split())
+
+
+NEAR = ("today", "tomorrow")
+_DAY = re.compile(r"\b(\d{4})-(\d{2})-(\d{2})\b(?!T)")
+_MONTHS = tuple(calendar.month_name)[1:]
+_WEEKDAYS = tuple(calendar.day_name)
+
+
+def day_name(day: date) -> str:
+    """Return a day as it is told: `18 May`."""
+    return f"{day.day} {_MONTHS[day.month - 1]}"
+
+
+def spoken_day(day: date, today: date) -> str:
+    """Return a day as a person says it today: by its weekday for the next six days."""
+    ahead = (day - today).days
+    if 0 <= ahead < len(NEAR):
+        return NEAR[ahead]
+    return _WEEKDAYS[day.weekday()] if len(NEAR) <= ahead <= 6 else day_name(day)
+
+
+def day_forms(day: date, today: date | None = None) -> set[str]:
+    """Return the words by which a text may mean a day.
+
+    Args:
+        day: The day.
+        today: When the text was said; None: unknown, so that `tomorrow` means nothing.
+    """
+    month = _MONTHS[day.month - 1]
+    forms = {day.isoformat(), day_name(day), f"{month} {day.day}"}
+    return forms if today is None else {*forms, spoken_day(day, today)}
+
+
+def with_spoken_days(text: str) -> str:
+    """Return a text in which days are told as `18 May`; what has no such month stays."""
+
+    def spoken(found: re.Match[str]) -> str:
+        month, day = int(found[2]), int(found[3])
+        return f"{day} {_MONTHS[month - 1]}" if 1 <= month <= 12 else found[0]
+
+    return _DAY.sub(spoken, text)
+
+
+def day_of(text: str) -> date | None:
+    """Return the first day that a text holds as YYYY-MM-DD; None: there is none."""
+    for found in _DAY.finditer(text):
+        try:
+            return date.fromisoformat(found[0])
+        except ValueError:
+            continue
+    return None
