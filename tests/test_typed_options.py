@@ -16,7 +16,7 @@ from seal.api.settings import DrawingOptions, RunOptions, SweepOptions
 from seal.benchmarks.mmtb.generation.settings import MissionSettings
 from seal.benchmarks.mmtb.generator import MissionOptions
 from seal.benchmarks.toolscan.generators import QueryOptions
-from seal.benchmarks.toolscan.query_generation.settings import QuerySettings
+from seal.benchmarks.toolscan.query_generation.candidates import QuerySettings
 from seal.core.errors import UnknownNameError, UsageError
 from seal.experiments.pool_draws import Drawing
 from seal.experiments.retrieval.settings import RetrievalSettings

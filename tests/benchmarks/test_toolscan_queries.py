@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from seal.benchmarks.toolscan.concatenated import concatenated
+from seal.benchmarks.toolscan.queries import concatenated
 from seal.core.conditions import Argument
 from seal.core.errors import DataError
 from seal.core.types import Plan, Task

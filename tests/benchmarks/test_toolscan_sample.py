@@ -14,8 +14,7 @@ from rapidfuzz import fuzz
 import seal
 from seal.benchmarks.toolscan import sample as toolscan_sample
 from seal.benchmarks.toolscan.queries import IRRELEVANCE
-from seal.benchmarks.toolscan.sample.lookup import Lookup
-from seal.benchmarks.toolscan.sample.world import lookups
+from seal.benchmarks.toolscan.sample.world import Lookup, lookups
 from seal.core.conditions import Called
 from seal.core.errors import DataError, OptionError
 from seal.core.plain import leaves

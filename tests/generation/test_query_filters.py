@@ -7,12 +7,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from query_pools import seed_of, tool_of
 
-from seal.benchmarks.toolscan.query_generation.bench import is_empty
+from seal.benchmarks.toolscan.query_generation.calls import is_empty
 from seal.benchmarks.toolscan.query_generation.filters import paraphrase_fault
-from seal.benchmarks.toolscan.query_generation.likeness import Likenesses, likeness, shingles
 from seal.benchmarks.toolscan.query_generation.review import escaped, unescaped
-from seal.benchmarks.toolscan.query_generation.stated import days, is_stated, told
-from seal.benchmarks.toolscan.query_generation.vocabulary import Vocabulary
+from seal.benchmarks.toolscan.query_generation.texts import (
+    Likenesses,
+    Vocabulary,
+    days,
+    is_stated,
+    likeness,
+    shingles,
+    told,
+)
 
 WORDS = st.lists(st.sampled_from(["boat", "port", "ferry", "noon", "dog"]), min_size=1, max_size=9)
 TEXTS = WORDS.map(" ".join)

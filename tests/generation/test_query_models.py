@@ -11,9 +11,8 @@ from servers import Answer, ModelServer, Received, failure, text
 
 import seal
 from seal.api.pools import load_pool
-from seal.benchmarks.toolscan.query_generation.candidates import Candidate, Unusable
-from seal.benchmarks.toolscan.query_generation.models import read_candidates
-from seal.benchmarks.toolscan.query_generation.settings import KINDS
+from seal.benchmarks.toolscan.query_generation.candidates import KINDS, Candidate, Unusable
+from seal.benchmarks.toolscan.query_generation.writers import read_candidates
 from seal.core.errors import ModelError
 
 CALL = {

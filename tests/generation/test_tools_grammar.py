@@ -11,8 +11,13 @@ from jsonschema import Draft202012Validator
 
 from seal.benchmarks.toolscan.tool_generation.descriptions import NAME, Description
 from seal.benchmarks.toolscan.tool_generation.grammar import GrammarWriter
-from seal.benchmarks.toolscan.tool_generation.grammar.bank import example, load_bank, make_schema
-from seal.benchmarks.toolscan.tool_generation.grammar.reading import read, singular
+from seal.benchmarks.toolscan.tool_generation.grammar.bank import (
+    example,
+    load_bank,
+    make_schema,
+    read,
+    singular,
+)
 from seal.benchmarks.toolscan.tool_generation.rules import Draft, faults, read_draft
 from seal.core.schemas import schema_validator
 from seal.simulator_cache.template import Template

@@ -9,8 +9,13 @@ from hypothesis import strategies as st
 
 from seal.benchmarks.toolscan.tool_generation.constraints import disagreements, stated, worded
 from seal.benchmarks.toolscan.tool_generation.descriptions import Description
-from seal.benchmarks.toolscan.tool_generation.patterns import is_pattern
-from seal.benchmarks.toolscan.tool_generation.rules import Draft, Fault, faults, read_draft
+from seal.benchmarks.toolscan.tool_generation.rules import (
+    Draft,
+    Fault,
+    faults,
+    is_pattern,
+    read_draft,
+)
 
 ASKED = Description("Search hotels in a city.", "search_hotels")
 CITY = {"type": "string", "description": "City or town."}

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
-from seal.benchmarks.toolscan.query_generation.settings import Kind
+from seal.benchmarks.toolscan.query_generation.candidates import Kind
 from seal.core.signatures import checked
-from seal.experiments.generation.writing_models import writer_settings, writing_model
+from seal.experiments.generation.scaffold import Progress, unheard
+from seal.experiments.generation.writers import writing_model
 from seal.pools.known import Bench
 from seal.pools.lookup import open_pool
 from seal.runs.settings import ModelChoice
@@ -37,7 +38,7 @@ def generate_queries(
     base_url: str | None = None,
     model_options: Mapping[str, Any] | None = None,
     review: str | Path | None = None,
-    progress: Callable[[int, int], None] | None = None,
+    progress: Progress | None = None,
     **options: Unpack[QueryOptions],
 ) -> GeneratedQueries:
     """Make harder queries of a pool's tasks: constraints, paraphrases, requests no tool serves.
@@ -50,29 +51,26 @@ def generate_queries(
         model_options: Of the model.
         review: CSV table that gets the queries; its edited words are taken.
         progress: Called with how many seeds and kinds are done, and how many there are.
-        **options: Fields of `seal.benchmarks.toolscan.query_generation.settings.QuerySettings`.
+        **options: Fields of `seal.benchmarks.toolscan.query_generation.candidates.QuerySettings`.
 
     Raises:
         UsageError: A setting cannot be, the pool has no seed, or `out` holds something else.
         DataError: No query was kept, or a file is malformed.
         ModelError: The model's server failed; what is done is kept.
     """
+    from seal.benchmarks.toolscan.query_generation.candidates import QuerySettings
     from seal.benchmarks.toolscan.query_generation.generate import generate_queries as make
-    from seal.benchmarks.toolscan.query_generation.models import ModelWriter
-    from seal.benchmarks.toolscan.query_generation.settings import QuerySettings
+    from seal.benchmarks.toolscan.query_generation.writers import ModelWriter
 
     chosen = QuerySettings(**options)
-    told = writer_settings(model, base_url, model_options)
-    writer = None
-    if model is not None:
-        writer = ModelWriter(writing_model(model, told, "queries"), chosen.seed)
+    written = writing_model(model, base_url, model_options, "queries")
     return make(
         open_pool(bench),
         Path(out),
         chosen,
-        writer,
+        None if written is None else ModelWriter(written, chosen.seed),
         review=None if review is None else Path(review),
-        progress=progress or (lambda done, total: None),
+        progress=progress or unheard,
     )
 
 
@@ -86,7 +84,7 @@ def generate_tools(
     model_options: Mapping[str, Any] | None = None,
     form: str = "seal",
     seed: int = 0,
-    progress: Callable[[int, int], None] | None = None,
+    progress: Progress | None = None,
 ) -> dict[str, Any]:
     """Write a tool for each one-sentence description, checked by rule.
 
@@ -109,11 +107,10 @@ def generate_tools(
     """
     from seal.benchmarks.toolscan.tool_generation.generate import generate_tools as make
     from seal.benchmarks.toolscan.tool_generation.grammar import GrammarWriter
-    from seal.benchmarks.toolscan.tool_generation.models import ModelWriter
-    from seal.benchmarks.toolscan.tool_generation.writing import Writer
+    from seal.benchmarks.toolscan.tool_generation.writers import ModelWriter
 
-    told = writer_settings(model, base_url, model_options)
-    writer: Writer = GrammarWriter(seed)
-    if model is not None:
-        writer = ModelWriter(writing_model(model, told, "tools"), seed)
-    return make(Path(descriptions), Path(out), writer, form=form, seed=seed, progress=progress)
+    written = writing_model(model, base_url, model_options, "tools")
+    writer = GrammarWriter(seed) if written is None else ModelWriter(written, seed)
+    return make(
+        Path(descriptions), Path(out), writer, form=form, seed=seed, progress=progress or unheard
+    )

@@ -1,25 +1,44 @@
 """ToolScan (SpecTool): importer.
 
-Read are the API lists (`seal.benchmarks.toolscan.tools`) and, where they lie beside, queries in
-upstream's input format (`seal.benchmarks.toolscan.queries`), which upstream does not publish: then
-the pool has no tasks. Tool id: `toolscan/TOOLSET/API`, and the environment where it has no
-toolsets; an environment is a tool's category.
+The tools of its environments are read from the neutral list `tools.json` (format
+toolscan-neutral/1), since upstream's lists are Python modules:
+
+    {"format", "source", "tools": [{environment, tool, name, description, parameters, returns,
+                                    source, pseudo}]}
+
+Queries in upstream's input format (`seal.benchmarks.toolscan.queries`) are read where they lie
+beside; upstream does not publish them: then the pool has no tasks. Tool id: `toolscan/TOOLSET/API`,
+and the environment where it has no toolsets; an environment is a tool's category.
+
+`finish` and `check_valid_actions` are pseudo actions of ToolScan's chat and no APIs: their names
+are kept beside the tools, for the similarity of names counts them.
 
 Source: "ToolScan" (Kokane et al., 2024), and the lists and loader of Shirley-Kokane/ToolScan.
 """
 
 from __future__ import annotations
 
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from seal.benchmarks.toolscan.queries import Queries
-from seal.benchmarks.toolscan.tools import ApiLists
-from seal.core.errors import UsageError
-from seal.core.types import Task, Tool
+from seal.core.errors import DataError, UsageError, shortened
+from seal.core.types import JSON, Task, Tool
 from seal.pools.categories import PSEUDO_ACTIONS
 from seal.pools.importer import Notes
-from seal.pools.reading.records import find
+from seal.pools.reading.records import (
+    ToolTable,
+    field,
+    find,
+    function_name,
+    json_file,
+    refuse_deep,
+    tool_id,
+)
+from seal.pools.reading.tolerance import listed, usable
+from seal.pools.reading.types import typed
 
 BENCHMARK = "toolscan"
 
@@ -61,3 +80,165 @@ def _records(source: Path, notes: Notes, pseudo: bool) -> Iterator[Tool | Task]:
 def query_files(source: Path) -> list[Path]:
     """Return the files of queries in a source, sorted; a single file has none beside it."""
     return sorted(path for path in source.rglob("*.jsonl") if path.is_file())
+
+
+FORMAT = "toolscan-neutral/1"
+
+_TYPES = frozenset({"array", "boolean", "integer", "number", "object", "string"})
+_FLAT = "(flat)"
+"""Stands for the toolset of an entry that upstream's list holds outside of any."""
+
+
+class ApiLists:
+    """The API lists of all environments.
+
+    Args:
+        benchmark: What the ids of the tools begin with.
+        pseudo: True: pseudo actions are tools too.
+        notes: Gets the malformed entries.
+    """
+
+    def __init__(self, benchmark: str, pseudo: bool, notes: Notes) -> None:
+        self.pseudo_actions: defaultdict[str, list[str]] = defaultdict(list)
+        """Environment to the names of its pseudo actions, each as often as it stands there."""
+        self._benchmark = benchmark
+        self._with_pseudo = pseudo
+        self._notes = notes
+        self._table = ToolTable()
+        self._counts: Counter[str] = Counter()
+
+    def read(self, path: Path) -> None:
+        """Add the entries of a file.
+
+        Raises:
+            DataError: The file is no list of this format, or each entry is malformed.
+        """
+        for tool in usable(path, self._tool, self._notes, listed(_entries(path))):
+            pseudo = bool(tool.source["pseudo"])
+            self._counts["pseudo_actions" if pseudo else "apis"] += 1
+            if pseudo:
+                self.pseudo_actions[tool.category].append(tool.name)
+            if self._with_pseudo or not pseudo:
+                self._table.add(tool)
+
+    def __iter__(self) -> Iterator[Tool]:
+        """Yield the tools, sorted by id."""
+        return iter(self._table)
+
+    def environments(self) -> dict[str, list[Tool]]:
+        """Return each environment's APIs, pseudo actions left out, sorted by name and id."""
+        found: defaultdict[str, list[Tool]] = defaultdict(list)
+        for tool in self._table:
+            if not tool.source["pseudo"]:
+                found[tool.category].append(tool)
+        return dict(sorted(found.items()))
+
+    def counts(self) -> dict[str, JSON]:
+        """Return what the lists hold, in numbers."""
+        tools = list(self._table)
+        return {
+            **dict(sorted(self._counts.items())),
+            "duplicates": self._table.duplicates,
+            "environments": len({tool.category for tool in tools}),
+            "enums_without_values": self._counts["enums_without_values"],
+            "parameters": sum(len(tool.parameters["properties"]) for tool in tools),
+            "tool_variants": self._table.variants,
+            "without_description": sum(not tool.description for tool in tools),
+            "without_response_shape": sum(tool.returns is None for tool in tools),
+        }
+
+    def _tool(self, entry: Any) -> Tool:
+        refuse_deep(entry)
+        environment = field(entry, "environment", str)
+        name = field(entry, "name", str)
+        toolset = entry.get("tool")
+        if toolset is not None and not isinstance(toolset, str):
+            raise DataError(f"tool: expected a text or null, got {shortened(toolset)}")
+        owner = environment if toolset in (None, _FLAT) else str(toolset)
+        parameters = field(entry, "parameters", list)
+        tool = Tool(
+            tool_id(self._benchmark, owner, name),
+            function_name(name),
+            field(entry, "description", str),
+            _parameters(parameters),
+            environment,
+            entry.get("returns"),
+            {
+                "tool": owner,
+                "api": name,
+                "pseudo": field(entry, "pseudo", bool),
+                "upstream": field(entry, "source", str),
+            },
+        )
+        valueless = (p.get("declared_enum_without_values") is True for p in parameters)
+        self._counts["enums_without_values"] += sum(valueless)
+        return tool
+
+
+def _entries(path: Path) -> list[Any]:
+    content = json_file(path)
+    if not isinstance(content, dict) or content.get("format") != FORMAT:
+        got = content.get("format") if isinstance(content, dict) else content
+        raise DataError(f"{path}: expected format {FORMAT!r}, got {shortened(got)}")
+    try:
+        entries = field(content, "tools", list)
+    except DataError as error:
+        raise DataError(f"{path}: {error}") from error
+    return entries
+
+
+def _parameters(entries: list[Any]) -> dict[str, JSON]:
+    properties: dict[str, JSON] = {}
+    required: list[JSON] = []
+    for position, entry in enumerate(entries):
+        try:
+            name, needed = field(entry, "name", str), field(entry, "required", bool)
+            if name in properties:
+                raise DataError(f"the parameter {name!r} stands twice")
+            properties[name] = _property(entry, needed)
+        except DataError as error:
+            raise DataError(f"parameters.{position}: {error}") from error
+        if needed:
+            required.append(name)
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": required,
+        "additionalProperties": False,
+    }
+
+
+def _property(entry: dict[str, Any], needed: bool) -> dict[str, JSON]:
+    """Return a parameter's schema.
+
+    The default of a needed parameter is but an example, and so is one that its type does not allow.
+    """
+    schema: dict[str, JSON] = {"type": _type(entry.get("type"))}
+    description = field(entry, "description", str)
+    if "raw_type" in entry:
+        description = f"{description} ({field(entry, 'raw_type', str)})".strip()
+    if description:
+        schema["description"] = description
+    if isinstance(entry.get("enum"), list) and entry["enum"]:
+        schema["enum"] = entry["enum"]
+    return schema | _default(schema["type"], entry.get("default"), needed)
+
+
+def _default(kind: JSON, value: Any, needed: bool) -> dict[str, JSON]:
+    """Return upstream's default, a text even of a number, as JSON Schema says it."""
+    if value in (None, ""):
+        return {}
+    fitting = typed(kind, value) if isinstance(kind, str) else value
+    if fitting is None or needed:
+        return {"examples": [value if fitting is None else fitting]}
+    return {"default": fitting}
+
+
+def _type(value: Any) -> JSON:
+    words = value if isinstance(value, list) else [value]
+    if not words or not all(isinstance(word, str) and word in _TYPES for word in words):
+        raise DataError(
+            f"type: expected one of {', '.join(sorted(_TYPES))}, or a list of such, "
+            f"got {shortened(value)}"
+        )
+    return value

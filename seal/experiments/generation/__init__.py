@@ -1,1 +1,1 @@
-"""What generators of benchmarks share: the folder they work in, and the models that write."""
+"""What generators of benchmarks share: the journal they go on with, who writes, and the pool."""

@@ -19,44 +19,43 @@ for feasible ones with results, for difficulty, diversity and near-duplicates.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
-import orjson
-
-from seal.benchmarks.toolscan.query_generation.bench import Bench
-from seal.benchmarks.toolscan.query_generation.candidates import Draft, Writer, draft_id
-from seal.benchmarks.toolscan.query_generation.filters import Fault, Filters
-from seal.benchmarks.toolscan.query_generation.grammar.writer import GrammarWriter
-from seal.benchmarks.toolscan.query_generation.review import Review, write_review
-from seal.benchmarks.toolscan.query_generation.seeding import read_seeds
-from seal.benchmarks.toolscan.query_generation.seeds import Seed, Seeds
-from seal.benchmarks.toolscan.query_generation.selection import (
-    Query,
-    Rejected,
-    Selection,
-    counted,
-    rejection,
+from seal.benchmarks.toolscan.query_generation.calls import Bench, answers, world_of
+from seal.benchmarks.toolscan.query_generation.candidates import Draft, Kind, QuerySettings, Writer
+from seal.benchmarks.toolscan.query_generation.filters import Filters, Query, Selection, counted
+from seal.benchmarks.toolscan.query_generation.grammar.irrelevance import reply
+from seal.benchmarks.toolscan.query_generation.review import (
+    check_review,
+    read_review,
+    write_review,
 )
-from seal.benchmarks.toolscan.query_generation.settings import QuerySettings
-from seal.benchmarks.toolscan.query_generation.tasks import seed_task, task_of
+from seal.benchmarks.toolscan.query_generation.seeds import Seed, Seeds, read_seeds
+from seal.benchmarks.toolscan.query_generation.writers import GrammarWriter
+from seal.core.conditions import Argument, Called
 from seal.core.errors import DataError
 from seal.core.plain import json_bytes
-from seal.core.records import AtomicFile, to_plain, write_records
-from seal.core.types import JSON, Tool
-from seal.experiments.generation.journal import Journal, check_folder, open_journal
+from seal.core.records import AtomicFile, to_plain
+from seal.core.types import JSON, Goal, Milestone, Plan, Step, Task
+from seal.experiments.generation.journal import check_folder, open_journal
+from seal.experiments.generation.scaffold import Progress, filled, unheard, write_pool
+from seal.experiments.result_files import write_json
 from seal.pools.categories import PSEUDO_ACTIONS
-from seal.pools.importer import REPORT, TASKS, TOOLS, WEB, ImportReport, pool_digest
+from seal.pools.importer import ImportReport
 from seal.pools.pool import StoredPool
 
 DRAFTS = "drafts.jsonl"
 SCHEMA = "query_draft/1"
 STATISTICS = "statistics.json"
 REJECTED = "rejected.jsonl"
-
-Progress = Callable[[int, int], None]
-"""Told how many seeds and kinds are done, and how many there are."""
+TAG = "query_kind"
+"""Tag that names what was made: constraint, paraphrase or irrelevance; or `SEED`."""
+SEED = "seed"
+"""A task that queries were made of, beside them."""
+_ANSWERER, _USER = "orchestrator", "user_simulator"
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +67,7 @@ class GeneratedQueries:
 
     def to_json(self) -> dict[str, JSON]:
         """Return the content of `import.json`, which holds the statistics."""
-        return {**self.report.to_json(), "generation": self.statistics}
+        return self.report.to_json()
 
 
 def generate_queries(
@@ -78,7 +77,7 @@ def generate_queries(
     writer: Writer | None = None,
     *,
     review: Path | None = None,
-    progress: Progress = lambda done, total: None,
+    progress: Progress = unheard,
 ) -> GeneratedQueries:
     """Make queries of a pool's tasks, and of them a pool.
 
@@ -97,8 +96,7 @@ def generate_queries(
         ModelError: The model's server failed; what is done is kept.
     """
     check_folder(out)
-    said = Review.read(review)
-    settings = replace(settings, name=settings.name or out.resolve().name)
+    said = read_review(review)
     tools = {tool.id: tool for tool in pool.tools()}
     every = read_seeds(pool, tools, settings.seed)
     seeds = replace(every, seeds=every.seeds[: settings.limit])
@@ -106,183 +104,147 @@ def generate_queries(
     bench = Bench(pool, tools, [seed.task for seed in every.seeds], settings.allow_code)
     writer = writer or GrammarWriter(every.seeds, tools, bench, settings.seed)
     shape: dict[str, JSON] = {"pool": pool.digest, **settings.shape(), "by": writer.identity}
+
+    def drafted(own: str, kind: Kind, seed: Seed) -> Draft:
+        candidates, unusable = writer.write(kind, seed, settings.per_seed)
+        return Draft(own, seed.id, kind, [*candidates], [*unusable])
+
+    of_draft = {
+        f"{kind}/{seed.id}": (kind, seed) for kind in settings.kinds for seed in seeds.seeds
+    }
     with open_journal(out, shape, DRAFTS, Draft, SCHEMA) as journal:
-        drafts = _drafts(seeds.seeds, settings, writer, journal, progress)
-        journal.put_in_order([draft.id for draft, _ in drafts])
+        wanted = {own: partial(drafted, own, *of) for own, of in of_draft.items()}
+        drafts = filled(journal, wanted, progress)
+        journal.put_in_order(list(wanted))
         selection = Selection(Filters(tools, bench), seeds.seeds, settings.per_seed)
-        for draft, seed in drafts:
-            selection.take(draft, seed)
-        passed = list(selection.kept)
-        said.check([query.id for query in passed])
-        kept, refused = _reviewed(selection, Filters(tools, bench), said)
+        for draft in drafts:
+            selection.take(draft, of_draft[draft.id][1])
+        passed = selection.kept
+        check_review(said, [query.id for query in passed])
+        selection.review(said)
         if review is not None and passed:
             write_review(review, passed, said)
-        work = _Work(pool, tools, seeds, settings, shape)
-        return work.write(out, kept, [*selection.rejected, *refused])
+        statistics = shape | _statistics(seeds, settings.kinds, selection)
+        return _write(pool, out, settings.name or out.resolve().name, statistics, selection)
 
 
-def _drafts(
-    seeds: Sequence[Seed],
-    settings: QuerySettings,
-    writer: Writer,
-    journal: Journal[Draft],
-    progress: Progress,
-) -> list[tuple[Draft, Seed]]:
-    """Return what is proposed for each seed and kind; what is not written yet is."""
-    found = []
-    total = len(seeds) * len(settings.kinds)
-    for kind in settings.kinds:
-        for seed in seeds:
-            own = draft_id(kind, seed)
-            draft = journal.made.get(own)
-            if draft is None:
-                candidates, unusable = writer.write(kind, seed, settings.per_seed)
-                draft = journal.add(Draft(own, seed.id, kind, [*candidates], [*unusable]))
-            found.append((draft, seed))
-            progress(len(found), total)
-    return found
-
-
-def _reviewed(
-    selection: Selection, filters: Filters, review: Review
-) -> tuple[list[Query], list[Rejected]]:
-    """Return what is left after a person's words, and what is not."""
-    kept, refused = [], []
-    for query in selection.kept:
-        word = review.words.get(query.id)
-        if word is None or (word.accept and word.text == query.candidate.text):
-            kept.append(query)
-        elif not word.accept:
-            refused.append(rejection(query, Fault("review", "refused", word.note)))
-        else:
-            edited = _edited(query, word.text)
-            found = filters.judge(query.kind, edited.candidate, query.seed)
-            fault = found if isinstance(found, Fault) else selection.near(edited, query.id)
-            if fault is None and not isinstance(found, Fault):
-                kept.append(replace(edited, passed=found))
-            elif fault is not None:
-                told = f"{fault.filter}: {fault.detail}".rstrip(": ")
-                refused.append(rejection(edited, Fault("review", f"edited_{fault.reason}", told)))
-    return kept, refused
-
-
-def _edited(query: Query, text: str) -> Query:
-    """Return a query with a person's wording; of an unrelated request it is the whole claim."""
-    claim = query.candidate.claim
-    if query.candidate.reason == "unrelated_request":
-        claim = text
-    return replace(query, candidate=replace(query.candidate, text=text, claim=claim))
-
-
-class _Work:
-    """Writes the pool of one generation.
-
-    Args:
-        pool: Of the seeds.
-        tools: Its tools by id.
-        seeds: What the queries were made of.
-        settings: Of the generation.
-        shape: What the queries are made by.
-    """
-
-    def __init__(
-        self,
-        pool: StoredPool,
-        tools: Mapping[str, Tool],
-        seeds: Seeds,
-        settings: QuerySettings,
-        shape: Mapping[str, JSON],
-    ) -> None:
-        self._pool = pool
-        self._tools = tools
-        self._seeds = seeds
-        self._settings = settings
-        self._shape = shape
-
-    def write(
-        self, out: Path, kept: Sequence[Query], rejected: Sequence[Rejected]
-    ) -> GeneratedQueries:
-        """Write everything and return the counts.
-
-        Raises:
-            DataError: No query was kept.
-        """
-        statistics = self._statistics(kept, rejected)
-        with AtomicFile(out / REJECTED) as file:
-            for one in rejected:
-                file.write(json_bytes(to_plain(one)) + b"\n")
-        _write_json(out / STATISTICS, statistics)
-        if not kept:
-            raise DataError(
-                f"no query of {len(rejected)} was kept: {out / REJECTED} says why of each, "
-                f"{out / STATISTICS} how many of each reason"
-            )
-        name = self._settings.name
-        tasks = [task_of(query, name) for query in kept]
-        tasks += [seed_task(seed, name) for seed in _seeds_beside(kept)]
-        write_records(out / TOOLS, list(self._tools.values()))
-        write_records(out / TASKS, tasks)
-        if self._pool.web is not None:
-            with AtomicFile(out / WEB) as file:
-                file.write(self._pool.web.read_bytes())
-        report = ImportReport(
-            name,
-            len(tasks),
-            len(self._tools),
-            {name: sum(reasons.values()) for name, reasons in counted(rejected).items()},
-            (),
-            pool_digest(out),
-            {},
-            dict(self._facts()),
-        )
-        made = GeneratedQueries(report, statistics)
-        _write_json(out / REPORT, made.to_json())
-        return made
-
-    def _facts(self) -> Iterator[tuple[str, JSON]]:
-        pseudo = self._pool.report.get(PSEUDO_ACTIONS)
-        if pseudo is not None:
-            yield PSEUDO_ACTIONS, pseudo
-
-    def _statistics(self, kept: Sequence[Query], rejected: Sequence[Rejected]) -> dict[str, JSON]:
-        return {
-            **self._shape,
-            "seeds": len(self._seeds.seeds),
-            "made_seeds": sum(seed.made for seed in self._seeds.seeds),
-            "skipped_tasks": self._seeds.skipped,
-            "proposed": len(kept) + len(rejected),
-            "kept": len(kept),
-            "seed_tasks": len(_seeds_beside(kept)),
-            "of_kind": {kind: self._of_kind(kind, kept, rejected) for kind in self._settings.kinds},
-            "abstentions": _numbers(q.candidate.reason for q in kept if q.candidate.reason),
-            "templates": len({q.candidate.template for q in kept if q.candidate.template}),
-        }
-
-    def _of_kind(
-        self, kind: str, kept: Sequence[Query], rejected: Sequence[Rejected]
-    ) -> dict[str, JSON]:
+def _statistics(seeds: Seeds, kinds: Sequence[Kind], selection: Selection) -> dict[str, JSON]:
+    kept, rejected = selection.kept, selection.rejected
+    of_kind: dict[str, JSON] = {}
+    for kind in kinds:
         own = [query for query in kept if query.kind == kind]
         left_out = [one for one in rejected if one.kind == kind]
-        return {
+        of_kind[kind] = {
             "proposed": len(own) + len(left_out),
             "kept": len(own),
             "seeds_with_any": len({query.seed.id for query in own}),
             "rejected": counted(left_out),
         }
+    reasons = Counter(query.candidate.reason for query in kept if query.candidate.reason)
+    return {
+        "seeds": len(seeds.seeds),
+        "made_seeds": sum(seed.made for seed in seeds.seeds),
+        "skipped_tasks": seeds.skipped,
+        "proposed": len(kept) + len(rejected),
+        "kept": len(kept),
+        "seed_tasks": len(_seeds_beside(kept)),
+        "of_kind": of_kind,
+        "abstentions": dict(sorted(reasons.items())),
+        "templates": len({q.candidate.template for q in kept if q.candidate.template}),
+    }
 
 
-def _seeds_beside(kept: Iterable[Query]) -> list[Seed]:
+def _write(
+    pool: StoredPool, out: Path, name: str, statistics: dict[str, JSON], selection: Selection
+) -> GeneratedQueries:
+    """Write everything and return the counts.
+
+    Raises:
+        DataError: No query was kept.
+    """
+    kept, rejected = selection.kept, selection.rejected
+    with AtomicFile(out / REJECTED) as file:
+        for one in rejected:
+            file.write(json_bytes(to_plain(one)) + b"\n")
+    write_json(statistics, out / STATISTICS)
+    if not kept:
+        raise DataError(
+            f"no query of {len(rejected)} was kept: {out / REJECTED} says why of each, "
+            f"{out / STATISTICS} how many of each reason"
+        )
+    tasks = [_task(query, name) for query in kept]
+    for seed in _seeds_beside(kept):
+        tags = {"environment": seed.environment, **seed.task.tags, TAG: SEED}
+        tasks.append(replace(seed.task, benchmark=name, tags=tags))
+    dropped = {name: sum(reasons.values()) for name, reasons in counted(rejected).items()}
+    pseudo = pool.report.get(PSEUDO_ACTIONS)
+    facts = {} if pseudo is None else {PSEUDO_ACTIONS: pseudo}
+    facts["generation"] = statistics
+    report = write_pool(out, name, pool.tools(), tasks, dropped=dropped, facts=facts, web=pool.web)
+    return GeneratedQueries(report, statistics)
+
+
+def _seeds_beside(kept: Sequence[Query]) -> list[Seed]:
     """Return the seeds of the irrelevant queries, each once."""
     return list({q.seed.id: q.seed for q in kept if q.kind == "irrelevance"}.values())
 
 
-def _numbers(values: Iterable[str]) -> dict[str, int]:
-    return dict(sorted(Counter(values).items()))
+def _task(query: Query, benchmark: str) -> Task:
+    """Return what a query becomes: a task like its seed, with gold of its own."""
+    task, goal = query.seed.task, replace(query.seed.goal, text=query.text)
+    tags: Mapping[str, JSON] = {}
+    if query.kind == "constraint":
+        goal, tags = _constraint(query)
+    elif query.kind == "irrelevance":
+        goal, tags = _irrelevant(query)
+    return replace(
+        task,
+        id=query.id,
+        benchmark=benchmark,
+        goals=(goal,),
+        tags={"environment": query.seed.environment, **task.tags, **tags, TAG: query.kind},
+        metadata={**task.metadata, "seed": query.seed.id},
+        world=task.world if query.kind == "paraphrase" else world_of(task),
+    )
 
 
-def _write_json(path: Path, value: Mapping[str, JSON]) -> None:
-    with AtomicFile(path) as file:
-        file.write(orjson.dumps(value, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE))
+def _constraint(query: Query) -> tuple[Goal, dict[str, JSON]]:
+    calls = query.candidate.calls
+    milestones = tuple(
+        Milestone(
+            Called(call.tool, {name: Argument((v,)) for name, v in call.arguments.items()}),
+            result=result,
+        )
+        for call, result in zip(calls, query.results, strict=True)
+    )
+    called = tuple(dict.fromkeys(call.tool for call in calls))
+    goal = Goal(
+        query.text,
+        (Plan(milestones),),
+        answers(query.results[-1], query.candidate.ask),
+        query.seed.goal.offered,
+        called,
+        labels={"action": "call"},
+    )
+    return goal, _shape("none", len(called) > 1, len(calls) > 1)
 
 
-__all__ = ["GeneratedQueries", "generate_queries"]
+def _irrelevant(query: Query) -> tuple[Goal, dict[str, JSON]]:
+    reason = query.candidate.reason
+    goal = Goal(
+        query.text,
+        (Plan(),),
+        offered=query.seed.offered,
+        reference=(Step(0, _ANSWERER, _USER, reply(query.candidate)),),
+        labels={"action": "abstain", "irrelevance": reason},
+    )
+    return goal, _shape(reason, False, False)
+
+
+def _shape(irrelevance: str, several_tools: bool, several_steps: bool) -> dict[str, JSON]:
+    return {
+        "irrelevance": irrelevance,
+        "alternative_plans": False,
+        "multi_tool": several_tools,
+        "multi_step": several_steps,
+    }

@@ -18,12 +18,11 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 
-from seal.benchmarks.toolscan.query_generation.bench import gold_calls
-from seal.benchmarks.toolscan.query_generation.selection import Query
+from seal.benchmarks.toolscan.query_generation.calls import gold_calls
+from seal.benchmarks.toolscan.query_generation.filters import Query, Word
 from seal.core.errors import DataError, shortened
 from seal.core.plain import json_text, well_formed
 from seal.core.records import AtomicFile
@@ -36,86 +35,67 @@ _FORMULA = re.compile(r"'*[=+\-@\t\r\n]")
 _ESCAPED = re.compile(r"'+[=+\-@\t\r\n]")
 
 
-@dataclass(frozen=True, slots=True)
-class Word:
-    """What a person says of a query."""
+def read_review(path: Path | None) -> dict[str, Word]:
+    """Return what a person says in a file, by the query's id; nothing where there is no file yet.
 
-    text: str
-    accept: bool
-    note: str
-
-
-@dataclass(frozen=True, slots=True)
-class Review:
-    """The words of a person; without any, everything is accepted."""
-
-    words: Mapping[str, Word] = field(default_factory=dict)
-    """By the query's id."""
-
-    @classmethod
-    def read(cls, path: Path | None) -> Review:
-        """Return what a file says; nothing where there is no file yet.
-
-        Raises:
-            DataError: It is malformed; the text names the row.
-        """
-        if path is None or not path.exists():
-            return cls()
+    Raises:
+        DataError: It is malformed; the text names the row.
+    """
+    if path is None or not path.exists():
+        return {}
+    try:
+        text = path.read_bytes().decode("utf-8-sig")
+        rows = list(csv.reader(io.StringIO(text, newline=""), strict=True))
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        raise DataError(f"{path}: not readable as CSV in UTF-8: {error}") from error
+    if not rows:
+        raise DataError(f"{path}: empty; remove it, and it is written again")
+    lacking = [name for name in _NEEDED if name not in rows[0]]
+    if lacking:
+        raise DataError(
+            f"{path}: no column {', '.join(lacking)}; expected a first row "
+            f"{','.join(COLUMNS)}, separated by commas, got {shortened(rows[0])}"
+        )
+    said: dict[str, Word] = {}
+    for number, row in enumerate(rows[1:], 2):
+        if not any(cell.strip() for cell in row):
+            continue
         try:
-            text = path.read_bytes().decode("utf-8-sig")
-            rows = list(csv.reader(io.StringIO(text, newline=""), strict=True))
-        except (OSError, UnicodeDecodeError, csv.Error) as error:
-            raise DataError(f"{path}: not readable as CSV in UTF-8: {error}") from error
-        if not rows:
-            raise DataError(f"{path}: empty; remove it, and it is written again")
-        lacking = [name for name in _NEEDED if name not in rows[0]]
-        if lacking:
-            raise DataError(
-                f"{path}: no column {', '.join(lacking)}; expected a first row "
-                f"{','.join(COLUMNS)}, separated by commas, got {shortened(rows[0])}"
-            )
-        words: dict[str, Word] = {}
-        for number, row in enumerate(rows[1:], 2):
-            if not any(cell.strip() for cell in row):
-                continue
-            try:
-                own, word = _read(dict(zip(rows[0], row, strict=False)))
-                if own in words:
-                    raise DataError(f"the query {own!r} stands twice")
-            except DataError as error:
-                raise DataError(f"{path}: row {number}: {error}") from error
-            words[own] = word
-        return cls(words)
-
-    def check(self, known: Iterable[str]) -> None:
-        """Make sure that every row is about a query that is made.
-
-        Raises:
-            DataError: One is about another.
-        """
-        unknown = sorted(self.words.keys() - set(known))
-        if unknown:
-            raise DataError(
-                f"the review has {len(unknown)} rows about queries that are not made, such as "
-                f"{unknown[0]!r}: it is of another pool or of other settings; name another file"
-            )
+            own, word = _read(dict(zip(rows[0], row, strict=False)))
+            if own in said:
+                raise DataError(f"the query {own!r} stands twice")
+        except DataError as error:
+            raise DataError(f"{path}: row {number}: {error}") from error
+        said[own] = word
+    return said
 
 
-def write_review(path: Path, queries: Iterable[Query], review: Review) -> None:
+def check_review(said: Collection[str], known: Iterable[str]) -> None:
+    """Make sure that every row is about a query that is made.
+
+    Raises:
+        DataError: One is about another.
+    """
+    unknown = sorted(set(said) - set(known))
+    if unknown:
+        raise DataError(
+            f"the review has {len(unknown)} rows about queries that are not made, such as "
+            f"{unknown[0]!r}: it is of another pool or of other settings; name another file"
+        )
+
+
+def write_review(path: Path, queries: Iterable[Query], said: Mapping[str, Word]) -> None:
     """Write queries with what a person said of them, for the person to go on."""
     text = io.StringIO(newline="")
     writer = csv.writer(text, lineterminator="\r\n")
     writer.writerow(COLUMNS)
     for query in queries:
-        word = review.words.get(query.id, Word(query.candidate.text, True, ""))
+        word = said.get(query.id, Word(query.text, True, ""))
+        kind = query.candidate.reason or query.kind
+        accept = "yes" if word.accept else "no"
         cells = (
-            query.id,
-            query.candidate.reason or query.kind,
-            query.seed.text,
-            word.text,
-            _calls(query),
-            "yes" if word.accept else "no",
-            word.note,
+            *(query.id, kind, query.seed.text, word.text),
+            *(_calls(query), accept, word.note),
         )
         writer.writerow([escaped(well_formed(cell)) for cell in cells])
     with AtomicFile(path) as file:

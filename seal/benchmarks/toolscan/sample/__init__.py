@@ -2,7 +2,7 @@
 
 `authored/` holds what was written: tools in ToolScan's neutral list (`tools.json`), queries in its
 input format (`queries.jsonl`, read by `seal.benchmarks.toolscan.queries`), and the tables out of
-which the tools answer (`answers.json`, read by `seal.benchmarks.toolscan.sample.lookup`). Beside it
+which the tools answer (`answers.json`, read by `seal.benchmarks.toolscan.sample.world`). Beside it
 lies the pool that they compile to:
 
     seal import toolscan-sample authored --out POOL

@@ -12,11 +12,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from seal.benchmarks.toolscan.importer import ApiLists
 from seal.benchmarks.toolscan.queries import Queries
 from seal.benchmarks.toolscan.sample import NAME
-from seal.benchmarks.toolscan.sample.lookup import Lookup
-from seal.benchmarks.toolscan.sample.world import WORLD
-from seal.benchmarks.toolscan.tools import ApiLists
+from seal.benchmarks.toolscan.sample.world import WORLD, Lookup
 from seal.core.conditions import Called
 from seal.core.errors import DataError
 from seal.core.plain import leaves

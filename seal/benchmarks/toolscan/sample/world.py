@@ -1,12 +1,34 @@
-"""The world of the sample's tasks: its tools look their answers up."""
+"""The world of the sample's tasks, whose tools look something up: equal questions, equal answers.
+
+`answers.json` holds tables, and how each tool asks one:
+
+    {"tables": {name: [row]},
+     "tools": {name: {"from": table,
+                      "where": {argument: [column, comparison]},
+                      "give": [column],
+                      "one": true?,                  # a single row, or an error where there is none
+                      "total": column?}}}            # the sum besides the rows
+
+Comparisons are those of `COMPARISONS`; an argument that is not given compares nothing. Rows come
+in the order of the table. Texts are compared without regard to case.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
 from seal.benchmarks.toolscan.sample import NAME, authored, folder
-from seal.benchmarks.toolscan.sample.lookup import Lookup
+from seal.core.canonical import digest
 from seal.core.environment import EnvironmentFactory
+from seal.core.errors import DataError, shortened
+from seal.core.protocols import Response
+from seal.core.types import JSON, Tool
 from seal.environments.world import WorldSetup, check_options
 from seal.pools.pool import load_pool
+from seal.pools.reading.records import field, json_file
 from seal.simulator_cache.environments import SimulatedEnvironments
 
 WORLD = "lookups"
@@ -22,3 +44,118 @@ def lookups(setup: WorldSetup) -> EnvironmentFactory:
     check_options(NAME, setup, ())
     tools = {tool.id: tool for tool in load_pool(folder()).tools()}
     return SimulatedEnvironments(Lookup.read(authored() / "answers.json"), tools)
+
+
+Row = Mapping[str, JSON]
+Comparison = Callable[[Any, Any], bool]
+
+
+def _folded(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_folded(item) for item in value]
+    return value.casefold() if isinstance(value, str) else value
+
+
+COMPARISONS: Mapping[str, Comparison] = {
+    "is": lambda cell, given: bool(cell == given),
+    "contains": lambda cell, given: given in cell,
+    "at_least": lambda cell, given: bool(cell >= given),
+    "at_most": lambda cell, given: bool(cell <= given),
+    "before": lambda cell, given: bool(cell < given),
+}
+"""Name to (cell, argument) to whether the row counts; `contains` is of a list or a text."""
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """How a tool asks a table."""
+
+    rows: Sequence[Row]
+    where: Mapping[str, tuple[str, Comparison]]
+    give: Sequence[str]
+    one: bool
+    total: str
+
+    def answer(self, arguments: Mapping[str, JSON]) -> Response:
+        """Return the rows that the arguments ask for."""
+        found = [
+            {column: row[column] for column in self.give}
+            for row in self.rows
+            if all(self._counts(row, name, value) for name, value in arguments.items())
+        ]
+        if not self.one:
+            return Response({"count": len(found), "results": found, **self._sum(found)})
+        if not found:
+            asked = ", ".join(f"{name} {value!r}" for name, value in arguments.items())
+            return Response("", f"Nothing is known under {asked}.")
+        return Response(found[0])
+
+    def _sum(self, found: Sequence[Row]) -> dict[str, JSON]:
+        if not self.total:
+            return {}
+        return {f"total_{self.total}": sum(row[self.total] for row in found)}
+
+    def _counts(self, row: Row, name: str, value: JSON) -> bool:
+        column, comparison = self.where[name]
+        return comparison(_folded(row[column]), _folded(value))
+
+
+class Lookup:
+    """The simulator that looks answers up; safe in threads.
+
+    Args:
+        content: Of answers.json.
+
+    Raises:
+        DataError: A tool asks what is not there.
+    """
+
+    def __init__(self, content: JSON) -> None:
+        self.identity = f"lookup/1/{digest(content)[:16]}"
+        """Name, and the digest of tables and questions."""
+        tables = field(content, "tables", dict)
+        self._questions: dict[str, Question] = {}
+        for name, asked in field(content, "tools", dict).items():
+            try:
+                self._questions[name] = _question(asked, tables)
+            except DataError as error:
+                raise DataError(f"tool {name!r}: {error}") from error
+
+    @classmethod
+    def read(cls, path: Path) -> Lookup:
+        """Return the lookup of a file.
+
+        Raises:
+            DataError: It is no JSON, or a tool asks what is not there.
+        """
+        try:
+            return cls(json_file(path))
+        except DataError as error:
+            raise DataError(f"{path}: {error}") from error
+
+    def __contains__(self, name: object) -> bool:
+        """Tell whether a tool of this name has answers."""
+        return name in self._questions
+
+    def respond(self, tool: Tool, arguments: dict[str, JSON]) -> Response:
+        """Return the answer to one valid call, kept nowhere: it is here already."""
+        return self._questions[tool.name].answer(arguments)
+
+
+def _question(asked: Any, tables: Mapping[str, Any]) -> Question:
+    table = field(asked, "from", str)
+    if table not in tables:
+        raise DataError(f"from: no table {shortened(table)}; there are: {', '.join(tables)}")
+    where: dict[str, tuple[str, Comparison]] = {}
+    for argument, (column, comparison) in field(asked, "where", dict).items():
+        if comparison not in COMPARISONS:
+            known = ", ".join(COMPARISONS)
+            raise DataError(f"where.{argument}: expected one of {known}, got {comparison!r}")
+        where[argument] = (column, COMPARISONS[comparison])
+    give, total = field(asked, "give", list), asked.get("total", "")
+    needed = {*give, *(column for column, _ in where.values()), *filter(None, [total])}
+    for place, row in enumerate(tables[table]):
+        lacking = needed - row.keys()
+        if lacking:
+            raise DataError(f"row {place} of {table} lacks {', '.join(sorted(lacking))}")
+    return Question(tables[table], where, give, bool(asked.get("one", False)), total)

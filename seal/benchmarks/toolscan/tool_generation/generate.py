@@ -9,13 +9,19 @@ The folder that is made holds
 
 A killed generation loses what was in flight, and goes on by the same command
 (`seal.experiments.generation.journal`). Descriptions of one category make one list.
+
+A tool's task is its description with one example's values, and the call for them, so that the pool
+can be searched and played as it stands. The request names what the tool does in the tool's own
+words, so the tasks are easy: they try a pool, they measure no model. Missions are made by
+`seal generate missions`.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal, get_args
 
@@ -23,14 +29,17 @@ import orjson
 
 from seal.benchmarks.toolscan.tool_generation.descriptions import Description, read_descriptions
 from seal.benchmarks.toolscan.tool_generation.rules import Draft, Fault, faults, read_draft
-from seal.benchmarks.toolscan.tool_generation.trials import make_task
-from seal.benchmarks.toolscan.tool_generation.writing import CutError, Rejected, Writer
+from seal.benchmarks.toolscan.tool_generation.writers import CutError, Rejected, Writer
 from seal.core.canonical import digest
+from seal.core.conditions import Argument, Called
 from seal.core.errors import DataError, RequestError, UnknownNameError, UsageError
-from seal.core.records import AtomicFile, write_records
-from seal.core.types import JSON, Tool
-from seal.experiments.generation.journal import WORK, Journal, open_journal
-from seal.pools.importer import REPORT, TASKS, TOOLS, ImportReport, pool_digest
+from seal.core.plain import json_text
+from seal.core.records import AtomicFile
+from seal.core.text import split_identifiers
+from seal.core.types import JSON, Goal, Milestone, Plan, Task, Tool
+from seal.experiments.generation.journal import WORK, open_journal
+from seal.experiments.generation.scaffold import Progress, filled, unheard, write_pool
+from seal.experiments.result_files import write_json
 from seal.pools.reading.records import tool_id
 
 Form = Literal["seal", "mmtb"]
@@ -65,9 +74,40 @@ class Made:
     """Former drafts, each its text and its faults (rule, text)."""
 
     @property
-    def tries(self) -> int:
-        """Drafts that were written."""
-        return len(self.rejected) + (self.draft is not None)
+    def broken(self) -> list[str]:
+        """The rules that former drafts broke."""
+        return [str(fault["rule"]) for one in self.rejected for fault in one["faults"]]
+
+    def tool(self, number: int, settings: Mapping[str, JSON]) -> Tool:
+        """Return the tool.
+
+        Args:
+            number: Of its list.
+            settings: What the tools are made by.
+        """
+        draft = Draft(**(self.draft or {}))
+        own: dict[str, JSON] = {
+            "description": self.description,
+            "place": self.place,
+            "tries": len(self.rejected) + 1,
+            "rejections": self.broken,
+        }
+        source: dict[str, JSON] = {
+            "tool": draft.name,
+            "api": draft.name,
+            "lists": [number],
+            "examples": draft.examples,
+            "generated": {**settings, **own},
+        }
+        return Tool(
+            tool_id(BENCHMARK, draft.name, draft.name),
+            draft.name,
+            draft.description,
+            draft.parameters,
+            self.category,
+            draft.returns,
+            source,
+        )
 
 
 def generate_tools(
@@ -77,7 +117,7 @@ def generate_tools(
     *,
     form: str = "seal",
     seed: int = 0,
-    progress: Callable[[int, int], None] | None = None,
+    progress: Progress = unheard,
 ) -> dict[str, JSON]:
     """Write a tool for each description, and make a folder of them.
 
@@ -105,65 +145,45 @@ def generate_tools(
         raise UsageError(f"{descriptions} lies inside {out}: choose another output folder")
     settings: dict[str, JSON] = {"by": writer.identity, "seed": seed, "form": form}
     with open_journal(out, settings, DRAFTS, Made, SCHEMA) as journal:
-        made = list(_drafts(asked, writer, journal, progress or (lambda done, total: None)))
-        return _write(out, made, settings)
+
+        def drafted(own: str, one: Description) -> Made:
+            """Return what becomes of a description; no two tools have one name."""
+            taken = {str(made.draft["name"]) for made in journal.made.values() if made.draft}
+            taken |= {other.name for other in asked if other.name} - {one.name}
+            return _made(own, one, writer, taken)
+
+        of_id = {digest([one.text, one.name, one.category])[:16]: one for one in asked}
+        wanted = {own: partial(drafted, own, one) for own, one in of_id.items()}
+        return _write(out, filled(journal, wanted, progress), settings)
 
 
-def _drafts(
-    asked: Sequence[Description],
-    writer: Writer,
-    journal: Journal[Made],
-    progress: Callable[[int, int], None],
-) -> Iterator[Made]:
-    """Yield what became of each description; what is not written yet is."""
-    wanted = {one.name for one in asked if one.name}
-    names = {str(one.draft["name"]) for one in journal.made.values() if one.draft is not None}
-    for number, one in enumerate(asked, 1):
-        made = journal.made.get(_id(one))
-        if made is None:
-            made = journal.add(_make(one, writer, names | (wanted - {one.name})))
-            if made.draft is not None:
-                names.add(str(made.draft["name"]))
-        progress(number, len(asked))
-        yield made
-
-
-def _make(asked: Description, writer: Writer, names: set[str]) -> Made:
+def _made(own: str, asked: Description, writer: Writer, names: set[str]) -> Made:
     """Return a tool that meets the rules, after at most `TRIES` drafts, or why there is none."""
     rejected: list[Rejected] = []
-    while len(rejected) < TRIES:
+    accepted: Draft | None = None
+    while len(rejected) < TRIES and accepted is None:
         try:
             text = writer.write(asked, names, rejected)
         except CutError as error:
-            text, found = error.text, [Fault("truncated", f"the answer is {error}")]
+            rejected.append(Rejected(error.text, (Fault("truncated", f"the answer is {error}"),)))
+            continue
         except RequestError as error:
             rejected.append(Rejected("", (Fault("refused", str(error)),)))
             break
+        read = read_draft(text)
+        found = [read] if isinstance(read, Fault) else faults(read, asked, names)
+        if isinstance(read, Draft) and not found:
+            accepted = read
         else:
-            read = read_draft(text)
-            found = [read] if isinstance(read, Fault) else faults(read, asked, names)
-            if isinstance(read, Draft) and not found:
-                return _made(asked, asdict(read), "", rejected)
-        rejected.append(Rejected(text, tuple(found)))
-    return _made(asked, None, rejected[-1].faults[0].rule, rejected)
-
-
-def _made(
-    asked: Description,
-    draft: dict[str, JSON] | None,
-    dropped: str,
-    rejected: Sequence[Rejected],
-) -> Made:
+            rejected.append(Rejected(text, tuple(found)))
     told: list[dict[str, JSON]] = [
         {"text": one.text[:_KEPT], "faults": [fault._asdict() for fault in one.faults]}
         for one in rejected
     ]
     place = Path(asked.place).name  # folders are no one's business
-    return Made(_id(asked), place, asked.text, asked.category, draft, dropped, told)
-
-
-def _id(asked: Description) -> str:
-    return digest([asked.text, asked.name, asked.category])[:16]
+    draft = None if accepted is None else asdict(accepted)
+    dropped = rejected[-1].faults[0].rule if draft is None else ""
+    return Made(own, place, asked.text, asked.category, draft, dropped, told)
 
 
 def _write(out: Path, made: Sequence[Made], settings: Mapping[str, JSON]) -> dict[str, JSON]:
@@ -179,9 +199,6 @@ def _write(out: Path, made: Sequence[Made], settings: Mapping[str, JSON]) -> dic
     lists: dict[str, list[Made]] = {}
     for one in found:
         lists.setdefault(one.category, []).append(one)
-    rejections = Counter(
-        str(fault["rule"]) for one in made for reject in one.rejected for fault in reject["faults"]
-    )
     report: dict[str, JSON] = {
         **settings,
         "descriptions": len(made),
@@ -189,74 +206,26 @@ def _write(out: Path, made: Sequence[Made], settings: Mapping[str, JSON]) -> dic
         "lists": len(lists),
         "dropped": dict(sorted(dropped.items())),
         "rejected_drafts": sum(len(one.rejected) for one in made),
-        "rejections": dict(sorted(rejections.items())),
+        "rejections": dict(sorted(Counter(rule for one in made for rule in one.broken).items())),
         "counts": _counts(found),
     }
     if settings["form"] == "mmtb":
         with AtomicFile(out / LISTS) as file:
             for members in lists.values():
-                functions = [_function(one) for one in members]
+                functions = [_function(one.draft or {}) for one in members]
                 file.write(orjson.dumps(functions, option=orjson.OPT_APPEND_NEWLINE))
     else:
-        _write_pool(out, lists, settings, report)
-    _write_json(out / GENERATION, report)
+        listed = enumerate(lists.values())
+        tools = [one.tool(number, settings) for number, members in listed for one in members]
+        tasks = [_task(tool, tool.source["examples"][0]) for tool in tools]
+        facts = {"generation": report}
+        write_pool(out, BENCHMARK, tools, tasks, dropped=report["dropped"], facts=facts)
+    write_json(report, out / GENERATION)
     return report
 
 
-def _write_pool(
-    out: Path,
-    lists: Mapping[str, Sequence[Made]],
-    settings: Mapping[str, JSON],
-    report: dict[str, JSON],
-) -> None:
-    tools = [
-        _tool(one, number, settings)
-        for number, members in enumerate(lists.values())
-        for one in members
-    ]
-    write_records(out / TOOLS, tools)
-    tasks = [make_task(tool, tool.source["examples"][0], BENCHMARK) for tool in tools]
-    write_records(out / TASKS, tasks)
-    imported = ImportReport(
-        BENCHMARK, len(tasks), len(tools), report["dropped"], (), pool_digest(out), {}, {}
-    )
-    _write_json(out / REPORT, {**imported.to_json(), "generation": report})
-
-
-def _write_json(path: Path, value: Mapping[str, JSON]) -> None:
-    with AtomicFile(path) as file:
-        file.write(orjson.dumps(value, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE))
-
-
-def _tool(one: Made, number: int, settings: Mapping[str, JSON]) -> Tool:
-    draft = Draft(**(one.draft or {}))
-    source = {
-        "tool": draft.name,
-        "api": draft.name,
-        "lists": [number],
-        "examples": draft.examples,
-        "generated": {
-            **settings,
-            "description": one.description,
-            "place": one.place,
-            "tries": one.tries,
-            "rejections": [fault["rule"] for bad in one.rejected for fault in bad["faults"]],
-        },
-    }
-    return Tool(
-        tool_id(BENCHMARK, draft.name, draft.name),
-        draft.name,
-        draft.description,
-        draft.parameters,
-        one.category,
-        draft.returns,
-        source,
-    )
-
-
-def _function(one: Made) -> dict[str, JSON]:
+def _function(draft: Mapping[str, JSON]) -> dict[str, JSON]:
     """Return a tool as upstream's lists have it."""
-    draft = one.draft or {}
     fields = ("name", "description", "parameters")
     return {"type": "function", "function": {name: draft[name] for name in fields}}
 
@@ -286,3 +255,34 @@ def _values(properties: Mapping[str, Any], depth: int) -> Iterator[tuple[Mapping
         if "items" in schema:
             yield from _values({"": schema["items"]}, depth + 1)
         yield from _values(schema.get("properties", {}), depth + 1)
+
+
+def _task(tool: Tool, arguments: dict[str, JSON]) -> Task:
+    """Return the task that asks for one call; the arguments are such as its schema accepts."""
+    said = "; ".join(f"{_spoken(name)} {_told(value)}" for name, value in arguments.items())
+    wanted = {name: Argument((value,)) for name, value in arguments.items()}
+    goal = Goal(
+        f"{tool.description.rstrip('.')}: {said}.",
+        (Plan((Milestone(Called(tool.id, wanted)),)),),
+        relevant=(tool.id,),
+    )
+    tags: dict[str, JSON] = {"multi_tool": False, "multi_step": False, "category": tool.category}
+    return Task(f"try/{tool.name}", BENCHMARK, (goal,), tags=tags)
+
+
+def _spoken(name: str) -> str:
+    return split_identifiers(name).lower()
+
+
+def _told(value: JSON) -> str:
+    """Return a value as a request states it, each text and number in it as it is."""
+    if isinstance(value, dict):
+        return ", ".join(f"{_spoken(name)} {_told(inner)}" for name, inner in value.items())
+    if isinstance(value, list):
+        return " and ".join(map(_told, _flat(value)))
+    return value if isinstance(value, str) else json_text(value)
+
+
+def _flat(values: list[JSON]) -> Iterator[JSON]:
+    for value in values:
+        yield from _flat(value) if isinstance(value, list) else (value,)

@@ -7,18 +7,21 @@ from __future__ import annotations
 
 import random
 import re
-from functools import cache, partial
-from importlib.resources import files
-from typing import Any
-
-import orjson
+from functools import partial
 
 from seal.benchmarks.toolscan.query_generation.candidates import Candidate
-from seal.benchmarks.toolscan.query_generation.grammar.phrases import imperatives
+from seal.benchmarks.toolscan.query_generation.grammar.requests import (
+    IMPERATIVES,
+    Worded,
+    framed,
+)
 from seal.benchmarks.toolscan.query_generation.seeds import Seed
-from seal.benchmarks.toolscan.query_generation.stated import MONTHS, WRITTEN_DATE, day_of
+from seal.benchmarks.toolscan.query_generation.texts import MONTHS, WRITTEN_DATE, day_of
 from seal.core.canonical import derive_seed
 from seal.core.text import sentences, words
+from seal.experiments.generation.writers import shipped_json
+
+_TEXTS = shipped_json(__package__, "paraphrases.json")
 
 _ASKING = re.compile(
     r"(?:(?:in|on|at|for|from|by|to|with|of) )?(?:what|which|who|whom|whose|when|where|why|how|is"
@@ -41,119 +44,88 @@ _FRONT = re.compile(
 )
 _LEADING = re.compile(r"[\s,.:;-]+")
 _QUOTES = re.compile(r"(\"[^\"]*\"|'[^']*'(?!\w))")
+_EDGE = r"[\w'\u2019\x00]"
+_SWAPS = [
+    (re.compile(rf"(?<!{_EDGE}){re.escape(old)}(?!{_EDGE})", re.IGNORECASE), new)
+    for old, new in _TEXTS["swaps"]
+]
 _TRIES = 6
 _SWAPPED = 0.75
 """Chance of a swap where one fits."""
 _TURNED = 0.4
 """Chance that two sentences change places where they can."""
-_LEANING = frozenset(
-    [
-        "it",
-        "its",
-        "that",
-        "this",
-        "those",
-        "these",
-        "it",
-        "they",
-        "them",
-        "their",
-        "there",
-        "he",
-        "she",
-        "his",
-        "her",
-        "one",
-        "ones",
-        "then",
-        "both",
-        "same",
-        "two",
-        "so",
-        "such",
-    ]
-)
+_LEANING = frozenset({
+    "it", "its", "that", "this", "those", "these", "they", "them", "their", "there", "he", "she",
+    "his", "her", "one", "ones", "then", "both", "same", "two", "so", "such",
+})  # fmt: skip
+"""Words that may speak of what an earlier sentence named."""
 _WHOLE = 6
 """Words of a question that can stand before what it is about."""
 
 
-class Paraphrases:
-    """Proposes paraphrases.
+def paraphrases(seed: Seed, count: int, generation: int) -> list[Candidate]:
+    """Return paraphrases of a seed's text, no two of them equal.
 
     Args:
-        seed: Of the generation.
+        seed: The seed.
+        count: Of those that are wanted; more are made.
+        generation: Seed of the generation.
     """
-
-    def __init__(self, seed: int) -> None:
-        self._seed = seed
-
-    def propose(self, seed: Seed, count: int) -> list[Candidate]:
-        """Return paraphrases of a seed's text, no two of them equal."""
-        chance = random.Random(derive_seed(self._seed, "paraphrase", seed.id))
-        found: dict[str, Candidate] = {}
-        for _ in range(_TRIES * (count + 1)):
-            candidate = _paraphrase(" ".join(seed.text.split()), chance)
-            found.setdefault(candidate.text, candidate)
-        return list(found.values())[: 3 * count + 3]
+    chance = random.Random(derive_seed(generation, "paraphrase", seed.id))
+    found: dict[str, Candidate] = {}
+    for _ in range(_TRIES * (count + 1)):
+        candidate = _paraphrase(" ".join(seed.text.split()), chance)
+        found.setdefault(candidate.text, candidate)
+    return list(found.values())[: 3 * count + 3]
 
 
 def _paraphrase(text: str, chance: random.Random) -> Candidate:
     changed = _swapped(_dated(text, chance), chance)
     framed, frame = _framed(changed, chance)
-    tail = chance.choice(_texts()["tails"])
+    tail = chance.choice(_TEXTS["tails"])
     asks = framed.rstrip().endswith((".", "?", "!"))
     return Candidate(f"{framed} {tail}".strip() if asks else framed, frame)
 
 
-def _framed(text: str, chance: random.Random) -> tuple[str, str]:
+def _framed(text: str, chance: random.Random) -> Worded:
     """Return the text in another frame, and the frame's name."""
     parts = sentences(text)
     fronted = _fronted(parts, chance)
     if fronted:
-        return fronted, "front"
-    if (
-        len(parts) == 2
-        and _stands_alone(parts[1])
-        and not _asks(parts[0])
-        and chance.random() < 0.4
-    ):
-        return f"{parts[1]} {parts[0]}", "turned"
+        return Worded(fronted, "front")
+    can_turn = len(parts) == 2 and _stands_alone(parts[1]) and not _asks(parts[0])
+    if can_turn and chance.random() < _TURNED:
+        return Worded(f"{parts[1]} {parts[0]}", "turned")
     for place, part in enumerate(parts):
         made = _as_noun(part, chance) or _as_request(part, chance) or _as_question(part, chance)
         if made is not None:
-            return " ".join([*parts[:place], made[0], *parts[place + 1 :]]), made[1]
-    place = chance.randrange(len(_texts()["mixed"]))
-    told = _texts()["mixed"][place].format(Text=text[:1].upper() + text[1:])
-    return told, f"mixed{place}"
+            return Worded(" ".join([*parts[:place], made.text, *parts[place + 1 :]]), made.frame)
+    return framed(_TEXTS["mixed"], "mixed", chance, Text=text[:1].upper() + text[1:])
 
 
-def _as_noun(first: str, chance: random.Random) -> tuple[str, str] | None:
+def _as_noun(first: str, chance: random.Random) -> Worded | None:
     """Ask for what a question wants to know: "What is the X?" as "Please tell me the X."."""
     found = _NOUN.fullmatch(first)
     if found is None or _PREDICATE.search(found[1]):
         return None
-    place = chance.randrange(len(_texts()["noun"]))
-    return _texts()["noun"][place].format(np=found[1]), f"noun{place}"
+    return framed(_TEXTS["noun"], "noun", chance, np=found[1])
 
 
-def _as_request(first: str, chance: random.Random) -> tuple[str, str] | None:
-    opening = re.match(rf"(?:{_texts()['imperative_openings']})\b", first, re.IGNORECASE)
+def _as_request(first: str, chance: random.Random) -> Worded | None:
+    opening = re.match(rf"(?:{_TEXTS['imperative_openings']})\b", first, re.IGNORECASE)
     body = first[opening.end() :] if opening else first
     body = _LEADING.sub("", body, count=1) if opening else body
     body = re.sub(r"[\s,]*\bplease\b[\s,]*(?=[.?!]*$)", "", body, flags=re.IGNORECASE)
     verb = words(body)[:1]
-    if not body[:1].isalpha() or verb[0] not in imperatives() or "?" in body[:-1]:
+    if not body[:1].isalpha() or verb[0] not in IMPERATIVES or "?" in body[:-1]:
         return None
-    place = chance.randrange(len(_texts()["told"]))
-    told = _small(body).rstrip(".?! ")
-    return _texts()["told"][place].format(verb=told), f"told{place}"
+    return framed(_TEXTS["told"], "told", chance, verb=_small(body).rstrip(".?! "))
 
 
-def _as_question(first: str, chance: random.Random) -> tuple[str, str] | None:
+def _as_question(first: str, chance: random.Random) -> Worded | None:
     if not _asks(first):
         return None
-    place = chance.randrange(len(_texts()["asked"]))
-    return _texts()["asked"][place].format(text=_small(first), Text=first), f"asked{place}"
+    return framed(_TEXTS["asked"], "asked", chance, text=_small(first), Text=first)
 
 
 def _asks(sentence: str) -> bool:
@@ -162,12 +134,8 @@ def _asks(sentence: str) -> bool:
 
 def _stands_alone(sentence: str) -> bool:
     """Tell whether a question is whole, and speaks of nothing that an earlier sentence named."""
-    return _asks(sentence) and len(words(sentence)) >= _WHOLE and not _leans(sentence)
-
-
-def _leans(sentence: str) -> bool:
-    """Tell whether a sentence may speak of what an earlier one named."""
-    return bool(_LEANING & set(words(sentence)))
+    said = words(sentence)
+    return _asks(sentence) and len(said) >= _WHOLE and not _LEANING & set(said)
 
 
 def _fronted(parts: list[str], chance: random.Random) -> str:
@@ -190,19 +158,10 @@ def _small(text: str) -> str:
 def _swapped(text: str, chance: random.Random) -> str:
     """Put other words for some common ones, each place at most once, never within quotes."""
     pieces = _QUOTES.split(text)
-    for pattern, new in _swaps():
+    for pattern, new in _SWAPS:
         if chance.random() < _SWAPPED:
             pieces[::2] = [pattern.sub(partial(_like, new=new), p, count=1) for p in pieces[::2]]
     return "".join(pieces).replace("\x00", "")
-
-
-@cache
-def _swaps() -> list[tuple[re.Pattern[str], str]]:
-    edge = r"[\w'\u2019\x00]"
-    return [
-        (re.compile(rf"(?<!{edge}){re.escape(old)}(?!{edge})", re.IGNORECASE), new)
-        for old, new in _texts()["swaps"]
-    ]
 
 
 def _like(match: re.Match[str], new: str) -> str:
@@ -221,17 +180,8 @@ def _dated(text: str, chance: random.Random) -> str:
         day = day_of(match)
         if day is None or not form:
             return match[0]
-        if form == "iso":
-            return day.isoformat()
         month = MONTHS[day.month - 1]
-        return (
-            f"{day.day} {month} {day.year}" if form == "day" else f"{month} {day.day}, {day.year}"
-        )
+        forms = {"day": f"{day.day} {month} {day.year}", "month": f"{month} {day.day}, {day.year}"}
+        return forms.get(form) or day.isoformat()
 
     return WRITTEN_DATE.sub(written, text)
-
-
-@cache
-def _texts() -> dict[str, Any]:
-    found: dict[str, Any] = orjson.loads((files(__package__) / "paraphrases.json").read_bytes())
-    return found

@@ -1,4 +1,6 @@
-"""The bank of parameters: which words call for one, and the schemas that it may have.
+"""The bank of parameters, and what the words of a description say: what is done, to what.
+
+The bank says which words call for a parameter, and the schemas that it may have.
 
 An entry of `bank.json` says what a parameter is (`says`), its JSON type, and what may be drawn:
 `choices` of which some are kept, `least`, `most`, `shortest` and `longest` bounds of which one is
@@ -10,13 +12,17 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping, Sequence
+import re
+import unicodedata
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from random import Random
 from typing import Any, NamedTuple
 
 from seal.benchmarks.toolscan.tool_generation.constraints import worded
+from seal.core.text import words
 
 _BOUNDS = {
     "array": (("least", "minItems"), ("most", "maxItems")),
@@ -145,3 +151,139 @@ def _told(schema: dict[str, Any], rng: Random) -> dict[str, Any]:
         if said:
             schema["description"] = " ".join(said)
     return schema
+
+
+_GIVING = frozenset({
+    "across", "against", "among", "around", "at", "based", "between", "by", "during", "for", "from",
+    "given", "in", "inside", "into", "near", "of", "on", "over", "per", "to", "under", "using",
+    "via", "with", "within",
+})  # fmt: skip
+"""Words after which a description says what a tool is given."""
+_JOINING = frozenset({"and", "or", "plus"})
+_ENDING = frozenset({
+    "as", "before", "after", "because", "if", "so", "than", "that", "then", "through", "until",
+    "when", "where", "whether", "which", "while", "who", "without", "whose", "is", "are", "was",
+})  # fmt: skip
+_EMPTY = frozenset({
+    "a", "an", "the", "all", "another", "any", "available", "certain", "current", "detail",
+    "details", "each", "every", "existing", "full", "his", "her", "info", "information", "its",
+    "just", "kind", "latest", "list", "live", "my", "name", "named", "new", "number", "one", "own",
+    "particular", "set", "several", "simple", "single", "some", "specific", "specified", "their",
+    "this", "those", "three", "top", "two", "type", "up", "user", "users", "value", "values",
+    "your",
+})  # fmt: skip
+"""Words within a phrase that do not tell what it is about."""
+_EXISTING = frozenset({
+    "detail", "details", "status", "existing", "info", "information", "id", "booking",
+})  # fmt: skip
+"""Words of a description whose object must be there already."""
+
+_LONGEST = 24
+"""Letters of a word that are kept."""
+_ADDRESS = re.compile(r"\b(e-?mail|ip|web) address(?:es)?\b", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """A description, read."""
+
+    action: str
+    """find, make, change, compute, assess or get."""
+    verb: str
+    thing: tuple[str, ...]
+    """The object: one to three words as they stand; the last is what it is."""
+    words: tuple[str, ...]
+    """All words but the verb, as they stand."""
+    given: tuple[tuple[str, ...], ...]
+    """Phrases that say what the tool is given, without their empty words."""
+    existing: bool
+    """True: the object must be there already, so that a call has to name it."""
+
+    @property
+    def one(self) -> str:
+        """The object in the singular, in at most two words: `flight_booking`."""
+        return "_".join((*self.thing[:-1], singular(self.thing[-1]))[-2:])
+
+
+def read(text: str, name: str, actions: Mapping[str, Sequence[str]]) -> Reading:
+    """Return what a description says.
+
+    Args:
+        text: One sentence.
+        name: Function name; empty: none.
+        actions: Kind of action to its verbs.
+    """
+    said = _plain(words(_ADDRESS.sub(r"\1", re.sub(r"['’]s\b", "", text))))
+    verb, action, place = _verb(said, words(name), actions)
+    rest = said[place + 1 :] if place is not None else said
+    phrases = list(_phrases(rest))
+    thing = next((phrase for _, phrase in phrases if phrase), ())
+    if not thing:
+        thing = tuple(word for word in _plain(words(name)) if word != verb and word not in _EMPTY)
+    given = [phrase for giving, phrase in phrases if giving and phrase]
+    return Reading(
+        action,
+        verb,
+        thing[-3:] or ("result",),
+        tuple(rest),
+        tuple(given),
+        action == "change" or (action == "get" and bool(_EXISTING & set(rest))) or verb == "track",
+    )
+
+
+def singular(word: str) -> str:
+    """Return an English noun in the singular, as far as its ending tells."""
+    if len(word) < 4 or word.endswith(("ss", "us", "is", "news")):
+        return word
+    if word.endswith("ies"):
+        return word[:-3] + "y"
+    if word.endswith(("ches", "shes", "xes", "sses")):
+        return word[:-2]
+    return word[:-1] if word.endswith("s") else word
+
+
+def _plain(said: Sequence[str]) -> list[str]:
+    """Return the words of which identifiers can be made, without accents, at most 24 letters."""
+    folded = (unicodedata.normalize("NFKD", word) for word in said)
+    plain = (re.sub(r"[^a-z0-9]", "", word)[:_LONGEST] for word in folded)
+    return [word for word in plain if word and word[0].isalpha()]
+
+
+def _verb(
+    said: Sequence[str], named: Sequence[str], actions: Mapping[str, Sequence[str]]
+) -> tuple[str, str, int | None]:
+    """Return the verb, its kind, and its place in the description, where it stands there."""
+    known = {verb: action for action, verbs in actions.items() for verb in verbs}
+    for places in (range(min(1, len(said))), range(len(said))):
+        for place in places:
+            for form in _forms(said[place]):
+                if form in known:
+                    return form, known[form], place
+        for word in named[:1]:
+            if word in known:
+                return word, known[word], None
+    return "get", "get", None
+
+
+def _forms(word: str) -> tuple[str, ...]:
+    """Return what a verb may be the third person of: "searches" of "search"."""
+    return word, word.removesuffix("s"), word.removesuffix("es"), re.sub("ies$", "y", word)
+
+
+def _phrases(said: Sequence[str]) -> Iterator[tuple[bool, tuple[str, ...]]]:
+    """Yield the noun phrases in order, each with whether it says what the tool is given."""
+    phrase: list[str] = []
+    giving = False
+    for word in said:
+        if word in _GIVING or word in _ENDING:
+            yield giving, tuple(phrase)
+            # "details of a hotel": where nothing was named yet, "of" leads to the object
+            phrase, giving = [], word in _GIVING and not (word == "of" and not (phrase or giving))
+            if word in _ENDING:
+                giving = False
+        elif word in _JOINING:
+            yield giving, tuple(phrase)
+            phrase = []
+        elif word not in _EMPTY and not word.isdigit():
+            phrase.append(word)
+    yield giving, tuple(phrase)

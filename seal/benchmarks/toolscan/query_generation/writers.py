@@ -1,27 +1,39 @@
-"""The writer of queries that asks a language model, whose answers are checked like any others."""
+"""Who proposes queries: a language model, whose answers are checked like any others, or rules."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
-from importlib.resources import files
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import orjson
 
 from seal.benchmarks.toolscan.queries import IRRELEVANCE
-from seal.benchmarks.toolscan.query_generation.bench import gold_calls
-from seal.benchmarks.toolscan.query_generation.candidates import Candidate, GoldCall, Unusable
+from seal.benchmarks.toolscan.query_generation.calls import Bench, gold_calls
+from seal.benchmarks.toolscan.query_generation.candidates import (
+    KINDS,
+    Candidate,
+    GoldCall,
+    Kind,
+    Unusable,
+)
+from seal.benchmarks.toolscan.query_generation.grammar.constraints import Constraints
+from seal.benchmarks.toolscan.query_generation.grammar.irrelevance import Irrelevance
+from seal.benchmarks.toolscan.query_generation.grammar.paraphrases import paraphrases
 from seal.benchmarks.toolscan.query_generation.seeds import Seed
-from seal.benchmarks.toolscan.query_generation.settings import KINDS, Kind
 from seal.core.canonical import derive_seed, digest
 from seal.core.errors import RequestError
 from seal.core.plain import nested_deeper
-from seal.core.protocols import Message, Request
+from seal.core.protocols import Message
 from seal.core.types import JSON, Tool
-from seal.experiments.generation.writing_models import WritingModel
+from seal.experiments.generation.writers import (
+    MAX_TOKENS,
+    WritingModel,
+    shipped_text,
+    shipped_texts,
+)
 
-MAX_TOKENS = 4096
+_GRAMMAR = f"{__package__}.grammar"
 TRIES = 2
 """Requests for a seed and kind: the second where the first brought no candidate."""
 _SPARE = 2
@@ -44,10 +56,9 @@ class ModelWriter:
     """
 
     def __init__(self, model: WritingModel, seed: int = 0) -> None:
-        self._model = model.model
+        self._model = model
         self._seed = seed
-        folder = files(__package__) / "prompts"
-        self._prompts = {kind: (folder / f"{kind}.txt").read_text("utf-8") for kind in KINDS}
+        self._prompts = {kind: shipped_text(__package__, f"prompts/{kind}.txt") for kind in KINDS}
         prompt = digest([self._prompts, MAX_TOKENS])[:16]
         self.identity: dict[str, JSON] = {"writer": "model/1", **model.identity, "prompts": prompt}
 
@@ -60,19 +71,12 @@ class ModelWriter:
             ModelError: The server failed.
         """
         unusable: list[Unusable] = []
+        asked = _asked(kind, seed, count + _SPARE)
+        messages = [Message("system", self._prompts[kind]), Message("user", asked)]
         for turn in range(TRIES):
-            request = Request(
-                (
-                    Message("system", self._prompts[kind]),
-                    Message("user", _asked(kind, seed, count + _SPARE)),
-                ),
-                role="query_writer",
-                seed=derive_seed(self._seed, kind, seed.id, turn),
-                max_tokens=MAX_TOKENS,
-                json_object=True,
-            )
             try:
-                completion = self._model.complete(request)
+                own = derive_seed(self._seed, kind, seed.id, turn)
+                completion = self._model.ask(messages, "query_writer", own)
             except RequestError as error:
                 return [], [*unusable, Unusable(str(error)[:_KEPT], "refused")]
             found = list(read_candidates(kind, completion.content))
@@ -113,15 +117,15 @@ def _parsed(answer: str) -> Any:
     text = answer.strip()
     if text.startswith("```"):
         text = text.partition("\n")[2].rpartition("```")[0]
+
+    def refuse(constant: str) -> Any:
+        raise ValueError(f"{constant} is no JSON")
+
     try:
-        content = json.loads(text, parse_constant=_refuse)
+        content = json.loads(text, parse_constant=refuse)
     except (ValueError, RecursionError):
         return None
     return None if nested_deeper(content, _DEEPEST) else content
-
-
-def _refuse(constant: str) -> Any:
-    raise ValueError(f"{constant} is no JSON")
 
 
 def _candidate(kind: Kind, record: Any) -> Candidate | None:
@@ -195,4 +199,33 @@ def _foreign(seed: Seed) -> list[JSON]:
     return found[:_FOREIGN]
 
 
-__all__ = ["ModelWriter", "read_candidates"]
+class GrammarWriter:
+    """Writes queries by rule.
+
+    Args:
+        seeds: All.
+        tools: The pool by id.
+        bench: Makes calls.
+        seed: Another one gives other queries.
+    """
+
+    def __init__(
+        self, seeds: Sequence[Seed], tools: Mapping[str, Tool], bench: Bench, seed: int
+    ) -> None:
+        words = digest(shipped_texts(_GRAMMAR, ".json"))[:16]
+        self.identity: dict[str, JSON] = {"writer": "grammar/1", "words": words}
+        self._constraints = Constraints(seeds, tools, bench, seed)
+        self._seed = seed
+        self._irrelevance = Irrelevance(seeds, tools, seed)
+
+    def write(
+        self, kind: Kind, seed: Seed, count: int
+    ) -> tuple[Sequence[Candidate], Sequence[Unusable]]:
+        """Return candidates, best first; there is never an unusable answer."""
+        if kind == "constraint":
+            found = self._constraints.propose(seed, count)
+            return found, [] if found else [Unusable("", "too_few_arguments")]
+        if kind == "paraphrase":
+            return paraphrases(seed, count, self._seed), []
+        found = self._irrelevance.propose(seed, count)
+        return found, [] if found else [Unusable("", "nothing_foreign")]

@@ -1,0 +1,155 @@
+"""Gold calls made as a run makes them, and what of their results a request can ask for."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
+
+from seal.benchmarks.toolscan.query_generation.candidates import GoldCall
+from seal.core.canonical import canonical_json
+from seal.core.conditions import Called
+from seal.core.environment import EnvironmentFactory
+from seal.core.errors import CodeRefusedError, SealError
+from seal.core.plain import json_text
+from seal.core.protocols import Simulator
+from seal.core.text import words
+from seal.core.types import JSON, Task, Tool, ToolCall
+from seal.environments.replay import NAME as REPLAY
+from seal.environments.world import WorldSetup, build_worlds
+from seal.pools.pool import StoredPool
+from seal.simulator_cache.cached import Fallback
+from seal.simulator_cache.environments import SimulatedEnvironments
+from seal.simulator_cache.gold import GoldAnswers
+from seal.simulator_cache.template import Template
+
+MOST_ROWS = 5
+"""Rows whose field may be asked for."""
+_LONGEST = 60
+"""Characters of a value that is asked for."""
+
+
+class CallFailedError(Exception):
+    """A gold call brought an error."""
+
+
+class Bench:
+    """Makes calls in a task's world, else by recorded or simulated answers.
+
+    Args:
+        pool: Its gold answers come before simulated ones.
+        tools: The pool's, by id.
+        tasks: Those whose gold answers count.
+        allow_code: Modules into which tasks may name their worlds by a dotted path.
+    """
+
+    def __init__(
+        self,
+        pool: StoredPool,
+        tools: Mapping[str, Tool],
+        tasks: Sequence[Task],
+        allow_code: Collection[str] = (),
+    ) -> None:
+        simulator: Simulator = Fallback(GoldAnswers(tasks), Template())
+        self._setup = WorldSetup(
+            web=pool.web, simulator=lambda: simulator, allow_code=tuple(allow_code)
+        )
+        self._tools = tools
+        self._worlds: dict[str, EnvironmentFactory] = {"": SimulatedEnvironments(simulator, tools)}
+
+    def results(self, task: Task, calls: Sequence[GoldCall]) -> list[JSON]:
+        """Return what each call brings, made one after the other in a place opened for them.
+
+        Raises:
+            CallFailedError: A call brings an error.
+            CodeRefusedError: The task's world is code that is not allowed.
+        """
+        values = []
+        try:
+            environment = self._places(task).open(task, 0, ())
+            for place, (tool, arguments) in enumerate(calls):
+                call = ToolCall(f"call_{place}", self._tools[tool].name, arguments, tool=tool)
+                (result,) = environment.call([call])
+                if result.error is not None:
+                    raise CallFailedError(str(result.error.get("message", result.content)))
+                values.append(result.value)
+        except CodeRefusedError:
+            raise
+        except SealError as error:
+            raise CallFailedError(str(error)) from error
+        return values
+
+    def _places(self, task: Task) -> EnvironmentFactory:
+        name = world_of(task)
+        if name not in self._worlds:
+            self._worlds[name] = build_worlds(name, self._setup, f"task {task.id!r}")
+        return self._worlds[name]
+
+
+def world_of(task: Task) -> str:
+    """Return the world in which new calls can be made; a replay has no answer to such."""
+    return "" if task.world == REPLAY else task.world
+
+
+def gold_calls(plan: Sequence[Called]) -> list[GoldCall]:
+    """Return a plan's calls as the oracle makes them."""
+    return [GoldCall(call.tool, call.canonical_arguments()) for call in plan]
+
+
+def is_empty(result: JSON) -> bool:
+    """Tell whether a result says nothing: no value at all, or lists without any element."""
+    lists = list(_lists(result))
+    if lists:
+        return not any(lists)
+    return result is None or (isinstance(result, (str, dict)) and not result)
+
+
+def _lists(value: Any) -> list[list[JSON]]:
+    if isinstance(value, dict):
+        return [inner for item in value.values() for inner in _lists(item)]
+    if not isinstance(value, list):
+        return []
+    return [value, *(inner for item in value for inner in _lists(item))]
+
+
+def askable(result: JSON, arguments: Mapping[str, JSON]) -> list[str]:
+    """Return the fields that can be asked for: names first, values that no argument states.
+
+    Args:
+        result: A map, or one with a single list of maps, or such a list.
+        arguments: Of the call.
+    """
+    rows = rows_of(result)
+    if not 1 <= len(rows) <= MOST_ROWS:
+        return []
+    given = {canonical_json(value) for value in arguments.values()}
+    fields = [name for name in rows[0] if _can_be_asked(name, rows, given)]
+    return sorted(fields, key=lambda name: not {"name", "title"} & set(words(name)))
+
+
+def answers(result: JSON, ask: str) -> tuple[str, ...]:
+    """Return the values of a field that is asked for, each once; none where nothing is."""
+    values = [row[ask] for row in rows_of(result) if ask in row] if ask else []
+    texts = (value if isinstance(value, str) else json_text(value) for value in values)
+    return tuple(dict.fromkeys(texts))
+
+
+def rows_of(result: JSON) -> Sequence[Mapping[str, Any]]:
+    """Return the maps that a result is about: those of its one list of maps, else itself."""
+    if isinstance(result, list):
+        return result if all(isinstance(row, dict) for row in result) else []
+    if not isinstance(result, dict):
+        return []
+    lists = [v for v in result.values() if isinstance(v, list) and v and isinstance(v[0], dict)]
+    if len(lists) == 1 and all(isinstance(row, dict) for row in lists[0]):
+        return lists[0]
+    return [] if lists else [result]
+
+
+def _can_be_asked(name: str, rows: Sequence[Mapping[str, Any]], given: set[bytes]) -> bool:
+    values = [row.get(name) for row in rows]
+    if not words(name) or any(isinstance(v, (bool, dict, list)) or v is None for v in values):
+        return False
+    texts = [str(value) for value in values]
+    if any(not words(text) or len(text) > _LONGEST for text in texts):
+        return False
+    return not any(canonical_json(value) in given for value in values)

@@ -1,0 +1,269 @@
+"""What the texts of queries say: values that they state, words of tools, and how alike they are.
+
+The search for near-duplicates, texts whose sets of three successive words have much in common, is
+exact: two sets whose Jaccard similarity is at least t share an element among the first
+n - ceil(t n) + 1 of each, in any order that is the same for both; here that of a hash.
+
+Source: Broder (1997), shingles; Bayardo et al. (2007), the prefix filter.
+"""
+
+from __future__ import annotations
+
+import calendar
+import datetime
+import math
+import re
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from fractions import Fraction
+from functools import cache
+from hashlib import blake2b
+from typing import Any
+
+from seal.core.plain import json_text
+from seal.core.text import words
+from seal.core.types import JSON, Tool
+from seal.experiments.generation.writers import shipped_text
+
+MONTHS = tuple(calendar.month_name)[1:]
+_COUNTED = "zero one two three four five six seven eight nine ten eleven twelve".split()  # noqa: SIM905
+_NUMBER = re.compile(r"(?<![\w.])[-−]?\d[\d,]*(?:\.\d+)?")
+_PLAIN_THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
+_DATE = re.compile(r"(\d{4})-(\d{2})-(\d{2})")
+_QUOTED = re.compile(r"[\"“](.+?)[\"”]")
+_MONTH = "|".join(MONTHS)
+WRITTEN_DATE = re.compile(
+    rf"\b(?:(?P<day>\d{{1,2}})(?:st|nd|rd|th)? (?:of )?(?P<month>{_MONTH})"
+    rf"|(?P<month2>{_MONTH}) (?P<day2>\d{{1,2}})(?:st|nd|rd|th)?),? (?P<year>\d{{4}})\b"
+    r"|\b(?P<iso>\d{4}-\d{2}-\d{2})(?![\dT])"
+)
+"""A day as it is written out, or in ISO 8601."""
+
+
+def is_stated(value: JSON, text: str, name: str = "") -> bool:
+    """Tell whether a text states a value: each text, number and truth in it.
+
+    A text is stated by its words in their order, a day by any usual form of it, a number by its
+    digits, up to twelve by its word, and as a month by that; true and false by a word of the name.
+
+    Args:
+        value: Any JSON value; null and the empty text say nothing, and are stated.
+        text: A request.
+        name: Of the argument.
+    """
+    if isinstance(value, dict):
+        return all(is_stated(inner, text, key) for key, inner in value.items())
+    if isinstance(value, list):
+        return all(is_stated(inner, text, name) for inner in value)
+    if isinstance(value, bool):
+        return not name or bool(set(words(name)) & set(words(text)))
+    if isinstance(value, (int, float)):
+        return _states_number(value, text, name)
+    return value is None or _states_text(str(value), text)
+
+
+def _states_number(value: int | float, text: str, name: str) -> bool:
+    if any(abs(found - value) < 1e-9 for found in numbers(text)):
+        return True
+    if not isinstance(value, int):
+        return False
+    said = words(text)
+    if 0 <= value < len(_COUNTED) and _COUNTED[value] in said:
+        return True
+    return "month" in words(name) and 1 <= value <= 12 and MONTHS[value - 1].lower() in said
+
+
+def _states_text(value: str, text: str) -> bool:
+    wanted, said = words(value), words(text)
+    if not wanted:
+        return value.strip() in text
+    size = len(wanted)
+    if any(said[at : at + size] == wanted for at in range(len(said) - size + 1)):
+        return True
+    return _DATE.fullmatch(value) is not None and value in days(text)
+
+
+def numbers(text: str) -> list[float]:
+    """Return the numbers that a text writes in digits, 40,000 as 40000."""
+    plain = _PLAIN_THOUSANDS.sub("", text)
+    return [
+        float(found.group().replace(",", "").replace("−", "-")) for found in _NUMBER.finditer(plain)
+    ] + [float(found.group(1)) for found in re.finditer(r"(?<=[A-Za-z_-])(\d+)", plain)]
+
+
+def days(text: str) -> set[str]:
+    """Return the days that a text names, in ISO 8601."""
+    named = map(day_of, WRITTEN_DATE.finditer(text))
+    return {day.isoformat() for day in named if day is not None}
+
+
+def day_of(match: re.Match[str]) -> datetime.date | None:
+    """Return the day of a match of `WRITTEN_DATE`; None: there is no such day."""
+    try:
+        if match["iso"]:
+            return datetime.date.fromisoformat(match["iso"])
+        month = MONTHS.index(match["month"] or match["month2"]) + 1
+        return datetime.date(int(match["year"]), month, int(match["day"] or match["day2"]))
+    except ValueError:
+        return None
+
+
+def names(text: str) -> set[str]:
+    """Return the words of a text that are names, codes or quoted, in lower case.
+
+    Words with a capital that do not begin a sentence, words with digits, and quoted ones.
+    """
+    return {*_names_of(text), *(word for quoted in _QUOTED.findall(text) for word in words(quoted))}
+
+
+def _names_of(text: str) -> Iterator[str]:
+    beginning = True
+    for token in re.findall(r"\S+", WRITTEN_DATE.sub(" ", text)):
+        core = token.strip("\"'“”‘’().,;:!?")
+        if core and (any(c.isdigit() for c in core) or (not beginning and core[0].isupper())):
+            for word in words(core.removesuffix("'s").removesuffix("’s")):
+                if len(word) > 1 or word.isdigit():
+                    yield word
+        beginning = token.endswith((".", "!", "?", ":", "—", "-")) or not core
+
+
+def told(value: JSON) -> str:
+    """Return a value as a request states it, each text and number in it as it is."""
+    if isinstance(value, dict):
+        return ", ".join(f"{' '.join(words(name))} {told(inner)}" for name, inner in value.items())
+    if isinstance(value, list):
+        parts = [told(inner) for inner in value]
+        return " and ".join([", ".join(parts[:-1]), parts[-1]] if len(parts) > 1 else parts)
+    return value if isinstance(value, str) else json_text(value)
+
+
+SIZE = 3
+"""Words of a shingle."""
+THRESHOLD = Fraction(7, 10)
+"""Similarity from which on a text is a near-duplicate."""
+
+
+def shingles(text: str) -> frozenset[str]:
+    """Return the runs of `SIZE` words of a text; of a shorter one, all its words as one."""
+    said = words(text)
+    if not said:
+        return frozenset([text.strip()])
+    runs = max(1, len(said) - SIZE + 1)
+    return frozenset(" ".join(said[at : at + SIZE]) for at in range(runs))
+
+
+def likeness(left: str, right: str) -> float:
+    """Return the Jaccard similarity of the shingles of two texts, in [0, 1]."""
+    return float(_jaccard(shingles(left), shingles(right)))
+
+
+class Likenesses:
+    """Texts that were kept, searched for near-duplicates.
+
+    Args:
+        threshold: In (0, 1].
+    """
+
+    def __init__(self, threshold: Fraction = THRESHOLD) -> None:
+        self._threshold = threshold
+        self._sets: dict[str, frozenset[str]] = {}
+        self._order: dict[str, int] = {}
+        self._places: defaultdict[str, list[str]] = defaultdict(list)
+
+    def add(self, own: str, text: str) -> None:
+        """Keep a text under an id."""
+        self._sets[own] = shingles(text)
+        self._order[own] = len(self._order)
+        for shingle in self._prefix(self._sets[own]):
+            self._places[shingle].append(own)
+
+    def nearest(self, text: str, apart: Collection[str] = ()) -> str | None:
+        """Return the id of the kept text most like this one, at least as like as the threshold.
+
+        Args:
+            text: Of equal ones the first that was kept is told.
+            apart: Ids that do not count.
+        """
+        asked = shingles(text)
+        found = {own for one in self._prefix(asked) for own in self._places.get(one, ())}
+        alike = {own: _jaccard(asked, self._sets[own]) for own in found.difference(apart)}
+        near = [own for own, share in alike.items() if share >= self._threshold]
+        return min(near, key=lambda own: (-alike[own], self._order[own]), default=None)
+
+    def _prefix(self, own: frozenset[str]) -> list[str]:
+        size = len(own) - math.ceil(self._threshold * len(own)) + 1
+        return sorted(own, key=_hashed)[:size]
+
+
+def _hashed(shingle: str) -> bytes:
+    return blake2b(shingle.encode("utf-8", "surrogatepass"), digest_size=8).digest()
+
+
+def _jaccard(left: frozenset[str], right: frozenset[str]) -> Fraction:
+    common = len(left & right)
+    return Fraction(common, len(left) + len(right) - common)
+
+
+class Vocabulary:
+    """The words of each tool of a pool.
+
+    Args:
+        tools: By id.
+    """
+
+    def __init__(self, tools: Mapping[str, Tool]) -> None:
+        self._tools = tools
+        self._of: dict[str, frozenset[str]] = {}
+
+    def heard(self, about: Iterable[str], offered: Iterable[str]) -> str:
+        """Return the first offered tool that speaks of one of these words; empty: none does."""
+        asked = {stem(word) for text in about for word in words(text)}
+        return next((tool for tool in offered if asked & self._words(tool)), "")
+
+    def serving(self, claim: Iterable[str], offered: Iterable[str], share: float) -> str:
+        """Return the first offered tool that speaks of this share of a claim; empty: none does."""
+        asked = {stem(word) for word in claim} - _common()
+        least = max(1.0, share * len(asked))
+        return next((t for t in offered if len(asked & self._words(t)) >= least), "")
+
+    def _words(self, own: str) -> frozenset[str]:
+        if own not in self._of:
+            tool = self._tools[own]
+            texts = [tool.name, tool.description, *_texts(tool.parameters)]
+            self._of[own] = frozenset(stem(word) for text in texts for word in words(text))
+        return self._of[own]
+
+
+def content_words(text: str) -> list[str]:
+    """Return the stems of a text's words that are no common ones, in order."""
+    return [own for own in map(stem, words(text)) if own not in _common()]
+
+
+def stem(word: str) -> str:
+    """Return a word without the ending of a plural."""
+    if len(word) > 4 and word.endswith("ies"):
+        return f"{word[:-3]}y"
+    return word[:-1] if len(word) > 3 and word.endswith("s") and not word.endswith("ss") else word
+
+
+def _texts(schema: Any) -> Iterable[str]:
+    """Yield names, descriptions and choices of a schema."""
+    if isinstance(schema, dict):
+        for name, inner in schema.items():
+            if name in ("description", "title") and isinstance(inner, str):
+                yield inner
+            elif name == "properties" and isinstance(inner, dict):
+                yield from map(str, inner)
+                yield from _texts(list(inner.values()))
+            elif name == "enum" and isinstance(inner, list):
+                yield from map(str, inner)
+            else:
+                yield from _texts(inner)
+    elif isinstance(schema, list):
+        for inner in schema:
+            yield from _texts(inner)
+
+
+@cache
+def _common() -> frozenset[str]:
+    return frozenset(map(stem, shipped_text(__package__, "common_words.txt").split()))

@@ -1,0 +1,76 @@
+"""What every generation of a benchmark does: take up or make each record, and write the pool.
+
+    generation/settings.json, generation/NAME.jsonl      what was proposed (`journal`)
+    tools.jsonl  tasks.jsonl  import.json                the pool, as an import writes it
+
+A generator brings who writes, the rules that a proposal must meet, and what a person's review of
+it looks like. It names the records it wants, and `filled` makes those that the journal lacks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+
+from seal.core.records import AtomicFile, write_records
+from seal.core.types import JSON, Task, Tool
+from seal.experiments.generation.journal import Journal, Made
+from seal.experiments.result_files import write_json
+from seal.pools.importer import REPORT, TASKS, TOOLS, WEB, ImportReport, pool_digest
+
+Progress = Callable[[int, int], None]
+"""Told how many records are done, and how many there are."""
+
+
+def unheard(done: int, total: int) -> None:
+    """Tell nobody of progress."""
+
+
+def filled(
+    journal: Journal[Made], wanted: Mapping[str, Callable[[], Made]], progress: Progress
+) -> list[Made]:
+    """Return the wanted records in order; those that the journal lacks are made, one by one.
+
+    Args:
+        journal: Gets what is made.
+        wanted: Id of a record to what makes it.
+        progress: Told how far it is.
+    """
+    for number, (own, make) in enumerate(wanted.items(), 1):
+        if own not in journal.made:
+            journal.add(make())
+        progress(number, len(wanted))
+    return [journal.made[own] for own in wanted]
+
+
+def write_pool(
+    out: Path,
+    name: str,
+    tools: Iterable[Tool],
+    tasks: Sequence[Task],
+    *,
+    dropped: Mapping[str, int],
+    facts: Mapping[str, JSON],
+    web: Path | None = None,
+) -> ImportReport:
+    """Write a pool into the folder of a generation, and return the report that stands beside it.
+
+    Args:
+        out: The folder.
+        name: Of the pool.
+        tools: Of the pool.
+        tasks: Of the pool.
+        dropped: Reason to the number of records that were left out.
+        facts: Further counts, each under a name of its own.
+        web: File of recorded answers that goes with the pool.
+    """
+    count = write_records(out / TOOLS, tools)
+    write_records(out / TASKS, tasks)
+    if web is not None:
+        with AtomicFile(out / WEB) as file:
+            file.write(web.read_bytes())
+    report = ImportReport(
+        name, len(tasks), count, dict(dropped), (), pool_digest(out), {}, dict(facts)
+    )
+    write_json(report.to_json(), out / REPORT)
+    return report

@@ -1,0 +1,88 @@
+"""Who writes what is generated: a language model that is asked, and texts that ship with code."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+import orjson
+
+from seal.core.errors import UsageError
+from seal.core.protocols import ChatModel, Completion, Message, Request
+from seal.core.types import JSON
+from seal.models import ModelSettings, build_model, is_offline, model_identity
+
+MAX_TOKENS = 4096
+"""Of an answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class WritingModel:
+    """A model that can be asked to write."""
+
+    model: ChatModel
+    identity: dict[str, JSON]
+    """What it is, as provenance holds it; where it runs is not kept."""
+
+    def ask(self, messages: Sequence[Message], role: str, seed: int) -> Completion:
+        """Return the answer, which should be one JSON object of at most `MAX_TOKENS`.
+
+        Raises:
+            ModelError: The server failed or refused.
+        """
+        return self.model.complete(
+            Request(tuple(messages), role=role, seed=seed, max_tokens=MAX_TOKENS, json_object=True)
+        )
+
+
+def writing_model(
+    spec: Any, base_url: str | None, options: Mapping[str, Any] | None, writes: str
+) -> WritingModel | None:
+    """Return the model that is to write; None: no model is named, so a grammar writes.
+
+    Args:
+        spec: A model, or its name as `seal run --model` takes it.
+        base_url: Address of its server.
+        options: Of the model.
+        writes: What is asked of it, in the plural, for messages.
+
+    Raises:
+        UsageError: No such model, or one that plays tasks by rule and writes nothing; or an address
+            or options without a model.
+    """
+    if spec is None and (options or base_url):
+        raise UsageError("options and an address are a model's: name the model too")
+    settings = ModelSettings.from_options(options or {}, base_url=base_url)
+    if spec is None:
+        return None
+    if is_offline(spec):
+        raise UsageError(
+            f"the model {spec!r} plays tasks by rule and writes no {writes}: name a server's "
+            "model, such as openai/NAME, or leave --model out, so that the grammar writes them"
+        )
+    model = build_model(spec, settings)
+    if not isinstance(model, ChatModel):
+        raise UsageError(f"the model {spec!r} plays tasks and cannot be asked to write {writes}")
+    identity = model_identity(spec, settings, model)
+    return WritingModel(model, {name: v for name, v in identity.items() if name != "base_url"})
+
+
+@cache
+def shipped_text(package: str, name: str) -> str:
+    """Return a text that lies in a package, such as a prompt; `name` may lead into a folder."""
+    return files(package).joinpath(name).read_text(encoding="utf-8")
+
+
+@cache
+def shipped_json(package: str, name: str) -> Any:
+    """Return the JSON that lies in a package; it must not be changed."""
+    return orjson.loads(shipped_text(package, name))
+
+
+def shipped_texts(package: str, ending: str) -> dict[str, str]:
+    """Return the texts of a package, by name, whose names end so."""
+    found = (item for item in files(package).iterdir() if item.name.endswith(ending))
+    return {item.name: item.read_text(encoding="utf-8") for item in found}
