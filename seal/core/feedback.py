@@ -17,7 +17,7 @@ Source: Kokane et al., ToolScan (2024), section on feedback.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Literal, get_args
 
@@ -36,7 +36,8 @@ _MOST_TOLD = 10
 """Faults of one call that are told."""
 _LONGEST = 2000
 """Characters of a field of the feedback: an argument may be a book."""
-_NEVER_RUN = frozenset({"unknown_tool", "unparsable_arguments"})
+_UNREADABLE = "unparsable_arguments"
+_NEVER_RUN = frozenset({"unknown_tool", _UNREADABLE})
 _BROKEN = "Internal error."
 
 
@@ -98,10 +99,10 @@ class Silenced(Around):
 
     def call(self, calls: Sequence[ToolCall]) -> list[ToolResult]:
         """Return the results of all calls of one reply, in execution order."""
-        return [silenced(result) for result in self.inner.call(calls)]
+        return [_silenced(result) for result in self.inner.call(calls)]
 
 
-def silenced(result: ToolResult) -> ToolResult:
+def _silenced(result: ToolResult) -> ToolResult:
     """Return a rejection without what it explains; any other result as it is."""
     error = result.error
     if error is None or not is_rejection(result):
@@ -111,41 +112,30 @@ def silenced(result: ToolResult) -> ToolResult:
     return replace(result, content=_content(message), error=told)
 
 
-class Runnable(CallValidator):
-    """Lets every call pass that can be run: there is such a tool, and the arguments are a map."""
-
-    def faults(self, call: ToolCall, offered: Sequence[str] = ()) -> Iterator[CallError]:
-        """Yield why the call cannot be run, if it cannot."""
-        return (f for f in super().faults(call, offered) if f.kind in _NEVER_RUN)
-
-
-class Reminding(CallValidator):
-    """The rules, which say of a call that cannot be read how one is written.
+class Lenient(CallValidator):
+    """The rules, of which some count, and which can say how calls are written.
 
     Args:
         tools: Tools by id.
-        shape: How a call is written.
+        shape: How a call is written; empty: that is not said.
+        kinds: Kinds of faults that count; all others let a call pass.
     """
 
-    def __init__(self, tools: Mapping[str, Tool], shape: str) -> None:
+    def __init__(
+        self, tools: Mapping[str, Tool], shape: str = "", kinds: Collection[str] = _REJECTIONS
+    ) -> None:
         super().__init__(tools)
         self._shape = shape
+        self._kinds = kinds
 
     def faults(self, call: ToolCall, offered: Sequence[str] = ()) -> Iterator[CallError]:
-        """Yield everything that is wrong with the call."""
+        """Yield everything that is wrong with the call and counts."""
         for fault in super().faults(call, offered):
-            if fault.kind == "unparsable_arguments":
+            if self._shape and fault.kind == _UNREADABLE:
                 message = f"{fault.message} Write a call as:\n{self._shape}"
                 fault = replace(fault, message=message, expected=self._shape)
-            yield fault
-
-
-class Readable(Reminding):
-    """Lets every call pass that can be read."""
-
-    def faults(self, call: ToolCall, offered: Sequence[str] = ()) -> Iterator[CallError]:
-        """Yield that the call cannot be read, if it cannot."""
-        return (f for f in super().faults(call, offered) if f.kind == "unparsable_arguments")
+            if fault.kind in self._kinds:
+                yield fault
 
 
 class Unbroken(Around):
@@ -202,9 +192,10 @@ class FeedbackSwitch:
         check_feedback(feedback)
         self.feedback = feedback
         form = form_of(format)
-        self._validator = CallValidator(tools) if form is None else Reminding(tools, form.shape)
-        self._runnable = Runnable(tools)
-        self._readable = None if form is None else Readable(tools, form.shape)
+        shape = "" if form is None else form.shape
+        self._validator = Lenient(tools, shape)
+        self._runnable = Lenient(tools, kinds=_NEVER_RUN)
+        self._readable = Lenient(tools, shape, {_UNREADABLE}) if shape else None
 
     def around(self, environment: Environment, offered: Sequence[str] = ()) -> Environment:
         """Return an environment as the setting wants it.

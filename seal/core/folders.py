@@ -5,7 +5,6 @@ from __future__ import annotations
 import fcntl
 import os
 from pathlib import Path
-from types import TracebackType
 
 from seal.core.errors import UsageError
 
@@ -41,12 +40,7 @@ class Lock:
         self._file.flush()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         """Free the lock; the file stays, for another may wait on it already."""
         self._file.truncate(0)
         self._file.close()

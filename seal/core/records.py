@@ -14,7 +14,6 @@ import threading
 from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
-from types import TracebackType
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import orjson
@@ -155,12 +154,7 @@ class AtomicFile:
         self._file = self._part.open("wb")
         return self._file
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *error: object) -> None:
         try:
             with self._file:
                 if kind is None:

@@ -67,7 +67,7 @@ def usable_schema(schema: Mapping[str, JSON]) -> dict[str, JSON]:
     if nested_deeper(schema, MAX_SCHEMA_DEPTH):
         return {}
     usable: dict[str, JSON] = {name: _copied(value) for name, value in schema.items()}
-    if _is_sound(usable):
+    if is_sound(usable):
         return usable
     _drop_useless(usable)
     while faults := list(_meta_validator().iter_errors(usable)):  # each round takes something out
@@ -83,7 +83,15 @@ def _copied(value: Any) -> Any:
     return [_copied(inner) for inner in value] if isinstance(value, list) else value
 
 
-def _is_sound(schema: Any) -> bool:
+def required_names(schema: Mapping[str, JSON]) -> list[str]:
+    """Return the names of arguments that a schema requires."""
+    required = schema.get("required")
+    return (
+        [name for name in required if isinstance(name, str)] if isinstance(required, list) else []
+    )
+
+
+def is_sound(schema: Any) -> bool:
     """Tell of the schemas that nearly all tools have, in a hundredth of the time, that they are."""
     return schema is True or (
         isinstance(schema, dict)
@@ -123,9 +131,9 @@ _SOUND: dict[str, Callable[[Any], bool]] = {
     "examples": lambda value: isinstance(value, list),
     "enum": lambda value: isinstance(value, list) and bool(value),
     "required": _are_names,
-    "properties": lambda value: isinstance(value, dict) and all(map(_is_sound, value.values())),
-    "items": _is_sound,
-    "additionalProperties": lambda value: value is False or _is_sound(value),
+    "properties": lambda value: isinstance(value, dict) and all(map(is_sound, value.values())),
+    "items": is_sound,
+    "additionalProperties": lambda value: value is False or is_sound(value),
     "format": _is_text,
     "pattern": _is_pattern,
     **dict.fromkeys(("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"), _is_number),

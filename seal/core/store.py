@@ -10,18 +10,34 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import sqlite3
+import time
+from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import orjson
 
-from seal.core.answer_file import VERSION, AnswerFile
-from seal.core.errors import InfrastructureError
+from seal.core.errors import DataError, InfrastructureError, UsageError
+
+VERSION = 1
+"""Version of the tables, in the file's `user_version`."""
+
+_APPLICATION = 0x5EA1  # the file's `application_id`: tells our files from other SQLite files
+_CREATE = """
+CREATE TABLE IF NOT EXISTS entries (
+    key TEXT PRIMARY KEY,
+    kind TEXT NOT NULL,
+    value TEXT NOT NULL,
+    created TEXT NOT NULL,
+    checksum TEXT NOT NULL
+)
+"""
 
 FILE_NAME = "answers.sqlite"
 """Name of the store in a cache folder."""
@@ -65,11 +81,41 @@ class StoreStats:
     version: int = VERSION
 
 
-class Store(AnswerFile):
+class Store:
     """Answers by key, in one file. Safe in threads, in many processes at once, and across a fork.
 
-    It may be pickled: the copy opens the same file. Arguments and errors are those of `AnswerFile`.
+    It may be pickled: the copy opens the same file.
+
+    Args:
+        path: The file; it and its folder are made where they do not exist.
+        timeout: Seconds to wait for other writers.
+
+    Raises:
+        UsageError: The file or its folder cannot be made or opened.
+        DataError: The file is no store, or of another version.
+        InfrastructureError: The file cannot be read now, as others hold it.
     """
+
+    def __init__(self, path: Path | str, timeout: float = 60.0) -> None:
+        self.path = Path(path)
+        self.timeout = timeout
+        self._idle: deque[sqlite3.Connection] = deque()
+        self._inherited: list[sqlite3.Connection] = []
+        self._process = os.getpid()
+        self._closed = False
+        self._prepare()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close all connections. Closing twice is fine; using the file afterwards is an error."""
+        self._closed = True
+        self._drop_inherited()
+        self._close_idle()
 
     def __reduce__(self) -> tuple[type[Store], tuple[Path, float]]:
         return Store, (self.path, self.timeout)
@@ -80,7 +126,8 @@ class Store(AnswerFile):
         Raises:
             InfrastructureError: The entry is damaged, or the file cannot be read.
         """
-        row = self._find(key)
+        with self._connection() as connection:
+            row: _Row | None = connection.execute(_SELECT + "WHERE key = ?", (key,)).fetchone()
         return None if row is None else self._sound(row)
 
     def put(
@@ -101,11 +148,11 @@ class Store(AnswerFile):
             ValueError: A number is NaN or infinite.
             InfrastructureError: The stored entry is damaged, or the file cannot be written.
         """
-        stamp = created if created is not None else _now()
-        row = _row(key, kind, entry, stamp.encode())
+        row = _row(key, kind, entry, created)
         with self._connection() as connection:
             inserted = connection.execute(_INSERT, row).rowcount
-        return self._sound(row if inserted else self._find(key) or row)
+        stored = None if inserted else self.get(key)
+        return self._sound(row) if stored is None else stored
 
     def get_each(self, keys: Sequence[str]) -> Iterator[dict[str, Any] | None]:
         """Yield for each key, in order, the entry stored under it, or None.
@@ -139,9 +186,9 @@ class Store(AnswerFile):
             ValueError: A number is NaN or infinite.
             InfrastructureError: A stored entry is damaged, or the file cannot be written.
         """
-        stamp = _now().encode()
-        rows = [_row(key, kind, entry, stamp) for key, entry in entries.items()]
-        with self._connection() as connection, _transaction(connection):
+        rows = [_row(key, kind, entry) for key, entry in entries.items()]
+        with self._connection() as connection, connection:  # commits all of it, or nothing
+            connection.execute("BEGIN IMMEDIATE")
             connection.executemany(_INSERT, rows)
         stored = zip(entries, self.get_each(list(entries)), strict=True)
         return [entries[key] if entry is None else entry for key, entry in stored]
@@ -175,11 +222,6 @@ class Store(AnswerFile):
             )
         return [_text(key) for key in damaged]
 
-    def _find(self, key: str) -> _Row | None:
-        with self._connection() as connection:
-            row: _Row | None = connection.execute(_SELECT + "WHERE key = ?", (key,)).fetchone()
-        return row
-
     def _rows(self, kind: str | None) -> Iterator[_Row]:
         last = b""
         while True:
@@ -199,6 +241,113 @@ class Store(AnswerFile):
             )
         return value
 
+    @contextmanager
+    def _connection(self) -> Iterator[sqlite3.Connection]:
+        """Lend a connection that no other thread uses meanwhile."""
+        if self._closed:
+            raise InfrastructureError(f"{self.path}: the store is closed")
+        self._drop_inherited()
+        connection = None
+        try:
+            try:
+                connection = self._idle.pop()
+            except IndexError:  # all are lent
+                connection = self._connect()
+            yield connection
+        except sqlite3.Error as error:
+            raise InfrastructureError(f"{self.path}: {error}") from error
+        finally:
+            if connection is not None:
+                self._idle.append(connection)
+            if self._closed:  # while it was lent: `close` did not see it
+                self._close_idle()
+
+    def _close_idle(self) -> None:
+        while True:
+            try:
+                connection = self._idle.pop()
+            except IndexError:  # empty: several threads may do this at once
+                return
+            connection.close()
+
+    def _drop_inherited(self) -> None:
+        # A forked child must not even close its parent's connections: that would drop the locks.
+        if self._process != os.getpid():
+            self._inherited.extend(self._idle)
+            self._idle.clear()
+            self._process = os.getpid()
+
+    def _connect(self) -> sqlite3.Connection:
+        connection = sqlite3.connect(
+            self.path, self.timeout, isolation_level=None, check_same_thread=False
+        )
+        # As bytes, damage shows as a wrong checksum and not as a failure to read the row.
+        connection.text_factory = bytes
+        try:
+            connection.execute("PRAGMA synchronous = NORMAL")
+        except sqlite3.Error:
+            connection.close()
+            raise
+        return connection
+
+    def _prepare(self) -> None:
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            with closing(self._connect()) as connection:
+                if not self._is_ours(connection):
+                    _create(connection, self.timeout)
+        except OSError as error:
+            raise self._unusable(error.strerror or str(error)) from error
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode & 0xFF in (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY):
+                raise self._unusable(str(error)) from error
+            raise InfrastructureError(f"{self.path} cannot be opened: {error}") from error
+        except sqlite3.DatabaseError as error:
+            raise self._foreign(str(error)) from error
+
+    def _is_ours(self, connection: sqlite3.Connection) -> bool:
+        """Return False for an empty file, and raise for one that we cannot use."""
+        application = connection.execute("PRAGMA application_id").fetchone()[0]
+        version = connection.execute("PRAGMA user_version").fetchone()[0]
+        if application == _APPLICATION and version != VERSION:
+            raise DataError(
+                f"{self.path} is an answer store of version {version}, this SEAL reads version"
+                f" {VERSION}: export it with the SEAL that wrote it, and import it into a new"
+                " cache folder"
+            )
+        if application == _APPLICATION:
+            return True
+        if connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
+            raise self._foreign("it holds other tables")
+        return False
+
+    def _unusable(self, reason: str) -> UsageError:
+        return UsageError(
+            f"{self.path} cannot be opened: {reason}; give another --cache-dir or SEAL_CACHE_DIR, "
+            "a folder that can be made and written"
+        )
+
+    def _foreign(self, reason: str) -> DataError:
+        return DataError(f"{self.path} is no answer store: {reason}; choose another cache folder")
+
+
+def _create(connection: sqlite3.Connection, timeout: float) -> None:
+    """Make the tables in a file in WAL mode; several processes may do so at once."""
+    end = time.monotonic() + timeout
+    while True:  # SQLite's own busy timeout does not cover every step of the change to WAL mode
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+            break
+        except sqlite3.OperationalError as error:
+            if "locked" not in str(error) or time.monotonic() > end:
+                raise
+            time.sleep(0.01)
+    with connection:
+        connection.execute("BEGIN IMMEDIATE")
+        connection.execute(_CREATE)
+        connection.execute(f"PRAGMA user_version = {VERSION}")
+        connection.execute(f"PRAGMA application_id = {_APPLICATION}")
+
 
 def digest_of_entries(store: Store, keys: Iterable[str]) -> str:
     """Return one digest of what the entries under some keys say, whenever they were written.
@@ -213,29 +362,14 @@ def digest_of_entries(store: Store, keys: Iterable[str]) -> str:
     return whole.hexdigest()
 
 
-def _now() -> str:
-    return datetime.now(UTC).isoformat(timespec="seconds")
-
-
 def _text(raw: bytes) -> str:
     return raw.decode("utf-8", "replace")
 
 
-def _row(key: str, kind: str, entry: dict[str, Any], stamp: bytes) -> _Row:
-    content = (key.encode(), kind.encode(), _encode(entry), stamp)
+def _row(key: str, kind: str, entry: dict[str, Any], created: str | None = None) -> _Row:
+    stamp = datetime.now(UTC).isoformat(timespec="seconds") if created is None else created
+    content = (key.encode(), kind.encode(), _encode(entry), stamp.encode())
     return (*content, _checksum(*content))
-
-
-@contextmanager
-def _transaction(connection: sqlite3.Connection) -> Iterator[None]:
-    """Commit what is done within, or undo all of it."""
-    connection.execute("BEGIN IMMEDIATE")
-    try:
-        yield
-    except BaseException:
-        connection.execute("ROLLBACK")
-        raise
-    connection.execute("COMMIT")
 
 
 def _checksum(key: bytes, kind: bytes, value: bytes, created: bytes) -> bytes:

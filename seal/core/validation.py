@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from seal.core.errors import nearest, shortened
 from seal.core.plain import json_text, nested_deeper
-from seal.core.schemas import MAX_DEPTH, schema_validator, surely_accepts
+from seal.core.schemas import MAX_DEPTH, required_names, schema_validator, surely_accepts
 from seal.core.types import JSON, Tool, ToolCall, ToolResult
 
 if TYPE_CHECKING:
@@ -171,7 +171,7 @@ def _wrong_names(call: ToolCall, schema: dict[str, Any]) -> Iterator[CallError]:
                     name,
                     close,
                 )
-    for name in _required(schema):
+    for name in required_names(schema):
         if name not in arguments:
             yield CallError(
                 "missing_argument",
@@ -185,14 +185,7 @@ def _declared(schema: dict[str, Any]) -> dict[str, Any]:
     """Return the schemas of all known arguments; one that is only required may be anything."""
     properties = schema.get("properties")
     declared = properties if isinstance(properties, dict) else {}
-    return {**declared, **{name: True for name in _required(schema) if name not in declared}}
-
-
-def _required(schema: dict[str, Any]) -> list[str]:
-    required = schema.get("required")
-    if not isinstance(required, list):
-        return []
-    return [name for name in required if isinstance(name, str)]
+    return {**declared, **{name: True for name in required_names(schema) if name not in declared}}
 
 
 def _is_open(schema: dict[str, Any]) -> bool:
@@ -206,7 +199,7 @@ def _told_by_names(failure: ValidationError, schema: dict[str, Any]) -> bool:
     keyword = list(failure.absolute_schema_path)
     wanted = failure.validator_value
     if keyword == ["required"] and isinstance(wanted, list):
-        return set(wanted) <= set(_required(schema))
+        return set(wanted) <= set(required_names(schema))
     return keyword == ["additionalProperties"] and not _is_open(schema)
 
 

@@ -9,7 +9,7 @@ from seal.models.build import (
     open_model,
     split_name,
 )
-from seal.models.cached import CachedModel, ModelStore
+from seal.models.cached import CachedModel
 from seal.models.settings import ModelSettings
 from seal.models.specs import Flagged, Model, account_of, bare_name, shown_at
 
@@ -19,7 +19,6 @@ __all__ = [
     "Flagged",
     "Model",
     "ModelSettings",
-    "ModelStore",
     "account_of",
     "bare_name",
     "build_model",

@@ -6,27 +6,16 @@ import threading
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
-from typing import Any, Protocol
+from typing import Any
 
 from seal.core.canonical import digest
 from seal.core.errors import CacheMissError, InfrastructureError, UsageError
 from seal.core.protocols import CacheMode, ChatModel, Completion, Message, Request
+from seal.core.store import Store
 from seal.core.types import JSON, Tool, ToolCall, Usage
 
 KEY_VERSION = 1
 """Part of every key; grows when keys are made in another way."""
-
-
-class ModelStore(Protocol):
-    """Where answers are kept; safe for many threads and processes."""
-
-    def get(self, key: str) -> dict[str, Any] | None:
-        """Return the entry of a key, or None."""
-        ...
-
-    def put(self, key: str, entry: dict[str, Any]) -> dict[str, Any]:
-        """Keep an entry unless there is one. Returns the one that is kept."""
-        ...
 
 
 class CachedModel:
@@ -48,7 +37,7 @@ class CachedModel:
     def __init__(
         self,
         inner: ChatModel,
-        store: ModelStore,
+        store: Store,
         identity: Mapping[str, JSON],
         mode: CacheMode = "record",
         context: Mapping[str, JSON] | None = None,

@@ -17,6 +17,7 @@ from typing import Any
 import orjson
 
 from seal.core.plain import json_bytes
+from seal.core.schemas import is_sound, meets, required_names
 from seal.core.text import words
 from seal.core.types import JSON
 from seal.models.evidence import Kind, Span, as_json, spans
@@ -78,7 +79,7 @@ def fill(schema: Mapping[str, Any], text: str, context: str = "") -> Filled:
         text: Where values are looked for first: one clause.
         context: Where the values of required names are looked for next: the whole request.
     """
-    if not _is_schema(json_bytes(schema)):
+    if not is_sound(schema) and not _is_schema(json_bytes(schema)):
         return Filled({}, ("arguments",))
     arguments, missing = _fill_object(schema, _Source(text, spans(text)))
     if context and context != text:
@@ -91,7 +92,7 @@ def fill(schema: Mapping[str, Any], text: str, context: str = "") -> Filled:
     if missing:
         return Filled(arguments, tuple(missing))
     if not _valid(arguments, schema):
-        required = _required(schema)
+        required = required_names(schema)
         arguments = {name: value for name, value in arguments.items() if name in required}
         if not _valid(arguments, schema):
             return Filled({}, tuple(required) or ("arguments",))
@@ -103,7 +104,7 @@ def _complete(arguments: dict[str, JSON], schema: Mapping[str, Any], source: _So
     given = {str(value) for value in arguments.values()}
     source.taken = {n for n, span in enumerate(source.spans) if span.text in given}
     properties = _properties(schema)
-    for name in _required(schema):
+    for name in required_names(schema):
         if name not in arguments:
             value = _value(name, properties[name], source, required=True)
             if value is not None:
@@ -111,7 +112,7 @@ def _complete(arguments: dict[str, JSON], schema: Mapping[str, Any], source: _So
 
 
 def _fill_object(schema: Mapping[str, Any], source: _Source) -> tuple[dict[str, JSON], list[str]]:
-    properties, required = _properties(schema), _required(schema)
+    properties, required = _properties(schema), required_names(schema)
     order = sorted(properties, key=lambda name: (name not in required, _rank(properties[name])))
     found = {}
     for certain in (True, False):  # what the words around a value decide comes first
@@ -127,13 +128,8 @@ def _fill_object(schema: Mapping[str, Any], source: _Source) -> tuple[dict[str, 
 def _properties(schema: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
     given = schema.get("properties")
     named = given if isinstance(given, dict) else {}
-    properties: dict[str, Mapping[str, Any]] = {name: {} for name in _required(schema)}
+    properties: dict[str, Mapping[str, Any]] = {name: {} for name in required_names(schema)}
     return properties | {name: p if isinstance(p, dict) else {} for name, p in named.items()}
-
-
-def _required(schema: Mapping[str, Any]) -> list[str]:
-    required = schema.get("required")
-    return [n for n in required if isinstance(n, str)] if isinstance(required, list) else []
 
 
 def _rank(schema: Mapping[str, Any]) -> int:
@@ -297,6 +293,8 @@ def _shares(named: set[str], after: Sequence[str]) -> bool:
 
 def _valid(value: JSON, schema: Mapping[str, Any]) -> bool:
     """Tell whether a value is valid; where `$ref` or a bad pattern hides that, it is not."""
+    if meets(schema, value):
+        return True
     from jsonschema import Draft202012Validator
     from referencing import Registry
     from referencing.exceptions import Unresolvable
