@@ -1,9 +1,8 @@
 """The answer store: answers of simulators and models, kept once and found by any process.
 
-One SQLite file in WAL mode. An answer is written once: the first writer wins, and whoever comes
-later is given what is stored. A commit is a single write to the log, so a killed process loses at
-most the answer it was about to write; after a power cut the last answers may be gone, the file is
-sound.
+One SQLite file in WAL mode. An answer is written once: the first writer wins, and later ones are
+given what is stored. A commit is a single write to the log, so a killed process loses at most the
+answer it was about to write; after a power cut the last answers may be gone, the file is sound.
 """
 
 from __future__ import annotations
