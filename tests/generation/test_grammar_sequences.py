@@ -8,7 +8,11 @@ from hypothesis import strategies as st
 
 from seal.benchmarks.mmtb.generation.grammar.speakers import _today
 from seal.benchmarks.mmtb.generation.scenes import Scene
-from seal.benchmarks.mmtb.generation.settings import assignments, coverage, type_sequences
+from seal.benchmarks.mmtb.generation.settings import (
+    MissionSettings,
+    assignments,
+    type_sequences,
+)
 from seal.core.errors import UsageError
 
 KINDS = ("single", "multi", "chat", "clarify")
@@ -16,7 +20,18 @@ RELATIONS = ("implicit", "ellipsis", "memory")
 
 
 def made(missions: int = 4, relations=RELATIONS, **settings):
-    return assignments(missions, KINDS, relations, **{"language": "en", "seed": 0, **settings})
+    return assignments(MissionSettings(missions=missions, relations=relations, **settings))
+
+
+def coverage(sequences, kinds, length: int) -> float:
+    """Return the share of the runs of a length, at each place, that some sequence has."""
+    places = max(len(sequences[0]) - length + 1, 0)
+    seen = {
+        (place, *sequence[place : place + length])
+        for sequence in sequences
+        for place in range(places)
+    }
+    return len(seen) / (places * len(kinds) ** length) if places else 1.0
 
 
 @pytest.mark.parametrize(("missions", "count"), [(1, 4), (2, 16), (3, 64), (4, 256)])

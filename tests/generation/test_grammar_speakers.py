@@ -17,14 +17,14 @@ from seal.benchmarks.mmtb.generation.grammar.language import (
     tidy,
 )
 from seal.benchmarks.mmtb.generation.scenes import Scene, read_decision
-from seal.benchmarks.mmtb.generation.settings import assignments
+from seal.benchmarks.mmtb.generation.settings import MissionSettings, assignments
 from seal.cli import main
 from seal.core.errors import DataError, UsageError
 from seal.pools import load_pool
 
 SAMPLE = list(TOOLS.values())
 KINDS = ("single", "multi", "chat", "clarify")
-WANTED = assignments(4, KINDS, ("implicit", "ellipsis", "memory"), language="en", seed=0)
+WANTED = assignments(MissionSettings())
 DATE = "2024-05-15 10:00, Wednesday"
 
 

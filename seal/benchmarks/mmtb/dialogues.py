@@ -126,36 +126,32 @@ def read_dialogue(record: Any, language: str) -> Dialogue:
         DataError: A field is missing or malformed.
     """
     refuse_deep(record)
-    return _Reader(record, language).dialogue()
+    return _Reader(record, "english_" if language == "en" else "").dialogue()
 
 
+@dataclass(frozen=True, slots=True)
 class _Reader:
-    """Reads one record.
+    """Reads one record."""
 
-    Args:
-        record: As upstream has it.
-        language: en or zh.
-    """
-
-    def __init__(self, record: Any, language: str) -> None:
-        self._record = record
-        self._prefix = "english_" if language == "en" else ""
+    record: Any
+    """As upstream has it."""
+    prefix: str
+    """Of the names of fields that there are in both languages."""
 
     def dialogue(self) -> Dialogue:
         texts = self._twin("task")
         if not texts:
             raise CountedFault("empty_mission", "a dialogue without a mission")
         count = len(texts)
-        answers = self._aligned(self._twin("answer_list"), "answer_list", count)
-        kinds = self._aligned(field(self._record, "type", list), "type", count)
+        answers = _aligned(self._twin("answer_list"), "answer_list", count)
+        kinds = _aligned(field(self.record, "type", list), "type", count)
         dates, relations = self._dates(count), self._relations(count)
         segments = self._segments(count)
-        places = self._record.get("task_ids") or [0] * count
-        self._aligned(places, "task_ids", count)
+        places = _aligned(self.record.get("task_ids") or [0] * count, "task_ids", count)
         missions = []
         for n in range(count):
             try:
-                spoken = _Spoken.of(texts[n], segments[n] if segments else None, places[n])
+                request, before, after, differs = _spoken(texts[n], segments[n], places[n])
                 nodes = read_nodes(answers[n])
                 kind = _kind(kinds[n])
             except CountedFault as fault:
@@ -163,24 +159,13 @@ class _Reader:
             except DataError as error:
                 raise DataError(f"mission {n}: {error}") from error
             missions.append(
-                Mission(
-                    spoken.request,
-                    kind,
-                    nodes,
-                    relations[n],
-                    dates[n],
-                    spoken.before,
-                    spoken.after,
-                    spoken.differs,
-                )
+                Mission(request, kind, nodes, relations[n], dates[n], before, after, differs)
             )
         _check_alternation(missions)
         tools = [tool for tool in entries(self._twin("tools")) if _name(tool) not in PSEUDO]
-        return Dialogue(self._id(), tuple(missions), tools)
-
-    def _id(self) -> str:
-        given = self._record.get("id")
-        return str(given) if isinstance(given, int) else field(self._record, "id", str)
+        given = self.record.get("id")
+        own = str(given) if isinstance(given, int) else field(self.record, "id", str)
+        return Dialogue(own, tuple(missions), tools)
 
     def _twin(self, name: str) -> list[Any]:
         """Return a list that there is in both languages.
@@ -188,37 +173,25 @@ class _Reader:
         Raises:
             DataError: It is none, or stands there in the other language alone.
         """
-        own = self._prefix + name
-        language, other = ("zh", name) if self._prefix else ("en", f"english_{name}")
-        if own not in self._record and isinstance(self._record.get(other), list):
+        own = self.prefix + name
+        language, other = ("zh", name) if self.prefix else ("en", f"english_{name}")
+        if own not in self.record and isinstance(self.record.get(other), list):
             raise DataError(
                 f"the field {own!r} is missing, while there is {other!r}: the record is in "
                 f"{language}; import it with --language {language}"
             )
-        return field(self._record, own, list)
+        return field(self.record, own, list)
 
     def _either(self, name: str) -> Any:
         """Return what the language has of its own, else what both share; None: nothing."""
-        own = self._record.get(self._prefix + name)
-        return self._record.get(name) if own is None else own
-
-    def _aligned(self, values: Any, name: str, count: int) -> list[Any]:
-        if not isinstance(values, list):
-            raise DataError(f"{name}: expected a list, got {shortened(values)}")
-        if len(values) != count:
-            raise CountedFault(
-                "unaligned_lists",
-                f"{name}: expected {count} entries, one a mission, got {len(values)}",
-            )
-        return values
+        own = self.record.get(self.prefix + name)
+        return self.record.get(name) if own is None else own
 
     def _dates(self, count: int) -> list[str]:
         given = self._either("env_info")
         if given is None:
             return [""] * count
-        dates = (
-            self._aligned(given, "env_info", count) if isinstance(given, list) else [given] * count
-        )
+        dates = _aligned(given, "env_info", count) if isinstance(given, list) else [given] * count
         for date in dates:
             if not isinstance(date, str):
                 raise DataError(
@@ -228,28 +201,27 @@ class _Reader:
 
     def _relations(self, count: int) -> list[str]:
         """Return how each mission leans on others; of upstream's two ways to list it, either."""
-        given = self._record.get("turn_type")
+        given = self.record.get("turn_type")
         if given is None:
             return [""] * count
-        leans = [_is_true(value) for value in self._aligned(given, "turn_type", count)]
+        turns = _aligned(given, "turn_type", count)
+        leans = [turn is True or str(turn).strip().lower() in ("真", "true") for turn in turns]
         kinds = self._either("turn_subtypes") or []
         if not isinstance(kinds, list) or len(kinds) not in (0, count, sum(leans)):
             raise CountedFault(
                 "unaligned_lists",
                 f"turn_subtypes: expected {count} entries, or {sum(leans)}, got {shortened(kinds)}",
             )
-        if len(kinds) == count:
-            return [
-                _relation(kind) if lean else "" for kind, lean in zip(kinds, leans, strict=True)
-            ]
-        rest = iter(kinds)
-        return [_relation(next(rest, "")) if lean else "" for lean in leans]
+        if len(kinds) < count:
+            rest = iter(kinds)
+            kinds = [next(rest, "") if lean else "" for lean in leans]
+        return [_relation(kind) if lean else "" for kind, lean in zip(kinds, leans, strict=True)]
 
-    def _segments(self, count: int) -> list[list[Said]] | None:
-        """Return the messages of each mission; None where the record has none at all."""
+    def _segments(self, count: int) -> Sequence[list[Said] | None]:
+        """Return the messages of each mission; None of each where the record has none at all."""
         given = self._either("messages")
         if not given:
-            return None
+            return [None] * count
         if not isinstance(given, list):
             raise DataError(f"messages: expected a list, got {shortened(given)}")
         segments: list[list[Said]] = [[]]
@@ -259,40 +231,41 @@ class _Reader:
             else:
                 segments[-1].append(_message(message, position))
         found = [segment for segment in segments if segment]
-        return self._aligned(found, "segments of messages", count)
+        return _aligned(found, "segments of messages", count)
 
 
-@dataclass(frozen=True, slots=True)
-class _Spoken:
-    """The texts of a mission, the request apart."""
-
-    request: str
-    before: tuple[Said, ...] = ()
-    after: tuple[Said, ...] = ()
-    differs: bool = False
-
-    @classmethod
-    def of(cls, task: Any, segment: list[Said] | None, place: Any) -> _Spoken:
-        if not isinstance(task, str):
-            raise DataError(f"task: expected a text, got {shortened(task)}")
-        text = without_role(task)
-        if not text:
-            raise CountedFault("empty_mission", "task: the request is empty")
-        if segment is None:
-            return cls(text)
-        if not isinstance(place, int) or isinstance(place, bool) or not 0 <= place < len(segment):
-            raise DataError(
-                f"task_ids: expected a place among {len(segment)} messages, got {shortened(place)}"
-            )
-        request = segment[place]
-        if not request.by_user:
-            raise DataError(f"task_ids: message {place} is not the user's")
-        return cls(
-            request.text or text,
-            tuple(segment[:place]),
-            tuple(segment[place + 1 :]),
-            request.text != text,
+def _aligned(values: Any, name: str, count: int) -> list[Any]:
+    """Return a list that has an entry a mission."""
+    if not isinstance(values, list):
+        raise DataError(f"{name}: expected a list, got {shortened(values)}")
+    if len(values) != count:
+        raise CountedFault(
+            "unaligned_lists",
+            f"{name}: expected {count} entries, one a mission, got {len(values)}",
         )
+    return values
+
+
+def _spoken(
+    task: Any, segment: list[Said] | None, place: Any
+) -> tuple[str, tuple[Said, ...], tuple[Said, ...], bool]:
+    """Return a mission's request, what is said before and after, and whether the task differs."""
+    if not isinstance(task, str):
+        raise DataError(f"task: expected a text, got {shortened(task)}")
+    text = without_role(task)
+    if not text:
+        raise CountedFault("empty_mission", "task: the request is empty")
+    if segment is None:
+        return text, (), (), False
+    if not isinstance(place, int) or isinstance(place, bool) or not 0 <= place < len(segment):
+        raise DataError(
+            f"task_ids: expected a place among {len(segment)} messages, got {shortened(place)}"
+        )
+    request = segment[place]
+    if not request.by_user:
+        raise DataError(f"task_ids: message {place} is not the user's")
+    before, after = tuple(segment[:place]), tuple(segment[place + 1 :])
+    return request.text or text, before, after, request.text != text
 
 
 def read_nodes(given: Any) -> tuple[Node, ...]:
@@ -306,7 +279,10 @@ def read_nodes(given: Any) -> tuple[Node, ...]:
         raise DataError(f"answer_list: expected a list of nodes, got {shortened(given)}")
     if not given:
         raise CountedFault("empty_mission", "answer_list: a mission without a node")
-    indices = [_index(node, position) for position, node in enumerate(given)]
+    indices = [
+        field({"idx": n, **node} if isinstance(node, dict) else node, "idx", int)
+        for n, node in enumerate(given)
+    ]
     repeated = sorted({index for index in indices if indices.count(index) > 1})
     if repeated:
         raise CountedFault("duplicate_index", f"answer_list: idx {repeated[0]} stands twice")
@@ -325,34 +301,24 @@ def read_nodes(given: Any) -> tuple[Node, ...]:
     return nodes
 
 
-def _index(node: Any, position: int) -> int:
-    found: int = field({"idx": position, **node} if isinstance(node, dict) else node, "idx", int)
-    return found
-
-
 def _node(node: dict[str, Any], place: Mapping[int, int]) -> Node:
     action = field(node, "action", dict)
+    name, arguments = field(action, "name", str), _arguments(action.get("arguments"))
+    after = field({"dependency_list": [], **node}, "dependency_list", list)
+    for index in after:
+        if not isinstance(index, int) or index not in place:
+            raise CountedFault(
+                "dangling_dependency",
+                f"answer_list: a node depends on idx {shortened(index)}; there are {sorted(place)}",
+            )
     user_input = node.get("user_input")
     return Node(
-        field(action, "name", str),
-        _arguments(action.get("arguments")),
-        tuple(sorted({_place(index, place) for index in _dependencies(node)})),
+        name,
+        arguments,
+        tuple(sorted({place[index] for index in after})),
         node.get("observation"),
         without_role(user_input) if isinstance(user_input, str) else "",
     )
-
-
-def _dependencies(node: dict[str, Any]) -> list[Any]:
-    return field({"dependency_list": [], **node}, "dependency_list", list)
-
-
-def _place(index: Any, place: Mapping[int, int]) -> int:
-    if not isinstance(index, int) or index not in place:
-        raise CountedFault(
-            "dangling_dependency",
-            f"answer_list: a node depends on idx {shortened(index)}; there are {sorted(place)}",
-        )
-    return place[index]
 
 
 def _arguments(given: Any) -> dict[str, JSON]:
@@ -399,22 +365,16 @@ def _check_alternation(missions: Sequence[Mission]) -> None:
 
 def _kind(given: Any) -> MissionType:
     word = given.strip().lower() if isinstance(given, str) else ""
-    for kind in _TYPES.values():
-        if word == kind:
-            return kind
-    if word not in _TYPES:
+    kinds: dict[str, MissionType] = {**_TYPES, **{kind: kind for kind in _TYPES.values()}}
+    if word not in kinds:
         raise DataError(f"type: expected one of {', '.join(_TYPES)}, got {shortened(given)}")
-    return _TYPES[word]
+    return kinds[word]
 
 
 def _relation(given: Any) -> str:
     """Return our word for a relation; another one stays as it is."""
     text = given.strip() if isinstance(given, str) else ""
     return next((ours for word, ours in _RELATIONS.items() if word in text), text)
-
-
-def _is_true(value: Any) -> bool:
-    return value is True or (isinstance(value, str) and value.strip().lower() in ("真", "true"))
 
 
 def _name(tool: Any) -> Any:

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from seal.benchmarks.mmtb.generation.scenes import Assignment, Speakers
-from seal.benchmarks.mmtb.generation.settings import GRAMMAR, ROLES, MissionSettings
-from seal.core.canonical import canonical_json
+from seal.benchmarks.mmtb.generation.dialogues import Studio
+from seal.benchmarks.mmtb.generation.scenes import Assignment, ChoosesTools, Speakers
+from seal.benchmarks.mmtb.generation.settings import GRAMMAR, ROLES, MissionSettings, draw_tools
+from seal.benchmarks.mmtb.generation.validation import Validation
+from seal.core.canonical import canonical_json, derive_seed
 from seal.core.errors import UnknownNameError, UsageError
 from seal.core.protocols import ChatModel, Simulator
 from seal.core.store import Store
 from seal.core.types import JSON, Goal, Task, Tool
+from seal.core.validation import CallValidator
 from seal.models import (
     CachedModel,
     Flagged,
@@ -23,6 +26,7 @@ from seal.models import (
     open_model,
     split_name,
 )
+from seal.simulator_cache.environments import SimulatedEnvironments
 from seal.simulator_cache.simulators import SimulatorSetup, build_simulator
 
 _PLAYERS = ("lexical", "oracle", "random", "recorded", "replay")
@@ -41,70 +45,80 @@ class Crew:
     """
 
     def __init__(self, settings: MissionSettings, tools: Mapping[str, Tool], store: Store) -> None:
-        self._settings = settings
+        self.settings = settings
+        self.tools = tools
         self._store = store
         self._main = Flagged(settings.model, settings.base_url, settings.model_options)
         self._built = {role: self._build(role) for role in self._roles()}
         self._check_used()
         self.speakers = self._speakers()
-        self.simulator = self._simulator(tools)
+        simulator = self._simulator()
+        environments = SimulatedEnvironments(simulator, tools)
+        self.studio = Studio(self.speakers, environments, self.model, CallValidator(tools))
+        self.validation = Validation(tools, simulator)
+        self._simulated_by = simulator.identity
 
     def model(self, role: str, assignment: Assignment) -> ChatModel:
         """Return the model of a role in the chat about a mission."""
         built = self._built[role]
-        task = Task(assignment.dialogue, self._settings.name, (Goal(""),))
+        task = Task(assignment.dialogue, self.settings.name, (Goal(""),))
         model = open_model(built, task, 0)
         if not is_cached(built):
             return model
         context = {
-            "seed": self._settings.seed,
+            "seed": self.settings.seed,
             "dialogue": assignment.dialogue,
             "mission": assignment.number,
             "role": role,
         }
         identity = self._identity(role)
-        return CachedModel(model, self._store, identity, self._settings.cache, context)
+        return CachedModel(model, self._store, identity, self.settings.cache, context)
+
+    def choose_tools(self, missions: Sequence[Assignment]) -> Sequence[Tool]:
+        """Return the tools that a dialogue offers."""
+        tools = list(self.tools.values())
+        if isinstance(self.speakers, ChoosesTools):
+            return self.speakers.choose_tools(missions, tools)
+        return draw_tools(tools, derive_seed(self.settings.seed, missions[0].dialogue, "tools"))
 
     def identity(self) -> dict[str, JSON]:
         """Return what shapes the words and the results of calls."""
         return {
             "speakers": dict(getattr(self.speakers, "identity", {})),
-            "simulator": self.simulator.identity,
+            "simulator": self._simulated_by,
         }
 
     def _roles(self) -> list[str]:
         """Return the roles that have a model."""
-        by_model = isinstance(self._settings.model, str) and self._settings.model != GRAMMAR
-        simulated = "llm" in _parts(self._settings.simulator)
-        speaking = ROLES[:-1] if by_model or hasattr(self._settings.model, "complete") else ()
-        return [*speaking, *(ROLES[-1:] if simulated else ())]
+        model, simulator = self.settings.model, self.settings.simulator
+        speaks = model != GRAMMAR if isinstance(model, str) else hasattr(model, "complete")
+        simulates = isinstance(simulator, str) and "llm" in simulator.split("+")
+        return [*(ROLES[:-1] if speaks else ()), *(ROLES[-1:] if simulates else ())]
 
     def _check_used(self) -> None:
         """Raise UsageError where something is said of models that nobody asks."""
-        for role in self._settings.role_models:
+        for role in self.settings.role_models:
             if role not in self._built:
-                if role not in ROLES:
-                    raise UnknownNameError("role of a generation", role, ROLES)
                 repair = "--simulator llm" if role == ROLES[-1] else "--model MODEL for the others"
                 raise UsageError(
                     f"--role-model {role}: no model plays it here, for without --model a grammar "
                     f"speaks for all roles, and --simulator answers; give {repair} too"
                 )
-        if self._built.keys() - self._settings.role_models.keys():
+        if self._built.keys() - self.settings.role_models.keys():
             return
-        if self._settings.base_url and self._built:
+        if self.settings.base_url and self._built:
             role = next(iter(self._built))
             raise UsageError(
-                f"--base-url holds for --model, and {self._settings.model} asks no server; write "
+                f"--base-url holds for --model, and {self.settings.model} asks no server; write "
                 f"the address into the role's model: --role-model {role}=MODEL,base_url=URL"
             )
-        if self._settings.model_options:
-            option = next(iter(self._settings.model_options))
-            raise UnknownNameError(f"option -M of {self._settings.model}", option, ())
+        if self.settings.model_options:
+            option = next(iter(self.settings.model_options))
+            raise UnknownNameError(f"option -M of {self.settings.model}", option, ())
 
     def _asked(self, role: str) -> Flagged:
         """Return a role's model; no flag holds for one that was named for the role."""
-        own = self._settings.role_models
+        own = self.settings.role_models
         return Flagged.of(own[role]) if role in own else self._main
 
     def _build(self, role: str) -> Any:
@@ -122,23 +136,23 @@ class Crew:
         return model_identity(asked.spec, asked.settings(), self._built[role])
 
     def _speakers(self) -> Speakers:
-        if self._settings.model == GRAMMAR:
+        if self.settings.model == GRAMMAR:
             from seal.benchmarks.mmtb.generation.grammar import GrammarSpeakers
 
             return GrammarSpeakers()
-        if hasattr(self._settings.model, "candidates"):
-            speakers: Speakers = self._settings.model
+        if hasattr(self.settings.model, "candidates"):
+            speakers: Speakers = self.settings.model
             return speakers
         from seal.benchmarks.mmtb.generation.models import ModelSpeakers
 
         own = {role: self._identity(role) for role in ROLES[:-1]}
         return ModelSpeakers({"models": own})
 
-    def _simulator(self, tools: Mapping[str, Tool]) -> Simulator:
-        settings, by_model = self._settings, "simulator" in self._built
+    def _simulator(self) -> Simulator:
+        settings, by_model = self.settings, "simulator" in self._built
         identity = canonical_json(self._identity("simulator")).decode() if by_model else ""
         setup = SimulatorSetup(
-            tools=tools,
+            tools=self.tools,
             store=None if settings.cache == "off" else self._store,
             mode=settings.cache,
             seed=settings.seed,
@@ -146,7 +160,3 @@ class Crew:
             model_name=identity,
         )
         return build_simulator(settings.simulator, setup)
-
-
-def _parts(simulator: Any) -> set[str]:
-    return set(simulator.split("+")) if isinstance(simulator, str) else set()

@@ -75,6 +75,11 @@ class Take:
     mission: Mission | None
     """None: the dialogue was dropped here."""
 
+    @property
+    def broken(self) -> list[str]:
+        """The rules for which the checker sent something back."""
+        return [text.partition(":")[0] for text in self.rejections]
+
 
 @dataclass(frozen=True, slots=True)
 class Made:
@@ -92,27 +97,18 @@ class Made:
         return tuple(take.mission for take in self.takes if take.mission is not None)
 
 
+@dataclass(frozen=True, slots=True)
 class Studio:
-    """Makes dialogues. Safe in threads where its parts are.
+    """Makes dialogues. Safe in threads where its parts are."""
 
-    Args:
-        speakers: Say what user, planner and agent say.
-        environments: Where the calls run.
-        models: What the speakers ask.
-        validator: Over all tools that dialogues offer.
-    """
-
-    def __init__(
-        self,
-        speakers: Speakers,
-        environments: EnvironmentFactory,
-        models: Models,
-        validator: CallValidator,
-    ) -> None:
-        self._speakers = speakers
-        self._environments = environments
-        self._models = models
-        self._validator = validator
+    speakers: Speakers
+    """Say what user, planner and agent say."""
+    environments: EnvironmentFactory
+    """Where the calls run."""
+    models: Models
+    """What the speakers ask."""
+    validator: CallValidator
+    """Over all tools that dialogues offer."""
 
     def make(
         self,
@@ -171,20 +167,18 @@ class Studio:
             raise InfrastructureError(stop.error)
         played = read_chat(scene, chat.steps, assignment.number)
         dropped = _drop(played, chat, fault)
-        mission = None if dropped else _mission(played)
-        take = Take(
-            tuple(offered), played.scene.request, played.refused, chat.trajectory(), mission
-        )
-        return take, dropped
+        made = None if dropped else _mission(played)
+        request, refused = played.scene.request, played.refused
+        return Take(tuple(offered), request, refused, chat.trajectory(), made), dropped
 
     def _chat(self, scene: Scene, choose: Choose, said: Sequence[Step], count: int) -> Conversation:
-        assignment, tools = scene.assignment, list(scene.tools.values())
+        assignment = scene.assignment
         task = Task(assignment.dialogue, TEAM.name, (Goal(""),) * count)
         offers = Offers()
-        offers.add(tools)
+        offers.add(list(scene.tools.values()))
         services = Services(
-            model=cache(lambda role: self._models(role, assignment)),
-            environment=self._environments.open(task, 0, offers.names),
+            model=cache(lambda role: self.models(role, assignment)),
+            environment=self.environments.open(task, 0, offers.names),
             retrieve=lambda query, k: [],
             judge=lambda role, model, goal, answer, steps: Verdict("unsure"),
         )
@@ -192,7 +186,7 @@ class Studio:
             task,
             0,
             TEAM,
-            seats(scene, self._speakers, choose, self._validator),
+            seats(scene, self.speakers, choose, self.validator),
             services,
             offers=offers,
             limits=Limits(max_turns=REPLIES // REPLIES_A_TURN - 1, repeats=None),
@@ -224,16 +218,11 @@ def _drop(played: Played, chat: Conversation, fault: str) -> Drop | None:
     last = chat.steps[-1]
     if last.author == CHECKER:
         return drop(last.content.partition(":")[0], last.content)
-    if not last.content.strip():
-        return drop(_silence(played, last.author), f"{last.author} said nothing")
-    return None
-
-
-def _silence(played: Played, role: str) -> str:
+    if last.content.strip():
+        return None
     asking = played.decision is not None and played.decision.actions[0].name == ASK
-    if role == USER:
-        return "no_answer" if asking else "no_request"
-    return "no_question" if asking else "no_reply"
+    kinds = ("no_request", "no_answer") if last.author == USER else ("no_reply", "no_question")
+    return drop(kinds[asking], f"{last.author} said nothing")
 
 
 def _mission(played: Played) -> Mission:
@@ -244,8 +233,7 @@ def _mission(played: Played) -> Mission:
     before = edges(scene)
     for event in scene.events:
         if isinstance(event, Exchange):
-            asked = event.asked
-            nodes.append(_node(asked, before[len(nodes)], event.question, event.answer))
+            nodes.append(_node(event.asked, before[len(nodes)], event.question, event.answer))
             said += [Said(False, event.question), Said(True, event.answer)]
             continue
         for action, observation in zip(event.actions, event.observations, strict=True):
@@ -253,16 +241,10 @@ def _mission(played: Played) -> Mission:
     last = final_answer("tool" if any(node.name != ASK for node in nodes) else "chat")
     nodes.append(_node(last, tuple(range(len(nodes))), played.reply))
     said.append(Said(False, played.reply))
-    assignment = scene.assignment
+    own = scene.assignment
+    relation = own.relation or ""
     return Mission(
-        scene.request,
-        assignment.kind,
-        tuple(nodes),
-        assignment.relation or "",
-        assignment.date,
-        (),
-        tuple(said),
-        False,
+        scene.request, own.kind, tuple(nodes), relation, own.date, (), tuple(said), False
     )
 
 

@@ -21,33 +21,32 @@ from __future__ import annotations
 
 import calendar
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from datetime import date
-from functools import cache
-from importlib.resources import files
+from typing import NamedTuple
 
 from seal.benchmarks.mmtb.dialogues import Mission
-from seal.benchmarks.mmtb.generation.scenes import Action, Exchange, Scene
-from seal.core.conditions import Asked, Called
+from seal.benchmarks.mmtb.generation.scenes import ASKED_TOOL, MISSING, Action, Exchange, Scene
+from seal.core.conditions import Called
 from seal.core.conditions.messages import AGENT, USER, party
 from seal.core.conditions.stated import numbers, states
 from seal.core.types import JSON, Goal, Task, Tool
 from seal.evaluation.leaves import Leaf, leaves
+from seal.experiments.generation.writers import shipped_text
 
 _COUNTS = 31
 """Whole numbers up to this one are counts, days and hours, not evidence."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Done:
+class _Done(NamedTuple):
     """One node: a call, or a question."""
 
     action: Action
     moment: int
     """Position of its event: calls of one round share it."""
-    brought: JSON
-    """The call's observation; of a question the answer."""
+    news: Set[Leaf]
+    """What a call brought that it was not given."""
     is_question: bool
 
 
@@ -61,100 +60,66 @@ def edges(scene: Scene) -> tuple[tuple[int, ...], ...]:
         One entry a node, ascending positions; the closing answer is no node here.
     """
     nodes = list(_nodes(scene))
-    source = _Sources(scene)
-    return tuple(tuple(sorted(source.of(node, nodes))) for node in nodes)
+    answers = [event.answer for event in scene.events if isinstance(event, Exchange)]
+    texts = [*(text for mission in scene.past for text in texts_of(mission)), scene.request]
+    texts += answers
+    said_numbers = set().union(*map(numbers, texts))
+    earlier_nodes = (node for mission in scene.past for node in mission.nodes)
+    known = {leaf for node in earlier_nodes for leaf in leaves(node.observation)}
 
+    def is_evidence(leaf: Leaf) -> bool:
+        if leaf in known:
+            return False
+        if isinstance(leaf, float):
+            return not _is_count(leaf) and leaf not in said_numbers
+        return not any(states(text, leaf, {}) for text in texts)
 
-def said_before(past: Sequence[Mission], request: str) -> list[str]:
-    """Return every text that was said by the time a request is made, the request included."""
-    return [*(text for mission in past for text in texts_of(mission)), request]
+    found = []
+    for node in nodes:
+        earlier = [(n, other) for n, other in enumerate(nodes) if other.moment < node.moment]
+        after = {n for n, other in earlier if other.is_question and _answers(other, node)}
+        for value in () if node.is_question else node.action.arguments.values():
+            held = {leaf for leaf in leaves(value) if is_evidence(leaf)}
+            for n, other in earlier:
+                if held & other.news:
+                    after.add(n)
+                    held -= other.news
+        found.append(tuple(sorted(after)))
+    return tuple(found)
 
 
 def texts_of(mission: Mission) -> list[str]:
     """Return every text of a mission, in order."""
-    return [*(said.text for said in mission.before), mission.text, *_said(mission)]
-
-
-def _said(mission: Mission) -> Iterator[str]:
-    """Yield what is said after a request: as messages, else as the nodes have it."""
     if mission.said:
-        yield from (said.text for said in mission.said)
-        return
-    for node in mission.nodes:
-        yield node.user_input
-    closing = mission.nodes[-1].observation if mission.nodes else None
-    yield closing if isinstance(closing, str) else ""
+        told = [said.text for said in mission.said]
+    else:
+        closing = mission.nodes[-1].observation if mission.nodes else None
+        told = [node.user_input for node in mission.nodes]
+        told.append(closing if isinstance(closing, str) else "")
+    return [*(said.text for said in mission.before), mission.text, *told]
 
 
 def _nodes(scene: Scene) -> Iterator[_Done]:
     for moment, event in enumerate(scene.events):
         if isinstance(event, Exchange):
-            yield _Done(event.asked, moment, event.answer, True)
+            yield _Done(event.asked, moment, frozenset(), True)
             continue
         for action, observation in zip(event.actions, event.observations, strict=True):
-            yield _Done(action, moment, observation, False)
-
-
-class _Sources:
-    """Finds where values come from.
-
-    Args:
-        scene: A finished mission.
-    """
-
-    def __init__(self, scene: Scene) -> None:
-        self._texts = said_before(scene.past, scene.request)
-        answers = [event.answer for event in scene.events if isinstance(event, Exchange)]
-        self._texts += answers
-        self._numbers = set().union(*map(numbers, self._texts))
-        self._results = {
-            leaf
-            for mission in scene.past
-            for node in mission.nodes
-            for leaf in leaves(node.observation)
-        }
-
-    def of(self, node: _Done, nodes: Sequence[_Done]) -> set[int]:
-        """Return the positions of the nodes that one comes after."""
-        earlier = [(n, other) for n, other in enumerate(nodes) if other.moment < node.moment]
-        asked = {n for n, other in earlier if other.is_question and _answers(other, node)}
-        if node.is_question:
-            return asked
-        found = set(asked)
-        for value in node.action.arguments.values():
-            held = {leaf for leaf in leaves(value) if self._is_evidence(leaf)}
-            for n, other in earlier:
-                if not other.is_question and held & self._news(other):
-                    found.add(n)
-                    held -= self._news(other)
-        return found
-
-    def _news(self, node: _Done) -> set[Leaf]:
-        """Return what a call brought that it was not given."""
-        return set(leaves(node.brought)) - set(leaves(node.action.arguments))
-
-    def _is_evidence(self, leaf: Leaf) -> bool:
-        if leaf in self._results:
-            return False
-        if isinstance(leaf, float):
-            counts = leaf.is_integer() and abs(leaf) <= _COUNTS
-            return not counts and leaf not in self._numbers
-        return not any(states(text, leaf, {}) for text in self._texts)
+            news = set(leaves(observation)) - set(leaves(action.arguments))
+            yield _Done(action, moment, news, False)
 
 
 def _answers(question: _Done, node: _Done) -> bool:
     """Tell whether a node needs the answer to a question."""
     about = question.action.arguments
     if node.is_question:
-        return about.get("tool_name") == node.action.arguments.get("tool_name")
-    missing = about.get("missing_required_parameters")
+        return bool(about.get(ASKED_TOOL) == node.action.arguments.get(ASKED_TOOL))
+    missing = about.get(MISSING)
     asked = missing if isinstance(missing, list) else []
-    return about.get("tool_name") == node.action.name and any(
-        name in node.action.arguments for name in asked
-    )
+    needs = any(name in node.action.arguments for name in asked)
+    return needs and about.get(ASKED_TOOL) == node.action.name
 
 
-_COUNTED = 31
 _NAME = re.compile(r"(?<=[\w,;:(\"'] )[A-Z][\w-]+|\b\w*\d[\w.,:-]*\b|\"[^\"]+\"")
 _TOLD_DAY = re.compile(r"\b\d{1,2} [A-Z][a-z]+\b")
 _WORD = re.compile(r"\w+")
@@ -177,6 +142,17 @@ class Said:
     def own(self) -> tuple[str, ...]:
         """What the user says in the mission itself."""
         return (self.request, *self.answers)
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """What is said in earlier missions."""
+        return tuple(text for mission in self.earlier for text in mission)
+
+    def states(self, value: Leaf, texts: Sequence[str]) -> bool:
+        """Tell whether one of some texts says a value, a day also as it is spoken of today."""
+        day = day_of(value) if isinstance(value, str) else None
+        forms: set[Leaf] = {value} if day is None else set(day_forms(day, self.today))
+        return any(states(text, form, {}) for text in texts for form in forms)
 
 
 def said_of(task: Task, number: int) -> Said:
@@ -203,18 +179,13 @@ def leans(goal: Goal, said: Said, far: bool = False) -> bool:
         said: Of it, and before it.
         far: What is needed is not said by the mission right before it either.
     """
-    texts = [text for mission in said.earlier for text in mission]
+    texts = said.texts
     last = said.earlier[-1] if far else ()
-
-    def leant(value: Leaf) -> bool:
-        here, near = (_is_said(value, among, said.today) for among in (said.own, last))
-        return not here and not near and _is_said(value, texts, said.today)
-
-    values = [value for called in _calls(goal) for value in _values(called)]
-    if any(leant(value) for value in values):
-        return True
-    known = "\n".join((*said.own, *last)).casefold()
-    before = "\n".join(texts).casefold()
+    near = (*said.own, *last)
+    for value in (value for called in _calls(goal) for value in _values(called)):
+        if not said.states(value, near) and said.states(value, texts):
+            return True
+    known, before = "\n".join(near).casefold(), "\n".join(texts).casefold()
     telling = [*_names(said.reply), *(() if any(_calls(goal)) else _words(said.reply))]
     return any(part not in known and part in before for part in telling)
 
@@ -227,31 +198,21 @@ def lacks(goal: Goal, said: Said, tools: Mapping[str, Tool]) -> bool:
         said: Of it, and before it.
         tools: By id.
     """
-    before = (said.request, *(text for mission in said.earlier for text in mission))
-    for called in _calls(goal):
-        required = tools[called.tool].parameters.get("required", [])
-        for name, argument in (called.arguments or {}).items():
-            if name in required and not all(
-                not _is_count(leaf) and _is_said(leaf, before, said.today)
-                for leaf in _parts(argument.listed[0])
-            ):
-                return True
-    return False
+    before = (said.request, *said.texts)
+    return any(
+        _is_count(leaf) or not said.states(leaf, before)
+        for called in _calls(goal)
+        for name, argument in (called.arguments or {}).items()
+        if name in tools[called.tool].parameters.get("required", [])
+        for leaf in _parts(argument.listed[0])
+    )
 
 
 def told_before(goal: Goal, said: Said) -> list[Leaf]:
-    """Return the values that the user answers, although they were said before."""
-    if not any(
-        isinstance(m.condition, Asked) for plan in goal.plans or () for m in plan.milestones
-    ):
-        return []
-    before = (said.request, *(text for mission in said.earlier for text in mission))
-    return [
-        value
-        for called in _calls(goal)
-        for value in _values(called)
-        if _is_said(value, said.answers, said.today) and _is_said(value, before, said.today)
-    ]
+    """Return the values that the user of a mission with a question answers, though said before."""
+    before = (said.request, *said.texts)
+    values = (value for called in _calls(goal) for value in _values(called))
+    return [v for v in values if said.states(v, said.answers) and said.states(v, before)]
 
 
 def _texts(goal: Goal) -> Iterator[str]:
@@ -270,13 +231,11 @@ def _calls(goal: Goal) -> Iterator[Called]:
 def _values(called: Called) -> Iterator[Leaf]:
     """Yield the values of a call that are evidence."""
     for argument in (called.arguments or {}).values():
-        for leaf in _parts(argument.listed[0]):
-            if not _is_count(leaf):
-                yield leaf
+        yield from (leaf for leaf in _parts(argument.listed[0]) if not _is_count(leaf))
 
 
 def _is_count(leaf: Leaf) -> bool:
-    return isinstance(leaf, float) and leaf.is_integer() and abs(leaf) <= _COUNTED
+    return isinstance(leaf, float) and leaf.is_integer() and abs(leaf) <= _COUNTS
 
 
 def _parts(value: JSON) -> Iterator[Leaf]:
@@ -288,12 +247,6 @@ def _parts(value: JSON) -> Iterator[Leaf]:
             yield from leaf.split("T") if day_of(leaf.partition("T")[0]) else (leaf,)
 
 
-def _is_said(value: Leaf, texts: Sequence[str], today: date | None) -> bool:
-    day = day_of(value) if isinstance(value, str) else None
-    forms: set[Leaf] = {value} if day is None else set(day_forms(day, today))
-    return any(states(text, form, {}) for text in texts for form in forms)
-
-
 def _names(reply: str) -> Iterator[str]:
     """Yield the names and numbers of a reply in lower case."""
     for found in [*_NAME.findall(reply), *_TOLD_DAY.findall(reply)]:
@@ -303,16 +256,10 @@ def _names(reply: str) -> Iterator[str]:
 
 def _words(reply: str) -> Iterator[str]:
     """Yield what of a reply is no coincidence, in lower case: its rarer words."""
+    common = frozenset(shipped_text(__package__, "common_words.txt").split())
     for found in _WORD.findall(reply.casefold()):
-        if len(found) > 3 and found not in _common():
+        if len(found) > 3 and found not in common:
             yield found
-
-
-@cache
-def _common() -> frozenset[str]:
-    """Return words that say nothing of what a text is about."""
-    words = files(__package__).joinpath("common_words.txt").read_text(encoding="utf-8")
-    return frozenset(words.split())
 
 
 NEAR = ("today", "tomorrow")

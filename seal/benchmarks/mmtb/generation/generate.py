@@ -22,7 +22,7 @@ chosen candidate only as long as the candidates are the same.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -32,28 +32,23 @@ import orjson
 
 from seal.benchmarks.mmtb.dialogues import Dialogue
 from seal.benchmarks.mmtb.generation.crew import Crew
-from seal.benchmarks.mmtb.generation.dialogues import Drop, Made, Studio, Take, task_of
-from seal.benchmarks.mmtb.generation.scenes import Assignment, ChoosesTools
-from seal.benchmarks.mmtb.generation.settings import MissionSettings, assignments, draw_tools
-from seal.benchmarks.mmtb.generation.validation import Validation
+from seal.benchmarks.mmtb.generation.dialogues import Drop, Made, Take, task_of
+from seal.benchmarks.mmtb.generation.scenes import Assignment, Scene
+from seal.benchmarks.mmtb.generation.settings import MissionSettings, assignments
 from seal.benchmarks.mmtb.tasks import Tally
-from seal.core.canonical import derive_seed
 from seal.core.errors import DataError, InfrastructureError, shortened
-from seal.core.records import AtomicFile, to_plain, write_records
+from seal.core.plain import INDENTED, json_bytes
+from seal.core.records import AtomicFile
 from seal.core.store import Store
-from seal.core.types import JSON, Task, Tool
-from seal.core.validation import CallValidator
+from seal.core.types import JSON, Task
 from seal.experiments.generation.journal import Journal, check_folder, open_journal
-from seal.pools.importer import REPORT, TASKS, TOOLS, ImportReport, pool_digest
+from seal.experiments.generation.scaffold import Progress, unheard, write_pool
+from seal.pools.importer import ImportReport
 from seal.pools.pool import StoredPool
 from seal.pools.reading.records import field as read_field
-from seal.simulator_cache.environments import SimulatedEnvironments
 
 DIALOGUES = "dialogues.jsonl"
 SCHEMA = "dialogue/1"
-
-Progress = Callable[[int, int], None]
-"""Told how many dialogues are done, and how many there are."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +71,7 @@ def generate_missions(
     store: Store,
     *,
     review: Path | None = None,
-    progress: Progress = lambda done, total: None,
+    progress: Progress = unheard,
 ) -> Generated:
     """Make dialogues of missions, and of them a pool.
 
@@ -96,93 +91,61 @@ def generate_missions(
     check_folder(out)
     settings = replace(settings, name=settings.name or out.resolve().name)
     tools = {tool.id: tool for tool in pool.tools()}
-    wanted = assignments(
-        settings.missions,
-        settings.types,
-        settings.relations,
-        language=settings.language,
-        seed=settings.seed,
-        cover=settings.cover,
-    )[: settings.limit]
+    wanted = {missions[0].dialogue: missions for missions in assignments(settings)}
     choices = Review.read(review)
-    choices.check(wanted)
+    choices.check(wanted.values())
     crew = Crew(settings, tools, store)
     shape = {"pool": pool.digest, **settings.shape(), **crew.identity()}
     with open_journal(out, shape, DIALOGUES, Made, SCHEMA) as journal:
-        run = _Run(settings, wanted, crew, tools, shape, choices, journal)
+        run = _Run(crew, wanted, choices, shape, journal)
         errors = run.play(progress)
-        journal.put_in_order(run.order)
+        journal.put_in_order(list(wanted))
         if review is not None:
-            write_review(review, run.reviewed())
+            write_review(review, ((made, wanted[made.id]) for made in run.made()))
         return Generated(run.write(out, errors), tuple(errors))
 
 
+@dataclass(frozen=True, slots=True)
 class _Run:
-    """One generation.
+    """One generation."""
 
-    Args:
-        settings: Of it.
-        wanted: What is made, dialogue by dialogue.
-        crew: Who makes the dialogues.
-        tools: The pool by id.
-        shape: What the dialogues are made by, for the record.
-        review: Choices of a person.
-        journal: Gets the dialogues.
-    """
-
-    def __init__(
-        self,
-        settings: MissionSettings,
-        wanted: Sequence[Sequence[Assignment]],
-        crew: Crew,
-        tools: Mapping[str, Tool],
-        shape: dict[str, JSON],
-        review: Review,
-        journal: Journal[Made],
-    ) -> None:
-        self._settings = settings
-        self._crew = crew
-        self._tools = tools
-        self._shape = shape
-        self._review = review
-        self._journal = journal
-        environments = SimulatedEnvironments(crew.simulator, tools)
-        self._studio = Studio(crew.speakers, environments, crew.model, CallValidator(tools))
-        self._validation = Validation(tools, crew.simulator)
-        self._wanted = {missions[0].dialogue: missions for missions in wanted}
-
-    @property
-    def order(self) -> list[str]:
-        """Ids of the dialogues in order."""
-        return list(self._wanted)
+    crew: Crew
+    wanted: Mapping[str, Sequence[Assignment]]
+    """By dialogue."""
+    review: Review
+    shape: dict[str, JSON]
+    """What the dialogues are made by, for the record."""
+    journal: Journal[Made]
 
     def play(self, progress: Progress) -> list[str]:
         """Make what is not made, or was made of other choices. Returns the failures."""
-        waiting = list(self._waiting())
-        total = len(self._wanted)
-        done = total - len(waiting)
-        progress(done, total)
+        waiting: dict[str, Sequence[Take]] = {}
+        for own, missions in self.wanted.items():
+            made = self.journal.made.get(own)
+            kept = self.review.unchanged(made, missions) if made else 0
+            if made is None or kept < len(made.takes):
+                waiting[own] = made.takes[:kept] if made else ()
+        done = len(self.wanted) - len(waiting)
+        progress(done, len(self.wanted))
         failures: dict[str, str] = {}
-        with ThreadPoolExecutor(self._settings.workers, "dialogue") as pool:
-            futures = {pool.submit(self._make, own, kept): own for own, kept in waiting}
+        with ThreadPoolExecutor(self.crew.settings.workers, "dialogue") as pool:
+            futures = {pool.submit(self._make, own, kept): own for own, kept in waiting.items()}
             try:
                 for future in as_completed(futures):
                     try:
-                        self._journal.add(future.result())
+                        self.journal.add(future.result())
                     except InfrastructureError as error:
                         failures[futures[future]] = str(error)
                     done += 1
-                    progress(done, total)
+                    progress(done, len(self.wanted))
             except BaseException:
                 pool.shutdown(wait=False, cancel_futures=True)
                 raise
-        return [f"{own}: {failures[own]}" for own in self._wanted if own in failures]
+        return [f"{own}: {failures[own]}" for own in self.wanted if own in failures]
 
-    def reviewed(self) -> Iterator[tuple[Made, Sequence[Assignment]]]:
-        """Yield what was made with what was to be made."""
-        for own, missions in self._wanted.items():
-            if own in self._journal.made:
-                yield self._journal.made[own], missions
+    def made(self) -> Iterator[Made]:
+        """Yield the dialogues that were made, in order."""
+        yield from (self.journal.made[own] for own in self.wanted if own in self.journal.made)
 
     def write(self, out: Path, errors: Sequence[str]) -> ImportReport:
         """Write the pool and return its report.
@@ -197,9 +160,8 @@ class _Run:
         """
         tally, dropped, rejected = Tally(), Counter[str](), Counter[str]()
         tasks = []
-        for made, _ in self.reviewed():
-            for take in made.takes:
-                rejected.update(text.partition(":")[0] for text in take.rejections)
+        for made in self.made():
+            rejected.update(rule for take in made.takes for rule in take.broken)
             if made.dropped is not None:
                 dropped[made.dropped.reason] += 1
                 continue
@@ -210,98 +172,57 @@ class _Run:
         if not tasks:
             told = ", ".join(f"{reason} {count}" for reason, count in sorted(dropped.items()))
             raise DataError(
-                f"no dialogue could be made (dropped: {told or 'none'}): see {self._journal.path}; "
+                f"no dialogue could be made (dropped: {told or 'none'}): see {self.journal.path}; "
                 "make others with another --seed, fewer --missions or a greater --limit, or "
                 "let another --model make them"
             )
-        write_records(out / TOOLS, self._tools.values())
-        write_records(out / TASKS, tasks)
         facts = {
             "missions": {name: count for name, count in tally.facts().items() if count},
             "rejections": dict(sorted(rejected.items())),
-            "generation": self._shape,
+            "generation": self.shape,
         }
-        report = ImportReport(
-            self._settings.name,
-            len(tasks),
-            len(self._tools),
-            dict(sorted(dropped.items())),
-            (),
-            pool_digest(out),
-            {},
-            facts,
+        name, tools = self.crew.settings.name, self.crew.tools.values()
+        return write_pool(
+            out, name, tools, tasks, dropped=dict(sorted(dropped.items())), facts=facts
         )
-        text = orjson.dumps(
-            report.to_json(), option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE
-        )
-        with AtomicFile(out / REPORT) as file:
-            file.write(text)
-        return report
-
-    def _waiting(self) -> Iterator[tuple[str, tuple[Take, ...]]]:
-        """Yield the dialogues to make, with their first missions that stay as they are."""
-        for own, missions in self._wanted.items():
-            made = self._journal.made.get(own)
-            kept = self._review.unchanged(made, missions) if made else 0
-            if made is None or kept < len(made.takes):
-                yield own, made.takes[:kept] if made else ()
 
     def _make(self, own: str, kept: Sequence[Take]) -> Made:
-        missions = self._wanted[own]
+        missions = self.wanted[own]
 
-        def choose(scene: Any, candidates: Sequence[str]) -> str:
-            return self._review.choice(scene.assignment, candidates)
+        def choose(scene: Scene, candidates: Sequence[str]) -> str:
+            return self.review.choice(scene.assignment, candidates)
 
-        made = self._studio.make(missions, self._offered(missions), choose, kept)
+        offered = self.crew.choose_tools(missions)
+        made = self.crew.studio.make(missions, offered, choose, kept)
         if made.dropped is not None:
             return made
-        found = self._validation.faults(self._task(made))
+        found = self.crew.validation.faults(self._task(made))
         if not found:
             return made
         told = "; ".join(fault.text for fault in found)
         return replace(made, dropped=Drop(found[0].mission or 0, found[0].kind, told))
 
-    def _offered(self, missions: Sequence[Assignment]) -> Sequence[Tool]:
-        speakers, tools = self._crew.speakers, list(self._tools.values())
-        if isinstance(speakers, ChoosesTools):
-            return speakers.choose_tools(missions, tools)
-        return draw_tools(tools, derive_seed(self._settings.seed, missions[0].dialogue, "tools"))
-
     def _task(self, made: Made) -> Task:
-        task = task_of(made, self._tools, self._settings.language)
-        missions = self._wanted[made.id]
-        provenance = {
-            **self._shape,
-            "dialogue": [
-                _provenance(take, mission)
-                for take, mission in zip(made.takes, missions, strict=True)
-            ],
-        }
-        return replace(
-            task,
-            benchmark=self._settings.name,
-            split="",
-            metadata={**task.metadata, "argument_scorer": "exact", "provenance": provenance},
-        )
-
-
-def _provenance(take: Take, assignment: Assignment) -> dict[str, JSON]:
-    """Return where a mission is from: its seed, its wording, what the checker sent back."""
-    return {
-        "seed": assignment.seed,
-        "candidates": len(take.candidates),
-        "edited": take.choice not in [text.strip() for text in take.candidates],
-        "rejections": [text.partition(":")[0] for text in take.rejections],
-    }
+        settings = self.crew.settings
+        task = task_of(made, self.crew.tools, settings.language)
+        dialogue = [
+            {
+                "seed": assignment.seed,
+                "candidates": len(take.candidates),
+                "edited": take.choice not in [text.strip() for text in take.candidates],
+                "rejections": take.broken,
+            }
+            for take, assignment in zip(made.takes, self.wanted[made.id], strict=True)
+        ]
+        provenance = {**self.shape, "dialogue": dialogue}
+        own = {**task.metadata, "argument_scorer": "exact", "provenance": provenance}
+        return replace(task, benchmark=settings.name, split="", metadata=own)
 
 
 @dataclass(frozen=True, slots=True)
 class _Entry:
     candidates: tuple[str, ...]
     choice: str
-
-    def fits(self, candidates: Sequence[str]) -> bool:
-        return self.choice not in self.candidates or tuple(candidates) == self.candidates
 
 
 @dataclass(frozen=True, slots=True)
@@ -354,8 +275,10 @@ class Review:
     def choice(self, assignment: Assignment, candidates: Sequence[str]) -> str:
         """Return the wording that a mission takes; empty where there is none."""
         entry = self.entries.get((assignment.dialogue, assignment.number))
-        if entry is not None and entry.choice and entry.fits(candidates):
-            return entry.choice
+        if entry is not None and entry.choice:
+            own_words = entry.choice not in entry.candidates
+            if own_words or tuple(candidates) == entry.candidates:
+                return entry.choice
         return next((text.strip() for text in candidates if text.strip()), "")
 
     def unchanged(self, made: Made, assignments: Sequence[Assignment]) -> int:
@@ -364,29 +287,6 @@ class Review:
             if self.choice(assignment, take.candidates) != take.choice:
                 return number
         return len(made.takes)
-
-
-def write_review(path: Path, dialogues: Iterable[tuple[Made, Sequence[Assignment]]]) -> None:
-    """Write the candidates and choices of dialogues, for a person to look through."""
-    entries = [entry for made, missions in dialogues for entry in _entries(made, missions)]
-    text = orjson.dumps(to_plain(entries), option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
-    with AtomicFile(path) as file:
-        file.write(text)
-
-
-def _entries(made: Made, assignments: Sequence[Assignment]) -> Iterator[dict[str, JSON]]:
-    for take, assignment in zip(made.takes, assignments, strict=False):
-        drop = made.dropped
-        here = drop is not None and drop.mission == assignment.number
-        yield {
-            "dialogue": made.id,
-            "mission": assignment.number,
-            "type": assignment.kind,
-            "relation": assignment.relation,
-            "candidates": list(take.candidates),
-            "choice": take.choice,
-            "dropped": drop.text if here and drop else "",
-        }
 
 
 def _read(record: Any) -> tuple[tuple[str, int], _Entry]:
@@ -400,3 +300,24 @@ def _read(record: Any) -> tuple[tuple[str, int], _Entry]:
     if not isinstance(choice, str) or not all(isinstance(text, str) for text in candidates):
         raise DataError(f"choice and candidates: expected texts, got {shortened(record)}")
     return key, _Entry(tuple(candidates), choice.strip())
+
+
+def write_review(path: Path, dialogues: Iterable[tuple[Made, Sequence[Assignment]]]) -> None:
+    """Write the candidates and choices of dialogues, for a person to look through."""
+    entries = []
+    for made, missions in dialogues:
+        drop = made.dropped
+        for take, assignment in zip(made.takes, missions, strict=False):
+            entries.append(
+                {
+                    "dialogue": made.id,
+                    "mission": assignment.number,
+                    "type": assignment.kind,
+                    "relation": assignment.relation,
+                    "candidates": take.candidates,
+                    "choice": take.choice,
+                    "dropped": drop.text if drop and drop.mission == assignment.number else "",
+                }
+            )
+    with AtomicFile(path) as file:
+        file.write(json_bytes(entries, INDENTED))

@@ -29,6 +29,13 @@ TYPES: tuple[MissionType, ...] = get_args(MissionType)
 RELATIONS: tuple[Relation, ...] = get_args(Relation)
 ROLES = ("user_simulator", "planner", "agent", "simulator")
 """Who may have a model of its own."""
+MOST_COMPLETE = 4
+"""Missions up to which every sequence of types is made."""
+DATE = "%Y-%m-%d %H:%M, %A"
+_YEAR = datetime(2024, 1, 1)
+_DAYS = 366
+_WAKING = (7 * 60, 22 * 60)
+"""Minutes of a day between which people ask."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,6 +93,23 @@ class MissionSettings:
             value = getattr(self, name)
             if value is not None and value < least:
                 raise UsageError(f"{name} {value}: expected at least {least}")
+        self._check_sequences()
+
+    def _check_sequences(self) -> None:
+        if self.missions < 1:
+            raise UsageError(f"missions: expected at least 1 a dialogue, got {self.missions}")
+        if self.cover < 1:
+            raise UsageError(f"cover: expected at least 1, such as 2 or 3, got {self.cover}")
+        for what, values in (("types", self.types), ("relations", self.relations)):
+            if len(set(values)) != len(values):
+                raise UsageError(f"{what}: each may stand once, got {', '.join(values)}")
+        if not self.types:
+            raise UsageError("types: expected at least one of single, multi, chat, clarify")
+        if self.missions > 1 and not {"implicit", "ellipsis"} & set(self.relations):
+            raise UsageError(
+                "relations: a second mission can lean on the first by implicit or ellipsis alone; "
+                "give one of them"
+            )
 
     def shape(self) -> dict[str, JSON]:
         """Return what of the settings shapes the dialogues, models and simulator apart."""
@@ -99,58 +123,27 @@ class MissionSettings:
         }
 
 
-MOST_COMPLETE = 4
-"""Missions up to which every sequence of types is made."""
-DATE = "%Y-%m-%d %H:%M, %A"
-_YEAR = datetime(2024, 1, 1)
-_DAYS = 366
-_WAKING = (7 * 60, 22 * 60)
-"""Minutes of a day between which people ask."""
-
-
-def assignments(
-    missions: int,
-    kinds: Sequence[MissionType],
-    relations: Sequence[Relation],
-    *,
-    language: str,
-    seed: int,
-    cover: int = 2,
-) -> list[list[Assignment]]:
+def assignments(settings: MissionSettings) -> list[list[Assignment]]:
     """Return what is to be made, dialogue by dialogue.
 
     Relations are dealt out evenly among the missions of a place and type, memory from the third
     mission on.
-
-    Args:
-        missions: Of each dialogue, at least 1.
-        kinds: Types, each once.
-        relations: Each once; none needed for dialogues of one mission.
-        language: en or zh.
-        seed: Shapes relations, dates and the seeds of missions.
-        cover: Length of the runs of types that more than four missions cover, at least 1.
-
-    Raises:
-        UsageError: An argument has a value that it cannot have.
     """
-    _check(missions, kinds, relations, cover)
-    sequences = type_sequences(missions, kinds, cover)
-    dealt = _relations(sequences, relations, seed)
-    return [
-        [
-            Assignment(
-                _name(number),
-                place,
-                kind,
-                dealt[number][place],
-                _date(seed, number),
-                language,
-                _drawn(seed, number, place).getrandbits(31),
-            )
-            for place, kind in enumerate(sequence)
-        ]
-        for number, sequence in enumerate(sequences)
-    ]
+    seed = settings.seed
+    sequences = type_sequences(settings.missions, settings.types, settings.cover)
+    dealt = _relations(sequences, settings.relations, seed)
+    made = []
+    for number, sequence in enumerate(sequences):
+        drawn = random.Random(f"{seed}/{number}/date")
+        moment = timedelta(days=drawn.randrange(_DAYS), minutes=drawn.randrange(*_WAKING))
+        date = (_YEAR + moment).strftime(DATE)
+        missions = []
+        for place, kind in enumerate(sequence):
+            own = random.Random(f"{seed}/{number}/{place}").getrandbits(31)
+            name, relation = f"d{number + 1:04d}", dealt[number][place]
+            missions.append(Assignment(name, place, kind, relation, date, settings.language, own))
+        made.append(missions)
+    return made[: settings.limit]
 
 
 def type_sequences(
@@ -164,47 +157,6 @@ def type_sequences(
         tuple(kinds[cycle[(start + place) % len(cycle)]] for place in range(missions))
         for start in range(len(cycle))
     ]
-
-
-def coverage(
-    sequences: Sequence[Sequence[MissionType]], kinds: Sequence[MissionType], length: int
-) -> float:
-    """Return the share of the runs of a length, at each place, that some sequence has.
-
-    Args:
-        sequences: All of one length.
-        kinds: Types of which there could be runs.
-        length: Of the runs, at least 1.
-
-    Returns:
-        In [0, 1]; 1.0 where the sequences are shorter than the runs.
-    """
-    places = max(len(sequences[0]) - length + 1, 0) if sequences else 0
-    seen = {
-        (place, *sequence[place : place + length])
-        for sequence in sequences
-        for place in range(places)
-    }
-    return len(seen) / (places * len(kinds) ** length) if places else 1.0
-
-
-def _check(
-    missions: int, kinds: Sequence[MissionType], relations: Sequence[Relation], cover: int
-) -> None:
-    if missions < 1:
-        raise UsageError(f"missions: expected at least 1 a dialogue, got {missions}")
-    if cover < 1:
-        raise UsageError(f"cover: expected at least 1, such as 2 or 3, got {cover}")
-    for what, values in (("types", kinds), ("relations", relations)):
-        if len(set(values)) != len(values):
-            raise UsageError(f"{what}: each may stand once, got {', '.join(values)}")
-    if not kinds:
-        raise UsageError("types: expected at least one of single, multi, chat, clarify")
-    if missions > 1 and not {"implicit", "ellipsis"} & set(relations):
-        raise UsageError(
-            "relations: a second mission can lean on the first by implicit or ellipsis alone; "
-            "give one of them"
-        )
 
 
 def _cycle(count: int, length: int) -> Iterator[int]:
@@ -239,20 +191,6 @@ def _relations(
         for position, number in enumerate(numbers):
             dealt[number][place] = usable[position % len(usable)]
     return dealt
-
-
-def _drawn(seed: int, number: int, place: int) -> random.Random:
-    return random.Random(f"{seed}/{number}/{place}")
-
-
-def _date(seed: int, number: int) -> str:
-    drawn = random.Random(f"{seed}/{number}/date")
-    moment = timedelta(days=drawn.randrange(_DAYS), minutes=drawn.randrange(*_WAKING))
-    return (_YEAR + moment).strftime(DATE)
-
-
-def _name(number: int) -> str:
-    return f"d{number + 1:04d}"
 
 
 MOST = 10
