@@ -6,12 +6,14 @@ records it, `next_role` says who follows.
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from seal.agents.briefs import WHOLE, Brief
+from seal.agents.limits import Limits, Spent, instruction_to, vain_calls
 from seal.agents.offers import FIND_TOOLS, Offers, resolved
 from seal.agents.teams import CHECKER, EXECUTOR, MANAGER, USER, Team
 from seal.agents.view import PluginError, View, checked_reply, checked_results, fault
@@ -35,30 +37,6 @@ from seal.core.types import (
     Usage,
     Verdict,
 )
-
-REPEATS = 3
-"""The manager or the lead, saying the same this many times in a row, ends the chat; so does the
-user, calling this many times in a row what it cannot call."""
-REPLIES_A_TURN = 20
-"""Replies of all roles for each turn of the manager: ends roles that only ask each other."""
-
-
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """Budgets of one chat; None: no limit."""
-
-    max_turns: int = 10
-    """Replies of the execution manager, for each goal; thoughts, said to itself, are none."""
-    max_calls: int = 50
-    """Calls, for each goal."""
-    max_tokens: int | None = None
-    """Tokens in and out."""
-    max_seconds: float | None = None
-    repeats: int | None = REPEATS
-    """Equal replies of the manager or the lead in a row, the last of which ends the chat."""
-    max_messages: int | None = None
-    """Messages to or from the user or the executor, for each goal; what the agent's own roles say
-    to each other does not count."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,14 +67,6 @@ class ChatOptions:
     """Parts of the persona that the user is told."""
     told: Mapping[str, Any] = field(default_factory=dict)
     """What the team's roles find in `chat.options` besides: its options, and facts of the task."""
-
-
-@dataclass(slots=True)
-class _Spoken:
-    """What the chat keeps of one role, to see that it repeats itself."""
-
-    signature: Any = None
-    times: int = 0
 
 
 @dataclass(slots=True)
@@ -141,12 +111,8 @@ class Conversation:
     caller: str = MANAGER
     """Role whose calls were made last."""
     _turn: int = 0
-    _turns: int = 0
-    _messages: int = 0
-    _replies: int = 0
-    _calls: int = 0
+    _spent: Spent = field(default_factory=Spent)
     _call_count: int = 0
-    _spoken: dict[str, _Spoken] = field(default_factory=dict)
     _state: Mapping[str, Any] = field(default_factory=dict)
     _started: float = field(default_factory=time.monotonic)
 
@@ -188,11 +154,11 @@ class Conversation:
         first = len(self.steps)
         view = View(self, role)
         reply = self._ask(role, view)
-        self._replies += 1
+        self._spent.replies += 1
         calls = tuple(self._renumber(role, call) for call in reply.calls)
         follower = None if view.left else self._follower(role, reply)
         thought = follower == role
-        self._turns += role == MANAGER and not thought
+        self._spent.turns += role == MANAGER and not thought
         listener = self.team.lead if role == USER else USER
         self._record(role, follower or listener, reply, calls, view.usage)
         if calls:
@@ -235,10 +201,10 @@ class Conversation:
     @property
     def overdrawn(self) -> bool:
         """True where more calls were made about the goal than the budget allows."""
-        return self._calls > self.limits.max_calls
+        return self._spent.calls > self.limits.max_calls
 
     def _count(self, role: str, calls: Sequence[ToolCall]) -> None:
-        self._calls += len(calls) if role != USER else 0
+        self._spent.calls += len(calls) if role != USER else 0
 
     def _ask(self, role: str, view: View) -> Reply:
         try:
@@ -259,7 +225,7 @@ class Conversation:
         while not self.finished:
             self._end("error", error)
 
-    def trajectory(self, provenance: dict[str, Any] | None = None) -> Trajectory:
+    def trajectory(self) -> Trajectory:
         """Return what was said and done, without the history; its numbers go on from there."""
         return Trajectory(
             self.task.id,
@@ -269,7 +235,6 @@ class Conversation:
             tuple(self.offered),
             tuple(self.stops),
             tuple(self.answers),
-            provenance or {},
         )
 
     def _follower(self, role: str, reply: Reply) -> str | None:
@@ -337,7 +302,7 @@ class Conversation:
         if not calls and not reply.results:
             add(reply.content)
         if {role, recipient} & {USER, EXECUTOR}:
-            self._messages += len(self.steps) - first
+            self._spent.messages += len(self.steps) - first
         self._stamp(first, usage)
         self._turn += 1
         self._let_hear(self.steps[first:])
@@ -369,55 +334,16 @@ class Conversation:
             self.steps[place] = replace(self.steps[place], state=changed)
 
     def _limit(self, role: str, reply: Reply, said: Sequence[Step]) -> StopReason | None:
-        limits = self.limits
-        if self._repeats(role, reply, said) or self._calls_in_vain(role):
+        limits, spent = self.limits, self._spent
+        if role in (MANAGER, self.team.lead):
+            spent.note(role, instruction_to(role, self.team.lead, self.steps), reply, said)
+        in_vain = role == EXECUTOR and vain_calls(self.steps) >= (limits.repeats or math.inf)
+        if spent.repeats(role, limits) or in_vain:
             return "repeated"
         if self.overdrawn:
             return "max_calls"
-        if limits.max_messages is not None and self._messages >= limits.max_messages:
-            return "max_messages"
-        if self.next_role == MANAGER and self._turns >= limits.max_turns:
-            return "max_turns"
-        if self._replies >= REPLIES_A_TURN * (limits.max_turns + 1):
-            return "max_turns"
-        spent = self.usage.tokens_in + self.usage.tokens_out
-        if limits.max_tokens is not None and spent > limits.max_tokens:
-            return "max_tokens"
-        if limits.max_seconds is not None and time.monotonic() - self._started > limits.max_seconds:
-            return "max_seconds"
-        return None
-
-    def _repeats(self, role: str, reply: Reply, said: Sequence[Step]) -> bool:
-        limit = self.limits.repeats
-        if limit is None or role not in (MANAGER, self.team.lead):
-            return False
-        calls = [(s.call.name, s.call.arguments, s.call.raw) for s in said if s.call is not None]
-        signature = (self._instruction(role), reply.content, calls)
-        spoken = self._spoken.setdefault(role, _Spoken())
-        spoken.times = spoken.times + 1 if spoken.signature == signature else 1
-        spoken.signature = signature
-        return spoken.times >= limit
-
-    def _calls_in_vain(self, role: str) -> bool:
-        """Tell whether the user has called what it cannot call too often in a row."""
-        limit = self.limits.repeats
-        if limit is None or role != EXECUTOR:
-            return False
-        turns = set()
-        for step in reversed(self.steps):
-            if {step.author, step.recipient} != {USER, EXECUTOR}:
-                break
-            turns.add(step.turn)
-        return len(turns) >= 2 * limit  # each reply with calls has a turn, and so has its answer
-
-    def _instruction(self, role: str) -> str:
-        """Return what the role was told last, by the lead or, where it is the lead, by the user.
-
-        To another instruction the same answer may be right.
-        """
-        teller = USER if role == self.team.lead else self.team.lead
-        told = (s for s in reversed(self.steps) if (s.author, s.recipient) == (teller, role))
-        return next((step.content for step in told), "")
+        seconds = time.monotonic() - self._started
+        return spent.reached(limits, self.next_role == MANAGER, self.usage, seconds)
 
     def _end(self, reason: StopReason, error: str | None = None) -> None:
         """End the chat about this goal; the user speaks the next one where there is one."""
@@ -428,8 +354,7 @@ class Conversation:
         if reason != "error":
             self._note_no_search(position)
         self.stops.append(Stop(reason, error))
-        self._turns = self._replies = self._calls = self._messages = 0
-        self._spoken.clear()
+        self._spent = Spent()
         self.next_role = None if self.finished else USER
         if not self.finished:
             self._begin()

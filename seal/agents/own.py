@@ -21,7 +21,7 @@ from seal.core.errors import UsageError
 from seal.core.protocols import Chat, Completion, Reply, Request
 from seal.core.records import to_plain
 from seal.core.signatures import places_of
-from seal.core.specs import name_of
+from seal.core.specs import name_of, source_of
 from seal.core.types import JSON, Tool, ToolCall, ToolResult
 
 _TYPES = {"string": str, "integer": int, "number": float, "boolean": bool, "array": list}
@@ -49,7 +49,7 @@ class FunctionAgent:
                 f"{name_of(function)}{inspect.signature(function)} is no agent; expected a "
                 "function of (request, tools), or of (request, tools, messages)"
             )
-        self.identity = f"{name_of(function)}#{digest(_source(function))[:8]}"
+        self.identity = f"{name_of(function)}#{digest(source_of(function))[:8]}"
 
     def reply(self, chat: Chat) -> Reply:
         """Return what the function answers to what the user said last."""
@@ -214,10 +214,3 @@ def _default(schema: JSON) -> JSON:
 def _annotation(schema: JSON) -> Any:
     kind = schema.get("type") if isinstance(schema, dict) else None
     return _TYPES.get(kind, dict if kind == "object" else Any) if isinstance(kind, str) else Any
-
-
-def _source(function: Callable[..., Any]) -> str:
-    try:
-        return inspect.getsource(function)
-    except (OSError, TypeError):
-        return name_of(function)  # type: ignore[no-any-return]

@@ -6,6 +6,7 @@ A user writes a plug-in's name with its options in one text, such as
 
 from __future__ import annotations
 
+import inspect
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields, is_dataclass
@@ -139,6 +140,14 @@ def name_of(what: Any) -> Any:
         return name
     values = {field.name: _plain(getattr(what, field.name)) for field in fields(what)}
     return f"{name}#{digest(values)[:8]}" if values else name
+
+
+def source_of(function: Any) -> str:
+    """Return the text of a function, by which it is told from others; else its name."""
+    try:
+        return inspect.getsource(function)
+    except (OSError, TypeError):
+        return str(name_of(function))
 
 
 def _plain(value: Any) -> Any:

@@ -3,7 +3,7 @@
 A world of one's own is one file: functions, and a `Worlds` made of them; the README shows one.
 `REGISTRY.register("lamps", lamps)`, or an entry point of the group `seal.environments`, gives it
 the name that a task's `world` says. A task may also say its dotted path, which counts where the
-user allows that module. What happens in a world stands in `seal.environments.opened`.
+user allows that module. What happens in a world stands in `seal.environments.chat_world`.
 """
 
 from __future__ import annotations
@@ -19,9 +19,8 @@ from seal.core.errors import DataError, OptionError, UsageError, nearest, shorte
 from seal.core.protocols import Simulator
 from seal.core.records import to_plain
 from seal.core.types import JSON, Tables, Task, Tool, Trajectory
-from seal.environments.clock import clock_of
+from seal.environments.chat_world import Circumstances, Race, World, clock_of
 from seal.environments.functions import WorldTool, fits, world_tool
-from seal.environments.opened import Circumstances, Race, World
 from seal.environments.tables import Row
 
 

@@ -68,6 +68,9 @@ class _Parts:
     (`seal.evaluation.judges.recorded_files.VerdictFile`)."""
     preferences: Code = None
     """Likewise to preferences between two systems (`PreferenceFile`)."""
+    answers: Mapping[str, Code] = field(default_factory=dict)
+    """Format of answers that its authors kept to a function of (store, folder, tools) that reads
+    them (`seal cache import --format`); a simulator of that name gives them."""
     generators: Mapping[str, Code] = field(default_factory=dict)
     """Kind to a function of (bench, out, **options) that makes a pool of it (`seal.generate`)."""
     sections: Sequence[Any] = ()

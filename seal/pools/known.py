@@ -8,7 +8,7 @@ from typing import Any, Literal, TypeAlias
 
 from seal.core.errors import SealError, UsageError, shortened
 from seal.core.types import Task
-from seal.pools.benchmark import Benchmark, loaded
+from seal.pools.benchmark import Benchmark, Code, loaded
 from seal.pools.importer import REGISTRY
 from seal.pools.own_tools import OwnTool
 
@@ -52,6 +52,12 @@ def benchmark_of(tasks: Sequence[Task], tools: Sequence[OwnTool]) -> Benchmark:
         missing = "tools" if tasks else "task"
         raise UsageError(f"no {missing}: give tasks as a list, and their tools as tools=[...]")
     return Benchmark("tasks", tools=tools, tasks=tasks)
+
+
+def answer_formats() -> dict[str, Code]:
+    """Return the formats of kept answers that installed benchmarks read, each with its reader."""
+    found = [known_benchmark(name) for name in REGISTRY.names()]
+    return {format: read for one in found if one for format, read in one.answers.items()}
 
 
 def reader_of(what: Literal["verdicts", "preferences"], benchmark: str) -> Callable[[Path], Any]:

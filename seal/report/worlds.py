@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from seal.core.conditions.messages import takes_turn
 from seal.core.errors import DataError
 from seal.core.types import JSON, Step, Tables, Task, Trajectory
-from seal.environments.clock import clock_of
+from seal.environments.chat_world import clock_of
 from seal.evaluation.milestones.changes import TableChange, table_change
 from seal.report.gold import json_text
 

@@ -1,4 +1,4 @@
-"""Calls simulated ahead, so that a later run finds their answers stored."""
+"""The store of answers filled before a run: by calls simulated ahead, or from files."""
 
 from __future__ import annotations
 
@@ -9,18 +9,21 @@ from pathlib import Path
 from typing import NamedTuple
 
 from seal.core.canonical import canonical_json
-from seal.core.errors import CacheMissError, SimulatorError
+from seal.core.errors import CacheMissError, DataError, SimulatorError, UsageError
 from seal.core.folders import cache_folder
 from seal.core.protocols import Simulator
 from seal.core.store import FILE_NAME, Store
 from seal.core.types import JSON, Task, Tool, ToolCall, Trajectory
 from seal.core.validation import CallValidator
+from seal.pools.benchmark import loaded
+from seal.pools.known import answer_formats
 from seal.pools.lookup import open_pool
 from seal.runs.cast import Cast
 from seal.runs.environment_stack import SimulatorSource
 from seal.runs.run_folder import RunFolder
 from seal.runs.settings import RunSettings
 from seal.simulator_cache.cached import keys_of_call
+from seal.simulator_cache.exchange import ImportReport, import_entries
 
 
 def fill_cache(settings: RunSettings, calls: str | Path = "gold") -> FillReport:
@@ -45,6 +48,38 @@ def fill_cache(settings: RunSettings, calls: str | Path = "gold") -> FillReport:
         cast = Cast(settings, store, pool)
         source = SimulatorSource(settings=settings, tools=tools, pool=pool, store=store, cast=cast)
         return fill(source.simulator(), tools, planned)
+
+
+def import_answers(
+    store: Store, source: Path, format: str = "seal", tools: Mapping[str, Tool] | None = None
+) -> ImportReport:
+    """Read answers into a store; what is stored already stays as it is.
+
+    Args:
+        store: Takes the entries.
+        source: A file or folder in one of the formats.
+        format: `seal`: JSON Lines as `seal cache export` writes them; or one of those that
+            benchmarks read (`Benchmark.answers`).
+        tools: The pool by id; the formats of benchmarks need it to find the tools they speak of.
+
+    Raises:
+        DataError: The source does not exist, or holds nothing of the format.
+        UsageError: There is no such format, or the pool is missing.
+    """
+    if format == "seal":
+        return import_entries(store, source)
+    formats = answer_formats()
+    if format not in formats:
+        known = ", ".join(["seal", *sorted(formats)])
+        raise UsageError(f"cache format {format!r}; known: {known}")
+    if not source.exists():
+        raise DataError(f"no file or folder {source}")
+    if not tools:
+        raise UsageError(
+            f"format {format} names APIs as upstream: give the pool that has them, --pool DIR"
+        )
+    report: ImportReport = loaded(formats[format])(store, source, tools)
+    return report
 
 
 class PlannedCall(NamedTuple):

@@ -11,7 +11,8 @@ from typing import Any
 
 from seal.agents import build_agent
 from seal.agents.autogen import play
-from seal.agents.conversation import ChatOptions, Conversation, Limits, Services
+from seal.agents.conversation import ChatOptions, Conversation, Services
+from seal.agents.limits import Limits
 from seal.agents.offers import Offers
 from seal.agents.teams import MANAGER, ORCHESTRATOR, USER, Team, build_team
 from seal.core.errors import SealError, UnknownNameError, UsageError

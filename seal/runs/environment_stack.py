@@ -25,15 +25,15 @@ from seal.models.gold_calls import gold_call, names_tools_alone
 from seal.models.oracle import moves
 from seal.pools.augment import originals, renamed
 from seal.pools.benchmark import part_of
+from seal.pools.known import answer_formats
 from seal.pools.pool import StoredPool
 from seal.runs.cast import Cast
 from seal.runs.run_model import find_recording
 from seal.runs.settings import RunSettings
 from seal.simulator_cache.cached import Fallback, keys_of_call
 from seal.simulator_cache.environments import RecordedEnvironments, SimulatedEnvironments
-from seal.simulator_cache.gold import GoldAnswers
 from seal.simulator_cache.own_functions import OwnFunctions
-from seal.simulator_cache.recorded import RecordedAnswers
+from seal.simulator_cache.recorded import GoldAnswers, RecordedAnswers
 from seal.simulator_cache.simulators import SimulatorSetup, build_simulator
 
 
@@ -68,6 +68,7 @@ class SimulatorSource:
             model=self.cast.standing("simulator") if by_model else None,
             model_name=name,
             recorded=self._recorded,
+            formats=answer_formats,
         )
         return build_simulator(s.simulator, setup)
 

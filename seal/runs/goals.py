@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from seal.agents.conversation import Limits
+from seal.agents.limits import Limits
 from seal.agents.teams import MANAGER, USER
 from seal.core.types import Goal, Step, Task, Trajectory
 

@@ -9,7 +9,6 @@ REGISTRY = Registry(
         "template": "seal.simulator_cache.simulators:template",
         "llm": "seal.simulator_cache.simulators:llm",
         "recorded": "seal.simulator_cache.simulators:recorded",
-        "stabletoolbench": "seal.simulator_cache.simulators:stabletoolbench",
     },
 )
 """Simulators by name, each a factory that takes a `SimulatorSetup`."""

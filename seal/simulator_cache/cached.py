@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Generic, Protocol, TypeVar, runtime_checkable
 
 from seal.core.canonical import digest
 from seal.core.errors import CacheMissError, UsageError
@@ -36,6 +37,29 @@ class Keyed(Protocol):
         ...
 
 
+NO_ANSWER = Response("")
+Made = TypeVar("Made")
+
+
+class OfTool(Generic[Made]):
+    """What is made once of each tool, and anew where a tool of that id has another document.
+
+    Args:
+        make: Of a tool.
+    """
+
+    def __init__(self, make: Callable[[Tool], Made]) -> None:
+        self._make = make
+        self._known: dict[str, tuple[Tool, Made]] = {}
+
+    def __call__(self, tool: Tool) -> Made:
+        """Return what belongs to a tool."""
+        known = self._known.get(tool.id)
+        if known is None or known[0] is not tool:
+            known = self._known[tool.id] = (tool, self._make(tool))
+        return known[1]
+
+
 class Cached:
     """A simulator with its answers kept.
 
@@ -49,13 +73,19 @@ class Cached:
         store: Where answers are kept.
         mode: record: look, else ask and keep; replay: look, never ask; off: always ask, never keep.
         seed: The run's.
+        shaped: Give tools without a response shape the one that was imported into the store.
 
     Raises:
         UsageError: There is no such mode.
     """
 
     def __init__(
-        self, inner: Simulator, store: Store, mode: CacheMode = "record", seed: int = 0
+        self,
+        inner: Simulator,
+        store: Store,
+        mode: CacheMode = "record",
+        seed: int = 0,
+        shaped: bool = False,
     ) -> None:
         if mode not in ("record", "replay", "off"):
             raise UsageError(f"cache mode {mode!r}; known: record, replay, off")
@@ -64,7 +94,7 @@ class Cached:
         self.mode = mode
         self.seed = seed
         self.identity = inner.identity
-        self._documents: dict[str, tuple[Tool, str]] = {}
+        self._seen = OfTool(lambda tool: self._document(tool, shaped))
 
     def respond(self, tool: Tool, arguments: dict[str, JSON]) -> Response:
         """Return the stored answer, or the simulator's.
@@ -73,6 +103,7 @@ class Cached:
             CacheMissError: Nothing is stored, under replay; the text names the call.
             SimulatorError: The simulator failed; nothing is kept then.
         """
+        tool, _ = self._seen(tool)
         if self.mode == "off":
             return self.inner.respond(tool, arguments)
         key = self.key(tool, arguments)
@@ -93,10 +124,8 @@ class Cached:
             tool: The tool that is called.
             arguments: As they run, with defaults filled in.
         """
-        version = prompt_version(self.inner, tool)
-        return entry_key(
-            tool.id, self._document(tool), arguments, self.identity, version, self.seed
-        )
+        tool, document = self._seen(tool)
+        return entry_key(self._entry(tool, arguments), document)
 
     def keys(self, tool: Tool, arguments: dict[str, JSON]) -> frozenset[str]:
         """Return the key of a call, where an answer is stored."""
@@ -104,21 +133,15 @@ class Cached:
         stored = self.mode != "off" and self.store.get(key) is not None
         return frozenset([key] if stored else [])
 
-    def _document(self, tool: Tool) -> str:
-        known = self._documents.get(tool.id)
-        if known is None or known[0] is not tool:
-            known = self._documents[tool.id] = (tool, document_digest(tool))
-        return known[1]
+    def _document(self, tool: Tool, shaped: bool) -> tuple[Tool, str]:
+        tool = with_shape(tool, self.store) if shaped else tool
+        return tool, document_digest(tool)
 
-    def _entry(self, tool: Tool, arguments: dict[str, JSON], response: Response) -> dict[str, Any]:
-        return answer_entry(
-            tool.id,
-            arguments,
-            response,
-            self.identity,
-            prompt_version(self.inner, tool),
-            self.seed,
-        )
+    def _entry(
+        self, tool: Tool, arguments: dict[str, JSON], response: Response = NO_ANSWER
+    ) -> dict[str, Any]:
+        version = prompt_version(self.inner, tool)
+        return answer_entry(tool.id, arguments, response, self.identity, version, self.seed)
 
     def _miss(self, tool: Tool, arguments: dict[str, JSON]) -> str:
         call = f"{tool.name}({json_text(arguments)[:500]})"
@@ -176,43 +199,10 @@ class Fallback:
                 continue
             later = self.simulators[position + 1 :]
             # What has no key needs no store: it answers by rule or from a recording.
-            if any(map(_is_keyed, later)) and simulator.respond(tool, arguments).cacheable:
+            keyed_later = any(isinstance(one, Keyed) for one in later)
+            if keyed_later and simulator.respond(tool, arguments).cacheable:
                 break
         return frozenset()
-
-
-class Shaped:
-    """Gives tools without a response shape the one that was imported into the store.
-
-    Args:
-        inner: Sees the tool with its shape.
-        store: Where shapes are kept.
-    """
-
-    def __init__(self, inner: Simulator, store: Store) -> None:
-        self.inner = inner
-        self.identity = inner.identity
-        self._store = store
-        self._tools: dict[str, tuple[Tool, Tool]] = {}
-
-    def respond(self, tool: Tool, arguments: dict[str, JSON]) -> Response:
-        """Return what the inner simulator answers for the tool with its shape."""
-        return self.inner.respond(self.shaped(tool), arguments)
-
-    def keys(self, tool: Tool, arguments: dict[str, JSON]) -> frozenset[str]:
-        """Return what the inner simulator has stored for the tool with its shape."""
-        return keys_of_call(self.inner, self.shaped(tool), arguments)
-
-    def shaped(self, tool: Tool) -> Tool:
-        """Return the tool with its own or an imported shape (`with_shape`)."""
-        known = self._tools.get(tool.id)
-        if known is None or known[0] is not tool:
-            known = self._tools[tool.id] = (tool, with_shape(tool, self._store))
-        return known[1]
-
-
-def _is_keyed(simulator: Simulator) -> bool:
-    return isinstance(simulator, Keyed)
 
 
 def keys_of_call(simulator: Simulator, tool: Tool, arguments: dict[str, JSON]) -> frozenset[str]:
@@ -220,29 +210,15 @@ def keys_of_call(simulator: Simulator, tool: Tool, arguments: dict[str, JSON]) -
     return simulator.keys(tool, arguments) if isinstance(simulator, Keyed) else frozenset()
 
 
-def entry_key(
-    tool: str, document: str, arguments: dict[str, JSON], simulator: str, version: str, seed: int
-) -> str:
+def entry_key(entry: Mapping[str, Any], document: str) -> str:
     """Return the key of an answer: 64 hexadecimal digits.
 
     Args:
-        tool: Tool id.
+        entry: As `answer_entry` makes it; the answer itself does not count.
         document: Digest of the tool's document (`document_digest`).
-        arguments: As they run, with defaults filled in.
-        simulator: `Simulator.identity`.
-        version: Prompt version; empty where there is none.
-        seed: The run's.
     """
-    return digest(
-        {
-            "tool": tool,
-            "document": document,
-            "arguments": arguments,
-            "simulator": simulator,
-            "prompt_version": version,
-            "seed": seed,
-        }
-    )
+    shaping = ("tool", "arguments", "simulator", "prompt_version", "seed")
+    return digest({"document": document, **{name: entry[name] for name in shaping}})
 
 
 def with_shape(tool: Tool, store: Store) -> Tool:

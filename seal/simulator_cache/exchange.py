@@ -1,4 +1,4 @@
-"""Stored answers as JSON Lines, to carry from one store to another.
+"""Stored answers as JSON Lines, to carry from one store to another, and what came of them.
 
 A line is {key, tool, arguments, response, error, simulator, prompt_version, seed, created}.
 """
@@ -6,23 +6,20 @@ A line is {key, tool, arguments, response, error, simulator, prompt_version, see
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import isfinite
 from pathlib import Path
-from typing import Any, Literal, NoReturn
+from typing import Any, NoReturn
 
 import orjson
 
-from seal.core.errors import DataError, UsageError
+from seal.core.errors import DataError
 from seal.core.records import AtomicFile
 from seal.core.store import Store
-from seal.core.types import Tool
-from seal.simulator_cache import upstream
+from seal.core.types import JSON
 from seal.simulator_cache.cached import KIND
-from seal.simulator_cache.imported import ImportReport
-
-Format = Literal["seal", "stabletoolbench", "toolbench"]
 
 _TYPES: dict[str, type | tuple[type, ...]] = {
     "tool": str,
@@ -60,41 +57,6 @@ def export_entries(store: Store, out: Path) -> ExportReport:
     return ExportReport(exported, damaged)
 
 
-def import_entries(
-    store: Store,
-    source: Path,
-    format: Format = "seal",
-    tools: Mapping[str, Tool] | None = None,
-) -> ImportReport:
-    """Read answers into a store; what is stored already stays as it is.
-
-    Args:
-        store: Takes the entries.
-        source: A file or folder in one of the formats.
-        format: `seal`: JSON Lines as `export_entries` writes them. `stabletoolbench`: a cache
-            folder `category/tool/api.json`. `toolbench`: response examples `category/tool.json`,
-            which are kept as shapes for tools that have none.
-        tools: The pool by id; the upstream formats need it to find the tools they speak of.
-
-    Raises:
-        DataError: The source does not exist, or holds nothing of the format.
-        UsageError: There is no such format, or the pool is missing.
-    """
-    if format not in ("seal", "stabletoolbench", "toolbench"):
-        raise UsageError(f"cache format {format!r}; known: seal, stabletoolbench, toolbench")
-    if not source.exists():
-        raise DataError(f"no file or folder {source}")
-    if format == "seal":
-        return _import_lines(store, source)
-    if not tools:
-        raise UsageError(
-            f"format {format} names APIs as upstream: give the pool that has them, --pool DIR"
-        )
-    if format == "stabletoolbench":
-        return upstream.import_stabletoolbench(store, source, tools)
-    return upstream.import_response_examples(store, source, tools)
-
-
 def merge(store: Store, others: Iterable[Path]) -> ImportReport:
     """Copy all entries of other stores, those of models too; what is stored already stays.
 
@@ -119,7 +81,16 @@ def is_answer_entry(value: Mapping[str, Any]) -> bool:
     return all(name in value and isinstance(value[name], kind) for name, kind in _TYPES.items())
 
 
-def _import_lines(store: Store, source: Path) -> ImportReport:
+def import_entries(store: Store, source: Path) -> ImportReport:
+    """Read answers into a store; what is stored already stays as it is.
+
+    Args:
+        store: Takes the entries.
+        source: A file, or a folder of files, of JSON Lines as `export_entries` writes them.
+
+    Raises:
+        DataError: There is no such file.
+    """
     report = ImportReport()
     for place, line in _lines(source):
         try:
@@ -154,6 +125,8 @@ def _finite(text: str) -> float:
 
 
 def _lines(source: Path) -> Iterator[tuple[str, bytes]]:
+    if not source.exists():
+        raise DataError(f"no file or folder {source}")
     files = sorted(source.glob("*.jsonl")) if source.is_dir() else [source]
     if not files:
         raise DataError(f"{source} has no .jsonl file; expected what `seal cache export` wrote")
@@ -176,3 +149,70 @@ def _fault(fields: Any) -> str:
     wrong = (n for n, kind in _TYPES.items() if n not in fields or not isinstance(fields[n], kind))
     name = next(wrong, "")
     return f"field {name}" if name else ""
+
+
+_PLACES = 20
+
+
+@dataclass(slots=True)
+class ImportReport:
+    """What came of each entry that was read."""
+
+    imported: int = 0
+    known: int = 0
+    """Stored before, with the same answer."""
+    conflicts: int = 0
+    """Stored before, with another answer: the stored one stays."""
+    rejected: Counter[str] = field(default_factory=Counter)
+    """Reason to number."""
+    places: list[str] = field(default_factory=list)
+    """Where the first rejected ones stand."""
+    first: dict[str, str] = field(default_factory=dict)
+    """Reason to where the first entry that was rejected for it stands."""
+    details: dict[str, int] = field(default_factory=dict)
+    """Further counts of a format."""
+
+    def reject(self, reason: str, place: str) -> None:
+        """Count an entry that cannot be used."""
+        self.rejected[reason] += 1
+        self.first.setdefault(reason, place)
+        if len(self.places) < _PLACES:
+            self.places.append(f"{place}: {reason}")
+
+    def keep(
+        self, store: Store, key: str, entry: dict[str, Any], kind: str, created: str | None = None
+    ) -> None:
+        """Put an entry into a store and count what came of it."""
+        is_new = store.get(key) is None
+        stored = store.put(key, entry, kind, created)
+        if is_new:
+            self.imported += 1
+        elif all(stored.get(name) == entry[name] for name in entry if name != "arguments"):
+            self.known += 1
+        else:
+            self.conflicts += 1
+
+    def require_some(self, source: Path) -> None:
+        """Make sure that the source held an entry that can be used, unless it held none at all.
+
+        Raises:
+            DataError: All were rejected; names each reason with its number and its first place.
+        """
+        if self.imported or self.known or self.conflicts or not self.rejected:
+            return
+        reasons = "; ".join(
+            f"{number} x {reason}, first {self.first[reason]}"
+            for reason, number in self.rejected.most_common()
+        )
+        raise DataError(f"nothing of {source} could be imported: {reasons}; is --format right?")
+
+    def to_plain(self) -> dict[str, JSON]:
+        """Return the report as JSON."""
+        return {
+            "imported": self.imported,
+            "known": self.known,
+            "conflicts": self.conflicts,
+            "rejected": dict(sorted(self.rejected.items())),
+            "places": list(self.places),
+            **self.details,
+        }

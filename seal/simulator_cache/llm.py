@@ -16,6 +16,7 @@ from seal.core.canonical import derive_seed, digest
 from seal.core.plain import json_text
 from seal.core.protocols import ChatModel, Message, Request, Response
 from seal.core.types import JSON, Tool
+from seal.simulator_cache.cached import OfTool
 from seal.simulator_cache.recorded import RecordedAnswers, observed
 
 TRIES = 3
@@ -48,7 +49,7 @@ class LLM:
         self._recorded = recorded
         self._seed = seed
         self._prompt = files("seal.simulator_cache").joinpath("simulator_prompt.txt").read_text()
-        self._versions: dict[str, tuple[Tool, str]] = {}
+        self._version = OfTool(lambda t: digest([self.prompt_digest, self._examples(t)])[:16])
         limits = [TRIES, MAX_TOKENS, MAX_EXAMPLES, MAX_EXAMPLE_CHARACTERS]
         self.prompt_digest = digest([self._prompt, limits])[:16]
 
@@ -74,11 +75,7 @@ class LLM:
 
     def prompt_version(self, tool: Tool) -> str:
         """Return a digest of the prompt, its limits and the examples shown for the tool."""
-        known = self._versions.get(tool.id)
-        if known is None or known[0] is not tool:
-            version = digest([self.prompt_digest, self._examples(tool)])[:16]
-            known = self._versions[tool.id] = (tool, version)
-        return known[1]
+        return self._version(tool)
 
     def _messages(self, tool: Tool, arguments: dict[str, JSON]) -> tuple[Message, ...]:
         given: dict[str, Any] = {

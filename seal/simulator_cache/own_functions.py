@@ -11,6 +11,7 @@ from seal.core.canonical import digest
 from seal.core.errors import InfrastructureError, SealError
 from seal.core.protocols import Response, Simulator
 from seal.core.records import to_plain
+from seal.core.specs import source_of
 from seal.core.types import JSON, Tool
 from seal.simulator_cache.cached import keys_of_call
 
@@ -26,7 +27,7 @@ class OwnFunctions:
     def __init__(self, functions: Mapping[str, Callable[..., Any]], inner: Simulator) -> None:
         self._functions = functions
         self.inner = inner
-        sources = {tool_id: _source(function) for tool_id, function in functions.items()}
+        sources = {tool_id: source_of(function) for tool_id, function in functions.items()}
         self.identity = f"functions#{digest(sources)[:8]}+{inner.identity}"
 
     def respond(self, tool: Tool, arguments: dict[str, JSON]) -> Response:
@@ -64,11 +65,3 @@ class OwnFunctions:
 
 async def _awaited(value: Any) -> Any:
     return await value
-
-
-def _source(function: Callable[..., Any]) -> str:
-    """Return the text of a function; its name where the text cannot be had."""
-    try:
-        return inspect.getsource(function)
-    except (OSError, TypeError):
-        return f"{function.__module__}:{getattr(function, '__qualname__', type(function).__name__)}"

@@ -1,4 +1,7 @@
-"""Answers that were observed once: by a real service, or in an earlier run."""
+"""Answers that were observed once, by a real service, in an earlier run, or with gold calls.
+
+Those that a benchmark recorded with its gold calls (`GoldAnswers`) beat any invention.
+"""
 
 from __future__ import annotations
 
@@ -7,9 +10,10 @@ from typing import Any, NamedTuple
 
 import orjson
 
-from seal.core.canonical import canonical_json, digest
+from seal.core.canonical import canonical_json, digest, equal
+from seal.core.conditions import Called
 from seal.core.protocols import Response
-from seal.core.types import JSON, Step, Tool, ToolCall, ToolResult, Trajectory
+from seal.core.types import JSON, Milestone, Step, Task, Tool, ToolCall, ToolResult, Trajectory
 
 _BY_RULE = (
     "unparsable_arguments",
@@ -161,3 +165,62 @@ def _defaults(tool: Tool) -> dict[str, JSON]:
         for name, p in properties.items()
         if isinstance(p, dict) and "default" in p
     }
+
+
+class GoldAnswers:
+    """The simulator that answers a gold call with its milestone's result, in every task alike.
+
+    A call is found by tool and accepted arguments; arguments that equal their default count as not
+    given where the gold does not name them. Where milestones disagree, the first task's counts.
+
+    Args:
+        tasks: Read once, in order.
+    """
+
+    identity = "gold/1"
+
+    def __init__(self, tasks: Iterable[Task]) -> None:
+        self._answers: dict[str, list[tuple[Called, JSON]]] = {}
+        for task in tasks:
+            for milestone in _milestones(task):
+                condition = milestone.condition
+                if isinstance(condition, Called) and condition.arguments is not None:
+                    answers = self._answers.setdefault(condition.tool, [])
+                    answers.append((condition, milestone.result))
+
+    def __len__(self) -> int:
+        return sum(map(len, self._answers.values()))
+
+    def respond(self, tool: Tool, arguments: dict[str, JSON]) -> Response:
+        """Return the recorded result, or an error of the kind `not_recorded` that is not kept."""
+        properties = tool.parameters.get("properties", {})
+        for condition, result in self._answers.get(tool.id, ()):
+            if condition.accepts(_given(arguments, condition, properties)):
+                return Response(result)
+        error = f"No gold answer of {tool.name} to these arguments."
+        return Response("", error, cacheable=False, kind="not_recorded")
+
+
+def _milestones(task: Task) -> Iterable[Milestone]:
+    return (
+        milestone
+        for goal in task.goals
+        for plan in goal.plans or ()
+        for milestone in plan.milestones
+        if milestone.result is not None
+    )
+
+
+def _given(
+    arguments: Mapping[str, JSON], condition: Called, properties: Mapping[str, JSON]
+) -> dict[str, JSON]:
+    gold = condition.arguments or {}
+    return {
+        name: value
+        for name, value in arguments.items()
+        if name in gold or not _is_default(value, properties.get(name))
+    }
+
+
+def _is_default(value: JSON, schema: JSON) -> bool:
+    return isinstance(schema, dict) and "default" in schema and equal(value, schema["default"])

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from seal.core.errors import UsageError
+from seal.core.errors import UnknownNameError, UsageError
 from seal.core.protocols import CacheMode, ChatModel, Response, Simulator
 from seal.core.store import Store
 from seal.core.types import JSON, Tool
 from seal.simulator_cache import REGISTRY
-from seal.simulator_cache.cached import Cached, Fallback, Imported, Shaped, prompt_version
-from seal.simulator_cache.llm import LLM
+from seal.simulator_cache.cached import Cached, Fallback, Imported, prompt_version
 from seal.simulator_cache.recorded import RecordedAnswers
 from seal.simulator_cache.template import Template
 
@@ -36,6 +35,8 @@ class SimulatorSetup:
     """Answers of recorded runs: for `recorded`, and examples for `llm`."""
     options: Mapping[str, Any] = field(default_factory=dict)
     """For simulators from elsewhere."""
+    formats: Callable[[], Collection[str]] = tuple
+    """Gives the formats of imported answers: a simulator of such a name gives what was imported."""
 
 
 def template(setup: SimulatorSetup) -> Simulator:
@@ -54,6 +55,8 @@ def llm(setup: SimulatorSetup) -> Simulator:
             "the simulator llm needs a model: --role-model simulator=PROVIDER/MODEL, or use"
             " --simulator template"
         )
+    from seal.simulator_cache.llm import LLM
+
     return LLM(setup.model, setup.model_name, setup.recorded, setup.seed)
 
 
@@ -71,11 +74,6 @@ def recorded(setup: SimulatorSetup) -> Simulator:
     return setup.recorded
 
 
-def stabletoolbench(setup: SimulatorSetup) -> Simulator:
-    """Return the simulator of answers imported from StableToolBench's cache."""
-    return Imported("stabletoolbench")
-
-
 def build_simulator(what: Any, setup: SimulatorSetup) -> Simulator:
     """Return a simulator with its answers kept.
 
@@ -91,7 +89,7 @@ def build_simulator(what: Any, setup: SimulatorSetup) -> Simulator:
         UsageError: What was found is no simulator, or the setup lacks what it needs.
     """
     names = what.split("+") if isinstance(what, str) else [what]
-    parts = [_kept(_built(REGISTRY.resolve(name), setup), setup) for name in names]
+    parts = [_kept(_built(_resolved(name, setup), setup), setup) for name in names]
     return parts[0] if len(parts) == 1 else Fallback(*parts)
 
 
@@ -122,6 +120,15 @@ class Named:
     def prompt_version(self, tool: Tool) -> str:
         """Return the inner simulator's."""
         return prompt_version(self.inner, tool)
+
+
+def _resolved(name: Any, setup: SimulatorSetup) -> Any:
+    if not isinstance(name, str) or name in REGISTRY or ":" in name:
+        return REGISTRY.resolve(name)
+    formats = setup.formats()
+    if name in formats:
+        return Imported(name)
+    raise UnknownNameError(REGISTRY.kind, name, sorted({*REGISTRY.names(), *formats}))
 
 
 def _built(found: Any, setup: SimulatorSetup) -> Simulator:
@@ -161,4 +168,4 @@ def _kept(simulator: Simulator, setup: SimulatorSetup) -> Simulator:
         return simulator
     if isinstance(simulator, Imported):
         return Cached(simulator, setup.store)
-    return Shaped(Cached(simulator, setup.store, setup.mode, setup.seed), setup.store)
+    return Cached(simulator, setup.store, setup.mode, setup.seed, shaped=True)

@@ -97,7 +97,7 @@ class _Checker:
 
     def _check_answer(self, key: str, value: dict[str, Any]) -> None:
         documents = self._documents_of(value["tool"])
-        document = next((d for d in documents if key == _key(value, d.digest)), None)
+        document = next((d for d in documents if key == entry_key(value, d.digest)), None)
         if document is None:
             self._report.other_documents += 1
         elif document.shape is None or value["error"]:
@@ -118,17 +118,6 @@ class _Checker:
 def _document(tool: Tool) -> _Document:
     schema = response_schema(tool.returns)
     return _Document(document_digest(tool), validator(schema) if schema is not None else None)
-
-
-def _key(value: dict[str, Any], document: str) -> str:
-    return entry_key(
-        value["tool"],
-        document,
-        value["arguments"],
-        value["simulator"],
-        value["prompt_version"],
-        value["seed"],
-    )
 
 
 def _misfit(shape: Validator, response: JSON) -> str:

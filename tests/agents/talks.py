@@ -6,7 +6,8 @@ from typing import Any
 
 from seal.agents import build_agent
 from seal.agents.autogen import play
-from seal.agents.conversation import ChatOptions, Conversation, Limits, Services
+from seal.agents.conversation import ChatOptions, Conversation, Services
+from seal.agents.limits import Limits
 from seal.agents.teams import DIRECT, Team
 from seal.core.protocols import Completion, Request
 from seal.core.types import Goal, Task, Tool, ToolCall, ToolResult, Verdict

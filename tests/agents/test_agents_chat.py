@@ -7,7 +7,8 @@ import pytest
 
 from seal.agents import build_agent
 from seal.agents.autogen import play
-from seal.agents.conversation import ChatOptions, Conversation, Limits, Services
+from seal.agents.conversation import ChatOptions, Conversation, Services
+from seal.agents.limits import Limits
 from seal.agents.teams import DIRECT, FULL, SINGLE, Team, build_team
 from seal.core.errors import ModelError, UnknownNameError, UsageError
 from seal.core.protocols import Completion, Reply, Request

@@ -16,7 +16,8 @@ from talks import WEATHER, Echo, Speaker
 import seal
 from seal.agents import build_agent
 from seal.agents.autogen import play
-from seal.agents.conversation import ChatOptions, Conversation, Limits, Services
+from seal.agents.conversation import ChatOptions, Conversation, Services
+from seal.agents.limits import Limits
 from seal.agents.teams import DIRECT, FULL, Team, build_team
 from seal.agents.view import PluginError
 from seal.api.pools import load_pool

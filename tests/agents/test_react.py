@@ -5,7 +5,7 @@ import json
 import pytest
 from test_agents_chat import NEWS, call, hold
 
-from seal.agents.conversation import Limits
+from seal.agents.limits import Limits
 from seal.agents.teams import DIRECT, FULL, SINGLE
 from seal.core.protocols import Completion, Request
 

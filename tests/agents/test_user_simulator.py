@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from talks import REQUEST, Completion, call, talk
 
-from seal.agents.conversation import Limits
+from seal.agents.limits import Limits
 from seal.agents.teams import DIRECT, Team
 from seal.core.protocols import Reply
 from seal.core.types import ToolCall

@@ -9,7 +9,7 @@ from seal.core.errors import CacheMissError, UsageError
 from seal.core.protocols import Response
 from seal.core.store import Store
 from seal.core.types import Tool
-from seal.simulator_cache.cached import Cached, Fallback, Imported, Shaped, shape_key
+from seal.simulator_cache.cached import Cached, Fallback, Imported, shape_key
 
 TOOL = Tool("lab/weather/now", "now_for_weather", returns={"temperature": "float"})
 SCALARS = st.none() | st.booleans() | st.integers() | st.text(max_size=8)
@@ -212,9 +212,9 @@ def test_a_tool_without_a_shape_gets_the_imported_one(store):
             return super().respond(tool, arguments)
 
     bare = replace(TOOL, returns=None)
-    Shaped(Looking(), store).respond(bare, {})
+    Cached(Looking(), store, seed=1, shaped=True).respond(bare, {})
     store.put(shape_key(TOOL.id), {"response": {"rain": "bool"}})
-    shaped = Shaped(Looking(), store)
+    shaped = Cached(Looking(), store, seed=2, shaped=True)
     shaped.respond(bare, {})
     shaped.respond(TOOL, {})
     assert seen == [None, {"rain": "bool"}, {"temperature": "float"}]

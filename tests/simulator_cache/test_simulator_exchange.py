@@ -9,6 +9,7 @@ from seal.core.errors import DataError, UsageError
 from seal.core.protocols import Response
 from seal.core.store import Store
 from seal.core.types import Tool
+from seal.runs.cache_fill import import_answers
 from seal.simulator_cache.cached import KIND, Cached, answer_entry
 from seal.simulator_cache.exchange import export_entries, import_entries, merge
 
@@ -180,6 +181,6 @@ def test_a_source_that_is_not_there_is_named(store, tmp_path):
     with pytest.raises(DataError, match=r"has no .jsonl file"):
         import_entries(store, tmp_path / "empty")
     with pytest.raises(UsageError, match="'zip'; known: seal, stabletoolbench, toolbench"):
-        import_entries(store, tmp_path, "zip")
+        import_answers(store, tmp_path, "zip")
     with pytest.raises(UsageError, match="--pool DIR"):
-        import_entries(store, tmp_path, "toolbench")
+        import_answers(store, tmp_path, "toolbench")

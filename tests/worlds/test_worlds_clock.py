@@ -4,7 +4,7 @@ import pytest
 
 from seal.core.errors import DataError
 from seal.core.types import Task
-from seal.environments.clock import Clock, clock_of
+from seal.environments.chat_world import Clock, clock_of
 
 
 def task(clock):

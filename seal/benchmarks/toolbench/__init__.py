@@ -9,5 +9,9 @@ TOOLBENCH = Benchmark(
     importer=f"{_HERE}.importer:import_toolbench",
     verdicts=f"{_HERE}.verdicts:read_verdicts",
     preferences=f"{_HERE}.verdicts:read_preferences",
+    answers={
+        "stabletoolbench": f"{_HERE}.answer_files:import_stabletoolbench",
+        "toolbench": f"{_HERE}.answer_files:import_response_examples",
+    },
 )
 ANYTOOL = Benchmark("anytool", importer=f"{_HERE}.anytool:import_anytool")

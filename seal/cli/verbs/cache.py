@@ -2,7 +2,7 @@
 
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from seal.cli.groups import argument, flag, like, option, repeated, settings_of, verb
 from seal.cli.options import (
@@ -88,8 +88,10 @@ def export_(
 @verb(app, name="import")
 def import_(
     source: Path = argument("File or folder to read.", metavar="SOURCE"),
-    format: Literal["seal", "stabletoolbench", "toolbench"] = option(
-        "seal", "What wrote it: `seal cache export`, or an upstream project."
+    format: str = option(
+        "seal",
+        "What wrote it: seal (`seal cache export`), or an upstream project: stabletoolbench, "
+        "toolbench.",
     ),
     pool: str | None = option(None, "Tools that an upstream format speaks of.", metavar="NAME|DIR"),
     cache_dir: Path | None = CACHE_DIR,
@@ -97,11 +99,11 @@ def import_(
 ) -> int:
     """Read answers into the store; what is stored already stays as it is."""
     from seal.pools.lookup import open_pool
-    from seal.simulator_cache.exchange import import_entries
+    from seal.runs.cache_fill import import_answers
 
     tools = None if pool is None else {tool.id: tool for tool in open_pool(pool).tools()}
     with output(json) as result, _store(cache_dir) as store:
-        report = import_entries(store, source, format, tools)
+        report = import_answers(store, source, format, tools)
         report.require_some(source)
         result.fields(report.to_plain())
     return 0

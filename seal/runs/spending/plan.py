@@ -29,6 +29,7 @@ from seal.models.lexical import Lexical
 from seal.models.presentation import Presentation, presented
 from seal.models.tokens import estimate_usage
 from seal.pools.benchmark import Benchmark
+from seal.pools.known import answer_formats
 from seal.pools.pool import StoredPool
 from seal.runs.cast import judges_named
 from seal.runs.engine import Engine
@@ -183,7 +184,6 @@ _VERDICT = (
 _RESPONSE = '{"error": "", "response": {"text": "%s"}}' % ("A plausible answer of the API. " * 25)
 """150 words: the SEAL paper's prompt asks its simulator for 100 to 200."""
 _OFFLINE_RETRIEVERS = ("tfidf", "bm25", "oracle", "given", "random")
-_OFFLINE_SIMULATORS = {"template", "recorded", "stabletoolbench"}
 
 
 class Rehearsed:
@@ -324,7 +324,7 @@ def _acted(settings: RunSettings, cache: Path, benchmark: Benchmark | None) -> R
     if "llm" in parts:
         asked = settings.role_models.get("simulator", main)
         models["simulator"] = RehearsedSimulator(Flagged.of(asked))
-    elif not parts <= _OFFLINE_SIMULATORS:
+    elif not parts <= {"template", "recorded", *answer_formats()}:
         simulator = "template"
     offline = settings.retriever is None or settings.retriever in _OFFLINE_RETRIEVERS
     return replace(

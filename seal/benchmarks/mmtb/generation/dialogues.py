@@ -12,13 +12,8 @@ from dataclasses import dataclass
 from functools import cache, partial
 
 from seal.agents.autogen import play
-from seal.agents.conversation import (
-    REPLIES_A_TURN,
-    ChatOptions,
-    Conversation,
-    Limits,
-    Services,
-)
+from seal.agents.conversation import ChatOptions, Conversation, Services
+from seal.agents.limits import REPLIES_A_TURN, Limits
 from seal.agents.offers import Offers
 from seal.agents.teams import CHECKER, USER
 from seal.benchmarks.mmtb.dialogues import Dialogue, Mission, Node, Said

@@ -34,7 +34,7 @@ from seal.benchmarks.toolsandbox.scenarios.files import Node, Scenario, Take
 from seal.benchmarks.toolsandbox.scenarios.notation import Names, plan_of
 from seal.core.errors import DataError
 from seal.core.types import JSON, Plan, Step, Task, Tool
-from seal.environments.clock import Clock
+from seal.environments.chat_world import Clock
 from seal.evaluation.milestones.plans import measure_plan
 
 

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 from seal.core.conditions.stated import MOMENTS
 from seal.core.errors import MissingExtraError, shortened
 from seal.core.types import JSON, Tables
+from seal.environments.chat_world import Circumstances, World
 from seal.environments.functions import NotGiven, WorldTool
-from seal.environments.opened import Circumstances, World
 from seal.environments.tables import Row
 
 if TYPE_CHECKING:

@@ -23,8 +23,8 @@ from seal.benchmarks.toolsandbox.phone.device import (
 from seal.benchmarks.toolsandbox.phone.filters import somewhat_like
 from seal.benchmarks.toolsandbox.phone.world import Phones, phone
 from seal.core.types import JSON, Tool
+from seal.environments.chat_world import Circumstances
 from seal.environments.functions import NOT_GIVEN, NotGiven, WorldTool, effects
-from seal.environments.opened import Circumstances
 from seal.environments.tables import NoDataError, Row, between, where, without
 from seal.environments.world import WorldSetup, toolbox
 

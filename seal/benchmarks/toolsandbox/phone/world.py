@@ -29,9 +29,9 @@ def phone(setup: WorldSetup) -> Phones:
     """Return the phones of a run.
 
     Args:
-        setup: Of which the options are `race` (`seal.environments.opened.Race`) and `web`: a file
-            of recorded answers (`RecordedWeb`), or `simulator`; else those of the pool serve, or
-            the shipped ones.
+        setup: Of which the options are `race` (`seal.environments.chat_world.Race`) and `web`: a
+            file of recorded answers (`RecordedWeb`), or `simulator`; else those of the pool serve,
+            or the shipped ones.
 
     Raises:
         OptionError: An option is unknown or has a value that it cannot have.

@@ -14,7 +14,7 @@ from seal.core.errors import DataError, shortened
 from seal.core.types import JSON, Tables
 
 UTC = "UTC"
-"""Zone of a clock that names none (`seal.environments.clock`)."""
+"""Zone of a clock that names none (`seal.environments.chat_world`)."""
 _TIME = re.compile(r"@(\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d)?)")
 
 

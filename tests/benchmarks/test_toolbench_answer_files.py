@@ -6,12 +6,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from seal.benchmarks.toolbench.answer_files import _arguments
 from seal.core.errors import DataError
 from seal.core.store import Store
 from seal.core.types import Tool
-from seal.simulator_cache.exchange import import_entries
+from seal.pools.known import answer_formats
+from seal.runs.cache_fill import import_answers
 from seal.simulator_cache.simulators import SimulatorSetup, build_simulator
-from seal.simulator_cache.upstream import _arguments
 
 TOOL = Tool(
     "toolbench/tide_tables/get_tide",
@@ -43,7 +44,7 @@ def write(path: Path, content: object) -> Path:
 
 
 def answer(store: Store, arguments: dict):
-    setup = SimulatorSetup(tools=TOOLS, store=store, seed=5)
+    setup = SimulatorSetup(tools=TOOLS, store=store, seed=5, formats=answer_formats)
     return build_simulator("stabletoolbench", setup).respond(TOOL, arguments)
 
 
@@ -60,7 +61,7 @@ def answer(store: Store, arguments: dict):
 def test_an_upstream_cache_answers_whatever_text_the_arguments_had(store, tmp_path, text):
     content = {text: {"error": "", "response": {"high": "06:12"}}}
     write(tmp_path / "cache/Weather_Sea/tide_tables/get_tide.json", content)
-    report = import_entries(store, tmp_path / "cache", "stabletoolbench", TOOLS)
+    report = import_answers(store, tmp_path / "cache", "stabletoolbench", TOOLS)
     assert (report.imported, report.details) == (1, {"files": 1})
     assert answer(store, {"port": "Bergen", "days": 2}).response == {"high": "06:12"}
     assert answer(store, {"port": "Bergen", "days": 3}).kind == "not_recorded"
@@ -69,7 +70,7 @@ def test_an_upstream_cache_answers_whatever_text_the_arguments_had(store, tmp_pa
 def test_defaults_and_renamed_arguments_are_those_of_the_pool(store, tmp_path):
     content = {'{"from": "Oslo"}': {"error": "", "response": "06:12"}}
     write(tmp_path / "cache/weather_sea/Tide Tables/Get-Tide.json", content)
-    import_entries(store, tmp_path / "cache", "stabletoolbench", TOOLS)
+    import_answers(store, tmp_path / "cache", "stabletoolbench", TOOLS)
     assert answer(store, {"is_from": "Oslo", "days": 3}).response == "06:12"
 
 
@@ -79,7 +80,7 @@ def test_maps_in_another_order_are_one_call_and_the_first_counts(store, tmp_path
         "{'days': 2, 'port': 'Bergen'}": {"error": "", "response": "second"},
     }
     write(tmp_path / "cache/Weather_Sea/tide_tables/get_tide.json", content)
-    report = import_entries(store, tmp_path / "cache", "stabletoolbench", TOOLS)
+    report = import_answers(store, tmp_path / "cache", "stabletoolbench", TOOLS)
     assert (report.imported, report.conflicts) == (1, 1)
     assert answer(store, {"port": "Bergen", "days": 2}).response == "first"
 
@@ -103,7 +104,7 @@ def test_what_cannot_be_used_is_counted_by_reason(store, tmp_path):
     write(tmp_path / "cache/Food/tide_tables/get_tide.json", {"{}": {}})
     write(tmp_path / "cache/Food/menus/list.json", "{cut off")
     write(tmp_path / "cache/Food/menus/array.json", [])
-    report = import_entries(store, tmp_path / "cache", "stabletoolbench", TOOLS)
+    report = import_answers(store, tmp_path / "cache", "stabletoolbench", TOOLS)
     assert report.imported == 2
     assert report.to_plain()["rejected"] == {
         "a failure of the upstream simulator": 1,
@@ -124,7 +125,7 @@ def test_every_document_of_an_api_gets_the_answer(store, tmp_path):
     content = {"{}": {"error": "", "response": "06:12"}}
     write(tmp_path / "cache/Weather_Sea/tide_tables/get_tide.json", content)
     tools = {**TOOLS, twin.id: twin}
-    assert import_entries(store, tmp_path / "cache", "stabletoolbench", tools).imported == 2
+    assert import_answers(store, tmp_path / "cache", "stabletoolbench", tools).imported == 2
 
 
 VALUES = st.none() | st.booleans() | st.integers(-(10**9), 10**9) | st.text(max_size=6)
@@ -153,7 +154,7 @@ def test_response_examples_become_shapes_of_tools_without_one(store, tmp_path):
     write(tmp_path / "examples/Weather_Sea/tide_tables.json", {"api_list": apis})
     write(tmp_path / "examples/Weather_Sea/odd.json", {"apis": 3})
     write(tmp_path / "examples/Weather_Sea/empty.json", {"api_list": []})
-    report = import_entries(store, tmp_path / "examples", "toolbench", TOOLS)
+    report = import_answers(store, tmp_path / "examples", "toolbench", TOOLS)
     assert report.imported == 1
     assert report.to_plain()["rejected"] == {
         "no api_list of name and schema": 2,
@@ -166,14 +167,14 @@ def test_response_examples_become_shapes_of_tools_without_one(store, tmp_path):
 
 def test_a_folder_of_another_layout_is_named(store, tmp_path):
     with pytest.raises(DataError, match=r"has no file category/tool/api\.json"):
-        import_entries(store, tmp_path, "stabletoolbench", TOOLS)
+        import_answers(store, tmp_path, "stabletoolbench", TOOLS)
 
 
 def test_real_response_examples_are_read(store, seal_data):
     folder = seal_data / "toolbench/data_example/toolenv/response_examples"
     if not folder.is_dir():
         pytest.skip(f"no response examples at {folder}")
-    report = import_entries(store, folder, "toolbench", TOOLS)
+    report = import_answers(store, folder, "toolbench", TOOLS)
     assert report.details == {"files": 15}
     assert report.rejected["a file that is not JSON"] == 1  # one is empty upstream
     assert len(report.rejected) <= 3

@@ -1,5 +1,7 @@
 """The world of one chat: tables that tools read and change, one batch of calls after the other.
 
+Its time is frozen between turns, and moved on by each (`Clock`).
+
 Worlds check their calls themselves, for it is the function that decides what it takes: a call of a
 tool that the world has not, or whose arguments are no JSON object, is rejected by the rules of
 `seal.core.validation`; a missing, unknown or wrongly typed argument is a failure of the tool, of
@@ -11,20 +13,88 @@ from __future__ import annotations
 import copy
 import uuid
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
+from datetime import datetime
 from hashlib import blake2b
 from typing import Any, Literal
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import orjson
 
-from seal.core.errors import SealError
+from seal.core.errors import DataError, SealError, shortened
 from seal.core.plain import json_bytes, loses_number
-from seal.core.types import JSON, Execution, Tables, ToolCall, ToolResult
+from seal.core.types import JSON, Execution, Tables, Task, ToolCall, ToolResult
 from seal.core.validation import CallError, CallValidator, error_result
-from seal.environments.clock import Clock
 from seal.environments.functions import NOT_GIVEN, Tokens, WorldTool
 from seal.environments.race import MOST_EXHAUSTIVE, Touch, exhaustive_order, failing_order
 from seal.environments.tables import Row, UnknownColumnError, UnknownTableError, copied, own_copy
+
+_TURNS = 10_000
+"""Turns that a clock must be able to tell."""
+
+
+@dataclass(frozen=True, slots=True)
+class Clock:
+    """What time it is in each turn of a chat; equal chats see equal times.
+
+    A turn is a message of the user, or one that whoever answers the user sends to the user or to
+    the executor. The calls of a turn, and their results, see its time.
+    """
+
+    start: float = 1_735_732_800.0
+    """POSIX seconds; of itself 2025-01-01T12:00:00Z."""
+    zone: str = "UTC"
+    """Where local times are told, a name of the IANA time zone database."""
+    first: float = 0.0
+    """Seconds from `start` to the first turn, which is the user's request."""
+    step: float = 0.0
+    """Seconds from each turn to the next."""
+
+    def at(self, turn: int) -> float:
+        """Return the POSIX seconds of a turn, counted from 0; before any turn, those of the first.
+
+        >>> Clock(start=100.0, first=5.0, step=1.25).at(2)
+        107.5
+        """
+        return self.start + self.first + max(turn, 0) * self.step
+
+    def local(self, timestamp: float) -> datetime:
+        """Return the local date and time of POSIX seconds."""
+        return datetime.fromtimestamp(timestamp, ZoneInfo(self.zone))
+
+
+def clock_of(task: Task) -> Clock:
+    """Return the clock that a task's metadata sets: `{"clock": {"start": ..., "zone": ...}}`.
+
+    Raises:
+        DataError: A field is unknown, or has a value that no clock can have.
+    """
+    given = task.metadata.get("clock", {})
+    known = {field.name: str if field.name == "zone" else (int, float) for field in fields(Clock)}
+    if not isinstance(given, dict) or not given.keys() <= known.keys():
+        raise _wrong(task, given)
+    if not all(_is(value, known[name]) for name, value in given.items()):
+        raise _wrong(task, given)
+    try:
+        clock = Clock(**given)
+        for turn in (0, _TURNS):
+            clock.local(clock.at(turn))
+    except (ZoneInfoNotFoundError, ValueError, OSError, OverflowError) as error:
+        raise _wrong(task, given) from error
+    return clock
+
+
+def _is(value: JSON, kind: type | tuple[type, ...]) -> bool:
+    return isinstance(value, kind) and not isinstance(value, bool)
+
+
+def _wrong(task: Task, given: JSON) -> DataError:
+    return DataError(
+        f"task {task.id}: metadata.clock {shortened(given)}; expected an object of start (POSIX "
+        "seconds), zone (such as Europe/Rome), first and step (seconds), by which every turn has a "
+        "date"
+    )
+
 
 Race = Literal["dependency", "exhaustive", "none"]
 """How an order of simultaneous calls is found that fails: by what they depend on, by trying all

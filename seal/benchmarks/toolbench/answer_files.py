@@ -1,4 +1,4 @@
-"""Answers and response shapes in the formats of other projects."""
+"""Answers of StableToolBench's cache and ToolBench's response shapes, read into a store."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from seal.simulator_cache.cached import (
     entry_key,
     shape_key,
 )
-from seal.simulator_cache.imported import ImportReport
+from seal.simulator_cache.exchange import ImportReport
 
 STABLETOOLBENCH = "stabletoolbench"
 """Simulator of the entries that come from StableToolBench's cache."""
@@ -130,9 +130,8 @@ def _keep(
     response: Response,
     report: ImportReport,
 ) -> None:
-    key = entry_key(tool.id, document_digest(tool), arguments, STABLETOOLBENCH, "", 0)
     entry = answer_entry(tool.id, arguments, response, STABLETOOLBENCH)
-    report.keep(store, key, entry, KIND)
+    report.keep(store, entry_key(entry, document_digest(tool)), entry, KIND)
 
 
 def _keep_shape(store: Store, tool: Tool, shape: JSON, report: ImportReport) -> None:
