@@ -24,7 +24,7 @@ from seal.benchmarks.toolsandbox.trajectories import import_trajectories
 from seal.core.conditions import FIRST, LAST, MESSAGE, AllOf, Column, StateHas, StateUnchanged
 from seal.core.types import Milestone, Plan, Step, Task, Trajectory
 from seal.evaluation.milestones import measure_plan, view
-from seal.evaluation.milestones.guardrails import under
+from seal.evaluation.milestones.plans import under
 from seal.pools.importer import Notes, Recorded
 
 DATA = Path(os.environ.get("SEAL_DATA") or Path(__file__).resolve().parents[2] / "shared/data")

@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Any
 
 from seal.evaluation.missions import ANSWER, judge
-from seal.evaluation.missions.words import words
+from seal.evaluation.missions.values import words
 
 DATA = Path(os.environ.get("SEAL_DATA") or Path(__file__).resolve().parents[2] / "shared/data")
 

@@ -172,7 +172,7 @@ def compare(
         cache_dir: Where their answers are kept. None: the usual place.
         preferences: File of recorded preferences between the runs, which replace the judge. It is
             StableToolBench's preference_results, as JSON or CSV, or a CSV file of
-            task_id,first,second,better (`seal.evaluation.judges.recorded_preferences`).
+            task_id,first,second,better (`seal.evaluation.judges.recorded`).
         out: Folder for comparison.json, .md, .tex (booktabs) and .html. None: nothing is written.
 
     Returns:

@@ -55,8 +55,7 @@ from seal.evaluation.goals import (
     undefined,
 )
 from seal.evaluation.missions.graph import ANSWER, ASK
-from seal.evaluation.missions.judging import Match, Verdict, judge
-from seal.evaluation.missions.outcomes import MissionKind
+from seal.evaluation.missions.judgement import Match, MissionKind, Verdict, judge
 
 NAMES = ("mission_accuracy", "name_accuracy", "optimal_path", "progress")
 DIALOGUE = "dialogue_accuracy"

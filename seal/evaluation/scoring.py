@@ -1,12 +1,20 @@
-"""Every metric over one trajectory."""
+"""Every metric over one trajectory, and the rules that scores are computed by.
+
+`--match` takes the rules under one name. `clean`: ours, everywhere. `toolsandbox`: milestones as
+ToolSandbox measures them. `mmtb`: missions as Multi-Mission Tool Bench's code judges them.
+`lenient`, `exact`: the turns of dialogues as they are published, or by the very action, API and
+arguments. Not named: each task's own rules of milestones, `clean` for missions and `lenient` for
+dialogues.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
-from typing import Any
+from typing import Any, Literal, get_args
 
+from seal.core.conditions import Match
 from seal.core.errors import (
     CodeRefusedError,
     DataError,
@@ -19,12 +27,13 @@ from seal.core.registry import Registry
 from seal.core.types import Goal, Score, Task, Tool, Trajectory
 from seal.evaluation.calls import Calls
 from seal.evaluation.error_patterns import ErrorPatterns
-from seal.evaluation.judge import PassRate, RuleJudge
-from seal.evaluation.milestones.metrics import Milestones
+from seal.evaluation.judges.measures import PassRate
+from seal.evaluation.milestones.metrics import Milestones, check_match
 from seal.evaluation.mission_metrics import Missions
+from seal.evaluation.missions.judgement import Match as MissionMatch
 from seal.evaluation.own_metrics import Guarded, LeftOut, own_metric
 from seal.evaluation.retrieval import Retrieval
-from seal.evaluation.rules import Rules, rules_named
+from seal.evaluation.rule_judge import RuleJudge
 from seal.evaluation.usage import UsageMetrics
 from seal.evaluation.user_audit import UserAudit
 
@@ -173,3 +182,37 @@ def distinct(scores: Iterable[Score]) -> list[Score]:
                 "rename your own"
             )
     return list(found.values())
+
+
+MMTB = "mmtb"
+DialogueMatch = Literal["lenient", "exact"]
+"""Lenient: as published. Exact: the very action, API, argument names and values."""
+DIALOGUE: tuple[DialogueMatch, ...] = get_args(DialogueMatch)
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """What a name stands for."""
+
+    milestones: Match | None = None
+    """None: each task's own."""
+    missions: MissionMatch = "clean"
+    dialogue: DialogueMatch = "lenient"
+
+
+def rules_named(name: str | None) -> Rules:
+    """Return the rules of a name; None: none is asked for.
+
+    Raises:
+        UsageError: There are no such rules.
+    """
+    if name == MMTB:
+        return Rules(missions="mmtb")
+    for match in DIALOGUE:
+        if name == match:
+            return Rules(dialogue=match)
+    try:
+        return Rules(milestones=check_match(name))
+    except UsageError as error:
+        text = str(error).replace(", got", f", {MMTB}, {', '.join(DIALOGUE)}, got")
+        raise UsageError(text) from error

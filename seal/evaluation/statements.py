@@ -7,19 +7,23 @@ tokens stand in a row.
 
 Not recognised: numbers in words, other date and time formats, other units, decimal commas,
 synonyms, missing accents.
+
+`leaves` gives the texts and numbers of a value by which its use elsewhere is told.
 """
 
 from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import lru_cache
 from typing import Literal
 
 from seal.core.text import CJK, HANGUL
+from seal.core.types import JSON
 
 _CJK = CJK + HANGUL
 _LETTER = rf"[^\W_{_CJK}]"
@@ -173,3 +177,26 @@ def _denied(text: str, start: int, end: int) -> bool:
     asks = closing is not None and closing.group() in ("?", "\uff1f")
     before = text[clause_start:start]
     return asks or bool(_DENIAL_BEFORE.search(before)) or bool(_DENIAL_AFTER.match(after))
+
+
+Leaf = str | float
+
+_WITH_DIGIT = re.compile(r"\w*\d\w*")
+
+
+def leaves(value: JSON) -> Iterator[Leaf]:
+    """Yield the texts and numbers that a value holds and that are evidence where they recur."""
+    if isinstance(value, Mapping):
+        value = list(value.values())
+    if isinstance(value, (list, tuple)):
+        for item in value:
+            yield from leaves(item)
+    elif isinstance(value, str):
+        if len(value.strip()) > 1:
+            yield value
+            yield from (
+                code for code in _WITH_DIGIT.findall(value) if len(code) > 2 and code != value
+            )
+    elif isinstance(value, (int, float)) and value not in (0, 1):  # True and False are 1 and 0
+        with suppress(OverflowError):  # what no float holds, nobody repeats
+            yield float(value)

@@ -24,7 +24,7 @@ from seal.core.errors import DataError, OptionError
 from seal.core.types import JSON, Step, Task, Trajectory
 from seal.evaluation.goals import USER, goal_steps, made_calls
 from seal.evaluation.judges import METRICS
-from seal.evaluation.judges.audit import Case
+from seal.evaluation.judges.agreement import Case
 from seal.evaluation.judges.measures import answer_of
 from seal.experiments.annotation import alpha_of, harmless
 from seal.experiments.labels import LABELS, LabelRow, Labels, labels_of, read_rows

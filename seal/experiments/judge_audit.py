@@ -9,7 +9,7 @@ from seal.core.errors import DataError, UsageError
 from seal.core.types import JSON, Task, Trajectory
 from seal.evaluation.goals import goal_steps
 from seal.evaluation.judges import METRICS
-from seal.evaluation.judges.audit import Case, audit, decisions
+from seal.evaluation.judges.agreement import Case, audit, decisions
 from seal.evaluation.judges.measures import answer_of
 from seal.evaluation.rule_judge import RuleJudge
 from seal.experiments.goal_sheets import items_of

@@ -13,8 +13,8 @@ from pathlib import Path
 
 from seal.core.csv_rows import CsvRows
 from seal.core.errors import DataError, shortened
-from seal.evaluation.judges.audit import Case
-from seal.evaluation.judges.tally import majority
+from seal.evaluation.judges.agreement import Case
+from seal.evaluation.judges.panel import majority
 from seal.experiments.annotation import harmless
 
 LABELS = ("solved", "unsolved", "unsure")

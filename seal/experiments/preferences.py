@@ -1,7 +1,7 @@
 """Recorded preferences for two runs: of which goals they are, and whether of these runs at all.
 
 Upstream's `preference_results` name two models and tell of each query's first trial; a table of
-our own (`seal.evaluation.judges.recorded_preferences`) names two runs in each row. A run goes by
+our own (`seal.evaluation.judges.recorded`) names two runs in each row. A run goes by
 the name of its folder, by its model, and where that is `recorded:NAME`, by NAME.
 """
 
@@ -16,12 +16,12 @@ from pathlib import Path
 from seal.core.errors import DataError
 from seal.core.text import normalised
 from seal.core.types import JSON
-from seal.evaluation.judges.recorded_files import PreferenceFile
-from seal.evaluation.judges.recorded_preferences import (
+from seal.evaluation.judges.recorded import (
     IDENTITY,
     UNRECORDED,
     Ballots,
     Place,
+    PreferenceFile,
     Vote,
     read_votes,
 )

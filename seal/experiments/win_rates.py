@@ -13,7 +13,7 @@ from seal.core.store import Store
 from seal.core.types import JSON, Task, Trajectory
 from seal.evaluation.goals import goal_steps
 from seal.evaluation.judges.measures import answer_of
-from seal.evaluation.judges.recorded_preferences import Place
+from seal.evaluation.judges.recorded import Place
 from seal.evaluation.llm_judge import LLMJudge
 from seal.evaluation.preference import (
     Contestant,

@@ -65,7 +65,7 @@ class _Parts:
     """`team`, `history` and `format` where the user says nothing."""
     verdicts: Code = None
     """(path) to the verdicts that its authors recorded in a file
-    (`seal.evaluation.judges.recorded_files.VerdictFile`)."""
+    (`seal.evaluation.judges.recorded.VerdictFile`)."""
     preferences: Code = None
     """Likewise to preferences between two systems (`PreferenceFile`)."""
     answers: Mapping[str, Code] = field(default_factory=dict)

@@ -21,7 +21,7 @@ from seal.core.conditions import (
 )
 from seal.core.records import to_plain
 from seal.core.types import Goal, Plan
-from seal.evaluation.milestones.guardrails import parts
+from seal.evaluation.milestones.plans import parts
 
 
 def plan_lines(plan: Plan) -> list[str]:

@@ -9,10 +9,8 @@ from typing import Any, Literal
 from seal.core.conditions import Match
 from seal.core.types import Goal, Milestone, Plan, Score, Step, Task, Trajectory
 from seal.evaluation.milestones.faults import Fault, Unmet, unmet
-from seal.evaluation.milestones.guardrails import parts, under
 from seal.evaluation.milestones.metrics import MATCHES, NAMES, applies
-from seal.evaluation.milestones.plans import WHOLLY
-from seal.evaluation.milestones.view import view
+from seal.evaluation.milestones.plans import WHOLLY, parts, under, view
 from seal.report.gold import asked_lines, describe, kept_tables
 
 METRICS = NAMES

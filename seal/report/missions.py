@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, get_args
 from seal.core.conditions import Asked
 from seal.core.types import Goal, Score, Task
 from seal.evaluation.mission_metrics import no_missions
-from seal.evaluation.missions.outcomes import ActionError
+from seal.evaluation.missions.judgement import ActionError
 from seal.report.lanes import Lane, lanes_of
 from seal.report.outcomes import scores_so_far
 from seal.report.printable import printable

@@ -10,7 +10,7 @@ from typing import Any
 
 from seal.core.formats import repairs_of
 from seal.core.types import Goal, Score, Step, Task, ToolCall, ToolResult, Trajectory
-from seal.evaluation.milestones.changes import TableChange
+from seal.evaluation.milestones.faults import TableChange
 from seal.evaluation.milestones.plans import asks_of_world
 from seal.report.annotations import Annotations
 from seal.report.gold import gold_lines, json_text

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from seal.core.formats import repairs_of
 from seal.core.types import Score, Step, Tables, Task, Tool, ToolCall, ToolResult, Trajectory
-from seal.evaluation.judge import MILESTONES
+from seal.evaluation.judges.measures import MILESTONES
 from seal.report.annotations import Annotations, annotate
 from seal.report.gold import gold_lines, json_text
 from seal.report.grids import number

@@ -9,7 +9,7 @@ from seal.core.conditions.messages import takes_turn
 from seal.core.errors import DataError
 from seal.core.types import JSON, Step, Tables, Task, Trajectory
 from seal.environments.chat_world import clock_of
-from seal.evaluation.milestones.changes import TableChange, table_change
+from seal.evaluation.milestones.faults import TableChange, table_change
 from seal.report.gold import json_text
 
 

@@ -10,8 +10,7 @@ from seal.core.protocols import Judge, Metric
 from seal.core.types import JSON, Task
 from seal.evaluation.judges import PASS_PAPER, PUBLISHED, VOTES
 from seal.evaluation.judges.measures import MEASURES
-from seal.evaluation.judges.panel import Panel, Seat
-from seal.evaluation.judges.recorded import UNRECORDED, RecordedJudge
+from seal.evaluation.judges.panel import UNRECORDED, Panel, RecordedJudge, Seat
 from seal.evaluation.llm_judge import COMPLETENESS, SOLVABILITY, STAGES, LLMJudge, prompts_digest
 from seal.evaluation.rule_judge import RuleJudge
 from seal.runs.cast import Cast

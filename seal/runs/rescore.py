@@ -16,8 +16,7 @@ from seal.core.specs import name_of
 from seal.core.store import Store
 from seal.evaluation import REGISTRY as METRICS
 from seal.evaluation.own_metrics import LeftOut
-from seal.evaluation.rules import rules_named
-from seal.evaluation.scoring import build_metrics, named_metrics
+from seal.evaluation.scoring import build_metrics, named_metrics, rules_named
 from seal.pools.benchmark import Benchmark
 from seal.runs.cast import Cast, judges_under
 from seal.runs.identity import identity_of, warnings_of

@@ -16,8 +16,7 @@ from seal.core.types import Score, Task, Trajectory, Usage
 from seal.evaluation import REGISTRY as METRICS
 from seal.evaluation.error_patterns.metrics import MAX_TURNS
 from seal.evaluation.goals import INFRASTRUCTURE, USER
-from seal.evaluation.judges.summary import JudgingSummary
-from seal.evaluation.rules import rules_named
+from seal.evaluation.judges.agreement import JudgingSummary
 from seal.evaluation.scoring import (
     JudgeOf,
     Scoring,
@@ -25,6 +24,7 @@ from seal.evaluation.scoring import (
     default_metrics,
     distinct,
     every_goal,
+    rules_named,
     score_trajectory,
 )
 from seal.evaluation.statistics import Summariser, groups_of
@@ -96,7 +96,7 @@ class Scorer:
     seed: int = 0
     """Of the intervals."""
     match: str | None = None
-    """Rules of milestones and missions (`seal.evaluation.rules`); None: each task's own."""
+    """Rules of milestones and missions (`seal.evaluation.scoring`); None: each task's own."""
     sandbox: str = "monty"
     """Where functions that a model wrote run (`seal.sandbox.NAMES`)."""
     extra: Sequence[Metric] = ()

@@ -9,9 +9,8 @@ from pathlib import Path
 
 from seal.core.errors import DataError, shortened
 from seal.evaluation.judges.measures import answer_of
-from seal.evaluation.judges.panel import Panel
-from seal.evaluation.judges.recorded import MISSING, recorded_panel
-from seal.evaluation.judges.recorded_files import QueryVerdicts, VerdictFile
+from seal.evaluation.judges.panel import MISSING, Panel, recorded_panel
+from seal.evaluation.judges.recorded import QueryVerdicts, VerdictFile
 from seal.pools.known import reader_of
 from seal.runs.judges import Recorded
 from seal.runs.run_folder import RunFolder

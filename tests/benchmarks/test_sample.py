@@ -31,7 +31,7 @@ from seal.core.types import (
 )
 from seal.core.validation import CallValidator
 from seal.evaluation.calls import Calls
-from seal.evaluation.judge import PassRate, RuleJudge
+from seal.evaluation.judges.measures import PassRate, RuleJudge
 from seal.pools import load_pool
 
 POOL = load_pool(sample.folder())

@@ -12,8 +12,8 @@ from seal.benchmarks.toolsandbox.scenarios.files import CATEGORIES, read_authore
 from seal.benchmarks.toolsandbox.scenarios.importer import WRONG, import_scenarios
 from seal.core.conditions import Called, Told
 from seal.core.types import Task
-from seal.evaluation.milestones.guardrails import parts
 from seal.evaluation.milestones.metrics import Milestones
+from seal.evaluation.milestones.plans import parts
 from seal.pools import load_pool
 from seal.pools.importer import write_pool
 

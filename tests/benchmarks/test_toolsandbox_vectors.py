@@ -19,9 +19,8 @@ from seal.benchmarks.toolsandbox.trajectories import import_trajectories
 from seal.core.errors import DataError, UnknownNameError, UsageError
 from seal.core.types import Plan, Task, Trajectory
 from seal.evaluation.milestones import turn_count, view
-from seal.evaluation.milestones.guardrails import under
-from seal.evaluation.milestones.plans import PlanResult, Reached, measure_plan
-from seal.evaluation.milestones.similarities import Similarities
+from seal.evaluation.milestones.matching import Similarities
+from seal.evaluation.milestones.plans import PlanResult, Reached, measure_plan, under
 from seal.pools.importer import Notes, Recorded
 
 VECTORS, FUZZ = "vectors_public.jsonl.gz", "fuzz_public.jsonl.gz"

@@ -25,7 +25,7 @@ from seal.core.types import (
     Trajectory,
 )
 from seal.evaluation.attribution import MEANINGS, ORDER, Attribution, attribute
-from seal.evaluation.attribution.verdicts import decide
+from seal.evaluation.attribution.evidence import decide
 
 MANAGER, EXECUTOR, USER = "execution_manager", "executor", "user_simulator"
 FIND, BOOK, RATE = "own/find", "own/book", "own/rate"

@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 
 from seal.core.conditions import Argument, Asked
 from seal.core.types import Goal, Plan, Score, Step, ToolResult
-from seal.evaluation.calls import NAMES, Calls
-from seal.evaluation.matching import best_pairs, compare, maximum_assignment
+from seal.evaluation.calls import NAMES, Calls, best_pairs, compare, maximum_assignment
 
 A1 = ("a", {"x": 1})
 A2 = ("a", {"x": 2})

@@ -21,7 +21,7 @@ from dialogue_plays import (
 from seal.benchmarks.dialogtool.metrics.dialogue.metrics import NAMES, Dialogue
 from seal.core.errors import UsageError
 from seal.core.types import Goal
-from seal.evaluation.rules import rules_named
+from seal.evaluation.scoring import rules_named
 
 ACTIONS = {
     "any tool action where an API is due": (due("offer"), "[inform_count(two)]", 1, 0),

@@ -15,8 +15,9 @@ from seal.core.errors import ModelError, NoVerdictError
 from seal.core.protocols import Completion, Request
 from seal.core.records import read_records
 from seal.core.types import Goal, Milestone, Plan, Step, Task, ToolResult, Verdict
-from seal.evaluation.judge import LLMJudge, PassRate, RuleJudge
-from seal.evaluation.llm_judge import parse_verdict, prompts_digest
+from seal.evaluation.judges.measures import PassRate
+from seal.evaluation.llm_judge import LLMJudge, parse_verdict, prompts_digest
+from seal.evaluation.rule_judge import RuleJudge
 
 WEATHER = gold("weather", {"city": "Bern"})
 CALL = ("weather", {"city": "Bern"})

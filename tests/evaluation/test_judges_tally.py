@@ -7,10 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from seal.core.types import JSON, Score
-from seal.evaluation.judges.agreement import FleissKappa, SelfAgreement
-from seal.evaluation.judges.audit import audit
-from seal.evaluation.judges.summary import JudgingSummary
-from seal.evaluation.judges.tally import (
+from seal.evaluation.judges.agreement import FleissKappa, JudgingSummary, SelfAgreement, audit
+from seal.evaluation.judges.panel import (
     half_credit,
     majority,
     passing,

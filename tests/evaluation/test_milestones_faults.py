@@ -20,7 +20,7 @@ from seal.core.conditions import (
 from seal.core.types import Milestone, Plan, Step
 from seal.evaluation.milestones import measure_plan, view
 from seal.evaluation.milestones.faults import Fault, Unmet, unmet
-from seal.evaluation.milestones.guardrails import under
+from seal.evaluation.milestones.plans import under
 
 ADDED = StateHas("notes", ({"id": 2, "text": "b"},), "addition", since=-1)
 LIT = [{"id": 1, "on": True}]

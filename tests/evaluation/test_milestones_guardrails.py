@@ -2,7 +2,7 @@
 
 from seal.core.conditions import FIRST, LAST, AllOf, Called, StateHas, StateUnchanged
 from seal.core.types import Milestone, Plan
-from seal.evaluation.milestones.guardrails import (
+from seal.evaluation.milestones.plans import (
     asked_tables,
     parts,
     under,

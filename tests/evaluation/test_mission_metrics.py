@@ -27,7 +27,7 @@ from seal.core.types import (
     Trajectory,
 )
 from seal.evaluation.mission_metrics import DIALOGUE, NAMES, UNDECIDED, Missions
-from seal.evaluation.rules import Rules, rules_named
+from seal.evaluation.scoring import Rules, rules_named
 from seal.runs.goals import history_of
 
 POOL = {tool.id: tool for tool in (read_tool(entry, "x") for entry in TOOLS)}

@@ -11,7 +11,7 @@ from chats import exchange, goal, gold, plan, task, trajectory
 from seal.core.records import decode, encode
 from seal.core.types import Goal, Score, Step, Task, Tool, ToolCall, ToolResult, Trajectory
 from seal.evaluation import REGISTRY, default_metrics, milestones, score_trajectory
-from seal.evaluation.judge import RuleJudge
+from seal.evaluation.judges.measures import RuleJudge
 
 WANTED = task(goal(plan(gold("a", {"x": 1})), relevant=("a",), answers=("42",)))
 PERFECT = trajectory(exchange([("a", {"x": 1})], [42]), "It is 42.", rankings=[[("a", 1.0)]])

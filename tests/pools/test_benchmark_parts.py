@@ -10,7 +10,7 @@ from seal.agents.teams import DIRECT, Team
 from seal.core.errors import UnknownNameError, UsageError
 from seal.core.protocols import Completion, Message, Reply
 from seal.core.types import Score
-from seal.evaluation.attribution.stages import Cause
+from seal.evaluation.attribution.evidence import Cause
 from seal.experiments.ablation.conditions import Variation, ablation_named
 from seal.pools import REGISTRY
 from seal.report.result_tables import breakdowns

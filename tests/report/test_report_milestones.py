@@ -9,7 +9,7 @@ from report_runs import blocks, chat, failed_chat, metric, task
 
 from seal.core.conditions import Argument, Asked, Called, Column, DependsOn, StateHas, Told
 from seal.core.types import Goal, Milestone, Plan, Score, Step
-from seal.evaluation.judge import PassRate
+from seal.evaluation.judges.measures import PassRate
 from seal.report.annotations import Annotator, Mark, annotate
 from seal.report.chat_views import Follower
 from seal.report.gold import describe, gold_lines

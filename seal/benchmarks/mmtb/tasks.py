@@ -26,7 +26,7 @@ from seal.core.plain import json_text
 from seal.core.types import JSON, Goal, Milestone, Plan, Step, Task, Tool, ToolCall, ToolResult
 from seal.evaluation.mission_metrics import LEAVES
 from seal.evaluation.missions.graph import ANSWER, ASK, Graph
-from seal.evaluation.missions.outcomes import mission_kind
+from seal.evaluation.missions.judgement import mission_kind
 from seal.pools.reading.tolerance import CountedFault
 
 WORLD = "replay"

@@ -18,7 +18,7 @@ import orjson
 
 from seal.core.errors import DataError, shortened
 from seal.core.plain import literal_value
-from seal.evaluation.judges.recorded_files import PreferenceFile, QueryVerdicts, VerdictFile
+from seal.evaluation.judges.recorded import PreferenceFile, QueryVerdicts, VerdictFile
 
 _STATUS = "AnswerStatus."
 _FINAL = "Final step: "

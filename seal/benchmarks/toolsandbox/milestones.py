@@ -25,7 +25,7 @@ from seal.core.conditions.messages import AGENT, EXECUTOR, SYSTEM, USER
 from seal.core.errors import DataError, UnknownNameError, shortened
 from seal.core.types import JSON, Milestone, Plan
 from seal.evaluation.milestones.checks import check_plan
-from seal.evaluation.milestones.guardrails import with_outer_guardrails
+from seal.evaluation.milestones.plans import with_outer_guardrails
 from seal.pools.reading.records import field
 
 TABLES = {

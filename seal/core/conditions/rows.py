@@ -18,7 +18,7 @@ The measures, and where `toolsandbox` departs from `clean`:
 
 Versions of a table share the rows that stay, so what differs is found by identity first. Rows are
 compared as JSON; but where two versions share a row, it need not be compared:
-`seal.evaluation.milestones.view` lets them share all equal ones. What a version is asked again and
+`seal.evaluation.milestones.plans` lets them share all equal ones. What a version is asked again and
 again it keeps.
 """
 

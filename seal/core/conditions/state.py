@@ -140,7 +140,7 @@ class StateUnchanged(_Compared):
     since: int | None = None
     """Position of the earlier milestone; -1: the first step, -2: the last one, up to which nothing
     may happen. None: of the plan as a whole: by the rules `clean` the table is unchanged before the
-    first milestone and after the last (`seal.evaluation.milestones.guardrails`); `toolsandbox` has
+    first milestone and after the last (`seal.evaluation.milestones.plans`); `toolsandbox` has
     no such guardrail."""
     match: Match = "clean"
     kind: str = field(default="state_unchanged", init=False)

@@ -20,8 +20,17 @@ nothing is guessed.
 """
 
 from seal.evaluation.attribution.attribute import CauseOf, attribute
-from seal.evaluation.attribution.stages import MEANINGS, ORDER, Attribution, Stage
-from seal.evaluation.attribution.verdicts import DECIDING, DecidedBy, Decision, State, decide
+from seal.evaluation.attribution.evidence import (
+    DECIDING,
+    MEANINGS,
+    ORDER,
+    Attribution,
+    DecidedBy,
+    Decision,
+    Stage,
+    State,
+    decide,
+)
 
 __all__ = [
     "DECIDING",

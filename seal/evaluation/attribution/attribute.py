@@ -1,22 +1,37 @@
-"""Every stage asked in order, for each goal of a chat."""
+"""Every stage asked in order, for each goal of a chat.
+
+Here stand the stages around the calls: tools that were not offered, the user who broke its brief,
+and what is left where the calls do not explain: the answer, and a judge that is unsure.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any
 
-from seal.core.types import Score, Task, Tool, Trajectory
-from seal.evaluation.attribution.answers import OMITS, of_answer
-from seal.evaluation.attribution.evidence import Evidence
-from seal.evaluation.attribution.gold_steps import first_gold_step
-from seal.evaluation.attribution.relevant import first_of_relevant
-from seal.evaluation.attribution.retrieval import not_retrieved
-from seal.evaluation.attribution.stages import Attribution, Cause
-from seal.evaluation.attribution.users import broken_brief
-from seal.evaluation.attribution.verdicts import DecidedBy, Decision, decide
+from seal.core.conditions import Asked, Replied
+from seal.core.plain import leaves
+from seal.core.types import Goal, Score, Task, Tool, Trajectory
+from seal.evaluation.attribution.evidence import (
+    OMITS,
+    Attribution,
+    Cause,
+    DecidedBy,
+    Decision,
+    Evidence,
+    decide,
+    gave_up,
+    listed,
+)
+from seal.evaluation.attribution.gold_steps import first_gold_step, first_of_relevant
 from seal.evaluation.attribution.world_steps import first_world_step
 from seal.evaluation.error_patterns.findings import Finding, diagnose
 from seal.evaluation.error_patterns.gold import no_gold
+from seal.evaluation.goals import failed
 from seal.evaluation.milestones.metrics import applies
+from seal.evaluation.rule_judge import judge_trajectory
+from seal.evaluation.statements import statement
+from seal.evaluation.user_audit import NAMES
 
 Decided = tuple[Decision, Attribution | None]
 """Whether a goal is solved; why not, where it is not."""
@@ -123,3 +138,186 @@ def _needless(evidence: Evidence) -> Cause | None:
     name = first.call.name if first.call is not None else ""
     said = f"{name} was called, and no tool was needed"
     return Cause("wrong_tool", "none_needed", said, first.step, name, None, name)
+
+
+def gold_sets(evidence: Evidence) -> list[tuple[str, ...]]:
+    """Return alternative sets of tools of which one is needed; empty: no tool is known to be.
+
+    Those of the gold calls of each plan, and of none where a plan needs none; without gold calls
+    the relevant tools, of which any one is enough where they are alternatives.
+    """
+    goal = evidence.goal
+    plans = goal.plans or ()
+    if any(plan.calls() for plan in plans):
+        called = [tuple(dict.fromkeys(c.tool for c in plan.calls())) for plan in plans]
+        return called if all(called) else []
+    if goal.any_relevant:
+        return [(tool,) for tool in goal.relevant]
+    return [tuple(goal.relevant)] if goal.relevant else []
+
+
+def not_retrieved(evidence: Evidence) -> Cause | None:
+    """Return which gold tools the agent was not offered; None where it had what it needed."""
+    sets, offered = gold_sets(evidence), evidence.offered
+    if not sets or offered is None or any(offered.issuperset(tools) for tools in sets):
+        return None
+    needed = min(sets, key=lambda tools: len(set(tools) - offered))
+    missing = [tool for tool in needed if tool not in offered]
+    cause = _cause(evidence, missing)
+    names = listed([evidence.named(tool) for tool in missing])
+    got = sorted(offered)
+    return Cause(
+        "not_retrieved",
+        cause,
+        f"{names} was not among the {len(got)} tools offered",
+        None,
+        names,
+        listed([evidence.named(tool) for tool in needed]),
+        listed([evidence.named(tool) for tool in got]),
+        len(needed),
+        len(needed) - len(missing),
+    )
+
+
+def _cause(evidence: Evidence, missing: Sequence[str]) -> str:
+    if any(tool not in evidence.tools for tool in missing):
+        return "not_in_pool"
+    if any(ranking.goal == evidence.position for ranking in evidence.trajectory.rankings):
+        return "below_cutoff"
+    return "not_offered"
+
+
+def broken_brief(evidence: Evidence) -> Cause | None:
+    """Return the user's first error; None where it made none, or nobody audited it."""
+    flags = sorted(_flags(evidence), key=lambda flag: int(flag["step"]))
+    if not flags:
+        return None
+    first = flags[0]
+    facts = [str(fact) for fact in first.get("facts") or ()]
+    told = f": {listed(facts)}" if facts else ""
+    return Cause(
+        "user",
+        str(first["flag"]),
+        f"the user did {str(first['flag']).replace('_', ' ')}{told}",
+        int(first["step"]),
+        received=str(first.get("said") or "")[:200],
+    )
+
+
+def _flags(evidence: Evidence) -> Iterator[Mapping[str, Any]]:
+    for name in NAMES:
+        score = evidence.scores.get(name)
+        for flag in score.details.get("flags") or () if score is not None else ():
+            if isinstance(flag, dict) and type(flag.get("step")) is int and "flag" in flag:
+                yield flag
+
+
+_SHORTEST = 2
+"""Characters of a value of a result that hardly stands in an answer by chance."""
+
+
+def of_answer(evidence: Evidence) -> Cause:
+    """Return what the end of a chat explains, else `unsure` or `unexplained`."""
+    return (
+        gave_up(evidence)
+        or _contradicts(evidence)
+        or _omits(evidence)
+        or _unsure(evidence)
+        or _judged(evidence)
+        or Cause("unexplained", "no_evidence", "nothing that is certain explains it")
+    )
+
+
+def _contradicts(evidence: Evidence) -> Cause | None:
+    """Return that an expected number is in a result, and the answer has another one instead."""
+    if evidence.decision.state != "unsolved" or not evidence.calls:
+        return None
+    if not any(map(evidence.succeeded, evidence.calls)):
+        return None
+    verdict = judge_trajectory(evidence.goal, evidence.answer, evidence.steps)
+    if verdict.label != "unsolved":
+        return None
+    return Cause(
+        "answer", "contradicts", verdict.reason, evidence.answer_step(),
+        received=evidence.answer[:200],
+    )  # fmt: skip
+
+
+def _omits(evidence: Evidence) -> Cause | None:
+    """Return that the answer lacks what it had to state.
+
+    A judge who is unsure saw no plain omission. It is one only where the answer states none of the
+    values, nor anything else that a result brought: values may stand in other words.
+    """
+    if no_gold(evidence.goal) == "no gold calls annotated" and not evidence.goal.answers:
+        return None
+    for values in _expected(evidence.goal):
+        lacking = [v for v in values if statement(evidence.answer, v) == "absent"]
+        unsure = evidence.decision.state == "unsure"
+        if not lacking or (unsure and len(lacking) < len(values)):
+            continue
+        if unsure and (not evidence.results or _states_results(evidence)):
+            continue
+        return Cause(
+            "answer",
+            OMITS,
+            f"the answer does not state {listed(lacking)}",
+            evidence.answer_step(),
+            listed(lacking),
+            listed(lacking),
+            evidence.answer[:200],
+        )
+    return None
+
+
+def _expected(goal: Goal) -> list[tuple[str, ...]]:
+    """Return sets of values, one for each way in which the answer may be right."""
+    if goal.answers:
+        return [goal.answers]
+    return [
+        states
+        for plan in goal.plans or ()
+        for milestone in plan.milestones
+        if isinstance(milestone.condition, Replied) and (states := milestone.condition.states)
+    ]
+
+
+def _states_results(evidence: Evidence) -> bool:
+    """Tell whether the answer has a value of a result that the request did not have."""
+    return any(
+        len(value) >= _SHORTEST
+        and statement(evidence.answer, value) != "absent"
+        and statement(evidence.goal.text, value) == "absent"
+        for result in evidence.results.values()
+        if not failed(result)
+        for value in leaves(result.value if result.value is not None else result.content)
+    )
+
+
+def _unsure(evidence: Evidence) -> Cause | None:
+    if evidence.decision.state != "unsure":
+        return None
+    said = evidence.decision.reason or "the judge could not decide"
+    return Cause(
+        "unsure", "undecided", said, evidence.answer_step(), received=evidence.answer[:200]
+    )
+
+
+def _judged(evidence: Evidence) -> Cause | None:
+    """Return the answer by elimination: what gold asks of calls is known, and all of it was done.
+
+    A goal whose gold names no calls has no such proof.
+    """
+    plans = evidence.goal.plans
+    if not plans:
+        return None
+    conditions = [m.condition for plan in plans for m in plan.milestones]
+    asks = bool(conditions) and all(isinstance(one, Asked) for one in conditions)
+    return Cause(
+        "answer",
+        "asked_nothing" if asks else "judged",
+        f"what gold asks of calls was done; {evidence.decision.metric} is not reached: "
+        f"{evidence.decision.reason or 'no reason given'}",
+        evidence.answer_step(),
+        received=evidence.answer[:200],
+    )

@@ -1,17 +1,31 @@
-"""What the rules look at: one goal of one chat, its gold, its calls and its scores."""
+"""What the rules of attribution look at, what they say, and who decides that a goal failed.
+
+The metric that decides follows from the kind of gold:
+
+- A mission (its gold goal names a `type`) by `mission_accuracy`.
+- A goal of a kind that its benchmark declares, by the metrics that the benchmark names: solved
+  where each that applies is 1.
+- Any other goal by `pass_rate`, which follows the milestones where a plan asks of a world; where a
+  run has none, by another judge's metric. Unsure is not solved.
+
+A chat that broke, and a verdict that an infrastructure failure prevented, is an error and no
+failure of the model. A goal without a verdict is counted apart.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Literal, get_args
 
 from seal.core.errors import shortened
 from seal.core.types import JSON, Goal, Score, Step, Task, Tool, ToolResult, Trajectory
-from seal.evaluation.attribution.stages import Cause, Stage
-from seal.evaluation.attribution.verdicts import Decision
 from seal.evaluation.error_patterns.findings import Finding
-from seal.evaluation.goals import failed, goal_steps
+from seal.evaluation.goals import INFRASTRUCTURE, failed, failure_reason, goal_steps
+from seal.evaluation.milestones.plans import WHOLLY
+from seal.evaluation.rule_judge import judge_answer
+from seal.evaluation.statistics import kind_of_reason
 
 
 @dataclass(frozen=True)
@@ -206,3 +220,188 @@ def _short(value: JSON) -> JSON:
     if isinstance(value, (list, tuple)) and len(value) == 1:
         return _short(value[0])
     return value[:200] if isinstance(value, str) else shortened(value)
+
+
+Stage = Literal[
+    "infrastructure",
+    "not_retrieved",
+    "user",
+    "not_called",
+    "wrong_tool",
+    "wrong_argument",
+    "tool_error",
+    "gave_up",
+    "answer",
+    "unsure",
+    "unexplained",
+]
+ORDER: tuple[Stage, ...] = get_args(Stage)
+"""The order in which stages explain, and in which a waterfall shows them."""
+MEANINGS: dict[Stage, str] = {
+    "infrastructure": "infrastructure failed",
+    "not_retrieved": "gold tool not retrieved",
+    "user": "user simulator broke its brief",
+    "not_called": "gold tool retrieved, not called",
+    "wrong_tool": "wrong tool",
+    "wrong_argument": "wrong argument",
+    "tool_error": "tool error not recovered",
+    "gave_up": "gave up",
+    "answer": "answer contradicts or omits results",
+    "unsure": "checker unsure",
+    "unexplained": "unexplained",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Cause:
+    """What was found at a stage."""
+
+    stage: Stage
+    cause: str
+    """A word for tables, such as `not_in_pool`, `value`, `unsubscribed`."""
+    said: str
+    """The evidence in a sentence."""
+    step: int | None = None
+    """`Step.index` of what shows it; None: it is about what is not there."""
+    name: str = ""
+    """The tool or argument that it is about."""
+    expected: JSON = None
+    received: JSON = None
+    of: int = 0
+    """Gold tools or gold steps of the goal; 0: not known."""
+    passed: int = 0
+    """How many of them got past this stage."""
+
+    @property
+    def partly(self) -> bool:
+        """Some of several gold tools, or gold steps, got past the stage."""
+        return self.of > 1 and 0 < self.passed < self.of
+
+
+@dataclass(frozen=True, slots=True)
+class Attribution:
+    """Why one goal of one chat failed."""
+
+    task_id: str
+    trial: int
+    goal: int
+    found: Cause
+    metric: str
+    """Whose verdict it is that the goal failed."""
+    label: str
+    """That verdict: unsolved, unsure or error."""
+    reason: str = ""
+    """The judge's reason."""
+
+
+State = Literal["solved", "unsolved", "unsure", "error", "unscored"]
+
+MISSION = "mission_accuracy"
+JUDGED = ("pass_rate", "tooleval", "sopr", "fac", "success")
+DECIDING = frozenset({MISSION, *JUDGED})
+"""Metrics that may say whether a goal is solved, on any benchmark."""
+DecidedBy = Callable[[Goal], Sequence[Sequence[str]]]
+"""A goal to groups of metrics: the first group in which one has a value decides."""
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """Whether a goal is solved, and who says so."""
+
+    state: State
+    metric: str = ""
+    """Empty: nobody."""
+    reason: str = ""
+
+
+def decide(
+    goal: Goal,
+    trajectory: Trajectory,
+    scores: Mapping[str, Score],
+    metric: str | None = None,
+    decided_by: DecidedBy | None = None,
+) -> Decision:
+    """Return whether a goal is solved.
+
+    Args:
+        goal: Whose kind of gold chooses the metric.
+        trajectory: The chat.
+        scores: Of this goal, by metric.
+        metric: Decide by this one, whatever the gold is.
+        decided_by: What the goal's benchmark says; None: nothing.
+    """
+    failure = failure_reason(trajectory)
+    if failure:
+        return Decision("error", "", failure)
+    own = () if decided_by is None else decided_by(goal)
+    found = [scores[name] for name in _deciding(goal, scores, metric, own) if name in scores]
+    if not found:
+        return Decision("unscored", "", "not scored")
+    valued = [score for score in found if score.value is not None]
+    if not valued:
+        return _without_value(found)
+    worst = next((s for s in valued if _state(s) != "solved"), valued[0])
+    if _state(worst) == "solved" and any(s.reason.startswith(INFRASTRUCTURE) for s in found):
+        return _without_value(found)
+    return Decision(_state(worst), worst.metric, _reason(worst))
+
+
+def is_mission(goal: Goal, scores: Mapping[str, Score]) -> bool:
+    """Tell whether a goal is a mission, which `mission_accuracy` decides."""
+    return "type" in goal.labels and _has_value(scores, MISSION)
+
+
+def _deciding(
+    goal: Goal, scores: Mapping[str, Score], metric: str | None, own: Sequence[Sequence[str]]
+) -> Sequence[str]:
+    if metric is not None:
+        return (metric,)
+    if is_mission(goal, scores):
+        return (MISSION,)
+    groups = [*own, *((name,) for name in JUDGED)]
+    valued = (group for group in groups if any(_has_value(scores, name) for name in group))
+    without = [name for group in groups for name in group if name in scores]
+    return next(valued, None) or without
+
+
+def _has_value(scores: Mapping[str, Score], name: str) -> bool:
+    return name in scores and scores[name].value is not None
+
+
+def _without_value(found: Sequence[Score]) -> Decision:
+    broken = next((s for s in found if s.reason.startswith(INFRASTRUCTURE)), None)
+    if broken is not None:
+        return Decision("error", broken.metric, broken.reason)
+    return Decision("unscored", found[0].metric, kind_of_reason(found[0].reason))
+
+
+def _state(score: Score) -> State:
+    label = score.details.get("label")
+    if label in ("solved", "unsolved", "unsure"):
+        return "unsure" if label == "unsure" else "solved" if label == "solved" else "unsolved"
+    return "solved" if score.value is not None and score.value >= WHOLLY else "unsolved"
+
+
+def _reason(score: Score) -> str:
+    said = score.details.get("reason") or score.reason or score.details.get("error") or ""
+    return str(said)
+
+
+OMITS = "omits"
+"""Cause of an answer that lacks what had to be said."""
+
+
+def gave_up(evidence: Evidence) -> Cause | None:
+    """Return that there is no answer, or nothing in it but refusal, or the request again."""
+    answer = evidence.answer
+    if answer.strip() and answer.strip() == evidence.goal.text.strip():
+        said = "the answer only repeats the request"
+        return Cause("gave_up", "repeats_request", said, evidence.answer_step())
+    bare = judge_answer(Goal(evidence.goal.text), answer or None)
+    if bare.label != "unsolved":
+        return None
+    if not answer.strip():
+        limit = evidence.stop not in ("done", "user_ended")
+        cause = evidence.stop if limit else "no_answer"
+        return Cause("gave_up", cause, f"there is no final answer ({evidence.stop})")
+    return Cause("gave_up", "refused", bare.reason, evidence.answer_step(), received=answer[:200])

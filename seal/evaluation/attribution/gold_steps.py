@@ -7,10 +7,23 @@ and never mended, not called while others were, or not called.
 
 Where a mission's scorer takes arguments loosely and its names are wrong already, arguments are not
 looked at, for an exact comparison would blame what the scorer accepts.
+
+Where gold names tools alone (`first_of_relevant`), nobody says which of them must be called, how
+often and with what. Others may serve as well. Only these count, the first in time of several:
+
+- nothing was called: not called.
+- a relevant tool was called, and none of its calls succeeded: it failed, or its schema does not
+  take what it was given. A service that is dead is what failed, whatever it was given.
+- a name that was not offered was called, and no tool after it.
+- none of the relevant tools was called: where other tools answered, the wrong tool; where none
+  did, their failure.
+
+A relevant tool that was left out while others succeeded is no evidence.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import chain
 
 from seal.core.conditions import Asked, Called, party
@@ -18,6 +31,8 @@ from seal.core.conditions.messages import AGENT, USER
 from seal.core.order import levels
 from seal.core.types import Plan
 from seal.evaluation.attribution.evidence import (
+    MISSION,
+    Cause,
     Evidence,
     argument,
     not_called,
@@ -25,9 +40,7 @@ from seal.evaluation.attribution.evidence import (
     tool_error,
     wrong_tool,
 )
-from seal.evaluation.attribution.stages import Cause
-from seal.evaluation.attribution.verdicts import MISSION
-from seal.evaluation.error_patterns.findings import Finding
+from seal.evaluation.error_patterns.findings import REJECTED, Finding
 from seal.evaluation.error_patterns.gold import GoldFinding, choose
 from seal.evaluation.goals import failed
 
@@ -191,3 +204,63 @@ class _Walk:
             "wrong_argument", "not_asked", said, calls[0].step, name, of=self._of,
             passed=self._passed,
         )  # fmt: skip
+
+
+def first_of_relevant(evidence: Evidence) -> Cause | None:
+    """Return the first thing that went wrong with the relevant tools; None: nothing is certain."""
+    relevant = list(dict.fromkeys(evidence.goal.relevant))
+    if not relevant:
+        return None
+    made = {tool: _calls_of(evidence, tool) for tool in relevant}
+    good = [tool for tool in relevant if any(map(evidence.succeeded, made[tool]))]
+    of, passed = len(relevant), len(good)
+    if evidence.goal.any_relevant and good:
+        return None
+    if not evidence.calls:
+        return not_called(evidence, relevant, "no_call", of, 0)
+    lacking = [tool for tool in relevant if tool not in good]
+    failing = [_in_vain(evidence, made[tool], of, passed) for tool in lacking if made[tool]]
+    unknown = _unknown_name(evidence)
+    if unknown is not None and lacking:
+        failing.append((unknown.step, wrong_tool(evidence, lacking, unknown, of, passed)))
+    if failing:
+        return min(failing, key=lambda one: one[0])[1]
+    return None if any(made.values()) else _instead(evidence, relevant)
+
+
+def _calls_of(evidence: Evidence, tool: str) -> list[Finding]:
+    return [f for f in evidence.calls if f.call is not None and f.call.tool == tool]
+
+
+def _unknown_name(evidence: Evidence) -> Finding | None:
+    """Return the first call of a name that was not offered, unless a call of a tool followed."""
+    found = next((f for f in evidence.calls if f.call is not None and f.call.tool is None), None)
+    if found is None or any(f.valid for f in evidence.calls if f.step > found.step):
+        return None
+    return found
+
+
+def _in_vain(
+    evidence: Evidence, calls: Sequence[Finding], of: int, passed: int
+) -> tuple[int, Cause]:
+    """Return the first step, and why, of calls none of which succeeded.
+
+    What was brought by a call that the schema takes, or by a dead service, tells more than a call
+    that the schema does not take.
+    """
+    telling = [f for f in calls if f.kind not in REJECTED or f.service is not None]
+    first = calls[0].step
+    if telling:
+        return first, tool_error(evidence, telling[-1], of, passed)
+    return first, rejected(evidence, calls[-1], of, passed)
+
+
+def _instead(evidence: Evidence, relevant: Sequence[str]) -> Cause:
+    """Return what calls of other tools alone explain."""
+    calls = list(evidence.calls)
+    answered = next(filter(evidence.succeeded, calls), None)
+    if answered is not None:
+        return wrong_tool(evidence, relevant, answered, len(relevant), 0)
+    first = calls[0].call.tool if calls[0].call is not None else None
+    own = [f for f in calls if f.call is not None and f.call.tool == first]
+    return _in_vain(evidence, own, len(relevant), 0)[1]

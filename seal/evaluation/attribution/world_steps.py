@@ -29,22 +29,21 @@ from seal.core.conditions import (
 )
 from seal.core.order import levels
 from seal.core.types import Milestone, Score, Step
-from seal.evaluation.attribution.answers import OMITS, gave_up
 from seal.evaluation.attribution.evidence import (
+    OMITS,
+    Cause,
     Evidence,
     argument,
+    gave_up,
     not_called,
     rejected,
     tool_error,
     wrong_tool,
 )
-from seal.evaluation.attribution.stages import Cause
 from seal.evaluation.error_patterns.findings import REJECTED, Finding
 from seal.evaluation.milestones.faults import Fault, Unmet, unmet
-from seal.evaluation.milestones.guardrails import parts, under
 from seal.evaluation.milestones.metrics import MATCHES
-from seal.evaluation.milestones.plans import WHOLLY
-from seal.evaluation.milestones.view import view
+from seal.evaluation.milestones.plans import WHOLLY, parts, under, view
 
 _WHOLE, _NODES, _MINES = "similarity", "milestone_similarity", "minefield_similarity"
 _WORDS = (Told, Replied, Asked)

@@ -1,25 +1,28 @@
 """What an agent does wrong with tools, step by step and beside gold: ToolScan's seven patterns.
 
-`diagnose` gives a finding for each step of a chat (`findings`), `services` tells whose fault a
-failure is, `gold` compares calls with plans, `course` says what followed on errors, `metrics` makes
-scores of it all.
+`diagnose` gives a finding for each step of a chat, `repairs` what followed on errors (`findings`),
+`services` tells whose fault a failure is, `gold` compares calls with plans, `metrics` makes scores
+of it all.
 """
 
-from seal.evaluation.error_patterns.course import (
+from seal.evaluation.error_patterns.findings import (
+    Finding,
+    Kind,
+    Pattern,
     Repair,
-    events,
+    diagnose,
     first_error,
     repairs,
-    transitions,
 )
-from seal.evaluation.error_patterns.findings import Finding, Kind, Pattern, diagnose
 from seal.evaluation.error_patterns.gold import (
     GoldComparison,
     GoldFinding,
     choose,
     compare_plan,
+    events,
     maximum_matching,
     no_gold,
+    transitions,
 )
 from seal.evaluation.error_patterns.metrics import (
     ErrorPatterns,

@@ -21,10 +21,14 @@ service that gave no answer; `refused`, a tool that said no; `cut`, arguments th
 
 Source: Kokane et al., ToolScan (2024), section on error patterns. Its code counts missing arguments
 as IAN, and takes True for a number: the paper's text counts.
+
+What followed on errors is ours: repairs, the first one, and which error came after which. ToolScan
+measures no recovery, and leaves causes and effects together (a repeated call brings a missing one).
 """
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, get_args
@@ -234,3 +238,56 @@ def _identity(call: ToolCall) -> bytes:
     except (ValueError, TypeError):  # what is no JSON, such as a number that is infinite
         written = repr(given).encode("utf-8", "surrogatepass")
     return (call.tool or call.name).encode("utf-8", "surrogatepass") + b"\0" + written
+
+
+_REPAIRS = frozenset({"valid", "service", "refused"})
+"""Kinds of calls that are right as calls, whatever they brought, and nothing again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Repair:
+    """What an agent did with feedback on an error."""
+
+    error: Finding
+    step: int | None = None
+    """Of the call that repaired it; None: none did."""
+    calls: int = 0
+    """Calls after the feedback up to that one, itself included; 0 where there is none."""
+
+
+def repairs(findings: Sequence[Finding]) -> list[Repair]:
+    """Return what became of each error that the agent was told of, in their order.
+
+    Told it is by a result with an error that is no failure of a service. An error is repaired by
+    the first valid call of the same tool after the feedback that repeats no earlier one; where the
+    tool is not known, of any.
+
+    Args:
+        findings: Of one goal.
+    """
+    calls = [finding.step for finding in findings if finding.call is not None]
+    right = [f for f in findings if f.kind in _REPAIRS]
+    by_tool: dict[str | None, list[int]] = {None: [finding.step for finding in right]}
+    for finding in right:
+        if finding.call is not None and finding.call.tool is not None:
+            by_tool.setdefault(finding.call.tool, []).append(finding.step)
+    return [_repair(f, calls, by_tool) for f in findings if f.kind in REJECTED and f.told]
+
+
+def _repair(
+    error: Finding, calls: Sequence[int], by_tool: Mapping[str | None, Sequence[int]]
+) -> Repair:
+    tool = None if error.call is None or error.kind == "IFN" else error.call.tool
+    steps = by_tool.get(tool, ())
+    told = error.step if error.answered is None else error.answered
+    place = bisect_right(steps, told)
+    if place == len(steps):
+        return Repair(error)
+    return Repair(
+        error, steps[place], bisect_right(calls, steps[place]) - bisect_right(calls, told)
+    )
+
+
+def first_error(findings: Sequence[Finding]) -> Finding | None:
+    """Return the agent's first error; None where no step of it is one."""
+    return next((finding for finding in findings if finding.pattern is not None), None)

@@ -20,15 +20,16 @@ one-to-one matching and counts calls that use an optional argument as wrong.
 
 from __future__ import annotations
 
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Literal
 
 from seal.core.conditions import Called
 from seal.core.types import CHAT_TOOLS, Goal, Plan
+from seal.evaluation.calls import ArgumentFinding, best_pairs, compare
 from seal.evaluation.error_patterns.findings import Finding
-from seal.evaluation.matching import ArgumentFinding, best_pairs, compare
 from seal.evaluation.milestones.plans import asks_of_world
 
 Choice = Literal["joint", "independent"]
@@ -242,3 +243,26 @@ def _augment(start: int, end: int, came_from: Mapping[int, int], owner: dict[int
         if row == start or before is None:
             return
         column = before
+
+
+def events(findings: Sequence[Finding], gold: GoldComparison | None = None) -> list[str]:
+    """Return the errors of a goal in the order in which they came to be, the model's and others'.
+
+    Each is a pattern, or `service`; what was found missing or wrong at the end comes last, once.
+
+    Args:
+        findings: Of the goal.
+        gold: What the agent did beside its plan; None: there is no gold.
+    """
+    found: list[str] = [
+        f.pattern or "service" for f in findings if f.pattern or f.service is not None
+    ]
+    if gold is not None:
+        found += [name for name, count in (("IAC", gold.missing), ("IAV", gold.wrong)) if count]
+    return found
+
+
+def transitions(found: Sequence[str]) -> dict[str, int]:
+    """Return how often one error came next after another, as `IAN>RAC`, in the order of names."""
+    counts = Counter(f"{one}>{next_one}" for one, next_one in pairwise(found))
+    return dict(sorted(counts.items()))

@@ -53,19 +53,25 @@ from seal.core.errors import UsageError
 from seal.core.formats import repairs_of
 from seal.core.types import JSON, Goal, Score, Task, Tool, Trajectory
 from seal.core.validation import CallError
-from seal.evaluation.error_patterns.course import events, first_error, repairs, transitions
-from seal.evaluation.error_patterns.findings import Finding, diagnose
+from seal.evaluation.calls import ArgumentFinding
+from seal.evaluation.error_patterns.findings import (
+    Finding,
+    diagnose,
+    first_error,
+    repairs,
+)
 from seal.evaluation.error_patterns.gold import (
     Choice,
     Chosen,
     GoldComparison,
     GoldFinding,
     choose,
+    events,
     no_gold,
+    transitions,
 )
 from seal.evaluation.error_patterns.words import NOTHING, expected_words, value_words
 from seal.evaluation.goals import Value, failure_reason, score_goals, undefined
-from seal.evaluation.matching import ArgumentFinding
 
 BUDGET = 10
 """Steps that ToolScan gives an agent."""

@@ -1,4 +1,4 @@
-"""Published judges: what votes come to (`tally`), who votes (`panel`), how far votes agree."""
+"""Published judges: who votes and what votes come to (`panel`), how far votes agree."""
 
 PASS_PAPER = "pass_paper"
 PUBLISHED = (PASS_PAPER, "tooleval", "sopr", "fac")

@@ -1,15 +1,22 @@
-"""How far votes agree: Fleiss' kappa over all, and each judge with itself.
+"""How the judges of a run judged: how far votes agree, and a judge held against a reference.
 
 Source: Fleiss, Measuring nominal scale agreement among many raters, Psychological Bulletin 76
-(1971). Both are counted as the votes come in; no vote is kept.
+(1971). Both agreements are counted as the votes come in; no vote is kept.
 """
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from itertools import combinations
+from statistics import fmean, pstdev
+from typing import Any
+
+from seal.core.types import JSON, Score
+from seal.evaluation.judges.measures import UNUSABLE
+from seal.evaluation.judges.panel import half_credit
+from seal.evaluation.statistics import DIGITS
 
 
 @dataclass(slots=True)
@@ -84,3 +91,169 @@ class SelfAgreement:
     def values(self) -> dict[str, float]:
         """Judge to its agreement with itself, in [0, 1]; of judges that voted more than once."""
         return {judge: self._same[judge] / pairs for judge, pairs in sorted(self._pairs.items())}
+
+
+class JudgingSummary:
+    """Collects the scores of judged metrics one by one; no score is kept."""
+
+    def __init__(self) -> None:
+        self._metrics: dict[str, _Judged] = {}
+
+    def add(self, score: Score) -> None:
+        """Take one score in; one that no panel voted on is not counted, unless as unusable."""
+        votes = score.details.get("votes")
+        if isinstance(votes, list) and votes:
+            self._metrics.setdefault(score.metric, _Judged(len(votes))).add(votes)
+        elif score.value is None and score.reason.startswith(UNUSABLE):
+            self._metrics.setdefault(score.metric, _Judged(0)).lost += 1
+        elif score.metric == "sopr" and score.value is not None:
+            self._metrics.setdefault(score.metric, _Judged(0)).settled += 1
+
+    def result(self) -> dict[str, dict[str, JSON]]:
+        """Return metric to what its judges did.
+
+        - votes, judges: votes on each goal, and who cast them
+        - unusable: votes that were none, and lost: goals that have no usable vote
+        - agreement: of each judge with itself, where it votes more than once (`SelfAgreement`)
+        - kappa: Fleiss' kappa; kappa_n: goals that it is of, and kappa_votes: usable votes on each
+        - runs, of sopr: the rate of each vote, and deviation: their population deviation, in points
+          of 100, as published
+        """
+        return {name: found.result(name) for name, found in sorted(self._metrics.items())}
+
+
+class _Judged:
+    def __init__(self, seats: int) -> None:
+        self.seats = seats
+        self.lost = 0
+        self.settled = 0
+        """Goals that need no judge and count 0 in every run."""
+        self._unusable = 0
+        self._judges: Counter[str] = Counter()
+        self._kappa = FleissKappa()
+        self._self = SelfAgreement()
+        self._solved: list[float] = []
+        """Of each vote what it counts over all goals; what is no verdict counts nowhere."""
+        self._usable: list[int] = []
+        """Of each vote the goals on which it is a verdict."""
+
+    def add(self, votes: list[Mapping[str, Any]]) -> None:
+        if not self.seats:
+            self.seats = len(votes)
+        labels = [str(vote["label"]) for vote in votes if vote["label"] is not None]
+        self._unusable += len(votes) - len(labels)
+        self._kappa.add(labels)
+        by_judge: dict[str, list[str]] = {}
+        for vote in votes:
+            self._judges[str(vote["judge"])] += 1
+            if vote["label"] is not None:
+                by_judge.setdefault(str(vote["judge"]), []).append(str(vote["label"]))
+        self._self.add(by_judge)
+        self._solved += [0.0] * (len(votes) - len(self._solved))
+        self._usable += [0] * (len(votes) - len(self._usable))
+        for number, vote in enumerate(votes):
+            if vote["label"] is not None:
+                self._solved[number] += half_credit(str(vote["label"]))
+                self._usable[number] += 1
+
+    def result(self, name: str) -> dict[str, JSON]:
+        told: dict[str, JSON] = {
+            "votes": self.seats,
+            "judges": sorted(self._judges),
+            "unusable": self._unusable + self.lost * max(1, self.seats),
+            "lost": self.lost,
+            "agreement": {judge: _rounded(share) for judge, share in self._self.values.items()},
+            "kappa": _rounded(self._kappa.value),
+            "kappa_n": self._kappa.subjects,
+            "kappa_votes": self._kappa.votes,
+        }
+        rates = [
+            solved / (usable + self.settled)
+            for solved, usable in zip(self._solved, self._usable, strict=True)
+            if usable
+        ]
+        if name == "sopr" and rates:
+            told["runs"] = [_rounded(rate) for rate in rates]
+            told["rate"] = _rounded(100 * fmean(rates))
+            told["deviation"] = _rounded(100 * pstdev(rates))
+        return told
+
+
+def _rounded(value: float | None) -> float | None:
+    return None if value is None else round(value, DIGITS)
+
+
+Case = tuple[str, int, int]
+"""Task, trial and goal."""
+SHOWN = 20
+"""Cases that are named where they differ; all are counted."""
+
+
+@dataclass(frozen=True, slots=True)
+class Audit:
+    """A judge against a reference, over the goals that both decided.
+
+    Whatever a judge does not call solved, unsure too, is taken as not solved.
+    """
+
+    n: int
+    agreement: float | None
+    """Share of goals with the same decision; None where n is 0."""
+    precision: float | None
+    """Of the goals that the judge calls solved, the share that are; None: it calls none so."""
+    recall: float | None
+    """Of the goals that are solved, the share that the judge calls so; None: none is."""
+    differ: int
+    examples: tuple[Mapping[str, JSON], ...]
+    """The first `SHOWN` goals that differ: task, trial, goal, judge, reference."""
+    unmatched: int = 0
+    """Goals of the reference that the judge gave no decision on."""
+
+    def record(self) -> dict[str, JSON]:
+        """Return the audit as JSON."""
+        return {**asdict(self), "examples": [dict(example) for example in self.examples]}
+
+
+def decisions(scores: Iterable[Score], metric: str) -> dict[Case, bool]:
+    """Return what a judge decided: by its label, where it gave one, else by a value above a half.
+
+    Args:
+        scores: Of a run; those of other metrics and without value are left out.
+        metric: The judge's.
+    """
+    found = {}
+    for score in scores:
+        if score.metric == metric and score.value is not None:
+            label = score.details.get("label")
+            passed = score.value > 0.5 if label is None else label in ("solved", "pass")
+            found[score.task_id, score.trial, score.goal] = passed
+    return found
+
+
+def audit(judged: Mapping[Case, bool], reference: Mapping[Case, bool]) -> Audit:
+    """Return how a judge does against a reference, case by case."""
+    both = sorted(case for case in reference if case in judged)
+    called = [case for case in both if judged[case]]
+    true = [case for case in both if reference[case]]
+    right = sum(reference[case] for case in called)
+    differ = [case for case in both if judged[case] != reference[case]]
+    return Audit(
+        len(both),
+        _share(len(both) - len(differ), len(both)),
+        _share(right, len(called)),
+        _share(right, len(true)),
+        len(differ),
+        tuple(_example(case, judged[case], reference[case]) for case in differ[:SHOWN]),
+        len(reference) - len(both),
+    )
+
+
+def _share(part: int, whole: int) -> float | None:
+    return round(part / whole, DIGITS) if whole else None
+
+
+def _example(case: Case, judged: bool, reference: bool) -> dict[str, JSON]:
+    words = {True: "solved", False: "unsolved"}
+    task, trial, goal = case
+    told: dict[str, JSON] = {"task": task, "trial": trial, "goal": goal}
+    return {**told, "judge": words[judged], "reference": words[reference]}

@@ -1,15 +1,21 @@
-"""Several votes on one goal: of one judge asked again, of several judges, or both."""
+"""Several votes on one goal, and what they come to by the rules of each published judge.
+
+The votes are of one judge asked again, of several judges, or both; or they were recorded elsewhere.
+Sources: ToolEval (ToolBench), the pass table and the printed pass rate; StableToolBench, the
+solvable pass rate. Both toss coins for what is unsure: here each counts what it is expected to.
+"""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from math import comb
+from typing import Literal, Protocol
 
-from seal.core.errors import NoVerdictError
+from seal.core.errors import NotRecordedError, NoVerdictError
 from seal.core.protocols import Judge
 from seal.core.types import JSON, Goal, Step, Tool, Verdict
-from seal.evaluation.judges.tally import majority
 from seal.evaluation.llm_judge import LABELS, Solvability
 
 
@@ -155,3 +161,126 @@ def solved_ballot(
     """Return one seat's verdict as a ballot."""
     verdict = seat.judge.judge(goal, answer, steps)
     return Ballot(seat.name, seat.vote, verdict.label, verdict.reason, verdict.stage, solvable)
+
+
+Passing = Literal["pass", "fail", "unsure"]
+
+
+def majority(labels: Sequence[str]) -> str | None:
+    """Return the label of most votes; None where several have most, or there is no vote."""
+    ranked = Counter(labels).most_common(2)
+    if not ranked or (len(ranked) == 2 and ranked[0][1] == ranked[1][1]):
+        return None
+    return ranked[0][0]
+
+
+def passing(solved: str, solvable: str) -> Passing:
+    """Return ToolEval's outcome of one judgement.
+
+    Args:
+        solved: solved, unsolved or unsure.
+        solvable: solvable, unsolvable or unsure; of what is solved it does not matter.
+    """
+    if solved == "solved" or solvable == "unsolvable":
+        return "pass"
+    if solved == "unsolved" and solvable == "solvable":
+        return "fail"
+    return "unsure"
+
+
+def printed_pass(outcomes: Sequence[str]) -> float:
+    """Return the probability that ToolEval prints a query as passed, in [0, 1].
+
+    It passes where passes >= fails, after a fair coin for each unsure outcome.
+
+    Args:
+        outcomes: pass, fail or unsure, at least one.
+    """
+    return _chance(outcomes, 0)
+
+
+def written_pass(outcomes: Sequence[str]) -> float:
+    """Return the probability that ToolEval's csv has a query as passed: a coin decides ties."""
+    return (_chance(outcomes, 0) + _chance(outcomes, 1)) / 2
+
+
+def _chance(outcomes: Sequence[str], lead: int) -> float:
+    """Return the probability that passes - fails >= lead."""
+    counts = Counter(outcomes)
+    coins, ahead = counts["unsure"], counts["pass"] - counts["fail"]
+    enough = sum(comb(coins, up) for up in range(coins + 1) if ahead + 2 * up - coins >= lead)
+    return float(enough / 2**coins)
+
+
+def half_credit(label: str) -> float:
+    """Return what a vote counts in the solvable pass rate: solved 1, unsure a half, else 0."""
+    return {"solved": 1.0, "unsure": 0.5}.get(label, 0.0)
+
+
+MISSING = "missing"
+"""Label of a run of the judge that has no verdict of a task which other runs have."""
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedJudge:
+    """Gives one verdict on one task, whatever it is asked.
+
+    Args:
+        label: solved, unsolved, unsure, or `MISSING`, which counts as unsolved, as published;
+            anything else is no verdict.
+    """
+
+    label: str
+
+    @property
+    def identity(self) -> str:
+        """Name, part of what a run measures; the file's digest stands beside it."""
+        return "recorded/1"
+
+    def judge(self, goal: Goal, answer: str | None, steps: Sequence[Step]) -> Verdict:
+        """Return the verdict.
+
+        Raises:
+            NoVerdictError: What was recorded is none.
+        """
+        if self.label == MISSING:
+            return Verdict("unsolved", "this run of the judge has no verdict of it")
+        label = LABELS.get(self.label)
+        if label is None:
+            raise NoVerdictError(f"recorded as {self.label[:100]!r}")
+        return Verdict(label, "as recorded")
+
+    def solvable(self, goal: Goal, tools: Sequence[Tool]) -> Solvability:
+        """Raise NotRecordedError: the files do not say whether a task can be solved."""
+        raise NotRecordedError("the file does not say whether tasks can be solved")
+
+    def complete(self, goal: Goal, answer: str) -> Verdict:
+        """Raise NotRecordedError: the files have no verdicts on completeness."""
+        raise NotRecordedError("the file has no verdicts on completeness")
+
+
+@dataclass(frozen=True, slots=True)
+class UnrecordedJudge:
+    """Stands for the verdict on a task that was not recorded."""
+
+    def judge(self, goal: Goal, answer: str | None, steps: Sequence[Step]) -> Verdict:
+        """Raise NotRecordedError."""
+        raise NotRecordedError("the file has none of this task and trial")
+
+    def solvable(self, goal: Goal, tools: Sequence[Tool]) -> Solvability:
+        """Raise NotRecordedError."""
+        raise NotRecordedError("the file has none of this task and trial")
+
+    def complete(self, goal: Goal, answer: str) -> Verdict:
+        """Raise NotRecordedError."""
+        raise NotRecordedError("the file has none of this task and trial")
+
+
+def recorded_panel(labels: Sequence[str]) -> Panel:
+    """Return the panel of the runs of a recorded judge, in their order."""
+    return Panel(
+        tuple(Seat(RecordedJudge(label), "recorded", vote) for vote, label in enumerate(labels))
+    )
+
+
+UNRECORDED = Panel((Seat(UnrecordedJudge(), "recorded"),))

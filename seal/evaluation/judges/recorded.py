@@ -1,79 +1,165 @@
-"""A judge that gives verdicts which were recorded elsewhere."""
+"""Verdicts and preferences that were recorded elsewhere, whatever their format was.
+
+Our own table of preferences between runs is CSV in UTF-8, a row a vote: columns `task_id`, `first`,
+`second` and `better`, and maybe `trial`, `goal` (0 where there is none) and `rater`. `first` and
+`second` name the two runs, by their folder or their model; `better` is first, second or tie. The
+rows of a goal are votes on it, whichever run stands first.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
 
-from seal.core.errors import NotRecordedError, NoVerdictError
-from seal.core.types import Goal, Step, Tool, Verdict
-from seal.evaluation.judges.panel import Panel, Seat
-from seal.evaluation.llm_judge import LABELS, Solvability
+from seal.core.csv_rows import CsvRows
+from seal.core.errors import DataError, shortened
+from seal.evaluation.preference import Pairing
 
-MISSING = "missing"
-"""Label of a run of the judge that has no verdict of a task which other runs have."""
+IDENTITY = "recorded/1"
+COLUMNS = ("task_id", "first", "second", "better")
+CHOICES = ("first", "second", "tie")
+UNRECORDED = Pairing(None, "unrecorded", reason="the file says nothing of this goal")
+"""What a goal comes to of which nothing was recorded."""
+Place = tuple[str, int, int]
+"""Task id, trial, goal."""
 
 
 @dataclass(frozen=True, slots=True)
-class RecordedJudge:
-    """Gives one verdict on one task, whatever it is asked.
+class Vote:
+    """What one row says."""
 
-    Args:
-        label: solved, unsolved, unsure, or `MISSING`, which counts as unsolved, as published;
-            anything else is no verdict.
+    where: str
+    """File and line."""
+    place: Place
+    runs: tuple[str, str]
+    """Names of the first and the second."""
+    better: str
+    """Of `CHOICES`."""
+    rater: str
+    """Empty where the table names none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ballots:
+    """What was recorded of one goal: how many votes are for whom."""
+
+    base: int = 0
+    run: int = 0
+    tie: int = 0
+
+    def pairing(self) -> Pairing:
+        """Return how the goal came out: more votes win, as many tie."""
+        told = f"{self.run} to {self.base} votes" + (f", {self.tie} ties" if self.tie else "")
+        outcome: Literal["win", "lose", "tie"] = (
+            "win" if self.run > self.base else "lose" if self.run < self.base else "tie"
+        )
+        return Pairing(outcome, "recorded", reason=told)
+
+
+def read_votes(path: Path) -> tuple[list[Vote], list[str]]:
+    """Return the votes of a table, and the rows that are none, by file and line with the reason.
+
+    Raises:
+        DataError: The file cannot be read, lacks a column, or has two votes of one rater on a goal.
     """
+    votes: list[Vote] = []
+    problems: list[str] = []
+    for row in _rows(path):
+        if isinstance(row, str):
+            problems.append(row)
+        else:
+            votes.append(row)
+    _check_raters(path, votes)
+    return votes, problems
 
-    label: str
+
+def _check_raters(path: Path, votes: list[Vote]) -> None:
+    met: dict[tuple[Place, frozenset[str], str], str] = {}
+    for vote in votes:
+        if vote.rater:
+            first = met.setdefault((vote.place, frozenset(vote.runs), vote.rater), vote.where)
+            if first is not vote.where:
+                raise DataError(
+                    f"{path}: {vote.where}: {vote.rater} compared these runs in task "
+                    f"{vote.place[0]} in {first} already; leave one of both rows in"
+                )
+
+
+def _rows(path: Path) -> Iterator[Vote | str]:
+    rows = CsvRows(path, "preferences")
+    lacking = {*COLUMNS} - {*rows.columns}
+    if lacking:
+        raise DataError(
+            f"{path}: no preferences: no column {', '.join(sorted(lacking))}; expected columns "
+            f"{', '.join(COLUMNS)} by commas, or a file of StableToolBench's preference_results"
+        )
+    for row in rows:
+        yield row if isinstance(row, str) else _vote(*row)
+
+
+def _vote(where: str, row: dict[str, str]) -> Vote | str:
+    """Return the vote of a row; a text for one that is none."""
+    better = row["better"].lower()
+    if better not in CHOICES:
+        return f"{where}: better {shortened(better)}: expected {', '.join(CHOICES)}"
+    if not row["task_id"] or not row["first"] or not row["second"]:
+        return f"{where}: task_id, first or second is empty"
+    if row["first"] == row["second"]:
+        return f"{where}: first and second are both {shortened(row['first'])}"
+    numbers = [row.get(name) or "0" for name in ("trial", "goal")]
+    if not all(number.isascii() and number.isdecimal() for number in numbers):
+        return f"{where}: trial and goal {', '.join(numbers)}: expected whole numbers"
+    place = (row["task_id"], int(numbers[0]), int(numbers[1]))
+    return Vote(where, place, (row["first"], row["second"]), better, row.get("rater", ""))
+
+
+@dataclass(frozen=True, slots=True)
+class QueryVerdicts:
+    """What the runs of a judge said of one query."""
+
+    query: str
+    labels: Mapping[int, str]
+    """Run to its label in lower case: solved, unsolved, unsure, or what else stands there."""
+    answer: str | None
+    """The final answer that was judged; None: the run did not finish, or it cannot be read."""
+
+
+@dataclass(frozen=True, slots=True)
+class VerdictFile:
+    """A file of verdicts."""
+
+    path: Path
+    queries: Mapping[str, QueryVerdicts]
+    """By query id."""
 
     @property
-    def identity(self) -> str:
-        """Name, part of what a run measures; the file's digest stands beside it."""
-        return "recorded/1"
-
-    def judge(self, goal: Goal, answer: str | None, steps: Sequence[Step]) -> Verdict:
-        """Return the verdict.
-
-        Raises:
-            NoVerdictError: What was recorded is none.
-        """
-        if self.label == MISSING:
-            return Verdict("unsolved", "this run of the judge has no verdict of it")
-        label = LABELS.get(self.label)
-        if label is None:
-            raise NoVerdictError(f"recorded as {self.label[:100]!r}")
-        return Verdict(label, "as recorded")
-
-    def solvable(self, goal: Goal, tools: Sequence[Tool]) -> Solvability:
-        """Raise NotRecordedError: the files do not say whether a task can be solved."""
-        raise NotRecordedError("the file does not say whether tasks can be solved")
-
-    def complete(self, goal: Goal, answer: str) -> Verdict:
-        """Raise NotRecordedError: the files have no verdicts on completeness."""
-        raise NotRecordedError("the file has no verdicts on completeness")
+    def runs(self) -> int:
+        """How often the judge was run: one more than the highest run of any query."""
+        return max((run for found in self.queries.values() for run in found.labels), default=-1) + 1
 
 
 @dataclass(frozen=True, slots=True)
-class UnrecordedJudge:
-    """Stands for the verdict on a task that was not recorded."""
+class PreferenceFile:
+    """A file of preferences between two models."""
 
-    def judge(self, goal: Goal, answer: str | None, steps: Sequence[Step]) -> Verdict:
-        """Raise NotRecordedError."""
-        raise NotRecordedError("the file has none of this task and trial")
+    path: Path
+    models: tuple[str, str]
+    """In the order of the file: the reference first."""
+    points: Mapping[str, tuple[int, int]]
+    """Query id to the points of each."""
+    unjudged: frozenset[str] = frozenset()
+    """Queries without points of which no round is complete."""
+    queries: Mapping[str, str] = field(default_factory=dict)
+    """Query id to its text; empty where the file tells none, as JSON."""
+    answers: Mapping[str, tuple[str | None, str | None]] = field(default_factory=dict)
+    """Query id to the final answers that were judged, in the order of `models`; as `queries`."""
 
-    def solvable(self, goal: Goal, tools: Sequence[Tool]) -> Solvability:
-        """Raise NotRecordedError."""
-        raise NotRecordedError("the file has none of this task and trial")
-
-    def complete(self, goal: Goal, answer: str) -> Verdict:
-        """Raise NotRecordedError."""
-        raise NotRecordedError("the file has none of this task and trial")
-
-
-def recorded_panel(labels: Sequence[str]) -> Panel:
-    """Return the panel of the runs of a recorded judge, in their order."""
-    return Panel(
-        tuple(Seat(RecordedJudge(label), "recorded", vote) for vote, label in enumerate(labels))
-    )
-
-
-UNRECORDED = Panel((Seat(UnrecordedJudge(), "recorded"),))
+    def shares(self) -> dict[str, float]:
+        """Return win, lose and tie of the second model over queries, each in [0, 1]."""
+        total = len(self.points)
+        won = sum(theirs < ours for theirs, ours in self.points.values())
+        lost = sum(theirs > ours for theirs, ours in self.points.values())
+        counts = {"win": won, "lose": lost, "tie": total - won - lost}
+        return {name: count / total for name, count in counts.items()}

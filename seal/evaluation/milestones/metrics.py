@@ -11,8 +11,14 @@ from seal.core.errors import DataError, UsageError
 from seal.core.types import JSON, Goal, Score, Task, Tool, Trajectory
 from seal.evaluation.goals import Value, score_goals, undefined
 from seal.evaluation.milestones.checks import check_plan
-from seal.evaluation.milestones.plans import PlanResult, Reached, asks_of_world, measure_plan
-from seal.evaluation.milestones.view import turn_count, view
+from seal.evaluation.milestones.plans import (
+    PlanResult,
+    Reached,
+    asks_of_world,
+    measure_plan,
+    turn_count,
+    view,
+)
 
 NAMES = ("similarity", "milestone_similarity", "minefield_similarity", "turn_count")
 MATCHES: tuple[Match, ...] = get_args(Match)
@@ -28,7 +34,7 @@ class Milestones:
     - milestone_similarity, minefield_similarity: the two of which it is made (`PlanResult`), for
       that plan. `details`: `mapping`, [[node, step index, similarity]], and `conditions`, for each
       entry of it the similarities of the node's conditions.
-    - turn_count: messages between user, agent and executor (`view.turn_count`), unbounded above.
+    - turn_count: messages between user, agent and executor (`plans.turn_count`), unbounded above.
 
     A goal without plan has no value, and neither has one with a plan that cannot be measured
     (`checks`), one whose task names rules that there are not, nor one whose plans only hold what

@@ -3,29 +3,53 @@
 Two sets of rules (`seal.core.conditions.Match`). `toolsandbox` is the original's evaluator, bug for
 bug. `clean`, the default, departs from it:
 
-- Conditions are measured as one would expect (`seal.core.conditions.cells`, `.tables`): an absent
+- Conditions are measured as one would expect (`seal.core.conditions.cells`, `.rows`): an absent
   value is no match of a value, tables are compared as multisets, and rows in any order.
 - Guarded tables of which no milestone asks anything are unchanged also before the first milestone
-  and after the last one (`seal.evaluation.milestones.guardrails`).
+  and after the last one (`under`).
 - A minefield counts where it is met wholly; a message that is a little like a forbidden one does
   no harm. The original voids the score for any partial match.
 - Where a plan has minefields alone, the agent must have said something to the user: doing nothing
   is no answer. What it must say, such as what is missing, is asked by a milestone of its own
   (`Replied`, or `StateHas` of the table `message`), which a mere refusal does not meet.
 - The answers of one batch of calls have the worlds that each of them left.
+
+Guardrails say what must not happen on the way from one milestone to the next. Whoever writes a plan
+puts `StateUnchanged` where a table must stay as it was since an earlier milestone; ToolSandbox's
+records and the notation of scenarios do. Around the milestones they follow from the tables that are
+declared for each. Source: ToolSandbox, section 4, and its code.
+
+`view` shows a trajectory as milestones see it: who says what to whom, and the whole world after
+each step.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import groupby
 
-from seal.core.conditions import Asked, Called, Match, Replied, party
-from seal.core.conditions.messages import AGENT, USER
-from seal.core.types import Milestone, Plan, Step
-from seal.evaluation.milestones.guardrails import parts, under
-from seal.evaluation.milestones.matching import Assigned, best_match
-from seal.evaluation.milestones.similarities import Similarities
+import orjson
+
+from seal.core.conditions import (
+    FIRST,
+    LAST,
+    MESSAGE,
+    AllOf,
+    Asked,
+    Called,
+    Condition,
+    DependsOn,
+    Match,
+    Replied,
+    StateHas,
+    StateUnchanged,
+    party,
+)
+from seal.core.conditions.messages import AGENT, EXECUTOR, USER
+from seal.core.conditions.rows import Keys, Version
+from seal.core.types import Milestone, Plan, Step, Tables, Trajectory
+from seal.evaluation.milestones.matching import Assigned, Similarities, best_match
 
 WHOLLY = 1 - 1e-6
 """Similarity from which a node is met wholly; cells are rounded to 32 bits."""
@@ -68,7 +92,7 @@ def measure_plan(plan: Plan, steps: Sequence[Step], match: Match = "clean") -> P
 
     Args:
         plan: That can be measured (`seal.evaluation.milestones.checks`).
-        steps: As `seal.evaluation.milestones.view.view` gives them; none: nothing is reached.
+        steps: As `seal.evaluation.milestones.plans.view` gives them; none: nothing is reached.
         match: By which rules.
     """
     milestones = _matched(under(plan.milestones, match), steps)
@@ -125,3 +149,138 @@ def _matched(
 
 def _reached(one: Assigned, steps: Sequence[Step], values: Sequence[float]) -> Reached:
     return Reached(one.node, steps[one.place].index, one.similarity, tuple(values))
+
+
+def parts(condition: Condition) -> tuple[Condition, ...]:
+    """Return the conditions of which a milestone's consists, in order."""
+    if not isinstance(condition, AllOf):
+        return (condition,)
+    return tuple(part for inner in condition.conditions for part in parts(inner))
+
+
+def with_outer_guardrails(plan: Plan, declared: Sequence[Collection[str]]) -> Plan:
+    """Return a plan that also names the tables that are guarded before and after its milestones.
+
+    These are all declared ones of which no milestone asks anything. The first milestone bears them.
+
+    Args:
+        plan: A plan.
+        declared: Tables that each milestone guards, in their order.
+    """
+    if not plan.milestones:
+        return plan
+    asked = set().union(*map(asked_tables, plan.milestones))
+    kept = sorted(set().union(*declared) - asked - {MESSAGE})
+    first = _with(plan.milestones[0], [StateUnchanged(table) for table in kept])
+    return replace(plan, milestones=(first, *plan.milestones[1:]))
+
+
+def asked_tables(node: Milestone) -> set[str]:
+    """Return the tables of which a milestone asks something: those that it does not only guard."""
+    asked = {part.table for part in parts(node.condition) if isinstance(part, StateHas)}
+    if any(isinstance(part, DependsOn) for part in parts(node.condition)):
+        asked.add(MESSAGE)
+    return asked
+
+
+def under(nodes: Iterable[Milestone], match: Match) -> list[Milestone]:
+    """Return milestones measured by other rules, with the guardrails around them spelt out.
+
+    `clean`: a table that `StateUnchanged(table, since=None)` names is unchanged from the first step
+    to each milestone that comes after none, and from each that none comes after to the last step.
+    `toolsandbox`: that condition is left out.
+    """
+    nodes = list(nodes)
+    outer = [table for node in nodes for table in _outer_tables(node)]
+    later = {position for node in nodes for position in node.after}
+    found = []
+    for position, node in enumerate(nodes):
+        conditions = [part for part in parts(node.condition) if not _is_outer(part)]
+        if match == "clean":
+            if not node.after:
+                conditions += [StateUnchanged(table, FIRST) for table in outer]
+            if position not in later:
+                conditions += [StateUnchanged(table, LAST) for table in outer]
+        measured = tuple(condition.under(match) for condition in conditions)
+        found.append(replace(node, condition=AllOf(measured)))
+    return found
+
+
+def _with(node: Milestone, added: Sequence[Condition]) -> Milestone:
+    if not added:
+        return node
+    return replace(node, condition=AllOf((*parts(node.condition), *added)))
+
+
+def _outer_tables(node: Milestone) -> list[str]:
+    found = [part for part in parts(node.condition) if isinstance(part, StateUnchanged)]
+    return [part.table for part in found if part.since is None]
+
+
+def _is_outer(part: Condition) -> bool:
+    return isinstance(part, StateUnchanged) and part.since is None
+
+
+def view(
+    trajectory: Trajectory, goal: int, initial_state: Tables | None, match: Match
+) -> tuple[Step, ...]:
+    """Return what was said and done for one goal, each step with all tables after it.
+
+    The agent's roles are one party: what they say to each other is left out. Equal versions of a
+    table are one object, so that `is` tells whether a table changed, and so are equal rows.
+
+    Args:
+        trajectory: Of which each step holds the tables that changed in it.
+        goal: Position of the goal.
+        initial_state: Tables before the first step, where no step says so.
+        match: `toolsandbox`: calls of one batch bring their changes all at once, as in the
+            original, which stamps them with the batch's first answer.
+    """
+    steps = [step for step in _with_tables(trajectory.steps, initial_state) if step.goal == goal]
+    if match == "toolsandbox":
+        steps = list(_batched(steps))
+    return tuple(step for step in steps if not _within_agent(step))
+
+
+def turn_count(steps: Sequence[Step]) -> int:
+    """Return the number of messages after the first one, without those that end the chat.
+
+    The user calls its own tools, such as the one that ends the chat; these calls and their answers
+    are none of the conversation. Source: ToolSandbox, which leaves out the request that the
+    scenario itself makes.
+    """
+    return sum({step.author, step.recipient} != {USER, EXECUTOR} for step in steps[1:])
+
+
+def _with_tables(steps: Iterable[Step], initial_state: Tables | None) -> Iterator[Step]:
+    versions: dict[tuple[str, bytes], Version] = {}
+    known: dict[bytes, dict[str, object]] = {}
+    keys: Keys = {}
+
+    def shared(name: str, rows: Sequence[dict[str, object]]) -> Version:
+        spelled = [orjson.dumps(row) for row in rows]
+        key = name, b"\n".join(spelled)
+        if key not in versions:
+            shared_rows = (known.setdefault(s, r) for s, r in zip(spelled, rows, strict=True))
+            versions[key] = Version(shared_rows, keys)
+        return versions[key]
+
+    tables: Tables = {name: shared(name, rows) for name, rows in (initial_state or {}).items()}
+    for step in steps:
+        if step.state:
+            tables = {**tables, **{name: shared(name, rows) for name, rows in step.state.items()}}
+        yield replace(step, state=tables)
+
+
+def _batched(steps: Iterable[Step]) -> Iterator[Step]:
+    """Yield the steps, each result with the world after the last result of its batch."""
+    for (is_result, _), group in groupby(steps, lambda s: (s.result is not None, s.turn)):
+        batch = list(group)
+        if not is_result or len(batch) == 1:
+            yield from batch
+        else:
+            yield from (replace(step, state=batch[-1].state) for step in batch)
+
+
+def _within_agent(step: Step) -> bool:
+    return party(step.author) == party(step.recipient) == AGENT

@@ -5,11 +5,10 @@ how well the arguments of one call fit. `Walk` follows a model while it plays.
 """
 
 from seal.evaluation.missions.arguments import ArgumentMatch, match_arguments
-from seal.evaluation.missions.graph import ANSWER, ASK, Graph, read_graph
-from seal.evaluation.missions.judging import Verdict, judge
-from seal.evaluation.missions.pairing import Pair, Pairing
-from seal.evaluation.missions.turns import Call, Turn, read_turns
-from seal.evaluation.missions.walking import Walk
+from seal.evaluation.missions.graph import ANSWER, ASK, Call, Graph, Turn, read_graph, read_turns
+from seal.evaluation.missions.judgement import Verdict, judge
+from seal.evaluation.missions.pairs import Pair, Pairing
+from seal.evaluation.missions.walk import Walk
 
 __all__ = [
     "ANSWER",

@@ -1,7 +1,8 @@
 """One value beside the gold one: the rules of Multi-Mission Tool Bench's scorer.
 
 Where the original raises, for a schema that is none or a value of another kind than the schema
-says, `Incomparable` is raised, and the call is not accepted.
+says, `Incomparable` is raised, and the call is not accepted. Words are those that jieba cuts, in
+any language.
 
 Source: Yu et al., Multi-Mission Tool Bench (2025), evaluation code.
 """
@@ -9,12 +10,15 @@ Source: Yu et al., Multi-Mission Tool Bench (2025), evaluation code.
 from __future__ import annotations
 
 import json
+import logging
 import re
+import warnings
 from collections.abc import Mapping, Sequence
+from functools import cache, lru_cache
 from typing import Any, Literal, NamedTuple
 
 from seal.core.conditions.rouge import overlap
-from seal.evaluation.missions.words import words
+from seal.core.errors import MissingExtraError
 
 ArgumentError = Literal[
     "malformed arguments",
@@ -169,3 +173,25 @@ def _score_array(predicted: list[Any], gold: list[Any], schema: Mapping[str, Any
 
 def _text(value: Any) -> str:
     return json.dumps(value, sort_keys=True)
+
+
+@lru_cache(maxsize=4096)
+def words(text: str) -> tuple[str, ...]:
+    """Return the words, punctuation marks and blanks of a text in order, none left out.
+
+    Raises:
+        MissingExtraError: jieba is not installed.
+    """
+    return tuple(_cutter().cut(text))
+
+
+@cache
+def _cutter() -> Any:
+    try:
+        with warnings.catch_warnings():  # older setuptools, which it looks for, warn of themselves
+            warnings.simplefilter("ignore")
+            import jieba
+    except ModuleNotFoundError as error:
+        raise MissingExtraError("jieba", "missions") from error
+    jieba.setLogLevel(logging.WARNING)  # else it tells on stderr that it reads its words
+    return jieba.Tokenizer()

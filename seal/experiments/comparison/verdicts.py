@@ -10,7 +10,7 @@ from seal.core.canonical import derive_seed
 from seal.evaluation.comparison import Difference
 from seal.evaluation.milestones.plans import WHOLLY
 from seal.evaluation.paired import paired_differences
-from seal.evaluation.repeated_trials import pass_at, pass_hat
+from seal.evaluation.power import pass_at, pass_hat
 from seal.experiments.comparison.pairs import Pairs, Side, columns_of, rounded
 
 if TYPE_CHECKING:

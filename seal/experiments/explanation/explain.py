@@ -77,7 +77,7 @@ def explain_run(
     Args:
         run: A scored run.
         metric: Whose verdict counts; None: that which the benchmark declares, else that of each
-            goal's kind of gold (`evaluation.attribution.verdicts`).
+            goal's kind of gold (`evaluation.attribution.evidence`).
         examples: Most of each stage.
         resamples: Of each interval.
         bench: What was played, where it is not installed.

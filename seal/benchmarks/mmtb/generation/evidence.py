@@ -32,7 +32,7 @@ from seal.core.conditions import Called
 from seal.core.conditions.messages import AGENT, USER, party
 from seal.core.conditions.stated import numbers, states
 from seal.core.types import JSON, Goal, Task, Tool
-from seal.evaluation.leaves import Leaf, leaves
+from seal.evaluation.statements import Leaf, leaves
 from seal.experiments.generation.writers import shipped_text
 
 _COUNTS = 31

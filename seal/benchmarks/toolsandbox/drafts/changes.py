@@ -10,9 +10,10 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 
 from seal.core.canonical import equal
+from seal.core.conditions.rows import Row
 from seal.core.conditions.stated import is_moment
 from seal.core.types import JSON
-from seal.evaluation.milestones.changes import Row, TableChange
+from seal.evaluation.milestones.faults import TableChange
 
 POSITION = 0.001
 """Degrees by which latitudes and longitudes may differ."""

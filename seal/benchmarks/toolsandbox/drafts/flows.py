@@ -17,8 +17,8 @@ from seal.core.conditions import party
 from seal.core.conditions.messages import AGENT, EXECUTOR, USER, calls_of
 from seal.core.conditions.stated import numbers, states
 from seal.core.types import JSON, Step, Tables, ToolCall
-from seal.evaluation.leaves import Leaf, leaves
-from seal.evaluation.milestones.changes import TableChange, table_change
+from seal.evaluation.milestones.faults import TableChange, table_change
+from seal.evaluation.statements import Leaf, leaves
 
 _DECIMALS = re.compile(r"(?<![\w.])-?\d[\d,]*(?:\.(\d+))?(?!\w)")
 
@@ -61,7 +61,7 @@ def flow_of(steps: Sequence[Step]) -> Flow:
     """Return the flow of a sequence.
 
     Args:
-        steps: As `seal.evaluation.milestones.view` gives them, with all tables.
+        steps: As `seal.evaluation.milestones.plans` gives them, with all tables.
     """
     made = made_calls(steps)
     tellings = {place: told(made, steps, place) for place in messages(steps)}
@@ -72,7 +72,7 @@ def made_calls(steps: Sequence[Step]) -> list[Made]:
     """Return the agent's calls that succeeded, and events, in the order in which they came.
 
     Args:
-        steps: As `seal.evaluation.milestones.view` gives them, with all tables.
+        steps: As `seal.evaluation.milestones.plans` gives them, with all tables.
     """
     asked = {step.call.id: place for place, step in enumerate(steps) if step.call is not None}
     found = []

@@ -67,7 +67,7 @@ def draft_milestones(
 
     Args:
         task: That was done.
-        steps: As `seal.evaluation.milestones.view` gives them by the rules `clean`.
+        steps: As `seal.evaluation.milestones.plans` gives them by the rules `clean`.
         tools: By id; their names are those of the notation.
         goal: Position of the goal that the steps are about.
         fails: Tries calls in the task's world; None: no edge follows from what changed.

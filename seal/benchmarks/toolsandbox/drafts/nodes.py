@@ -18,7 +18,7 @@ from seal.core.conditions import EXTRACTORS, Told
 from seal.core.conditions.state import UNFIT
 from seal.core.conditions.stated import is_moment
 from seal.core.types import JSON
-from seal.evaluation.leaves import leaves
+from seal.evaluation.statements import leaves
 
 REPLY = "reply"
 EVENT = "event"

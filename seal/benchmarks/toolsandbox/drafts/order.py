@@ -9,7 +9,7 @@ from seal.benchmarks.toolsandbox.drafts.flows import Flow, Made
 from seal.core.conditions.messages import EXECUTOR
 from seal.core.conditions.stated import states
 from seal.core.types import Tables, ToolCall
-from seal.evaluation.leaves import leaves
+from seal.evaluation.statements import leaves
 
 Fails = Callable[[Tables, int, ToolCall], bool]
 """(tables, turns before it, call) to whether the call fails in a world with these tables."""

@@ -16,7 +16,7 @@ from seal.core.environment import EnvironmentFactory, Timed
 from seal.core.errors import DataError
 from seal.core.types import Goal, Step, Stop, Tables, Task, Tool, ToolCall, Trajectory
 from seal.environments.world import WorldSetup, build_worlds
-from seal.evaluation.milestones.view import view
+from seal.evaluation.milestones.plans import view
 
 
 def draft_task(

@@ -31,9 +31,7 @@ from seal.core.errors import DataError, UnknownNameError, shortened
 from seal.core.types import END_CONVERSATION, JSON, Goal, Plan, Step, Stop, Task, Tool, Trajectory
 from seal.environments.world import Worlds, WorldSetup, build_worlds
 from seal.evaluation.milestones.faults import Fault, unmet
-from seal.evaluation.milestones.guardrails import parts, under
-from seal.evaluation.milestones.plans import WHOLLY, PlanResult, measure_plan
-from seal.evaluation.milestones.view import view
+from seal.evaluation.milestones.plans import WHOLLY, PlanResult, measure_plan, parts, under, view
 from seal.pools.augment.augmentations import UNCHANGED
 from seal.pools.augment.pools import GIVEN, TAG
 from seal.pools.importer import Notes, Recorded, Web

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from seal.benchmarks.dialogtool.metrics.dialogue.turns import DECIDING
-from seal.evaluation.attribution.evidence import Evidence, argument
+from seal.evaluation.attribution.evidence import Cause, Evidence, argument
 from seal.evaluation.attribution.gold_steps import first_gold_step
-from seal.evaluation.attribution.stages import Cause
 from seal.evaluation.error_patterns.gold import no_gold
 
 _MISSED = ("missing_call", "tool_missed")

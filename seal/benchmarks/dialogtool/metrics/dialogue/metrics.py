@@ -17,7 +17,7 @@ from seal.benchmarks.dialogtool.metrics.dialogue.roles import RoleJudge, role
 from seal.benchmarks.dialogtool.metrics.dialogue.turns import is_turn, turns_of
 from seal.core.types import Goal, Score, Task, Tool, Trajectory
 from seal.evaluation.goals import Value, failure_reason, score_goals, undefined
-from seal.evaluation.rules import DialogueMatch
+from seal.evaluation.scoring import DialogueMatch
 
 TWINS = ("awareness", "selection", "selection_recall", "execution")
 """Names that have a twin `_exact`."""

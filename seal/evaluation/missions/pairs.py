@@ -8,16 +8,15 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from seal.core.canonical import equal
-from seal.evaluation.matching import maximum_assignment
+from seal.evaluation.calls import maximum_assignment
 from seal.evaluation.missions.arguments import (
     ArgumentMatch,
     Scorer,
     match_arguments,
     parse_arguments,
 )
-from seal.evaluation.missions.graph import PSEUDO, Graph, bits
-from seal.evaluation.missions.original import OriginalError
-from seal.evaluation.missions.turns import Call, Turn
+from seal.evaluation.missions.graph import PSEUDO, Call, Graph, Turn, bits
+from seal.evaluation.missions.paths import OriginalError
 from seal.evaluation.missions.values import ArgumentError
 
 _ACCEPTED = 10**9

@@ -17,9 +17,8 @@ from itertools import product
 from typing import NamedTuple
 
 from seal.core.canonical import equal
-from seal.evaluation.missions.graph import ANSWER, ASK, PSEUDO, Graph, bits
-from seal.evaluation.missions.pairing import NEVER, Pairing, assign
-from seal.evaluation.missions.turns import Call, Turn
+from seal.evaluation.missions.graph import ANSWER, ASK, PSEUDO, Call, Graph, Turn, bits
+from seal.evaluation.missions.pairs import NEVER, Pairing, assign
 
 SMALL = 12
 """Nodes of a mission in which all sets are followed."""

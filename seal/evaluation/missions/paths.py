@@ -1,17 +1,31 @@
-"""How many paths a graph has, in all and of the fewest steps, without listing them.
+"""How many paths a graph has, and the paths that Multi-Mission Tool Bench's code allows.
 
 A path finishes one or more ready nodes a step until all are finished. Two sets of finished nodes
 are one state however they were reached, so the sets are counted over, not the paths: n nodes have
 at most 2 ** n sets, and about n! / (2 ln(2) ** (n + 1)) paths where none depends on another.
+
+The original's paths are fewer than those of its definition. Of the ready nodes' subsets, by size
+and then by position, only the first of each sequence of names stays. Neighbours of one name among
+the ready nodes are a run, to be called all at once or one directly after the other: a subset that
+begins with a part of a run and not with a whole one is dropped, and the single node that begins a
+run stands for all of it, one a turn. The set of all ready nodes always stays, so the fewest steps
+are those of the definition.
+
+The first subset in order whose names are the turn's is taken, and there is no way back. A text that
+asks takes none: the question is not marked as asked, and the paths through all subsets stay open.
+
+Source: Yu et al., Multi-Mission Tool Bench (2025), evaluation code.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import comb, prod
+from typing import NamedTuple
 
-from seal.evaluation.missions.graph import Graph, bits
+from seal.evaluation.missions.graph import ANSWER, ASK, Graph, Turn, bits
 
 MOST_SETS = 1_000_000
 """Sets of finished nodes that are counted over."""
@@ -207,3 +221,194 @@ def _by_steps(
         for rest, ways in known[following].items():
             found[rest + steps] = found.get(rest + steps, 0) + ways
     return found
+
+
+MOST_BRANCHES = 4096
+"""Beginnings of paths that are followed at once; of more, the first."""
+
+
+class OriginalError(Exception):
+    """The original raises here; the text is the name of its exception."""
+
+
+class _Branch(NamedTuple):
+    done: int
+    rest: tuple[int, ...] = ()
+    """Of a run that was begun: what must follow."""
+
+
+class OriginalWalk:
+    """The turns of a model, taken one after the other, as long as they are right.
+
+    Args:
+        graph: The gold calls.
+    """
+
+    def __init__(self, graph: Graph) -> None:
+        self._graph = graph
+        self._branches = [_Branch(0)]
+        self.finished = False
+        """The mission is over, and all was right."""
+        self.taken = 0
+        """Turns that were right."""
+        self.cut = False
+        """There were more beginnings of paths than are followed."""
+
+    def take(self, turn: Turn) -> bool:
+        """Tell whether a turn is right; a wrong one changes nothing.
+
+        Raises:
+            OriginalError: The original raises.
+        """
+        if turn.empty:
+            return False
+        right = self._take_calls(turn) if turn.calls else self._take_text()
+        self.taken += right
+        return right
+
+    @property
+    def legal_next(self) -> tuple[str, ...]:
+        """Names that may come next, sorted; a name as often as it may come at once."""
+        most: Counter[str] = Counter()
+        for branch in self._branches:
+            ready = branch.rest[:1] or bits(self._graph.ready(branch.done))
+            most |= Counter(self._graph.names[node] for node in ready)
+        return tuple(sorted(most.elements()))
+
+    def _take_calls(self, turn: Turn) -> bool:
+        wanted = Counter(call.name for call in turn.calls)
+        found = ((b, n, r) for b in self._branches for n, r in self._groups(b, wanted))
+        first = next(found, None)
+        if first is None:
+            return False
+        taken = first[1]
+        again = ((b, self._rest(b, taken)) for b in self._branches)
+        self._follow(self._after(b, taken, rest) for b, rest in again if rest is not None)
+        return True
+
+    def _rest(self, branch: _Branch, nodes: tuple[int, ...]) -> tuple[int, ...] | None:
+        """Return the rest of a run that a subset begins; None: it may not come next."""
+        names = Counter(self._graph.names[node] for node in nodes)
+        found = self._groups(branch, names)
+        return next((rest for other, rest in found if other == nodes), None)
+
+    def _take_text(self) -> bool:
+        if self.taken >= len(self._graph):
+            raise OriginalError("KeyError")
+        for branch in self._branches:
+            for nodes, _ in self._groups(branch, None, most=1):
+                name = self._graph.names[nodes[0]]
+                if name == ANSWER:
+                    self.finished = True
+                    return True
+                if name == ASK:
+                    self._follow(
+                        self._after(other, group, rest)
+                        for other in self._branches
+                        for group, rest in self._groups(other, None)
+                    )
+                    return True
+        return False
+
+    def _follow(self, branches: Iterator[_Branch]) -> None:
+        """Follow these, each once and in order, for those that leave the same end the same."""
+        found: dict[_Branch, None] = {}
+        for branch in branches:
+            found[branch] = None
+            if len(found) > MOST_BRANCHES:
+                self.cut = True
+                del found[branch]
+                break
+        self._branches = list(found)
+
+    @staticmethod
+    def _after(branch: _Branch, nodes: Sequence[int], rest: tuple[int, ...]) -> _Branch:
+        return _Branch(branch.done | sum(1 << node for node in nodes), rest)
+
+    def _groups(
+        self, branch: _Branch, wanted: Counter[str] | None, most: int | None = None
+    ) -> Iterator[tuple[tuple[int, ...], tuple[int, ...]]]:
+        """Yield the subsets that may come next, in order, with the rest of a run that they begin.
+
+        Args:
+            branch: The beginning of a path.
+            wanted: Names that a subset must have; None: any.
+            most: Nodes of a subset at most; None: any number.
+        """
+        if branch.rest:
+            first = branch.rest[:1]
+            if wanted is None or wanted == Counter({self._graph.names[first[0]]: 1}):
+                yield first, branch.rest[1:]
+            return
+        yield from groups(self._graph, branch.done, wanted, most)
+
+
+def groups(
+    graph: Graph, done: int, wanted: Counter[str] | None = None, most: int | None = None
+) -> Iterator[tuple[tuple[int, ...], tuple[int, ...]]]:
+    """Yield the subsets that may follow a set of finished nodes, with the rest of a run begun.
+
+    Args:
+        graph: The gold calls.
+        done: Finished nodes.
+        wanted: Names that a subset must have; None: any.
+        most: Nodes of a subset at most; None: any number.
+    """
+    ready = list(bits(graph.ready(done)))
+    starts = _starts(graph, ready)
+    sizes = range(1, min(most or len(ready), len(ready)) + 1)
+    for size in sizes if wanted is None else [wanted.total()]:
+        for run in starts:
+            first = run if size > 1 else run[:1]
+            names = Counter(graph.names[node] for node in first)
+            if len(first) > size or (wanted is not None and not names <= wanted):
+                continue
+            left = ready[ready.index(first[-1]) + 1 :]
+            rest = None if wanted is None else wanted - names
+            for others in _subsets(graph, left, size - len(first), rest):
+                yield (*first, *others), run[1:] if size == 1 else ()
+
+
+def moves(graph: Graph, done: int) -> Iterator[tuple[int, int]]:
+    """Yield for a set of finished nodes each set that may come next, and the steps to it."""
+    for nodes, rest in groups(graph, done):
+        yield done | sum(1 << node for node in (*nodes, *rest)), 1 + len(rest)
+
+
+def _starts(graph: Graph, ready: Sequence[int]) -> list[tuple[int, ...]]:
+    """Return what a subset may begin with: of each name the first run, of one node or more."""
+    runs: list[tuple[int, ...]] = []
+    for node in ready:
+        if runs and graph.names[runs[-1][-1]] == graph.names[node]:
+            runs[-1] = (*runs[-1], node)
+        else:
+            runs.append((node,))
+    first = {graph.names[run[0]]: run for run in reversed(runs)}
+    return [run for run in runs if first[graph.names[run[0]]] == run]
+
+
+def _subsets(
+    graph: Graph, ready: Sequence[int], size: int, wanted: Counter[str] | None
+) -> Iterator[tuple[int, ...]]:
+    """Yield the subsets of a size in order of position, the first of each sequence of names.
+
+    Args:
+        graph: The gold calls.
+        ready: The nodes.
+        size: Nodes of a subset.
+        wanted: Names that a subset must have; None: any.
+    """
+    if not size:
+        yield ()
+        return
+    tried: set[str] = set()
+    for place, node in enumerate(ready[: len(ready) - size + 1]):
+        if wanted is not None and not wanted <= Counter(graph.names[n] for n in ready[place:]):
+            return
+        name = graph.names[node]
+        if name in tried or (wanted is not None and not wanted[name]):
+            continue
+        tried.add(name)
+        rest = None if wanted is None else wanted - Counter([name])
+        for others in _subsets(graph, ready[place + 1 :], size - 1, rest):
+            yield (node, *others)
