@@ -213,7 +213,7 @@ def compare(
     from seal.api.objects.frames import folders_of
     from seal.experiments.comparison.study import CompareSettings
     from seal.experiments.win_rates import PreferenceSettings
-    from seal.report.comparison import compare as beside
+    from seal.report.comparison_results import compare as beside
 
     if judge_model or votes:
         _check_judge(win_rate, preferences)

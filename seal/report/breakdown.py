@@ -12,11 +12,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from seal.report.lanes import Lane, lanes_of
+from seal.report.grids import Estimate, Grid, drawn
+from seal.report.lanes import Lane, lanes_of, main_metrics
+from seal.report.pages import estimate_cell, lane_head, table
 from seal.report.printable import one_line
-from seal.report.tables import Estimate, main_metrics
 
 if TYPE_CHECKING:
+    from markupsafe import Markup
     from rich.table import Table
 
     from seal.runs.run_folder import RunFolder
@@ -78,6 +80,15 @@ class Breakdown:
     rows: tuple[BreakdownRow, ...]
     """All tasks, the categories, the augmentations; those of them that there are."""
 
+    @property
+    def metrics(self) -> tuple[str, ...]:
+        """The score, and what counts turns where there is such a metric."""
+        return (self.score, self.turns) if self.turns else (self.score,)
+
+    def cells(self, row: BreakdownRow) -> tuple[dict[str, Estimate], ...]:
+        """Return for each of the metrics the cells of a row, by lane."""
+        return (row.scores, row.turns) if self.turns else (row.scores,)
+
 
 def breakdown(lanes: Sequence[Lane]) -> Breakdown | None:
     """Return scores and turn counts by category and augmentation; None where tasks have neither."""
@@ -128,27 +139,42 @@ def breakdown_tables(run: RunFolder) -> list[Table]:
     Raises:
         DataError: The run has not been scored.
     """
-    from rich.table import Table
-    from rich.text import Text
-
     lanes = lanes_of([run])
     found = breakdown(lanes)
     if found is None:
         return []
     names = {lane.label: "model" if lane.kind == "run" else lane.kind for lane in lanes}
-    table = Table(title="by category and tool augmentation (ToolSandbox, Tables 5 and 11)")
-    table.add_column("tasks with", overflow="fold")
-    table.add_column("n", justify="right")
-    for lane in names.values():
-        table.add_column(f"{lane}\n{found.score}", justify="right")
-        if found.turns:
-            table.add_column(f"{lane}\n{found.turns}", justify="right")
+    columns = [f"{name}\n{metric}" for name in names.values() for metric in found.metrics]
+    rows = [
+        (
+            row.label,
+            str(max(cell.n for cell in row.scores.values())),
+            *(cells[label].value_text for label in names for cells in found.cells(row)),
+        )
+        for row in found.rows
+    ]
+    title = "by category and tool augmentation (ToolSandbox, Tables 5 and 11)"
+    return [drawn(Grid(title, ("tasks with", "n", *columns), rows), title_justify="center")]
+
+
+def section(lanes: Sequence[Lane]) -> Markup | None:
+    """Return the report's table; None where tasks have neither category nor augmentation."""
+    found = breakdown(lanes)
+    if found is None:
+        return None
+    heads: list[str] = []
+    for lane in lanes:
+        heads += [lane_head(lane, f": {found.score}"), *found.metrics[1:]]
+    rows = []
     for row in found.rows:
-        figures = []
-        for label in names:
-            figures.append(row.scores[label].value_text)
-            if found.turns:
-                figures.append(row.turns[label].value_text)
-        most = max(cell.n for cell in row.scores.values())
-        table.add_row(Text(row.label), str(most), *figures)
-    return [table]
+        cells: list[str] = [row.label]
+        for lane in lanes:
+            cells.append(estimate_cell(row.scores[lane.label]))
+            cells += [each[lane.label].value_text for each in found.cells(row)[1:]]
+        rows.append(cells)
+    title = (
+        f"Mean {' and '.join(found.metrics)} by category and tool augmentation (layout after "
+        "ToolSandbox, Tables 5 and 11)"
+    )
+    grid = Grid(title, ("tasks with", *heads), rows)
+    return table(grid, "Scores and turns by category and augmentation")

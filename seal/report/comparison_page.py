@@ -3,32 +3,35 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import quote
 
+import orjson
 from markupsafe import Markup
 
-from seal.core.records import AtomicFile
-from seal.report.anchors import task_link
-from seal.report.comparison_preference import (
-    COLUMNS,
-    judges_of,
-    preference_figures,
-    preference_lines,
-)
-from seal.report.comparison_tables import (
+from seal.core.errors import DataError, UsageError
+from seal.core.records import AtomicFile, decode
+from seal.core.types import Step, Trajectory
+from seal.experiments.comparison.study import CompareSettings, study
+from seal.report.comparison_results import (
+    PREFERENCE_COLUMNS,
     entries_of,
     excluded_lines,
+    family_of,
+    judges_of,
     needed,
     notes_of,
+    preference_figures,
+    preference_lines,
     title_of,
 )
-from seal.report.divergence import Parting, partings
-from seal.report.grids import chance, holm_chance, interval, signed
-from seal.report.pages import asset, content_hash, render
+from seal.report.grids import Grid, chance, holm_chance, interval, number, signed
+from seal.report.lanes import Lane, measure_differences
+from seal.report.outcomes import decisive_of
+from seal.report.pages import asset, cell, content_hash, link, render, table, task_link
+from seal.report.tail import LineTail
 from seal.runs.run_folder import RunFolder
 
 PAGE = "comparison.html"
@@ -37,92 +40,74 @@ FLIPS = 200
 TASKS = 50
 """Tasks of one metric and direction that a page lists."""
 
+Chat = tuple[str, int]
+"""Task id and trial."""
 Link = Callable[[str, str, int | None, int | None], str | None]
 """Name of a run, task, trial, step to an address; None: that run has no report."""
-Lane = tuple[str, int]
+
+_KINDS = {
+    "won": "that {run} served better",
+    "lost": "that {other} served better",
+    "undecided": "without an outcome",
+}
 
 
-@dataclass(frozen=True, slots=True)
-class _Address:
-    """A link to one run's chat."""
+class Parting(NamedTuple):
+    """Where two chats of one task part: the first step in which they are not the same."""
 
-    run: str
-    href: str
-    label: str
+    step: int | None
+    """Index of the step in the one chat; None: it ended before."""
+    other_step: int | None
+    """Likewise of the other chat."""
+    offered: bool
+    """They were offered other tools."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Task:
+class _Listed(NamedTuple):
+    """A task in a list."""
+
     task: str
-    addresses: Sequence[_Address]
+    links: Sequence[Markup]
     counts: str = ""
-    """Solved before and now, of how many trials."""
-    parting: str = ""
-    """Where the chats part."""
+    """Trial, or solved before and now, of how many trials."""
+    note: str = ""
+    """Where the chats part, or why the goal counts."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Tasks:
+class _Tasks(NamedTuple):
     """Tasks behind one number."""
 
     anchor: str
     title: str
-    shown: Sequence[_Task]
+    shown: Sequence[_Listed]
     more: int
 
-
-@dataclass(frozen=True, slots=True)
-class _Row:
-    """One metric of two runs."""
-
-    entry: Mapping[str, Any]
-    difference: str
-    interval: str
-    p: str
-    p_holm: str
-    tasks_needed: str
-    trials_needed: str
-    higher: _Tasks
-    lower: _Tasks
+    def counted(self) -> Markup:
+        """Return the number of tasks, which leads to their list."""
+        href = f"#{self.anchor}" if self.shown else ""
+        return cell(str(len(self.shown) + self.more), href=href)
 
 
-@dataclass(frozen=True, slots=True)
-class _Pass:
-    entry: Mapping[str, Any]
-    difference: str
-    interval: str
-    own: str
-    other: str
-    p: str
+def section(lanes: Sequence[Lane]) -> Markup | None:
+    """Return each run less the first, for a report of several.
 
+    None where the runs do not measure the same, or have no task in common.
+    """
+    places = {lane.label: place for place, lane in enumerate(lanes) if lane.kind == "run"}
+    runs = {label: lanes[place].run for label, place in places.items()}
+    played = list(runs.values())
+    scored = all(run.scores_path.is_file() for run in played)
+    if not scored or measure_differences(played):
+        return None
 
-@dataclass(frozen=True, slots=True)
-class _Preference:
-    """A win rate."""
+    def address(name: str, task: str, trial: int | None, step: int | None) -> str:
+        return task_link(task, places[name], trial, step)
 
-    columns: Sequence[str]
-    judges: str
-    figures: Sequence[str]
-    """In the order of the columns after the first."""
-    lines: Sequence[str]
-    goals: Sequence[_Tasks]
-    """Those won, lost and undecided."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Pair:
-    """Two runs."""
-
-    pair: Mapping[str, Any]
-    alone: Sequence[_Tasks]
-    """What each run has without a partner, where there is any."""
-    told: Sequence[_Row]
-    """Metrics of the family."""
-    others: Sequence[_Row]
-    flips: Sequence[_Tasks]
-    passes: Sequence[_Pass]
-    preference: _Preference | None
-    excluded: Sequence[str]
+    try:
+        content = study(runs, CompareSettings(), family_of(played), decisive_of(played))
+    except UsageError:  # no task in common: nothing stands beside each other
+        return None
+    return _body(content, runs, address)
 
 
 def write_page(content: Mapping[str, Any], runs: Mapping[str, RunFolder], path: Path) -> None:
@@ -136,203 +121,28 @@ def write_page(content: Mapping[str, Any], runs: Mapping[str, RunFolder], path: 
     Raises:
         DataError: A trajectory cannot be read.
     """
+    reports = {name: _report(run, path.parent) for name, run in runs.items()}
+    # A run's own report shows it after its floor.
+    lanes = {name: int("floor" in run.baselines()) for name, run in runs.items()}
+
+    def address(name: str, task: str, trial: int | None, step: int | None) -> str | None:
+        report = reports[name]
+        return None if report is None else report + task_link(task, lanes[name], trial, step)
+
     style = asset("style.css")
     page = render(
         "comparison_page.html",
         title=title_of(content),
         runs=content["runs"],
-        links={name: _report(run, path.parent) for name, run in runs.items()},
+        links=reports,
         notes=notes_of(content),
         protocol=content["protocol"],
-        body=comparison_body(content, runs, _links(runs, path.parent)),
+        body=_body(content, runs, address),
         style=style,
         style_hash=content_hash(style),
     )
     with AtomicFile(path) as file:
         file.write(page.encode())
-
-
-def comparison_body(
-    content: Mapping[str, Any], runs: Mapping[str, RunFolder], link: Link
-) -> Markup:
-    """Return the tables of a comparison, for a page of their own or a section of the report.
-
-    Args:
-        content: Of comparison.json.
-        runs: Name to run, as in the content.
-        link: Where a chat is shown.
-
-    Raises:
-        DataError: A trajectory cannot be read.
-    """
-    pairs = [
-        _pair(f"pair-{place}", content, pair, runs, link)
-        for place, pair in enumerate(content["pairs"], 1)
-    ]
-    return render("comparison.html", pairs=pairs, protocol=content["protocol"])
-
-
-def _pair(
-    anchor: str,
-    content: Mapping[str, Any],
-    pair: Mapping[str, Any],
-    runs: Mapping[str, RunFolder],
-    link: Link,
-) -> _Pair:
-    names = (pair["other"], pair["run"])
-    rows = [
-        _row(f"{anchor}-{place}", entry, names, link)
-        for place, entry in enumerate(entries_of(content, pair), 1)
-    ]
-    family = content["protocol"]["family"]
-    told = [row for row in rows if not family or row.entry["metric"] in family]
-    return _Pair(
-        pair,
-        list(_alone(anchor, pair, link)),
-        told,
-        [row for row in rows if row not in told],
-        list(_flips(anchor, pair, runs, link)),
-        [_pass(entry) for entry in pair["passes"]],
-        None if pair["win_rate"] is None else _preference(anchor, pair, link),
-        list(excluded_lines(content, pair)),
-    )
-
-
-def _row(anchor: str, entry: Mapping[str, Any], names: tuple[str, str], link: Link) -> _Row:
-    higher, lower = (
-        _tasks(f"{anchor}-{way}", f"{entry['metric']} {way}", entry[way], names, link)
-        for way in ("higher", "lower")
-    )
-    return _Row(
-        entry,
-        signed(entry["difference"]),
-        interval(entry),
-        chance(entry["p"]),
-        holm_chance(entry),
-        *needed(entry),
-        higher,
-        lower,
-    )
-
-
-def _alone(anchor: str, pair: Mapping[str, Any], link: Link) -> Iterator[_Tasks]:
-    for side, way in (("run", "alone"), ("other", "other_alone")):
-        name, alone = pair[side], pair[way]
-        chats = [(task, None) for task in alone["named"]]
-        chats += [(one["task"], one["trial"]) for one in alone["trials"]]
-        shown = [
-            _Task(
-                task,
-                list(_addresses((name,), task, trial, (None,), link)),
-                "" if trial is None else f"trial {trial}",
-            )
-            for task, trial in chats[:FLIPS]
-        ]
-        title = f"{name} alone has {alone['chats']} chats ({alone['tasks']} tasks), not compared"
-        if chats:
-            yield _Tasks(f"{anchor}-{way}", title, shown, max(0, len(chats) - FLIPS))
-
-
-def _tasks(
-    anchor: str, title: str, tasks: Sequence[str], names: tuple[str, str], link: Link
-) -> _Tasks:
-    shown = [
-        _Task(task, list(_addresses(names, task, None, (None, None), link)))
-        for task in tasks[:TASKS]
-    ]
-    return _Tasks(anchor, title, shown, max(0, len(tasks) - TASKS))
-
-
-def _flips(
-    anchor: str, pair: Mapping[str, Any], runs: Mapping[str, RunFolder], link: Link
-) -> Iterator[_Tasks]:
-    if pair["flips"] is None:
-        return
-    turned = {way: pair["flips"][way] for way in ("won", "lost")}
-    chats = {
-        (flip["task"], flip["flipped"][0]) for flips in turned.values() for flip in flips[:FLIPS]
-    }
-    parted = partings(runs[pair["run"]], runs[pair["other"]], chats)
-    for way, flips in turned.items():
-        shown = [_flip(flip, pair, parted, link) for flip in flips[:FLIPS]]
-        title = f"{len(flips)} {way} by {pair['run']}"
-        yield _Tasks(f"{anchor}-{way}", title, shown, max(0, len(flips) - FLIPS))
-
-
-def _flip(
-    flip: Mapping[str, Any],
-    pair: Mapping[str, Any],
-    parted: Mapping[tuple[str, int], Parting | None],
-    link: Link,
-) -> _Task:
-    trial = flip["flipped"][0]
-    found = parted.get((flip["task"], trial))
-    steps = (None, None) if found is None else (found.other_step, found.step)
-    names = (pair["other"], pair["run"])
-    text = "" if (flip["task"], trial) in parted else "no trajectories"
-    if found is None and not text:
-        text = "the same chat, judged otherwise"
-    elif found is not None:
-        text = "offered other tools" if found.offered else ""
-        if steps == (None, None):
-            text += ", the same chat"
-    return _Task(
-        flip["task"],
-        list(_addresses(names, flip["task"], trial, steps, link)),
-        f"{flip['other_solved']} → {flip['solved']} of {flip['trials']}",
-        text,
-    )
-
-
-def _preference(anchor: str, pair: Mapping[str, Any], link: Link) -> _Preference:
-    names = (pair["other"], pair["run"])
-    listed = []
-    for kind, title in _KINDS.items():
-        goals = pair["win_rate"][kind]
-        shown = [
-            _Task(
-                goal["task"],
-                list(_addresses(names, goal["task"], goal["trial"], (None, None), link)),
-                f"trial {goal['trial']}, goal {goal['goal']}",
-                f"{goal['by']}: {goal['reason']}" if goal["reason"] else goal["by"],
-            )
-            for goal in goals[:FLIPS]
-        ]
-        more = max(0, len(goals) - FLIPS)
-        title = f"{len(goals)} goals {title.format(**pair)}"
-        listed.append(_Tasks(f"{anchor}-goals-{kind}", title, shown, more))
-    lines = list(preference_lines(pair))
-    return _Preference(COLUMNS, judges_of(pair), preference_figures(pair), lines, listed)
-
-
-_KINDS = {
-    "won": "that {run} served better",
-    "lost": "that {other} served better",
-    "undecided": "without an outcome",
-}
-
-
-def _addresses(
-    names: Sequence[str],
-    task: str,
-    trial: int | None,
-    steps: Sequence[int | None],
-    link: Link,
-) -> Iterator[_Address]:
-    for name, step in zip(names, steps, strict=True):
-        href = link(name, task, trial, step)
-        if href is not None:
-            yield _Address(name, href, name if step is None else f"{name}, step {step}")
-
-
-def _pass(entry: Mapping[str, Any]) -> _Pass:
-    own, other = (
-        interval({"low": low, "high": high})
-        for low, high in (entry["interval"], entry["other_interval"])
-    )
-    return _Pass(
-        entry, signed(entry["difference"]), interval(entry), own, other, chance(entry["p"])
-    )
 
 
 def _report(run: RunFolder, start: Path) -> str | None:
@@ -343,13 +153,247 @@ def _report(run: RunFolder, start: Path) -> str | None:
     return quote(os.fsencode(path.as_posix()))  # a name may be bytes that are no text
 
 
-def _links(runs: Mapping[str, RunFolder], start: Path) -> Link:
-    reports = {name: _report(run, start) for name, run in runs.items()}
-    # A run's own report shows it after its floor.
-    lanes = {name: int("floor" in run.baselines()) for name, run in runs.items()}
+def _body(content: Mapping[str, Any], runs: Mapping[str, RunFolder], link: Link) -> Markup:
+    pairs = [
+        _Pair(f"pair-{place}", content, pair, link).shown(runs)
+        for place, pair in enumerate(content["pairs"], 1)
+    ]
+    return render("comparison.html", pairs=pairs)
 
-    def link(name: str, task: str, trial: int | None, step: int | None) -> str | None:
-        report = reports[name]
-        return None if report is None else report + task_link(task, lanes[name], trial, step)
 
-    return link
+class _Pair:
+    """Two runs on a page.
+
+    Args:
+        anchor: Begins the ids of its lists.
+        content: Of comparison.json.
+        pair: Its part about these two.
+        link: Where a chat is shown.
+    """
+
+    def __init__(
+        self, anchor: str, content: Mapping[str, Any], pair: Mapping[str, Any], link: Link
+    ) -> None:
+        self._anchor, self._content, self._pair, self._link = anchor, content, pair, link
+        self._names = (pair["other"], pair["run"])
+
+    def shown(self, runs: Mapping[str, RunFolder]) -> dict[str, Any]:
+        """Return what the template takes."""
+        pair = self._pair
+        family = self._content["protocol"]["family"]
+        told: list[tuple[Sequence[str], list[_Tasks]]] = []
+        others: list[tuple[Sequence[str], list[_Tasks]]] = []
+        for place, entry in enumerate(entries_of(self._content, pair), 1):
+            ways = [self._differing(f"{place}-{way}", entry, way) for way in ("higher", "lower")]
+            mine = told if not family or entry["metric"] in family else others
+            mine.append((_difference_row(entry, *(way.counted() for way in ways)), ways))
+        tasks = [way for _, ways in (*told, *others) for way in ways if way.shown]
+        return {
+            "pair": pair,
+            "alone": list(self._alone()),
+            "told": self._differences([row for row, _ in told]),
+            "others": self._differences([row for row, _ in others]) if others else "",
+            "count": len(others),
+            "flips": list(self._flips(runs)),
+            "passes": self._passes() if pair["passes"] else "",
+            "preference": "" if pair["win_rate"] is None else self._preference(),
+            "judged": [] if pair["win_rate"] is None else list(preference_lines(pair)),
+            "goals": [] if pair["win_rate"] is None else list(self._goals()),
+            "tasks": tasks,
+            "excluded": list(excluded_lines(self._content, pair)),
+        }
+
+    def _differences(self, rows: Sequence[Sequence[str]]) -> Markup:
+        title = (
+            "Mean difference over pairs with 95 % bootstrap interval over tasks; p of a "
+            "randomisation test; smallest difference found with power "
+            f"{int(100 * self._content['protocol']['power'])} %; tasks, or trials, that would find "
+            "the observed one"
+        )
+        columns = (
+            "metric", *self._names, "difference", "p", "p (Holm)", "detectable", "tasks needed",
+            "trials needed", "tasks higher", "tasks lower",
+        )  # fmt: skip
+        label = f"{self._pair['run']} less {self._pair['other']}"
+        return table(Grid(title, columns, rows), label, wrapping=True)
+
+    def _passes(self) -> Markup:
+        pair = self._pair
+        rows = [
+            (
+                entry["measure"].replace("k", str(entry["k"])),
+                cell(number(entry["other_mean"]), _bounds(entry["other_interval"])),
+                cell(number(entry["mean"]), _bounds(entry["interval"])),
+                cell(signed(entry["difference"]), interval(entry), strong=True),
+                chance(entry["p"]),
+                str(entry["tasks"]),
+            )
+            for entry in pair["passes"]
+        ]
+        title = (
+            f"{pair['success']} over trials: pass^k, all of k trials solve a task; pass@k, one of "
+            "them does"
+        )
+        columns = ("measure", *self._names, "difference", "p", "tasks")
+        return table(Grid(title, columns, rows), "Over trials")
+
+    def _preference(self) -> Markup:
+        title = (
+            "Goals that {run} served better than {other}: shares of the goals with an outcome; "
+            "win rate: win + tie / 2, with 95 % bootstrap interval over tasks; first named: share "
+            "of the answers that name the run shown first (0.5: no bias); turned: share of the "
+            "votes that turn with the order"
+        )
+        row = (judges_of(self._pair), *preference_figures(self._pair))
+        return table(Grid(title.format(**self._pair), PREFERENCE_COLUMNS, [row]), "Win rate")
+
+    def _differing(self, anchor: str, entry: Mapping[str, Any], way: str) -> _Tasks:
+        tasks = entry[way]
+        shown = [_Listed(task, self._links(task)) for task in tasks[:TASKS]]
+        title = f"{entry['metric']} {way} in {len(tasks)} tasks"
+        return _Tasks(f"{self._anchor}-{anchor}", title, shown, max(0, len(tasks) - TASKS))
+
+    def _tasks(self, anchor: str, title: str, found: Sequence[Any], shown: Any) -> _Tasks:
+        """Return a list of the first of what was found, each shown as a task."""
+        listed = [shown(each) for each in found[:FLIPS]]
+        return _Tasks(f"{self._anchor}-{anchor}", title, listed, max(0, len(found) - FLIPS))
+
+    def _alone(self) -> Iterator[_Tasks]:
+        for side, way in (("run", "alone"), ("other", "other_alone")):
+            name, alone = self._pair[side], self._pair[way]
+            chats = [(task, None) for task in alone["named"]]
+            chats += [(one["task"], one["trial"]) for one in alone["trials"]]
+
+            def shown(chat: tuple[str, int | None], name: str = name) -> _Listed:
+                links = list(self._addresses({name: None}, *chat))
+                return _Listed(chat[0], links, "" if chat[1] is None else f"trial {chat[1]}")
+
+            counts = f"{alone['chats']} chats ({alone['tasks']} tasks)"
+            title = f"{name} alone has {counts}, not compared"
+            if chats:
+                yield self._tasks(way, title, chats, shown)
+
+    def _flips(self, runs: Mapping[str, RunFolder]) -> Iterator[_Tasks]:
+        if self._pair["flips"] is None:
+            return
+        turned = {way: self._pair["flips"][way] for way in ("won", "lost")}
+        chats = {(flip["task"], flip["flipped"][0]) for f in turned.values() for flip in f[:FLIPS]}
+        parted = partings(runs[self._pair["run"]], runs[self._pair["other"]], chats)
+        for way, flips in turned.items():
+            title = f"{len(flips)} {way} by {self._pair['run']}"
+            yield self._tasks(way, title, flips, lambda flip: self._flip(flip, parted))
+
+    def _flip(self, flip: Mapping[str, Any], parted: Mapping[Chat, Parting | None]) -> _Listed:
+        task, trial = flip["task"], flip["flipped"][0]
+        found = parted.get((task, trial))
+        if found is not None:
+            text = "offered other tools" if found.offered else ""
+            text += ", the same chat" if (found.step, found.other_step) == (None, None) else ""
+        else:
+            same = (task, trial) in parted
+            text = "the same chat, judged otherwise" if same else "no trajectories"
+        steps = (None, None) if found is None else (found.other_step, found.step)
+        counts = f"{flip['other_solved']} → {flip['solved']} of {flip['trials']}"
+        return _Listed(task, self._links(task, trial, steps), counts, text)
+
+    def _goals(self) -> Iterator[_Tasks]:
+        """Yield the goals won, lost and undecided, as far as there are any."""
+        for kind, title in _KINDS.items():
+            goals = self._pair["win_rate"][kind]
+            if goals:
+                named = f"{len(goals)} goals {title.format(**self._pair)}"
+                yield self._tasks(f"goals-{kind}", named, goals, self._goal)
+
+    def _goal(self, goal: Mapping[str, Any]) -> _Listed:
+        note = f"{goal['by']}: {goal['reason']}" if goal["reason"] else goal["by"]
+        links = self._links(goal["task"], goal["trial"])
+        return _Listed(goal["task"], links, f"trial {goal['trial']}, goal {goal['goal']}", note)
+
+    def _links(
+        self,
+        task: str,
+        trial: int | None = None,
+        steps: tuple[int | None, int | None] = (None, None),
+    ) -> list[Markup]:
+        """Return links to both runs' chats."""
+        return list(self._addresses(dict(zip(self._names, steps, strict=True)), task, trial))
+
+    def _addresses(
+        self, steps: Mapping[str, int | None], task: str, trial: int | None
+    ) -> Iterator[Markup]:
+        for name, step in steps.items():
+            href = self._link(name, task, trial, step)
+            if href is not None:
+                yield link(name if step is None else f"{name}, step {step}", href)
+
+
+def _difference_row(entry: Mapping[str, Any], *counted: Markup) -> tuple[str, ...]:
+    pairs = f"{entry['n']} pairs, {entry['tasks']} tasks"
+    return (
+        entry["metric"],
+        number(entry["other_mean"]),
+        number(entry["mean"]),
+        cell(signed(entry["difference"]), interval(entry), pairs, strong=True),
+        chance(entry["p"]),
+        holm_chance(entry),
+        "" if entry["detectable"] is None else number(entry["detectable"]),
+        *needed(entry),
+        *counted,
+    )
+
+
+def _bounds(found: Sequence[float | None]) -> str:
+    return interval({"low": found[0], "high": found[1]})
+
+
+def partings(
+    one: RunFolder, other: RunFolder, chats: Collection[Chat]
+) -> dict[Chat, Parting | None]:
+    """Return where chats part; None: they say and do the same, and were judged otherwise.
+
+    Two steps are the same by author, recipient, content, call and result; neither state nor usage
+    counts. Chats that a run does not hold are left out.
+
+    Raises:
+        DataError: A trajectory cannot be read; names the file and the line.
+    """
+    theirs = dict(_read(other, chats))
+    return {
+        chat: _parting(played, theirs[chat]) for chat, played in _read(one, chats) if chat in theirs
+    }
+
+
+def _read(run: RunFolder, wanted: Collection[Chat]) -> Iterator[tuple[Chat, Trajectory]]:
+    """Yield the wanted chats; to check all of them would take longer than to compare."""
+    tail = LineTail(run.trajectories_path)
+    for line in tail.read() if wanted else ():
+        try:
+            fields = orjson.loads(line)
+            chat = (fields["task_id"], fields["trial"])
+            if chat in wanted:
+                yield chat, decode(line, Trajectory)
+        except (ValueError, KeyError, TypeError, DataError) as error:
+            place = f"{tail.path}, line {tail.number}"
+            raise DataError(f"{place}: no trajectory: {error!r:.100}") from error
+
+
+def _parting(one: Trajectory, other: Trajectory) -> Parting | None:
+    offered = one.offered != other.offered
+    for place in range(max(len(one.steps), len(other.steps))):
+        mine, theirs = (next(iter(it.steps[place : place + 1]), None) for it in (one, other))
+        if mine is None or theirs is None or _said(mine) != _said(theirs):
+            return Parting(
+                None if mine is None else mine.index,
+                None if theirs is None else theirs.index,
+                offered,
+            )
+    return Parting(None, None, offered) if offered else None
+
+
+def _said(step: Step) -> tuple[Any, ...]:
+    call, result = step.call, step.result
+    return (
+        (step.author, step.recipient, step.content),
+        call and (call.name, call.arguments, call.raw),
+        result and (result.content, result.error),
+    )

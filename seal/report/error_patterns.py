@@ -14,13 +14,11 @@ from typing import TYPE_CHECKING, Any
 
 from seal.core.types import Score, Task, Tool, Trajectory
 from seal.evaluation.error_patterns.metrics import PATTERNS
-from seal.report.anchors import task_link
-from seal.report.grids import number
+from seal.report.grids import Estimate, Grid, drawn, number
 from seal.report.lanes import Lane, lanes_of
 from seal.report.outcomes import scores_so_far, trajectories_so_far
-from seal.report.pages import render
+from seal.report.pages import cell, render, table, task_link
 from seal.report.printable import printable
-from seal.report.tables import Estimate
 from seal.runs.run_folder import RunFolder
 
 if TYPE_CHECKING:
@@ -28,6 +26,12 @@ if TYPE_CHECKING:
     from rich.table import Table
 
 COLUMNS = ("SR", *(name.upper() for name in PATTERNS))
+_MEANS = "Success and freedom of error patterns, mean with 95 % interval (ToolScan, Table 4)"
+_SHARES = (
+    "Share of calls, and share of goals, free of each pattern (of goals alone where a pattern is "
+    "also of gold calls); errors in all"
+)
+_BY_CALL = "Error patterns by call and by goal"
 MOST_TOLD = 6
 """Most transitions between errors that are told."""
 LINKED = 12
@@ -35,14 +39,6 @@ LINKED = 12
 
 _OF_STEPS = ("rac", "ife", "iat", "ian", "ifn")
 _READ = frozenset({*PATTERNS, "recovery", "service_answers"})
-
-
-@dataclass(frozen=True, slots=True)
-class Link:
-    """A finding and where it stands."""
-
-    text: str
-    address: str
 
 
 @dataclass(slots=True)
@@ -73,12 +69,11 @@ class PatternRun:
     """Calls that had to be repaired to be read."""
     repairs: Counter[str] = field(default_factory=Counter)
     """What was forgiven in them (`seal.core.formats.Repair`)."""
-    links: dict[str, list[Link]] = field(default_factory=dict)
+    links: dict[str, list[Markup]] = field(default_factory=dict)
 
     def freedom(self, name: str) -> str:
         """Return the shares free of a pattern, each with what it is of, for a cell."""
-        of_calls, of_goals = self.by_call(name), self.clean(name)
-        shares = {"calls": of_calls, "goals": of_goals}
+        shares = {"calls": self.by_call(name), "goals": self.clean(name)}
         return ", ".join(f"{what} {share}" for what, share in shares.items() if share != "-")
 
     def by_call(self, name: str) -> str:
@@ -135,25 +130,36 @@ class Environment:
         return f"{getattr(self, name) / self.queries:.1f}" if self.queries else "-"
 
 
-class PatternSection:
-    """Error patterns of the runs, and the environments that they were played in."""
+def section(lanes: Sequence[Lane]) -> Markup:
+    """Return the error patterns of the runs, and the environments that they were played in."""
+    runs = [pattern_run(lane, place) for place, lane in enumerate(lanes)]
+    played = next(lane for lane in lanes if lane.kind == "run")
+    means = [(run.label, *map(_mean_cell, run.cells.values())) for run in runs]
+    shares = [(run.label, "-", *(_free_cell(run, name) for name in PATTERNS)) for run in runs]
+    found = {name: _environment_row(name, each) for name, each in environments(played).items()}
+    heads = ("environment", "queries", "turns with calls", "calls", "APIs called", "APIs offered")
+    title = f"Queries, and means a query as {played.label} played them (ToolScan, Table 3)"
+    return render(
+        "error_patterns.html",
+        means=table(Grid(_MEANS, ("run", *COLUMNS), means), "Error patterns"),
+        shares=table(Grid(_SHARES, ("run", *COLUMNS), shares), _BY_CALL),
+        runs=runs,
+        environments=table(Grid(title, heads, list(found.values())), "Environments"),
+        count=len(found),
+    )
 
-    title = "Error patterns"
 
-    def render(self, lanes: Sequence[Lane]) -> Markup | None:
-        """Return the tables; None where no pattern was measured."""
-        if not any("ife" in lane.metrics for lane in lanes):
-            return None
-        runs = [pattern_run(lane, place) for place, lane in enumerate(lanes)]
-        played = next(lane for lane in lanes if lane.kind == "run")
-        return render(
-            "error_patterns.html",
-            columns=COLUMNS,
-            names=PATTERNS,
-            runs=runs,
-            environments=environments(played),
-            played=played.label,
-        )
+def _mean_cell(found: Estimate) -> Markup:
+    return cell(found.value_text, found.interval_text, f"n={found.n}")
+
+
+def _free_cell(run: PatternRun, name: str) -> Markup:
+    return cell(run.freedom(name), small=f"{run.errors[name]} errors")
+
+
+def _environment_row(name: str, found: Environment) -> tuple[str, ...]:
+    counts = ("turns", "calls", "called", "offered")
+    return (name, str(found.queries), *(found.mean(count) for count in counts))
 
 
 def pattern_run(lane: Lane, place: int) -> PatternRun:
@@ -204,12 +210,12 @@ def _add_pattern(run: PatternRun, score: Score, place: int) -> None:
             links.append(_link(score, finding, place))
 
 
-def _link(score: Score, finding: Mapping[str, Any], place: int) -> Link:
+def _link(score: Score, finding: Mapping[str, Any], place: int) -> Markup:
     step = finding.get("step")
     where = "" if step is None else f", step {step}"
     cause = f", {finding['cause']}" if "cause" in finding else ""
     text = f"{score.task_id}{where}: {str(finding.get('name') or 'words')[:60]}{cause}"
-    return Link(text, task_link(score.task_id, place, score.trial, step))
+    return cell(text, href=task_link(score.task_id, place, score.trial, step))
 
 
 def _listed(counts: Counter[str], most: int | None = None) -> str:
@@ -223,23 +229,17 @@ def pattern_table(run: RunFolder) -> list[Table | str]:
 
     Means alone; the report has their intervals. Nothing where no pattern was measured.
     """
-    from rich.table import Table
-    from rich.text import Text
-
     lanes = [lane for lane in lanes_of([run]) if "ife" in lane.metrics]
     if not lanes:
         return []
-    table = Table()
-    table.add_column("run")
-    for column in COLUMNS:
-        table.add_column(column, justify="right")
-    notes: list[str] = []
-    for place, lane in enumerate(lanes):
-        found = pattern_run(lane, place)
-        cells = (cell.value_text for cell in found.cells.values())
-        table.add_row(Text(printable(lane.label)), *cells)
-        notes += [printable(f"{lane.label}: {note}") for note in found.notes if lane.kind == "run"]
-    return [table, *notes]
+    found = [pattern_run(lane, place) for place, lane in enumerate(lanes)]
+    rows = [(run.label, *(each.value_text for each in run.cells.values())) for run in found]
+    notes = [
+        printable(f"{run.label}: {note}")
+        for lane, run in zip(lanes, found, strict=True)
+        for note in (run.notes if lane.kind == "run" else ())
+    ]
+    return [drawn(Grid("", ("run", *COLUMNS), rows), padding=(0, 1)), *notes]
 
 
 def environment_patterns(run: RunFolder) -> list[Table | str]:

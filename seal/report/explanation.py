@@ -3,16 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from markupsafe import Markup
 
 from seal.experiments.explanation.explain import explain_run
-from seal.report.anchors import task_link
-from seal.report.charts import BAR, GAP, HEADING, TRACK, WIDTH
+from seal.report.grids import Grid
 from seal.report.lanes import Lane
-from seal.report.pages import render
+from seal.report.pages import (
+    BAR,
+    GAP,
+    HEADING,
+    TRACK,
+    WIDTH,
+    cell,
+    link,
+    render,
+    table,
+    task_link,
+)
 from seal.report.printable import one_line
 from seal.runs.run_folder import RunFolder
 
@@ -28,86 +37,17 @@ _TEXT = 300
 """Characters of a line of an example."""
 
 
-@dataclass(frozen=True, slots=True)
-class Link:
-    """A goal of the page."""
-
-    text: str
-    address: str
-
-
-@dataclass(frozen=True, slots=True)
-class Bar:
-    """A stage in the waterfall, in the units of the drawing."""
-
-    heading: str
-    colour: str
-    x: float
-    width: float
-    y: int
-    count: int
-
-
-@dataclass(frozen=True, slots=True)
-class StageRow:
-    """A stage that explains something."""
-
-    anchor: str
-    """Id of the list of its goals in the page."""
-    meaning: str
-    goals: int
-    left: int
-    share: str
-    interval: str
-    partly: int
-    causes: str
-    links: tuple[Link, ...]
-    more: int
-    """Goals that are not linked."""
-    examples: tuple[tuple[Link, str, tuple[tuple[str, str], ...]], ...]
-    """(link, cause, what it shows)."""
-
-
-@dataclass(frozen=True, slots=True)
-class Explained:
-    """One run of the page."""
-
-    label: str
-    solved: int
-    rows: tuple[StageRow, ...]
-    bars: tuple[Bar, ...]
-    height: int
-    notes: tuple[str, ...]
-
-
-class ExplanationSection:
-    """The first stage that explains each failed goal, run by run."""
-
-    title = "Why goals failed"
-
-    def render(self, lanes: Sequence[Lane]) -> Markup | None:
-        """Return waterfall, table and examples; None where no run has a failed goal."""
-        runs = list(_explained(lanes))
-        if not runs:
-            return None
-        return render("explanation.html", runs=runs, width=WIDTH, track=TRACK, bar=BAR)
-
-
-def _explained(lanes: Sequence[Lane]) -> Iterator[Explained]:
+def section(lanes: Sequence[Lane]) -> Markup | None:
+    """Return waterfall, table and examples, run by run; None where no run has a failed goal."""
+    runs = []
     for place, lane in enumerate(lanes):
-        if lane.kind != "run" or not (_played(lane.run) and _decided(lane)):
-            continue
-        content = explain_run(lane.run)
-        if content["failed"] or content["errors"]:
-            bars = tuple(_bars(content, lane.colour))
-            yield Explained(
-                lane.label,
-                content["solved"],
-                tuple(_rows(content, place)),
-                bars,
-                len(bars) * (HEADING + BAR + GAP),
-                tuple(notes(content)),
-            )
+        if lane.kind == "run" and _played(lane.run) and _decided(lane):
+            content = explain_run(lane.run)
+            if content["failed"] or content["errors"]:
+                runs.append(_explained(content, lane, place))
+    return (
+        render("explanation.html", runs=runs, width=WIDTH, track=TRACK, bar=BAR) if runs else None
+    )
 
 
 def _played(run: RunFolder) -> bool:
@@ -127,51 +67,81 @@ def _decided(lane: Lane) -> bool:
     return bool(has_value or lane.summary.get("errors"))
 
 
-def _rows(content: Mapping[str, Any], lane: int) -> Iterator[StageRow]:
+def _explained(content: Mapping[str, Any], lane: Lane, place: int) -> dict[str, Any]:
+    """Return what a page shows of a run."""
     by_stage: dict[str, list[Mapping[str, Any]]] = {}
     for found in content["attributions"]:
         by_stage.setdefault(found["stage"], []).append(found)
-    for row in content["stages"]:
-        if not row["goals"]:
-            continue
-        goals = by_stage[row["stage"]]
-        yield StageRow(
-            f"why-{lane}-{row['stage']}",
-            row["meaning"],
-            row["goals"],
-            row["left"],
-            percent(row["of_failed"]),
-            bounds(row["of_failed_low"], row["of_failed_high"]),
-            row["partly"],
-            causes_text(row["causes"]),
-            tuple(_link(found, lane) for found in goals[:LINKED]),
-            max(0, len(goals) - LINKED),
-            tuple(_example(example, lane) for example in row["examples"]),
-        )
-
-
-def _link(found: Mapping[str, Any], lane: int) -> Link:
-    address = task_link(found["task"], lane, found["trial"], found["step"])
-    return Link(one_line(place_text(found), 80), address)
-
-
-def _example(
-    example: Mapping[str, Any], lane: int
-) -> tuple[Link, str, tuple[tuple[str, str], ...]]:
-    shown = tuple((name, one_line(text, _TEXT)) for name, text in example_lines(example))
-    return _link(example, lane), example["cause"], shown
-
-
-def _bars(content: Mapping[str, Any], colour: str) -> Iterator[Bar]:
-    goals = content["goals"]
-    rows = [row for row in content["stages"] if row["goals"]]
-    told = [("all goals", "floor", 0, goals)]
-    told += [(row["meaning"], colour, row["left"], row["goals"]) for row in rows]
+    stages = [row for row in content["stages"] if row["goals"]]
+    told = [("all goals", "floor", 0, content["goals"])]
+    told += [(row["meaning"], lane.colour, row["left"], row["goals"]) for row in stages]
     told.append(("solved", "ceiling", 0, content["solved"]))
-    for place, (heading, painted, left, count) in enumerate(told):
-        y = place * (HEADING + BAR + GAP) + HEADING
-        x, width = (round(TRACK * value / goals, 1) for value in (left, count))
-        yield Bar(heading, painted, x, width, y, count)
+    return {
+        "label": lane.label,
+        "bars": [_bar(number, content["goals"], *each) for number, each in enumerate(told)],
+        "height": len(told) * (HEADING + BAR + GAP),
+        "table": _table(content, stages, place),
+        "notes": notes(content),
+        "stages": [_stage(row, by_stage[row["stage"]], place) for row in stages],
+    }
+
+
+def _bar(
+    place: int, goals: int, heading: str, colour: str, left: int, count: int
+) -> dict[str, Any]:
+    """Return a bar of the waterfall, in the units of the drawing."""
+    x, width = (round(TRACK * value / goals, 1) for value in (left, count))
+    y = place * (HEADING + BAR + GAP) + HEADING
+    return {"heading": heading, "colour": colour, "count": count, "x": x, "width": width, "y": y}
+
+
+def _table(content: Mapping[str, Any], stages: Sequence[Mapping[str, Any]], place: int) -> Markup:
+    rows = [
+        (
+            row["meaning"],
+            cell(str(row["goals"]), href=f"#{_anchor(place, row)}"),
+            str(row["left"]),
+            cell(percent(row["of_failed"]), bounds(row["of_failed_low"], row["of_failed_high"])),
+            str(row["partly"] or ""),
+            causes_text(row["causes"]),
+        )
+        for row in stages
+    ]
+    title = "Goals by the first stage that explains them; share of the failed with 95 % interval"
+    columns = ("stage", "goals", "left", "of failed", "partly", "causes")
+    solved = ("solved", str(content["solved"]), "", "", "", "")
+    return table(Grid(title, columns, [*rows, solved]), "Why goals failed")
+
+
+def _anchor(place: int, row: Mapping[str, Any]) -> str:
+    """Return the id of the list of a stage's goals in the page."""
+    return f"why-{place}-{row['stage']}"
+
+
+def _stage(
+    row: Mapping[str, Any], goals: Sequence[Mapping[str, Any]], place: int
+) -> dict[str, Any]:
+    examples = [
+        (
+            _link(example, place),
+            example["cause"],
+            [(name, one_line(text, _TEXT)) for name, text in example_lines(example)],
+        )
+        for example in row["examples"]
+    ]
+    return {
+        "anchor": _anchor(place, row),
+        "meaning": row["meaning"],
+        "goals": row["goals"],
+        "links": [_link(found, place) for found in goals[:LINKED]],
+        "more": max(0, len(goals) - LINKED),
+        "examples": examples,
+    }
+
+
+def _link(found: Mapping[str, Any], lane: int) -> Markup:
+    address = task_link(found["task"], lane, found["trial"], found["step"])
+    return link(one_line(place_text(found), 80), address)
 
 
 def notes(content: Mapping[str, Any]) -> list[str]:

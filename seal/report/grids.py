@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from io import StringIO
+from math import nan
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -79,7 +81,8 @@ def drawn(grid: Grid, **look: Any) -> Table:
     from rich.table import Table
     from rich.text import Text
 
-    table = Table(title=Text(printable(grid.title)) if grid.title else None, **(look or _FRAMED))
+    title = Text(printable(grid.title), style="table.title") if grid.title else None
+    table = Table(title=title, **(look or _FRAMED))
     for place, column in enumerate(grid.columns):
         table.add_column(
             Text(printable(column)),
@@ -268,3 +271,83 @@ def _cells(row: Iterable[str], tag: str) -> Markup:
 
 def _lines(lines: Iterable[str]) -> Markup:
     return Markup("").join(Markup("<div>{}</div>").format(printable(line)) for line in lines)
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """One metric of one run: its mean with a 95 % interval, and how many scores stand behind it."""
+
+    mean: float | None
+    """None: no score has a value."""
+    low: float | None = None
+    """Of the 95 % bootstrap interval over tasks; None: fewer than two tasks."""
+    high: float | None = None
+    n: int = 0
+    """Scores with a value."""
+    undefined: int = 0
+    """Scores without one; `reasons` counts them."""
+    micro: float | None = None
+    """The weighted mean, where weights differ."""
+    unsure: float | None = None
+    """Share of answers that the judge could not decide."""
+    deviation: float | None = None
+    """Standard deviation of the means of several samples, by n - 1."""
+    reasons: Mapping[str, int] = field(default_factory=dict, hash=False)
+    """Kind of reason to the number of scores that have no value for it."""
+    groups: Mapping[str, Mapping[str, Any]] = field(default_factory=dict, hash=False, repr=False)
+    """Group of tasks to its entry, as summary.json has them; `by` reads them."""
+
+    @classmethod
+    def of(cls, entry: Mapping[str, Any] | None) -> Estimate:
+        """Return an entry of summary.json as an estimate; without entry, one without values."""
+        entry = entry or {}
+        return cls(
+            mean=entry.get("mean"),
+            low=entry.get("low"),
+            high=entry.get("high"),
+            n=entry.get("n") or 0,
+            undefined=entry.get("undefined") or 0,
+            micro=entry.get("micro"),
+            unsure=entry.get("unsure"),
+            deviation=entry.get("deviation"),
+            reasons=entry.get("reasons") or {},
+            groups=entry.get("by") or {},
+        )
+
+    @property
+    def by(self) -> dict[str, dict[str, Estimate]]:
+        """The same metric by tag and value: `by["multi_tool"]["true"]`, `by["group"]["G1"]`."""
+        found: dict[str, dict[str, Estimate]] = {}
+        for name, entry in self.groups.items():
+            tag, given, value = name.partition("=")
+            tag, value = (tag, value) if given else ("group", name)
+            found.setdefault(tag, {})[value] = Estimate.of(entry)
+        return found
+
+    def __float__(self) -> float:
+        """Return the mean; NaN where there is none."""
+        return nan if self.mean is None else float(self.mean)
+
+    def __str__(self) -> str:
+        """Return mean, interval and n on one line."""
+        return " ".join(filter(None, (self.value_text, self.interval_text, self.count_text)))
+
+    @property
+    def value_text(self) -> str:
+        """The mean, or `n/a`."""
+        return number(self.mean)
+
+    @property
+    def interval_text(self) -> str:
+        """The 95 % interval; empty where there is none."""
+        return interval({"low": self.low, "high": self.high})
+
+    @property
+    def count_text(self) -> str:
+        """How many scores the mean is of, how many had no value, and the share of unsure."""
+        parts = [f"n={self.n}"]
+        if self.undefined:
+            parts.append(f"undefined {self.undefined}")
+        if self.unsure:
+            parts.append(f"unsure {number(self.unsure)}")
+        return ", ".join(parts)

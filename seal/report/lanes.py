@@ -1,15 +1,47 @@
-"""The runs that a report sets side by side."""
+"""The runs that a report sets side by side, and the short table of their metrics."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, Literal
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import chain
+from typing import TYPE_CHECKING, Any, Literal
 
 from seal.core.errors import UsageError
+from seal.evaluation.goals import INFRASTRUCTURE
+from seal.report.grids import Estimate
+from seal.report.printable import printable
 from seal.runs.run_folder import RunFolder
 
+if TYPE_CHECKING:
+    from rich.table import Table
+
 RUN_COLOURS = 6
+
+MAIN = (
+    "similarity", "pass_rate", "tooleval", "sopr", "fac", "success", "mission_accuracy",
+    "dialogue_accuracy", "progress", "optimal_path", "recall", "mrr", "call_recall",
+    "call_precision", "call_f1", "param_acc_gold", "param_acc_matched",
+)  # fmt: skip
+"""Metrics of the short table where the benchmark declares none, in its order; of `recall@K` and its
+like the largest K.
+
+Where gold asks of a world, the similarity to its milestones is what a benchmark reports: it leads.
+"""
+
+OF_SOME_BENCHMARKS = frozenset(
+    {"similarity", "mission_accuracy", "dialogue_accuracy", "progress", "optimal_path"}
+)
+"""Main metrics that need a gold of their own kind: of other benchmarks nobody misses them."""
+
+OF_MISSIONS = frozenset({"progress", "optimal_path"})
+"""Of these that few missions have, and that stand beside the accuracy of dialogues all the same."""
+
+ENOUGH = 0.25
+"""Least share of goals that a metric of some benchmarks applies to, to be in the short table."""
+
+UNBOUNDED = frozenset({"calls", "turns", "turn_count", "tokens_in", "tokens_out", "role"})
+"""Metrics that count, or have a scale of their own, instead of lying in [0, 1]."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,3 +116,208 @@ def _labels(runs: Sequence[RunFolder]) -> list[str]:
     if len(set(named)) == len(named):
         return named
     return [f"{label} #{position}" for position, label in enumerate(named, 1)]
+
+
+@dataclass(frozen=True, slots=True)
+class SummaryRow:
+    """One metric over all columns."""
+
+    metric: str
+    cells: dict[str, Estimate] = field(default_factory=dict)
+    """Column to cell, in the order of the columns."""
+
+
+def headline_of(runs: Iterable[RunFolder]) -> tuple[str, ...]:
+    """Return the metrics that the runs' benchmarks declare for the short table; none: the usual.
+
+    A run that tells of none, as those of before, has those of its benchmark where it is installed.
+    """
+    return tuple(dict.fromkeys(chain.from_iterable(map(_headline, runs))))
+
+
+def _headline(run: RunFolder) -> Sequence[str]:
+    told: Sequence[str] = run.declared().get("headline") or ()
+    known = None if told else run.benchmark()
+    return told if known is None else known.headline
+
+
+def main_metrics(
+    lanes: Sequence[Mapping[str, Mapping[str, Any]]], headline: Sequence[str] = ()
+) -> list[str]:
+    """Return the metrics of the short table (`MAIN`); all where none of them is there.
+
+    One's own follow the first.
+
+    One of some benchmarks (`OF_SOME_BENCHMARKS`) is there where it applies to enough goals of a
+    lane (`ENOUGH`).
+
+    Args:
+        lanes: Of each, metric to its entry in summary.json.
+        headline: Metrics that stand for `MAIN`, whatever number of goals they apply to
+            (`headline_of`).
+    """
+    names = {name for metrics in lanes for name in metrics}
+    rare = set() if headline else set(rare_metrics(lanes))
+    largest: dict[str, tuple[int, str]] = {}
+    for name in names - rare:
+        base, _, cutoff = name.partition("@")
+        rank = int(cutoff) if cutoff.isdecimal() else 0
+        largest[base] = max(largest.get(base, (-1, "")), (rank, name))
+    asked = names & set(headline)  # such as recall@5, which need not be the largest K
+    chosen = [
+        name if name in asked else largest[name][1]
+        for name in headline or MAIN
+        if name in asked or name in largest
+    ]
+    brought = (name for metrics in lanes for name, entry in metrics.items() if entry.get("own"))
+    own = [name for name in dict.fromkeys(brought) if name not in chosen]
+    return [*chosen[:1], *own, *chosen[1:]] or all_metrics(names)
+
+
+def rare_metrics(lanes: Sequence[Mapping[str, Mapping[str, Any]]]) -> list[str]:
+    """Return the metrics of some benchmarks that apply to too few goals for the short table.
+
+    Args:
+        lanes: Of each, metric to its entry in summary.json.
+    """
+
+    def share(name: str) -> float:
+        return max(_share(metrics.get(name) or {}) for metrics in lanes)
+
+    beside: frozenset[str] = frozenset()
+    if lanes and share("dialogue_accuracy") >= ENOUGH:
+        beside |= OF_MISSIONS
+    return [
+        name
+        for name in MAIN
+        if name in OF_SOME_BENCHMARKS
+        and any(name in metrics for metrics in lanes)
+        and share(name) < ENOUGH
+        and name not in beside
+    ]
+
+
+def _share(entry: Mapping[str, Any]) -> float:
+    """Return the share of goals that a metric applies to, those that failed among them."""
+    reasons = entry.get("reasons") or {}
+    applies = (entry.get("n") or 0) + (reasons.get(INFRASTRUCTURE) or 0)
+    return applies / max(1, (entry.get("n") or 0) + (entry.get("undefined") or 0))
+
+
+def all_metrics(names: Iterable[str]) -> list[str]:
+    """Return all metrics: the main ones first, then the others by name, counts last."""
+    order = {base: position for position, base in enumerate(MAIN)}
+
+    def place(name: str) -> tuple[bool, int, str, int, str]:
+        base, _, cutoff = name.partition("@")
+        rank = int(cutoff) if cutoff.isdecimal() else 0
+        return (name in UNBOUNDED, order.get(base, len(order)), base, rank, name)
+
+    return sorted(set(names), key=place)
+
+
+class ShortTable:
+    """The metrics of runs that a reader sees first, with a cell for each run.
+
+    Args:
+        lanes: The columns.
+        metrics: The rows; None: the main ones of all lanes.
+    """
+
+    def __init__(self, lanes: Sequence[Lane], metrics: Sequence[str] | None = None) -> None:
+        self._lanes = lanes
+        self._chosen = metrics is not None
+        self._headline = headline_of(lane.run for lane in lanes)
+        if metrics is None:
+            metrics = main_metrics([lane.metrics for lane in lanes], self._headline)
+        self.metrics = list(metrics)
+        self.rows = [
+            SummaryRow(name, {lane.label: Estimate.of(lane.metrics.get(name)) for lane in lanes})
+            for name in self.metrics
+        ]
+
+    @property
+    def valued(self) -> list[SummaryRow]:
+        """The rows with a value in some column."""
+        return list(filter(_has_value, self.rows))
+
+    def gaps(self) -> Iterator[str]:
+        """Yield which of the metrics no lane has a value of, and which few goals have."""
+        valued = {row.metric for row in self.valued}
+        by_reason: dict[str, list[str]] = {}
+        for metric in self.metrics:
+            if metric not in valued and metric not in OF_SOME_BENCHMARKS:
+                entries = (lane.metrics.get(metric) or {} for lane in self._lanes)
+                reasons = {reason for entry in entries for reason in entry.get("reasons") or ()}
+                why = " / ".join(sorted(reasons)) or "not measured"
+                by_reason.setdefault(why, []).append(metric)
+        yield from (f"n/a ({why}): {', '.join(names)}" for why, names in by_reason.items())
+        if not self._chosen and not self._headline:
+            yield from self._few()
+
+    def _few(self) -> Iterator[str]:
+        """Yield the metrics that the table leaves out though a lane has a value of them."""
+        metrics = [lane.metrics for lane in self._lanes]
+        counts = {
+            name: max((found.get(name) or {}).get("n") or 0 for found in metrics)
+            for name in rare_metrics(metrics)
+        }
+        few = ", ".join(f"{name} (n={most})" for name, most in counts.items() if most)
+        if few:
+            yield f"left out, for few goals have them: {few}"
+
+
+def summary_rows(run: RunFolder, metrics: Sequence[str] | None = None) -> list[SummaryRow]:
+    """Return the summary of a run beside its baselines.
+
+    Args:
+        run: A run that has been scored.
+        metrics: None: the main ones.
+
+    Returns:
+        Rows whose cells stand under `floor`, `model` and `ceiling`, those of them that were played.
+
+    Raises:
+        DataError: The run has not been scored.
+    """
+    lanes = lanes_of([run])
+    columns = {lane.label: "model" if lane.kind == "run" else lane.kind for lane in lanes}
+    return [
+        SummaryRow(row.metric, {columns[label]: cell for label, cell in row.cells.items()})
+        for row in ShortTable(lanes, metrics).rows
+    ]
+
+
+def summary_table(run: RunFolder, metrics: Sequence[str] | None = None) -> Table:
+    """Return `summary_rows` as a table for the terminal: mean, 95 % interval, n, undefined.
+
+    Metrics without a value in any column are left to `seal.report.notes.summary_notes`.
+    """
+    from rich.table import Table
+    from rich.text import Text
+
+    rows = summary_rows(run, metrics)
+    table = Table()
+    table.add_column("metric", no_wrap=True)
+    played = {"model": run, **run.baselines()}
+    for column in rows[0].cells if rows else ():
+        name = f"{column}: {model_name(played[column])}"
+        table.add_column(Text(printable(name)), justify="right")
+    for row in filter(_has_value, rows):
+        table.add_row(Text(printable(row.metric)), *map(_cell_text, row.cells.values()))
+    return table
+
+
+def _has_value(row: SummaryRow) -> bool:
+    return any(cell.mean is not None for cell in row.cells.values())
+
+
+def _cell_text(cell: Estimate) -> Any:
+    from rich.text import Text
+
+    if cell.mean is None:
+        return Text("n/a", style="dim")
+    text = Text(cell.value_text, style="bold")
+    text.append(f" {cell.interval_text}" if cell.interval_text else "", style="not bold")
+    text.append(f"\n{cell.count_text}", style="not bold dim")
+    return text

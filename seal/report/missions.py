@@ -18,12 +18,14 @@ from seal.core.conditions import Asked
 from seal.core.types import Goal, Score, Task
 from seal.evaluation.mission_metrics import no_missions
 from seal.evaluation.missions.judgement import ActionError
+from seal.report.grids import Grid, drawn
 from seal.report.lanes import Lane, lanes_of
 from seal.report.outcomes import scores_so_far
-from seal.report.printable import printable
+from seal.report.pages import cell, render, table
 from seal.runs.run_folder import RunFolder
 
 if TYPE_CHECKING:
+    from markupsafe import Markup
     from rich.table import Table
 
 TYPES = ("single", "multi", "chat", "clarify")
@@ -38,6 +40,8 @@ SHOWN_ARGUMENT_ERRORS = {
 """Kinds of argument errors to the paper's columns; it leaves the other kinds out."""
 
 _METRIC = "mission_accuracy"
+_WIDEST = 4
+"""Length of the longest type sequences of which each gets a cell: 256 of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +87,19 @@ class MissionTable:
     columns: tuple[str, ...]
     rows: dict[str, tuple[Share, ...]]
     """Label of a run to its shares, one a column."""
+
+    def page(self) -> Markup:
+        """Return the table for a page, which also tells of how many each share is."""
+        rows = [
+            (label, *(cell(s.text, small=f"of {s.whole:.0f}" if s.whole else "") for s in shares))
+            for label, shares in self.rows.items()
+        ]
+        return table(Grid(self.title, ("run", *self.columns), rows), wrapping=True)
+
+    def terminal(self) -> Table:
+        """Return the table for the terminal."""
+        rows = {label: [share.text for share in shares] for label, shares in self.rows.items()}
+        return _drawn(self.title, self.columns, rows)
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,6 +256,24 @@ def runs_of(lanes: Sequence[Lane]) -> dict[str, list[Mission]]:
     return {lane.label: missions_of(scores_so_far(lane.run, (_METRIC,))) for lane in lanes}
 
 
+def section(lanes: Sequence[Lane]) -> Markup | None:
+    """Return the tables and a pyramid a run; None where no mission has a type."""
+    runs = runs_of(lanes)
+    tables = mission_tables(runs)
+    if not tables:
+        return None
+    data = switching(lanes[-1].run.tasks())
+    return render(
+        "missions.html",
+        tables=[each.page() for each in tables],
+        pyramids={label: pyramid(missions) for label, missions in runs.items()},
+        widest=_WIDEST,
+        letters={"single": "S", "multi": "M", "chat": "C", "clarify": "Q"},
+        data=data,
+        related=Share(data.related, data.missions),
+    )
+
+
 def mission_breakdown(run: RunFolder) -> list[Table]:
     """Return the tables of a run beside its baselines for the terminal; empty: no typed mission.
 
@@ -250,28 +285,16 @@ def mission_breakdown(run: RunFolder) -> list[Table]:
         return []
     names = {lane.label: "model" if lane.kind == "run" else lane.kind for lane in lanes}
     runs = {names[label]: missions for label, missions in runs_of(lanes).items()}
-    tables = mission_tables(runs)
+    tables = [each.terminal() for each in mission_tables(runs)]
     if not tables:
         return []
-    drawn = [
-        _drawn(t.title, t.columns, {label: [s.text for s in row] for label, row in t.rows.items()})
-        for t in tables
-    ]
     layers = {label: pyramid(missions) for label, missions in runs.items()}
-    return [*drawn, _layer_table(layers), _switching_table(switching(run.tasks()))]
+    return [*tables, _layer_table(layers), _switching_table(switching(run.tasks()))]
 
 
 def _drawn(title: str, columns: Sequence[str], rows: Mapping[str, Sequence[str]]) -> Table:
-    from rich.table import Table
-    from rich.text import Text
-
-    table = Table(title=title)
-    table.add_column("")
-    for column in columns:
-        table.add_column(column, justify="right", overflow="fold")
-    for label, figures in rows.items():
-        table.add_row(Text(printable(label)), *figures)
-    return table
+    grid = Grid(title, ("", *columns), [(label, *figures) for label, figures in rows.items()])
+    return drawn(grid, title_justify="center")
 
 
 def _layer_table(layers: Mapping[str, Sequence[Layer]]) -> Table:

@@ -8,17 +8,9 @@ from typing import Any
 
 from seal.evaluation.goals import INFRASTRUCTURE
 from seal.report.grids import counted
-from seal.report.judging import judging_notes
-from seal.report.lanes import Lane, lanes_of
+from seal.report.lanes import Lane, ShortTable, lanes_of
 from seal.report.outcomes import scores_so_far, trajectories_so_far
 from seal.report.printable import one_line, printable
-from seal.report.tables import (
-    OF_SOME_BENCHMARKS,
-    headline_of,
-    lacking_metrics,
-    lane_rows,
-    rare_metrics,
-)
 from seal.report.users import percent, user_rows
 from seal.runs.run_folder import RunFolder
 
@@ -26,6 +18,8 @@ ERRORS = 5
 """Most distinct error messages that are told."""
 LONGEST = 300
 """Most characters of one."""
+SHOWN = 5
+"""Goals that are named where a judge and a reference differ."""
 
 
 def summary_notes(run: RunFolder, metrics: Sequence[str] | None = None) -> list[str]:
@@ -42,7 +36,7 @@ def summary_notes(run: RunFolder, metrics: Sequence[str] | None = None) -> list[
     lines = [
         _counts(summary),
         "mean [95 % interval], n: scores with a value",
-        *gap_notes(lanes_of([run]), metrics),
+        *ShortTable(lanes_of([run]), metrics).gaps(),
         *_users(run),
         *judging_notes(summary),
         *_pools_own(run),
@@ -94,40 +88,6 @@ def _counts(summary: Mapping[str, Any]) -> str:
     return ", ".join(parts) + (f"; goals ended by {ended}" if ended else "")
 
 
-def gap_notes(lanes: Sequence[Lane], metrics: Sequence[str] | None = None) -> list[str]:
-    """Return which metrics of the short table no lane has a value of, and which few goals have.
-
-    Args:
-        lanes: Runs beside their baselines.
-        metrics: Those of the table; None: the main ones.
-    """
-    lacking = lacking_metrics(lane_rows(lanes, metrics))
-    by_reason: dict[str, list[str]] = {}
-    for metric in lacking:
-        if metric not in OF_SOME_BENCHMARKS:
-            reasons = {
-                reason
-                for lane in lanes
-                for reason in (lane.metrics.get(metric) or {}).get("reasons") or ()
-            }
-            why = " / ".join(sorted(reasons)) or "not measured"
-            by_reason.setdefault(why, []).append(metric)
-    notes = [f"n/a ({why}): {', '.join(names)}" for why, names in by_reason.items()]
-    chosen = metrics is not None or headline_of(lane.run for lane in lanes)
-    few = [] if chosen else _few(lanes)
-    return [*notes, *([f"left out, for few goals have them: {', '.join(few)}"] if few else [])]
-
-
-def _few(lanes: Sequence[Lane]) -> list[str]:
-    """Return the metrics that the short table leaves out though a lane has a value of them."""
-    found = []
-    for metric in rare_metrics([lane.metrics for lane in lanes]):
-        most = max((lane.metrics.get(metric) or {}).get("n") or 0 for lane in lanes)
-        if most:
-            found.append(f"{metric} (n={most})")
-    return found
-
-
 def _users(run: RunFolder) -> Iterator[str]:
     """Yield what the simulated users did wrong, where there were any."""
     for row in user_rows([lane for lane in lanes_of([run]) if lane.kind == "run"]):
@@ -157,14 +117,8 @@ def _errors(run: RunFolder, reasons: Mapping[str, int]) -> Iterator[str]:
     failed = _failed_chat(run) if reasons else None
     if failed is not None:
         task_id, trial = failed
-        words = [
-            "seal",
-            "view",
-            str(run.path),
-            task_id,
-            *(["--trial", str(trial)] if trial else []),
-        ]
-        yield f"see one of them: {shlex.join(words)}"
+        named = ["--trial", str(trial)] if trial else []
+        yield f"see one of them: {shlex.join(['seal', 'view', str(run.path), task_id, *named])}"
 
 
 def _failed_chat(run: RunFolder) -> tuple[str, int] | None:
@@ -176,3 +130,69 @@ def _failed_chat(run: RunFolder) -> tuple[str, int] | None:
         if score.value is None and score.reason.startswith(INFRASTRUCTURE):
             return score.task_id, score.trial
     return None
+
+
+def judging_notes(summary: Mapping[str, Any]) -> Iterator[str]:
+    """Yield a line for each judged metric with votes, and for each audit.
+
+    Args:
+        summary: Of a run.
+    """
+    for metric, judged in (summary.get("judging") or {}).items():
+        yield f"{metric}: {_votes(judged)}"
+    audits = summary.get("audit") or {}
+    for metric, compared in audits.items():
+        if metric != "labels":
+            for reference, found in compared.items():
+                yield from _audit(f"{metric} against {reference}", found)
+    labels = audits.get("labels") or {}
+    unused = [f"{labels[name]} {name}" for name in ("undecided", "empty") if labels.get(name)]
+    if unused:
+        yield f"people decide {labels['taken']} goals; {', '.join(unused)}"
+    if labels.get("problems"):
+        yield f"{len(labels['problems'])} rows are no label, such as {labels['problems'][0]}"
+
+
+def _votes(judged: Mapping[str, Any]) -> str:
+    votes = judged["votes"]
+    parts = [f"{votes} vote{'' if votes == 1 else 's'} on each goal" if votes else "no vote"]
+    if judged["judges"]:
+        parts[0] += f" by {', '.join(judged['judges'])}"
+    if "rate" in judged:
+        parts.append(f"rate {judged['rate']:.1f} ± {judged['deviation']:.1f} over the runs")
+    same = [f"{value:.3f} ({judge})" for judge, value in judged["agreement"].items()]
+    if same:
+        parts.append(f"agreement with itself {', '.join(same)}")
+    parts += _kappa(judged)
+    if judged["unusable"]:
+        lost = f", {judged['lost']} goals lost" if judged["lost"] else ""
+        parts.append(f"{judged['unusable']} unusable{lost}")
+    return "; ".join(parts)
+
+
+def _kappa(judged: Mapping[str, Any]) -> Iterator[str]:
+    goals = judged["kappa_n"]
+    if judged["kappa"] is not None:
+        votes = judged.get("kappa_votes", judged["votes"])
+        of = "" if votes == judged["votes"] else f" with {votes} usable votes each"
+        yield f"Fleiss' kappa {judged['kappa']:.3f} over {goals} goals{of}"
+    elif goals:
+        yield f"no Fleiss' kappa, for all votes on {goals} goals are the same"
+    elif judged["votes"] > 1:
+        yield "no Fleiss' kappa, for no goal has two usable votes"
+
+
+def _audit(what: str, found: Mapping[str, Any]) -> Iterator[str]:
+    if not found["n"]:
+        yield f"{what}: nothing to compare"
+        return
+    shares = {name: found[name] for name in ("agreement", "precision", "recall")}
+    told = ", ".join(f"{n} {'n/a' if v is None else f'{v:.3f}'}" for n, v in shares.items())
+    unmatched = f", {found['unmatched']} not judged" if found["unmatched"] else ""
+    yield f"{what}: {told} over {found['n']} goals{unmatched}"
+    for case in found["examples"][:SHOWN]:
+        trial = f" trial {case['trial']}" if case["trial"] else ""
+        goal = f" goal {case['goal']}" if case["goal"] else ""
+        yield f"  {case['task']}{trial}{goal}: judge {case['judge']}, else {case['reference']}"
+    if found["differ"] > SHOWN:
+        yield f"  and {found['differ'] - SHOWN} more that differ"

@@ -1,21 +1,112 @@
-"""Templates: everything that comes from data is escaped, everything that is sent stands inline."""
+"""Parts of a page: templates, tables, charts and addresses.
+
+Everything that comes from data is escaped, and everything that is sent stands inline.
+"""
 
 from __future__ import annotations
 
 import hashlib
 from base64 import b64encode
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
 
 from markupsafe import Markup
 
-from seal.report.grids import number
+from seal.report.grids import Estimate, Grid, number
+from seal.report.lanes import Lane
 from seal.report.printable import printable
 
 if TYPE_CHECKING:
     from jinja2 import Environment
+
+WIDTH = 460
+"""Width of the drawing in its own units; a page scales it."""
+TRACK = 380
+"""Length of a bar of the largest value; the rest of the width is for the number."""
+BAR = 13
+GAP = 4
+HEADING = 20
+SPACE = 10
+AXIS = 16
+
+
+def cell(
+    text: str, interval: str = "", small: str = "", *, strong: bool = False, href: str = ""
+) -> Markup:
+    """Return the content of a cell.
+
+    Args:
+        text: What it says.
+        interval: Stands behind it; empty: none.
+        small: Stands below it; empty: nothing.
+        strong: Whether the text is bold.
+        href: Where the text leads; empty: nowhere.
+    """
+    shown = Markup("<strong>{}</strong>" if strong else "{}").format(printable(text))
+    if href:
+        shown = Markup('<a href="{}">{}</a>').format(href, shown)
+    if interval:
+        shown += Markup(' <span class="interval">{}</span>').format(interval)
+    return shown + (Markup("<small>{}</small>").format(printable(small)) if small else "")
+
+
+def link(text: str, href: str) -> Markup:
+    """Return a text that leads to an address, in whichever direction it is written."""
+    return Markup('<a href="{}" dir="auto">{}</a>').format(href, printable(text))
+
+
+def lane_head(lane: Lane, text: str = "") -> Markup:
+    """Return a lane's colour and label, and what else the head of a column says."""
+    label = f"{lane.label}{text}"
+    return Markup('<span class="swatch {}"></span>{}').format(lane.colour, printable(label))
+
+
+def estimate_cell(found: Estimate, more: str = "", lacking: str = "") -> Markup:
+    """Return an estimate as a cell.
+
+    Args:
+        found: The estimate.
+        more: Stands behind its counts.
+        lacking: Stands below where there is no mean.
+    """
+    if found.mean is None:
+        small = Markup("<small>{}</small>").format(lacking) if lacking else ""
+        return Markup('<span class="none">n/a</span>{}').format(small)
+    small = f"{found.count_text}{more}"
+    return cell(found.value_text, found.interval_text, small, strong=True)
+
+
+def table(grid: Grid, label: str = "", *, wrapping: bool = False) -> Markup:
+    """Return a grid as a table of a page.
+
+    Args:
+        grid: The table; cells and columns that are no Markup are escaped.
+        label: Its name for those who do not see it; empty: its title.
+        wrapping: Whether the heads of its columns may have several lines.
+    """
+    return render("table.html", grid=grid, label=label or grid.title, wrapping=wrapping)
+
+
+def task_link(
+    task_id: str, lane: int | None = None, trial: int | None = None, step: int | None = None
+) -> str:
+    """Return the fragment that opens a task: `#task-ID`, or `#task-ID&lane=1&trial=0&step=5`.
+
+    Args:
+        task_id: Any text; it is percent-encoded.
+        lane: Position in the report's lanes (floor, runs, ceiling); None: all are shown.
+        trial: Trial to show; None: the first.
+        step: Index of the step to show.
+    """
+    parts = [f"#task-{quote(printable(task_id), safe='/')}"]
+    for name, value in (("lane", lane), ("trial", trial), ("step", step)):
+        if value is not None:
+            parts.append(f"{name}={value}")
+    return "&".join(parts)
 
 
 def render(template: str, **values: Any) -> Markup:
@@ -56,3 +147,80 @@ def _environment() -> Environment:
 
 def _printable(value: Any) -> Any:
     return printable(value) if type(value) is str else value
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """One value."""
+
+    label: str
+    """Whose value; told by colour, and by text where colours are not seen."""
+    colour: str
+    """Class of the style sheet: floor, ceiling, run-0 ... run-5."""
+    value: float | None
+    low: float | None = None
+    high: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class BarGroup:
+    """Bars under one heading."""
+
+    heading: str
+    bars: tuple[Bar, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Drawn:
+    label: str
+    colour: str
+    text: str
+    y: int
+    width: float
+    whisker: tuple[float, float] | None
+
+
+@dataclass(frozen=True, slots=True)
+class _DrawnGroup:
+    heading: str
+    y: int
+    bars: list[_Drawn]
+
+
+def bar_chart(title: str, groups: Sequence[BarGroup], maximum: float = 1.0) -> Markup:
+    """Return a figure with one block of bars for each group.
+
+    Args:
+        title: Caption of the figure.
+        groups: Blocks from top to bottom.
+        maximum: Value at the right end; larger ones are cut there, their number stays.
+    """
+    y = 0
+    drawn = []
+    for group in groups:
+        bars = [
+            _draw(bar, y + HEADING + position * (BAR + GAP), maximum)
+            for position, bar in enumerate(group.bars)
+        ]
+        drawn.append(_DrawnGroup(group.heading, y + HEADING - 7, bars))
+        y += HEADING + len(bars) * (BAR + GAP) + SPACE
+    return render(
+        "bars.html",
+        title=title,
+        groups=drawn,
+        width=WIDTH,
+        height=y + AXIS,
+        track=TRACK,
+        bar=BAR,
+        ticks=[(TRACK * part / 4, f"{maximum * part / 4:g}") for part in range(5)],
+    )
+
+
+def _draw(bar: Bar, y: int, maximum: float) -> _Drawn:
+    def x(value: float) -> float:
+        return round(TRACK * min(max(value / maximum, 0.0), 1.0), 1) if maximum > 0 else 0.0
+
+    whisker = None if bar.low is None or bar.high is None else (x(bar.low), x(bar.high))
+    text = f"{bar.value:,}" if isinstance(bar.value, int) else number(bar.value)
+    width = 0.0 if bar.value is None else x(bar.value)
+    return _Drawn(bar.label, bar.colour, text, y, width, whisker)

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 from seal.pools.benchmark import Benchmark, part_of
 from seal.report.breakdown import breakdown_tables
 from seal.report.error_patterns import environment_patterns
+from seal.report.lanes import summary_table
 from seal.report.missions import mission_breakdown
 from seal.report.notes import summary_notes
-from seal.report.tables import summary_table
 
 if TYPE_CHECKING:
     from rich.table import Table

@@ -12,11 +12,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from seal.evaluation.user_audit import HALLUCINATION, INSTRUCTION
+from seal.report.grids import Estimate, Grid, drawn
 from seal.report.lanes import Lane, lanes_of
-from seal.report.printable import printable
-from seal.report.tables import Estimate
+from seal.report.pages import table
 
 if TYPE_CHECKING:
+    from markupsafe import Markup
     from rich.table import Table
 
     from seal.runs.run_folder import RunFolder
@@ -34,11 +35,6 @@ class UserRow:
     """Share of conversations."""
     instruction: Estimate
     """Share of conversations."""
-
-    @property
-    def told(self) -> str:
-        """The brief in words, for chats that others recorded too."""
-        return self.brief or "not known: recorded elsewhere"
 
     @property
     def conversations(self) -> int:
@@ -71,22 +67,34 @@ def user_tables(runs: Sequence[RunFolder]) -> list[Table]:
     Raises:
         DataError: A run has not been scored.
     """
-    from rich.table import Table
-    from rich.text import Text
+    title = "errors of the simulated user (ToolSandbox, Tables 2 and 3)"
+    grid = _grid(title, [lane for lane in lanes_of(runs) if lane.kind == "run"])
+    return [drawn(grid, title_justify="center")] if grid.rows else []
 
-    rows = user_rows([lane for lane in lanes_of(runs) if lane.kind == "run"])
-    if not rows:
-        return []
-    table = Table(title="errors of the simulated user (ToolSandbox, Tables 2 and 3)")
-    table.add_column("told", overflow="fold")
-    table.add_column("run", overflow="fold")
-    table.add_column("hallucination", justify="right")
-    table.add_column("instruction following", justify="right")
-    table.add_column("conversations", justify="right")
-    for row in rows:
-        figures = (percent(row.hallucination), percent(row.instruction), str(row.conversations))
-        table.add_row(Text(printable(row.told)), Text(printable(row.label)), *figures)
-    return [table]
+
+def section(lanes: Sequence[Lane]) -> Markup | None:
+    """Return the report's table; None where no user was audited."""
+    title = (
+        "Share of conversations with an error of the user (layout after ToolSandbox, Tables 2 and "
+        "3)"
+    )
+    grid = _grid(title, lanes)
+    return table(grid, "Errors of the simulated user") if grid.rows else None
+
+
+def _grid(title: str, lanes: Sequence[Lane]) -> Grid:
+    rows = [
+        (
+            row.brief or "not known: recorded elsewhere",
+            row.label,
+            percent(row.hallucination),
+            percent(row.instruction),
+            str(row.conversations),
+        )
+        for row in user_rows(lanes)
+    ]
+    columns = ("told", "run", "hallucination", "instruction following", "conversations")
+    return Grid(title, columns, rows, names=2)
 
 
 def _brief(run: RunFolder) -> str:

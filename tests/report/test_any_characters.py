@@ -42,7 +42,7 @@ from seal.core.types import (
 )
 from seal.experiments.comparison.study import CompareSettings
 from seal.report.chat_views import view
-from seal.report.comparison import compare
+from seal.report.comparison_results import compare
 from seal.report.explanation_results import MARKDOWN, explain, write_markdown
 from seal.report.html import write_report
 from seal.report.page_data import score_data

@@ -15,8 +15,8 @@ from seal.core.conditions import AllOf, StateHas, StateUnchanged
 from seal.core.types import Goal, Milestone, Plan, Score, Step, ToolCall, ToolResult
 from seal.evaluation.error_patterns import ErrorPatterns
 from seal.evaluation.error_patterns.metrics import PATTERNS
-from seal.report.anchors import task_link
 from seal.report.html import write_report
+from seal.report.pages import task_link
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 

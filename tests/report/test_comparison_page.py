@@ -14,9 +14,8 @@ from seal.core.records import write_records
 from seal.core.types import Score, Step
 from seal.experiments.comparison.study import CompareSettings
 from seal.experiments.win_rates import PreferenceSettings
-from seal.report.comparison import compare
-from seal.report.comparison_tables import comparison_tables
-from seal.report.divergence import Parting, partings
+from seal.report.comparison_page import Parting, partings
+from seal.report.comparison_results import compare, comparison_tables
 from seal.report.grids import Grid, escape_latex, escape_markdown, latex, markdown
 from seal.report.html import write_report
 

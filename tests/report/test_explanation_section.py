@@ -5,7 +5,7 @@ import re
 import pytest
 from report_runs import Writer, chat, metric, task, verdict
 
-from seal.report.explanation import LINKED, ExplanationSection
+from seal.report.explanation import LINKED, section
 from seal.report.lanes import lanes_of
 
 
@@ -19,7 +19,7 @@ def page(make_run: Writer) -> str:
         [verdict(id, "solved" if id == "own/0" else "unsure", "<b>who knows</b>") for id in ids],
         {"pass_rate": metric(0.5)},
     )
-    return str(ExplanationSection().render(lanes_of([run])))
+    return str(section(lanes_of([run])))
 
 
 def test_numbers_lead_to_the_goals_and_these_to_their_steps(page: str) -> None:
@@ -46,4 +46,4 @@ def test_an_example_has_query_gold_calls_answer_and_reason(page: str) -> None:
 def test_a_run_without_failures_has_no_such_part(make_run: Writer) -> None:
     scores = [verdict("own/a", "solved")]
     run = make_run("run", [task("own/a")], [chat("own/a")], scores, {"pass_rate": metric(1.0)})
-    assert ExplanationSection().render(lanes_of([run])) is None
+    assert section(lanes_of([run])) is None

@@ -13,12 +13,11 @@ from report_runs import blocks, chat, metric, task, verdict
 
 from seal.core.errors import DataError, UsageError
 from seal.core.plain import json_text
-from seal.report.anchors import task_link
-from seal.report.charts import Bar, BarGroup, bar_chart
 from seal.report.html import write_report
 from seal.report.lanes import lanes_of
 from seal.report.page_data import CUT, chat_data
-from seal.report.sections import SECTIONS, CeilingSection, shortfalls
+from seal.report.pages import Bar, BarGroup, bar_chart, task_link
+from seal.report.sections import SECTIONS, ceiling_section, shortfalls
 from seal.report.shared_parts import SharedParts, data_block
 
 
@@ -97,7 +96,7 @@ def test_a_perfect_ceiling_is_said_to_be_one(make_run, tmp_path):
 def test_without_a_ceiling_there_is_no_such_section(make_run):
     run = make_run("run", metrics={})
 
-    assert CeilingSection().render(lanes_of([run])) is None
+    assert ceiling_section(lanes_of([run])) is None
 
 
 def test_several_runs_stand_side_by_side(make_run, tmp_path):

@@ -8,8 +8,7 @@ from dataclasses import MISSING, dataclass, field, fields
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from seal.core.errors import DataError, UnknownKeyError, UsageError, shortened
-from seal.report.grids import Glance, drawn, glance_html, glance_text, terminal_text
-from seal.report.tables import Estimate
+from seal.report.grids import Estimate, Glance, drawn, glance_html, glance_text, terminal_text
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

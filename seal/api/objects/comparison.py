@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any, Self
 
 from seal.api.objects.base import Document, record
 from seal.core.errors import UnknownKeyError, UsageError
-from seal.report.comparison_tables import comparison_tables, lines_of, notes_of, title_of
+from seal.report.comparison_results import comparison_tables, lines_of, notes_of, title_of
 from seal.report.figures import Intervals, interval_figure
 from seal.report.frames import framed
 from seal.report.grids import DIFFERENCE_COLUMNS, Glance, Grid, difference_cells
-from seal.report.tables import UNBOUNDED, all_metrics
+from seal.report.lanes import UNBOUNDED, all_metrics
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -14,10 +14,9 @@ from seal.core.errors import DataError
 from seal.experiments.result_files import read_json
 from seal.experiments.retrieval.files import RESULTS
 from seal.report.frames import retrieval_frame
-from seal.report.grids import Glance, Grid
+from seal.report.grids import Estimate, Glance, Grid
 from seal.report.printable import one_line
 from seal.report.retrieval_results import retrieval_figures, retrieval_tables
-from seal.report.tables import Estimate
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -13,9 +13,8 @@ from seal.api.objects.base import Estimates, Shown
 from seal.api.objects.frames import Frames, folder_of
 from seal.report.figures import Intervals, interval_figure
 from seal.report.grids import Glance, Grid, counted
-from seal.report.lanes import model_name
+from seal.report.lanes import UNBOUNDED, headline_of, main_metrics, model_name
 from seal.report.notes import error_notes
-from seal.report.tables import UNBOUNDED, headline_of, main_metrics
 from seal.runs.run_folder import RunFolder
 
 if TYPE_CHECKING:

@@ -14,9 +14,8 @@ from seal.api.objects.run import Run
 from seal.core.errors import DataError
 from seal.experiments.sweep.files import SWEEP, read
 from seal.report.frames import sweep_frame
-from seal.report.grids import Glance, Grid
+from seal.report.grids import Estimate, Glance, Grid
 from seal.report.sweep_results import METRICS, sweep_figures, sweep_tables
-from seal.report.tables import Estimate
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -90,7 +90,7 @@ def command(
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     with output(into.json) as result:
         from seal.api.results import compare
-        from seal.report.comparison_tables import comparison_tables
+        from seal.report.comparison_results import comparison_tables
 
         told = settings_of(compared, preferred)
         content = compare(runs, out=into.out, **told).content

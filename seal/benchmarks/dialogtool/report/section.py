@@ -18,12 +18,11 @@ from seal.benchmarks.dialogtool.report.dialogue import (
     dialogue_tables,
     is_dialogue,
 )
-from seal.report.charts import Bar, BarGroup, bar_chart
+from seal.report.grids import Estimate
 from seal.report.lanes import Lane, lanes_of
 from seal.report.missions import Share
-from seal.report.pages import render
+from seal.report.pages import Bar, BarGroup, bar_chart, render
 from seal.report.printable import one_line, printable
-from seal.report.tables import Estimate
 from seal.runs.run_folder import RunFolder
 
 if TYPE_CHECKING:

@@ -1,18 +1,18 @@
-"""A comparison of runs for a person: tables for the terminal, Markdown and LaTeX."""
+"""Runs compared, for a person: tables for the terminal, the files that say so, and win rates."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
-from seal.core.records import AtomicFile
-from seal.report.comparison_preference import preference_grid, preference_lines
+from seal.experiments.comparison.runs import named_runs
+from seal.experiments.comparison.study import CompareSettings, study
+from seal.experiments.result_files import check_results_folder, write_json
 from seal.report.grids import (
     Grid,
     chance,
-    drawn,
     escape_latex,
     escape_markdown,
     holm_chance,
@@ -21,25 +21,79 @@ from seal.report.grids import (
     markdown,
     number,
     signed,
+    told,
+    write_paragraphs,
 )
+from seal.report.lanes import all_metrics, headline_of, main_metrics
+from seal.report.outcomes import decisive_of
 from seal.report.printable import one_line, printable
-from seal.report.tables import all_metrics
+from seal.runs.run_folder import RunFolder
 
+JSON = "comparison.json"
 MARKDOWN = "comparison.md"
 LATEX = "comparison.tex"
+_FILES = (JSON, MARKDOWN, LATEX, "comparison.html")
 _REASONS = 4
 """Reasons for excluded pairs that are told."""
 _TASKS = 10
 """Tasks of a kind, such as those that turned in one direction, that a line names."""
 _LONGEST = 120
 """Characters of a reason or id."""
+SHOWN = 5
+"""Goals without an outcome that are named."""
+PREFERENCE_COLUMNS = (
+    "judge", "win", "lose", "tie", "win rate", "95 % interval", "goals", "undecided",
+    "first named", "turned",
+)  # fmt: skip
 
 
-class Needed(NamedTuple):
-    """Tasks and trials that would find an observed difference, as texts."""
+def compare(paths: Sequence[Path], settings: CompareSettings, out: Path | None) -> dict[str, Any]:
+    """Return what runs differ in, and write it into a folder where one is given.
 
-    tasks: str
-    trials: str
+    The family over which p is corrected are the metrics of the report's short table.
+
+    Args:
+        paths: Run folders, the base first.
+        settings: How they are compared.
+        out: Folder for comparison.json, .md, .tex and .html; None: nothing is written.
+
+    Raises:
+        UsageError: Runs that cannot be compared, or a folder that holds something else.
+        UnknownNameError: No run has the metric.
+        DataError: A folder is no run, or is not scored, or a file of it is damaged.
+    """
+    if out is not None:
+        # An ablation has a comparison.json too.
+        check_results_folder(out, _FILES, "a comparison")
+    runs = named_runs(paths)
+    played = list(runs.values())
+    content = study(runs, settings, family_of(played), decisive_of(played))
+    content["notes"] += _missing(runs)
+    if out is not None:
+        from seal.report.comparison_page import PAGE, write_page
+
+        out.mkdir(parents=True, exist_ok=True)
+        write_json(content, out / JSON)
+        write_markdown(content, out / MARKDOWN)
+        write_latex(content, out / LATEX)
+        write_page(content, runs, out / PAGE)
+    return content
+
+
+def _missing(runs: Mapping[str, RunFolder]) -> list[str]:
+    """Return a note where runs have no chats to lead to; their scores are compared all the same."""
+    names = [name for name, run in runs.items() if not run.trajectories_path.is_file()]
+    if not names:
+        return []
+    return [
+        f"no trajectories.jsonl in {', '.join(names)}: the steps in which chats part are not told, "
+        "and links to chats may lead nowhere"
+    ]
+
+
+def family_of(runs: Sequence[RunFolder]) -> list[str]:
+    """Return the metrics of the runs' short table."""
+    return main_metrics([run.summary().get("metrics", {}) for run in runs], headline_of(runs))
 
 
 def comparison_tables(content: Mapping[str, Any]) -> Iterator[Any]:
@@ -49,12 +103,9 @@ def comparison_tables(content: Mapping[str, Any]) -> Iterator[Any]:
         content: Of comparison.json.
     """
     for pair in content["pairs"]:
-        for grid in _grids(content, pair, told_entries(content, pair)):
-            yield drawn(grid)
-        for line in lines_of(content, pair):
-            yield printable(line)
-    for note in notes_of(content):
-        yield printable(note)
+        yield from told(_grids(content, pair, told_entries(content, pair)))
+        yield from map(printable, lines_of(content, pair))
+    yield from map(printable, notes_of(content))
 
 
 def write_markdown(content: Mapping[str, Any], path: Path) -> None:
@@ -64,7 +115,7 @@ def write_markdown(content: Mapping[str, Any], path: Path) -> None:
     for pair in content["pairs"]:
         parts += map(markdown, _grids(content, pair, entries_of(content, pair)))
         parts += [f"- {escape_markdown(line)}" for line in lines_of(content, pair)]
-    _write(path, "\n\n".join(parts))
+    write_paragraphs(path, *parts)
 
 
 def write_latex(content: Mapping[str, Any], path: Path) -> None:
@@ -77,7 +128,7 @@ def write_latex(content: Mapping[str, Any], path: Path) -> None:
         ]
         parts += [f"% {escape_latex(line)}" for line in lines_of(content, pair)]
     parts += [f"% {escape_latex(note)}" for note in notes_of(content)]
-    _write(path, "\n\n".join(parts))
+    write_paragraphs(path, *parts)
 
 
 def title_of(content: Mapping[str, Any]) -> str:
@@ -102,9 +153,13 @@ def told_entries(content: Mapping[str, Any], pair: Mapping[str, Any]) -> list[Ma
     return [entry for entry in entries if not family or entry["metric"] in family]
 
 
-def needed(entry: Mapping[str, Any]) -> Needed:
-    """Return what would find the observed difference; a dash where nothing is known to."""
-    return Needed(*(_count(entry[name]) for name in ("tasks_needed", "trials_needed")))
+def needed(entry: Mapping[str, Any]) -> list[str]:
+    """Return the tasks and the trials that would find the observed difference.
+
+    A dash stands where nothing is known to.
+    """
+    counts = (entry["tasks_needed"], entry["trials_needed"])
+    return ["-" if count is None else f"{count:,}" for count in counts]
 
 
 def notes_of(content: Mapping[str, Any]) -> list[str]:
@@ -250,10 +305,68 @@ def _pass_grid(pair: Mapping[str, Any]) -> Grid:
     return Grid("pass^k: all of k trials solve a task; pass@k: one of them does", columns, rows)
 
 
-def _count(value: int | None) -> str:
-    return "-" if value is None else f"{value:,}"
+def preference_grid(pair: Mapping[str, Any]) -> Grid:
+    """Return how often the one run served a goal better; of a pair that was judged.
+
+    Args:
+        pair: Of the content that `seal.compare` returned.
+    """
+    title = (
+        f"goals that {pair['run']} served better than {pair['other']}: win rate is win + tie / 2"
+    )
+    return Grid(title, PREFERENCE_COLUMNS, [(judges_of(pair), *preference_figures(pair))])
 
 
-def _write(path: Path, text: str) -> None:
-    with AtomicFile(path) as file:
-        file.write(f"{text}\n".encode())
+def judges_of(pair: Mapping[str, Any]) -> str:
+    """Return who judged two runs against each other."""
+    judge = pair["win_rate"]["judge"]
+    named = ", ".join(str(model.get("model")) for model in judge["models"])
+    return named or str(judge["judge"]).partition("/")[0]
+
+
+def preference_figures(pair: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the figures of a win rate, in the order of `PREFERENCE_COLUMNS` after the judge."""
+    found = pair["win_rate"]
+    order = found["order"]
+    return (
+        *(number(found[name]) for name in ("win", "lose", "tie", "win_rate")),
+        interval(found),
+        str(found["n"]),
+        str(len(found["undecided"])),
+        *("" if order[name] is None else number(order[name]) for name in ("first", "turned")),
+    )
+
+
+def preference_lines(pair: Mapping[str, Any]) -> Iterator[str]:
+    """Yield what stands below the table: what decided, what the order of the two did."""
+    found = pair["win_rate"]
+    decided = ", ".join(f"{by} {count}" for by, count in found["by"].items())
+    yield f"win rate: {found['goals']} goals, decided by {decided}"
+    yield from _recorded_lines(found["judge"])
+    order = found["order"]
+    if order["answers"]:
+        yield (
+            f"order bias: the one shown first is named in {order['first']:.3f} of "
+            f"{order['answers']} answers that name one (0.5: no bias); {order['turned']:.3f} of "
+            f"{order['votes']} votes turn with the order"
+        )
+    if found["unusable"]:
+        yield f"{found['unusable']} votes without a usable answer in both orders"
+    for goal in found["undecided"][:SHOWN]:
+        place = one_line(goal["task"], _LONGEST)
+        yield f"no outcome: {place}: {goal['by']}: {one_line(goal['reason'], _LONGEST)}"
+    if len(found["undecided"]) > SHOWN:
+        yield f"and {len(found['undecided']) - SHOWN} more goals without an outcome"
+
+
+def _recorded_lines(judge: Mapping[str, Any]) -> Iterator[str]:
+    """Yield what of a file of recorded preferences was taken; nothing of a judge that was asked."""
+    if "file" not in judge:
+        return
+    left_out = [f"{reason} {count}" for reason, count in judge["left_out"].items()]
+    told = f"; left out: {', '.join(left_out)}" if left_out else ", none left out"
+    yield f"recorded in {one_line(judge['file'], _LONGEST)}: goals taken {judge['taken']}{told}"
+    for problem in judge["problems"][:SHOWN]:
+        yield f"not taken: {one_line(problem, _LONGEST)}"
+    if len(judge["problems"]) > SHOWN:
+        yield f"and {len(judge['problems']) - SHOWN} more rows that were not taken"
