@@ -14,7 +14,10 @@ import sys
 from collections.abc import Collection, Mapping, Sequence
 from functools import cache
 from importlib import import_module
+from importlib.machinery import PathFinder
 from importlib.metadata import EntryPoint, entry_points
+from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 
 from seal.core.errors import (
@@ -177,6 +180,8 @@ def _is_module(text: str) -> bool:
 def load_dotted(path: str) -> Any:
     """Return the attribute that `package.module:attribute` names.
 
+    A module that is not installed is looked for in the current folder, as `python -m` does.
+
     Raises:
         UsageError: The text is no such path, or the module or the attribute does not exist.
         Exception: The module fails to import: what it raises, with its own traceback.
@@ -187,12 +192,16 @@ def load_dotted(path: str) -> Any:
             f"{path!r} is no dotted path; expected package.module:attribute, "
             "such as my_lab.planners:OneTool"
         )
+    top = module_name.partition(".")[0]
+    known = top in sys.modules or find_spec(top) is not None
+    if not known and PathFinder.find_spec(top, [""]) is not None:
+        sys.path.append(str(Path.cwd()))  # last, so that no file there hides an installed package
     try:
         found: Any = import_module(module_name)
     except ModuleNotFoundError as error:
         if error.name and (module_name == error.name or module_name.startswith(error.name + ".")):
             raise UsageError(
-                f"{path!r}: no module {error.name!r}; is its folder on PYTHONPATH?"
+                f"{path!r}: no module {error.name!r} is installed, in this folder, or on PYTHONPATH"
             ) from error
         raise
     for part in attribute.split("."):

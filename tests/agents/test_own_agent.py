@@ -165,7 +165,7 @@ def test_an_agent_that_calls_for_ever_ends_by_the_budget(tmp_path):
         (3, "agent: expected a model .*a function of .request, tools. or None, got 3"),
         ({"a": 1}, "agent: expected a model .*, got a dict"),
         (dict, "<class 'dict'> is no agent; expected a model"),
-        ("nowhere:solve", "no module 'nowhere'; is its folder on PYTHONPATH"),
+        ("nowhere:solve", "no module 'nowhere' is installed, in this folder, or on PYTHONPATH"),
         ("os:nothing", "os has no 'nothing'"),
     ],
 )

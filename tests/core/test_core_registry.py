@@ -129,7 +129,10 @@ def test_an_unknown_name_lists_the_known_and_the_closest(registry, site):
 @pytest.mark.parametrize(
     ("path", "text"),
     [
-        ("gadgets_none:X", "'gadgets_none:X': no module 'gadgets_none'; is its folder on PYTHON"),
+        (
+            "gadgets_none:X",
+            "'gadgets_none:X': no module 'gadgets_none' is installed, in this fol",
+        ),
         ("gadgets_none.sub:X", "no module 'gadgets_none'"),
         ("json.none:X", "no module 'json.none'"),
         ("json:none", "'json:none': json has no 'none'"),
@@ -147,6 +150,26 @@ def test_a_dotted_path_that_leads_nowhere_says_where_it_ends(registry, path, tex
     assert text in str(caught.value)
     with pytest.raises(UsageError):
         load_dotted(path)
+
+
+@pytest.fixture
+def in_folder(tmp_path, monkeypatch):
+    """Work in a folder, whose place on the search path goes when the test ends."""
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_a_module_in_the_current_folder_is_found_when_it_is_named(in_folder):
+    (in_folder / "gadgets_here.py").write_text("from gadgets_beside import X\n")
+    (in_folder / "gadgets_beside.py").write_text("X = 'here'\n")
+    assert load_dotted("gadgets_here:X") == "here"
+
+
+def test_the_current_folder_hides_no_installed_module(in_folder):
+    (in_folder / "colorsys.py").write_text("raise RuntimeError('imported')\n")
+    assert load_dotted("colorsys:rgb_to_hsv")(0, 0, 0) == (0.0, 0.0, 0)
+    assert str(in_folder) not in sys.path
 
 
 @pytest.mark.parametrize("way", ["ours", "theirs", "gadgets_broken:Gadget"])
