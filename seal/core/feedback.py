@@ -79,19 +79,19 @@ class Explained(Around):
 
 
 def _as_data(fault: CallError) -> dict[str, JSON]:
-    given = {name: _short(getattr(fault, name)) for name in _FIELDS}
-    return {name: value for name, value in given.items() if value is not None}
+    told = {}
+    for name in _FIELDS:
+        value = getattr(fault, name)
+        if value is not None:
+            text = json_text(value)
+            told[name] = value if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."
+    return told
 
 
 def is_rejection(result: ToolResult) -> bool:
     """Tell whether the rules rejected a call before it ran."""
     error = result.error
     return result.executed is None and error is not None and error.get("kind") in _REJECTIONS
-
-
-def _short(value: JSON) -> JSON:
-    text = json_text(value)
-    return value if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."
 
 
 class Silenced(Around):

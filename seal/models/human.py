@@ -7,10 +7,9 @@ import threading
 from collections.abc import Sequence
 from typing import TextIO
 
-import orjson
-
 from seal.core.errors import ModelError
 from seal.core.formats import parse_object
+from seal.core.plain import json_text
 from seal.core.protocols import Completion, Message, Request
 from seal.core.types import END_CONVERSATION, Tool, ToolCall
 from seal.models.settings import ModelSettings
@@ -105,7 +104,10 @@ def _ending(tools: Sequence[Tool]) -> Tool | None:
 
 
 def _line(message: Message, name: str) -> str:
-    calls = [f"  /call {c.name} {_json(c.arguments) or c.raw}" for c in message.calls]
+    calls = [
+        f"  /call {c.name} {c.raw if c.arguments is None else json_text(c.arguments)}"
+        for c in message.calls
+    ]
     return "\n".join([f"[{name}] {message.content}".rstrip(), *calls])
 
 
@@ -114,7 +116,3 @@ def _tool_line(tool: Tool) -> str:
     required = tool.parameters.get("required") or []
     names = ", ".join(name if name in required else f"[{name}]" for name in properties)
     return f"  {tool.name}({names}): {tool.description[:200]}"
-
-
-def _json(value: object) -> str:
-    return "" if value is None else orjson.dumps(value).decode()

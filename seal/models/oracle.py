@@ -313,17 +313,16 @@ def _made_texts(reference: Sequence[Step], scene: Scene) -> dict[str, str]:
     waiting = [call for batch in scene.batches for call in batch]
     found: dict[str, str] = {}
     for step in reference:
-        call = _first(waiting, step.call.tool) if step.call else None
-        if step.call is None or call is None:
+        if step.call is None:
+            continue
+        tool = step.call.tool
+        call = next((call for call in waiting if call.tool == tool), None)
+        if call is None:
             continue
         waiting.remove(call)
         if step.call.id in gold and call.id in told:
             found.update(_differing(value_of(gold[step.call.id]), value_of(told[call.id])))
     return found
-
-
-def _first(calls: Sequence[ToolCall], tool: str | None) -> ToolCall | None:
-    return next((call for call in calls if call.tool == tool), None)
 
 
 def _differing(gold: JSON, told: JSON) -> Iterator[tuple[str, str]]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Literal
 
 from seal.core.errors import RequestError, UsageError, shortened
@@ -27,26 +28,23 @@ _WAYS: Sequence[tuple[Format, ToolMessages]] = (
     ("json", "text"),
 )
 """The better ones first."""
+_CITY = {
+    "type": "object",
+    "properties": {"city": {"type": "string", "description": "Name of the city."}},
+    "required": ["city"],
+}
 _TOOLS = (
     Tool(
         "probe/temperature",
         "get_temperature",
         "Air temperature measured in a city now, and the station that measured it.",
-        {
-            "type": "object",
-            "properties": {"city": {"type": "string", "description": "Name of the city."}},
-            "required": ["city"],
-        },
+        _CITY,
     ),
     Tool(
         "probe/population",
         "get_population",
         "Number of people who live in a city.",
-        {
-            "type": "object",
-            "properties": {"city": {"type": "string", "description": "Name of the city."}},
-            "required": ["city"],
-        },
+        _CITY,
     ),
 )
 _RULES = Message(
@@ -105,8 +103,8 @@ def probe(model: Any, spec: Any) -> list[Way]:
         asked = presented(model, spec, Presentation(format, results))
         if format not in found:
             found[format] = (
-                _tried(asked, _asking(_ONE), _has_call),
-                _tried(asked, _asking(_TWO), _has_both),
+                _tried(asked, _asking(_ONE), partial(_calls_for, cities={"bern"})),
+                _tried(asked, _asking(_TWO), partial(_calls_for, cities={"bern", "oslo"})),
             )
         told = _tried(asked, _with_result(), _uses_result)
         ways.append(Way(format, results, *found[format], told))
@@ -137,14 +135,8 @@ def _tried(
         return Ability("refused", str(error))
 
 
-def _has_call(answer: Completion) -> Ability:
-    if not _cities(answer.calls) & {"bern"}:
-        return Ability("no", _said(answer))
-    return Ability("yes", _repairs(answer.calls))
-
-
-def _has_both(answer: Completion) -> Ability:
-    if not _cities(answer.calls) >= {"bern", "oslo"}:
+def _calls_for(answer: Completion, cities: set[str]) -> Ability:
+    if not _cities(answer.calls) >= cities:
         return Ability("no", _said(answer))
     return Ability("yes", _repairs(answer.calls))
 

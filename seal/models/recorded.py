@@ -74,14 +74,17 @@ class RecordedChat:
             return Completion(self._answer(scene.goal) or _last_text(told, request.role))
         if request.tools or request.role == "execution_manager":
             return self._act(scene, steps, request)
-        return Completion(_nth_text(steps, request.role, len(scene.said)))
+        texts = _texts(steps, request.role)
+        return Completion(texts[min(len(scene.said), len(texts) - 1)] if texts else "")
 
     def _act(self, scene: Scene, steps: Sequence[Step], request: Request) -> Completion:
         batches = call_batches(steps)
         done = len(scene.batches)
         if done < len(batches):
             return _calls(batches[done], request.tools)
-        return Completion(_report(steps, request.role) or self._answer(scene.goal))
+        last_call = max((step.index for step in steps if step.call is not None), default=-1)
+        after = [step for step in steps if step.index > last_call]
+        return Completion(_last_text(after, request.role) or self._answer(scene.goal))
 
     def _answer(self, goal: int) -> str:
         answers = self._trajectory.answers
@@ -134,20 +137,9 @@ def _calls(batch: Sequence[Step], tools: Sequence[Tool]) -> Completion:
     return Completion(batch[0].content, calls)
 
 
-def _report(steps: Sequence[Step], role: str) -> str:
-    """Return what the role said after its last call; empty where it said nothing."""
-    last_call = max((step.index for step in steps if step.call is not None), default=-1)
-    return _last_text([step for step in steps if step.index > last_call], role)
-
-
 def _texts(steps: Sequence[Step], role: str) -> list[str]:
     return [s.content for s in steps if s.author == role and s.call is None and s.result is None]
 
 
 def _last_text(steps: Sequence[Step], role: str) -> str:
     return next((text for text in reversed(_texts(steps, role)) if text), "")
-
-
-def _nth_text(steps: Sequence[Step], role: str, number: int) -> str:
-    texts = _texts(steps, role)
-    return texts[min(number, len(texts) - 1)] if texts else ""

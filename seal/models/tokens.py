@@ -45,13 +45,10 @@ def token_counter(model: str) -> Counter:
     Args:
         model: Name such as "gpt-4o"; an unknown one is counted as a recent model of OpenAI's.
     """
-    return _counter(_encoding_name(model))
-
-
-def _encoding_name(model: str) -> str:
     old = ("gpt-4", "gpt-3.5")
     new = ("gpt-4o", "gpt-4.1", "gpt-4.5")
-    return "cl100k_base" if model.startswith(old) and not model.startswith(new) else "o200k_base"
+    is_old = model.startswith(old) and not model.startswith(new)
+    return _counter("cl100k_base" if is_old else "o200k_base")
 
 
 @cache

@@ -11,7 +11,7 @@ default mode: a few irregular words, `ies` and `ied` of short words, `y` after a
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from itertools import pairwise
 
@@ -105,9 +105,11 @@ def stem(word: str) -> str:
         return _IRREGULAR[word]
     if len(word) <= 2:
         return word
-    for step in (_plural, _past, _final_y, _derived, _shortened, _dropped, _final_e, _final_l):
-        word = step(word)
-    return word
+    word = _past(_plural(word))
+    if word.endswith("y") and len(word) > 2 and _consonants(word[:-1])[-1]:
+        word = word[:-1] + "i"
+    word = _without_e(_dropped(_replaced(_derived(word), _SHORTENED)))
+    return word[:-1] if word.endswith("ll") and _measure(word[:-1]) > 1 else word
 
 
 def _consonants(word: str) -> list[bool]:
@@ -127,14 +129,6 @@ def _measure(word: str) -> int:
     return sum(not before and after for before, after in pairwise(found))
 
 
-def _has_vowel(word: str) -> bool:
-    return not all(_consonants(word))
-
-
-def _ends_double_consonant(word: str) -> bool:
-    return len(word) >= 2 and word[-1] == word[-2] and _consonants(word)[-1]
-
-
 def _ends_short(word: str) -> bool:
     """Tell whether the word ends in consonant, vowel, consonant other than w, x, y.
 
@@ -146,20 +140,19 @@ def _ends_short(word: str) -> bool:
     return len(word) > 2 and found[-3:] == [True, False, True] and word[-1] not in "wxy"
 
 
-def _replaced(word: str, rules: Iterable[tuple[str, str]], holds: Callable[[str], bool]) -> str:
-    """Apply the first rule whose suffix the word has, if the condition holds of what is left."""
+def _replaced(word: str, rules: Iterable[tuple[str, str]], least: int = 1) -> str:
+    """Apply the first rule whose suffix the word has, if what is left has this measure."""
     for suffix, other in rules:
         if word.endswith(suffix):
             left = word[: len(word) - len(suffix)]
-            return left + other if holds(left) else word
+            return left + other if _measure(left) >= least else word
     return word
 
 
 def _plural(word: str) -> str:
     if word.endswith("ies") and len(word) == 4:
         return word[:-1]
-    rules = (("sses", "ss"), ("ies", "i"), ("ss", "ss"), ("s", ""))
-    return _replaced(word, rules, lambda left: True)
+    return _replaced(word, (("sses", "ss"), ("ies", "i"), ("ss", "ss"), ("s", "")), least=0)
 
 
 def _past(word: str) -> str:
@@ -169,7 +162,7 @@ def _past(word: str) -> str:
         return word[:-1] if _measure(word[:-3]) > 0 else word
     for suffix in ("ed", "ing"):
         left = word[: -len(suffix)]
-        if word.endswith(suffix) and _has_vowel(left):
+        if word.endswith(suffix) and not all(_consonants(left)):
             return _mended(left)
     return word
 
@@ -178,44 +171,29 @@ def _mended(left: str) -> str:
     """Give what is left of a past or progressive form its ending back."""
     if left.endswith(("at", "bl", "iz")):
         return left + "e"
-    if _ends_double_consonant(left):
+    if len(left) >= 2 and left[-1] == left[-2] and _consonants(left)[-1]:
         return left if left[-1] in "lsz" else left[:-1]
     return left + "e" if _measure(left) == 1 and _ends_short(left) else left
-
-
-def _final_y(word: str) -> str:
-    return _replaced(word, (("y", "i"),), lambda left: len(left) > 1 and _consonants(left)[-1])
 
 
 def _derived(word: str) -> str:
     if word.endswith("alli") and _measure(word[:-4]) > 0:
         return _derived(word[:-2])
-    shortened = _replaced(word, _DERIVED, lambda left: _measure(left) > 0)
+    shortened = _replaced(word, _DERIVED)
     if shortened == word and word.endswith("logi") and _measure(word[:-3]) > 0:
         return word[:-1]
     return shortened
 
 
-def _shortened(word: str) -> str:
-    return _replaced(word, _SHORTENED, lambda left: _measure(left) > 0)
-
-
 def _dropped(word: str) -> str:
-    for suffix in _DROPPED:
-        if word.endswith(suffix):
-            left = word[: -len(suffix)]
-            fits = suffix != "ion" or left.endswith(("s", "t"))
-            return left if fits and _measure(left) > 1 else word
-    return word
+    suffix = next((suffix for suffix in _DROPPED if word.endswith(suffix)), "")
+    left = word.removesuffix(suffix)
+    fits = suffix != "ion" or left.endswith(("s", "t"))
+    return left if fits and _measure(left) > 1 else word
 
 
-def _final_e(word: str) -> str:
+def _without_e(word: str) -> str:
     if not word.endswith("e"):
         return word
-    left = word[:-1]
-    measure = _measure(left)
-    return left if measure > 1 or (measure == 1 and not _ends_short(left)) else word
-
-
-def _final_l(word: str) -> str:
-    return word[:-1] if word.endswith("ll") and _measure(word[:-1]) > 1 else word
+    measure = _measure(word[:-1])
+    return word[:-1] if measure > 1 or (measure == 1 and not _ends_short(word[:-1])) else word

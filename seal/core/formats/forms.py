@@ -180,16 +180,6 @@ class Written:
     repairs: tuple[Repair, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Span:
-    """Where a value in brackets ends."""
-
-    end: int | None
-    """Position after it; None: it does not end."""
-    missing: str = ""
-    """What would close it; empty where brackets cross."""
-
-
 def parse_object(text: str) -> dict[str, JSON] | None:
     """Return the JSON object that a text is; None for any other text, NaN or deep nesting."""
     try:
@@ -227,16 +217,20 @@ def _candidates(text: str, cut: bool) -> Iterator[tuple[str, tuple[Repair, ...]]
     yield text, ()
     if not text.startswith("{"):
         return
-    span = span_of(text)
-    if span.end is not None:
-        if span.end < len(text):
-            yield text[: span.end], ("trailing_text",)
-    elif span.missing and not cut:
-        yield text + span.missing, ("closed",)
+    end, missing = span_of(text)
+    if end is not None:
+        if end < len(text):
+            yield text[:end], ("trailing_text",)
+    elif missing and not cut:
+        yield text + missing, ("closed",)
 
 
-def span_of(text: str) -> Span:
-    """Return where the value ends that begins with the text's first character, a bracket."""
+def span_of(text: str) -> tuple[int | None, str]:
+    """Return where the value ends that begins with the text's first character, a bracket.
+
+    Returns:
+        The position after it, or None and what would close it, which is empty where brackets cross.
+    """
     open_: list[str] = []
     quote, escaped = "", False
     for index, character in enumerate(text):
@@ -253,10 +247,10 @@ def span_of(text: str) -> Span:
             open_.append(_CLOSERS[character])
         elif character in "}])":
             if not open_ or open_.pop() != character:
-                return Span(None)
+                return None, ""
             if not open_:
-                return Span(index + 1)
-    return Span(None, quote + "".join(reversed(open_)))
+                return index + 1, ""
+    return None, quote + "".join(reversed(open_))
 
 
 def _literal(text: str) -> dict[str, JSON] | None:

@@ -81,8 +81,8 @@ def _calls(text: str, cut: bool) -> tuple[list[CallText], str]:
     for start in islice((match.start() for match in _START.finditer(text)), _MOST_TRIES):
         if start < end or len(found) == MOST_CALLS:
             continue
-        span = span_of(text[start:])
-        stop = len(text) if span.end is None else start + span.end
+        length, _ = span_of(text[start:])
+        stop = len(text) if length is None else start + length
         call = _of_text(text[start:stop], cut)
         if call is not None:
             words.append(text[end:start])
