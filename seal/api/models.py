@@ -29,5 +29,5 @@ def probe(model: Any, *, base_url: str | None = None, **options: Any) -> list[Wa
     from seal.models import ModelSettings, build_model
     from seal.models.probe import probe as ask
 
-    settings = ModelSettings.from_options(options, base_url=base_url)
+    settings = ModelSettings(base_url=base_url).told(options)
     return ask(build_model(model, settings), model)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import parse_qsl, unquote, urlsplit, urlunsplit
 
 from seal.core.errors import MissingExtraError, ModelError, UsageError
-from seal.core.secrets import BASE_URL, check_url, public_url
+from seal.core.secrets import BASE_URL, ServerSettings, check_url, public_url
 from seal.core.servers import Server, sentences
 
 if TYPE_CHECKING:
@@ -36,37 +36,25 @@ class OpenAIServer(Server):
 
     Args:
         who: The model, `openai/NAME`; begins every message.
-        url: From `server_url`.
-        api_key_env: Variable that holds the key; None: OPENAI_API_KEY.
-        timeout_s: Longest silence of the server, in seconds.
+        settings: How it is asked; the key is OPENAI_API_KEY where they name no variable.
         refused: What to do where it does not take a request: one sentence.
-        setting: Where the address is given, for messages.
 
     Raises:
-        UsageError: Neither a key nor a server; the text names the variable and the setting.
+        UsageError: No address, or neither a key nor a server; names the variable and the setting.
     """
 
-    def __init__(
-        self,
-        who: str,
-        url: str | None,
-        api_key_env: str | None,
-        timeout_s: float,
-        refused: str,
-        setting: str = BASE_URL,
-    ) -> None:
-        self.url = url
+    def __init__(self, who: str, settings: ServerSettings, refused: str) -> None:
+        self.url = url = server_url(settings.base_url, settings.address_from)
         self.refused = refused
-        self._setting = setting
+        self._setting = settings.address_from
         parts = urlsplit(url or "")
         query = [value for _, value in parse_qsl(parts.query) if len(value) >= 8]
         where = f" at {public_url(url)}" if url else ""
-        key_variable = api_key_env or "OPENAI_API_KEY"
-        super().__init__(who, where, key_variable, timeout_s, [parts.password, *query])
+        super().__init__(who, where, "OPENAI_API_KEY", settings, [parts.password, *query])
         if not self._key and not url:
             raise UsageError(
-                f"{who}: no key and no server; set {key_variable}, or name a server "
-                f"with {setting} (vLLM, Ollama, llama.cpp)"
+                f"{who}: no key and no server; set {self._key_variable}, or name a server "
+                f"with {settings.address_from} (vLLM, Ollama, llama.cpp)"
             )
 
     def post(self, path: str, body: dict[str, Any]) -> Any:
@@ -89,7 +77,7 @@ class OpenAIServer(Server):
             message = _message(error.body) or error.message
             failure = self._failure(error.status_code, message, error.response.headers, spent)
         except openai.APITimeoutError:
-            failure = self.transient(f"gave no answer within {self._timeout_s:g} seconds")
+            failure = self.transient(f"gave no answer within {self._settings.timeout_s:g} seconds")
         except openai.APIConnectionError as error:
             said = f"could not be reached or broke off: {error.__cause__ or error}"
             failure = self.transient(sentences(said, f"Is it running, is {self._setting} right?"))
@@ -116,7 +104,7 @@ class OpenAIServer(Server):
                 header = "Basic " + base64.b64encode(login).decode()
                 options["default_headers"] = {"Authorization": header}
         return OpenAI(
-            api_key=self._key or _NO_KEY, timeout=self._timeout_s, max_retries=0, **options
+            api_key=self._key or _NO_KEY, timeout=self._settings.timeout_s, max_retries=0, **options
         )
 
     def _repair(self, status: int, said: str) -> str:
@@ -137,20 +125,17 @@ class GeminiServer(Server):
 
     Args:
         who: The model, `gemini/NAME`; begins every message.
-        url: Address of another server that speaks this interface; None: Google's own.
-        api_key_env: Variable that holds the key; None: GOOGLE_API_KEY.
-        timeout_s: Longest silence of the server, in seconds.
+        settings: How it is asked; the key is GOOGLE_API_KEY where they name no variable, and the
+            address one of another server that speaks this interface.
 
     Raises:
         UsageError: No key, or no address; the text names the variable.
         MissingExtraError: google-genai is not installed.
     """
 
-    def __init__(
-        self, who: str, url: str | None, api_key_env: str | None, timeout_s: float
-    ) -> None:
-        self.url = check_url(url) if url else None
-        super().__init__(who, "", api_key_env or "GOOGLE_API_KEY", timeout_s)
+    def __init__(self, who: str, settings: ServerSettings) -> None:
+        self.url = check_url(settings.base_url) if settings.base_url else None
+        super().__init__(who, "", "GOOGLE_API_KEY", settings)
         if self._key is None:
             raise UsageError(f"{who}: no key; set {self._key_variable}")
         try:
@@ -196,7 +181,7 @@ class GeminiServer(Server):
         from google.genai import Client
 
         options: Any = {
-            "timeout": int(self._timeout_s * 1000),
+            "timeout": int(self._settings.timeout_s * 1000),
             "retry_options": {"attempts": 1},
         }
         if self.url:

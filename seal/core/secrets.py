@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
@@ -97,6 +98,26 @@ def without_keys(line: bytes) -> bytes:
         if key is not None and len(key) >= _SHORTEST_IN_FILES and key.encode() in line:
             line = line.replace(key.encode(), b"***")
     return line
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServerSettings:
+    """How a server is asked. A key is no setting: it stays in the environment until it is sent."""
+
+    base_url: str | None = field(default=None, repr=False)
+    """Address of the server; None: the provider's own, or what its environment variable says."""
+    api_key_env: str | None = None
+    """Environment variable that holds the key; None: the provider's usual one."""
+    timeout_s: float = 120.0
+    """Longest silence of the server, in seconds."""
+    max_tries: int = 5
+    """Requests for one answer, the first included; at least 1."""
+    first_wait_s: float = 0.5
+    """Seconds before the second try; doubles with every try, plus up to as much again by chance."""
+    max_wait_s: float = 60.0
+    """Longest wait between two tries, whatever the server's Retry-After asks for."""
+    address_from: str = field(default=BASE_URL, repr=False, compare=False)
+    """Where the address is given, for messages."""
 
 
 def check_url(url: str, setting: str = BASE_URL) -> str:

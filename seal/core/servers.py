@@ -11,11 +11,11 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 from urllib.parse import quote
 
 from seal.core.errors import ModelError, RequestError
-from seal.core.secrets import SHORTEST_KEY, read_key
+from seal.core.secrets import SHORTEST_KEY, ServerSettings, read_key
 
 Answer = TypeVar("Answer")
 
@@ -24,25 +24,6 @@ _LONG_S = 2.0
 """Seconds that may pass between two requests before the user is told why."""
 _RETRIED = frozenset({408, 409, 425, 429})
 """Statuses below 500 after which the same request may still succeed."""
-
-
-class Tries(Protocol):
-    """How often and how patiently a request is repeated."""
-
-    @property
-    def max_tries(self) -> int:
-        """Requests for one answer, the first included; at least 1."""
-        ...
-
-    @property
-    def first_wait_s(self) -> float:
-        """Seconds before the second try; doubles with every try, plus a random part."""
-        ...
-
-    @property
-    def max_wait_s(self) -> float:
-        """Longest wait in seconds, whatever the server asks for."""
-        ...
 
 
 class TransientError(ModelError):
@@ -66,8 +47,8 @@ class Server:
     Args:
         who: The model, `PROVIDER/NAME`.
         where: Follows on the model's name in every message; may be empty.
-        key_variable: Variable that holds the key.
-        timeout_s: Longest silence of the server, in seconds.
+        key_variable: Variable that holds the key where the settings name none.
+        settings: How it is asked.
         secrets: What must not be shown besides the key.
     """
 
@@ -81,14 +62,14 @@ class Server:
         who: str,
         where: str,
         key_variable: str,
-        timeout_s: float,
+        settings: ServerSettings,
         secrets: Iterable[str | None] = (),
     ) -> None:
         self._who = who
         self._where = where
-        self._key_variable = key_variable
-        self._key = read_key(key_variable)
-        self._timeout_s = timeout_s
+        self._settings = settings
+        self._key_variable = settings.api_key_env or key_variable
+        self._key = read_key(self._key_variable)
         self._secrets = _spellings([self._key, *secrets])
         self._lock = threading.Lock()
         self._built: tuple[int, Any] | None = None
@@ -96,7 +77,7 @@ class Server:
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self._who!r})"
 
-    def answer(self, ask: Callable[[], Answer], tries: Tries) -> Answer:
+    def answer(self, ask: Callable[[], Answer]) -> Answer:
         """Return what `ask` returns, tried again after each `TransientError`.
 
         The wait is what the server asked for, else doubles with every try and has a random part; at
@@ -106,7 +87,7 @@ class Server:
             ModelError: A failure that does not pass, or the last of `max_tries`.
         """
         self._connection()  # importing the SDK takes seconds and is no silence of the server
-        failure = ""
+        failure, tries = "", self._settings
         for number in range(1, tries.max_tries + 1):
             began = time.monotonic()
             try:
@@ -168,7 +149,9 @@ def _spellings(secrets: Iterable[str | None]) -> list[str]:
     return sorted(plain | quoted | encoded, key=len, reverse=True)
 
 
-def _pause(failure: str, asked_s: float | None, number: int, began: float, tries: Tries) -> None:
+def _pause(
+    failure: str, asked_s: float | None, number: int, began: float, tries: ServerSettings
+) -> None:
     """Wait before the next try, and tell the user of long waits.
 
     Args:

@@ -45,9 +45,7 @@ class GeminiModel(ServerModel):
 
     def __init__(self, name: str, settings: ModelSettings) -> None:
         super().__init__(name, settings)
-        self._server = GeminiServer(
-            f"gemini/{name}", settings.base_url, settings.api_key_env, settings.timeout_s
-        )
+        self._server = GeminiServer(f"gemini/{name}", settings)
 
     def _body(self, request: Request, tools: WireTools) -> dict[str, Any]:
         unsigned = _UNSIGNED if self.name.startswith("gemini-3") else None

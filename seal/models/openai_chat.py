@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from seal.core.protocols import Completion, Request
-from seal.core.providers import OpenAIServer, server_url
+from seal.core.providers import OpenAIServer
 from seal.models.settings import ModelSettings
 from seal.models.wire import ServerModel, WireTools, parse_completion, wire_request
 
@@ -33,17 +33,9 @@ class OpenAIModel(ServerModel):
     unusable = "answered what is no chat completion"
 
     def __init__(self, name: str, settings: ModelSettings) -> None:
-        url = server_url(settings.base_url, settings.address_from)
         super().__init__(name, settings)
         self.counted_as = name
-        self._server = OpenAIServer(
-            f"openai/{name}",
-            url,
-            settings.api_key_env,
-            settings.timeout_s,
-            _REFUSED,
-            settings.address_from,
-        )
+        self._server = OpenAIServer(f"openai/{name}", settings, _REFUSED)
 
     def _body(self, request: Request, tools: WireTools) -> Any:
         settings = self.settings

@@ -8,35 +8,20 @@ from typing import Any
 
 from seal.core.errors import UsageError
 from seal.core.protocols import Lookup
-from seal.core.secrets import BASE_URL, check_url
+from seal.core.secrets import ServerSettings, check_url
 from seal.core.types import JSON
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ModelSettings:
-    """Settings of one model. A key is no setting: it stays in the environment until it is sent."""
+class ModelSettings(ServerSettings):
+    """Settings of one model."""
 
-    base_url: str | None = field(default=None, repr=False)
-    """Address of the server; None: the provider's own, or what its environment variable says."""
-    api_key_env: str | None = None
-    """Environment variable that holds the key; None: the provider's usual one."""
-    timeout_s: float = 120.0
-    """Longest silence of the server, in seconds."""
-    max_tries: int = 5
-    """Requests for one answer, the first included."""
-    first_wait_s: float = 0.5
-    """Seconds before the second try; doubles with every try, plus up to as much again by chance."""
-    max_wait_s: float = 60.0
-    """Longest wait between two tries, whatever the server's Retry-After asks for."""
     temperature: float | None = None
     """None: what the request says."""
     options: Mapping[str, JSON] = field(default_factory=dict)
     """Further fields of the request (`-M key=value`); a field whose value is None is left out."""
     recordings: Callable[[str], Lookup] | None = field(default=None, repr=False, compare=False)
     """Finds what `recorded:NAME` and `replay:RUN` play, given that whole name."""
-
-    address_from: str = field(default=BASE_URL, repr=False, compare=False)
-    """Where the address is given, for messages."""
 
     def __post_init__(self) -> None:
         """Reject settings that no model can have.
@@ -51,25 +36,10 @@ class ModelSettings:
         if self.base_url is not None:
             check_url(self.base_url, self.address_from)
 
-    @classmethod
-    def from_options(
-        cls,
-        options: Mapping[str, Any],
-        *,
-        base_url: str | None = None,
-        recordings: Callable[[str], Lookup] | None = None,
-    ) -> ModelSettings:
-        """Return settings from `-M key=value` pairs.
+    def told(self, options: Mapping[str, Any]) -> ModelSettings:
+        """Return these settings with `-M key=value` pairs, which go before them.
 
         A pair that names a setting is that setting; every other is a field of the request.
-
-        Raises:
-            UsageError: A setting's value is no number where it must be one.
-        """
-        return cls(base_url=base_url, recordings=recordings).told(options)
-
-    def told(self, options: Mapping[str, Any]) -> ModelSettings:
-        """Return these settings with options, which go before them, as of `from_options`.
 
         Raises:
             UsageError: A setting's value is no number where it must be one.

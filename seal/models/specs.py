@@ -141,9 +141,7 @@ class Flagged:
         Raises:
             UsageError: An option that it cannot have.
         """
-        told = ModelSettings.from_options(
-            self.options, base_url=self.base_url, recordings=recordings
-        )
+        told = ModelSettings(base_url=self.base_url, recordings=recordings).told(self.options)
         return settings_of(self.spec, replace(told, address_from=self.address_from))
 
 

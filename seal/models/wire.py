@@ -119,7 +119,7 @@ class ServerModel:
                 )
             raise self._server.transient(f"{self.unusable}: {problem}")
 
-        return self._server.answer(ask, self.settings)
+        return self._server.answer(ask)
 
     def _wired(self, tools: tuple[Tool, ...]) -> WireTools:
         """Return the wire form of the tools, made once for each set of tools, by identity."""

@@ -66,7 +66,7 @@ def test_own_options_go_before_those_of_the_flags() -> None:
 
 
 def test_flags_and_options_that_say_the_same_are_one_identity() -> None:
-    by_flags = ModelSettings.from_options({"max_tokens": 5}, base_url=LOCAL)
+    by_flags = ModelSettings(base_url=LOCAL).told({"max_tokens": 5})
     model = f"openai/x,max_tokens=5,base_url={LOCAL}"
     assert model_identity(model, None, build_model(model)) == model_identity(
         "openai/x", by_flags, build_model("openai/x", by_flags)

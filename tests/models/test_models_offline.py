@@ -71,12 +71,12 @@ def test_only_models_behind_a_server_are_cached(monkeypatch):
 
 
 def test_options_that_name_a_setting_are_settings():
-    given = ModelSettings.from_options({"timeout_s": "3", "max_tries": 2, "top_p": 0.1})
+    given = ModelSettings().told({"timeout_s": "3", "max_tries": 2, "top_p": 0.1})
     assert (given.timeout_s, given.max_tries, dict(given.options)) == (3.0, 2, {"top_p": 0.1})
-    assert ModelSettings.from_options({"temperature": None}).options == {"temperature": None}
+    assert ModelSettings().told({"temperature": None}).options == {"temperature": None}
     for bad in ({"timeout_s": "soon"}, {"timeout_s": 0}, {"max_tries": 0}):
         with pytest.raises(UsageError):
-            ModelSettings.from_options(bad)
+            ModelSettings().told(bad)
 
 
 # scripted

@@ -300,7 +300,7 @@ def test_the_server_may_come_from_the_environment(model_server, monkeypatch):
 def test_the_key_may_stand_in_another_variable(model_server, monkeypatch):
     server = model_server([text("x")])
     monkeypatch.setenv("OTHER_KEY", "other-key")
-    settings = ModelSettings.from_options({"api_key_env": "OTHER_KEY"}, base_url=server.url)
+    settings = ModelSettings(base_url=server.url).told({"api_key_env": "OTHER_KEY"})
     build_model("openai/m", settings).complete(ASK)
     assert server.received[0].headers["authorization"] == "Bearer other-key"
 

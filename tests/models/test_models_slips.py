@@ -128,18 +128,18 @@ def test_any_answer_can_be_read(content: str) -> None:
 
 def test_without_slips_lexical_is_as_it_was() -> None:
     assert asked(Lexical()) == (RIGHT,)
-    assert asked(build_model("lexical", ModelSettings.from_options({"slips": 0}))) == (RIGHT,)
+    assert asked(build_model("lexical", ModelSettings().told({"slips": 0}))) == (RIGHT,)
 
 
 @pytest.mark.parametrize("rate", [-0.1, 1.5, "often", True, None, float("nan"), [0.5]])
 def test_a_rate_that_is_none_is_refused(rate) -> None:
     with pytest.raises(OptionError, match=r"-M slips=.*: expected a number from 0 to 1"):
-        build_model("lexical", ModelSettings.from_options({"slips": rate}))
+        build_model("lexical", ModelSettings().told({"slips": rate}))
 
 
 def test_other_options_and_other_models_have_no_slips() -> None:
     with pytest.raises(UnknownNameError, match=r"no option -M of lexical 'slip'.*mean 'slips'\?"):
-        build_model("lexical", ModelSettings.from_options({"slip": 0.5}))
+        build_model("lexical", ModelSettings().told({"slip": 0.5}))
     for model, rate in itertools.product(("oracle", "random"), (0.5,)):
         with pytest.raises(UnknownNameError, match="no option -M"):
-            build_model(model, ModelSettings.from_options({"slips": rate}))
+            build_model(model, ModelSettings().told({"slips": rate}))

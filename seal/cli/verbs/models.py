@@ -60,7 +60,7 @@ def probe(
     from seal.models.probe import best
     from seal.models.probe import probe as ask
 
-    settings = ModelSettings.from_options(model_option, base_url=base_url)
+    settings = ModelSettings(base_url=base_url).told(model_option)
     with output(json) as result:
         ways = ask(build_model(model, settings), model)
         found = best(ways)

@@ -55,7 +55,7 @@ def writing_model(
     """
     if spec is None and (options or base_url):
         raise UsageError("options and an address are a model's: name the model too")
-    settings = ModelSettings.from_options(options or {}, base_url=base_url)
+    settings = ModelSettings(base_url=base_url).told(options or {})
     if spec is None:
         return None
     if is_offline(spec):

@@ -71,7 +71,7 @@ class GeminiEmbedder:
                 raise server.transient("answered what is no list of embeddings")
             return [embedding.values for embedding in embeddings]
 
-        rows = server.answer(ask, options)
+        rows = server.answer(ask)
         if len(rows) != len(texts):
             raise ModelError(
                 server.told(
@@ -83,5 +83,4 @@ class GeminiEmbedder:
 
     @cached_property
     def _server(self) -> GeminiServer:
-        options = self._options
-        return GeminiServer(options.name, options.base_url, options.api_key_env, options.timeout_s)
+        return GeminiServer(self._options.name, self._options)

@@ -63,7 +63,7 @@ class OpenAIEmbedder:
                 raise server.transient("answered what is no list of embeddings")
             return items
 
-        return self._in_order(server.answer(ask, options), len(texts))
+        return self._in_order(server.answer(ask), len(texts))
 
     def _in_order(self, items: list[Any], count: int) -> list[Any]:
         rows = {item["index"]: item["embedding"] for item in items}
@@ -78,15 +78,7 @@ class OpenAIEmbedder:
 
     @cached_property
     def _server(self) -> OpenAIServer:
-        options = self._options
-        return OpenAIServer(
-            options.name,
-            options.base_url,
-            options.api_key_env,
-            options.timeout_s,
-            _REFUSED,
-            BASE_URL,
-        )
+        return OpenAIServer(self._options.name, self._options, _REFUSED)
 
 
 def _items(answer: Any) -> list[Any] | None:

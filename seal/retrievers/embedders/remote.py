@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from seal.core.errors import OptionError
 from seal.core.plain import well_formed
-from seal.core.secrets import check_url, public_url
+from seal.core.secrets import ServerSettings, check_url, public_url
 
 OPTIONS = frozenset(
     {
@@ -30,27 +30,17 @@ _CHARACTERS = 400_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RemoteOptions:
+class RemoteOptions(ServerSettings):
     """Options of an embedder behind a server."""
 
     provider: str
     model: str
-    base_url: str | None = None
-    """Address of the server; None: the provider's own."""
-    api_key_env: str | None = None
-    """Variable that holds the key; None: the provider's usual one."""
     dimensions: int | None = None
     """Numbers in a vector, of models that can shorten theirs; None: as many as the model gives."""
     batch_size: int
     """Texts in one request."""
     timeout_s: float = 60.0
-    """Longest silence of the server, in seconds."""
-    max_tries: int = 5
-    """Requests for one answer, the first included."""
-    first_wait_s: float = 0.5
-    """Seconds before the second try; doubles with every try, plus up to as much again by chance."""
-    max_wait_s: float = 60.0
-    """Longest wait between two tries, whatever the server's Retry-After asks for."""
+    address_from: str = field(default=BASE_URL, repr=False, compare=False)
 
     @property
     def name(self) -> str:
