@@ -21,10 +21,17 @@ from seal.core.errors import UsageError
 from seal.core.protocols import Chat, Completion, Reply, Request
 from seal.core.records import to_plain
 from seal.core.signatures import places_of
-from seal.core.specs import name_of, source_of
+from seal.core.specs import name_of, settled, source_of
 from seal.core.types import JSON, Tool, ToolCall, ToolResult
 
-_TYPES = {"string": str, "integer": int, "number": float, "boolean": bool, "array": list}
+_TYPES = {
+    "string": str,
+    "integer": int,
+    "number": float,
+    "boolean": bool,
+    "array": list,
+    "object": dict,
+}
 
 
 class ToolError(RuntimeError):
@@ -61,9 +68,8 @@ class FunctionAgent:
             for step in spoken[:-1]
         ]
         make = _Together(chat).tool if _is_async(self._function) else _tool(chat)
-        answer = self._function(*(request, [make(t) for t in chat.tools], earlier)[: self._wanted])
-        if inspect.isawaitable(answer):
-            answer = asyncio.run(_awaited(answer))
+        given = (request, [make(tool) for tool in chat.tools], earlier)[: self._wanted]
+        answer = settled(self._function(*given))
         if not isinstance(answer, str):
             raise TypeError(
                 f"the agent {name_of(self._function)} returned {type(answer).__name__}; "
@@ -103,10 +109,6 @@ def _is_async(function: Callable[..., Any]) -> bool:
     return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(
         getattr(function, "__call__", None)  # noqa: B004 - an object's method, not whether it has one
     )
-
-
-async def _awaited(value: Any) -> Any:
-    return await value
 
 
 def _tool(chat: Chat) -> Callable[[Tool], Callable[..., Any]]:
@@ -181,16 +183,17 @@ def _value(result: ToolResult) -> JSON:
 
 def _documented(call: Any, tool: Tool) -> Callable[..., Any]:
     """Give a callable the name, docstring and signature of a tool."""
-    properties = tool.parameters.get("properties", {})
+    given = tool.parameters.get("properties", {})
+    properties = {name: s if isinstance(s, dict) else {} for name, s in given.items()}
     required = set(tool.parameters.get("required") or ())
     call.__name__ = call.__qualname__ = tool.name
-    lines = [f"    {name}: {_text(schema)}" for name, schema in properties.items()]
+    lines = [f"    {name}: {schema.get('description', '')}" for name, schema in properties.items()]
     call.__doc__ = "\n".join([tool.description, *(["", "Args:", *lines] if lines else [])])
     parameters = [
         inspect.Parameter(
             name,
             inspect.Parameter.KEYWORD_ONLY,
-            default=inspect.Parameter.empty if name in required else _default(schema),
+            default=inspect.Parameter.empty if name in required else schema.get("default"),
             annotation=_annotation(schema),
         )
         for name, schema in properties.items()
@@ -203,14 +206,6 @@ def _documented(call: Any, tool: Tool) -> Callable[..., Any]:
     return made
 
 
-def _text(schema: JSON) -> str:
-    return str(schema.get("description", "")) if isinstance(schema, dict) else ""
-
-
-def _default(schema: JSON) -> JSON:
-    return schema.get("default") if isinstance(schema, dict) else None
-
-
-def _annotation(schema: JSON) -> Any:
-    kind = schema.get("type") if isinstance(schema, dict) else None
-    return _TYPES.get(kind, dict if kind == "object" else Any) if isinstance(kind, str) else Any
+def _annotation(schema: Mapping[str, JSON]) -> Any:
+    kind = schema.get("type")
+    return _TYPES.get(kind, Any) if isinstance(kind, str) else Any

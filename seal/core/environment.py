@@ -96,6 +96,22 @@ class EnvironmentFactory(Protocol):
         ...
 
 
+class Stateless:
+    """An environment without tables."""
+
+    def states(self) -> Sequence[Tables]:
+        """Return nothing: there are no tables."""
+        return ()
+
+
+class Storeless:
+    """A factory of environments that use no stored answer."""
+
+    def keys_of(self, trajectory: Trajectory) -> set[str]:
+        """Return nothing: no stored answer is used."""
+        return set()
+
+
 class Around:
     """Hands on whatever is not about calls.
 

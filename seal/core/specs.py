@@ -142,6 +142,16 @@ def name_of(what: Any) -> Any:
     return f"{name}#{digest(values)[:8]}" if values else name
 
 
+def settled(value: Any) -> Any:
+    """Return a value; of an awaitable what it comes to, in an event loop of its own."""
+    import asyncio
+
+    async def awaited() -> Any:
+        return await value
+
+    return asyncio.run(awaited()) if inspect.isawaitable(value) else value
+
+
 def source_of(function: Any) -> str:
     """Return the text of a function, by which it is told from others; else its name."""
     try:

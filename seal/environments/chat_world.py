@@ -24,7 +24,7 @@ import orjson
 from seal.core.errors import DataError, SealError, shortened
 from seal.core.plain import json_bytes, loses_number
 from seal.core.types import JSON, Execution, Tables, Task, ToolCall, ToolResult
-from seal.core.validation import CallError, CallValidator, error_result
+from seal.core.validation import CallValidator, error_result
 from seal.environments.functions import NOT_GIVEN, Tokens, WorldTool
 from seal.environments.race import MOST_EXHAUSTIVE, Touch, exhaustive_order, failing_order
 from seal.environments.tables import Row, UnknownColumnError, UnknownTableError, copied, own_copy
@@ -292,9 +292,10 @@ class World:
 
     def _run(self, call: ToolCall) -> ToolResult:
         """Run one call here. What a tool raises is its result; a failed call changes nothing."""
-        wrong = self._rejection(call)
-        if wrong is not None:
-            return error_result(call, wrong)
+        if call.tool not in self._tools or call.arguments is None:
+            wrong = self._validator.check(call, self._offered)
+            if wrong is not None:
+                return error_result(call, wrong)
         tool = self._tools[str(call.tool)]
         executed, before = None, dict(self.__dict__)
         try:
@@ -310,11 +311,6 @@ class World:
             failure = {"kind": kind, "message": message}
             return ToolResult(call.id, f"{kind}: {message}", failure, executed=executed)
         return ToolResult(call.id, repr(value), value=value, executed=executed)
-
-    def _rejection(self, call: ToolCall) -> CallError | None:
-        if call.tool in self._tools and call.arguments is not None:
-            return None
-        return self._validator.check(call, self._offered)
 
 
 def _plain_result(value: Any) -> JSON:

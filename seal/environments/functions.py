@@ -15,6 +15,7 @@ from types import NoneType, UnionType
 from typing import Any, Final, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from seal.core.errors import UsageError
+from seal.core.specs import name_of
 from seal.core.types import JSON, Tool
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -88,7 +89,8 @@ class WorldTool:
         name = self.document.name
         for given in arguments:
             if given not in self.types:
-                raise TypeError(f"{name} takes no argument {given!r}; it takes: {self._takes()}")
+                takes = ", ".join(self.types) or "none"
+                raise TypeError(f"{name} takes no argument {given!r}; it takes: {takes}")
         for wanted in self.types:
             if wanted not in arguments and wanted not in self.defaults:
                 raise TypeError(f"{name} needs the argument {wanted!r}")
@@ -96,16 +98,12 @@ class WorldTool:
             for given, value in arguments.items():
                 if not fits(value, self.types[given]):
                     expected = _spelled(self.types[given])
-                    raise TypeError(
-                        f"argument {given!r} of {name}: expected {expected}, got {_kind(value)}"
-                    )
+                    got = "null" if value is None else type(value).__name__
+                    raise TypeError(f"argument {given!r} of {name}: expected {expected}, got {got}")
         return {
             wanted: arguments[wanted] if wanted in arguments else self.defaults[wanted]
             for wanted in self.types
         }
-
-    def _takes(self) -> str:
-        return ", ".join(self.types) or "none"
 
 
 def world_tool(tool_id: str, function: Callable[..., Any], category: str = "") -> WorldTool:
@@ -141,18 +139,18 @@ def _arguments(function: Callable[..., Any], skipped: int) -> tuple[dict[str, An
         hints = get_type_hints(function)
     except NameError as error:
         raise UsageError(
-            f"{_name(function)}: a type cannot be found: {error}; import it in the same module"
+            f"{name_of(function)}: a type cannot be found: {error}; import it in the same module"
         ) from error
     parameters = list(inspect.signature(function).parameters.values())[skipped:]
     for parameter in parameters:
         if parameter.kind not in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY):
             raise UsageError(
-                f"{_name(function)}: {str(parameter)!r} cannot be given by name, as calls of tools "
-                "are; write each argument out"
+                f"{name_of(function)}: {str(parameter)!r} cannot be given by name, as calls of "
+                "tools are; write each argument out"
             )
         if parameter.name not in hints:
             raise UsageError(
-                f"{_name(function)}: argument {parameter.name!r} has no type; "
+                f"{name_of(function)}: argument {parameter.name!r} has no type; "
                 f"write one, such as `{parameter.name}: str`"
             )
     types = {p.name: hints[p.name] for p in parameters}
@@ -170,13 +168,13 @@ def _document(
     texts = _items(described.get("Args", ""))
     for name in texts:
         if name not in types:
-            raise UsageError(f"{_name(function)}: its docstring describes {name!r}, no argument")
+            raise UsageError(f"{name_of(function)}: its docstring describes {name!r}, no argument")
     properties = {}
     for name, annotation in types.items():
         schema = _schema(annotation)
         if schema is None:
             raise UsageError(
-                f"{_name(function)}: argument {name!r} has the type {_spelled(annotation)}; "
+                f"{name_of(function)}: argument {name!r} has the type {_spelled(annotation)}; "
                 "expected str, int, float, bool, list[...], dict, Literal[...] or a union with None"
             )
         if name in texts:
@@ -259,10 +257,6 @@ def _schema(annotation: Any) -> dict[str, JSON] | None:
     return {"type": word} if word else None
 
 
-def _kind(value: JSON) -> str:
-    return "null" if value is None else type(value).__name__
-
-
 def _spelled(annotation: Any) -> str:
     """Return a type as a model reads it: `str or null`."""
     if annotation is NoneType:
@@ -271,10 +265,6 @@ def _spelled(annotation: Any) -> str:
         choices = (choice for choice in get_args(annotation) if choice is not NotGiven)
         return " or ".join(map(_spelled, choices))
     return annotation.__name__ if isinstance(annotation, type) else str(annotation)
-
-
-def _name(function: Callable[..., Any]) -> str:
-    return f"{function.__module__}:{function.__qualname__}"
 
 
 _HEADING = re.compile(r"^(Args|Returns|Raises|Source|Example|Examples|Note):[ ]*(.*)$")
@@ -312,16 +302,3 @@ def _items(text: str) -> dict[str, str]:
         elif name:
             found[name] = f"{found[name]} {line.strip()}".strip()
     return found
-
-
-__all__ = [
-    "NOT_GIVEN",
-    "Effects",
-    "NotGiven",
-    "WorldTool",
-    "effects",
-    "fits",
-    "function_tool",
-    "unchecked",
-    "world_tool",
-]

@@ -170,6 +170,3 @@ class _Search(Generic[State]):
             if self.can_fail(after, rest):
                 return call, *self.first(after, rest)
         return tuple(calls)
-
-
-__all__ = ["MANY_RUNS", "MAX_RUNS", "MOST_EXHAUSTIVE", "Touch", "exhaustive_order", "failing_order"]

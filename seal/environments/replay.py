@@ -20,10 +20,10 @@ from collections.abc import Sequence
 
 from seal.core.conditions import Called
 from seal.core.conditions.assignment import cheapest
-from seal.core.environment import Environment
+from seal.core.environment import Environment, Stateless, Storeless
 from seal.core.errors import OptionError
 from seal.core.plain import json_text
-from seal.core.types import JSON, Execution, Tables, Task, ToolCall, ToolResult, Trajectory
+from seal.core.types import JSON, Execution, Task, ToolCall, ToolResult
 from seal.core.validation import CallValidator, error_result
 from seal.environments.world import WorldSetup, check_options
 
@@ -31,7 +31,7 @@ NAME = "replay"
 _RULES = CallValidator({})
 
 
-class Replays:
+class Replays(Storeless):
     """Opens the replay of a task for each chat.
 
     Args:
@@ -49,10 +49,6 @@ class Replays:
         """Return what shapes the answers besides the tasks."""
         return {"world": NAME, "strict": self._strict}
 
-    def keys_of(self, trajectory: Trajectory) -> set[str]:
-        """Return nothing: no stored answer is used."""
-        return set()
-
 
 def replay(setup: WorldSetup) -> Replays:
     """Return what opens replays under the settings of a run.
@@ -67,7 +63,7 @@ def replay(setup: WorldSetup) -> Replays:
     return Replays(strict)
 
 
-class Replay:
+class Replay(Stateless):
     """The replay of one chat.
 
     Args:
@@ -92,10 +88,6 @@ class Replay:
             if isinstance(milestone.condition, Called)
         }
         self._used: set[int] = set()
-
-    def states(self) -> Sequence[Tables]:
-        """Return nothing: there are no tables."""
-        return ()
 
     def call(self, calls: Sequence[ToolCall]) -> list[ToolResult]:
         """Return the results of all calls of one reply, in their order."""

@@ -170,20 +170,3 @@ def moved(rows: Sequence[Row], column: str, value: JSON, changes: Mapping[str, J
     if len(found) > 1:
         raise DuplicateError(f"{len(found)} entries have the {column} {value!r}")
     return [*(row for row in rows if row is not found[0]), {**found[0], **changes}]
-
-
-__all__ = [
-    "FUZZY_LIMIT",
-    "DuplicateError",
-    "NoDataError",
-    "Row",
-    "UnknownColumnError",
-    "UnknownTableError",
-    "between",
-    "copied",
-    "like",
-    "moved",
-    "own_copy",
-    "where",
-    "without",
-]

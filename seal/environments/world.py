@@ -14,11 +14,11 @@ from pathlib import Path
 from typing import Any, Self, get_args
 
 from seal.core.canonical import canonical_json, digest
-from seal.core.environment import Environment, EnvironmentFactory
+from seal.core.environment import Environment, EnvironmentFactory, Storeless
 from seal.core.errors import DataError, OptionError, UsageError, nearest, shortened
 from seal.core.protocols import Simulator
 from seal.core.records import to_plain
-from seal.core.types import JSON, Tables, Task, Tool, Trajectory
+from seal.core.types import JSON, Tables, Task, Tool
 from seal.environments.chat_world import Circumstances, Race, World, clock_of
 from seal.environments.functions import WorldTool, fits, world_tool
 from seal.environments.tables import Row
@@ -55,7 +55,7 @@ class WorldSetup:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Worlds:
+class Worlds(Storeless):
     """A kind of world: opens one for each chat, and can be registered under a name.
 
     A run plays the same kind `under` its own settings.
@@ -177,10 +177,6 @@ class Worlds:
             "tables": digest(self.tables),
             "race": self.race,
         }
-
-    def keys_of(self, trajectory: Trajectory) -> set[str]:
-        """Return nothing: no stored answer is used."""
-        return set()
 
 
 def toolbox(prefix: str, functions: Iterable[Callable[..., Any]]) -> dict[str, WorldTool]:

@@ -106,7 +106,7 @@ def _judging(cast: Cast, votes: int) -> Judging:
         return [
             LLMPreference(
                 LLMJudge(
-                    cast.judge_model(model, task, trial, vote),
+                    cast.opened("judge", task, trial, model, vote),
                     seed=cast.judge_seed(task, trial, vote),
                 )
             )

@@ -79,10 +79,6 @@ class Cast:
         """Return the model that plays a role."""
         return self._own.get(role, self._main)
 
-    def identity(self, role: str) -> dict[str, JSON]:
-        """Return what a run's record says about a role's model."""
-        return self.of(role).identity
-
     @property
     def accounts(self) -> list[str]:
         """The names of all models, as prices name them."""
@@ -121,7 +117,7 @@ class Cast:
 
         def model(role: str) -> ChatModel:
             if role not in opened:
-                asked = self._opened(role, task, trial)
+                asked = self.opened(role, task, trial)
                 own_user = role == USER and role in self._own
                 opened[role] = asked if own_user else presented(asked, self.of(role).spec, how)
             return opened[role]
@@ -137,7 +133,7 @@ class Cast:
         """
         seed, heat = self._seed(task, 0, role), self._settings.temperature
         request = Request(tuple(messages), role=role, temperature=heat, seed=seed)
-        return self._opened(role, task, 0).complete(request)
+        return self.opened(role, task, 0).complete(request)
 
     @property
     def presentation(self) -> dict[str, JSON]:
@@ -153,7 +149,7 @@ class Cast:
         found = self.of(role)
         self.check_able(role, found)
         model: ChatModel = found.model
-        return self._metered(model, role, found)
+        return Metered(model, self.meter, role, found.account)
 
     def check_able(self, role: str, model: RunModel) -> None:
         """Raise UsageError where a model that plays tasks by rule is to judge or to simulate."""
@@ -162,10 +158,6 @@ class Cast:
                 f"{model.spec!r} plays tasks and cannot be the {role}; "
                 f"name a model with --role-model {role}=MODEL"
             )
-
-    def judge_model(self, judge: RunModel, task: Task, trial: int, vote: int) -> ChatModel:
-        """Return one of the judges' models, opened for one vote on one chat."""
-        return self._opened("judge", task, trial, judge, vote)
 
     def judge_seed(self, task: Task, trial: int, vote: int) -> int:
         """Return the seed of one vote on one chat."""
@@ -191,29 +183,21 @@ class Cast:
     def _seed(self, task: Task, trial: int, role: str) -> int:
         return derive_seed(self._settings.seed, task.id, trial, role)
 
-    def _opened(
+    def opened(
         self, role: str, task: Task, trial: int, given: RunModel | None = None, vote: int = 0
     ) -> ChatModel:
-        """Return a role's model, or the one that is given, for one chat."""
+        """Return a role's model, or the judge that is given, for one chat, or one vote on it."""
         asked = self.of(role) if given is None else given
         model = open_model(asked.model, task, trial)
         model = with_roles(model, asked.spec, self._benchmark, task)
         if role == "judge":
             model = Admitted(model, self.meter)
         if not asked.is_cached:
-            return self._metered(model, role, asked)
-        context = {
-            "seed": self._settings.seed,
-            "task": task.id,
-            "trial": trial,
-            "role": role,
-            "vote": vote,
-        }
+            return Metered(model, self.meter, role, asked.account)
+        seed = self._settings.seed
+        context = {"seed": seed, "task": task.id, "trial": trial, "role": role, "vote": vote}
         cached = CachedModel(model, self._store, asked.identity, self._settings.cache, context)
-        return self._metered(cached, role, asked)
-
-    def _metered(self, model: ChatModel, role: str, asked: RunModel) -> ChatModel:
-        return Metered(model, self.meter, role, asked.account)
+        return Metered(cached, self.meter, role, asked.account)
 
 
 def _check_options(main: Flagged, roles: Mapping[str, Any]) -> None:

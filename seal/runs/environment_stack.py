@@ -59,7 +59,7 @@ class SimulatorSource:
             UsageError: It lacks what it needs: a model, recorded runs.
         """
         s, by_model = self.settings, "llm" in self._parts
-        name = canonical_json(self.cast.identity("simulator")).decode() if by_model else ""
+        name = canonical_json(self.cast.of("simulator").identity).decode() if by_model else ""
         setup = SimulatorSetup(
             tools=self.tools,
             store=None if s.cache == "off" else self.store,

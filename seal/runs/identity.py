@@ -6,7 +6,7 @@ A run is the same where `measure` (what is asked and how it is judged) and `syst
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection, Mapping
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -88,15 +88,15 @@ def _user_of(engine: Engine) -> JSON:
         user["prompt"] = digest(prompt("user_simulator"))
         if s.play.format != "native" and USER not in s.role_models:
             user["format"] = s.play.format
-    return user if agent == SCRIPTED else {**user, **engine.cast.identity(USER)}
+    return user if agent == SCRIPTED else {**user, **engine.cast.of(USER).identity}
 
 
 def system_of(engine: Engine) -> dict[str, JSON]:
     """Return what is measured: models, retriever, roles and their prompts, versions."""
     s, team, cast = engine.settings, engine.team, engine.cast
-    models = {role: cast.identity(role) for role in sorted(s.role_models)}
+    models = {role: cast.of(role).identity for role in sorted(s.role_models)}
     return {
-        "model": cast.identity("execution_manager"),
+        "model": cast.of("execution_manager").identity,
         "role_models": {r: m for r, m in models.items() if r not in ("judge", "simulator")},
         "retriever": name_of(s.retriever) or "given, else tfidf",
         "retriever_options": {k: str(v) for k, v in sorted(s.retriever_options.items())},
@@ -122,8 +122,7 @@ def check_resumable(before: Mapping[str, Any], now: Mapping[str, Any], folder: A
     for part in ("measure", "system"):
         old, new = before.get(part, {}), now[part]
         for key in sorted({*old, *new}):
-            same = _same_versions if key == "versions" else _grown_or_same(key)
-            if not same(old.get(key), new.get(key)):
+            if not _same(key, old.get(key), new.get(key)):
                 differing.append(f"{part}.{key}: was {old.get(key)!r}, is {new.get(key)!r}")
     if differing:
         raise UsageError(
@@ -132,20 +131,13 @@ def check_resumable(before: Mapping[str, Any], now: Mapping[str, Any], folder: A
         )
 
 
-def _grown_or_same(key: str) -> Callable[[Any, Any], bool]:
-    def same(old: Any, new: Any) -> bool:
-        if old == new or key not in GROWING:
-            return bool(old == new)
-        return new is None or (old is not None and new >= old)
-
-    return same
-
-
-def _same_versions(old: Any, new: Any) -> bool:
-    """Tell whether distributions that both tell of are alike: earlier runs told of further ones."""
-    if not isinstance(old, Mapping):
+def _same(key: str, old: Any, new: Any) -> bool:
+    """Tell whether a run may go on with a part: the same, grown, or told of by fewer versions."""
+    if key == "versions" and isinstance(old, Mapping):
+        return all(old[name] == new[name] for name in old.keys() & new.keys())
+    if old == new or key not in GROWING:
         return bool(old == new)
-    return all(old[name] == new[name] for name in old.keys() & new.keys())
+    return new is None or (old is not None and new >= old)
 
 
 def sandbox_identity(settings: RunSettings, pool: StoredPool) -> dict[str, JSON]:

@@ -142,16 +142,10 @@ class Timings:
 
     def add(self, outcome: Outcome) -> None:
         """Write one chat; it is in the file when this returns."""
-        fields = {
-            "task_id": outcome.task_id,
-            "trial": outcome.trial,
-            "started": outcome.started,
-            "seconds": round(outcome.seconds, 6),
-            "tokens": outcome.tokens,
-            "note": outcome.note,
-            "asked": ledger_record(outcome.asked),
-        }
-        self._write(fields)
+        names = ("task_id", "trial", "started", "seconds", "tokens", "note")
+        fields = {name: getattr(outcome, name) for name in names}
+        fields["seconds"] = round(outcome.seconds, 6)
+        self._write({**fields, "asked": ledger_record(outcome.asked)})
 
     def add_judging(self, asked: Ledger) -> None:
         """Write what the judges of the run were asked."""

@@ -142,7 +142,7 @@ class Judges:
         )
 
     def _asked(self, judge: RunModel, task: Task, trial: int, vote: int) -> LLMJudge:
-        model = self._cast.judge_model(judge, task, trial, vote)
+        model = self._cast.opened("judge", task, trial, judge, vote)
         return LLMJudge(model, seed=self._cast.judge_seed(task, trial, vote))
 
     def _name(self, judge: RunModel) -> str:
@@ -190,6 +190,3 @@ class Judges:
 
 def _digest_of(published: Iterable[str]) -> str:
     return prompts_digest(list(dict.fromkeys(p for name in published for p in _PROMPTS[name])))
-
-
-__all__ = ["JudgeChoice", "Judges", "Recorded", "check_votes"]

@@ -164,17 +164,14 @@ class RunFolder:
             value = json.loads(file.read_bytes())
         except (ValueError, RecursionError) as error:
             raise DataError(f"{file} is no JSON: {error}; {self._repair(name)}") from error
-        if not isinstance(value, dict):
-            raise DataError(
-                f"{file}: expected an object, got {type(value).__name__}; {self._repair(name)}"
-            )
         for place, part in _objects(name, value):
             if not isinstance(part, dict):
                 raise DataError(
-                    f"{file}: expected an object `{place}`, got {type(part).__name__}; "
+                    f"{file}: expected an object{place}, got {type(part).__name__}; "
                     + self._repair(name)
                 )
-        return value
+        parts: dict[str, Any] = value
+        return parts
 
     def _repair(self, name: str) -> str:
         if name == _SUMMARY:
@@ -182,14 +179,15 @@ class RunFolder:
         return "bring back the file that `seal run` wrote, or play the run again"
 
 
-def _objects(name: str, value: dict[str, Any]) -> Iterator[tuple[str, Any]]:
-    """Yield the parts of a file that have to be objects, with their places."""
+def _objects(name: str, value: Any) -> Iterator[tuple[str, Any]]:
+    """Yield what has to be an object, the file first, with its place; each is checked in turn."""
+    yield "", value
     for part in _OBJECTS[name]:
         if part in value:
-            yield part, value[part]
+            yield f" `{part}`", value[part]
     if name == _SUMMARY:
         for metric, entry in value.get("metrics", {}).items():
-            yield f"metrics.{metric}", entry
+            yield f" `metrics.{metric}`", entry
 
 
 class LiveFile:

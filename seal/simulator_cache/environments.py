@@ -7,17 +7,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from seal.core.canonical import canonical_json
-from seal.core.environment import Environment, Validated
+from seal.core.environment import Environment, Stateless, Storeless, Validated
 from seal.core.plain import json_text
 from seal.core.protocols import Lookup, Response, Simulator
-from seal.core.types import JSON, Execution, Tables, Task, Tool, ToolCall, ToolResult, Trajectory
+from seal.core.types import JSON, Execution, Task, Tool, ToolCall, ToolResult, Trajectory
 from seal.core.validation import CallValidator, error_result
 from seal.simulator_cache.cached import keys_of_call
 from seal.simulator_cache.recorded import RecordedAnswers
 from seal.simulator_cache.simulators import parts_of
 
 
-class Simulated:
+class Simulated(Stateless):
     """An environment whose calls a simulator answers.
 
     Args:
@@ -44,10 +44,6 @@ class Simulated:
             CacheMissError: Nothing is stored, under replay.
         """
         return [self._result(call) for call in calls]
-
-    def states(self) -> Sequence[Tables]:
-        """Return nothing: there are no tables."""
-        return ()
 
     def _result(self, call: ToolCall) -> ToolResult:
         tool = self._tools[str(call.tool)]
@@ -95,7 +91,7 @@ class SimulatedEnvironments:
         }
 
 
-class RecordedEnvironments:
+class RecordedEnvironments(Storeless):
     """Opens environments that play one task's recorded results.
 
     Args:
@@ -118,12 +114,8 @@ class RecordedEnvironments:
         """Return the digest of all that is recorded."""
         return {"simulator": self._answers.identity, "recorded": self._answers.digest()}
 
-    def keys_of(self, trajectory: Trajectory) -> set[str]:
-        """Return nothing: no stored answer is used."""
-        return set()
 
-
-class RecordedChat:
+class RecordedChat(Stateless):
     """The environment of one chat that plays a recording.
 
     The n-th equal call (name, and arguments in any order or else their raw text) gets the very
@@ -154,10 +146,6 @@ class RecordedChat:
     def call(self, calls: Sequence[ToolCall]) -> list[ToolResult]:
         """Return the recorded results, in the order of the calls."""
         return [replace(self._result(call), call_id=call.id) for call in calls]
-
-    def states(self) -> Sequence[Tables]:
-        """Return nothing: there are no tables."""
-        return ()
 
     def _result(self, call: ToolCall) -> ToolResult:
         key = _call_key(call)

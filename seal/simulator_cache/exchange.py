@@ -47,7 +47,7 @@ def export_entries(store: Store, out: Path) -> ExportReport:
     exported = damaged = 0
     with AtomicFile(out) as file:
         for entry in store.entries(KIND):
-            if entry.value is None or not is_answer_entry(entry.value):
+            if entry.value is None or wrong_field(entry.value):
                 damaged += 1
                 continue
             fields = {name: entry.value[name] for name in _TYPES}
@@ -76,9 +76,10 @@ def merge(store: Store, others: Iterable[Path]) -> ImportReport:
     return report
 
 
-def is_answer_entry(value: Mapping[str, Any]) -> bool:
-    """Tell whether a stored value has the fields of an answer."""
-    return all(name in value and isinstance(value[name], kind) for name, kind in _TYPES.items())
+def wrong_field(value: Mapping[str, Any]) -> str:
+    """Return a field of an answer that a value lacks, or has of another type; empty: none."""
+    wrong = (n for n, kind in _TYPES.items() if n not in value or not isinstance(value[n], kind))
+    return next(wrong, "")
 
 
 def import_entries(store: Store, source: Path) -> ImportReport:
@@ -146,8 +147,7 @@ def _fault(fields: Any) -> str:
         return "no key of 64 hexadecimal digits"
     if not isinstance(fields.get("created"), str):
         return "field created"
-    wrong = (n for n, kind in _TYPES.items() if n not in fields or not isinstance(fields[n], kind))
-    name = next(wrong, "")
+    name = wrong_field(fields)
     return f"field {name}" if name else ""
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-import inspect
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -11,7 +9,7 @@ from seal.core.canonical import digest
 from seal.core.errors import InfrastructureError, SealError
 from seal.core.protocols import Response, Simulator
 from seal.core.records import to_plain
-from seal.core.specs import source_of
+from seal.core.specs import settled, source_of
 from seal.core.types import JSON, Tool
 from seal.simulator_cache.cached import keys_of_call
 
@@ -40,9 +38,7 @@ class OwnFunctions:
         if function is None:
             return self.inner.respond(tool, arguments)
         try:
-            value = function(**arguments)
-            if inspect.isawaitable(value):
-                value = asyncio.run(_awaited(value))
+            value = settled(function(**arguments))
         except (SealError, KeyboardInterrupt):
             raise
         except (Exception, SystemExit) as error:  # a tool's failure is data that the model reads
@@ -61,7 +57,3 @@ class OwnFunctions:
         if tool.id in self._functions:
             return frozenset()
         return keys_of_call(self.inner, tool, arguments)
-
-
-async def _awaited(value: Any) -> Any:
-    return await value

@@ -13,7 +13,7 @@ import orjson
 from seal.core.canonical import canonical_json, digest, equal
 from seal.core.conditions import Called
 from seal.core.protocols import Response
-from seal.core.types import JSON, Milestone, Step, Task, Tool, ToolCall, ToolResult, Trajectory
+from seal.core.types import JSON, Step, Task, Tool, ToolCall, ToolResult, Trajectory
 
 _BY_RULE = (
     "unparsable_arguments",
@@ -52,27 +52,18 @@ class RecordedAnswers:
     def __init__(self, trajectories: Iterable[Trajectory], tools: Mapping[str, Tool]) -> None:
         self._defaults = {tool.id: _defaults(tool) for tool in tools.values()}
         self._versions: dict[str, str] = {}
-        found: dict[str, dict[bytes, tuple[tuple[str, int, int], RecordedAnswer]]] = {}
+        found: dict[tuple[str, bytes], tuple[tuple[str, int, int], RecordedAnswer]] = {}
         for trajectory in trajectories:
             for call_step, result_step in trajectory.calls():
                 answer = _answer(call_step, result_step)
                 if answer is not None:
                     rank = (trajectory.task_id, trajectory.trial, call_step.index)
-                    self._keep(found.setdefault(answer.tool, {}), rank, answer)
-        self._answers = {
-            tool: {key: answer for key, (_, answer) in sorted(answers.items())}
-            for tool, answers in found.items()
-        }
-
-    def _keep(
-        self,
-        answers: dict[bytes, tuple[tuple[str, int, int], RecordedAnswer]],
-        rank: tuple[str, int, int],
-        answer: RecordedAnswer,
-    ) -> None:
-        key = self._key(answer.tool, answer.arguments)
-        if key not in answers or rank < answers[key][0]:
-            answers[key] = (rank, answer)
+                    key = (answer.tool, self._key(answer.tool, answer.arguments))
+                    if key not in found or rank < found[key][0]:
+                        found[key] = (rank, answer)
+        self._answers: dict[str, dict[bytes, RecordedAnswer]] = {}
+        for (tool, arguments), (_, answer) in sorted(found.items()):
+            self._answers.setdefault(tool, {})[arguments] = answer
 
     def find(self, tool: str, arguments: dict[str, JSON]) -> ToolResult | None:
         """Return the recorded result of a call, or None."""
@@ -99,23 +90,10 @@ class RecordedAnswers:
         """Return the tool's successful answers in the order of their arguments."""
         return [a for a in self._answers.get(tool, {}).values() if not observed(a.result).error]
 
-    def calls(self) -> list[tuple[str, dict[str, JSON]]]:
-        """Return each recorded call once: tool id and arguments, sorted."""
-        return [
-            (answer.tool, answer.arguments)
-            for tool in sorted(self._answers)
-            for answer in self._answers[tool].values()
-        ]
-
     def digest(self) -> str:
         """Return a digest of all that is recorded."""
-        return digest(
-            [
-                [answer.tool, answer.arguments, answer.result.content]
-                for tool in sorted(self._answers)
-                for answer in self._answers[tool].values()
-            ]
-        )
+        found = (answer for answers in self._answers.values() for answer in answers.values())
+        return digest([[answer.tool, answer.arguments, answer.result.content] for answer in found])
 
     def _key(self, tool: str, arguments: dict[str, JSON]) -> bytes:
         return canonical_json({**self._defaults.get(tool, {}), **arguments})
@@ -181,8 +159,9 @@ class GoldAnswers:
 
     def __init__(self, tasks: Iterable[Task]) -> None:
         self._answers: dict[str, list[tuple[Called, JSON]]] = {}
-        for task in tasks:
-            for milestone in _milestones(task):
+        plans = (p for task in tasks for goal in task.goals for p in goal.plans or ())
+        for milestone in (milestone for plan in plans for milestone in plan.milestones):
+            if milestone.result is not None:
                 condition = milestone.condition
                 if isinstance(condition, Called) and condition.arguments is not None:
                     answers = self._answers.setdefault(condition.tool, [])
@@ -199,16 +178,6 @@ class GoldAnswers:
                 return Response(result)
         error = f"No gold answer of {tool.name} to these arguments."
         return Response("", error, cacheable=False, kind="not_recorded")
-
-
-def _milestones(task: Task) -> Iterable[Milestone]:
-    return (
-        milestone
-        for goal in task.goals
-        for plan in goal.plans or ()
-        for milestone in plan.milestones
-        if milestone.result is not None
-    )
 
 
 def _given(

@@ -12,11 +12,10 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from seal.core.schemas import schema_validator
 from seal.core.types import JSON
 
 if TYPE_CHECKING:
-    from jsonschema.protocols import Validator
+    pass
 
 LENGTH = "x-length"
 """Keyword of our own: how many elements the upstream answer had."""
@@ -67,11 +66,6 @@ def response_schema(returns: JSON) -> dict[str, JSON] | None:
         schema = _from_example(returns)
     known = list(schema.get("properties", {}))
     return {**schema, "anyOf": [{"required": [name]} for name in known]} if known else schema
-
-
-def validator(schema: dict[str, JSON]) -> Validator:
-    """Return the checker of a schema that `response_schema` gave."""
-    return schema_validator(schema)
 
 
 def resolve(reference: str, root: JSON) -> JSON:

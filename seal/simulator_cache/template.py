@@ -16,11 +16,12 @@ from typing import TYPE_CHECKING, Any
 from seal.core.canonical import digest
 from seal.core.errors import SimulatorError
 from seal.core.protocols import Response
+from seal.core.schemas import schema_validator
 from seal.core.text import sentences, words
 from seal.core.types import JSON, Tool
 from seal.simulator_cache.cached import OfTool
 from seal.simulator_cache.field_values import FORMATS, named_range, named_text, string_of
-from seal.simulator_cache.shapes import LENGTH, both, listed, resolve, response_schema, validator
+from seal.simulator_cache.shapes import LENGTH, both, listed, resolve, response_schema
 
 if TYPE_CHECKING:
     from jsonschema.protocols import Validator
@@ -72,7 +73,7 @@ class Template:
 
 
 def _checker(tool: Tool) -> Validator:
-    return validator(response_schema(tool.returns) or _described(tool))
+    return schema_validator(response_schema(tool.returns) or _described(tool))
 
 
 def _described(tool: Tool) -> dict[str, Any]:
@@ -299,7 +300,8 @@ class Writer:
         if factor is None:
             value = below + (above - below) * self._draw(path, 10_001) / 10_000
             short = round(value, 2)
-            return _tidy(short if below <= short <= above else value, schema)
+            value = short if below <= short <= above else value
+            return int(value) if _kind(schema) == "integer" else value
         if whole and not float(factor).is_integer():
             factor = math.lcm(*float(factor).as_integer_ratio()[:1])
         return self._multiple(factor, (low, high), (below, above), path)
@@ -352,10 +354,6 @@ def _step(edge: float, other: float | None, step: float) -> float:
     """Return how far inside an open interval to stay."""
     gap = step if other is None else min(step, abs(other - edge) / 4)
     return max(gap, math.ulp(float(edge)))
-
-
-def _tidy(value: float, schema: dict[str, Any]) -> float:
-    return int(value) if _kind(schema) == "integer" else value
 
 
 def _plain(name: str) -> str:

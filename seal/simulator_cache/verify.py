@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import orjson
 
 from seal.core.plain import literal_value
+from seal.core.schemas import schema_validator
 from seal.core.store import Store
 from seal.core.types import JSON, Tool
-from seal.simulator_cache.cached import KIND, SHAPE, document_digest, entry_key, with_shape
-from seal.simulator_cache.exchange import is_answer_entry
-from seal.simulator_cache.shapes import response_schema, validator
+from seal.simulator_cache.cached import KIND, SHAPE, OfTool, document_digest, entry_key, with_shape
+from seal.simulator_cache.exchange import wrong_field
+from seal.simulator_cache.shapes import response_schema
 
 if TYPE_CHECKING:
     from jsonschema.protocols import Validator
@@ -59,13 +60,19 @@ def verify(store: Store, tools: Mapping[str, Tool], repair: bool = False) -> Ver
         repair: Remove the damaged entries.
     """
     report = VerifyReport()
-    checker = _Checker(store, tools, report)
+    documents = OfTool(lambda tool: _documents(tool, store))
     for entry in store.entries():
         report.checked += 1
         if entry.value is None:
             report.damaged.append(entry.key)
-        elif entry.kind == KIND:
-            checker.check(entry.key, entry.value)
+        elif entry.kind != KIND:
+            continue
+        elif wrong_field(entry.value):
+            report.malformed.append(entry.key)
+        elif entry.value["tool"] not in tools:
+            report.unknown_tools += 1
+        elif entry.value["simulator"] != SHAPE:
+            _check(report, entry.key, entry.value, documents(tools[entry.value["tool"]]))
     if repair:
         store.discard_damaged()
     return report
@@ -78,46 +85,26 @@ class _Document(NamedTuple):
     shape: Validator | None
 
 
-class _Checker:
-    """Checks simulator entries one by one and notes its findings in a report."""
-
-    def __init__(self, store: Store, tools: Mapping[str, Tool], report: VerifyReport) -> None:
-        self._store = store
-        self._tools = tools
-        self._report = report
-        self._documents: dict[str, list[_Document]] = {}
-
-    def check(self, key: str, value: dict[str, Any]) -> None:
-        if not is_answer_entry(value):
-            self._report.malformed.append(key)
-        elif value["tool"] not in self._tools:
-            self._report.unknown_tools += 1
-        elif value["simulator"] != SHAPE:
-            self._check_answer(key, value)
-
-    def _check_answer(self, key: str, value: dict[str, Any]) -> None:
-        documents = self._documents_of(value["tool"])
-        document = next((d for d in documents if key == entry_key(value, d.digest)), None)
-        if document is None:
-            self._report.other_documents += 1
-        elif document.shape is None or value["error"]:
-            self._report.unchecked += 1
-        elif reason := _misfit(document.shape, value["response"]):
-            self._report.misshapen.append(Misshapen(key, value["tool"], reason))
-
-    def _documents_of(self, tool_id: str) -> list[_Document]:
-        """Return the pool's document, and the one with an imported shape, where that differs."""
-        if tool_id not in self._documents:
-            tool = self._tools[tool_id]
-            shaped = with_shape(tool, self._store)
-            versions = [tool] if shaped is tool else [tool, shaped]
-            self._documents[tool_id] = [_document(version) for version in versions]
-        return self._documents[tool_id]
+def _documents(tool: Tool, store: Store) -> list[_Document]:
+    """Return the pool's document, and the one with an imported shape, where that differs."""
+    shaped, found = with_shape(tool, store), []
+    for version in [tool] if shaped is tool else [tool, shaped]:
+        schema = response_schema(version.returns)
+        shape = schema_validator(schema) if schema is not None else None
+        found.append(_Document(document_digest(version), shape))
+    return found
 
 
-def _document(tool: Tool) -> _Document:
-    schema = response_schema(tool.returns)
-    return _Document(document_digest(tool), validator(schema) if schema is not None else None)
+def _check(
+    report: VerifyReport, key: str, value: dict[str, Any], documents: list[_Document]
+) -> None:
+    document = next((d for d in documents if key == entry_key(value, d.digest)), None)
+    if document is None:
+        report.other_documents += 1
+    elif document.shape is None or value["error"]:
+        report.unchecked += 1
+    elif reason := _misfit(document.shape, value["response"]):
+        report.misshapen.append(Misshapen(key, value["tool"], reason))
 
 
 def _misfit(shape: Validator, response: JSON) -> str:

@@ -136,14 +136,12 @@ def plan(settings: RunSettings) -> dict[str, Any]:
 def _shown(name: str, settings: RunSettings) -> Any:
     """Return the value of a setting as JSON holds it: of an object its name."""
     value = getattr(settings, name)
-    if name == "base_url":
-        return public_url(value)
-    if isinstance(value, Mapping):
-        return {key: _plain(item) for key, item in value.items()}
-    return _plain(value)
+    return public_url(value) if name == "base_url" else _plain(value)
 
 
 def _plain(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {key: _plain(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
         return [_plain(item) for item in value]
     if value is None or isinstance(value, bool | int | float):

@@ -23,7 +23,7 @@ from seal.benchmarks.dialogtool.mobile.created import Created
 from seal.benchmarks.dialogtool.mobile.recordings import Recordings, Row, calls_of, read_recordings
 from seal.benchmarks.dialogtool.mobile.spoken import confirmed
 from seal.benchmarks.dialogtool.tool_life import UNKNOWN
-from seal.core.environment import Environment
+from seal.core.environment import Environment, Storeless
 from seal.core.errors import OptionError
 from seal.core.plain import json_text
 from seal.core.types import (
@@ -35,7 +35,6 @@ from seal.core.types import (
     Tool,
     ToolCall,
     ToolResult,
-    Trajectory,
 )
 from seal.core.validation import CallValidator, error_result
 from seal.environments.world import WorldSetup, check_options
@@ -46,7 +45,7 @@ Way = Literal["exact", "filter"]
 
 
 @dataclass(frozen=True, slots=True)
-class Mobiles:
+class Mobiles(Storeless):
     """Opens the mobile of each chat. Safe in threads.
 
     Args:
@@ -90,10 +89,6 @@ class Mobiles:
         if self.created is not None:
             identity |= {"tools": "created", "sandbox": self.created.sandbox.identity()}
         return identity
-
-    def keys_of(self, trajectory: Trajectory) -> set[str]:
-        """Return nothing: no stored answer is used."""
-        return set()
 
 
 def mobile(setup: WorldSetup) -> Mobiles:

@@ -12,11 +12,11 @@ from seal.benchmarks.toolscan.query_generation.grammar.requests import request
 from seal.core.canonical import derive_seed
 from seal.core.conditions import Argument, Called
 from seal.core.errors import UsageError
+from seal.core.schemas import schema_validator
 from seal.core.types import JSON, Goal, Milestone, Plan, Task, Tool
 from seal.pools.gold_calls import GoldCheck, admits
 from seal.pools.importer import TASKS
 from seal.pools.pool import StoredPool
-from seal.simulator_cache.shapes import validator
 from seal.simulator_cache.template import UnsatisfiableError, Writer
 
 
@@ -165,7 +165,7 @@ def _made(
 def _arguments(tool: Tool, seed: int) -> dict[str, JSON]:
     """Return arguments that a tool's schema should allow; empty: none were found."""
     try:
-        written = Writer(validator(tool.parameters), {}, str(seed)).write()
+        written = Writer(schema_validator(tool.parameters), {}, str(seed)).write()
     except UnsatisfiableError:
         return {}
     if not isinstance(written, dict):
