@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from seal.evaluation.paired import paired_differences
+from seal.evaluation.comparison import paired_differences
 
 ROOT = Path(__file__).resolve().parents[1]
 PAIRS, RESAMPLES = 4_000, 1_000

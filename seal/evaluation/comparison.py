@@ -1,26 +1,33 @@
-"""Two systems on the same tasks: intervals and tests of their difference."""
+"""Systems on the same tasks: differences of many metrics at once, with intervals and tests.
+
+One engine draws for all columns, which costs one matrix product: all see the same resamples and the
+same signs of clusters, so that their figures can be compared.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from seal.core.canonical import derive_seed
 from seal.core.errors import UsageError
-from seal.evaluation.statistics import bootstrap_interval
+from seal.evaluation.statistics import Interval, bootstrap_interval
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
     Floats = NDArray[np.float64]
+    Integers = NDArray[np.int64]
 
 EXACT = 16
 """Up to so many clusters all 2**n signs are tried."""
-_CHUNK = 1_000_000
-"""Table look-ups held in memory at once: 16 MB."""
-_BYTE = 8
-"""Signs that one look-up decides."""
+_FEW = 100
+"""Metrics with values in at most so many clusters are resampled over these alone."""
+_DRAWS = 1_000_000
+"""Draws held in memory at once: 8 MB, about what a processor's cache holds."""
+_ALIKE = 20
+"""Where clusters are of so many times fewer kinds, kinds are drawn: the same distribution."""
 
 
 class Difference(NamedTuple):
@@ -38,6 +45,13 @@ class Difference(NamedTuple):
     """Number of pairs."""
 
 
+class Bounds(NamedTuple):
+    """Ends of one interval for each column; None where there are fewer than two clusters."""
+
+    low: Floats | None
+    high: Floats | None
+
+
 class Spread(NamedTuple):
     """Mean and deviation over samplings."""
 
@@ -46,110 +60,204 @@ class Spread(NamedTuple):
     """Sample deviation, by n - 1; None for fewer than two values."""
 
 
-def paired_difference(
-    a: Sequence[float] | Floats,
-    b: Sequence[float] | Floats,
+def paired_differences(
+    differences: Floats,
+    clusters: Integers,
     seed: int,
     resamples: int = 10_000,
-    clusters: Sequence[int] | NDArray[np.int64] | None = None,
     level: float = 0.95,
-    weights: Sequence[float] | Floats | None = None,
-) -> Difference:
-    """Return the mean of a - b with its bootstrap interval and a randomisation test.
+    weights: Floats | None = None,
+) -> list[Difference]:
+    """Return for each column the mean difference, its bootstrap interval and a randomisation test.
 
     Sources: Efron and Tibshirani, An Introduction to the Bootstrap, chapter 13 (percentile interval
     of the paired differences); Smucker, Allan and Carterette, A Comparison of Statistical
     Significance Tests for Information Retrieval Evaluation, CIKM 2007 (randomisation test). Were
     the systems alike, each difference could as well have the other sign: p is the share of signs
-    whose mean lies farther from 0, those whose mean lies as far counted half (`sign_test`).
+    whose mean lies farther from 0, those whose mean lies as far counted half. Solved or not has so
+    few possible sums that counting these whole rejects 2.2 % of the true null hypotheses of 20
+    tasks instead of 5 %, half 4.1 % (perf/coverage.py). All signs are tried of at most `EXACT`
+    clusters that differ; of more they are drawn, and p = (1 + hits) / (1 + resamples), so that p is
+    never 0. Sources: Lancaster, Significance Tests in Discrete Distributions, Journal of the
+    American Statistical Association 56, 1961 (mid-p); Agresti, Categorical Data Analysis, 2013,
+    section 1.4.4; Fagerland, Lydersen and Laake, The McNemar test for binary matched-pairs data,
+    BMC Medical Research Methodology 13, 2013 (of solved or not, this test).
+
+    A column that has values in some of the clusters only is the mean of what a resample drew of
+    these; where they are few, they are resampled alone.
 
     Args:
-        a: Finite numbers, one a pair.
-        b: Finite numbers in the same order of pairs.
-        seed: The same seed and values give the same result.
-        resamples: Of the interval, and of the test where it draws.
-        clusters: Cluster of each pair, which are drawn and change sign together; None: every pair
-            is its own.
-        level: Coverage of the interval, between 0 and 1.
+        differences: (pairs, columns); NaN where a pair has no value in a column.
+        clusters: Cluster of each pair, (pairs,); a cluster is drawn, and changes sign, as a whole.
+        seed: The same seed and values give the same result, whatever the order of the columns.
+        resamples: Of the intervals, and of the tests where they draw.
+        level: Coverage of the intervals, between 0 and 1.
         weights: Of each pair, above 0, in the mean, its interval and the sums whose signs change;
             None: all pairs count alike.
 
     Raises:
-        UsageError: The lengths differ, or a number is not finite.
+        UsageError: The lengths differ, or a number is infinite.
     """
     import numpy as np
 
-    differences = _differences(a, b)
-    if clusters is not None and len(clusters) != len(differences):
-        raise UsageError(
-            f"expected a cluster for each of {len(differences)} pairs, got {len(clusters)}"
-        )
-    if weights is not None and len(weights) != len(differences):
-        raise UsageError(
-            f"expected a weight for each of {len(differences)} pairs, got {len(weights)}"
-        )
-    if not len(differences):
-        return Difference(None, None, None, None, 0)
-    interval = bootstrap_interval(
-        differences, derive_seed(seed, "bootstrap"), resamples, level, clusters, weights
-    )
-    mean = float(np.average(differences, weights=weights))
-    sums = differences if weights is None else differences * np.asarray(weights)
-    if clusters is not None:
-        _, index = np.unique(np.asarray(clusters), return_inverse=True)
-        sums = np.bincount(index, weights=sums).astype(np.float64)
-    p = sign_test(sums, resamples, derive_seed(seed, "signs")) if len(sums) > 1 else None
-    return Difference(mean, *interval, p, len(differences))
+    for name, given in (("cluster", clusters), ("weight", weights)):
+        if differences.ndim != 2 or (given is not None and len(given) != len(differences)):
+            raise UsageError(
+                f"expected a {name} for each of {len(differences)} pairs, "
+                f"got {0 if given is None else len(given)}"
+            )
+    if np.isinf(differences).any():
+        raise UsageError("a difference is infinite: leave out the pairs that have no value")
+    present = ~np.isnan(differences)
+    counted = np.ones(len(differences)) if weights is None else weights
+    sums, index = _cluster_sums(np.where(present, differences, 0.0) * counted[:, None], clusters)
+    counts, _ = _cluster_sums(present * counted[:, None], clusters)
+    held = np.count_nonzero(counts, axis=0)
+    many = np.flatnonzero(held > _FEW)
+    rng = np.random.default_rng(derive_seed(seed, "bootstrap"))
+    bounds: dict[int, Interval] = {}
+    if len(many):
+        ends = _intervals(sums[:, many], counts[:, many], rng, resamples, level)
+        bounds = {
+            column: Interval(*pair.tolist()) for column, pair in zip(many, ends.T, strict=True)
+        }
+    drawn = _drawn_p(sums, seed, resamples)
+    found = []
+    for column, mine in enumerate(present.T):
+        values, own = differences[mine, column], None if weights is None else weights[mine]
+        if column not in bounds:
+            few = derive_seed(seed, "few")
+            bounds[column] = bootstrap_interval(values, few, resamples, level, index[mine], own)
+        changing = sums[sums[:, column] != 0, column]
+        p: float | None = None
+        if held[column] > 1:
+            p = _exact_p(changing) if len(changing) <= EXACT else float(drawn[column])
+        mean = float(np.average(values, weights=own)) if len(values) else None
+        low, high = bounds[column]
+        found.append(Difference(mean, low, high, p, len(values)))
+    return found
 
 
-def _differences(a: Sequence[float] | Floats, b: Sequence[float] | Floats) -> Floats:
-    import numpy as np
+def weighted_intervals(
+    values: Floats,
+    weights: Floats,
+    clusters: NDArray[np.generic],
+    seed: int,
+    resamples: int = 10_000,
+    level: float = 0.95,
+) -> Bounds:
+    """Return the percentile bootstrap interval of the weighted mean of every column.
 
-    left, right = np.asarray(a, dtype=np.float64), np.asarray(b, dtype=np.float64)
-    if left.shape != right.shape or left.ndim != 1:
-        raise UsageError(
-            f"a paired comparison needs as many values of a as of b, got {len(left)} and "
-            f"{len(right)}: compare the tasks that both have"
-        )
-    differences = left - right
-    if not np.isfinite(differences).all():
-        raise UsageError("a value is not finite: leave out the pairs that have no value")
-    return differences
-
-
-def sign_test(sums: Floats, resamples: int, seed: int) -> float:
-    """Return the two-sided mid-p of the sum under random signs.
-
-    Signs that give exactly the observed sum count half. Solved or not has so few possible sums that
-    counting them whole rejects 2.2 % of the true null hypotheses of 20 tasks instead of 5 %, half
-    4.1 % (perf/coverage.py). All signs are tried of at most `EXACT` sums; of more they are drawn,
-    and p = (1 + hits) / (1 + resamples), so that p is never 0.
-    Sources: Lancaster, Significance Tests in Discrete Distributions, Journal of the American
-    Statistical Association 56, 1961 (mid-p); Agresti, Categorical Data Analysis, 2013, section
-    1.4.4; Fagerland, Lydersen and Laake, The McNemar test for binary matched-pairs data, BMC
-    Medical Research Methodology 13, 2013 (of solved or not, this test).
+    Source: Efron and Tibshirani, An Introduction to the Bootstrap, chapter 13. The rows of one
+    cluster are drawn together. All columns see the same resamples.
 
     Args:
-        sums: Of each cluster; finite.
-        resamples: Signs drawn where there are more.
-        seed: The same seed and values give the same p.
+        values: Finite numbers, (n, columns).
+        weights: Above 0, (n,). With 1 / rows of its sample for each row, the mean is that of the
+            samples' means.
+        clusters: Cluster of each row, (n,).
+        seed: The same seed and values give the same intervals.
+        resamples: Number of resamples.
+        level: Coverage, between 0 and 1.
     """
     import numpy as np
 
-    # A difference of 0 is the same under both signs: without it fewer signs are left to try.
-    sums = sums[sums != 0]
-    if not len(sums):
-        return 1.0
-    if len(sums) <= EXACT:
-        totals = np.zeros(1)
-        for each in sums:
-            totals = np.concatenate([totals + each, totals - each])
-        return float(hits_of(totals[:, None], sums[:, None])[0]) / len(totals)
-    hits = _drawn_hits(sums, resamples, np.random.default_rng(seed))
-    return (1 + hits) / (1 + resamples)
+    sums, _ = _cluster_sums(values * weights[:, None], clusters)
+    if len(sums) < 2:
+        return Bounds(None, None)
+    counts, _ = _cluster_sums(weights[:, None], clusters)
+    return Bounds(*_intervals(sums, counts, np.random.default_rng(seed), resamples, level))
 
 
-def hits_of(totals: Floats, sums: Floats) -> Floats:
+def _cluster_sums(rows: Floats, clusters: NDArray[np.generic]) -> tuple[Floats, Integers]:
+    """Return the sums of each cluster's rows, (clusters, columns), and the place of each row's."""
+    import numpy as np
+
+    names, index = np.unique(clusters, return_inverse=True)
+    sums = np.zeros((len(names), rows.shape[1]))
+    np.add.at(sums, index, rows)
+    return sums, index
+
+
+def _intervals(
+    sums: Floats, counts: Floats, rng: np.random.Generator, resamples: int, level: float
+) -> Floats:
+    """Return the ends of the percentile interval of every column, (2, columns).
+
+    Args:
+        sums: (clusters, columns).
+        counts: By what a resample's sum is divided, (clusters, columns) or (clusters, 1).
+        rng: Draws clusters.
+        resamples: Number of resamples.
+        level: Coverage.
+    """
+    import numpy as np
+
+    columns = sums.shape[1]
+    totals, place = _distinct(np.hstack([sums, counts]))
+    means = np.empty((resamples, columns))
+    for chunk, drawn in _resampled(totals, rng, resamples):
+        means[chunk] = drawn[:, place[:columns]] / drawn[:, place[columns:]]
+    tail = (1 - level) / 2
+    ends: Floats = np.quantile(means, [tail, 1 - tail], axis=0)
+    return ends
+
+
+def _resampled(
+    totals: Floats, rng: np.random.Generator, resamples: int
+) -> Iterator[tuple[slice, Floats]]:
+    """Yield the sums over resamples of the rows, chunk by chunk."""
+    import numpy as np
+
+    size = len(totals)
+    kinds, frequency = np.unique(totals, axis=0, return_counts=True)
+    step = max(1, _DRAWS // size)
+    for start in range(0, resamples, step):
+        chunk = min(step, resamples - start)
+        if len(kinds) * _ALIKE < size:
+            drawn = rng.multinomial(size, frequency / size, size=chunk)
+            yield slice(start, start + chunk), drawn @ kinds
+        else:
+            picks = rng.integers(0, size, size=(chunk, size))
+            picks += np.arange(chunk)[:, None] * size
+            times = np.bincount(picks.ravel(), minlength=chunk * size).reshape(chunk, size)
+            yield slice(start, start + chunk), times.astype(np.float64) @ totals
+
+
+def _drawn_p(sums: Floats, seed: int, resamples: int) -> Floats:
+    """Return the p of every column under random signs of the clusters."""
+    import numpy as np
+
+    sums, place = _distinct(sums)
+    size, rng = len(sums), np.random.default_rng(derive_seed(seed, "signs"))
+    kinds, frequency = np.unique(sums, axis=0, return_counts=True)
+    hits = np.zeros(sums.shape[1])
+    step = max(1, _DRAWS // max(size, 1))
+    for start in range(0, resamples, step):
+        chunk = min(step, resamples - start)
+        # sum of s * (1 - 2 b) = total - 2 sum of s * b
+        if len(kinds) * _ALIKE < size:
+            turned = rng.binomial(frequency, 0.5, size=(chunk, len(kinds))) @ kinds
+        else:
+            drawn = np.frombuffer(rng.bytes(chunk * -(-size // 8)), dtype=np.uint8)
+            bits = np.unpackbits(drawn.reshape(chunk, -1), axis=1, count=size)
+            turned = bits.astype(np.float64) @ sums
+        hits += _hits(sums.sum(axis=0) - 2 * turned, sums)
+    p: Floats = (1 + hits) / (1 + resamples)
+    return p[place]
+
+
+def _exact_p(sums: Floats) -> float:
+    """Return the p of few sums: all signs are tried."""
+    import numpy as np
+
+    totals = np.zeros(1)
+    for each in sums:
+        totals = np.concatenate([totals + each, totals - each])
+    return float(_hits(totals[:, None], sums[:, None])[0]) / len(totals) if len(sums) else 1.0
+
+
+def _hits(totals: Floats, sums: Floats) -> Floats:
     """Return how many totals lie farther from 0 than the observed one, those as far counted half.
 
     Args:
@@ -165,27 +273,15 @@ def hits_of(totals: Floats, sums: Floats) -> Floats:
     return found
 
 
-def _drawn_hits(sums: Floats, resamples: int, rng: np.random.Generator) -> float:
-    """Return the hits (`hits_of`) of random signs.
+def _distinct(columns: Floats) -> tuple[Floats, Integers]:
+    """Return each column once, in an order of their own, and the place of every one in it.
 
-    Eight sums at a time have 256 signed totals; those stand in a table, and a random byte picks
-    one: an eighth of the work, and the same distribution.
+    Most metrics count in the same pairs, and several say the same of all.
     """
     import numpy as np
 
-    groups = -(-len(sums) // _BYTE)
-    padded = np.zeros(groups * _BYTE)
-    padded[: len(sums)] = sums
-    signs = 1 - 2 * (np.arange(256)[:, None] >> np.arange(_BYTE) & 1)
-    table = (padded.reshape(groups, _BYTE) @ signs.T).ravel()
-    rows = np.arange(groups) * 256
-    step = max(1, _CHUNK // groups)
-    hits = 0.0
-    for start in range(0, resamples, step):
-        drawn = rng.integers(0, 256, (min(step, resamples - start), groups), dtype=np.uint8)
-        totals = table[rows + drawn].sum(axis=1)
-        hits += float(hits_of(totals[:, None], sums[:, None])[0])
-    return hits
+    found, place = np.unique(columns, axis=1, return_inverse=True)
+    return found, place.ravel()
 
 
 def mean_and_deviation(values: Sequence[float] | Floats) -> Spread:

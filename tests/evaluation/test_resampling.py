@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from seal.evaluation.resampling import weighted_intervals
+from seal.evaluation.comparison import weighted_intervals
 from seal.evaluation.statistics import bootstrap_interval
 
 

@@ -11,8 +11,7 @@ import pytest
 from seal.core.errors import DataError, UnknownNameError, UsageError
 from seal.core.records import write_records
 from seal.core.types import Goal, Score, Task
-from seal.evaluation.comparison import Difference
-from seal.evaluation.paired import paired_differences
+from seal.evaluation.comparison import Difference, paired_differences
 from seal.experiments.comparison.runs import named_runs
 from seal.experiments.comparison.study import CompareSettings, study
 

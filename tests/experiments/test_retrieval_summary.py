@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from seal.evaluation.resampling import weighted_intervals
+from seal.evaluation.comparison import weighted_intervals
 from seal.evaluation.retrieval import metric_names
 from seal.experiments.retrieval.draws import Source
 from seal.experiments.retrieval.summary import (

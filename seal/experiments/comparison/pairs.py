@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from seal.core.canonical import derive_seed
-from seal.evaluation.comparison import Difference, holm
-from seal.evaluation.paired import paired_differences
+from seal.evaluation.comparison import Difference, holm, paired_differences
 from seal.evaluation.power import Power, power_of
 from seal.experiments.comparison.scores import ScoreTable
 

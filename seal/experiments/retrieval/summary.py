@@ -8,8 +8,12 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 from seal.core.canonical import derive_seed
-from seal.evaluation.comparison import holm, mean_and_deviation, paired_difference
-from seal.evaluation.resampling import weighted_intervals
+from seal.evaluation.comparison import (
+    holm,
+    mean_and_deviation,
+    paired_differences,
+    weighted_intervals,
+)
 from seal.evaluation.retrieval import metric_names
 from seal.evaluation.statistics import groups_of
 from seal.experiments.pool_draws import Size
@@ -260,38 +264,41 @@ def comparisons_of(cell: Cell, ks: Sequence[int], seed: int) -> list[dict[str, A
     """
     import numpy as np
 
-    if not cell.task_of:
+    compared = [
+        (metric, one, other)
+        for metric in (f"recall@{max(ks)}", f"mrr@{max(ks)}")
+        for one, other in combinations(cell.values, 2)
+    ]
+    if not cell.task_of or not compared:
         return []
     names = metric_names(ks)
-    weights = sample_weights(cell.sample_of)
-    _, clusters = np.unique(np.asarray(cell.task_of), return_inverse=True)
-    found = []
-    for metric in (f"recall@{max(ks)}", f"mrr@{max(ks)}"):
-        column = names.index(metric)
-        for one, other in combinations(cell.values, 2):
-            difference = paired_difference(
-                cell.values[one][:, column],
-                cell.values[other][:, column],
-                derive_seed(seed, cell.source.digest, cell.size, metric, "difference"),
-                RESAMPLES,
-                clusters,
-                weights=weights,
-            )
-            found.append(
-                {
-                    "pool": cell.source.label,
-                    "size": cell.size,
-                    "metric": metric,
-                    "retriever": one,
-                    "other": other,
-                    "difference": rounded(difference.mean),
-                    "low": rounded(difference.low),
-                    "high": rounded(difference.high),
-                    "p": difference.p,
-                    "n": difference.n,
-                }
-            )
-    return found
+    values = {
+        (metric, label): rows[:, names.index(metric)]
+        for metric, _, _ in compared
+        for label, rows in cell.values.items()
+    }
+    differences = paired_differences(
+        np.column_stack([values[metric, a] - values[metric, b] for metric, a, b in compared]),
+        np.unique(np.asarray(cell.task_of), return_inverse=True)[1],
+        derive_seed(seed, cell.source.digest, cell.size, "difference"),
+        RESAMPLES,
+        weights=sample_weights(cell.sample_of),
+    )
+    return [
+        {
+            "pool": cell.source.label,
+            "size": cell.size,
+            "metric": metric,
+            "retriever": one,
+            "other": other,
+            "difference": rounded(difference.mean),
+            "low": rounded(difference.low),
+            "high": rounded(difference.high),
+            "p": difference.p,
+            "n": difference.n,
+        }
+        for (metric, one, other), difference in zip(compared, differences, strict=True)
+    ]
 
 
 def corrected(comparisons: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:

@@ -9,8 +9,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from seal.core.canonical import derive_seed
-from seal.evaluation.comparison import mean_and_deviation
-from seal.evaluation.resampling import weighted_intervals
+from seal.evaluation.comparison import mean_and_deviation, weighted_intervals
 from seal.evaluation.statistics import kind_of_reason
 from seal.experiments.retrieval.summary import RESAMPLES, rounded, sample_means, sample_weights
 from seal.pools.samples import PoolSample
