@@ -26,6 +26,7 @@ from functools import cached_property
 from typing import Any
 
 from seal.core.conditions import Called
+from seal.core.conditions.assignment import cheapest
 from seal.core.types import Goal, Plan, Score, Task, Tool, ToolCall, Trajectory
 from seal.evaluation.goals import (
     USER,
@@ -296,14 +297,12 @@ def best_pairs(table: Sequence[Sequence[Comparison]]) -> list[tuple[int, int]]:
         table: Gold calls by made calls, not empty.
     """
     rows, columns = len(table), len(table[0])
-    flat = [cell.rank for row in table for cell in row]
-    base = 1 + min(rows, columns) * max(max(map(abs, rank)) for rank in flat)
-    weights = [_weight(rank, base) for rank in flat]
-    if rows <= columns:
-        profits = [weights[r * columns : (r + 1) * columns] for r in range(rows)]
-        return list(enumerate(maximum_assignment(profits)))
-    transposed = [weights[c::columns] for c in range(columns)]
-    return sorted((row, column) for column, row in enumerate(maximum_assignment(transposed)))
+    if rows > columns:
+        turned = best_pairs(list(zip(*table, strict=True)))
+        return sorted((row, column) for column, row in turned)
+    base = 1 + rows * max(max(map(abs, cell.rank)) for row in table for cell in row)
+    costs = [[-_weight(cell.rank, base) for cell in row] for row in table]
+    return list(enumerate(cheapest(costs) or ()))
 
 
 def _weight(rank: Sequence[int], base: int) -> int:
@@ -311,72 +310,6 @@ def _weight(rank: Sequence[int], base: int) -> int:
     for component in rank:
         weight = weight * base + component
     return weight
-
-
-def maximum_assignment(profits: Sequence[Sequence[int]]) -> list[int]:
-    """Return for each row a column of its own, so that the sum of profits is greatest.
-
-    Exact: whole numbers of any size, unlike the floats of `scipy.optimize`. O(rows² · columns).
-    Source: the Hungarian method with potentials (Kuhn 1955, Munkres 1957), one shortest
-    augmenting path a row.
-
-    Args:
-        profits: Row by column, at least as many columns as rows.
-    """
-    columns = len(profits[0]) if profits else 0
-    row_potential = [0] * len(profits)
-    column_potential = [0] * columns
-    owner = [-1] * columns
-    for row in range(len(profits)):
-        end, came_from = _shortest_path(profits, row, owner, row_potential, column_potential)
-        while end >= 0:
-            before = came_from[end]
-            owner[end] = owner[before] if before >= 0 else row
-            end = before
-    assigned = {row: column for column, row in enumerate(owner) if row >= 0}
-    return [assigned[row] for row in range(len(profits))]
-
-
-def _shortest_path(
-    profits: Sequence[Sequence[int]],
-    start: int,
-    owner: list[int],
-    row_potential: list[int],
-    column_potential: list[int],
-) -> tuple[int, list[int]]:
-    """Return a free column and, for each column, the one before it on the path (-1: the start).
-
-    Updates both potentials, so that costs stay at least 0 and are 0 on the path.
-    """
-    columns = len(owner)
-    slack: list[int | None] = [None] * columns
-    came_from = [-1] * columns
-    visited: list[int] = []
-    open_columns = list(range(columns))
-    row, column = start, -1
-    while True:
-        nearest, delta = -1, 0
-        for other in open_columns:
-            cost = -profits[row][other] - row_potential[row] - column_potential[other]
-            known = slack[other]
-            if known is None or cost < known:
-                slack[other], came_from[other] = cost, column
-                known = cost
-            if nearest < 0 or known < delta:
-                nearest, delta = other, known
-        row_potential[start] += delta
-        for done in visited:
-            row_potential[owner[done]] += delta
-            column_potential[done] -= delta
-        for other in open_columns:
-            known = slack[other]
-            slack[other] = known - delta if known is not None else None
-        visited.append(nearest)
-        open_columns.remove(nearest)
-        column = nearest
-        if owner[column] < 0:
-            return column, came_from
-        row = owner[column]
 
 
 RELEVANT = ("relevant_called", "relevant_answered")

@@ -118,9 +118,7 @@ def paired_differences(
     bounds: dict[int, Interval] = {}
     if len(many):
         ends = _intervals(sums[:, many], counts[:, many], rng, resamples, level)
-        bounds = {
-            column: Interval(*pair.tolist()) for column, pair in zip(many, ends.T, strict=True)
-        }
+        bounds = {int(n): Interval(*pair.tolist()) for n, pair in zip(many, ends.T, strict=True)}
     drawn = _drawn_p(sums, seed, resamples)
     found = []
     for column, mine in enumerate(present.T):

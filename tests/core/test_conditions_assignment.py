@@ -31,6 +31,28 @@ def test_no_other_assignment_is_cheaper(table: list[list[float]]) -> None:
         assert total(table, found) == pytest.approx(best)
 
 
+@given(
+    st.integers(1, 4).flatmap(
+        lambda rows: st.lists(
+            st.lists(st.integers(-5, 9), min_size=5, max_size=5), min_size=rows, max_size=rows
+        )
+    ),
+    st.sampled_from([1, 10**30]),
+)
+def test_rows_may_be_fewer_than_columns_and_integers_are_exact(
+    table: list[list[int]], unit: int
+) -> None:
+    # A unit of 10**30 would lose the last digits of 1 + unit in a float.
+    table = [[value * unit + (value == 3) for value in row] for row in table]
+    found = cheapest(table) or []
+    best = min(
+        sum(table[row][column] for row, column in enumerate(columns))
+        for columns in permutations(range(5), len(table))
+    )
+    assert len(set(found)) == len(table)
+    assert sum(table[row][column] for row, column in enumerate(found)) == best
+
+
 def test_a_row_moves_where_another_has_no_other_column() -> None:
     assert cheapest([[0.0, 1.0], [0.0, inf]]) == [1, 0]
 

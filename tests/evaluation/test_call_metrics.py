@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from seal.core.conditions import Argument, Asked
 from seal.core.types import Goal, Plan, Score, Step, ToolResult
-from seal.evaluation.calls import NAMES, Calls, best_pairs, compare, maximum_assignment
+from seal.evaluation.calls import NAMES, Calls, best_pairs, compare
 
 A1 = ("a", {"x": 1})
 A2 = ("a", {"x": 2})
@@ -226,24 +226,6 @@ def test_order_of_calls_never_matters_but_for_the_first_n(wanted: Any, made: Any
     before, after = scores(goal(called(wanted)), made), scores(goal(called(wanted)), shuffled)
     for name in set(NAMES) - {"call_recall_at_n"}:
         assert before[name].value == after[name].value
-
-
-MATRIX = st.integers(1, 4).flatmap(
-    lambda rows: st.lists(
-        st.lists(st.integers(-5, 9), min_size=5, max_size=5), min_size=rows, max_size=rows
-    )
-)
-
-
-@given(MATRIX)
-def test_assignment_equals_brute_force(profits: list[list[int]]) -> None:
-    chosen = maximum_assignment(profits)
-    best = max(
-        sum(profits[row][column] for row, column in enumerate(columns))
-        for columns in permutations(range(5), len(profits))
-    )
-    assert len(set(chosen)) == len(profits)
-    assert sum(profits[row][column] for row, column in enumerate(chosen)) == best
 
 
 @given(st.lists(ARGUMENTS, min_size=1, max_size=4), st.lists(ARGUMENTS, min_size=1, max_size=4))

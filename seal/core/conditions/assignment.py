@@ -1,4 +1,4 @@
-"""The cheapest one-to-one assignment of rows to columns of a square matrix."""
+"""The cheapest one-to-one assignment of rows to columns."""
 
 from __future__ import annotations
 
@@ -12,16 +12,21 @@ def cheapest(costs: Sequence[Sequence[float]]) -> list[int] | None:
     Shortest augmenting paths over reduced costs, O(n ** 3): each row in turn is added by the path
     along which the total grows least. Source: Jonker and Volgenant, Computing 38 (1987).
 
+    Of equal paths the one is taken that ends in the first column. Exact where all costs are
+    integers, of any size.
+
     Args:
-        costs: n rows of n numbers without NaN; infinity forbids a pair.
+        costs: Rows of numbers without NaN, as many in each row as there are rows, or more; infinity
+            forbids a pair.
 
     Returns:
-        n columns, each once; None where every assignment has a forbidden pair.
+        For each row its column, no column twice; None where every assignment has a forbidden pair.
     """
     size = len(costs)
-    of_row = [0.0] * size
-    of_column = [0.0] * size
-    owner: list[int | None] = [None] * size
+    width = len(costs[0]) if size else 0
+    of_row: list[float] = [0] * size
+    of_column: list[float] = [0] * width
+    owner: list[int | None] = [None] * width
     for row in range(size):
         if not _add(row, costs, of_row, of_column, owner):
             return None
@@ -48,12 +53,13 @@ def _add(
         of_column: Prices of the columns; changed.
         owner: Row that has each column; changed.
     """
-    size = len(costs)
+    size = len(owner)
     distance = [inf] * size
     before: list[int] = [start] * size
     done: list[int] = []
     waiting = set(range(size))
-    row, travelled = start, 0.0
+    row = start
+    travelled: float = 0
     while True:
         for column in waiting:
             length = travelled + costs[row][column] - of_row[row] - of_column[column]

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from seal.core.canonical import equal
-from seal.evaluation.calls import maximum_assignment
+from seal.core.conditions.assignment import cheapest
 from seal.evaluation.missions.arguments import (
     ArgumentMatch,
     Scorer,
@@ -154,7 +154,7 @@ def assign(rows: Sequence[Sequence[int]]) -> list[int]:
     """Return for each row a column of its own, so that the sum is greatest; one row: the first."""
     if len(rows) == 1:
         return [max(range(len(rows[0])), key=lambda column: (rows[0][column], -column))]
-    return maximum_assignment(rows)
+    return cheapest([[-worth for worth in row] for row in rows]) or []
 
 
 def best_pairs(
