@@ -9,16 +9,17 @@ falls out whole where the slot is not spoken of.
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from importlib.resources import files
-from typing import Any
+from typing import Any, TypeVar
 
 from seal.benchmarks.mmtb.generation.evidence import NEAR, with_spoken_days
 from seal.core.types import JSON
+from seal.experiments.generation.writers import shipped_json
+
+_Record = TypeVar("_Record")
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,86 +136,53 @@ class Language:
     acts: Mapping[str, Act]
     themes: tuple[Theme, ...]
     talks: tuple[Talk, ...]
-    openers: Mapping[str, tuple[str, ...]]
-    repeats: Mapping[str, tuple[str, ...]]
+    openers: Mapping[str, Sequence[str]]
+    repeats: Mapping[str, Sequence[str]]
 
 
 @cache
 def language() -> Language:
     """Return the language, read once."""
     talk = _read("talk.json")
-    sorts = {name: _sort(name, given) for name, given in _read("sorts.json").items()}
+    sorts = {}
+    for name, given in _read("sorts.json").items():
+        pairs = [v if isinstance(v, list) else (v, v) for v in given.get("values", ())]
+        sorts[name] = _made(Sort, given, name=name, values=tuple((w, v) for w, v in pairs))
     acts = {tool: _act(tool, given, sorts) for tool, given in _read("acts.json").items()}
-    themes = tuple(
-        Theme(name, tuple(given["tools"]), tuple(given["anchors"]))
-        for name, given in _read("themes.json").items()
-    )
-    talks = tuple(
-        Talk(
-            _slots(given["slots"], sorts),
-            tuple(given["asks"]),
-            tuple(given["brief"]),
-            tuple(given["replies"]),
-        )
-        for given in talk["chats"]
-    )
-    openers = {name: tuple(texts) for name, texts in talk["openers"].items()}
-    return Language(sorts, acts, themes, talks, openers, talk["repeats"])
+    themes = (_made(Theme, given, name=name) for name, given in _read("themes.json").items())
+    chats = talk["chats"]
+    talks = (_made(Talk, given, slots=_slots(given["slots"], sorts)) for given in chats)
+    return Language(sorts, acts, tuple(themes), tuple(talks), talk["openers"], talk["repeats"])
 
 
 def _read(name: str) -> Any:
-    return json.loads(files(__package__).joinpath(name).read_text(encoding="utf-8"))
+    return shipped_json(__package__, name)
 
 
-def _sort(name: str, given: Mapping[str, Any]) -> Sort:
-    pairs = [
-        value if isinstance(value, list) else [value, value] for value in given.get("values", ())
-    ]
-    return Sort(
-        name,
-        given.get("noun", ""),
-        given.get("which", ""),
-        given.get("say", "{}"),
-        tuple((words, value) for words, value in pairs),
-        tuple(given.get("that", ())),
-        tuple(given.get("start", ())),
-        tuple(given.get("vague", ())),
-        given.get("whole", False),
-        given.get("adverbial", False),
-    )
+def _made(kind: Callable[..., _Record], given: Mapping[str, Any], **own: Any) -> _Record:
+    """Return a record of fields as JSON has them, its lists as tuples, some given otherwise."""
+    fields = {name: tuple(v) if isinstance(v, list) else v for name, v in given.items()}
+    return kind(**{**fields, **own})
 
 
 def _act(tool: str, given: Mapping[str, Any], sorts: Mapping[str, Sort]) -> Act:
-    gives = given.get("gives")
-    return Act(
-        tool,
-        _slots(given["slots"], sorts),
-        tuple(given["asks"]),
-        tuple(given["do"]),
-        tuple(given["it"]),
-        given["told"],
-        given.get("list", ""),
-        given.get("item", ""),
-        None if gives is None else _gift(gives, sorts),
-        given.get("needs", ""),
-    )
-
-
-def _gift(given: Mapping[str, Any], sorts: Mapping[str, Sort]) -> Gift:
-    sort = sorts.get(given["sort"]) or Sort(given["sort"], given["noun"])
-    best = {words: (how, by) for words, (how, by) in given.get("best", {}).items()}
-    return Gift(sort, given["noun"], given["id"], best, given.get("owner", ""))
+    gives = None
+    if "gives" in given:
+        gift = given["gives"]
+        sort = sorts.get(gift["sort"]) or Sort(gift["sort"], gift["noun"])
+        gives = _made(Gift, gift, sort=sort)
+    return _made(Act, given, tool=tool, slots=_slots(given["slots"], sorts), gives=gives)
 
 
 def _slots(given: Mapping[str, str], sorts: Mapping[str, Sort]) -> tuple[Slot, ...]:
-    return tuple(_slot(key, text, sorts) for key, text in given.items())
-
-
-def _slot(key: str, text: str, sorts: Mapping[str, Sort]) -> Slot:
-    what, bare, which = [*text.split("|"), "", ""][:3]
-    sort_name, _, form = what.partition("*")
-    sort = sorts[sort_name]
-    return Slot(key, sort_name if "+" in key else key, sort, form, bare, which or sort.which)
+    """Return slots, which are written by their keys as `sort*form|bare|which`."""
+    slots = []
+    for key, text in given.items():
+        what, bare, which = [*text.split("|"), "", ""][:3]
+        sort_name, _, form = what.partition("*")
+        sort, name = sorts[sort_name], sort_name if "+" in key else key
+        slots.append(Slot(key, name, sort, form, bare, which or sort.which))
+    return tuple(slots)
 
 
 THERE = "there"

@@ -6,10 +6,10 @@ import random
 from collections.abc import Mapping, Sequence
 from datetime import date, datetime
 from threading import Lock
-from typing import Any
+from typing import Any, ClassVar
 
-from seal.benchmarks.mmtb.generation.evidence import texts_of, with_spoken_days
-from seal.benchmarks.mmtb.generation.grammar.choices import FromCall, Planned, Script
+from seal.benchmarks.mmtb.generation.evidence import NEAR, texts_of, with_spoken_days
+from seal.benchmarks.mmtb.generation.grammar.choices import FromCall, Script
 from seal.benchmarks.mmtb.generation.grammar.drafts import scripts
 from seal.benchmarks.mmtb.generation.grammar.language import (
     Act,
@@ -61,14 +61,12 @@ _ANSWERS = ("{}.", "{}, please.", "Oh, right: {}.", "Sorry, I forgot: {}.", "Let
 class GrammarSpeakers:
     """Those who think, by rule (`scenes.Speakers`). Equal scenes give equal words."""
 
+    identity: ClassVar[dict[str, JSON]] = {"speakers": "grammar/1"}
+    """What shapes the words."""
+
     def __init__(self) -> None:
         self._made: dict[Any, list[Script]] = {}
         self._keeping = Lock()
-
-    @property
-    def identity(self) -> dict[str, JSON]:
-        """What shapes the words."""
-        return {"speakers": "grammar/1"}
 
     def choose_tools(
         self, assignments: Sequence[Assignment], tools: Sequence[Tool]
@@ -113,21 +111,18 @@ class GrammarSpeakers:
         """
         script = self._script(scene)
         open_slots = _unanswered(scene, script)
-        done = [event for event in scene.events if isinstance(event, Round)]
+        done = sum(isinstance(event, Round) for event in scene.events)
         if not script.calls:
-            return _said(
-                "Talk.", "No tool is needed here.", "Reply at once.", [final_answer("chat")]
-            )
+            actions = [final_answer("chat")]
+            return _said("Talk.", "No tool is needed here.", "Reply at once.", actions)
         if open_slots:
-            names = [name for slot, _ in open_slots for name in slot.parameters]
+            names = dict.fromkeys(name for slot, _ in open_slots for name in slot.parameters)
             tool = script.calls[0].act.tool
-            asked = question(tool, list(dict.fromkeys(names)))
-            return _said(
-                "", f"{tool} lacks values that nobody gave.", "Ask the user first.", [asked]
-            )
-        if len(done) == len(script.rounds):
+            thought = f"{tool} lacks values that nobody gave."
+            return _said("", thought, "Ask the user first.", [question(tool, list(names))])
+        if done == len(script.rounds):
             return _said("", "Everything is there.", "Tell the user.", [final_answer("tool")])
-        actions = [_action(scene, script, place) for place in script.rounds[len(done)]]
+        actions = [_action(scene, script, place) for place in script.rounds[done]]
         plan = f"Call {joined([action.name for action in actions])}."
         return _said("", "The request names what is needed.", plan, actions)
 
@@ -148,7 +143,14 @@ class GrammarSpeakers:
         vague = [words for slot, _ in missing for words in slot.sort.vague]
         if rng.random() < _VAGUE and not before and vague:
             return rng.choice(vague)
-        words = joined([_prefixed(slot, thing) for slot, thing in missing])
+        words = joined(
+            [
+                f"on {thing.words}"
+                if slot.sort.name == "day" and thing.words not in NEAR
+                else thing.words
+                for slot, thing in missing
+            ]
+        )
         return capital(rng.choice(_ANSWERS).format(words))
 
     def reply(self, scene: Scene, chat: Chat) -> str:
@@ -165,7 +167,25 @@ class GrammarSpeakers:
         )
 
     def _script(self, scene: Scene) -> Script:
-        return _matching(scene, self._scripts(scene))
+        """Return the script whose words the request has, or at least asks for the same with others.
+
+        Raises:
+            DataError: There is none.
+        """
+        made = self._scripts(scene)
+        things = Things(scene.past, _today(scene))
+        for script in made:
+            if script.request == scene.request:
+                return script
+        wrong = [faults(script, scene.request, things) for script in made]
+        least = min(wrong, key=len)
+        if least:
+            raise DataError(
+                "the grammar takes its own wordings, and such as say the same values and key words;"
+                f" {scene.request!r} does not: {'; '.join(least)}. Mend it, or let a model make "
+                "the missions (--model), which takes any words"
+            )
+        return made[wrong.index(least)]
 
     def _scripts(self, scene: Scene) -> list[Script]:
         """Return the scripts of a mission; those of the last missions are kept."""
@@ -173,7 +193,7 @@ class GrammarSpeakers:
         key = (scene.assignment, tuple(scene.tools), said)
         found = self._made.get(key)
         if found is None:
-            found = list(scripts(scene, language(), _today(scene)))
+            found = list(scripts(scene, _today(scene)))
             with self._keeping:
                 self._made[key] = found
                 if len(self._made) > _KEPT:
@@ -183,17 +203,15 @@ class GrammarSpeakers:
 
 def _connected(rng: random.Random, names: Sequence[str]) -> Sequence[str]:
     """Return a part of a theme's tools of which some feed others."""
-    acts = language().acts
     for _ in range(40):
         chosen = rng.sample(list(names), min(_OFFERED, len(names)))
-        gifts = [(n, acts[n].gives) for n in chosen]
+        acts = [language().acts[name] for name in chosen]
+        gifts = [(act, act.gives.sort.name) for act in acts if act.gives is not None]
         fed = [
-            (n, m)
-            for n, gift in gifts
-            for m in chosen
-            if gift is not None
-            and n != m
-            and any(s.sort.name == gift.sort.name for s in acts[m].slots)
+            other
+            for act, gift in gifts
+            for other in acts
+            if act is not other and any(slot.sort.name == gift for slot in other.slots)
         ]
         if len(fed) >= 2:
             return chosen
@@ -214,29 +232,6 @@ def _today(scene: Scene) -> date:
         ) from error
 
 
-def _matching(scene: Scene, made: Sequence[Script]) -> Script:
-    """Return the script whose words the request has, or at least asks for the same with others.
-
-    Raises:
-        DataError: There is none.
-    """
-    things = Things(scene.past, _today(scene))
-    least: list[str] | None = None
-    for script in made:
-        if script.request == scene.request:
-            return script
-    for script in made:
-        found = faults(script, scene.request, things)
-        if not found:
-            return script
-        least = found if least is None or len(found) < len(least) else least
-    raise DataError(
-        f"the grammar takes its own wordings, and such as say the same values and key words; "
-        f"{scene.request!r} does not: {'; '.join(least or ())}. Mend it, or let a model "
-        "make the missions (--model), which takes any words"
-    )
-
-
 def _unanswered(scene: Scene, script: Script) -> list[tuple[Slot, Thing]]:
     """Return what is missing and was not answered."""
     answers = "\n".join(e.answer for e in scene.events if isinstance(e, Exchange)).casefold()
@@ -248,27 +243,24 @@ def _said(purpose: str, thought: str, plan: str, actions: Sequence[Action]) -> s
     return write_decision(Decision(finished, thought, plan, tuple(actions)))
 
 
-def _prefixed(slot: Slot, thing: Thing) -> str:
-    on = slot.sort.name == "day" and thing.words not in ("today", "tomorrow")
-    return f"on {thing.words}" if on else thing.words
-
-
 def _action(scene: Scene, script: Script, place: int) -> Action:
     """Return a call with its arguments."""
     call = script.calls[place]
     answered = {slot.key: thing for slot, thing in script.missing}
-    values: dict[str, list[JSON]] = {}
-    slots = {slot.key: slot for slot in call.act.slots}
-    for key, fill in {**call.fills, **answered}.items():
-        if isinstance(fill, FromCall):
-            values[key] = [_brought(scene, script, n, fill.pick) for n in fill.calls]
-        else:
-            values[key] = [fill.value]
+    fills = {**call.fills, **answered}
     arguments: dict[str, JSON] = {}
     for slot in call.act.slots:
-        if slot.key in values:
-            _put(arguments, slots[slot.key], values[slot.key])
-    return Action(call.act.tool, arguments, _purpose(call))
+        fill = fills.get(slot.key)
+        if isinstance(fill, FromCall):
+            _put(arguments, slot, [_brought(scene, script, n, fill.pick) for n in fill.calls])
+        elif fill is not None:
+            _put(arguments, slot, [fill.value])
+    words = {
+        slot.name: fill.words
+        for slot in call.act.slots
+        if isinstance(fill := call.fills.get(slot.key), Thing)
+    }
+    return Action(call.act.tool, arguments, capital(filled(call.act.do[0], words)))
 
 
 def _put(arguments: dict[str, JSON], slot: Slot, values: Sequence[JSON]) -> None:
@@ -304,24 +296,15 @@ def _brought(scene: Scene, script: Script, place: int, pick: str) -> JSON:
         raise DataError(f"{act.tool}: its result holds nothing that a later call could take")
     how, by = gift.best.get(pick, ("first", ""))
     if how in ("min", "max"):
-        entry = (min if how == "min" else max)(entries, key=lambda one: _number(one, by))
+        least = min if how == "min" else max
+        entry = least(entries, key=lambda one: _number(one.get(by)))
     else:
         entry = entries[-1 if how == "last" else 0]
     return entry[gift.id]
 
 
-def _number(entry: Mapping[str, JSON], name: str) -> float:
-    value = entry.get(name)
+def _number(value: JSON) -> float:
     return float(value) if isinstance(value, (int, float)) else 0.0
-
-
-def _purpose(call: Planned) -> str:
-    words = {
-        slot.name: fill.words
-        for slot in call.act.slots
-        if isinstance(fill := call.fills.get(slot.key), Thing)
-    }
-    return capital(filled(call.act.do[0], words))
 
 
 def _told(things: Things, act: Act, arguments: Mapping[str, JSON], observation: JSON) -> str:
