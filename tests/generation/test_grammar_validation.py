@@ -6,7 +6,7 @@ import pytest
 
 from seal.benchmarks.mmtb import sample as mmtb_sample
 from seal.benchmarks.mmtb.generation.evidence import leans, said_of
-from seal.benchmarks.mmtb.generation.validation import Validation, faults
+from seal.benchmarks.mmtb.generation.validation import Validation
 from seal.core.conditions import Argument, Called
 from seal.core.errors import CacheMissError, ModelError, SealError, SimulatorError
 from seal.core.protocols import Response
@@ -49,7 +49,7 @@ def with_milestone(task: Task, number: int, **changed) -> Task:
 
 @pytest.mark.parametrize("task", TASKS[::16], ids=lambda task: task.id)
 def test_the_sample_is_valid(task: Task) -> None:
-    assert faults(task, TOOLS, Template()) == []
+    assert Validation(TOOLS, Template()).faults(task) == []
 
 
 def test_a_tool_that_is_not_offered_is_found() -> None:
@@ -91,7 +91,7 @@ def test_an_observation_that_the_simulator_does_not_give_is_found() -> None:
 def test_another_seed_of_the_simulator_is_another_simulator() -> None:
     task, _ = first(type="single")
 
-    assert {fault.kind for fault in faults(task, TOOLS, Template(seed=1))} == {
+    assert {fault.kind for fault in Validation(TOOLS, Template(seed=1)).faults(task)} == {
         "another_observation"
     }
 
@@ -99,11 +99,11 @@ def test_another_seed_of_the_simulator_is_another_simulator() -> None:
 def test_a_simulator_without_an_answer_is_a_fault_and_one_whose_server_failed_an_error() -> None:
     task, _ = first(type="single")
 
-    found = faults(task, TOOLS, Failing(SimulatorError("no answer fits")))
+    found = Validation(TOOLS, Failing(SimulatorError("no answer fits"))).faults(task)
     assert {fault.kind for fault in found} == {"another_observation"}
     for failure in (ModelError("the server is gone"), CacheMissError("nothing stored")):
         with pytest.raises(type(failure)):
-            faults(task, TOOLS, Failing(failure))
+            Validation(TOOLS, Failing(failure)).faults(task)
 
 
 @dataclass

@@ -12,12 +12,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator, Sequence
-from functools import cache
-from importlib.resources import files
 from string import Template
-from typing import Any
-
-import orjson
 
 from seal.benchmarks.mmtb.generation.roles import required
 from seal.benchmarks.mmtb.generation.scenes import (
@@ -34,7 +29,9 @@ from seal.core.plain import json_text
 from seal.core.protocols import Chat, Message
 from seal.core.types import JSON, Tool
 from seal.evaluation.missions.graph import PSEUDO
+from seal.experiments.generation.writers import shipped_json, shipped_text, shipped_texts
 
+_PHRASES = shipped_json(__package__, "prompts/phrases.json")
 TRIES = 3
 """Answers of the model that a user's wordings are looked for in."""
 FEW, MANY = 3, 5
@@ -52,17 +49,19 @@ class ModelSpeakers:
     """
 
     def __init__(self, identity: dict[str, JSON]) -> None:
-        self.identity: dict[str, JSON] = {**identity, "prompts": _prompts_digest()}
+        prompts = digest(shipped_texts(__package__, "prompts"))
+        self.identity: dict[str, JSON] = {**identity, "prompts": prompts}
 
     def candidates(self, scene: Scene, chat: Chat) -> Sequence[str]:
         """Return wordings of the mission, the first one drawn by the mission's seed.
 
         None where no answer of the model in `TRIES` is the JSON object that was asked for.
         """
-        count = _count(scene)
-        prompt = _prompt(
-            "user_request", scene, wish=_wish(scene), lean=_lean(scene, count), count=str(count)
-        )
+        count = MANY if not scene.past and scene.assignment.kind != "multi" else FEW
+        structure = random.Random(scene.assignment.seed).choice(_PHRASES["structures"])
+        wish = Template(_PHRASES["types"][scene.assignment.kind]).substitute(structure=structure)
+        lean = _lean(scene, count)
+        prompt = _prompt("user_request", scene, wish=wish, lean=lean, count=str(count))
         told = f"The conversation so far:\n\n{_talk(scene)}" if scene.past else "Begin."
         messages = [Message("system", prompt), Message("user", told)]
         for _ in range(TRIES):
@@ -98,7 +97,7 @@ class ModelSpeakers:
         """Return the user's answer to a question."""
         asked = sum(isinstance(event, Exchange) for event in scene.events)
         vague = asked == 1 and begins_vaguely(scene.assignment.seed)
-        manner = _phrases()["manner"]["vague" if vague else "complete"]
+        manner = _PHRASES["manner"]["vague" if vague else "complete"]
         return _told(chat, _prompt("user_answer", scene, manner=manner), _talk(scene))
 
     def reply(self, scene: Scene, chat: Chat) -> str:
@@ -118,22 +117,12 @@ def _told(chat: Chat, prompt: str, talk: str) -> str:
     return chat.complete([Message("system", prompt), Message("user", told)]).content
 
 
-def _count(scene: Scene) -> int:
-    return MANY if not scene.past and scene.assignment.kind != "multi" else FEW
-
-
-def _wish(scene: Scene) -> str:
-    phrases = _phrases()
-    structure = random.Random(scene.assignment.seed).choice(phrases["structures"])
-    return Template(phrases["types"][scene.assignment.kind]).substitute(structure=structure)
-
-
 def _lean(scene: Scene, count: int) -> str:
     """Return how the requests lean on what was said, each in a way of its own where it can."""
     relation = scene.assignment.relation
     if relation is None:
-        return str(_phrases()["first"])
-    ways = list(_phrases()["relations"][relation])
+        return str(_PHRASES["first"])
+    ways = list(_PHRASES["relations"][relation])
     random.Random(scene.assignment.seed).shuffle(ways)
     lines = [f"{n}. {ways[(n - 1) % len(ways)]}" for n in range(1, count + 1)]
     return "\n".join(["The requests go on from the conversation, one after the other so:", *lines])
@@ -155,7 +144,9 @@ def _wordings(answer: str) -> list[str]:
 def _prompt(name: str, scene: Scene, **parts: str) -> str:
     """Return a role's prompt with what all roles know: the date and the tools."""
     language = _LANGUAGES[scene.assignment.language]
-    text = Template(_text(f"{name}.txt")).substitute(language=language, **parts)
+    text = Template(shipped_text(__package__, f"prompts/{name}.txt")).substitute(
+        language=language, **parts
+    )
     begins = name == "user_request" and not scene.past
     known = [] if begins else [f"Today is {scene.assignment.date}."]
     known.append("\n".join(["Tools:", *map(_described, scene.tools.values())]))
@@ -167,11 +158,7 @@ def _described(tool: Tool) -> str:
     names = list(declared) if isinstance(declared, dict) else []
     needed = required(tool)
     optional = [name for name in names if name not in needed]
-    document = {
-        "name": tool.name,
-        "description": tool.description,
-        "parameters": tool.parameters,
-    }
+    document = {"name": tool.name, "description": tool.description, "parameters": tool.parameters}
     summary = f"required: {', '.join(needed) or 'none'}; optional: {', '.join(optional) or 'none'}"
     return f"- {json_text(document)}\n  {summary}"
 
@@ -211,20 +198,3 @@ def _present(scene: Scene, calls: bool) -> Iterator[str]:
 
 def _called(name: str, arguments: dict[str, JSON], result: JSON) -> str:
     return f"[{name}({json_text(arguments)}) brought {json_text(result)}]"
-
-
-@cache
-def _text(name: str) -> str:
-    return (files(__package__) / "prompts" / name).read_text(encoding="utf-8")
-
-
-@cache
-def _phrases() -> dict[str, Any]:
-    phrases: dict[str, Any] = orjson.loads(_text("phrases.json"))
-    return phrases
-
-
-@cache
-def _prompts_digest() -> str:
-    folder = files(__package__) / "prompts"
-    return digest({item.name: item.read_text(encoding="utf-8") for item in folder.iterdir()})

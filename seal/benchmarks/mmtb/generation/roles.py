@@ -19,7 +19,7 @@ their schema, and a mission must be of the type that it was to be.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from seal.agents.roles import pending_calls
@@ -56,45 +56,50 @@ Choose = Callable[[Scene, Sequence[str]], str]
 
 
 @dataclass(frozen=True, slots=True)
-class User:
-    """Speaks the mission, then answers what it is asked."""
+class _Seat:
+    """What a role of the chat about one mission works with."""
 
     scene: Scene
+    """As it is before anybody speaks."""
     speakers: Speakers
+    """Say what user, planner and agent say."""
     choose: Choose
+    """Which wording the user speaks."""
+    validator: CallValidator
+    """Over the scene's tools."""
+
+    def played(self, chat: Chat) -> Played:
+        """Return the mission as far as it was played."""
+        return read_chat(self.scene, chat.steps, chat.goal)
+
+
+class User(_Seat):
+    """Speaks the mission, then answers what it is asked."""
 
     def reply(self, chat: Chat) -> Reply:
         """Return a wording of the mission, or an answer; no word ends the chat."""
-        scene = _played(self.scene, chat).scene
+        scene = self.played(chat).scene
         asked = scene.events[-1] if scene.events else None
         if isinstance(asked, Exchange):
             return _spoken(self.speakers.answer(scene, asked.question, chat))
         return _spoken(self.choose(scene, self.speakers.candidates(scene, chat)))
 
 
-@dataclass(frozen=True, slots=True)
-class Planner:
+class Planner(_Seat):
     """Decides what is done next."""
-
-    scene: Scene
-    speakers: Speakers
 
     def reply(self, chat: Chat) -> Reply:
         """Return a decision as JSON text."""
-        return Reply(self.speakers.decide(_played(self.scene, chat).scene, chat))
+        return Reply(self.speakers.decide(self.played(chat).scene, chat))
 
 
-@dataclass(frozen=True, slots=True)
-class Checker:
+class Checker(_Seat):
     """Accepts a decision, or the results of its calls, or says which rules are broken."""
-
-    scene: Scene
-    validator: CallValidator
 
     def reply(self, chat: Chat) -> Reply:
         """Return the verdict; the last of `TRIES` rejections in a row ends the chat."""
         last = chat.steps[-1]
-        scene = _played(self.scene, chat).scene
+        scene = self.played(chat).scene
         if last.result is not None:
             results = [s.result for s in chat.steps if s.turn == last.turn and s.result is not None]
             calls = sum(s.turn == last.turn - 1 and s.call is not None for s in chat.steps)
@@ -108,16 +113,12 @@ class Checker:
         return Reply("\n".join(map(str, found)), next=PLANNER, done=ends)
 
 
-@dataclass(frozen=True, slots=True)
-class Speaker:
+class Speaker(_Seat):
     """The agent: asks, calls, and replies in the end, as the planner decided."""
-
-    scene: Scene
-    speakers: Speakers
 
     def reply(self, chat: Chat) -> Reply:
         """Return a question to the user, calls, or the last text of the mission."""
-        played = _played(self.scene, chat)
+        played = self.played(chat)
         actions = played.decision.actions if played.decision else ()
         if actions[0].name == ASK:
             return _spoken(self.speakers.ask(played.scene, actions[0], chat), USER)
@@ -126,8 +127,7 @@ class Speaker:
         return Reply(calls=tuple(ToolCall("", a.name, a.arguments) for a in actions))
 
 
-@dataclass(frozen=True, slots=True)
-class Executor:
+class Executor(_Seat):
     """Runs calls in the environment; a simulator that fails has failed the call."""
 
     def reply(self, chat: Chat) -> Reply:
@@ -135,15 +135,16 @@ class Executor:
         return Reply(results=tuple(_result(chat, call) for call in pending_calls(chat.steps)))
 
 
+_SEATS: dict[str, type[User | Planner | Checker | Speaker | Executor]] = {
+    USER: User,
+    PLANNER: Planner,
+    CHECKER: Checker,
+    AGENT: Speaker,
+    EXECUTOR: Executor,
+}
 TEAM = Team(
     name="missions",
-    roles={
-        USER: User,
-        PLANNER: Planner,
-        CHECKER: Checker,
-        AGENT: Speaker,
-        EXECUTOR: Executor,
-    },
+    roles=dict(_SEATS),
     lead=AGENT,
     after={USER: (PLANNER,), PLANNER: (CHECKER,), CHECKER: (AGENT,)},
     reviewer=CHECKER,
@@ -154,26 +155,9 @@ TEAM = Team(
 
 def seats(
     scene: Scene, speakers: Speakers, choose: Choose, validator: CallValidator
-) -> Mapping[str, Agent]:
-    """Return who sits where while one mission is made.
-
-    Args:
-        scene: As it is before anybody speaks.
-        speakers: Say what user, planner and agent say.
-        choose: Which wording the user speaks.
-        validator: Over the scene's tools.
-    """
-    return {
-        USER: User(scene, speakers, choose),
-        PLANNER: Planner(scene, speakers),
-        CHECKER: Checker(scene, validator),
-        AGENT: Speaker(scene, speakers),
-        EXECUTOR: Executor(),
-    }
-
-
-def _played(scene: Scene, chat: Chat) -> Played:
-    return read_chat(scene, chat.steps, chat.goal)
+) -> dict[str, Agent]:
+    """Return who sits where while one mission is made, of what is said of a seat."""
+    return {role: seat(scene, speakers, choose, validator) for role, seat in _SEATS.items()}
 
 
 def _spoken(text: str, to: str | None = None) -> Reply:
@@ -229,7 +213,6 @@ def check_decision(text: str, scene: Scene, validator: CallValidator) -> list[Re
     return [
         *_backstage(decision, scene),
         *_mixed(decision),
-        *_finish(decision),
         *(found for action in decision.actions for found in _action(action, scene, validator)),
         *_dependent(decision),
         *_in_turn(decision),
@@ -269,10 +252,7 @@ def _mixed(decision: Decision) -> Iterator[Rejection]:
     if len(names) > 1 and PSEUDO & set(names):
         pseudo = sorted(PSEUDO & set(names))[0]
         yield Rejection("mixed_actions", f"{pseudo} must be the only action of its step.")
-
-
-def _finish(decision: Decision) -> Iterator[Rejection]:
-    if decision.finished and any(action.name != ANSWER for action in decision.actions):
+    if decision.finished and any(name != ANSWER for name in names):
         yield Rejection("unfinished", f"A finished mission has {ANSWER} as its only action.")
 
 
@@ -331,18 +311,13 @@ def _dependent(decision: Decision) -> Iterator[Rejection]:
     for action in decision.actions:
         for text in (leaf for leaf in leaves(action.arguments) if isinstance(leaf, str)):
             named = next((name for name in sorted(names) if name in text), None)
+            wrong = ""
             if named is not None:
-                yield Rejection(
-                    "dependent_actions",
-                    f"{action.name}: {text!r} depends on {named}, which is called at the same "
-                    "time: call it first.",
-                )
+                wrong = f"depends on {named}, which is called at the same time: call it first."
             elif _OPEN.search(text):
-                yield Rejection(
-                    "dependent_actions",
-                    f"{action.name}: {text!r} leaves a value open: make the call that gives it "
-                    "first.",
-                )
+                wrong = "leaves a value open: make the call that gives it first."
+            if wrong:
+                yield Rejection("dependent_actions", f"{action.name}: {text!r} {wrong}")
 
 
 def _in_turn(decision: Decision) -> Iterator[Rejection]:
@@ -361,19 +336,15 @@ def _type(decision: Decision, scene: Scene) -> Iterator[Rejection]:
     calls = sum(name not in PSEUDO for name in names)
     calls += sum(len(event.actions) for event in scene.events if isinstance(event, Round))
     asks = (ASK in names) + sum(isinstance(event, Exchange) for event in scene.events)
-    first_calls = bool(calls) and not asks
     wrong = {
         "single": asks or calls > 1 or (ends and calls < 1),
         "multi": asks or (ends and calls < 2),
         "chat": asks or calls,
-        "clarify": first_calls or (ends and not (asks and calls)),
+        "clarify": (calls and not asks) or (ends and not (asks and calls)),
     }[kind]
     if wrong:
-        yield Rejection(
-            ANOTHER_TYPE,
-            f"A mission of type {kind} was wanted; this one has {asks} questions and "
-            f"{calls} calls.",
-        )
+        made = f"{asks} questions and {calls} calls."
+        yield Rejection(ANOTHER_TYPE, f"A mission of type {kind} was wanted; this one has {made}")
 
 
 def required(tool: Tool) -> list[str]:

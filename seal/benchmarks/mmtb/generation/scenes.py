@@ -236,7 +236,7 @@ ACCEPTED = "correct"
 """What the checker says of what breaks no rule."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Played:
     """A mission as far as it was played."""
 
@@ -248,6 +248,39 @@ class Played:
     reply: str = ""
     """The agent's last text; empty until it is spoken."""
 
+    def happened(self, *events: Round | Exchange) -> None:
+        """Note what was done last; the planner's tries before it are done with."""
+        self.scene = replace(self.scene, events=events, rejections=())
+
+    def said(self, step: Step) -> None:
+        """Take in what planner, user or agent said."""
+        events = self.scene.events
+        if step.author == PLANNER:
+            try:
+                self.decision = read_decision(step.content)
+            except DataError:
+                self.decision = None
+        elif step.author == USER:
+            if events and isinstance(events[-1], Exchange):
+                self.happened(*events[:-1], replace(events[-1], answer=step.content))
+            else:
+                self.scene = replace(self.scene, request=step.content)
+        else:
+            action = self.decision.actions[0] if self.decision else None
+            if action is not None and action.name == ASK:
+                self.happened(*events, Exchange(action, step.content, ""))
+            else:
+                self.reply = step.content if action and action.name == ANSWER else ""
+
+    def checked(self, verdict: str, results: Sequence[JSON]) -> None:
+        """Take in the checker's verdict on a decision, or on the results of its calls."""
+        if verdict != ACCEPTED:
+            rejections = (*self.scene.rejections, verdict)
+            self.scene = replace(self.scene, rejections=rejections)
+            self.refused = (*self.refused, verdict)
+        elif results and self.decision is not None:
+            self.happened(*self.scene.events, Round(self.decision.actions, tuple(results)))
+
 
 def read_chat(scene: Scene, steps: Sequence[Step], goal: int) -> Played:
     """Return a mission as its chat tells it.
@@ -257,53 +290,14 @@ def read_chat(scene: Scene, steps: Sequence[Step], goal: int) -> Played:
         steps: Of the chat; those of other missions are passed over.
         goal: Number of the mission.
     """
-    played, results = Played(scene), list[JSON]()
-    for step in steps:
-        if step.goal != goal:
-            continue
+    played = Played(scene)
+    results: list[JSON] = []
+    for step in (step for step in steps if step.goal == goal):
         if step.result is not None:
             results.append(step.result.value)
         elif step.author == CHECKER:
-            played, results = _checked(played, step.content, results), []
+            played.checked(step.content, results)
+            results = []
         elif step.call is None:
-            played = _said(played, step)
+            played.said(step)
     return played
-
-
-def _said(played: Played, step: Step) -> Played:
-    scene = played.scene
-    if step.author == PLANNER:
-        return replace(played, decision=_decision(step.content))
-    if step.author == USER:
-        asked = scene.events[-1] if scene.events else None
-        if isinstance(asked, Exchange):
-            return _happened(played, (*scene.events[:-1], replace(asked, answer=step.content)))
-        return replace(played, scene=replace(scene, request=step.content))
-    action = played.decision.actions[0] if played.decision else None
-    if action is not None and action.name == ASK:
-        return _happened(played, (*scene.events, Exchange(action, step.content, "")))
-    return replace(played, reply=step.content if action and action.name == ANSWER else "")
-
-
-def _checked(played: Played, verdict: str, results: Sequence[JSON]) -> Played:
-    scene = played.scene
-    if verdict != ACCEPTED:
-        return replace(
-            played,
-            scene=replace(scene, rejections=(*scene.rejections, verdict)),
-            refused=(*played.refused, verdict),
-        )
-    if not results or played.decision is None:
-        return played
-    return _happened(played, (*scene.events, Round(played.decision.actions, tuple(results))))
-
-
-def _happened(played: Played, events: Sequence[Round | Exchange]) -> Played:
-    return replace(played, scene=replace(played.scene, events=tuple(events), rejections=()))
-
-
-def _decision(text: str) -> Decision | None:
-    try:
-        return read_decision(text)
-    except DataError:
-        return None

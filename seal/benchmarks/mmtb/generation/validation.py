@@ -20,11 +20,11 @@ from seal.agents.conversation import Conversation, Services
 from seal.agents.teams import DIRECT, USER
 from seal.benchmarks.mmtb.generation.evidence import lacks, leans, said_of, told_before
 from seal.core.canonical import equal
-from seal.core.conditions import Asked
+from seal.core.conditions import Asked, Called
 from seal.core.errors import DataError, SimulatorError
 from seal.core.order import levels
 from seal.core.protocols import Simulator
-from seal.core.types import Goal, Plan, Task, Tool, ToolCall, Trajectory, Verdict
+from seal.core.types import Goal, Milestone, Plan, Task, Tool, ToolCall, Verdict
 from seal.core.validation import CallValidator
 from seal.environments.replay import Replay
 from seal.evaluation.mission_metrics import Missions
@@ -41,11 +41,6 @@ class Fault:
     text: str
     mission: int | None = None
     """Position of the mission; None: the dialogue as a whole."""
-
-
-def faults(task: Task, tools: Mapping[str, Tool], simulator: Simulator) -> list[Fault]:
-    """Return what is wrong with one generated dialogue (`Validation.faults`)."""
-    return Validation(tools, simulator).faults(task)
 
 
 class Validation:
@@ -75,34 +70,30 @@ class Validation:
             return found
         for number, goal in enumerate(task.goals):
             found += self._of_results(task, number, goal)
-            found += _of_words(task, number, self._tools)
-        return found or _unsolved(task, self._tools)
+            found += self._of_words(task, number)
+        return found or self._unsolved(task)
 
     def _of_gold(self, number: int, goal: Goal) -> Iterator[Fault]:
         """Yield what is wrong with the gold as it stands."""
-        milestones = _plan(goal).milestones
-        if not milestones:
+        plan = _plan(goal)
+        if not plan.milestones:
             yield Fault("empty_mission", "the mission has no gold step", number)
         try:
-            levels([milestone.after for milestone in milestones])
+            levels([milestone.after for milestone in plan.milestones])
         except DataError as error:
             yield Fault("cyclic_dependencies", str(error), number)
-        for called in _plan(goal).calls():
+        for called in plan.calls():
             if called.tool not in self._tools or called.tool not in (goal.offered or ()):
                 yield Fault("unknown_tool", f"{called.tool} is not offered", number)
-        for position in range(len(milestones)):
-            call = _call(goal, position, self._tools)
-            wrong = None if call is None else self._validator.check(call)
-            if call is not None and wrong is not None:
+        for _, call in self._calls(plan):
+            wrong = self._validator.check(call)
+            if wrong is not None:
                 yield Fault("invalid_call", f"{call.name}: {wrong.message}", number)
 
     def _of_results(self, task: Task, number: int, goal: Goal) -> Iterator[Fault]:
         """Yield the gold calls that the simulator answers otherwise."""
         environment = self._environments.open(task, 0)
-        for position, milestone in enumerate(_plan(goal).milestones):
-            call = _call(goal, position, self._tools)
-            if call is None:
-                continue
+        for milestone, call in self._calls(_plan(goal)):
             try:
                 (result,) = environment.call([call])
             except SimulatorError as error:
@@ -112,71 +103,58 @@ class Validation:
                 text = f"{call.name} with {call.arguments} is answered otherwise"
                 yield Fault("another_observation", text, number)
 
+    def _calls(self, plan: Plan) -> Iterator[tuple[Milestone, ToolCall]]:
+        """Yield the gold steps that are calls, each with its call, optional arguments and all."""
+        for position, milestone in enumerate(plan.milestones):
+            called = milestone.condition
+            if isinstance(called, Called) and called.tool in self._tools:
+                tool = self._tools[called.tool]
+                given = (called.arguments or {}).items()
+                values = {name: argument.listed[0] for name, argument in given}
+                yield milestone, ToolCall(f"call_{position}", tool.name, values, tool=tool.id)
 
-def played_by_oracle(task: Task, tools: Mapping[str, Tool]) -> Trajectory:
-    """Return the chat in which the oracle plays a dialogue, each mission after its own former ones.
+    def _of_words(self, task: Task, number: int) -> Iterator[Fault]:
+        """Yield what a mission's words do not bear out."""
+        goal, said = task.goals[number], said_of(task, number)
+        if any(isinstance(milestone.condition, Asked) for milestone in _plan(goal).milestones):
+            if not lacks(goal, said, self._tools):
+                yield Fault("nothing_missing", "the request says all that is required", number)
+            for value in told_before(goal, said):
+                text = f"the user is asked for {value!r}, which was said"
+                yield Fault("said_before", text, number)
+        relation = goal.labels.get("relation")
+        if relation and not leans(goal, said, relation == "memory"):
+            text = f"by {relation} it should lean on earlier missions, but it needs nothing of them"
+            yield Fault("leans_on_nothing", text, number)
 
-    Args:
-        task: The dialogue.
-        tools: Of the pool, by id.
-    """
-    oracle = Oracle().open(task, 0)
-    team = DIRECT.seat(USER, "scripted")
-    services = Services(
-        model=lambda role: oracle,
-        environment=Replay(task),
-        retrieve=lambda query, k: [],
-        judge=lambda role, model, goal, answer, steps: Verdict("unsure"),
-    )
-    goals = tuple(range(len(task.goals)))
-    chat = Conversation(
-        task,
-        0,
-        team,
-        {role: build_agent(agent) for role, agent in team.roles.items()},
-        services,
-        {n: [tools[own] for own in task.goals[n].offered or ()] for n in goals},
-        goals=goals,
-        history=task.history,
-    )
-    play(chat)
-    return chat.trajectory()
+    def _unsolved(self, task: Task) -> list[Fault]:
+        """Return where the oracle fails that plays the missions, each after its own former ones."""
+        oracle = Oracle().open(task, 0)
+        team = DIRECT.seat(USER, "scripted")
+        services = Services(
+            model=lambda role: oracle,
+            environment=Replay(task),
+            retrieve=lambda query, k: [],
+            judge=lambda role, model, goal, answer, steps: Verdict("unsure"),
+        )
+        goals = tuple(range(len(task.goals)))
+        chat = Conversation(
+            task,
+            0,
+            team,
+            {role: build_agent(agent) for role, agent in team.roles.items()},
+            services,
+            {n: [self._tools[own] for own in task.goals[n].offered or ()] for n in goals},
+            goals=goals,
+            history=task.history,
+        )
+        play(chat)
+        return [
+            Fault("unsolved", f"the oracle gets {score.value}: {score.reason}", score.goal)
+            for score in Missions().score(task, chat.trajectory(), self._tools)
+            if score.metric == "mission_accuracy" and score.value != 1.0
+        ]
 
 
 def _plan(goal: Goal) -> Plan:
     return goal.plans[0] if goal.plans else Plan()
-
-
-def _call(goal: Goal, position: int, tools: Mapping[str, Tool]) -> ToolCall | None:
-    """Return a gold step as a call, optional arguments and all; None: it is none."""
-    called = _plan(goal).milestones[position].condition
-    tool = tools.get(getattr(called, "tool", ""))
-    if tool is None:
-        return None
-    arguments = getattr(called, "arguments", None) or {}
-    values = {name: argument.values[0] for name, argument in arguments.items()}
-    return ToolCall(f"call_{position}", tool.name, values, tool=tool.id)
-
-
-def _of_words(task: Task, number: int, tools: Mapping[str, Tool]) -> Iterator[Fault]:
-    """Yield what a mission's words do not bear out."""
-    goal, said = task.goals[number], said_of(task, number)
-    if any(isinstance(milestone.condition, Asked) for milestone in _plan(goal).milestones):
-        if not lacks(goal, said, tools):
-            yield Fault("nothing_missing", "the request says all that is required", number)
-        for value in told_before(goal, said):
-            yield Fault("said_before", f"the user is asked for {value!r}, which was said", number)
-    relation = goal.labels.get("relation")
-    if relation and not leans(goal, said, relation == "memory"):
-        text = f"by {relation} it should lean on earlier missions, but it needs nothing of them"
-        yield Fault("leans_on_nothing", text, number)
-
-
-def _unsolved(task: Task, tools: Mapping[str, Tool]) -> list[Fault]:
-    trajectory = played_by_oracle(task, tools)
-    scores = Missions().score(task, trajectory, tools)
-    return [
-        Fault("unsolved", f"the oracle gets {score.value}: {score.reason}", score.goal)
-        for score in scores
-        if score.metric == "mission_accuracy" and score.value != 1.0
-    ]

@@ -33,7 +33,6 @@ from seal.experiments.generation.writers import (
     shipped_texts,
 )
 
-_GRAMMAR = f"{__package__}.grammar"
 TRIES = 2
 """Requests for a seed and kind: the second where the first brought no candidate."""
 _SPARE = 2
@@ -212,7 +211,7 @@ class GrammarWriter:
     def __init__(
         self, seeds: Sequence[Seed], tools: Mapping[str, Tool], bench: Bench, seed: int
     ) -> None:
-        words = digest(shipped_texts(_GRAMMAR, ".json"))[:16]
+        words = digest(shipped_texts(__package__, "grammar", ".json"))[:16]
         self.identity: dict[str, JSON] = {"writer": "grammar/1", "words": words}
         self._constraints = Constraints(seeds, tools, bench, seed)
         self._seed = seed
