@@ -50,10 +50,7 @@ AUGMENTATIONS = {
 _TAG = "augmentation="
 _SCORE = "similarity"
 _TURNS = ("turn_count", "turns")
-_ROWS = {
-    **CATEGORY_GROUPS,
-    **{f"{_TAG}{name}": row for name, row in AUGMENTATIONS.items()},
-}
+_ROWS = {**CATEGORY_GROUPS, **{f"{_TAG}{name}": row for name, row in AUGMENTATIONS.items()}}
 
 
 @dataclass(frozen=True, slots=True)

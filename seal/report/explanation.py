@@ -10,18 +10,7 @@ from markupsafe import Markup
 from seal.experiments.explanation.explain import explain_run
 from seal.report.grids import Grid
 from seal.report.lanes import Lane
-from seal.report.pages import (
-    BAR,
-    GAP,
-    HEADING,
-    TRACK,
-    WIDTH,
-    cell,
-    link,
-    render,
-    table,
-    task_link,
-)
+from seal.report.pages import BAR, GAP, HEADING, TRACK, WIDTH, cell, link, render, table, task_link
 from seal.report.printable import one_line
 from seal.runs.run_folder import RunFolder
 

@@ -38,9 +38,7 @@ def task_data(task: Task) -> dict[str, Any]:
 
 
 def chat_data(
-    trajectory: Trajectory,
-    notes: Annotations | None = None,
-    world: Sequence[tuple[str, int]] = (),
+    trajectory: Trajectory, notes: Annotations | None = None, world: Sequence[tuple[str, int]] = ()
 ) -> dict[str, Any]:
     """Return what a page shows of a chat: steps, offered tools, stops, answers, milestones.
 
