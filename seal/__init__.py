@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from seal.agents.teams import Team
-    from seal.api.generation import generate
     from seal.api.objects.frames import frames
     from seal.api.objects.run import Run
     from seal.api.plugins import register
-    from seal.api.pools import augment, import_benchmark, lint
+    from seal.api.pools import augment, generate, import_benchmark, lint
     from seal.api.results import compare, explain, report, score
     from seal.api.retrieval import retrieve, train_retriever
     from seal.api.runs import ablate, plan_run, run, sweep
@@ -35,11 +34,10 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "seal.agents.teams": ("Team",),
-    "seal.api.generation": ("generate",),
     "seal.api.objects.frames": ("frames",),
     "seal.api.objects.run": ("Run",),
     "seal.api.plugins": ("register",),
-    "seal.api.pools": ("augment", "import_benchmark", "lint"),
+    "seal.api.pools": ("augment", "generate", "import_benchmark", "lint"),
     "seal.api.results": ("compare", "explain", "report", "score"),
     "seal.api.retrieval": ("retrieve", "train_retriever"),
     "seal.api.runs": ("ablate", "plan_run", "run", "sweep"),

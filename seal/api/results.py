@@ -12,7 +12,7 @@ from seal.core.errors import UsageError
 
 if TYPE_CHECKING:
     from seal.api.objects.comparison import Comparison
-    from seal.api.objects.explanation import Explanation
+    from seal.api.objects.documents import Explanation
     from seal.api.objects.frames import RunLike
     from seal.api.objects.run import Run
     from seal.experiments.annotation import Imported
@@ -124,7 +124,7 @@ def explain(
         >>> [(stage.stage, stage.goals) for stage in why.stages if stage.goals]
         [('not_retrieved', 1), ('wrong_tool', 1), ('wrong_argument', 1), ('unsure', 1)]
     """
-    from seal.api.objects.explanation import Explanation
+    from seal.api.objects.documents import Explanation
     from seal.api.objects.frames import folder_of
     from seal.api.objects.run import Run
     from seal.report.explanation_results import explain as of_run

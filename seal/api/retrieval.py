@@ -16,7 +16,7 @@ from seal.pools.known import Bench
 from seal.runs.settings import RetrieverChoice
 
 if TYPE_CHECKING:
-    from seal.api.objects.retrieval import Retrieval
+    from seal.api.objects.documents import Retrieval
 
 
 class RetrievalOptions(DrawingOptions, total=False):
@@ -117,7 +117,7 @@ def retrieve(
         >>> found.of("tfidf")["recall@10"].n
         72
     """
-    from seal.api.objects.retrieval import Retrieval
+    from seal.api.objects.documents import Retrieval
     from seal.experiments.retrieval.experiment import retrieve as rank
     from seal.experiments.retrieval.settings import RetrievalSettings
     from seal.report.experiment import write_tables_and_figures

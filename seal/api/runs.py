@@ -18,10 +18,9 @@ from seal.runs.agent_settings import AgentUnderTest
 from seal.runs.settings import RetrieverChoice
 
 if TYPE_CHECKING:
-    from seal.api.objects.ablation import Ablation
-    from seal.api.objects.plan import RunPlan
+    from seal.api.objects.comparison import Ablation
+    from seal.api.objects.documents import RunPlan, Sweep
     from seal.api.objects.run import Run
-    from seal.api.objects.sweep import Sweep
     from seal.runs.run import Progress
 
 
@@ -122,7 +121,7 @@ def plan_run(
         >>> plan.chats, plan.requests
         (2, 8)
     """
-    from seal.api.objects.plan import RunPlan
+    from seal.api.objects.documents import RunPlan
     from seal.runs.spending.plan import plan
 
     return RunPlan(plan(settings_of(bench, options, agent, tools)))
@@ -172,7 +171,7 @@ def sweep(
         >>> [point.size for point in swept.results]
         [20, 65]
     """
-    from seal.api.objects.sweep import Sweep
+    from seal.api.objects.documents import Sweep
     from seal.experiments.sweep.settings import SweepSettings
     from seal.experiments.sweep.sweep import sweep as play
     from seal.report.experiment import write_sweep
@@ -262,7 +261,7 @@ def ablate(
         >>> ablation["call_recall"].difference
         0.0
     """
-    from seal.api.objects.ablation import Ablation
+    from seal.api.objects.comparison import Ablation
     from seal.experiments.ablation.ablate import ablate as play
     from seal.experiments.ablation.conditions import ablation_named
     from seal.pools.lookup import open_pool

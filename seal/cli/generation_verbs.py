@@ -177,7 +177,7 @@ def queries(
 
 def _made(what: str, stage: str, tools: str, *groups: Any) -> Any:
     """Return what is generated as groups of options say, told of its progress."""
-    from seal.api.generation import generate
+    from seal.api.pools import generate
     from seal.cli.progress import progress
 
     told = {name: value for name, value in settings_of(*groups).items() if value != _ALL}

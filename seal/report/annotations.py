@@ -11,10 +11,19 @@ from seal.evaluation.error_patterns.metrics import PATTERNS, SERVICE_ANSWERS
 from seal.evaluation.goals import EXECUTOR, USER
 from seal.evaluation.user_audit import NAMES as AUDIT_METRICS
 from seal.evaluation.user_audit import ends_conversation
-from seal.report.lookup import RecordLookup
-from seal.report.milestones import METRICS, GoalOutcome, NodeOutcome, goal_outcomes, node_kind
+from seal.report.chat_records import RecordLookup
+from seal.report.milestones import (
+    METRICS,
+    GoalOutcome,
+    NodeOutcome,
+    WorldChange,
+    beginning,
+    goal_outcomes,
+    node_kind,
+    times,
+    world_changes,
+)
 from seal.report.printable import one_line
-from seal.report.worlds import WorldChange, beginning, times, world_changes
 from seal.runs.run_folder import RunFolder
 
 _FLAGS = {

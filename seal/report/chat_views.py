@@ -15,10 +15,18 @@ from seal.core.folders import is_held
 from seal.core.types import Score, Step, Task, Trajectory
 from seal.report.annotations import Annotations
 from seal.report.breakdown import breakdown_tables
-from seal.report.error_patterns import environment_patterns, pattern_table
-from seal.report.outcomes import decisive_of, outcomes, scores_so_far, trajectories_so_far
+from seal.report.chat_records import (
+    LineTail,
+    Tail,
+    decisive_of,
+    outcomes,
+    scores_so_far,
+    trajectories_so_far,
+)
+from seal.report.error_patterns import pattern_table
+from seal.report.milestones import WorldLog
 from seal.report.printable import one_line, printable
-from seal.report.tail import LineTail, Tail
+from seal.report.run_results import environment_patterns
 from seal.report.transcript import (
     COLOURS,
     FOLD,
@@ -28,7 +36,6 @@ from seal.report.transcript import (
     render_transcript,
     step_lines,
 )
-from seal.report.worlds import WorldLog
 from seal.runs.run_folder import RunFolder
 
 if TYPE_CHECKING:
@@ -271,8 +278,7 @@ def _decode_live(line: bytes, tail: LineTail) -> tuple[tuple[str, int], Step]:
         return (str(fields["task_id"]), int(fields["trial"])), step
     except (ValueError, KeyError, TypeError, ValidationError) as error:
         raise DataError(
-            f"{tail.path}, line {tail.number}: expected an object with task_id, trial and step, "
-            f"got {error!r:.200}"
+            f"{tail}: expected an object with task_id, trial and step, got {error!r:.200}"
         ) from error
 
 

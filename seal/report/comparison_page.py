@@ -15,6 +15,7 @@ from seal.core.errors import DataError, UsageError
 from seal.core.records import AtomicFile, decode
 from seal.core.types import Step, Trajectory
 from seal.experiments.comparison.study import CompareSettings, study
+from seal.report.chat_records import LineTail, decisive_of
 from seal.report.comparison_results import (
     PREFERENCE_COLUMNS,
     entries_of,
@@ -29,9 +30,7 @@ from seal.report.comparison_results import (
 )
 from seal.report.grids import Grid, chance, holm_chance, interval, number, signed
 from seal.report.lanes import Lane, measure_differences
-from seal.report.outcomes import decisive_of
 from seal.report.pages import asset, cell, content_hash, link, render, table, task_link
-from seal.report.tail import LineTail
 from seal.runs.run_folder import RunFolder
 
 PAGE = "comparison.html"
@@ -373,8 +372,7 @@ def _read(run: RunFolder, wanted: Collection[Chat]) -> Iterator[tuple[Chat, Traj
             if chat in wanted:
                 yield chat, decode(line, Trajectory)
         except (ValueError, KeyError, TypeError, DataError) as error:
-            place = f"{tail.path}, line {tail.number}"
-            raise DataError(f"{place}: no trajectory: {error!r:.100}") from error
+            raise DataError(f"{tail}: no trajectory: {error!r:.100}") from error
 
 
 def _parting(one: Trajectory, other: Trajectory) -> Parting | None:

@@ -10,6 +10,7 @@ from typing import Any
 from seal.experiments.comparison.runs import named_runs
 from seal.experiments.comparison.study import CompareSettings, study
 from seal.experiments.result_files import check_results_folder, write_json
+from seal.report.chat_records import decisive_of
 from seal.report.grids import (
     Grid,
     chance,
@@ -25,7 +26,6 @@ from seal.report.grids import (
     write_paragraphs,
 )
 from seal.report.lanes import all_metrics, headline_of, main_metrics
-from seal.report.outcomes import decisive_of
 from seal.report.printable import one_line, printable
 from seal.runs.run_folder import RunFolder
 

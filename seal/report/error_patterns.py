@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 
 from seal.core.types import Score, Task, Tool, Trajectory
 from seal.evaluation.error_patterns.metrics import PATTERNS
+from seal.report.chat_records import scores_so_far, trajectories_so_far
 from seal.report.grids import Estimate, Grid, drawn, number
 from seal.report.lanes import Lane, lanes_of
-from seal.report.outcomes import scores_so_far, trajectories_so_far
 from seal.report.pages import cell, render, table, task_link
 from seal.report.printable import printable
 from seal.runs.run_folder import RunFolder
@@ -240,12 +240,6 @@ def pattern_table(run: RunFolder) -> list[Table | str]:
         for note in (run.notes if lane.kind == "run" else ())
     ]
     return [drawn(Grid("", ("run", *COLUMNS), rows), padding=(0, 1)), *notes]
-
-
-def environment_patterns(run: RunFolder) -> list[Table | str]:
-    """Return `pattern_table` where tasks name their environment, as ToolScan's do, else nothing."""
-    named = any("environment" in task.tags for task in run.tasks())
-    return pattern_table(run) if named else []
 
 
 def _count(details: Mapping[str, Any], name: str) -> int:

@@ -1,15 +1,27 @@
-"""Results as pandas frames, and as Parquet."""
+"""Runs, sweeps and experiments in retrieval as pandas frames, and as Parquet.
+
+Of runs there are frames of scores, calls, messages and tasks. Every row begins with what `PLACE`
+names, then come the tags of its task as `tag_NAME`, then the columns of its kind.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from seal.core.errors import MissingExtraError
+from seal.core.canonical import canonical_json
+from seal.core.errors import DataError, MissingExtraError
+from seal.core.feedback import is_rejection
+from seal.core.types import JSON, Score, Step, Task, Trajectory, Usage
+from seal.evaluation.goals import USER
 from seal.experiments.retrieval.files import COLUMNS, long_rows
 from seal.experiments.sweep import files as sweeps
+from seal.report.chat_records import deciding_metric, decisive_of, goal_label
+from seal.report.lanes import model_name
+from seal.runs.run_folder import RunFolder
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -104,3 +116,191 @@ def framed(rows: Sequence[Mapping[str, Any]], columns: Sequence[str]) -> DataFra
 
     made = pandas.DataFrame(rows, columns=list(columns))
     return made.astype({name: kind for name, kind in _TYPES.items() if name in made.columns})
+
+
+PLACE = ("run", "model", "task_id", "trial", "goal", "query")
+SCORES = ("metric", "value", "weight", "reason")
+CALLS = (
+    "index", "turn", "author", "tool", "name", "arguments", "valid", "error", "message", "result",
+)  # fmt: skip
+MESSAGES = (
+    "index", "turn", "author", "recipient", "kind", "content", "tokens_in", "tokens_out",
+)  # fmt: skip
+TASKS = (
+    "benchmark", "split", "outcome", "stop", "error", "answer", "turns", "calls", "tokens_in",
+    "tokens_out",
+)  # fmt: skip
+
+Row = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class _Source:
+    """A run, and what its tasks add to each row."""
+
+    name: str
+    model: str
+    run: RunFolder
+    tasks: Mapping[str, Task]
+
+    @classmethod
+    def of(cls, name: str, run: RunFolder) -> _Source:
+        return cls(name, model_name(run), run, {task.id: task for task in run.tasks()})
+
+    def place(self, task_id: str, trial: int, goal: int) -> Row:
+        """Return which run, task and goal a row is of.
+
+        Raises:
+            DataError: The run has no such task or goal.
+        """
+        task = self.tasks.get(task_id)
+        if task is None or goal >= len(task.goals):
+            raise DataError(
+                f"{self.run.path}: goal {goal} of task {task_id!r} is not in tasks.jsonl; "
+                "play the run again"
+            )
+        named = (self.name, self.model, task_id, trial, goal, task.goals[goal].text)
+        tags = {f"tag_{name}": _plain(value) for name, value in task.tags.items()}
+        return dict(zip(PLACE, named, strict=True)) | tags
+
+
+Kind = Callable[[_Source], Iterator[Row]]
+
+
+def scores_frame(runs: Mapping[str, RunFolder]) -> DataFrame:
+    """Return a row for each score: metric, value, weight, reason."""
+    return _frame(runs, _scores, SCORES)
+
+
+def calls_frame(runs: Mapping[str, RunFolder]) -> DataFrame:
+    """Return a row for each call, `arguments` as JSON, beside what it brought.
+
+    `valid`: the call was not rejected before it ran; missing where it was never answered.
+    """
+    return _frame(runs, _calls, CALLS)
+
+
+def messages_frame(runs: Mapping[str, RunFolder]) -> DataFrame:
+    """Return a row for each step of a chat; `kind` is message, call or result."""
+    return _frame(runs, _messages, MESSAGES)
+
+
+def tasks_frame(runs: Mapping[str, RunFolder]) -> DataFrame:
+    """Return a row for each goal of each chat that was played.
+
+    `outcome`: solved, unsolved, unsure, error or unscored; `stop`: the reason, missing where the
+    chat ended before the goal.
+    """
+    return _frame(runs, _tasks, TASKS)
+
+
+def _frame(runs: Mapping[str, RunFolder], kind: Kind, columns: tuple[str, ...]) -> DataFrame:
+    sources = [_Source.of(name, run) for name, run in runs.items()]
+    tags = dict.fromkeys(
+        f"tag_{tag}" for source in sources for task in source.tasks.values() for tag in task.tags
+    )
+    rows = [row for source in sources for row in kind(source)]
+    return framed(rows, (*PLACE, *tags, *columns))
+
+
+def _scores(source: _Source) -> Iterator[Row]:
+    for score in source.run.scores():
+        own = {name: getattr(score, name) for name in SCORES}
+        yield source.place(score.task_id, score.trial, score.goal) | own
+
+
+def _calls(source: _Source) -> Iterator[Row]:
+    for chat in source.run.trajectories():
+        for step, answer in chat.calls():
+            yield source.place(chat.task_id, chat.trial, step.goal) | _call(step, answer)
+
+
+def _call(step: Step, answer: Step | None) -> Row:
+    call, result = step.call, None if answer is None else answer.result
+    assert call is not None  # for the type alone: `Trajectory.calls` yields calls
+    error = (result.error if result is not None else None) or {}
+    return {
+        "index": step.index,
+        "turn": step.turn,
+        "author": step.author,
+        "tool": call.tool,
+        "name": call.name,
+        "arguments": call.raw if call.arguments is None else _text(call.arguments),
+        "valid": None if result is None else not is_rejection(result),
+        "error": error.get("kind"),
+        "message": error.get("message"),
+        "result": None if result is None else result.content,
+    }
+
+
+def _messages(source: _Source) -> Iterator[Row]:
+    for chat in source.run.trajectories():
+        for step in chat.steps:
+            usage = step.usage
+            yield source.place(chat.task_id, chat.trial, step.goal) | {
+                "index": step.index,
+                "turn": step.turn,
+                "author": step.author,
+                "recipient": step.recipient,
+                "kind": "call" if step.call else "result" if step.result else "message",
+                "content": step.content,
+                "tokens_in": None if usage is None else usage.tokens_in,
+                "tokens_out": None if usage is None else usage.tokens_out,
+            }
+
+
+def _tasks(source: _Source) -> Iterator[Row]:
+    decisive = decisive_of([source.run])
+    scores: dict[tuple[str, int], list[Score]] = {}
+    for score in source.run.scores():
+        if score.metric in decisive:
+            scores.setdefault((score.task_id, score.trial), []).append(score)
+    for chat in source.run.trajectories():
+        task = source.tasks.get(chat.task_id)
+        outcomes = _outcomes(chat, scores.get((chat.task_id, chat.trial), []), decisive)
+        for goal in range(len(task.goals) if task else 1):
+            place = source.place(chat.task_id, chat.trial, goal)
+            assert task is not None  # for the type alone: `place` refuses an unknown task
+            yield place | {
+                "benchmark": task.benchmark,
+                "split": task.split,
+                "outcome": outcomes.get(goal, "unscored"),
+                **_goal(chat, goal),
+            }
+
+
+def _outcomes(chat: Trajectory, scores: list[Score], decisive: Sequence[str]) -> dict[int, str]:
+    """Return what the deciding metric of a chat says of each of its goals."""
+    if chat.failed:
+        return dict.fromkeys(range(len(chat.stops)), "error")
+    metric = deciding_metric(scores, decisive)
+    return {
+        score.goal: goal_label(score)
+        for score in scores
+        if score.metric == metric and score.value is not None
+    }
+
+
+def _goal(chat: Trajectory, goal: int) -> Row:
+    """Return how the chat about one goal went."""
+    steps = [step for step in chat.steps if step.goal == goal]
+    stop = chat.stops[goal] if goal < len(chat.stops) else None
+    used = sum((step.usage for step in steps if step.usage), Usage())
+    return {
+        "stop": stop.reason if stop else None,
+        "error": stop.error if stop else None,
+        "answer": chat.answers[goal] if goal < len(chat.answers) else None,
+        "turns": len({step.turn for step in steps}),
+        "calls": sum(step.call is not None and step.author != USER for step in steps),
+        "tokens_in": used.tokens_in,
+        "tokens_out": used.tokens_out,
+    }
+
+
+def _plain(value: JSON) -> Any:
+    """Return a tag as a cell holds it: lists and objects as JSON."""
+    return _text(value) if isinstance(value, (list, tuple, dict)) else value
+
+
+def _text(value: JSON) -> str:
+    return canonical_json(value).decode(errors="replace")

@@ -1,4 +1,11 @@
-"""The report: one HTML file that needs no network."""
+"""The report: one HTML file that needs no network.
+
+Its data blocks share their parts: what occurs twice is written once. Chats of one run repeat each
+other: floor, run and ceiling hear the same requests, most scores of a goal have the value of those
+of the next, and one reason stands beside many. So each text, list and map of a block is a part with
+a number, which stands once in a block of kind `parts`, and `"@12"` in its place; parts refer to
+parts. The page's script puts them together when a chat is opened.
+"""
 
 from __future__ import annotations
 
@@ -6,33 +13,40 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from itertools import groupby
+from math import inf
 from pathlib import Path
 from typing import Any
 
 from markupsafe import Markup
 
+from seal.core.plain import json_text as compact_json
 from seal.core.records import AtomicFile
 from seal.core.types import Score, Tables, Task, Trajectory
 from seal.report.annotations import Annotator
-from seal.report.gold import json_text
-from seal.report.lanes import Lane, lanes_of, measure_differences, model_name
-from seal.report.notes import missing_notes
-from seal.report.outcomes import (
+from seal.report.chat_records import (
     decisive_of,
     last_stop,
     outcome_label,
     scores_so_far,
     trajectories_so_far,
 )
+from seal.report.gold import json_text
+from seal.report.lanes import Lane, lanes_of, measure_differences, model_name
 from seal.report.page_data import chat_data, score_data, table_data, task_data
 from seal.report.pages import asset, content_hash, stream
-from seal.report.printable import one_line, printable
+from seal.report.printable import escaped_json, one_line, printable
+from seal.report.run_results import missing_notes
 from seal.report.sections import Section, default_sections
-from seal.report.shared_parts import SharedParts, data_block
 from seal.runs.run_folder import RunFolder
 
 MAX_BYTES = 64_000_000
 """Bytes of conversations in one page; a browser stays quick below."""
+LEAST = 12
+"""Characters of the JSON of a part; a shorter one is not worth a reference."""
+MARK = "@"
+"""How a reference begins. A text that begins so is always a part."""
+
+_ESCAPES = str.maketrans({"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"})
 EMBEDDING_ORDER = ("run", "ceiling", "floor")
 
 
@@ -228,3 +242,88 @@ def _tag_text(value: Any) -> str:
 
 def _digest(rows: Sequence[dict[str, Any]]) -> bytes:
     return blake2b(json_text(rows).encode("utf-8", "surrogatepass")).digest()
+
+
+def data_block(kind: str, key: str, value: str) -> Markup:
+    """Return a data block, which the browser keeps as text and never runs.
+
+    Args:
+        kind: Suffix of the attribute by which the script finds it: `data-chat`.
+        key: That attribute's value; digits and slashes.
+        value: JSON text; `<`, `>`, `&` and control characters are written as escapes, so that no
+            text of it ends the block or changes how the page is read.
+    """
+    opening = Markup('<script type="application/json" data-{}="{}">').format(kind, key)
+    return opening + Markup(escaped_json(value).translate(_ESCAPES)) + Markup("</script>")
+
+
+class SharedParts:
+    """Writes blocks, and remembers which parts the page has: a digest and a number of each."""
+
+    def __init__(self) -> None:
+        self._numbers: dict[bytes, int] = {}
+
+    def block(self, kind: str, key: str, value: Any, room: float = inf) -> Markup | None:
+        """Return a data block after the parts that it needs and the page lacks.
+
+        Args:
+            kind: As of `data_block`.
+            key: As of `data_block`.
+            value: JSON.
+            room: Bytes that both may have.
+
+        Returns:
+            None where both have no room; the page then has none of the parts either.
+        """
+        writing = _Writing(self._numbers)
+        body = writing.referred(value) if _is_marked(value) else writing.body(value)
+        first = len(self._numbers)
+        parts = data_block("parts", str(first), f"[{','.join(writing.parts)}]")
+        block = (parts if writing.parts else Markup()) + data_block(kind, key, body)
+        if len(block.encode()) > room:
+            return None
+        self._numbers |= writing.new
+        return block
+
+
+class _Writing:
+    """One block's JSON, with references.
+
+    Args:
+        known: Parts that the page has.
+    """
+
+    def __init__(self, known: dict[bytes, int]) -> None:
+        self._known = known
+        self.new: dict[bytes, int] = {}
+        self.parts: list[str] = []
+
+    def body(self, value: Any) -> str:
+        """Return the JSON of a block; of its parts, and not of the whole, are there references."""
+        if isinstance(value, (list, tuple)):
+            return f"[{','.join(map(self.referred, value))}]"
+        if isinstance(value, dict):
+            named = (f"{compact_json(key)}:{self.referred(part)}" for key, part in value.items())
+            return f"{{{','.join(named)}}}"
+        return compact_json(value)
+
+    def referred(self, value: Any) -> str:
+        """Return a part as it stands in the block: a reference where it is worth one."""
+        if value is None or isinstance(value, (bool, int)):
+            return compact_json(value)
+        text = self.body(value)
+        if not _is_marked(value) and (
+            len(text) < LEAST or not isinstance(value, (str, list, tuple, dict))
+        ):
+            return text
+        digest = blake2b(text.encode(), digest_size=16).digest()
+        number = self._known.get(digest, self.new.get(digest))
+        if number is None:
+            number = self.new[digest] = len(self._known) + len(self.new)
+            self.parts.append(text)
+        return f'"{MARK}{number}"'
+
+
+def _is_marked(value: Any) -> bool:
+    """Tell whether a value would be taken for a reference."""
+    return isinstance(value, str) and value.startswith(MARK)

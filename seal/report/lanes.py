@@ -291,7 +291,7 @@ def summary_rows(run: RunFolder, metrics: Sequence[str] | None = None) -> list[S
 def summary_table(run: RunFolder, metrics: Sequence[str] | None = None) -> Table:
     """Return `summary_rows` as a table for the terminal: mean, 95 % interval, n, undefined.
 
-    Metrics without a value in any column are left to `seal.report.notes.summary_notes`.
+    Metrics without a value in any column are left to `seal.report.run_results.summary_notes`.
     """
     from rich.table import Table
     from rich.text import Text

@@ -18,9 +18,9 @@ from seal.core.conditions import Asked
 from seal.core.types import Goal, Score, Task
 from seal.evaluation.mission_metrics import no_missions
 from seal.evaluation.missions.judgement import ActionError
+from seal.report.chat_records import scores_so_far
 from seal.report.grids import Grid, drawn
 from seal.report.lanes import Lane, lanes_of
-from seal.report.outcomes import scores_so_far
 from seal.report.pages import cell, render, table
 from seal.runs.run_folder import RunFolder
 
@@ -281,8 +281,6 @@ def mission_breakdown(run: RunFolder) -> list[Table]:
         DataError: The run has not been scored.
     """
     lanes = lanes_of([run])
-    if not any(_METRIC in lane.metrics for lane in lanes):
-        return []
     names = {lane.label: "model" if lane.kind == "run" else lane.kind for lane in lanes}
     runs = {names[label]: missions for label, missions in runs_of(lanes).items()}
     tables = [each.terminal() for each in mission_tables(runs)]

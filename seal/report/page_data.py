@@ -1,6 +1,6 @@
 """Tasks, chats and scores as data blocks of a page, which its script renders when they are opened.
 
-`seal.report.shared_parts` writes them.
+`seal.report.html` writes them.
 """
 
 from __future__ import annotations
@@ -13,12 +13,18 @@ from seal.core.types import Goal, Score, Step, Task, ToolCall, ToolResult, Traje
 from seal.evaluation.milestones.faults import TableChange
 from seal.evaluation.milestones.plans import asks_of_world
 from seal.report.annotations import Annotations
+from seal.report.chat_records import reason_of
 from seal.report.gold import gold_lines, json_text
-from seal.report.milestones import GoalOutcome, NodeOutcome, node_kind, node_status
-from seal.report.outcomes import reason_of
+from seal.report.milestones import (
+    GoalOutcome,
+    NodeOutcome,
+    WorldChange,
+    node_kind,
+    node_status,
+    unchanged_text,
+)
 from seal.report.printable import printable
 from seal.report.transcript import folded
-from seal.report.worlds import WorldChange, unchanged_text
 
 CUT = 4_000
 """Characters of one text that a page holds; the run's files have the rest."""

@@ -22,10 +22,10 @@ from seal.evaluation.milestones.plans import WHOLLY
 from seal.evaluation.user_audit import HALLUCINATION, INSTRUCTION
 from seal.pools.published import PublishedTable
 from seal.report.breakdown import CATEGORY_GROUPS
+from seal.report.chat_records import reason_of, scores_so_far
 from seal.report.gold import json_text
 from seal.report.grids import Estimate, Grid, number
 from seal.report.lanes import UNBOUNDED, Lane, ShortTable, SummaryRow, all_metrics
-from seal.report.outcomes import reason_of, scores_so_far
 from seal.report.pages import (
     Bar,
     BarGroup,
@@ -96,7 +96,7 @@ OURS = {
     "breakdown": OwnSection("By category and augmentation", "seal.report.breakdown:section"),
     "missions": OwnSection("Missions", "seal.report.missions:section", "mission_accuracy"),
     "error_patterns": OwnSection("Error patterns", "seal.report.error_patterns:section", "ife"),
-    "users": OwnSection("Users", "seal.report.users:section"),
+    "users": OwnSection("Users", "seal.report.run_results:section"),
     "charts": OwnSection("Charts", "seal.report.sections:chart_section"),
     "ceiling": OwnSection(
         "Where the ceiling is below 1.000", "seal.report.sections:ceiling_section"

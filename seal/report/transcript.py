@@ -10,12 +10,19 @@ from seal.core.formats import repairs_of
 from seal.core.types import Score, Step, Tables, Task, Tool, ToolCall, ToolResult, Trajectory
 from seal.evaluation.judges.measures import MILESTONES
 from seal.report.annotations import Annotations, annotate
+from seal.report.chat_records import DECISIVE, deciding_metric, goal_label, outcome_label, reason_of
 from seal.report.gold import gold_lines, json_text
 from seal.report.grids import number
-from seal.report.milestones import GoalOutcome, NodeOutcome, fault_text, node_kind, node_status
-from seal.report.outcomes import DECISIVE, deciding_metric, goal_label, outcome_label, reason_of
+from seal.report.milestones import (
+    GoalOutcome,
+    NodeOutcome,
+    change_lines,
+    fault_text,
+    node_kind,
+    node_status,
+    unchanged_text,
+)
 from seal.report.printable import printable
-from seal.report.worlds import change_lines, unchanged_text
 
 if TYPE_CHECKING:
     from rich.text import Text

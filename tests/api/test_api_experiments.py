@@ -10,8 +10,7 @@ from small_run import HOSTILE, write_run
 
 import seal
 from seal.api.objects.comparison import Comparison
-from seal.api.objects.retrieval import Retrieval
-from seal.api.objects.sweep import Sweep
+from seal.api.objects.documents import Retrieval, Sweep
 from seal.core.errors import DataError, UnknownNameError, UsageError
 
 

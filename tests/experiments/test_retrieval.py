@@ -15,7 +15,7 @@ from servers import failure
 from small_pools import TOOLS, many, tool, weather_goal, write_pool
 
 import seal
-from seal.api.objects.retrieval import Retrieval
+from seal.api.objects.documents import Retrieval
 from seal.api.pools import load_pool
 from seal.core.errors import DataError, UnknownNameError, UsageError
 from seal.core.records import read_records

@@ -13,7 +13,7 @@ from rich.console import Console
 from small_pools import Weatherman, tool, write_pool
 
 import seal
-from seal.api.objects.sweep import Sweep
+from seal.api.objects.documents import Sweep
 from seal.api.pools import load_pool
 from seal.core.conditions import Argument, Called
 from seal.core.errors import DataError, InfrastructureError, UnknownNameError, UsageError

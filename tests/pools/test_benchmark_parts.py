@@ -13,7 +13,7 @@ from seal.core.types import Score
 from seal.evaluation.attribution.evidence import Cause
 from seal.experiments.ablation.conditions import Variation, ablation_named
 from seal.pools import REGISTRY
-from seal.report.result_tables import breakdowns
+from seal.report.run_results import breakdowns
 
 
 class Clerk:

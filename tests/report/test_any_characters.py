@@ -44,10 +44,9 @@ from seal.experiments.comparison.study import CompareSettings
 from seal.report.chat_views import view
 from seal.report.comparison_results import compare
 from seal.report.explanation_results import MARKDOWN, explain, write_markdown
-from seal.report.html import write_report
+from seal.report.html import SharedParts, data_block, write_report
 from seal.report.page_data import score_data
 from seal.report.printable import escaped_json, printable
-from seal.report.shared_parts import SharedParts, data_block
 from seal.runs.run_folder import RunFolder
 
 PLANTED = {

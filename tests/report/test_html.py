@@ -13,12 +13,11 @@ from report_runs import blocks, chat, metric, task, verdict
 
 from seal.core.errors import DataError, UsageError
 from seal.core.plain import json_text
-from seal.report.html import write_report
+from seal.report.html import SharedParts, data_block, write_report
 from seal.report.lanes import lanes_of
 from seal.report.page_data import CUT, chat_data
 from seal.report.pages import Bar, BarGroup, bar_chart, task_link
 from seal.report.sections import SECTIONS, ceiling_section, shortfalls
-from seal.report.shared_parts import SharedParts, data_block
 
 
 def page(runs, tmp_path, **options):

@@ -6,7 +6,7 @@ import pytest
 from report_runs import chat, failed_chat, metric, task
 
 from seal.core.types import Score
-from seal.report.notes import summary_notes
+from seal.report.run_results import summary_notes
 
 
 @pytest.fixture

@@ -22,13 +22,13 @@ from seal.report.error_patterns import (
     COLUMNS,
     LINKED,
     environment_of,
-    environment_patterns,
     environments,
     pattern_run,
     pattern_table,
 )
 from seal.report.html import write_report
 from seal.report.lanes import lanes_of
+from seal.report.run_results import environment_patterns
 from seal.report.sections import SECTIONS, default_sections
 from seal.report.transcript import render_transcript
 from seal.runs.run import run

@@ -6,7 +6,7 @@ from report_runs import task
 from seal.core.errors import DataError
 from seal.core.records import encode, write_records
 from seal.core.types import Task
-from seal.report.lookup import RecordLookup
+from seal.report.chat_records import RecordLookup
 
 
 def by_group(path):

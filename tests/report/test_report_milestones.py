@@ -11,14 +11,13 @@ from seal.core.conditions import Argument, Asked, Called, Column, DependsOn, Sta
 from seal.core.types import Goal, Milestone, Plan, Score, Step
 from seal.evaluation.judges.measures import PassRate
 from seal.report.annotations import Annotator, Mark, annotate
+from seal.report.chat_records import outcome_label
 from seal.report.chat_views import Follower
 from seal.report.gold import describe, gold_lines
 from seal.report.html import write_report
-from seal.report.milestones import fault_text, goal_outcomes, node_status
-from seal.report.outcomes import outcome_label
+from seal.report.milestones import fault_text, goal_outcomes, node_status, times, world_changes
 from seal.report.page_data import CUT_CELL, ROWS, chat_data, table_data
 from seal.report.transcript import render_transcript
-from seal.report.worlds import times, world_changes
 
 TASK = phone_task()
 

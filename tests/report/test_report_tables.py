@@ -6,7 +6,7 @@ from rich.console import Console
 from seal.core.errors import DataError
 from seal.report.grids import Estimate, number
 from seal.report.lanes import all_metrics, main_metrics, rare_metrics, summary_rows, summary_table
-from seal.report.notes import summary_notes
+from seal.report.run_results import summary_notes
 
 
 def printed(table, width=100):

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 import seal
-from seal.api.objects.retrieval import Retrieval
+from seal.api.objects.documents import Retrieval
 from seal.core.errors import MissingExtraError
 from seal.report import frames
 from seal.report.experiment import write_tables_and_figures

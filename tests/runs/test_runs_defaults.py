@@ -11,7 +11,7 @@ import seal
 from seal.api.pools import load_pool
 from seal.pools.known import known_benchmark
 from seal.pools.pool import StoredPool
-from seal.report.notes import summary_notes
+from seal.report.run_results import summary_notes
 from seal.runs.play import completed
 from seal.runs.run import baselines_of
 from seal.runs.run_folder import RunFolder

@@ -16,7 +16,7 @@ from seal.core.protocols import Completion, Reply
 from seal.core.types import Goal, Task
 from seal.report.html import write_report
 from seal.report.lanes import lanes_of
-from seal.report.users import user_rows, user_tables
+from seal.report.run_results import user_rows, user_tables
 from seal.runs.rescore import rescore
 from seal.runs.settings import RunSettings
 

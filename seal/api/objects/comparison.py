@@ -1,14 +1,17 @@
-"""Runs compared: differences with their intervals, and the tasks that turned."""
+"""Runs compared, also as conditions of an ablation: differences with their intervals."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from seal.api.objects.base import Document, record
+from seal.api.objects.run import Run
 from seal.core.errors import UnknownKeyError, UsageError
+from seal.report.ablation_results import ablation_grids, ablation_tables, similarity_figures
 from seal.report.comparison_results import comparison_tables, lines_of, notes_of, title_of
 from seal.report.figures import Intervals, interval_figure
 from seal.report.frames import framed
@@ -238,3 +241,41 @@ def _flips(pair: Mapping[str, Any]) -> Iterable[Flip]:
         for entry in (pair["flips"] or {}).get(direction, ()):
             won = direction == "won"
             yield record(Flip, entry, run=pair["run"], other=pair["other"], won=won)
+
+
+@dataclass(frozen=True, repr=False)
+class Ablation(Paired):
+    """Conditions compared: `ablation["pass_rate"].difference`, `ablation.runs["off"]`.
+
+    `content` is that of comparison.json.
+    """
+
+    folder: Path
+    exit_code: int = 0
+    """0 fine, 1 finished with task errors, 3 a budget stopped it."""
+
+    @property
+    def runs(self) -> dict[str, Run]:
+        """Condition to its run."""
+        names = [row["condition"] for row in self.content["runs"]]
+        return {name: Run.load(self.folder / name) for name in names}
+
+    def _told(self) -> Sequence[str]:
+        told: Sequence[str] = self.content["protocol"]["told"]
+        return told
+
+    def _glance(self) -> Glance:
+        protocol = self.content["protocol"]
+        title = f"ablation of {protocol['ablation']} on {protocol['pool']}"
+        grid = self._grid(title)
+        if "costs" in self.content or not grid.rows:  # the pairs say less than the first table
+            first = next(iter(ablation_grids(self.content, self._told())), grid)
+            grid = first._replace(title=f"{title}\n{first.title}")
+        return Glance(grid, (f"folder: {self.folder}",))
+
+    def _tables(self) -> Iterable[Any]:
+        return ablation_tables(self.content)
+
+    def _figures(self) -> Iterable[Figure]:
+        yield from similarity_figures(self.content).values()
+        yield from super()._figures()

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, TypeAlias, Union
 from seal.api.objects.base import Shown
 from seal.core.errors import UsageError, shortened
 from seal.experiments.comparison.runs import named_runs
+from seal.report.frames import calls_frame, messages_frame, scores_frame, tasks_frame
 from seal.report.grids import Glance, Grid, counted
 from seal.report.lanes import model_name
-from seal.report.run_frames import calls_frame, messages_frame, scores_frame, tasks_frame
 from seal.runs.run_folder import RunFolder
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from seal.api.objects.frames import Frames, folder_of
 from seal.report.figures import Intervals, interval_figure
 from seal.report.grids import Glance, Grid, counted
 from seal.report.lanes import UNBOUNDED, headline_of, main_metrics, model_name
-from seal.report.notes import error_notes
+from seal.report.run_results import error_notes
 from seal.runs.run_folder import RunFolder
 
 if TYPE_CHECKING:
@@ -145,7 +145,7 @@ class Run(Estimates, Shown):
         return f"{measure.get('pool')}: {model_name(self.folder)}\n{', '.join(counts)}"
 
     def _tables(self) -> Iterable[Any]:
-        from seal.report.result_tables import result_tables
+        from seal.report.run_results import result_tables
 
         return result_tables(self.folder, self.bench)
 

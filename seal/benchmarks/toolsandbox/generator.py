@@ -15,7 +15,7 @@ from seal.core.types import JSON
 from seal.environments.world import WorldSetup
 from seal.pools.known import Bench
 from seal.pools.lookup import open_pool
-from seal.report.outcomes import Outcome, outcomes
+from seal.report.chat_records import Outcome, outcomes
 from seal.runs.run_folder import RunFolder
 
 

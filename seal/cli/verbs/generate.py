@@ -47,7 +47,7 @@ def tools(
     json: bool = JSON,
 ) -> int:
     """Write tools from one-sentence descriptions, checked by rule."""
-    from seal.api.generation import generate as make
+    from seal.api.pools import generate as make
     from seal.cli.progress import progress
 
     with output(json) as result, progress() as advance:
@@ -89,7 +89,7 @@ def milestones(
     """Propose milestones, their order and guarded tables from gold sequences that were done."""
     import orjson
 
-    from seal.api.generation import generate as make
+    from seal.api.pools import generate as make
 
     options = {"world_options": world_option, "seed": seed, "form": form}
     with output(json) as result:

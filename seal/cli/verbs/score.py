@@ -76,7 +76,7 @@ def command(
 ) -> int:
     """Score the trajectories of a run again; its scores and its summary are replaced."""
     from seal.experiments.judge_audit import audit_run
-    from seal.report.result_tables import result_tables
+    from seal.report.run_results import result_tables
     from seal.runs.rescore import rescore
     from seal.runs.run_folder import RunFolder
 

@@ -18,9 +18,9 @@ from seal.benchmarks.dialogtool.metrics.dialogue.requests import api_name
 from seal.core.errors import MissingExtraError
 from seal.core.types import Score, Tool
 from seal.evaluation.statistics import bootstrap_interval
+from seal.report.chat_records import scores_so_far
 from seal.report.lanes import Lane
 from seal.report.missions import Share
-from seal.report.outcomes import scores_so_far
 from seal.runs.run_folder import read_human
 
 CREATION = "creation"

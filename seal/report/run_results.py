@@ -1,18 +1,32 @@
-"""What is told in plain lines below the table of a run: counts, gaps, and why tasks failed."""
+"""What the terminal shows of a run: its summary, breakdowns, and notes in plain lines.
+
+Among them are the errors of simulated users by what the user was told, the ablation of the brief.
+Source: ToolSandbox (Lu et al., 2024), Tables 2 and 3, which give the rates of hallucination and of
+instruction-following errors for a user with the goal alone, with a knowledge boundary, and with a
+demonstration besides. Here each run is a row; the rates are those of `seal.evaluation.user_audit`.
+"""
 
 from __future__ import annotations
 
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 from seal.evaluation.goals import INFRASTRUCTURE
-from seal.report.grids import counted
-from seal.report.lanes import Lane, ShortTable, lanes_of
-from seal.report.outcomes import scores_so_far, trajectories_so_far
+from seal.evaluation.user_audit import HALLUCINATION, INSTRUCTION
+from seal.pools.benchmark import Benchmark, part_of
+from seal.report.breakdown import breakdown_tables
+from seal.report.chat_records import scores_so_far, trajectories_so_far
+from seal.report.grids import Estimate, Grid, counted, drawn
+from seal.report.lanes import Lane, ShortTable, lanes_of, summary_table
+from seal.report.pages import table
 from seal.report.printable import one_line, printable
-from seal.report.users import percent, user_rows
 from seal.runs.run_folder import RunFolder
+
+if TYPE_CHECKING:
+    from markupsafe import Markup
+    from rich.table import Table
 
 ERRORS = 5
 """Most distinct error messages that are told."""
@@ -20,6 +34,44 @@ LONGEST = 300
 """Most characters of one."""
 SHOWN = 5
 """Goals that are named where a judge and a reference differ."""
+
+
+def result_tables(run: RunFolder, bench: Benchmark | None = None) -> list[Table | str]:
+    """Return the summary of a run, its breakdowns, and the lines below them.
+
+    Args:
+        run: A scored run.
+        bench: What was played, where it is not installed.
+
+    Raises:
+        DataError: The run has not been scored.
+    """
+    patterns = environment_patterns(run)
+    return [summary_table(run), *breakdowns(run, bench), *patterns, *summary_notes(run)]
+
+
+def environment_patterns(run: RunFolder) -> list[Table | str]:
+    """Return ToolScan's Table 4 where tasks name their environment, as ToolScan's do."""
+    if not any("environment" in task.tags for task in run.tasks()):
+        return []
+    from seal.report.error_patterns import pattern_table
+
+    return pattern_table(run)
+
+
+def breakdowns(run: RunFolder, bench: Benchmark | None = None) -> list[Table]:
+    """Return the figures of a run by tag or mission type, and its benchmark's; empty: it has none.
+
+    Raises:
+        DataError: The run has not been scored.
+    """
+    of_benchmark = part_of(bench or run.benchmark(), "tables")
+    tables = breakdown_tables(run)
+    if any("mission_accuracy" in lane.metrics for lane in lanes_of([run])):
+        from seal.report.missions import mission_breakdown
+
+        tables += mission_breakdown(run)
+    return [*tables, *(() if of_benchmark is None else of_benchmark(run))]
 
 
 def summary_notes(run: RunFolder, metrics: Sequence[str] | None = None) -> list[str]:
@@ -196,3 +248,82 @@ def _audit(what: str, found: Mapping[str, Any]) -> Iterator[str]:
         yield f"  {case['task']}{trial}{goal}: judge {case['judge']}, else {case['reference']}"
     if found["differ"] > SHOWN:
         yield f"  and {found['differ'] - SHOWN} more that differ"
+
+
+@dataclass(frozen=True, slots=True)
+class UserRow:
+    """The users of one run."""
+
+    label: str
+    """Of the run."""
+    brief: str
+    """Parts of the persona that they were told, as run.json names them; empty where it does not."""
+    hallucination: Estimate
+    """Share of conversations."""
+    instruction: Estimate
+    """Share of conversations."""
+
+    @property
+    def conversations(self) -> int:
+        """How many there were."""
+        return self.instruction.n
+
+
+def user_rows(lanes: Sequence[Lane]) -> list[UserRow]:
+    """Return a row for each run whose users were audited, those with the shortest brief first."""
+    rows = [
+        UserRow(
+            lane.label,
+            _brief(lane.run),
+            Estimate.of(lane.metrics.get(HALLUCINATION)),
+            Estimate.of(lane.metrics.get(INSTRUCTION)),
+        )
+        for lane in lanes
+    ]
+    return sorted((row for row in rows if row.conversations), key=lambda row: len(row.brief))
+
+
+def percent(cell: Estimate) -> str:
+    """Return a share in per cent, `n/a` where there is none."""
+    return "n/a" if cell.mean is None else f"{100 * cell.mean:.1f} %"
+
+
+def user_tables(runs: Sequence[RunFolder]) -> list[Table]:
+    """Return the errors of the users of runs as a table for the terminal; empty: no user spoke.
+
+    Raises:
+        DataError: A run has not been scored.
+    """
+    title = "errors of the simulated user (ToolSandbox, Tables 2 and 3)"
+    grid = _grid(title, [lane for lane in lanes_of(runs) if lane.kind == "run"])
+    return [drawn(grid, title_justify="center")] if grid.rows else []
+
+
+def section(lanes: Sequence[Lane]) -> Markup | None:
+    """Return the report's table; None where no user was audited."""
+    title = (
+        "Share of conversations with an error of the user (layout after ToolSandbox, Tables 2 and "
+        "3)"
+    )
+    grid = _grid(title, lanes)
+    return table(grid, "Errors of the simulated user") if grid.rows else None
+
+
+def _grid(title: str, lanes: Sequence[Lane]) -> Grid:
+    rows = [
+        (
+            row.brief or "not known: recorded elsewhere",
+            row.label,
+            percent(row.hallucination),
+            percent(row.instruction),
+            str(row.conversations),
+        )
+        for row in user_rows(lanes)
+    ]
+    columns = ("told", "run", "hallucination", "instruction following", "conversations")
+    return Grid(title, columns, rows, names=2)
+
+
+def _brief(run: RunFolder) -> str:
+    user = (run.manifest().get("measure") or {}).get("user")
+    return str(user.get("brief") or "") if isinstance(user, dict) else ""

@@ -1,0 +1,339 @@
+"""Results that are files of JSON: retrieval, sweeps, explanations, and plans of a run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from seal.api.objects.base import Document, Estimates, only, record
+from seal.api.objects.run import Run
+from seal.core.errors import DataError
+from seal.experiments.result_files import read_json
+from seal.experiments.retrieval.files import RESULTS
+from seal.experiments.sweep.files import SWEEP, read
+from seal.report.explanation_results import explanation_tables, waterfall, waterfall_figures
+from seal.report.frames import retrieval_frame, sweep_frame
+from seal.report.grids import Estimate, Glance, Grid
+from seal.report.printable import one_line
+from seal.report.retrieval_results import retrieval_figures, retrieval_tables
+from seal.report.spending import plan_grid, plan_tables
+from seal.report.sweep_results import METRICS, sweep_figures, sweep_tables
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+    from pandas import DataFrame
+
+    from seal.experiments.pool_draws import Size
+
+
+@dataclass(frozen=True)
+class ExplainedStage:
+    """The failed goals that one stage explains."""
+
+    stage: str
+    meaning: str
+    goals: int
+    left: int
+    """Goals that no stage so far explains."""
+    of_failed: float | None
+    """Share of what the model failed; None: of an infrastructure's failure."""
+    of_failed_low: float | None
+    """Of its 95 % interval."""
+    of_failed_high: float | None
+    partly: int
+    causes: Mapping[str, int] = field(hash=False)
+
+
+@dataclass(frozen=True, repr=False)
+class Explanation(Document):
+    """The first stage that explains each failed goal; `content` is that of explanation.json."""
+
+    @cached_property
+    def stages(self) -> tuple[ExplainedStage, ...]:
+        """The waterfall, a row a stage, also those that explain nothing."""
+        return tuple(record(ExplainedStage, row) for row in self.content["stages"])
+
+    def _glance(self) -> Glance:
+        failed, goals = self.content["failed"], self.content["goals"]
+        return Glance(waterfall(self.content), (f"{failed} of {goals} goals failed",))
+
+    def _tables(self) -> Iterable[Any]:
+        return explanation_tables(self.content)
+
+    def _figures(self) -> Iterable[Figure]:
+        return waterfall_figures(self.content).values()
+
+
+@dataclass(frozen=True, repr=False)
+class RunPlan(Document):
+    """Chats, model calls, tokens and dollars of a run that was not played.
+
+    `content` is as `seal.runs.spending.plan.plan` says.
+    """
+
+    @property
+    def chats(self) -> int:
+        """Tasks times trials, those of the baselines with them."""
+        return int(self.content["chats"])
+
+    @property
+    def requests(self) -> int:
+        """Model calls."""
+        return int(self.content["requests"])
+
+    @property
+    def tokens_in(self) -> int:
+        """Tokens that models would read."""
+        return int(self.content["tokens_in"])
+
+    @property
+    def tokens_out(self) -> int:
+        """Tokens that models would write."""
+        return int(self.content["tokens_out"])
+
+    @property
+    def dollars(self) -> float:
+        """What the models that have a price would cost; `unpriced` names the others."""
+        return float(self.content["dollars"])
+
+    @property
+    def unpriced(self) -> list[str]:
+        """Models without a price, which `dollars` leaves out."""
+        return list(self.content["unpriced"])
+
+    def _glance(self) -> Glance:
+        return Glance(plan_grid(self.content), (f"{self.chats:,} chats; nothing was asked",))
+
+    def _tables(self) -> Iterable[Any]:
+        return plan_tables(self.content)
+
+
+_REASON = 60
+"""Characters of a reason in a row."""
+
+
+@dataclass(frozen=True, repr=False)
+class RetrieverResult(Estimates):
+    """What one retriever found in one pool, or in those drawn from it: `result["recall@10"]`."""
+
+    pool: str
+    size: Size
+    """As asked for."""
+    tools: int
+    samples: int
+    queries: float
+    """Mean over the samples."""
+    retriever: str
+    metrics: Mapping[str, Mapping[str, Any]] = field(hash=False)
+    """As results.json has them; empty where the retriever could not be asked."""
+    identity: str = ""
+    """What it was, as caches know it; empty where it could not be asked."""
+    unavailable: str = ""
+    """Why it could not be asked."""
+
+    @property
+    def _entries(self) -> Mapping[str, Mapping[str, Any]]:
+        return self.metrics
+
+    def __repr__(self) -> str:
+        """Return pool, size, retriever and metrics on one line."""
+        told = ", ".join(f"{name} {self[name].value_text}" for name in self)
+        return f"{self.pool} ({self.size}), {self.retriever}: {self.unavailable or told}"
+
+
+@dataclass(frozen=True, repr=False)
+class Retrieval(Document):
+    """Retrievers over pools: `found.of(retriever="tfidf")["recall@10"].mean`.
+
+    `content` is that of results.json.
+    """
+
+    @classmethod
+    def load(cls, path: str | PathLike[str]) -> Retrieval:
+        """Return the experiment of a folder that `seal.retrieve` wrote.
+
+        Raises:
+            DataError: The folder holds none, or its results.json is damaged.
+        """
+        file = Path(path) / RESULTS
+        if not file.is_file():
+            raise DataError(f"{path} has no {RESULTS}: give a folder that `seal retrieve` wrote")
+        return cls(read_json(file, ("protocol", "results"), "experiment in retrieval"))
+
+    @cached_property
+    def results(self) -> tuple[RetrieverResult, ...]:
+        """One for each pool, size and retriever."""
+        return tuple(record(RetrieverResult, entry) for entry in self.content["results"])
+
+    @cached_property
+    def frame(self) -> DataFrame:
+        """The figures as a pandas frame, one a row, as results.csv has them.
+
+        pool, pool_digest, size, tools, sample (missing in the row of all samples together),
+        retriever, identity, metric, value, deviation, low, high, n, queries, samples, unavailable.
+        """
+        return retrieval_frame(self.content)
+
+    def of(
+        self, retriever: str | None = None, pool: str | None = None, size: Size | None = None
+    ) -> RetrieverResult:
+        """Return the one result of a retriever, pool and size; what is the only one may be None.
+
+        Raises:
+            UnknownKeyError: There is no such retriever, pool or size; names the closest.
+            UsageError: Several results are of these.
+        """
+        return only(self.results, "results", retriever=retriever, pool=pool, size=size)
+
+    def __getitem__(self, metric: str) -> Estimate:
+        """Return a metric of the one result there is; of several, `of` chooses one.
+
+        Raises:
+            UnknownKeyError: No such metric; names the closest.
+            UsageError: There are several results.
+        """
+        return self.of()[metric]
+
+    def _glance(self) -> Glance:
+        deepest = self.content["protocol"]["k"][-1]
+        metrics = (f"recall@{deepest}", f"mrr@{deepest}")
+        rows = [
+            (
+                found.retriever,
+                found.pool,
+                str(found.tools),
+                *(
+                    [one_line(found.unavailable, _REASON), ""]
+                    if found.unavailable
+                    else [_text(found.get(metric)) for metric in metrics]
+                ),
+            )
+            for found in self.results
+        ]
+        grid = Grid("retrieval", ("retriever", "pool", "tools", *metrics), rows)
+        return Glance(grid, self.content.get("notes", [])[:1])
+
+    def _tables(self) -> Iterable[Any]:
+        return retrieval_tables(self.content)
+
+    def _figures(self) -> Iterable[Figure]:
+        figures = retrieval_figures(self.content)
+        order = ("recall_over_pool_size", "recall_over_k", "recall_over_pools")
+        return [figures[name] for name in order if name in figures]
+
+
+def _text(found: Estimate | None) -> str:
+    return "" if found is None else f"{found.value_text} {found.interval_text}".rstrip()
+
+
+@dataclass(frozen=True, repr=False)
+class SweepPoint(Estimates):
+    """The runs of one pool size and K together: `point["pass_rate"].mean`, `.deviation`."""
+
+    size: int
+    """Tools in the pool."""
+    top_k: int
+    """Tools that a chat was offered."""
+    samples: int
+    queries: float
+    """Mean over the samples."""
+    errors: int
+    metrics: Mapping[str, Mapping[str, Any]] = field(hash=False)
+    """As sweep.json has them."""
+
+    @property
+    def _entries(self) -> Mapping[str, Mapping[str, Any]]:
+        return self.metrics
+
+    def __repr__(self) -> str:
+        """Return size, K and the metrics of the table on one line."""
+        told = ", ".join(f"{name} {self[name].value_text}" for name in METRICS if name in self)
+        return f"{self.size} tools, K = {self.top_k}: {told}"
+
+
+@dataclass(frozen=True, repr=False)
+class Sweep(Document):
+    """Runs over drawn pools: `swept.of(size=50)["pass_rate"].mean`.
+
+    `content` is that of sweep.json.
+    """
+
+    folder: Path
+    exit_code: int = 0
+    """0 fine, 1 finished with task errors, 3 a budget stopped it."""
+
+    @classmethod
+    def load(cls, path: str | PathLike[str]) -> Sweep:
+        """Return the sweep of a folder that `seal.sweep` wrote.
+
+        Raises:
+            DataError: The folder holds none, or its sweep.json is damaged.
+        """
+        file = Path(path) / SWEEP
+        if not file.is_file():
+            raise DataError(f"{path} has no {SWEEP}: give a folder that `seal.sweep` wrote")
+        content = read(file)
+        return cls(content, Path(path), int(any(row.get("errors") for row in content["rows"])))
+
+    @cached_property
+    def results(self) -> tuple[SweepPoint, ...]:
+        """One for each pool size and K, the samples together."""
+        return tuple(record(SweepPoint, entry) for entry in self.content["results"])
+
+    @property
+    def runs(self) -> dict[str, Run]:
+        """The runs by their folders' names in the sweep's."""
+        names = [row["run"] for row in self.content["rows"]]
+        return {name: Run.load(self.folder / name) for name in names}
+
+    @cached_property
+    def frame(self) -> DataFrame:
+        """The figures as a pandas frame, one a row, as sweep.csv has them.
+
+        pool, pool_digest, size, sample (missing: all together), top_k, metric, value, deviation,
+        low, high, n, undefined, queries, samples, reason.
+        """
+        return sweep_frame(self.content)
+
+    def of(self, size: int | None = None, top_k: int | None = None) -> SweepPoint:
+        """Return the figures of a pool size and K; what is the only one may be None.
+
+        Raises:
+            UnknownKeyError: There is no such size or K.
+            UsageError: Several results are of these.
+        """
+        return only(self.results, "results", size=size, top_k=top_k)
+
+    def __getitem__(self, metric: str) -> Estimate:
+        """Return a metric of the one size and K there are; of several, `of` chooses one.
+
+        Raises:
+            UnknownKeyError: No such metric; names the closest.
+            UsageError: There are several results.
+        """
+        return self.of()[metric]
+
+    def _glance(self) -> Glance:
+        rows = [
+            (
+                str(found.size),
+                str(found.top_k),
+                f"{found.queries:g}",
+                *(found[name].value_text if name in found else "" for name in METRICS),
+            )
+            for found in self.results
+        ]
+        title = f"sweep over {self.content['origin']['benchmark']}"
+        return Glance(
+            Grid(title, ("tools", "K", "queries", *METRICS), rows), (f"folder: {self.folder}",)
+        )
+
+    def _tables(self) -> Iterable[Any]:
+        return sweep_tables(self.content)
+
+    def _figures(self) -> Iterable[Figure]:
+        return sweep_figures(self.content).values()
