@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from seal.core.formats import parse_object
+from seal.core.formats.forms import parse_object
 from seal.core.plain import well_formed
 from seal.core.protocols import Completion, Message, Request
 from seal.core.providers import GeminiServer

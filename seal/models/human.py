@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import TextIO
 
 from seal.core.errors import ModelError
-from seal.core.formats import parse_object
+from seal.core.formats.forms import parse_object
 from seal.core.plain import json_text
 from seal.core.protocols import Completion, Message, Request
 from seal.core.types import END_CONVERSATION, Tool, ToolCall

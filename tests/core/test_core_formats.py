@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from seal.core.errors import OptionError
-from seal.core.formats import check_presentation, form_of, read_object, repairs_of
+from seal.core.formats import check_presentation, form_of, repairs_of
+from seal.core.formats.forms import read_object
 from seal.core.types import ToolCall
 
 ACTION, JSON = form_of("action"), form_of("json")

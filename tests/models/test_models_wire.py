@@ -3,7 +3,7 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
-from seal.core.formats import parse_object
+from seal.core.formats.forms import parse_object
 from seal.core.types import Tool
 from seal.models import ModelSettings
 from seal.models.openai_chat import OpenAIModel

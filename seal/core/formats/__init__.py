@@ -8,17 +8,27 @@ call whose arguments are None; what had to be repaired keeps its text beside its
 from __future__ import annotations
 
 from functools import cache
-from typing import Literal, get_args
+from typing import TYPE_CHECKING, Literal, get_args
 
 from seal.core.errors import OptionError
-from seal.core.formats.forms import Reading, Repair, TextForm, Written, parse_object, read_object
+from seal.core.registry import load_dotted
 from seal.core.types import ToolCall
+
+if TYPE_CHECKING:
+    from seal.core.formats.forms import Repair, TextForm
 
 Format = Literal["native", "action", "json", "bracket"]
 """How a model calls tools: by the server's tool calling, or in its text."""
 ToolMessages = Literal["auto", "native", "text"]
 """How results reach a model; auto: by the server's tool messages beside native calls, else as text.
 """
+
+_FORMS = {
+    "action": "seal.core.formats.action:ActionForm",
+    "json": "seal.core.formats.json_calls:JsonForm",
+    "bracket": "seal.core.formats.bracket:BracketForm",
+}
+"""Format to its text protocol; `native` has none."""
 
 
 def check_presentation(format: str, tool_messages: str) -> None:
@@ -43,19 +53,8 @@ def form_of(format: str) -> TextForm | None:
     Args:
         format: A `Format`.
     """
-    if format == "action":
-        from seal.core.formats.action import ActionForm
-
-        return ActionForm()
-    if format == "json":
-        from seal.core.formats.json_calls import JsonForm
-
-        return JsonForm()
-    if format == "bracket":
-        from seal.core.formats.bracket import BracketForm
-
-        return BracketForm()
-    return None
+    form: TextForm | None = load_dotted(_FORMS[format])() if format in _FORMS else None
+    return form
 
 
 def repairs_of(call: ToolCall) -> tuple[Repair, ...]:
@@ -69,18 +68,3 @@ def repairs_of(call: ToolCall) -> tuple[Repair, ...]:
     if is_action(call.raw):
         return repairs_of_action(call.raw)
     return repairs_of_bracket(call.raw) if is_bracket(call.raw) else repairs_of_json(call.raw)
-
-
-__all__ = [
-    "Format",
-    "Reading",
-    "Repair",
-    "TextForm",
-    "ToolMessages",
-    "Written",
-    "check_presentation",
-    "form_of",
-    "parse_object",
-    "read_object",
-    "repairs_of",
-]
