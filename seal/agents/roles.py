@@ -214,7 +214,8 @@ class ReAct:
         instructions = f"{prompt('execution_manager')}\n\n{prompt('react')}"
         view = [Message("system", instructions), *_answered(chat.steps, chat.role, thoughts)]
         answer = chat.complete(view, chat.tools)
-        if answer.calls or not _is_thought(answer):
+        is_thought = _THOUGHT.match(answer.content) and not _FINAL.search(answer.content)
+        if answer.calls or not is_thought:
             return Reply(_report(answer), answer.calls)
         if thoughts < MOST_THOUGHTS:
             return Reply(answer.content, next=chat.role)
@@ -242,10 +243,6 @@ def _answered(steps: Sequence[Step], role: str, thoughts: int) -> list[Message]:
             enough = last and thoughts >= MOST_THOUGHTS
             heard.append(Message("user", _ACT if enough else _GO_ON))
     return heard
-
-
-def _is_thought(answer: Completion) -> bool:
-    return bool(_THOUGHT.match(answer.content)) and not _FINAL.search(answer.content)
 
 
 def _report(answer: Completion) -> str:

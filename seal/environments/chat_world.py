@@ -13,16 +13,17 @@ from __future__ import annotations
 import copy
 import uuid
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from datetime import datetime
 from hashlib import blake2b
-from typing import Any, Literal
+from typing import Any, Literal, get_type_hints
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import orjson
 
 from seal.core.errors import DataError, SealError, shortened
 from seal.core.plain import json_bytes, loses_number
+from seal.core.signatures import fits
 from seal.core.types import JSON, Execution, Tables, Task, ToolCall, ToolResult
 from seal.core.validation import CallValidator, error_result
 from seal.environments.functions import NOT_GIVEN, Tokens, WorldTool
@@ -70,10 +71,10 @@ def clock_of(task: Task) -> Clock:
         DataError: A field is unknown, or has a value that no clock can have.
     """
     given = task.metadata.get("clock", {})
-    known = {field.name: str if field.name == "zone" else (int, float) for field in fields(Clock)}
+    known = get_type_hints(Clock)
     if not isinstance(given, dict) or not given.keys() <= known.keys():
         raise _wrong(task, given)
-    if not all(_is(value, known[name]) for name, value in given.items()):
+    if not all(fits(value, known[name]) for name, value in given.items()):
         raise _wrong(task, given)
     try:
         clock = Clock(**given)
@@ -82,10 +83,6 @@ def clock_of(task: Task) -> Clock:
     except (ZoneInfoNotFoundError, ValueError, OSError, OverflowError) as error:
         raise _wrong(task, given) from error
     return clock
-
-
-def _is(value: JSON, kind: type | tuple[type, ...]) -> bool:
-    return isinstance(value, kind) and not isinstance(value, bool)
 
 
 def _wrong(task: Task, given: JSON) -> DataError:

@@ -27,8 +27,8 @@ from seal.evaluation.judges.recorded import (
 )
 from seal.evaluation.preference import Pairing
 from seal.pools.known import reader_of
+from seal.runs.rescore import check_answers, query_id_of
 from seal.runs.run_folder import RunFolder
-from seal.runs.verdicts import check_answers, query_id_of
 
 _RECORDED = "recorded:"
 _NO_GOAL = "no goal that both runs played"

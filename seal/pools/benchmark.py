@@ -17,7 +17,6 @@ from seal.core.registry import load_dotted
 from seal.core.signatures import check_types, checked, checked_names
 from seal.core.specs import name_of
 from seal.core.types import Task, Tool
-from seal.environments.world import Worlds
 from seal.pools.gold_calls import GoldCheck
 from seal.pools.importer import Importer, Notes, write_pool
 from seal.pools.own_tasks import FEW_TOOLS, own_tasks
@@ -263,8 +262,11 @@ class Benchmark(_Parts):
     @cached_property
     def _own(self) -> OwnTools:
         given = self.tools
-        if not given and isinstance(self.environment, Worlds):
-            given = self.environment.documents()
+        if not given and self.environment is not None:
+            from seal.environments.world import Worlds
+
+            if isinstance(self.environment, Worlds):
+                given = self.environment.documents()
         return own_tools(self.name, given) if given or self.tasks else OwnTools()
 
     @cached_property

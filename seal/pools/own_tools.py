@@ -9,7 +9,6 @@ from typing import Any
 
 from seal.core.errors import UsageError, shortened
 from seal.core.types import Tool
-from seal.environments.functions import function_tool
 
 OwnTool = Tool | Mapping[str, Any] | Callable[..., Any]
 """A record, a schema (of OpenAI's chat completions or responses, of Anthropic's or MCP's tools), or
@@ -87,6 +86,8 @@ def _tool(benchmark: str, what: OwnTool) -> Tool:
             f"benchmark {benchmark!r}: {kind} has no name that a model could call; "
             "wrap it in a function with def"
         )
+    from seal.environments.functions import function_tool
+
     return function_tool(f"{benchmark}/{what.__name__}", what)
 
 

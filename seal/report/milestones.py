@@ -10,7 +10,6 @@ from seal.core.conditions import Match
 from seal.core.conditions.messages import takes_turn
 from seal.core.errors import DataError
 from seal.core.types import JSON, Goal, Milestone, Plan, Score, Step, Tables, Task, Trajectory
-from seal.environments.chat_world import clock_of
 from seal.evaluation.milestones.faults import Fault, TableChange, Unmet, table_change, unmet
 from seal.evaluation.milestones.metrics import MATCHES, NAMES, applies
 from seal.evaluation.milestones.plans import WHOLLY, parts, under, view
@@ -274,11 +273,13 @@ def times(task: Task, steps: Iterable[Step]) -> dict[int, str]:
         task: Without a clock of its own, or with one that cannot be read, no step has a time.
         steps: All steps of the chat.
     """
-    try:
-        clock = clock_of(task) if "clock" in task.metadata else None
-    except DataError:
+    if "clock" not in task.metadata:
         return {}
-    if clock is None:
+    from seal.environments.chat_world import clock_of
+
+    try:
+        clock = clock_of(task)
+    except DataError:
         return {}
     found = {}
     turn, reply = -1, None

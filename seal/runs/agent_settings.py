@@ -6,7 +6,6 @@ import inspect
 from collections.abc import Callable, Mapping
 from typing import Annotated, Any, TypeAlias
 
-from seal.agents.own import FunctionAgent, OwnModel
 from seal.agents.teams import ArrangedTeam, Team
 from seal.core.errors import UnknownNameError, UsageError, shortened
 from seal.core.registry import load_dotted
@@ -82,6 +81,8 @@ def settings_of(agent: Any) -> dict[str, Any]:
         return {"team": "direct", "roles": {_CALLER: agent}}
     if isinstance(agent, type) or not callable(agent):
         raise UsageError(f"{shortened(agent)} is no agent; expected {_KINDS}")
+    from seal.agents.own import FunctionAgent, OwnModel
+
     seated = FunctionAgent(agent)
     name = str(name_of(agent))
     return {"model": OwnModel(name), "team": "direct", "roles": {_CALLER: seated}}

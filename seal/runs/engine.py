@@ -28,7 +28,6 @@ from seal.runs.environment_stack import EnvironmentSource, SimulatorSource
 from seal.runs.goals import history_of, merge_goals, messages_of, turns_of
 from seal.runs.identity import SCRIPTED, measure_of
 from seal.runs.judges import Judges
-from seal.runs.one_shot import Examples
 from seal.runs.play import team_part
 from seal.runs.ranking import Retrieved, rank_tasks, search_pool
 from seal.runs.run_folder import LiveFile, RunFolder
@@ -84,9 +83,11 @@ class Engine:
         self._seats = {
             team.lead: _seats_of(team) for team in (self.team, *self.team.variants.values())
         }
-        self._examples = (
-            Examples(pool.tasks(), self.tools, settings.seed) if settings.one_shot else None
-        )
+        self._examples: Examples | None = None
+        if settings.one_shot:
+            from seal.runs.one_shot import Examples
+
+            self._examples = Examples(pool.tasks(), self.tools, settings.seed)
         self._stopping = False
         self._built_retriever: Retriever | None = None
         self._building = threading.Lock()
@@ -200,6 +201,7 @@ class Engine:
         team: Team,
         facts: Mapping[str, JSON],
     ) -> Trajectory:
+        voices = (team.lead,) if team.one_voice is None else (team.one_voice, team.one_voice)
         example = self._examples.of(task) if self._examples is not None else None
         models = self.cast.open(task, trial, example)
         offers = Offers()
@@ -215,30 +217,28 @@ class Engine:
                 raise StoppedError(f"task {task.id}: the run was stopped")
             live.write(step)
 
+        seats: dict[str, Agent] = {
+            role: build_agent(agent) if isinstance(agent, type) else agent
+            for role, agent in self._seats[team.lead].items()
+        }
         with LiveFile(self.folder.path, task.id, trial) as live:
             conversation = Conversation(
                 task,
                 trial,
                 team,
-                self._seated(team),
+                seats,
                 Services(models, environment, self._find, judge),
                 {goal: self._offers(task, goal, goals, rankings) for goal in goals},
                 offers=offers,
                 limits=self._limits_of(task),
                 options=self._options(task, trial, team, facts),
                 goals=goals,
-                history=_history(task, goals[0], team),
+                history=history_of(task, goals[0], *voices),
                 on_step=record,
                 rankings=[ranking for ranking in rankings if ranking.goal in goals],
             )
             play(conversation)
         return conversation.trajectory()
-
-    def _seated(self, team: Team) -> dict[str, Agent]:
-        return {
-            role: build_agent(agent) if isinstance(agent, type) else agent
-            for role, agent in self._seats[team.lead].items()
-        }
 
     def _offers(
         self, task: Task, goal: int, goals: Sequence[int], rankings: Sequence[Ranking]
@@ -337,13 +337,6 @@ def _seats_of(team: Team) -> dict[str, Any]:
     }
 
 
-def _history(task: Task, goal: int, team: Team) -> list[Step]:
-    voice = team.one_voice
-    return (
-        history_of(task, goal, team.lead) if voice is None else history_of(task, goal, voice, voice)
-    )
-
-
 def _with_user(team: Team, settings: RunSettings, pool: StoredPool) -> Team:
     """Return the team with a user that needs no model, where nobody was named to play it.
 
@@ -353,7 +346,9 @@ def _with_user(team: Team, settings: RunSettings, pool: StoredPool) -> Team:
     named = USER in settings.roles or USER in settings.role_models
     if named or team.roles.get(USER) != USER:
         return team
-    if is_player(settings.model, _PLAY_AGENTS) or _has_replies(pool):
+    briefs = (task.persona for task in pool.tasks() if task.persona is not None)
+    replies = ["replies" in brief for brief in briefs]
+    if is_player(settings.model, _PLAY_AGENTS) or (replies and all(replies)):
         return team.seat(USER, SCRIPTED)
     return team
 
@@ -377,11 +372,6 @@ def _with_style(team: Team, settings: RunSettings) -> Team:
             f"{MANAGER} and has a style of its own; leave one of both out"
         )
     return team.seat(MANAGER, settings.style)
-
-
-def _has_replies(pool: StoredPool) -> bool:
-    briefs = [task.persona for task in pool.tasks() if task.persona is not None]
-    return bool(briefs) and all("replies" in brief for brief in briefs)
 
 
 def _check_roles(settings: RunSettings, team: Team) -> None:

@@ -13,14 +13,12 @@ from itertools import chain
 
 from seal.agents.teams import team_options
 from seal.core.canonical import canonical_json
-from seal.core.conditions import Called
 from seal.core.environment import Around, Environment, EnvironmentFactory
 from seal.core.errors import UsageError
 from seal.core.feedback import FeedbackSwitch
 from seal.core.protocols import Lookup, Message, Simulator
 from seal.core.store import Store, digest_of_entries
-from seal.core.types import JSON, Goal, Task, Tool, ToolCall, ToolResult, Trajectory
-from seal.environments.world import Worlds, WorldSetup, build_worlds
+from seal.core.types import JSON, Task, Tool, ToolCall, ToolResult, Trajectory
 from seal.models.gold_calls import gold_call, names_tools_alone
 from seal.models.oracle import moves
 from seal.pools.augment import originals, renamed
@@ -32,9 +30,8 @@ from seal.runs.run_model import find_recording
 from seal.runs.settings import RunSettings
 from seal.simulator_cache.cached import Fallback, keys_of_call
 from seal.simulator_cache.environments import RecordedEnvironments, SimulatedEnvironments
-from seal.simulator_cache.own_functions import OwnFunctions
 from seal.simulator_cache.recorded import GoldAnswers, RecordedAnswers
-from seal.simulator_cache.simulators import SimulatorSetup, build_simulator
+from seal.simulator_cache.simulators import OwnFunctions, SimulatorSetup, build_simulator
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -142,28 +139,7 @@ class EnvironmentSource:
         _check(settings, recorded, set(self._world_of.values()))
         written = "native" if recorded else settings.play.format
         self._feedback = FeedbackSwitch(settings.feedback, known, written)
-        setup = WorldSetup(
-            seed=settings.seed,
-            options=settings.world_options,
-            taken=team_options(settings.play.team),
-            web=pool.web,
-            tools=known,
-            mobile=pool.mobile,
-            creator=_creator(settings, pool, given.cast),
-            sandbox=settings.sandbox,
-            simulator=given.simulator,
-            keys_of_call=keys_of_call,
-            own={} if pool.benchmark is None else pool.benchmark.worlds(),
-            allow_code=settings.allow_code,
-        )
-        first = {world: task for task, world in reversed(self._world_of.items())}
-        self._worlds = {
-            world: build_worlds(world, setup, f"task {first[world]!r}") for world in sorted(first)
-        }
-        for task in pool.tasks():
-            world = self._worlds.get(task.world)
-            if isinstance(world, Worlds):
-                world.check(task)
+        self._worlds = _worlds(given, self._world_of) if self._world_of else {}
 
     def open(self, task: Task, trial: int, offered: Sequence[str]) -> Environment:
         """Return the environment of one chat; `offered` may grow while the chat goes on."""
@@ -213,6 +189,36 @@ def _check(settings: RunSettings, recorded: bool, worlds: Set[str]) -> None:
         )
 
 
+def _worlds(given: SimulatorSource, world_of: dict[str, str]) -> dict[str, EnvironmentFactory]:
+    """Return what opens each world that a task names; every task's must begin as it says."""
+    from seal.environments.world import Worlds, WorldSetup, build_worlds
+
+    settings, pool = given.settings, given.pool
+    setup = WorldSetup(
+        seed=settings.seed,
+        options=settings.world_options,
+        taken=team_options(settings.play.team),
+        web=pool.web,
+        tools=given.tools,
+        mobile=pool.mobile,
+        creator=_creator(settings, pool, given.cast),
+        sandbox=settings.sandbox,
+        simulator=given.simulator,
+        keys_of_call=keys_of_call,
+        own={} if pool.benchmark is None else pool.benchmark.worlds(),
+        allow_code=settings.allow_code,
+    )
+    first = {world: task for task, world in reversed(world_of.items())}
+    worlds = {
+        world: build_worlds(world, setup, f"task {task!r}") for world, task in sorted(first.items())
+    }
+    for task in pool.tasks():
+        world = worlds.get(task.world)
+        if isinstance(world, Worlds):
+            world.check(task)
+    return worlds
+
+
 def _creator(settings: RunSettings, pool: StoredPool, cast: Cast) -> Callable[[Tool], str] | None:
     """Return what writes the functions of tools; None: what was recorded answers."""
     if settings.mobile_tools != "created":
@@ -260,7 +266,7 @@ class GoldResults(Around):
 
     def __init__(self, environment: Environment, task: Task, tools: Mapping[str, Tool]) -> None:
         super().__init__(environment)
-        self._left = [called for goal in task.goals for called in _gold(goal)]
+        self._left = [called for goal in task.goals for m in moves(goal) for called in m.calls]
         self._goals = [goal for goal in task.goals if names_tools_alone(goal)]
         self._tools = tools
 
@@ -281,7 +287,3 @@ class GoldResults(Around):
                 filled = gold_call(self._tools[str(call.tool)], goal)
                 return replace(call, arguments=filled.arguments, raw="")
         return call
-
-
-def _gold(goal: Goal) -> list[Called]:
-    return [called for move in moves(goal) for called in move.calls]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from seal.core.errors import UsageError
@@ -181,12 +181,9 @@ class Judges:
         told |= {} if plain else {"votes": {n: self._votes or VOTES[n] for n in published}}
         if len(self._models) > 1:
             told["panel"] = [judge.identity for judge in self._models]
+        prompts = list(dict.fromkeys(p for name in published for p in _PROMPTS[name]))
         return {
-            "judge": f"llm/{_digest_of(published)[:12]}",
+            "judge": f"llm/{prompts_digest(prompts)[:12]}",
             **told,
             **self._models[0].identity,
         }
-
-
-def _digest_of(published: Iterable[str]) -> str:
-    return prompts_digest(list(dict.fromkeys(p for name in published for p in _PROMPTS[name])))

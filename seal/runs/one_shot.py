@@ -65,7 +65,9 @@ class Examples:
         own = example_of(task, self._tools)
         for candidate in self._found.get(environment_of(task, self._tools), ()):
             if candidate.task_id != task.id and candidate.seed != _seed_of(task):
-                if _asks(candidate.example) in {_squeezed(goal.text) for goal in task.goals}:
+                if _squeezed(candidate.example.request) in {
+                    _squeezed(goal.text) for goal in task.goals
+                }:
                     continue
                 if own is None or _made(own) != _made(candidate.example):
                     return candidate.example
@@ -154,10 +156,6 @@ def _seed_of(task: Task) -> str:
 
 def _squeezed(text: str) -> str:
     return " ".join(text.casefold().split())
-
-
-def _asks(example: Example) -> str:
-    return _squeezed(example.request)
 
 
 def _made(example: Example) -> list[str]:

@@ -46,9 +46,11 @@ def rank_tasks(
     try:
         found = rank([query for several in queries.values() for query in several])
     except (RequestError, CacheMissError) as error:
-        if len(queries) > 1:
-            return _halves(rank, queries)
-        return Retrieved(failures=dict.fromkeys(queries, str(error)))
+        if len(queries) == 1:
+            return Retrieved(failures=dict.fromkeys(queries, str(error)))
+        items, middle = list(queries.items()), len(queries) // 2
+        one, two = (rank_tasks(rank, dict(half)) for half in (items[:middle], items[middle:]))
+        return Retrieved({**one.rankings, **two.rankings}, {**one.failures, **two.failures})
     except InfrastructureError as error:
         return Retrieved(failures=dict.fromkeys(queries, str(error)))
     except SealError:
@@ -59,15 +61,6 @@ def rank_tasks(
     for ranking in found:
         rankings[ranking.task_id] = (*rankings.get(ranking.task_id, ()), ranking)
     return Retrieved(rankings)
-
-
-def _halves(
-    rank: Callable[[Sequence[Query]], Sequence[Ranking]], queries: Mapping[str, Sequence[Query]]
-) -> Retrieved:
-    items = list(queries.items())
-    middle = len(items) // 2
-    first, second = (rank_tasks(rank, dict(half)) for half in (items[:middle], items[middle:]))
-    return Retrieved({**first.rankings, **second.rankings}, {**first.failures, **second.failures})
 
 
 def search_pool(

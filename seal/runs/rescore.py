@@ -1,7 +1,11 @@
-"""Old trajectories scored again: by today's metrics, or by another judge."""
+"""Old trajectories scored again: by today's metrics, by another judge, or by recorded verdicts.
+
+Recorded verdicts count where they are this run's: their queries its tasks, their answers its own.
+"""
 
 from __future__ import annotations
 
+import hashlib
 import logging
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import closing
@@ -9,23 +13,26 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from seal.core.errors import DataError
+from seal.core.errors import DataError, shortened
 from seal.core.folders import Lock, cache_folder
 from seal.core.protocols import Metric
 from seal.core.specs import name_of
 from seal.core.store import Store
 from seal.evaluation import REGISTRY as METRICS
+from seal.evaluation.judges.measures import answer_of
+from seal.evaluation.judges.panel import MISSING, recorded_panel
+from seal.evaluation.judges.recorded import QueryVerdicts, VerdictFile
 from seal.evaluation.own_metrics import LeftOut
 from seal.evaluation.scoring import build_metrics, named_metrics, rules_named
 from seal.pools.benchmark import Benchmark
+from seal.pools.known import reader_of
 from seal.runs.cast import Cast, judges_under
 from seal.runs.identity import identity_of, warnings_of
 from seal.runs.journal import Journal
-from seal.runs.judges import Judges
+from seal.runs.judges import Judges, Recorded
 from seal.runs.run_folder import BASELINES, RunFolder
 from seal.runs.score import Scorer
 from seal.runs.settings import RunSettings
-from seal.runs.verdicts import recorded_verdicts
 
 _LOG = logging.getLogger(__name__)
 
@@ -191,3 +198,83 @@ def _part(folder: RunFolder, name: str) -> Any:
         raise DataError(
             f"{folder.path / 'run.json'} has no measure.{name}; play the run again"
         ) from error
+
+
+def recorded_verdicts(folder: RunFolder, path: Path) -> Recorded:
+    """Return the verdicts of a file for a run's tasks.
+
+    A query is a task's where id and text are; the answer that was judged must be the run's, so
+    that no verdict goes to what another model said.
+
+    Args:
+        folder: The run; the file tells of one chat for each task, which is the first trial's.
+        path: Of StableToolBench's `pass_rate_results`, JSON or CSV.
+
+    Raises:
+        DataError: The file cannot be read, or its verdicts are another run's.
+    """
+    found: VerdictFile = reader_of("verdicts", folder.pool_name)(path)
+    by_task = _joined(folder, found)
+    if not by_task:
+        raise DataError(
+            f"{path}: verdicts of another run: none of its {len(found.queries)} queries is a task "
+            f"of {folder.path} with the same id and text; give the file of this run"
+        )
+    check_answers(folder, path, {task_id: query.answer for task_id, query in by_task.items()})
+    without = len(found.queries) - len(by_task)
+    if without:
+        _LOG.warning("%s: %d queries are no tasks of the run: left out", path, without)
+    panels = {
+        task_id: recorded_panel([query.labels.get(run, MISSING) for run in range(found.runs)])
+        for task_id, query in by_task.items()
+    }
+    return Recorded(panels, hashlib.sha256(path.read_bytes()).hexdigest()[:12])
+
+
+def _joined(folder: RunFolder, found: VerdictFile) -> dict[str, QueryVerdicts]:
+    by_task = {}
+    for task in folder.tasks():
+        query = found.queries.get(query_id_of(task.id))
+        if query is not None and _words(query.query) == _words(task.goals[0].text):
+            by_task[task.id] = query
+    return by_task
+
+
+def query_id_of(task_id: str) -> str:
+    """Return what upstream's files of verdicts call a task."""
+    return task_id.rpartition("/")[2].partition("#")[0]
+
+
+def check_answers(
+    folder: RunFolder, path: Path, judged: Mapping[str, str | None], kind: str = "verdicts"
+) -> None:
+    """Raise DataError where an answer that was judged is not the run's.
+
+    Args:
+        folder: The run.
+        path: Of the file that says what was judged.
+        judged: Task id to the answer in the first trial; None: unknown.
+        kind: What the file holds.
+    """
+    differing, first = 0, ""
+    for trajectory in folder.trajectories():
+        answer = judged.get(trajectory.task_id)
+        # What a run that did not finish said last is no answer, and depends on who tells it.
+        if trajectory.trial or answer is None:
+            continue
+        said = answer_of(trajectory, 0)
+        if _words(said) != _words(answer):
+            differing += 1
+            first = first or (
+                f"task {trajectory.task_id}: judged was {shortened(answer)}, "
+                f"the run says {shortened(said)}"
+            )
+    if differing:
+        raise DataError(
+            f"{path}: {kind} of another run: {differing} of {len(judged)} answers are not those "
+            f"of {folder.path}, such as {first}; give the file of this run"
+        )
+
+
+def _words(text: str | None) -> str:
+    return " ".join((text or "").split())

@@ -15,7 +15,7 @@ import threading
 import time
 from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, wait
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, ParamSpec, Protocol, TypeVar
@@ -220,20 +220,14 @@ class Threads:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        if kind is not None:
-            self._drop()
+        with suppress(queue.Empty):
+            while kind is not None:
+                self._todo.get_nowait()
         for _ in self._threads:
             self._todo.put(None)
         if kind is None:
             for thread in self._threads:
                 thread.join()
-
-    def _drop(self) -> None:
-        while True:
-            try:
-                self._todo.get_nowait()
-            except queue.Empty:
-                return
 
     def _work(self) -> None:
         run: Any

@@ -94,7 +94,12 @@ class Cached:
         self.mode = mode
         self.seed = seed
         self.identity = inner.identity
-        self._seen = OfTool(lambda tool: self._document(tool, shaped))
+
+        def seen(tool: Tool) -> tuple[Tool, str]:
+            tool = with_shape(tool, store) if shaped else tool
+            return tool, document_digest(tool)
+
+        self._seen = OfTool(seen)
 
     def respond(self, tool: Tool, arguments: dict[str, JSON]) -> Response:
         """Return the stored answer, or the simulator's.
@@ -132,10 +137,6 @@ class Cached:
         key = self.key(tool, arguments)
         stored = self.mode != "off" and self.store.get(key) is not None
         return frozenset([key] if stored else [])
-
-    def _document(self, tool: Tool, shaped: bool) -> tuple[Tool, str]:
-        tool = with_shape(tool, self.store) if shaped else tool
-        return tool, document_digest(tool)
 
     def _entry(
         self, tool: Tool, arguments: dict[str, JSON], response: Response = NO_ANSWER

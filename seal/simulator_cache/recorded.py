@@ -172,24 +172,20 @@ class GoldAnswers:
 
     def respond(self, tool: Tool, arguments: dict[str, JSON]) -> Response:
         """Return the recorded result, or an error of the kind `not_recorded` that is not kept."""
-        properties = tool.parameters.get("properties", {})
+        defaults = _defaults(tool)
         for condition, result in self._answers.get(tool.id, ()):
-            if condition.accepts(_given(arguments, condition, properties)):
+            if condition.accepts(_given(arguments, condition, defaults)):
                 return Response(result)
         error = f"No gold answer of {tool.name} to these arguments."
         return Response("", error, cacheable=False, kind="not_recorded")
 
 
 def _given(
-    arguments: Mapping[str, JSON], condition: Called, properties: Mapping[str, JSON]
+    arguments: Mapping[str, JSON], condition: Called, defaults: Mapping[str, JSON]
 ) -> dict[str, JSON]:
     gold = condition.arguments or {}
     return {
         name: value
         for name, value in arguments.items()
-        if name in gold or not _is_default(value, properties.get(name))
+        if name in gold or not (name in defaults and equal(value, defaults[name]))
     }
-
-
-def _is_default(value: JSON, schema: JSON) -> bool:
-    return isinstance(schema, dict) and "default" in schema and equal(value, schema["default"])

@@ -20,7 +20,7 @@ from seal.core.schemas import schema_validator
 from seal.core.text import sentences, words
 from seal.core.types import JSON, Tool
 from seal.simulator_cache.cached import OfTool
-from seal.simulator_cache.field_values import FORMATS, named_range, named_text, string_of
+from seal.simulator_cache.field_values import FORMATS, named_range, named_text
 from seal.simulator_cache.shapes import LENGTH, both, listed, resolve, response_schema
 
 if TYPE_CHECKING:
@@ -248,11 +248,12 @@ class Writer:
         count = max(min(count, schema.get("maxItems", count)), schema.get("minItems", 0))
         if items is False:
             count = min(count, len(first))
+        singular = name[:-1] if name.endswith("s") and not name.endswith("ss") else name
         values: list[Any] = []
         for position in range(int(count)):
             item = first[position] if position < len(first) else items
             place = f"{path}/{position}"
-            value = self._value(item, _singular(name), place, depth + 1)
+            value = self._value(item, singular, place, depth + 1)
             for attempt in range(20 * bool(schema.get("uniqueItems"))):
                 if value not in values:
                     break
@@ -279,6 +280,8 @@ class Writer:
         return text if len(text) <= most else text[: int(most)]
 
     def _matching(self, pattern: str, path: str) -> str:
+        from seal.simulator_cache.patterns import string_of
+
         step = iter(range(10**9))
         try:
             return string_of(pattern, lambda n: self._draw(f"{path}~{next(step)}", n))
@@ -358,7 +361,3 @@ def _step(edge: float, other: float | None, step: float) -> float:
 
 def _plain(name: str) -> str:
     return "".join(words(name))
-
-
-def _singular(name: str) -> str:
-    return name[:-1] if name.endswith("s") and not name.endswith("ss") else name

@@ -7,8 +7,8 @@ from seal.core.protocols import Response
 from seal.core.store import Store
 from seal.core.types import Tool
 from seal.simulator_cache.cached import KIND, SHAPE, Cached, answer_entry, shape_key
+from seal.simulator_cache.exchange import verify
 from seal.simulator_cache.simulators import SimulatorSetup, build_simulator
-from seal.simulator_cache.verify import verify
 
 SCHEMA = {
     "type": "object",

@@ -134,7 +134,7 @@ def verify(
 ) -> int:
     """Find damaged entries and answers that break their tool's response shape; then exit with 1."""
     from seal.pools.lookup import open_pool
-    from seal.simulator_cache.verify import verify as check
+    from seal.simulator_cache.exchange import verify as check
 
     tools = {tool.id: tool for tool in open_pool(pool).tools()}
     with output(json) as result, _store(cache_dir) as store:

@@ -34,15 +34,8 @@ class Spent:
     """True where a server gave no count and the documented estimate stands in."""
 
     def __add__(self, other: Spent) -> Spent:
-        return Spent(
-            self.requests + other.requests,
-            self.tokens_in + other.tokens_in,
-            self.tokens_out + other.tokens_out,
-            self.kept + other.kept,
-            self.kept_in + other.kept_in,
-            self.kept_out + other.kept_out,
-            self.estimated or other.estimated,
-        )
+        summed = {f.name: getattr(self, f.name) + getattr(other, f.name) for f in fields(Spent)}
+        return Spent(**{**summed, "estimated": self.estimated or other.estimated})
 
     @classmethod
     def of(cls, answer: Completion) -> Spent:

@@ -16,8 +16,7 @@ from seal.core.store import Store
 from seal.retrievers import build_retriever, rank
 from seal.retrievers.embedders import build_embedder, embed_documents, embed_queries, name_of
 from seal.retrievers.embedders.cache import KIND, CachedEmbedder
-from seal.simulator_cache.exchange import export_entries, merge
-from seal.simulator_cache.verify import verify
+from seal.simulator_cache.exchange import export_entries, merge, verify
 
 
 @pytest.fixture
