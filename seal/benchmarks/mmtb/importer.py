@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -47,7 +48,50 @@ def import_mmtb(source: Path, notes: Notes, *, language: str = "en") -> Iterator
     """
     check_language(language)
     lists, records = _files(source, language)
-    return _Import(notes, language).records(lists, records)
+    return _records(lists, records, notes, language)
+
+
+def _records(
+    lists: list[Path], records: list[Path], notes: Notes, language: str
+) -> Iterator[Tool | Task]:
+    table, ids, tally = ToolTable(), TaskIds(), Tally()
+    tool_lists = ToolLists(table, notes)
+    for path in lists:
+        tool_lists.read(path)
+    for path in records:
+        read = partial(_read, table=table, file=path.name, language=language)
+        for dialogue, tools, task in usable(path, read, notes):
+            own = ids.add(task.id, "\n".join(goal.text for goal in task.goals))
+            if own is None:
+                notes.dropped["duplicates"] += 1
+                continue
+            tally.add(dialogue, task, unknown_arguments(dialogue, tools))
+            yield replace(task, id=own)
+    yield from tool_lists.tools()
+    notes.lacks.update(("categories", "response_shapes"))
+    if records:
+        notes.facts["missions"] = tally.facts()
+    else:
+        notes.lacks.add("tasks")
+
+
+def _read(
+    record: Any, table: ToolTable, file: str, language: str
+) -> tuple[Dialogue, dict[str, Tool], Task]:
+    """Return a record as a dialogue, its tools by upstream's names, and its task.
+
+    Of several tools of a name the first counts.
+    """
+    dialogue = read_dialogue(record, language)
+    tools: dict[str, Tool] = {}
+    for position, entry in enumerate(dialogue.tools):
+        try:
+            tool = read_tool(entry, file)
+        except DataError as error:
+            raise DataError(f"tools.{position}: {error}") from error
+        if tool.source["tool"] not in tools:
+            tools[tool.source["tool"]] = table[table.add(tool)]
+    return dialogue, tools, make_task(dialogue, tools, language)
 
 
 def _files(source: Path, language: str) -> tuple[list[Path], list[Path]]:
@@ -66,60 +110,3 @@ def _files(source: Path, language: str) -> tuple[list[Path], list[Path]]:
 def _holds_records(path: Path) -> bool:
     with path.open("rb") as file:
         return _RECORD in file.read(_HEAD)
-
-
-class _Import:
-    """One import: what was met so far.
-
-    Args:
-        notes: Gets the counts.
-        language: en or zh.
-    """
-
-    def __init__(self, notes: Notes, language: str) -> None:
-        self._notes = notes
-        self._language = language
-        self._table = ToolTable()
-        self._ids = TaskIds()
-        self._tally = Tally()
-
-    def records(self, lists: list[Path], records: list[Path]) -> Iterator[Tool | Task]:
-        tool_lists = ToolLists(self._table, self._notes)
-        for path in lists:
-            tool_lists.read(path)
-        for path in records:
-            yield from self._tasks(path)
-        yield from tool_lists.tools()
-        if records:
-            self._notes.facts["missions"] = self._tally.facts()
-        self._notes.lacks.update(("categories", "response_shapes"))
-        if not records:
-            self._notes.lacks.add("tasks")
-
-    def _tasks(self, path: Path) -> Iterator[Task]:
-        def read(record: Any) -> tuple[Dialogue, Task, int]:
-            dialogue = read_dialogue(record, self._language)
-            tools = self._tools_of(dialogue, path.name)
-            task = make_task(dialogue, tools, self._language)
-            return dialogue, task, unknown_arguments(dialogue, tools)
-
-        for dialogue, task, unknown in usable(path, read, self._notes):
-            own = self._ids.add(task.id, "\n".join(goal.text for goal in task.goals))
-            if own is None:
-                self._notes.dropped["duplicates"] += 1
-                continue
-            self._tally.add(dialogue, task, unknown)
-            yield replace(task, id=own)
-
-    def _tools_of(self, dialogue: Dialogue, file: str) -> dict[str, Tool]:
-        """Return the tools of a dialogue by upstream's names; of several of a name, the first."""
-        found: dict[str, Tool] = {}
-        for position, entry in enumerate(dialogue.tools):
-            try:
-                tool = read_tool(entry, file)
-            except DataError as error:
-                raise DataError(f"tools.{position}: {error}") from error
-            name = tool.source["tool"]
-            if name not in found:
-                found[name] = self._table[self._table.add(tool)]
-        return found

@@ -85,14 +85,18 @@ def _goal(number: int, mission: Mission, tools: Mapping[str, Tool], date: str) -
                 "unknown_tool",
                 f"mission {number}: the gold calls {node.name!r}; the dialogue has: {known}",
             )
+    answers = iter(_exchanges(mission))
+    results = [next(answers)[1] if n.name == ASK else n.observation for n in mission.nodes]
     milestones = tuple(
         Milestone(_condition(node, tools), node.after, result)
-        for node, result in zip(mission.nodes, _results(mission), strict=True)
+        for node, result in zip(mission.nodes, results, strict=True)
     )
     labels: dict[str, JSON] = {"mission": number, "type": mission.kind}
-    leaf = _leaf(mission.nodes)
-    if leaf:
-        labels["leaf"] = leaf
+    nodes = mission.nodes
+    names, arguments, after = zip(*((n.name, n.arguments, n.after) for n in nodes), strict=True)
+    calls = mission_kind(Graph(names, arguments, after))
+    if calls is not None:
+        labels["leaf"] = LEAVES[calls]
     if mission.relation:
         labels["relation"] = mission.relation
     before = [["system", date]] if date else []
@@ -125,20 +129,6 @@ def _condition(node: Node, tools: Mapping[str, Tool]) -> Condition:
     return Called(tool.id, arguments)
 
 
-def _results(mission: Mission) -> Iterator[JSON]:
-    """Yield what each node brings: to a question the user's answer."""
-    answers = iter(_exchanges(mission))
-    for node in mission.nodes:
-        yield next(answers)[1] if node.name == ASK else node.observation
-
-
-def _leaf(nodes: Sequence[Node]) -> str:
-    """Return how the calls of a mission hang together: serial, parallel or mixed; empty: one."""
-    names, arguments, after = zip(*((n.name, n.arguments, n.after) for n in nodes), strict=True)
-    kind = mission_kind(Graph(names, arguments, after))
-    return "" if kind is None else LEAVES[kind]
-
-
 def _reference(mission: Mission, tools: Mapping[str, Tool]) -> Iterator[Step]:
     """Yield the gold steps of a mission after its request."""
     texts = _golden_texts(mission)
@@ -151,7 +141,10 @@ def _reference(mission: Mission, tools: Mapping[str, Tool]) -> Iterator[Step]:
                 yield Step(index, author, listener, text, turn=turn)
                 index, turn = index + 1, turn + 1
             continue
-        made = [_call(node, tools, calls + n) for n, node in enumerate(nodes)]
+        made = [
+            ToolCall(f"call_{n}", tools[node.name].name, node.arguments, tool=tools[node.name].id)
+            for n, node in enumerate(nodes, calls)
+        ]
         for call in made:
             yield Step(index, _CALLER, "executor", call=call, turn=turn)
             index += 1
@@ -160,11 +153,6 @@ def _reference(mission: Mission, tools: Mapping[str, Tool]) -> Iterator[Step]:
             yield Step(index, "executor", _CALLER, result.content, result=result, turn=turn + 1)
             index += 1
         calls, turn = calls + len(made), turn + 2
-
-
-def _call(node: Node, tools: Mapping[str, Tool], number: int) -> ToolCall:
-    tool = tools[node.name]
-    return ToolCall(f"call_{number}", tool.name, node.arguments, tool=tool.id)
 
 
 def _order(nodes: Sequence[Node]) -> Iterator[list[int]]:
@@ -230,13 +218,8 @@ def fits(mission: Mission) -> bool:
 def _question(node: Node) -> str:
     """Return what a question node asks: its observation, else its arguments in words."""
     asked = _text(node.observation) if isinstance(node.observation, str) else ""
-    wanted = ", ".join(
-        name
-        for value in node.arguments.values()
-        if isinstance(value, list)
-        for name in value
-        if isinstance(name, str)
-    )
+    lists = (value for value in node.arguments.values() if isinstance(value, list))
+    wanted = ", ".join(name for names in lists for name in names if isinstance(name, str))
     return asked or f"Could you tell me {wanted or 'more'}?"
 
 

@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from seal.core.errors import DataError, shortened
 from seal.core.types import JSON, Tool
@@ -66,9 +66,9 @@ class ToolLists:
             DataError: The file cannot be read, or none of its lists can be used.
         """
 
-        def made(numbered_record: tuple[int, Any]) -> _List:
+        def made(numbered_record: tuple[int, Any]) -> tuple[int, list[Tool]]:
             number, record = numbered_record
-            return _List(number, [read_tool(entry, path.name) for entry in entries(record)])
+            return number, [read_tool(entry, path.name) for entry in entries(record)]
 
         for number, tools in usable(path, made, self._notes, numbered(json_lines)):
             ids = [self._table.add(tool) for tool in tools]
@@ -85,12 +85,6 @@ class ToolLists:
         self._counts["duplicates"] = self._table.duplicates
         self._counts["tool_variants"] = self._table.variants
         self._notes.facts["counts"] = dict(sorted(self._counts.items()))
-
-
-class _List(NamedTuple):
-    number: int
-    """Of its line that holds something, from 0."""
-    tools: list[Tool]
 
 
 def entries(record: Any) -> list[Any]:

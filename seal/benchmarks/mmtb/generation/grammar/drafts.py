@@ -33,7 +33,7 @@ from seal.benchmarks.mmtb.generation.grammar.language import (
     tidy,
 )
 from seal.benchmarks.mmtb.generation.grammar.requests import worded
-from seal.benchmarks.mmtb.generation.grammar.things import Thing, Things, values_of
+from seal.benchmarks.mmtb.generation.grammar.things import Thing, Things, thing_of, values_of
 from seal.benchmarks.mmtb.generation.scenes import Scene
 from seal.core.errors import DataError
 
@@ -183,7 +183,7 @@ class Draft(Choices):
         brief = self._elliptic and bool(talk.brief)
         brief = brief and all(self.last in mention.said for mention in self.leaned)
         said = {
-            slot.name: self.things.told(thing, spoken=True)
+            slot.name: thing.told(spoken=True)
             for slot in talk.slots
             if isinstance(thing := fills[slot.key], Thing)
         }
@@ -221,7 +221,7 @@ class Draft(Choices):
         recent = {str(m.thing.value): m for m in self.things.mentions if self.last in m.said}
         fills: dict[str, Thing | FromCall] = {}
         for slot in slots:
-            kept = self.things.of_value(slot.sort, values_of(slot, arguments)[0])
+            kept = thing_of(slot.sort, values_of(slot, arguments)[0], self.things.today)
             if slot.key != new.key:
                 fills[slot.key] = kept
                 if str(kept.value) in recent:

@@ -7,17 +7,15 @@ act that is not asked for.
 
 from __future__ import annotations
 
-import json
 import random
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import date
 from functools import cache
-from importlib.resources import files
 
 from seal.benchmarks.mmtb.generation.grammar.choices import FromCall, Script
 from seal.benchmarks.mmtb.generation.grammar.language import (
     Act,
-    Slot,
     capital,
     filled,
     joined,
@@ -25,7 +23,8 @@ from seal.benchmarks.mmtb.generation.grammar.language import (
     placeholders,
     tidy,
 )
-from seal.benchmarks.mmtb.generation.grammar.things import Thing, Things, is_named
+from seal.benchmarks.mmtb.generation.grammar.things import Thing, is_named, known_things
+from seal.experiments.generation.writers import shipped_json
 
 _DO_FRAMES = (
     "Can you {}?",
@@ -92,19 +91,16 @@ def worded(
 def _one(
     rng: random.Random, act: Act, phrases: Mapping[str, str], elliptic: bool, bare: bool
 ) -> str:
-    asks = [] if bare else [ask for ask in act.asks if _speaks_of(ask, phrases)]
+    asks = []
+    if not bare:  # a question is asked that has a place for every phrase
+        said = {name for name, phrase in phrases.items() if phrase}
+        asks = [ask for ask in act.asks if said.issubset(placeholders(ask))]
     if elliptic:
         return _sentence(rng.choice(_IT_FRAMES).format(filled(rng.choice(act.it), phrases)))
     if asks and rng.random() < 0.6:
         return _sentence(filled(rng.choice(asks), phrases))
     do = filled(rng.choice(act.do), phrases)
     return _sentence(rng.choice(_DO_FRAMES).format(do))
-
-
-def _speaks_of(template: str, phrases: Mapping[str, str]) -> bool:
-    """Tell whether a template has a place for every phrase."""
-    names = placeholders(template)
-    return all(name in names for name, phrase in phrases.items() if phrase)
 
 
 def _sentence(text: str) -> str:
@@ -116,54 +112,55 @@ _WORD = re.compile(r"[a-z]+")
 _ENDING = re.compile(r"(?<=[a-z]{3})(?:ing|ed|es|s|e)$")
 
 
-def faults(script: Script, request: str, things: Things) -> list[str]:
+def faults(script: Script, request: str, today: date) -> list[str]:
     """Return why a wording does not ask for what a script does; empty: it may.
 
     Args:
         script: What the grammar would have said, and the calls that it leads to.
         request: What is said instead.
-        things: How that which a script names may be called.
+        today: The day on which it is said.
     """
     return [
-        *_missing_values(script, request, things),
+        *_missing_values(script, request),
         *_missing_words(script, request),
-        *_new_things(script, request, things),
+        *_new_things(script, request, today),
     ]
 
 
-def _missing_values(script: Script, request: str, things: Things) -> Iterator[str]:
+def _missing_values(script: Script, request: str) -> Iterator[str]:
     for thing in _things_of(script):
-        if thing.words in script.request and not (
-            thing.words in request or is_named(things.forms(thing), request)
-        ):
+        said = thing.words in request or is_named(thing, request)
+        if thing.words in script.request and not said:
             yield f"it does not say {thing.words!r}"
 
 
 def _missing_words(script: Script, request: str) -> Iterator[str]:
-    said = _keys([_bare(request, script)])
+    bare = request
+    for thing in _things_of(script):
+        bare = bare.replace(thing.words, " ")
+    said = _keys([bare])
     acts = {call.act.tool: call.act for call in script.calls}
-    wanted = {name: act_keys(act) for name, act in acts.items()} or {
-        "this chat": _chat_keys(script.request)
-    }
+    wanted = {name: _act_keys(name) for name in acts} or {"this chat": _chat_keys(script.request)}
     for name, keys in wanted.items():
-        if not said.keys() & keys.keys() and not _has_wording(acts.get(name), request):
+        act = acts.get(name)
+        worded_so = act is not None and any(_stands_in(text, request) for text in act.asks)
+        if not said.keys() & keys.keys() and not worded_so:
             told = ", ".join(sorted(set(keys.values())))
             yield f"it has no key word of {name} ({told or 'which has none'})"
     most = max(len(said.keys() & keys.keys()) for keys in wanted.values())
     for act in language().acts.values():
-        if act.tool not in wanted and len(said.keys() & act_keys(act).keys()) > most:
+        if act.tool not in wanted and len(said.keys() & _act_keys(act.tool).keys()) > most:
             yield f"it sounds more like {act.tool}"
             return
 
 
-def _new_things(script: Script, request: str, things: Things) -> Iterator[str]:
+def _new_things(script: Script, request: str, today: date) -> Iterator[str]:
     sorts = {slot.sort.name for call in script.calls for slot in call.act.slots}
     meant = {str(thing.value) for thing in _things_of(script)}
-    for sort in sorted(sorts):
-        for thing, forms in things.known(language().sorts[sort]):
-            is_new = str(thing.value) not in meant and is_named(forms, request)
-            if is_new and not is_named(forms, script.request):
-                yield f"it says {thing.words!r}, which no call takes"
+    for thing in (thing for sort in sorted(sorts) for thing in known_things(sort, today)):
+        is_new = str(thing.value) not in meant and is_named(thing, request)
+        if is_new and not is_named(thing, script.request):
+            yield f"it says {thing.words!r}, which no call takes"
 
 
 def _things_of(script: Script) -> list[Thing]:
@@ -172,34 +169,13 @@ def _things_of(script: Script) -> list[Thing]:
     return [*(fill for fill in fills if not isinstance(fill, FromCall)), *missing]
 
 
-def _bare(request: str, script: Script) -> str:
-    """Return a request without the things that it names."""
-    for thing in _things_of(script):
-        request = request.replace(thing.words, " ")
-    return request
-
-
-@cache
-def _small_words() -> frozenset[str]:
-    """Return the words that say nothing of what is asked for."""
-    text = files(__package__).joinpath("small_words.json").read_text(encoding="utf-8")
-    return frozenset(json.loads(text))
-
-
 @cache
 def _act_keys(tool: str) -> Mapping[str, str]:
-    act = language().acts[tool]
-    nouns = [text for slot in act.slots for text in _nouns(slot)]
-    return _keys([*act.asks, *act.do, *act.it, *nouns])
-
-
-def _nouns(slot: Slot) -> tuple[str, ...]:
-    return () if slot.sort.adverbial else (slot.bare, slot.sort.noun)
-
-
-def act_keys(act: Act) -> Mapping[str, str]:
     """Return the key words of an act by their stems."""
-    return _act_keys(act.tool)
+    act = language().acts[tool]
+    named = [slot for slot in act.slots if not slot.sort.adverbial]
+    nouns = [text for slot in named for text in (slot.bare, slot.sort.noun)]
+    return _keys([*act.asks, *act.do, *act.it, *nouns])
 
 
 def _chat_keys(request: str) -> Mapping[str, str]:
@@ -210,20 +186,13 @@ def _chat_keys(request: str) -> Mapping[str, str]:
     return _keys(found or [request])
 
 
-def _has_wording(act: Act | None, request: str) -> bool:
-    """Tell whether a question of an act stands in a request, as it is worded."""
-    return act is not None and any(_stands_in(text, request) for text in act.asks)
-
-
 def _stands_in(template: str, request: str) -> bool:
     return all(part.strip(" ?.,") in request for part in _PLACEHOLDER.split(template))
 
 
 def _keys(texts: Iterable[str]) -> dict[str, str]:
     """Return the words of texts that say what is asked for, by their stems."""
-    words = [word for text in texts for word in _words_of(text) if word not in _small_words()]
+    small = frozenset(shipped_json(__package__, "small_words.json"))
+    plain = (_PLACEHOLDER.sub(" ", text).casefold() for text in texts)
+    words = [word for text in plain for word in _WORD.findall(text) if word not in small]
     return {_ENDING.sub("", word): word for word in reversed(words)}
-
-
-def _words_of(text: str) -> list[str]:
-    return _WORD.findall(_PLACEHOLDER.sub(" ", text).casefold())

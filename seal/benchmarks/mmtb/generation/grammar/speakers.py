@@ -21,7 +21,7 @@ from seal.benchmarks.mmtb.generation.grammar.language import (
     told_value,
 )
 from seal.benchmarks.mmtb.generation.grammar.requests import faults
-from seal.benchmarks.mmtb.generation.grammar.things import Thing, Things, entries_of, values_of
+from seal.benchmarks.mmtb.generation.grammar.things import Thing, entries_of, thing_of, values_of
 from seal.benchmarks.mmtb.generation.scenes import (
     Action,
     Assignment,
@@ -158,9 +158,9 @@ class GrammarSpeakers:
         script = self._script(scene)
         if not script.calls:
             return script.reply
-        things = Things((), _today(scene))
+        today = _today(scene)
         return "\n\n".join(
-            _told(things, language().acts[action.name], action.arguments, observation)
+            _told(today, language().acts[action.name], action.arguments, observation)
             for event in scene.events
             if isinstance(event, Round)
             for action, observation in zip(event.actions, event.observations, strict=True)
@@ -173,11 +173,10 @@ class GrammarSpeakers:
             DataError: There is none.
         """
         made = self._scripts(scene)
-        things = Things(scene.past, _today(scene))
         for script in made:
             if script.request == scene.request:
                 return script
-        wrong = [faults(script, scene.request, things) for script in made]
+        wrong = [faults(script, scene.request, _today(scene)) for script in made]
         least = min(wrong, key=len)
         if least:
             raise DataError(
@@ -307,13 +306,13 @@ def _number(value: JSON) -> float:
     return float(value) if isinstance(value, (int, float)) else 0.0
 
 
-def _told(things: Things, act: Act, arguments: Mapping[str, JSON], observation: JSON) -> str:
+def _told(today: date, act: Act, arguments: Mapping[str, JSON], observation: JSON) -> str:
     """Return a result in words."""
     words: dict[str, str] = {}
     for slot in act.slots:
         if all(name in arguments for name in slot.parameters):
-            told = [things.told(things.of_value(slot.sort, v)) for v in values_of(slot, arguments)]
-            words[slot.name] = joined(told)
+            values = values_of(slot, arguments)
+            words[slot.name] = joined([thing_of(slot.sort, v, today).told() for v in values])
     unsaid = dict.fromkeys((slot.name for slot in act.slots), "")
     lines = [filled(act.told, {**_fields(observation), **unsaid, **words})]
     entries = observation.get(act.listed) if act.listed and isinstance(observation, dict) else None

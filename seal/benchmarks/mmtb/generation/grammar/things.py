@@ -27,7 +27,7 @@ _LATER_SAID = ("the {noun} I mentioned {when}", "the {noun} from two questions a
 _AHEAD = range(1, 45)
 _BEHIND = range(3, 60)
 _DAYS = ("day", "past_day")
-_SPANS = {"stay": _AHEAD, "past_stay": _BEHIND}
+_SPANS = ("stay", "past_stay")
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +39,18 @@ class Thing:
     """As an argument holds it; of a span its two days."""
     words: str
     """As a person names it today."""
+    forms: frozenset[str]
+    """Words by which a text names it."""
+
+    def told(self, spoken: bool = False) -> str:
+        """Return it as the agent names it.
+
+        Args:
+            spoken: A day goes by its weekday where the user may have said so.
+        """
+        if self.sort.name in _DAYS and not spoken:
+            return day_name(date.fromisoformat(self.value))
+        return re.sub(r"^my ", "your ", self.words)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,8 +85,7 @@ class Things:
     """
 
     def __init__(self, past: Sequence[Mission], today: date) -> None:
-        self._language = language()
-        self._today = today
+        self.today = today
         self.number = len(past)
         self._texts = ["\n".join(texts_of(mission)).casefold() for mission in past]
         found: dict[tuple[str, str], Mention] = {}
@@ -85,42 +96,12 @@ class Things:
 
     def fresh(self, sort: Sort, rng: random.Random) -> Thing | None:
         """Return a thing that was not spoken of; None: there is none."""
-        things = list(self.known(sort))
+        things = list(known_things(sort.name, self.today))
         rng.shuffle(things)
-        return next((thing for thing, forms in things if not self._names(forms)), None)
+        return next((thing for thing in things if not self._names(thing)), None)
 
-    def of_value(self, sort: Sort, value: JSON) -> Thing:
-        """Return the thing that a value means, in words."""
-        if sort.name in _DAYS:
-            return Thing(sort, value, spoken_day(date.fromisoformat(value), self._today))
-        if sort.name in _SPANS:
-            first, last = (day_name(date.fromisoformat(day)) for day in value)
-            return Thing(sort, tuple(value), f"from {first} to {last}")
-        known = next(
-            (words for words, v in sort.values if v == value and type(v) is type(value)), None
-        )
-        return Thing(sort, value, sort.say.format(value if known is None else known))
-
-    def forms(self, thing: Thing) -> set[str]:
-        """Return the words by which a text names a thing."""
-        if thing.sort.name in _DAYS:
-            return day_forms(date.fromisoformat(thing.value), self._today)
-        if thing.sort.name in _SPANS or not isinstance(thing.value, str):
-            return {thing.words}
-        if thing.sort.say == "{}":
-            return {thing.words}
-        return {thing.value}
-
-    def told(self, thing: Thing, spoken: bool = False) -> str:
-        """Return a thing as the agent names it.
-
-        Args:
-            thing: The thing.
-            spoken: A day goes by its weekday where the user may have said so.
-        """
-        if thing.sort.name in _DAYS and not spoken:
-            return day_name(date.fromisoformat(thing.value))
-        return re.sub(r"^my ", "your ", thing.words)
+    def _names(self, thing: Thing) -> bool:
+        return any(_is_in(thing.forms, text) for text in self._texts)
 
     def was_said(self, noun: str) -> bool:
         """Tell whether something of that noun was spoken of."""
@@ -138,11 +119,8 @@ class Things:
 
     def is_clear(self, mention: Mention) -> bool:
         """Tell whether one can mean a thing by its noun and by who brought it up when."""
-        beside = [
-            other
-            for other in self.mentions
-            if (other.origin, other.by_user) == (mention.origin, mention.by_user)
-        ]
+        brought = (mention.origin, mention.by_user)
+        beside = [other for other in self.mentions if (other.origin, other.by_user) == brought]
         return mention.is_listed or _alone(mention, beside)
 
     def reference(self, mention: Mention, rng: random.Random, far: bool) -> str:
@@ -152,9 +130,8 @@ class Things:
             return self._far_reference(mention, rng)
         if mention.place is not None and mention.is_listed:
             ordinal = _ORDINALS[min(mention.place, 3)]
-            return rng.choice(
-                [f"the {ordinal} {noun} you found", f"the {ordinal} {noun} on your list"]
-            )
+            said = (f"the {ordinal} {noun} you found", f"the {ordinal} {noun} on your list")
+            return rng.choice(said)
         if sort.that:
             return rng.choice(sort.that)
         if sort.adverbial and sort.name not in _DAYS and rng.random() < 0.7:
@@ -176,85 +153,78 @@ class Things:
         answers = [node.user_input for node in mission.nodes]
         request = "\n".join([mission.text, *answers]).casefold()
         for node in mission.nodes:
-            act = self._language.acts.get(node.name)
+            act = language().acts.get(node.name)
             if act is not None:
-                for thing in self._given(act, node):
-                    by_user = _is_in(self.forms(thing), request)
-                    yield Mention(thing, frozenset(), number, by_user, thing.sort.noun)
+                for slot in act.slots:
+                    if slot.sort.noun and all(name in node.arguments for name in slot.parameters):
+                        for value in values_of(slot, node.arguments):
+                            thing = thing_of(slot.sort, value, self.today)
+                            by_user = _is_in(thing.forms, request)
+                            yield Mention(thing, frozenset(), number, by_user, thing.sort.noun)
                 yield from self._results(act, node, number)
-        for sort in self._language.sorts.values():
-            for thing in _found(sort.name, self._today, self._texts[number]) if sort.noun else ():
-                by_user = thing in _found(sort.name, self._today, request)
+        for sort in language().sorts.values():
+            named = _found(sort.name, self.today, self._texts[number]) if sort.noun else ()
+            for thing in named:
+                by_user = thing in _found(sort.name, self.today, request)
                 yield Mention(thing, frozenset(), number, by_user, sort.noun)
-
-    def _given(self, act: Act, node: Node) -> Iterator[Thing]:
-        for slot in act.slots:
-            if slot.sort.noun and all(name in node.arguments for name in slot.parameters):
-                for value in values_of(slot, node.arguments):
-                    yield self.of_value(slot.sort, value)
 
     def _results(self, act: Act, node: Node, number: int) -> Iterator[Mention]:
         gift = act.gives
-        if gift is None:
-            return
-        entries = entries_of(act, node.observation)
+        entries = entries_of(act, node.observation) if gift is not None else ()
         for place, entry in enumerate(entries):
-            value = entry.get(gift.id)
-            if isinstance(value, str):
+            value = entry.get(gift.id) if gift is not None else None
+            if gift is not None and isinstance(value, str):
+                thing = thing_of(gift.sort, value, self.today)
                 alone = len(entries) == 1 or bool(gift.owner)
-                yield Mention(
-                    self.of_value(gift.sort, value),
-                    frozenset(),
-                    number,
-                    False,
-                    gift.noun,
-                    None if alone else place,
-                    len(entries),
-                )
+                at, of = None if alone else place, len(entries)
+                yield Mention(thing, frozenset(), number, False, gift.noun, at, of)
 
     def _said(self, thing: Thing) -> frozenset[int]:
-        forms = self.forms(thing)
-        return frozenset(n for n, text in enumerate(self._texts) if _is_in(forms, text))
+        return frozenset(n for n, text in enumerate(self._texts) if _is_in(thing.forms, text))
 
-    def _names(self, forms: Set[str]) -> bool:
-        return any(_is_in(forms, text) for text in self._texts)
 
-    def known(self, sort: Sort) -> tuple[tuple[Thing, frozenset[str]], ...]:
-        """Return the things that the language has of a sort, each with the words that name it."""
-        return _things(sort.name, self._today)
+def thing_of(sort: Sort, value: JSON, today: date) -> Thing:
+    """Return the thing that a value means, in the words of a day."""
+    if sort.name in _DAYS:
+        day = date.fromisoformat(value)
+        return Thing(sort, value, spoken_day(day, today), frozenset(day_forms(day, today)))
+    if sort.name in _SPANS:
+        first, last = (day_name(date.fromisoformat(day)) for day in value)
+        words = f"from {first} to {last}"
+        return Thing(sort, tuple(value), words, frozenset([words]))
+    known = (words for words, v in sort.values if v == value and type(v) is type(value))
+    return _named(sort, value, next(known, str(value)))
+
+
+def _named(sort: Sort, value: JSON, name: str) -> Thing:
+    words = sort.say.format(name)
+    form = value if isinstance(value, str) and sort.say != "{}" else words
+    return Thing(sort, value, words, frozenset([form]))
 
 
 @lru_cache(maxsize=4096)
-def _things(name: str, today: date) -> tuple[tuple[Thing, frozenset[str]], ...]:
-    """Return all things of a sort, each with the words that name it."""
+def known_things(name: str, today: date) -> tuple[Thing, ...]:
+    """Return the things that the language has of a sort."""
     sort = language().sorts[name]
-    made = Things((), today)
-    return tuple((thing, frozenset(made.forms(thing))) for thing in _all(sort, made, today))
+    if name in ("day", "past_day"):
+        days = _AHEAD if name == "day" else [-back for back in _BEHIND]
+        dates = [(today + timedelta(days=day)).isoformat() for day in days]
+        return tuple(thing_of(sort, day, today) for day in dates)
+    if name not in _SPANS:
+        return tuple(_named(sort, value, words) for words, value in sort.values)
+    behind = name == "past_stay"
+    spans = []
+    for start in range(8, 40, 3):
+        for nights in (14, 7) if behind else (2, 3, 5):
+            first = today + timedelta(days=-start - nights if behind else start)
+            spans.append((first.isoformat(), (first + timedelta(days=nights)).isoformat()))
+    return tuple(thing_of(sort, span, today) for span in spans)
 
 
 @lru_cache(maxsize=4096)
 def _found(name: str, today: date, text: str) -> tuple[Thing, ...]:
     """Return the things of a sort that a text in lower case names."""
-    return tuple(thing for thing, forms in _things(name, today) if _is_in(forms, text))
-
-
-def _all(sort: Sort, made: Things, today: date) -> Iterator[Thing]:
-    if sort.name == "day":
-        for ahead in _AHEAD:
-            yield made.of_value(sort, (today + timedelta(days=ahead)).isoformat())
-    elif sort.name == "past_day":
-        for back in _BEHIND:
-            yield made.of_value(sort, (today - timedelta(days=back)).isoformat())
-    elif sort.name in _SPANS:
-        behind = sort.name == "past_stay"
-        for start in range(8, 40, 3):
-            for nights in (14, 7) if behind else (2, 3, 5):
-                first = today + timedelta(days=-start - nights if behind else start)
-                days = (first.isoformat(), (first + timedelta(days=nights)).isoformat())
-                yield made.of_value(sort, days)
-    else:
-        for words, value in sort.values:
-            yield Thing(sort, value, sort.say.format(words))
+    return tuple(thing for thing in known_things(name, today) if _is_in(thing.forms, text))
 
 
 def _is_of(mention: Mention, sort: Sort) -> bool:
@@ -292,9 +262,9 @@ def entries_of(act: Act, observation: JSON) -> list[dict[str, JSON]]:
     return [entry for entry in found if isinstance(entry, dict)] if isinstance(found, list) else []
 
 
-def is_named(forms: Set[str], text: str) -> bool:
-    """Tell whether one of the forms stands as words in a text, in whatever case."""
-    return _is_in(forms, text.casefold())
+def is_named(thing: Thing, text: str) -> bool:
+    """Tell whether one of a thing's forms stands as words in a text, in whatever case."""
+    return _is_in(thing.forms, text.casefold())
 
 
 def _is_in(forms: Set[str], text: str) -> bool:
