@@ -27,9 +27,13 @@ _LEAST = re.compile(
 _MOST = re.compile(
     rf"\b(?:at most|no more than|up to|maximum(?: of|:| is)?)\s+{_NUMBER}{_UNIT}", re.I
 )
-_ABOVE = re.compile(rf"\b(?<!no )(?:more than|greater than|above)\s+{_NUMBER}", re.I)
-_BELOW = re.compile(rf"\b(?<!no )(?:less than|below|under)\s+{_NUMBER}", re.I)
-_MULTIPLE = re.compile(rf"\bmultiple of\s+{_NUMBER}", re.I)
+_EXCLUSIVE = {
+    "exclusiveMinimum": re.compile(
+        rf"\b(?<!no )(?:more than|greater than|above)\s+{_NUMBER}", re.I
+    ),
+    "exclusiveMaximum": re.compile(rf"\b(?<!no )(?:less than|below|under)\s+{_NUMBER}", re.I),
+    "multipleOf": re.compile(rf"\bmultiple of\s+{_NUMBER}", re.I),
+}
 _DEFAULT = re.compile(
     r"\bdefaults?(?:\s+to|\s+is|\s+value\s+is|\s*[:=])\s*"
     r"(?:(?P<exact>\"[^\"]*\"|'[^']*'|`[^`]*`|\[[^\]]*\])|(?P<value>.+?)(?=[,;)]|\.?\s*$|\.\s))",
@@ -83,21 +87,14 @@ def stated(description: str, kind: str) -> dict[str, Any]:
     if choices:
         found["enum"] = choices["values"].strip()
         text = text[: choices.start()] + text[choices.end() :]
-    for match in _RANGE.finditer(text):
-        _keep(found, kind, match["unit"], _number(match[1]), _number(match[2]))
-    for match in _LEAST.finditer(text):
-        _keep(found, kind, match["unit"], _number(match[1]), None)
-    for match in _MOST.finditer(text):
-        _keep(found, kind, match["unit"], None, _number(match[1]))
-    if kind in ("integer", "number"):
-        for name, pattern in (
-            ("exclusiveMinimum", _ABOVE),
-            ("exclusiveMaximum", _BELOW),
-            ("multipleOf", _MULTIPLE),
-        ):
-            bound = pattern.search(text)
-            if bound:
-                found[name] = _number(bound[1])
+    for pattern, ends in ((_RANGE, ("min", "max")), (_LEAST, ("min",)), (_MOST, ("max",))):
+        for match in pattern.finditer(text):
+            bounds = map(_number, match.groups()[: len(ends)])
+            found |= _bounds(kind, match["unit"], dict(zip(ends, bounds, strict=True)))
+    for name, pattern in _EXCLUSIVE.items() if kind in ("integer", "number") else ():
+        bound = pattern.search(text)
+        if bound:
+            found[name] = _number(bound[1])
     if kind == "array" and _DISTINCT.search(text):
         found["uniqueItems"] = True
     return found
@@ -191,23 +188,19 @@ def _shapes(description: str, schema: Mapping[str, Any]) -> Iterator[str]:
         if not re.search(pattern, right) or re.search(pattern, wrong):
             yield f"the description states the format {mark}, the pattern is {pattern!r}"
     if not marks and form not in _FORMATS:
-        examples = [_bare(m["value"]) for m in _EXAMPLE.finditer(description)]
+        named = (m["value"].strip() for m in _EXAMPLE.finditer(description))
+        examples = [example.strip("'\"`*.") for example in named]
         if not any(re.search(pattern, example) for example in examples):
             yield f"the description gives no example that fits the pattern {pattern!r}"
 
 
-def _keep(
-    found: dict[str, Any], kind: str, unit: str | None, least: float | None, most: float | None
-) -> None:
-    """Note bounds where they can be meant: of characters for texts, of items for lists."""
+def _bounds(kind: str, unit: str | None, bounds: Mapping[str, float]) -> dict[str, float]:
+    """Return bounds where they can be meant: of characters for texts, of items for lists."""
     counted = next(
         (name for name, p in _COUNTED.items() if unit and re.fullmatch(p, unit, re.I)), "imum"
     )
-    if {"Length": "string", "Items": "array"}.get(counted, "number") != _MEASURE.get(kind):
-        return
-    for end, bound in (("min", least), ("max", most)):
-        if bound is not None:
-            found[f"{end}{counted}"] = bound
+    meant = {"Length": "string", "Items": "array"}.get(counted, "number") == _MEASURE.get(kind)
+    return {f"{end}{counted}": bound for end, bound in bounds.items()} if meant else {}
 
 
 _MEASURE = {"string": "string", "array": "array", "integer": "number", "number": "number"}
@@ -215,10 +208,6 @@ _MEASURE = {"string": "string", "array": "array", "integer": "number", "number":
 
 def _number(text: str) -> float:
     return float(text.replace(",", ""))
-
-
-def _bare(text: str) -> str:
-    return text.strip().strip("'\"`*.")
 
 
 def _written(value: Any) -> str:

@@ -14,10 +14,10 @@ and `category`, or texts, each a line of plain text. What the file holds decides
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from seal.core.errors import DataError, UsageError, shortened
 from seal.pools.reading.records import json_file, json_lines, utf8_text
@@ -45,11 +45,6 @@ class Description:
     """File and line, or file and record from 0."""
 
 
-class _Entry(NamedTuple):
-    place: str
-    record: dict[str, Any]
-
-
 def read_descriptions(path: Path) -> list[Description]:
     """Return the descriptions of a file, in its order.
 
@@ -60,41 +55,39 @@ def read_descriptions(path: Path) -> list[Description]:
     """
     if not path.is_file():
         raise UsageError(f"no file {path}: name a file of descriptions, one tool a line")
-    found = [_description(entry) for entry in _entries(path)]
+    found = [_description(place, record) for place, record in _entries(path)]
     if not found:
         raise DataError(f"{path} describes no tool: write one a line, such as `name: sentence`")
     _refuse_repeated(found)
     return found
 
 
-def _entries(path: Path) -> Iterator[_Entry]:
-    start = utf8_text(path.read_bytes(), str(path)).lstrip()[:1]
+def _entries(path: Path) -> Iterator[tuple[str, dict[str, str]]]:
+    """Yield the place of each entry, and its fields."""
+    text = utf8_text(path.read_bytes(), str(path))
+    start = text.lstrip()[:1]
     if start == "{":
-        for place, value in json_lines(path):
-            yield _entry(place, value, "")
+        yield from ((place, _fields(place, value, "")) for place, value in json_lines(path))
     elif start == "[":
         for number, value in enumerate(json_file(path)):
-            yield _entry(f"{path}, record {number}", value, "")
+            place = f"{path}, record {number}"
+            yield place, _fields(place, value, "")
     else:
-        yield from _lines(path)
+        category = ""
+        for number, line in enumerate(map(str.strip, text.splitlines()), 1):
+            place = f"{path}, line {number}"
+            if line.startswith("#"):
+                category = line.lstrip("#").strip()
+            elif line:
+                yield place, _fields(place, line, category)
 
 
-def _lines(path: Path) -> Iterator[_Entry]:
-    category = ""
-    for number, line in enumerate(utf8_text(path.read_bytes(), str(path)).splitlines(), 1):
-        text = line.strip()
-        if text.startswith("#"):
-            category = text.lstrip("#").strip()
-        elif text:
-            yield _entry(f"{path}, line {number}", text, category)
-
-
-def _entry(place: str, value: Any, category: str) -> _Entry:
-    """Return an entry with the fields that a text or an object gives."""
+def _fields(place: str, value: Any, category: str) -> dict[str, str]:
+    """Return the fields that a text or an object gives."""
     if isinstance(value, str):
         named = _NAMED.fullmatch(value.strip())
         name, text = (named["name"], named["text"]) if named else ("", value)
-        return _Entry(place, {"name": name, "description": text, "category": category})
+        return {"name": name, "description": text, "category": category}
     if not isinstance(value, dict):
         raise DataError(
             f'{place}: expected an object such as {{"name": ..., "description": ...}}, '
@@ -107,11 +100,10 @@ def _entry(place: str, value: Any, category: str) -> _Entry:
             raise DataError(f"{place}: {name}: expected a text, got {shortened(given)}")
     if "description" not in value:
         raise DataError(f"{place}: the field 'description' is missing")
-    return _Entry(place, value)
+    return value
 
 
-def _description(entry: _Entry) -> Description:
-    place, record = entry
+def _description(place: str, record: Mapping[str, str]) -> Description:
     text = " ".join(record["description"].split())
     name = record.get("name", "").strip()
     if not any(character.isalpha() for character in text):

@@ -37,8 +37,9 @@ MOST_PARAMETERS = 20
 MOST_DEEP = 64
 """Levels of a draft that are read at all."""
 
-_FIELDS = ("name", "description", "parameters", "examples", "returns")
-_NEEDED = _FIELDS[:4]
+_NEEDED = {"name": str, "description": str, "parameters": dict, "examples": list}
+_FIELDS = (*_NEEDED, "returns")
+_KINDS: dict[type, str] = {str: "a text", dict: "an object", list: "a list"}
 _FENCE = re.compile(r"\s*```(?:json)?\s*\n(.*?)\n?```\s*", re.DOTALL)
 _PARAMETER = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}")
 
@@ -108,16 +109,12 @@ def read_draft(text: str) -> Draft | Fault:
     for name in value:
         if name not in _FIELDS:
             return Fault("fields", f"no field {name!r}; known: {', '.join(_FIELDS)}")
-    kinds: dict[str, type] = {"name": str, "description": str, "parameters": dict, "examples": list}
-    for name, kind in kinds.items():
+    for name, kind in _NEEDED.items():
         if not isinstance(value[name], kind):
             return Fault("fields", f"{name}: expected {_KINDS[kind]}, got {shortened(value[name])}")
     if not isinstance(value.get("returns"), (dict, type(None))):
         return Fault("fields", f"returns: expected an object, got {shortened(value['returns'])}")
     return Draft(**{name: value[name] for name in _FIELDS if name in value})
-
-
-_KINDS: dict[type, str] = {str: "a text", dict: "an object", list: "a list"}
 
 
 def faults(draft: Draft, asked: Description, taken: Collection[str] = ()) -> list[Fault]:
@@ -128,15 +125,18 @@ def faults(draft: Draft, asked: Description, taken: Collection[str] = ()) -> lis
         asked: What the tool is to do.
         taken: Names that other tools have, whatever their case.
     """
-    found = [Fault("name", text) for text in _name(draft, asked, taken)]
-    found += [Fault("description", text) for text in _description(draft, asked)]
-    wrong = [*_parameters(draft.parameters), *_returns(draft.returns)]
-    found += [Fault("schema", text) for text in wrong]
-    if wrong:
-        return found
-    found += [Fault("constraints", text) for text in _constraints(draft.parameters)]
-    found += [Fault("examples", text) for text in _examples(draft)]
-    return found
+    found = {
+        "name": [*_name(draft, asked, taken)],
+        "description": [*_description(draft, asked)],
+        "schema": [*_parameters(draft.parameters), *_returns(draft.returns)],
+    }
+    if not found["schema"]:
+        properties = draft.parameters["properties"].items()
+        found["constraints"] = [
+            text for name, inner in properties for text in _stated(inner, name, "")
+        ]
+        found["examples"] = [*_examples(draft)]
+    return [Fault(rule, text) for rule, texts in found.items() for text in texts]
 
 
 def _name(draft: Draft, asked: Description, taken: Collection[str]) -> Iterator[str]:
@@ -208,7 +208,9 @@ def _schema(schema: Any, path: str, depth: int, told: bool) -> Iterator[str]:
     for name in sorted(schema.keys() - _ANY - _KEYWORDS[kind]):
         yield f"{path}: {name!r} means nothing for the type {kind}"
     if told or "description" in schema:
-        yield from _says(schema.get("description"), path)
+        said = schema.get("description")
+        if not isinstance(said, str) or PLACEHOLDERS.issuperset(words(said)):
+            yield f"{path}: the description says nothing: {shortened(said)}"
     yield from _values(schema, path)
     if kind == "array":
         yield from _schema(schema.get("items"), f"{path}.items", depth + 1, False)
@@ -226,8 +228,7 @@ def _object(schema: Mapping[str, Any], path: str, depth: int, told: bool) -> Ite
             yield f"{path}: {shortened(name)} is no name of a parameter"
         yield from _schema(inner, f"{path}.{name}", depth + 1, told)
     yield from _required(schema, path)
-    further = schema.get("additionalProperties", False)
-    if further is not False:
+    if schema.get("additionalProperties", False) is not False:
         yield f"{path}: additionalProperties must be false or absent"
 
 
@@ -242,11 +243,6 @@ def _required(schema: Mapping[str, Any], path: str) -> Iterator[str]:
             yield f"{path}: {shortened(name)} is required, but no property"
     if len(set(required)) < len(required):
         yield f"{path}: required names a property twice"
-
-
-def _says(description: Any, path: str) -> Iterator[str]:
-    if not isinstance(description, str) or PLACEHOLDERS.issuperset(words(description)):
-        yield f"{path}: the description says nothing: {shortened(description)}"
 
 
 def _values(schema: dict[str, Any], path: str) -> Iterator[str]:
@@ -275,7 +271,7 @@ def _values(schema: dict[str, Any], path: str) -> Iterator[str]:
 def _own_values(schema: dict[str, Any], path: str) -> Iterator[str]:
     """Yield the choices, defaults and examples that the schema itself refuses."""
     choices = schema.get("enum", [])
-    given = [*([schema["default"]] if "default" in schema else []), *schema.get("examples", [])]
+    given = [schema[n] for n in ("default",) if n in schema] + schema.get("examples", [])
     if not choices and not given:
         return
     accepts = _acceptance({n: v for n, v in schema.items() if n not in ("enum", "default")})
@@ -304,16 +300,7 @@ def _is_number(value: Any) -> bool:
 
 
 def _is_choice(value: Any) -> bool:
-    return (
-        isinstance(value, list)
-        and bool(value)
-        and len({digest(choice) for choice in value}) == len(value)
-    )
-
-
-def _constraints(schema: Mapping[str, Any]) -> Iterator[str]:
-    for name, inner in schema["properties"].items():
-        yield from _stated(inner, name, "")
+    return isinstance(value, list) and 0 < len(value) == len({digest(choice) for choice in value})
 
 
 def _stated(schema: Mapping[str, Any], path: str, around: str) -> Iterator[str]:

@@ -10,19 +10,18 @@ that are entries, or names of such.
 
 from __future__ import annotations
 
-import json
 import math
 import re
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
 from random import Random
 from typing import Any, NamedTuple
 
 from seal.benchmarks.toolscan.tool_generation.constraints import worded
 from seal.core.text import words
+from seal.experiments.generation.writers import shipped_json
 
 _BOUNDS = {
     "array": (("least", "minItems"), ("most", "maxItems")),
@@ -50,7 +49,7 @@ class Bank(NamedTuple):
 @cache
 def load_bank() -> Bank:
     """Return the shipped bank; it must not be changed."""
-    return Bank(**json.loads(files(__package__).joinpath("bank.json").read_text("utf-8")))
+    return Bank(**shipped_json(__package__, "bank.json"))
 
 
 def entry(given: str | Entry) -> Entry:
@@ -70,16 +69,33 @@ def make_schema(given: str | Entry, rng: Random) -> dict[str, Any]:
         if ours in what:
             schema[keyword] = rng.choice(what[ours])
     if "choices" in what:
-        schema["enum"] = _some(what["choices"], rng)
+        choices = what["choices"]
+        count = rng.randint(min(_FEWEST, len(choices)), len(choices))
+        kept = sorted(rng.sample(range(len(choices)), count))
+        schema["enum"] = [choices[place] for place in kept]
     if what.get("different"):
         schema["uniqueItems"] = True
     if "default" in what and rng.random() < 0.8:
-        schema["default"] = _default(what["default"], schema, rng)
+        told = what["default"]
+        if isinstance(told, str):
+            schema["default"] = schema["enum"][min(_PLACES[told], len(schema["enum"]) - 1)]
+        else:
+            schema["default"] = rng.choice(told)
     if kind == "array":
         schema["items"] = make_schema(what["items"], rng)
     elif kind == "object":
-        schema |= _members(what, rng)
-    return _told(schema, rng)
+        members = what["members"]
+        kept = [name for name in members if name in what["needs"] or rng.random() < 0.75]
+        kept = kept or [rng.choice(list(members))]
+        schema["properties"] = {name: make_schema(members[name], rng) for name in kept}
+        schema["required"] = list(what["needs"])
+    if "description" in schema:
+        schema["description"] = " ".join([f"{schema['description']}.", *worded(schema, rng.choice)])
+    elif "enum" in schema or "items" in schema or kind == "object":
+        said = worded(schema, rng.choice)
+        if said:
+            schema["description"] = " ".join(said)
+    return schema
 
 
 def example(given: str | Entry, schema: Mapping[str, Any], place: int, whole: bool) -> Any:
@@ -93,7 +109,13 @@ def example(given: str | Entry, schema: Mapping[str, Any], place: int, whole: bo
     """
     what = entry(given)
     if schema["type"] == "array":
-        return _items(what, schema, place, whole)
+        count = max(schema.get("minItems", 1), min(schema.get("maxItems", 2), 2))
+        found: list[Any] = []
+        for number in range(place, place + 20):
+            value = example(what["items"], schema["items"], number, whole)
+            if len(found) < count and not (schema.get("uniqueItems") and value in found):
+                found.append(value)
+        return found
     if schema["type"] == "object":
         return {
             name: example(what["members"][name], inner, place, whole)
@@ -104,53 +126,6 @@ def example(given: str | Entry, schema: Mapping[str, Any], place: int, whole: bo
     least, most = schema.get("minimum", -math.inf), schema.get("maximum", math.inf)
     fitting = [v for v in values if isinstance(v, str) or least <= v <= most]
     return fitting[place % len(fitting)] if fitting else schema["minimum"]
-
-
-def _items(what: Entry, schema: Mapping[str, Any], place: int, whole: bool) -> list[Any]:
-    count = max(schema.get("minItems", 1), min(schema.get("maxItems", 2), 2))
-    found: list[Any] = []
-    for number in range(place, place + 20):
-        value = example(what["items"], schema["items"], number, whole)
-        if len(found) < count and not (schema.get("uniqueItems") and value in found):
-            found.append(value)
-    return found
-
-
-def _members(what: Entry, rng: Random) -> dict[str, Any]:
-    """Return properties and required; members that are not needed may be left out."""
-    needed = list(what["needs"])
-    members = what["members"]
-    kept = [name for name in members if name in needed or rng.random() < 0.75]
-    if not kept:
-        kept = [rng.choice(list(members))]
-    properties = {name: make_schema(members[name], rng) for name in kept}
-    return {"properties": properties, "required": needed}
-
-
-def _some(choices: Sequence[Any], rng: Random) -> list[Any]:
-    """Return some of the choices in their order."""
-    count = rng.randint(min(_FEWEST, len(choices)), len(choices))
-    kept = set(rng.sample(range(len(choices)), count))
-    return [choice for place, choice in enumerate(choices) if place in kept]
-
-
-def _default(told: Any, schema: Mapping[str, Any], rng: Random) -> Any:
-    if isinstance(told, str):
-        place = _PLACES[told]
-        return schema["enum"][min(place, len(schema["enum"]) - 1)]
-    return rng.choice(told)
-
-
-def _told(schema: dict[str, Any], rng: Random) -> dict[str, Any]:
-    """Return the schema whose description states its constraints."""
-    if "description" in schema:
-        said = [f"{schema['description']}.", *worded(schema, rng.choice)]
-        schema["description"] = " ".join(said)
-    elif "enum" in schema or "items" in schema or schema["type"] == "object":
-        said = worded(schema, rng.choice)
-        if said:
-            schema["description"] = " ".join(said)
-    return schema
 
 
 _GIVING = frozenset({

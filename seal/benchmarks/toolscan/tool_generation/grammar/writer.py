@@ -8,7 +8,8 @@ Those that the description names are required. Seed and description decide every
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from itertools import islice
 from random import Random
 from typing import Any, NamedTuple
 
@@ -108,7 +109,9 @@ def _chosen(reading: Reading, around: Collection[str], rng: Random) -> list[_Cho
     needed = needed[:_MOST_REQUIRED]
     taken = {choice.name for choice in needed}
     further = [name for name in hinted if name not in taken]
-    further += [n for n in _of_action(reading.action) if n not in taken and n not in further]
+    for name, one in load_bank().parameters.items():
+        if reading.action in one.get("actions", ()) and name not in {*taken, *further}:
+            further.append(name)
     count = min(len(further), rng.randint(1, 4))
     first = further[: max(count - 1, 1)]  # what the words call for before what the action does
     rest = [name for name in further if name not in first]
@@ -131,8 +134,14 @@ def _called(reading: Reading, around: Collection[str], rng: Random) -> tuple[lis
             further.append(name)
     rng.shuffle(hinted)
     rng.shuffle(further)
-    order = {word: place for place, word in reversed(list(enumerate(reading.words)))}
-    named.sort(key=lambda name: _place(name, order))
+
+    def place(name: str) -> int:
+        """Return where a description first calls for a parameter."""
+        calling = {*name.split("_"), *load_bank().parameters[name].get("words", ())}
+        places = (place for place, word in enumerate(reading.words) if word in calling)
+        return next(places, len(reading.words))
+
+    named.sort(key=place)
     kept = _needed(reading, named, [name for name in named if set(name.split("_")) <= said])
     return kept, [*(name for name in named if name not in kept), *hinted, *further]
 
@@ -161,51 +170,37 @@ def _calls(name: str, phrase: Sequence[str]) -> bool:
     return bool({*one.get("words", ()), *name.split("_")} & {*phrase, *map(singular, phrase)})
 
 
-def _place(name: str, order: dict[str, int]) -> int:
-    calling = [*name.split("_"), *load_bank().parameters[name].get("words", ())]
-    return min((order[word] for word in calling if word in order), default=len(order))
-
-
 def _own(reading: Reading) -> Iterator[tuple[str, Entry]]:
     """Yield parameters for what is given and the bank does not know."""
     known = list(load_bank().parameters)
-    count = 0
-    for phrase in reading.given:
-        name = "_".join((*phrase[:-1], singular(phrase[-1])))
-        about = phrase[-1] in reading.thing
-        if count < _MOST_OWN and not about and not any(_calls(one, phrase) for one in known):
-            count += 1
-            yield name[-40:].strip("_"), _phrase(phrase)
-
-
-def _phrase(phrase: Sequence[str]) -> Entry:
-    """Return an entry for a phrase: a short text."""
-    said = " ".join((*phrase[:-1], singular(phrase[-1])))
-    return {
-        "type": "string",
-        "says": [f"The {said}", f"Which {said}", f"What {said} it is"],
-        "longest": [60, 80, 100],
-        "values": [said, f"first {said}", f"{said} 2"],
-    }
+    unknown = (
+        phrase
+        for phrase in reading.given
+        if phrase[-1] not in reading.thing and not any(_calls(one, phrase) for one in known)
+    )
+    for phrase in islice(unknown, _MOST_OWN):
+        parts = (*phrase[:-1], singular(phrase[-1]))
+        said = " ".join(parts)
+        entry: Entry = {
+            "type": "string",
+            "says": [f"The {said}", f"Which {said}", f"What {said} it is"],
+            "longest": [60, 80, 100],
+            "values": [said, f"first {said}", f"{said} 2"],
+        }
+        yield "_".join(parts)[-40:].strip("_"), entry
 
 
 def _number(reading: Reading) -> Entry:
     """Return an entry for the number by which the thing is named."""
     thing = reading.one.replace("_", " ")
+    own = f"Id of the {thing}", f"The {thing}'s id"
     head = re.sub("[^A-Z]", "", thing.upper())[:3].ljust(3, "X")
     return {
         "type": "string",
-        "says": [
-            f"Id of the {thing}, such as {head}-1042",
-            f"The {thing}'s id, such as {head}-1042",
-        ],
+        "says": [f"{said}, such as {head}-1042" for said in own],
         "pattern": f"^{head}-[0-9]{{4}}$",
         "values": [f"{head}-1042", f"{head}-2210", f"{head}-0387"],
     }
-
-
-def _of_action(action: str) -> list[str]:
-    return [n for n, one in load_bank().parameters.items() if action in one.get("actions", ())]
 
 
 def _name(reading: Reading, taken: Collection[str]) -> str:
@@ -228,15 +223,8 @@ def _name(reading: Reading, taken: Collection[str]) -> str:
 
 def _camel(draft: dict[str, Any]) -> dict[str, Any]:
     """Return a draft whose parameters are named like the tool: startDate."""
-    schemas = ("parameters", "returns")
-    return {
-        name: _renamed(value)
-        if name in schemas
-        else [_keys(one) for one in value]
-        if name == "examples"
-        else value
-        for name, value in draft.items()
-    }
+    schemas = {name: _renamed(draft[name]) for name in ("parameters", "returns")}
+    return {**draft, **schemas, "examples": _keys(draft["examples"])}
 
 
 def _renamed(schema: Any) -> Any:
@@ -287,22 +275,19 @@ def answer_schema(reading: Reading, number: dict[str, Any], rng: Random) -> dict
     if reading.action in _STATES:
         when = "created_at" if reading.action == "make" else "updated_at"
         state = {"type": "string", "enum": _STATES[reading.action]}
-        return _object(
-            {**identity, "status": state, when: {"type": "string", "format": "date-time"}}
-        )
+        moment = {"type": "string", "format": "date-time"}
+        return _object({**identity, "status": state, when: moment})
     if reading.action in ("compute", "assess"):
         return _object({**_result(reading), **_fields(reading, rng)})
-    fields = _fields(reading, rng)
     known = identity if reading.existing else {}
-    return _object({**known, **(fields or {thing: _text(thing)})})
+    return _object({**known, **(_fields(reading, rng) or {thing: _text(thing)})})
 
 
 def _result(reading: Reading) -> dict[str, Any]:
     if reading.verb in _CHECKING:
         return {"valid": {"type": "boolean"}, "message": {"type": "string"}}
-    if reading.action == "assess":
-        return {"result": {"type": "string"}}
-    return {"result": {"type": "number", "minimum": 0, "maximum": 5000}}
+    number = {"type": "number", "minimum": 0, "maximum": 5000}
+    return {"result": {"type": "string"} if reading.action == "assess" else number}
 
 
 def _fields(reading: Reading, rng: Random) -> dict[str, Any]:
@@ -322,9 +307,5 @@ def _text(thing: str) -> dict[str, Any]:
 _SAID = ("as asked", "of today", "number 7")
 
 
-def _object(properties: dict[str, Any], required: Iterable[str] = ()) -> dict[str, Any]:
-    return {
-        "type": "object",
-        "properties": properties,
-        "required": list(required) or list(properties),
-    }
+def _object(properties: dict[str, Any]) -> dict[str, Any]:
+    return {"type": "object", "properties": properties, "required": list(properties)}
