@@ -21,6 +21,7 @@ from seal.evaluation.attribution.evidence import (
     Evidence,
     decide,
     gave_up,
+    in_answer,
     listed,
 )
 from seal.evaluation.attribution.gold_steps import first_gold_step, first_of_relevant
@@ -135,9 +136,8 @@ def _needless(evidence: Evidence) -> Cause | None:
     if not evidence.calls:
         return None
     first = evidence.calls[0]
-    name = first.call.name if first.call is not None else ""
-    said = f"{name} was called, and no tool was needed"
-    return Cause("wrong_tool", "none_needed", said, first.step, name, None, name)
+    said = f"{first.name} was called, and no tool was needed"
+    return Cause("wrong_tool", "none_needed", said, first.step, first.name, None, first.name)
 
 
 def gold_sets(evidence: Evidence) -> list[tuple[str, ...]]:
@@ -230,17 +230,12 @@ def of_answer(evidence: Evidence) -> Cause:
 
 def _contradicts(evidence: Evidence) -> Cause | None:
     """Return that an expected number is in a result, and the answer has another one instead."""
-    if evidence.decision.state != "unsolved" or not evidence.calls:
-        return None
-    if not any(map(evidence.succeeded, evidence.calls)):
+    if evidence.decision.state != "unsolved" or not any(map(evidence.succeeded, evidence.calls)):
         return None
     verdict = judge_trajectory(evidence.goal, evidence.answer, evidence.steps)
     if verdict.label != "unsolved":
         return None
-    return Cause(
-        "answer", "contradicts", verdict.reason, evidence.answer_step(),
-        received=evidence.answer[:200],
-    )  # fmt: skip
+    return in_answer(evidence, "contradicts", verdict.reason)
 
 
 def _omits(evidence: Evidence) -> Cause | None:
@@ -251,22 +246,15 @@ def _omits(evidence: Evidence) -> Cause | None:
     """
     if no_gold(evidence.goal) == "no gold calls annotated" and not evidence.goal.answers:
         return None
+    unsure = evidence.decision.state == "unsure"
     for values in _expected(evidence.goal):
         lacking = [v for v in values if statement(evidence.answer, v) == "absent"]
-        unsure = evidence.decision.state == "unsure"
         if not lacking or (unsure and len(lacking) < len(values)):
             continue
-        if unsure and (not evidence.results or _states_results(evidence)):
-            continue
-        return Cause(
-            "answer",
-            OMITS,
-            f"the answer does not state {listed(lacking)}",
-            evidence.answer_step(),
-            listed(lacking),
-            listed(lacking),
-            evidence.answer[:200],
-        )
+        if not unsure or (evidence.results and not _states_results(evidence)):
+            names = listed(lacking)
+            said = f"the answer does not state {names}"
+            return in_answer(evidence, OMITS, said, name=names, expected=names)
     return None
 
 
@@ -298,9 +286,7 @@ def _unsure(evidence: Evidence) -> Cause | None:
     if evidence.decision.state != "unsure":
         return None
     said = evidence.decision.reason or "the judge could not decide"
-    return Cause(
-        "unsure", "undecided", said, evidence.answer_step(), received=evidence.answer[:200]
-    )
+    return in_answer(evidence, "undecided", said, "unsure")
 
 
 def _judged(evidence: Evidence) -> Cause | None:
@@ -313,11 +299,8 @@ def _judged(evidence: Evidence) -> Cause | None:
         return None
     conditions = [m.condition for plan in plans for m in plan.milestones]
     asks = bool(conditions) and all(isinstance(one, Asked) for one in conditions)
-    return Cause(
-        "answer",
-        "asked_nothing" if asks else "judged",
+    said = (
         f"what gold asks of calls was done; {evidence.decision.metric} is not reached: "
-        f"{evidence.decision.reason or 'no reason given'}",
-        evidence.answer_step(),
-        received=evidence.answer[:200],
+        f"{evidence.decision.reason or 'no reason given'}"
     )
+    return in_answer(evidence, "asked_nothing" if asks else "judged", said)

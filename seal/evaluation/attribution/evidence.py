@@ -14,7 +14,7 @@ failure of the model. A goal without a verdict is counted apart.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal, get_args
@@ -90,11 +90,13 @@ class Evidence:
         """Return a tool's function name; its id where the pool has none."""
         return self.tools[tool].name if tool in self.tools else tool
 
-    def others(self, gold: frozenset[str] | set[str]) -> Iterator[Finding]:
-        """Yield the calls of tools that are not among some, unknown names too, in their order."""
-        for finding in self.calls:
-            if finding.call is not None and finding.call.tool not in gold:
-                yield finding
+    def calls_of(self, tools: Collection[str | None]) -> list[Finding]:
+        """Return the calls of some tools, in their order; None among them: of unknown names."""
+        return [finding for finding in self.calls if finding.tool in tools]
+
+    def other_call(self, gold: Collection[str]) -> Finding | None:
+        """Return the first call of a tool that is not among some, or of an unknown name."""
+        return next((finding for finding in self.calls if finding.tool not in gold), None)
 
     def answer_step(self) -> int | None:
         """Return the step of the last words of the agent; None where it said nothing."""
@@ -106,46 +108,21 @@ class Evidence:
         return said[-1] if said else None
 
 
-def wrong_tool(
-    evidence: Evidence, expected: Sequence[str], other: Finding, of: int, passed: int
-) -> Cause:
+def wrong_tool(evidence: Evidence, expected: Iterable[str], other: Finding) -> Cause:
     """Return that another tool was called in place of those that were due."""
-    call = other.call
-    received = "" if call is None else call.name
-    unknown = call is not None and call.tool is None
-    names = [evidence.named(tool) for tool in expected]
-    return Cause(
-        "wrong_tool",
-        "unknown_name" if unknown else "other_tool",
-        f"{listed(names)} was due, {received} was called",
-        other.step,
-        listed(names),
-        listed(names),
-        received,
-        of,
-        passed,
-    )
+    names = listed([evidence.named(tool) for tool in expected])
+    cause = "unknown_name" if other.tool is None else "other_tool"
+    said = f"{names} was due, {other.name} was called"
+    return Cause("wrong_tool", cause, said, other.step, names, names, other.name)
 
 
-def not_called(
-    evidence: Evidence, expected: Sequence[str], cause: str, of: int, passed: int
-) -> Cause:
+def not_called(evidence: Evidence, expected: Iterable[str], cause: str) -> Cause:
     """Return that tools that were due, and offered, were not called."""
     names = listed([evidence.named(tool) for tool in expected])
-    return Cause(
-        "not_called",
-        cause,
-        f"{names} was due and never called",
-        None,
-        names,
-        names,
-        None,
-        of,
-        passed,
-    )
+    return Cause("not_called", cause, f"{names} was due and never called", None, names, names)
 
 
-def tool_error(evidence: Evidence, finding: Finding, of: int, passed: int) -> Cause:
+def tool_error(evidence: Evidence, finding: Finding) -> Cause:
     """Return that a call failed, and no later one mended it.
 
     A call that nothing was recorded or simulated for is a failure of the infrastructure.
@@ -154,49 +131,41 @@ def tool_error(evidence: Evidence, finding: Finding, of: int, passed: int) -> Ca
     error = (result.error if result else None) or {}
     cause = finding.service or str(error.get("kind") or "error")
     said = str(error.get("message") or error.get("upstream") or (result.content if result else ""))
-    name = finding.call.name if finding.call is not None else ""
     return Cause(
         "infrastructure" if cause == "unrecorded" else "tool_error",
         cause[:40],
-        f"{name} failed and nothing mended it: {said[:200]}",
+        f"{finding.name} failed and nothing mended it: {said[:200]}",
         finding.step,
-        name,
+        finding.name,
         None,
         said[:200],
-        of,
-        passed,
     )
 
 
-def rejected(evidence: Evidence, finding: Finding, of: int, passed: int) -> Cause:
+def rejected(finding: Finding) -> Cause:
     """Return what is wrong with a call that its schema does not take, by its first fault."""
-    name = finding.call.name if finding.call is not None else ""
     if not finding.faults:
-        return argument("format", name, "", None, None, finding.step, of, passed)
+        return argument("format", finding.name, step=finding.step)
     fault = finding.faults[0]
+    expected, received = fault.expected, fault.received
     if fault.kind == "missing_argument":
-        return argument(fault.kind, name, fault.name, "a value", None, finding.step, of, passed)
-    return argument(
-        fault.kind, name, fault.name, fault.expected, fault.received, finding.step, of, passed
-    )
+        expected, received = "a value", None
+    return argument(fault.kind, finding.name, fault.name, expected, received, finding.step)
 
 
 def argument(
     cause: str,
     tool: str,
-    name: str,
-    expected: JSON,
-    received: JSON,
-    step: int | None,
-    of: int,
-    passed: int,
-    stage: Stage = "wrong_argument",
+    name: str = "",
+    expected: JSON = None,
+    received: JSON = None,
+    step: int | None = None,
 ) -> Cause:
     """Return that an argument is not as gold, or the schema, has it."""
     said = f"{tool}: {cause} {name}".rstrip()
     if expected is not None or received is not None:
         said += f": expected {told(expected)}, received {told(received)}"
-    return Cause(stage, cause, said, step, name, _short(expected), _short(received), of, passed)
+    return Cause("wrong_argument", cause, said, step, name, _short(expected), _short(received))
 
 
 def listed(names: Sequence[str]) -> str:
@@ -391,6 +360,19 @@ OMITS = "omits"
 """Cause of an answer that lacks what had to be said."""
 
 
+def in_answer(
+    evidence: Evidence,
+    cause: str,
+    said: str,
+    stage: Stage = "answer",
+    name: str = "",
+    expected: JSON = None,
+) -> Cause:
+    """Return what the final answer shows."""
+    step, answer = evidence.answer_step(), evidence.answer[:200]
+    return Cause(stage, cause, said, step, name, expected, answer)
+
+
 def gave_up(evidence: Evidence) -> Cause | None:
     """Return that there is no answer, or nothing in it but refusal, or the request again."""
     answer = evidence.answer
@@ -404,4 +386,4 @@ def gave_up(evidence: Evidence) -> Cause | None:
         limit = evidence.stop not in ("done", "user_ended")
         cause = evidence.stop if limit else "no_answer"
         return Cause("gave_up", cause, f"there is no final answer ({evidence.stop})")
-    return Cause("gave_up", "refused", bare.reason, evidence.answer_step(), received=answer[:200])
+    return in_answer(evidence, "refused", bare.reason, "gave_up")

@@ -24,6 +24,7 @@ A relevant tool that was left out while others succeeded is no evidence.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import chain
 
 from seal.core.conditions import Asked, Called, party
@@ -53,141 +54,111 @@ def first_gold_step(evidence: Evidence) -> Cause | None:
     """
     plans = evidence.goal.plans or ()
     compared = choose(plans, evidence.calls).missing
-    plan = plans[compared.plan]
-    walk = _Walk(evidence, plan, {found.milestone: found for found in compared.findings})
-    for place in chain.from_iterable(levels([m.after for m in plan.milestones])):
-        cause = walk.cause_of(place)
-        if cause is not None:
-            return cause
-    return walk.beyond()
+    steps = _GoldSteps(evidence, plans[compared.plan], compared.findings)
+    causes = map(steps.cause_of, chain.from_iterable(levels([m.after for m in steps.milestones])))
+    cause = next(filter(None, causes), None) or steps.beyond()
+    return None if cause is None else replace(cause, of=steps.of, passed=steps.passed)
 
 
-class _Walk:
-    def __init__(self, evidence: Evidence, plan: Plan, lacking: dict[int, GoldFinding]) -> None:
+class _GoldSteps:
+    """The gold calls and questions of the plan that counts, beside what was done."""
+
+    def __init__(self, evidence: Evidence, plan: Plan, lacking: Sequence[GoldFinding]) -> None:
         self._evidence = evidence
-        self._plan = plan
-        self._lacking = lacking
         self._gold = {called.tool for called in plan.calls()}
-        self._of = len(plan.calls())
+        self.milestones = plan.milestones
+        self.of = len(plan.calls())
         mission = evidence.scores.get(MISSION) if evidence.decision.metric == MISSION else None
-        self._error = str((mission.details if mission else {}).get("error") or "")
+        details = mission.details if mission else {}
+        self._error = str(details.get("error") or "")
         loose = evidence.task.metadata.get("argument_scorer", "exact") != "exact"
-        by_name = mission is not None and mission.details.get("stage") == "action"
-        self._names_only = loose and by_name
+        self._names_only = loose and details.get("stage") == "action"
+        self._lacking = {
+            found.milestone: found
+            for found in lacking
+            if not (self._names_only and found.cause == "wrong_value")
+        }
 
     @property
-    def _passed(self) -> int:
-        lacking = {p for p, found in self._lacking.items() if not self._excused(found)}
+    def passed(self) -> int:
+        """Gold calls that were made as gold has them, and brought something."""
         return sum(
-            place not in lacking and self._failed_call(milestone.condition) is None
-            for place, milestone in enumerate(self._plan.milestones)
+            place not in self._lacking and self._failed_call(milestone.condition) is None
+            for place, milestone in enumerate(self.milestones)
             if isinstance(milestone.condition, Called)
         )
 
     def cause_of(self, place: int) -> Cause | None:
         """Return why a milestone was not done; None where it was, or it is a reply."""
-        condition = self._plan.milestones[place].condition
+        condition = self.milestones[place].condition
         if isinstance(condition, Asked):
             return self._not_asked(condition)
         if not isinstance(condition, Called):
             return None
         found = self._lacking.get(place)
-        if found is None or self._excused(found):
+        if found is None:
             failing = None if self._names_only else self._failed_call(condition)
-            if failing is None:
-                return None
-            return tool_error(self._evidence, failing, self._of, self._passed)
+            return None if failing is None else tool_error(self._evidence, failing)
         if found.cause == "not_called":
             return self._not_called(condition)
         if found.cause == "rejected":
-            if self._ran_all_the_same(condition):
-                return None
-            return self._rejected(condition, self._at(found.step))
-        return self._wrong_value(found)
+            return self._rejected(condition, found.step)
+        fault = found.faults[0] if found.faults else None
+        name = self._evidence.named(found.tool)
+        if fault is None:
+            return argument("value", name, step=found.step)
+        wrong = fault.name, fault.expected, fault.received
+        return argument(fault.problem, name, *wrong, step=found.step)
 
     def beyond(self) -> Cause | None:
         """Return what a mission's verdict blames where every gold call was made."""
-        if not self._error or self._error.startswith("param"):
+        if not self._error or self._error.startswith("param") or not self._evidence.calls:
             return None
-        extra = next(self._evidence.others(self._gold), None)
+        extra = self._evidence.other_call(self._gold)
         if extra is not None:
-            return wrong_tool(self._evidence, sorted(self._gold), extra, self._of, self._passed)
-        if not self._evidence.calls:
-            return None
+            return wrong_tool(self._evidence, sorted(self._gold), extra)
         last = self._evidence.calls[-1]
-        name = last.call.name if last.call is not None else ""
-        return Cause(
-            "wrong_tool",
-            "order_or_number",
-            f"{self._error}: {name}",
-            last.step,
-            name,
-            of=self._of,
-            passed=self._passed,
-        )
-
-    def _excused(self, found: GoldFinding) -> bool:
-        return self._names_only and found.cause == "wrong_value"
-
-    def _at(self, step: int | None) -> Finding | None:
-        return next((f for f in self._evidence.calls if f.step == step), None)
+        said = f"{self._error}: {last.name}"
+        return Cause("wrong_tool", "order_or_number", said, last.step, last.name)
 
     def _failed_call(self, gold: object) -> Finding | None:
         """Return the last of the calls that gold accepts, where all of them failed."""
         if not isinstance(gold, Called):
             return None
         right = [
-            f
-            for f in self._evidence.calls
-            if f.call is not None and f.call.tool == gold.tool and f.valid
-            and (f.kind == "cut" or gold.accepts(f.call.arguments))
-        ]  # fmt: skip
-        if not right or any(map(self._evidence.succeeded, right)):
-            return None
-        return right[-1]
+            finding
+            for finding in self._evidence.calls_of([gold.tool])
+            if finding.valid and (finding.kind == "cut" or gold.accepts(finding.arguments))
+        ]
+        return right[-1] if right and not any(map(self._evidence.succeeded, right)) else None
 
     def _not_called(self, gold: Called) -> Cause:
-        other = next(self._evidence.others(self._gold), None)
+        other = self._evidence.other_call(self._gold)
         if other is not None:
-            return wrong_tool(self._evidence, [gold.tool], other, self._of, self._passed)
-        again = any(f.call is not None and f.call.tool == gold.tool for f in self._evidence.calls)
-        cause = "too_few" if again else "stopped_early" if self._evidence.calls else "no_call"
-        return not_called(self._evidence, [gold.tool], cause, self._of, self._passed)
+            return wrong_tool(self._evidence, [gold.tool], other)
+        cause = "stopped_early" if self._evidence.calls else "no_call"
+        again = self._evidence.calls_of([gold.tool])
+        return not_called(self._evidence, [gold.tool], "too_few" if again else cause)
 
-    def _wrong_value(self, found: GoldFinding) -> Cause:
-        name = self._evidence.named(found.tool)
-        if not found.faults:
-            return argument("value", name, "", None, None, found.step, self._of, self._passed)
-        fault = found.faults[0]
-        return argument(
-            fault.problem, name, fault.name, fault.expected, fault.received, found.step,
-            self._of, self._passed,
-        )  # fmt: skip
+    def _rejected(self, gold: Called, step: int | None) -> Cause | None:
+        """Return what a schema does not take, beside what gold has there.
 
-    def _ran_all_the_same(self, gold: Called) -> bool:
-        """Tell whether a call that gold accepts brought a result, whatever its schema says."""
-        return any(
-            f.call is not None
-            and f.call.tool == gold.tool
-            and gold.accepts(f.call.arguments)
-            and not failed(self._evidence.result(f))
-            for f in self._evidence.calls
-        )
-
-    def _rejected(self, gold: Called, finding: Finding | None) -> Cause | None:
-        """Return what a schema does not take, beside what gold has there."""
+        None where a call that gold accepts brought a result, whatever its schema says.
+        """
+        if any(
+            gold.accepts(finding.arguments) and not failed(self._evidence.result(finding))
+            for finding in self._evidence.calls_of([gold.tool])
+        ):
+            return None
+        finding = next((f for f in self._evidence.calls if f.step == step), None)
         if finding is None:
             return None
-        cause = rejected(self._evidence, finding, self._of, self._passed)
-        named = finding.faults[0].name if finding.faults else ""
-        wanted = (gold.arguments or {}).get(named)
-        if wanted is None or not wanted.values:
-            return cause
-        fault = finding.faults[0]
-        return argument(
-            fault.kind, self._evidence.named(gold.tool), named, wanted.values, fault.received,
-            finding.step, self._of, self._passed,
-        )  # fmt: skip
+        fault = finding.faults[0] if finding.faults else None
+        wanted = (gold.arguments or {}).get(fault.name) if fault else None
+        if fault is None or wanted is None or not wanted.values:
+            return rejected(finding)
+        name = self._evidence.named(gold.tool)
+        return argument(fault.kind, name, fault.name, wanted.values, fault.received, finding.step)
 
     def _not_asked(self, gold: Asked) -> Cause | None:
         """Return that what had to be asked was not, which is a made-up argument of a call."""
@@ -195,72 +166,56 @@ class _Walk:
             party(step.author) == AGENT and step.recipient == USER and gold.similarity(step, {})
             for step in self._evidence.steps
         )
-        calls = [f for f in self._evidence.calls if f.call is not None]
-        if asked or not calls:
+        if asked or not self._evidence.calls:
             return None
-        name = calls[0].call.name if calls[0].call is not None else ""
-        said = f"{name} was called without asking the user for what was missing"
-        return Cause(
-            "wrong_argument", "not_asked", said, calls[0].step, name, of=self._of,
-            passed=self._passed,
-        )  # fmt: skip
+        first = self._evidence.calls[0]
+        said = f"{first.name} was called without asking the user for what was missing"
+        return Cause("wrong_argument", "not_asked", said, first.step, first.name)
 
 
 def first_of_relevant(evidence: Evidence) -> Cause | None:
     """Return the first thing that went wrong with the relevant tools; None: nothing is certain."""
     relevant = list(dict.fromkeys(evidence.goal.relevant))
-    if not relevant:
+    lacking = [
+        tool for tool in relevant if not any(map(evidence.succeeded, evidence.calls_of([tool])))
+    ]
+    passed = len(relevant) - len(lacking)
+    if not relevant or (evidence.goal.any_relevant and passed):
         return None
-    made = {tool: _calls_of(evidence, tool) for tool in relevant}
-    good = [tool for tool in relevant if any(map(evidence.succeeded, made[tool]))]
-    of, passed = len(relevant), len(good)
-    if evidence.goal.any_relevant and good:
-        return None
-    if not evidence.calls:
-        return not_called(evidence, relevant, "no_call", of, 0)
-    lacking = [tool for tool in relevant if tool not in good]
-    failing = [_in_vain(evidence, made[tool], of, passed) for tool in lacking if made[tool]]
-    unknown = _unknown_name(evidence)
-    if unknown is not None and lacking:
-        failing.append((unknown.step, wrong_tool(evidence, lacking, unknown, of, passed)))
+    cause = _first_of_relevant(evidence, relevant, lacking)
+    return None if cause is None else replace(cause, of=len(relevant), passed=passed)
+
+
+def _first_of_relevant(
+    evidence: Evidence, relevant: Sequence[str], lacking: Sequence[str]
+) -> Cause | None:
+    """Return the first thing that went wrong, of a goal of which some relevant tools are lacking.
+
+    A name that was not offered counts unless a call of a tool followed it.
+    """
+    calls = evidence.calls
+    if not calls:
+        return not_called(evidence, relevant, "no_call")
+    made = [own for tool in lacking if (own := evidence.calls_of([tool]))]
+    failing = [(own[0].step, _in_vain(evidence, own)) for own in made]
+    unknown = next(iter(evidence.calls_of([None])), None)
+    if unknown and lacking and not any(f.valid for f in calls if f.step > unknown.step):
+        failing.append((unknown.step, wrong_tool(evidence, lacking, unknown)))
     if failing:
         return min(failing, key=lambda one: one[0])[1]
-    return None if any(made.values()) else _instead(evidence, relevant)
-
-
-def _calls_of(evidence: Evidence, tool: str) -> list[Finding]:
-    return [f for f in evidence.calls if f.call is not None and f.call.tool == tool]
-
-
-def _unknown_name(evidence: Evidence) -> Finding | None:
-    """Return the first call of a name that was not offered, unless a call of a tool followed."""
-    found = next((f for f in evidence.calls if f.call is not None and f.call.tool is None), None)
-    if found is None or any(f.valid for f in evidence.calls if f.step > found.step):
+    if evidence.calls_of(relevant):
         return None
-    return found
+    answered = next(filter(evidence.succeeded, calls), None)
+    if answered is not None:
+        return wrong_tool(evidence, relevant, answered)
+    return _in_vain(evidence, evidence.calls_of([calls[0].tool]))
 
 
-def _in_vain(
-    evidence: Evidence, calls: Sequence[Finding], of: int, passed: int
-) -> tuple[int, Cause]:
-    """Return the first step, and why, of calls none of which succeeded.
+def _in_vain(evidence: Evidence, calls: Sequence[Finding]) -> Cause:
+    """Return why calls failed of which none succeeded.
 
     What was brought by a call that the schema takes, or by a dead service, tells more than a call
     that the schema does not take.
     """
     telling = [f for f in calls if f.kind not in REJECTED or f.service is not None]
-    first = calls[0].step
-    if telling:
-        return first, tool_error(evidence, telling[-1], of, passed)
-    return first, rejected(evidence, calls[-1], of, passed)
-
-
-def _instead(evidence: Evidence, relevant: Sequence[str]) -> Cause:
-    """Return what calls of other tools alone explain."""
-    calls = list(evidence.calls)
-    answered = next(filter(evidence.succeeded, calls), None)
-    if answered is not None:
-        return wrong_tool(evidence, relevant, answered, len(relevant), 0)
-    first = calls[0].call.tool if calls[0].call is not None else None
-    own = [f for f in calls if f.call is not None and f.call.tool == first]
-    return _in_vain(evidence, own, len(relevant), 0)[1]
+    return tool_error(evidence, telling[-1]) if telling else rejected(calls[-1])

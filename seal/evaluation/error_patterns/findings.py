@@ -73,6 +73,21 @@ class Finding:
     """The result says that something is wrong, and not with a service."""
 
     @property
+    def tool(self) -> str | None:
+        """The id of the tool that was called; None: words, or a name that was not offered."""
+        return None if self.call is None else self.call.tool
+
+    @property
+    def name(self) -> str:
+        """The name that was called; empty for words."""
+        return "" if self.call is None else self.call.name
+
+    @property
+    def arguments(self) -> dict[str, JSON] | None:
+        """The arguments of a call; None where they cannot be read, or there are none."""
+        return None if self.call is None else self.call.arguments
+
+    @property
     def pattern(self) -> Pattern | None:
         """The error pattern; None where the step is no error of the agent."""
         return next((pattern for pattern in STEP_PATTERNS if pattern == self.kind), None)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from seal.benchmarks.dialogtool.metrics.dialogue.turns import DECIDING
 from seal.evaluation.attribution.evidence import Cause, Evidence, argument
 from seal.evaluation.attribution.gold_steps import first_gold_step
@@ -26,7 +28,7 @@ def cause_of(evidence: Evidence) -> Cause | None:
         if found is not None and found.stage == "wrong_argument":
             return found
         step = evidence.calls[-1].step if evidence.calls else None
-        return argument(error, name, "", None, None, step, 1, 0)
+        return replace(argument(error, name, step=step), of=1)
     step = evidence.calls[0].step if evidence.calls else None
     if error in _MISSED:
         return Cause("not_called", error, "a tool was due and none was called", step, of=1)
