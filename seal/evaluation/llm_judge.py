@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal, TypeVar, get_args
 
 import orjson
 
@@ -29,26 +29,11 @@ from seal.evaluation.rule_judge import judge_answer
 STAGES = {1: "judge_answer", 2: "judge_trajectory"}
 SOLVABILITY = "judge_solvability"
 COMPLETENESS = "judge_completeness"
+Label = Literal["solved", "unsolved", "unsure"]
 Solvability = Literal["solvable", "unsolvable", "unsure"]
-LABELS: Mapping[str, Literal["solved", "unsolved", "unsure"]] = {
-    "solved": "solved",
-    "unsolved": "unsolved",
-    "unsure": "unsure",
-}
-_SOLVABLE: Mapping[str, Solvability] = {
-    "solvable": "solvable",
-    "unsolvable": "unsolvable",
-    "unsure": "unsure",
-}
+LABELS: Mapping[str, Label] = {label: label for label in get_args(Label)}
+_SOLVABLE: Mapping[str, Solvability] = {label: label for label in get_args(Solvability)}
 _T = TypeVar("_T")
-_REPAIR = (
-    'That was not the JSON object that was asked for. Answer with {"verdict": ..., "reason": ...} '
-    "alone; the verdict is solved, unsolved or unsure."
-)
-_SOLVABLE_REPAIR = (
-    'That was not the JSON object that was asked for. Answer with {"verdict": ..., "reason": ...} '
-    "alone; the verdict is solvable, unsolvable or unsure."
-)
 _COMPLETE_REPAIR = "Answer with one word alone: Solved or Unsolved."
 
 
@@ -114,10 +99,10 @@ class LLMJudge:
         shown = {"request": goal.text, "tools": offered}
 
         def read(text: str) -> Solvability | None:
-            found = _fields(text)
-            return None if found is None else _SOLVABLE.get(found[0])
+            found = choice(text, "verdict", _SOLVABLE)
+            return found[0] if found and isinstance(found[1], str) else None
 
-        return ask(self, SOLVABILITY, shown, read, _SOLVABLE_REPAIR)
+        return ask(self, SOLVABILITY, shown, read, repair("verdict", _SOLVABLE))
 
     def complete(self, goal: Goal, answer: str) -> Verdict:
         """Return whether an answer addresses every part of a request: solved or unsolved.
@@ -130,7 +115,8 @@ class LLMJudge:
         return ask(self, COMPLETENESS, shown, read_completeness, _COMPLETE_REPAIR, False)
 
     def _ask(self, stage: int, shown: dict[str, Any]) -> Verdict:
-        return ask(self, STAGES[stage], shown, lambda text: parse_verdict(text, stage), _REPAIR)
+        told = repair("verdict", LABELS)
+        return ask(self, STAGES[stage], shown, lambda text: parse_verdict(text, stage), told)
 
 
 def ask(
@@ -138,7 +124,7 @@ def ask(
     name: str,
     shown: Mapping[str, Any],
     read: Callable[[str], _T | None],
-    repair: str,
+    told: str,
     json_object: bool = True,
 ) -> _T:
     """Return what a judge's model says of something.
@@ -148,7 +134,7 @@ def ask(
         name: Of the prompt.
         shown: What is to be judged; never part of the instructions, for JSON keeps them apart.
         read: Text to verdict; None where it is none.
-        repair: What the model is told then.
+        told: What the model is told then.
         json_object: Whether the server is asked for JSON.
 
     Raises:
@@ -170,7 +156,7 @@ def ask(
         verdict = read(content)
         if verdict is not None:
             return verdict
-        messages += [Message("assistant", content), Message("user", repair)]
+        messages += [Message("assistant", content), Message("user", told)]
     raise NoVerdictError(
         f"the judge gave no verdict in {judge.tries} tries; last: {content[:200]!r}"
     )
@@ -194,13 +180,18 @@ def parse_verdict(text: str, stage: int) -> Verdict | None:
     The text must be one JSON object with `verdict` solved, unsolved or unsure, in any case, and a
     text `reason`; a Markdown code fence around it is taken off. Nothing is guessed from prose.
     """
-    found = _fields(text)
-    label = None if found is None else LABELS.get(found[0])
-    return None if found is None or label is None else Verdict(label, found[1], stage)
+    found = choice(text, "verdict", LABELS)
+    return Verdict(*found, stage) if found and isinstance(found[1], str) else None
 
 
-def _fields(text: str) -> tuple[str, str] | None:
-    """Return verdict, in lower case, and reason of a JSON object; None where the text is none."""
+def choice(text: str, key: str, choices: Mapping[str, _T]) -> tuple[_T, Any] | None:
+    """Return what a JSON object chooses, and its reason; None where the text is no such object.
+
+    Args:
+        text: Of a model.
+        key: Under which the object names its choice, in any case.
+        choices: By their names in lower case.
+    """
     body = text.strip()
     if body.startswith("```") and body.endswith("```"):
         body = body.strip("`").removeprefix("json").strip()
@@ -208,10 +199,18 @@ def _fields(text: str) -> tuple[str, str] | None:
         fields = orjson.loads(body)
     except orjson.JSONDecodeError:
         return None
-    if not isinstance(fields, dict) or not isinstance(fields.get("verdict"), str):
-        return None
-    reason = fields.get("reason", "")
-    return (fields["verdict"].strip().lower(), reason) if isinstance(reason, str) else None
+    named = fields.get(key) if isinstance(fields, dict) else None
+    chosen = choices.get(named.strip().lower()) if isinstance(named, str) else None
+    return None if chosen is None else (chosen, fields.get("reason", ""))
+
+
+def repair(key: str, choices: Mapping[str, object]) -> str:
+    """Return what a model is told whose answer is none of three choices."""
+    first, second, third = choices
+    return (
+        f'That was not the JSON object that was asked for. Answer with {{"{key}": ..., "reason": '
+        f"...}} alone; {'the ' if key == 'verdict' else ''}{key} is {first}, {second} or {third}."
+    )
 
 
 def shown_steps(steps: Sequence[Step]) -> list[dict[str, Any]]:

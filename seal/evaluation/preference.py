@@ -11,23 +11,18 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Literal, Protocol
-
-import orjson
+from typing import Any, ClassVar, Literal, Protocol, get_args
 
 from seal.core.canonical import derive_seed
 from seal.core.errors import InfrastructureError, NoVerdictError
 from seal.core.types import JSON, Goal, Step
-from seal.evaluation.llm_judge import LLMJudge, ask, prompts_digest, shown_steps
+from seal.evaluation.llm_judge import LLMJudge, ask, choice, prompts_digest, repair, shown_steps
 from seal.evaluation.statistics import DIGITS, bootstrap_interval
 
 Choice = Literal["first", "second", "tie"]
 PREFERENCE = "judge_preference"
-_CHOICES: Mapping[str, Choice] = {"first": "first", "second": "second", "tie": "tie"}
-_REPAIR = (
-    'That was not the JSON object that was asked for. Answer with {"better": ..., "reason": ...} '
-    "alone; better is first, second or tie."
-)
+Outcome = Literal["win", "lose", "tie"]
+CHOICES: Mapping[str, Choice] = {choice: choice for choice in get_args(Choice)}
 _RANKS = {"solved": 2, "unsure": 1}
 
 
@@ -88,14 +83,14 @@ class LLMPreference:
             NoVerdictError: The model gave no usable answer.
         """
         shown = {"request": goal.text, "first": _shown(first), "second": _shown(second)}
-        return ask(self.judge, PREFERENCE, shown, read_choice, _REPAIR)
+        return ask(self.judge, PREFERENCE, shown, read_choice, repair("better", CHOICES))
 
 
 @dataclass(frozen=True, slots=True)
 class Pairing:
     """How one goal came out, seen from the second run."""
 
-    outcome: Literal["win", "lose", "tie"] | None
+    outcome: Outcome | None
     """None: the judge failed, or said nothing usable."""
     by: str
     """missing, solved, equal, judge or recorded; where there is no outcome unusable, unrecorded,
@@ -123,9 +118,7 @@ def pair(
         judges: One a vote.
     """
     if base.missing or other.missing:
-        lost = {(True, False): "win", (False, True): "lose"}
-        outcome = lost.get((base.missing, other.missing), "tie")
-        return Pairing(_OUTCOMES[outcome], "missing")
+        return Pairing(outcome_of(base.missing - other.missing), "missing")
     if {base.label, other.label} == {"solved", "unsolved"}:
         return Pairing("win" if other.label == "solved" else "lose", "solved")
     if base.answer == other.answer:
@@ -136,11 +129,9 @@ def pair(
         return Pairing(None, "error", reason=str(error))
 
 
-_OUTCOMES: Mapping[str, Literal["win", "lose", "tie"]] = {
-    "win": "win",
-    "lose": "lose",
-    "tie": "tie",
-}
+def outcome_of(lead: int) -> Outcome:
+    """Return how a goal came out by how far the second run is ahead."""
+    return "win" if lead > 0 else "lose" if lead < 0 else "tie"
 
 
 def _voted(
@@ -166,8 +157,7 @@ def _voted(
             turned += 1
     if not votes:
         return Pairing(None, "unusable", unusable=unusable, reason=reason)
-    outcome = _OUTCOMES["win" if points > 0 else "lose" if points < 0 else "tie"]
-    return Pairing(outcome, "judge", answers, votes, turned, unusable)
+    return Pairing(outcome_of(points), "judge", answers, votes, turned, unusable)
 
 
 def summarise_pairings(pairings: Sequence[tuple[int, Pairing]], seed: int = 0) -> dict[str, JSON]:
@@ -226,15 +216,8 @@ def preference_identity() -> str:
 
 def read_choice(text: str) -> Choice | None:
     """Return the choice that a JSON object gives; None where it is none."""
-    body = text.strip()
-    if body.startswith("```") and body.endswith("```"):
-        body = body.strip("`").removeprefix("json").strip()
-    try:
-        fields = orjson.loads(body)
-    except orjson.JSONDecodeError:
-        return None
-    better = fields.get("better") if isinstance(fields, dict) else None
-    return _CHOICES.get(better.strip().lower()) if isinstance(better, str) else None
+    found = choice(text, "better", CHOICES)
+    return None if found is None else found[0]
 
 
 def _shown(one: Contestant) -> dict[str, Any]:

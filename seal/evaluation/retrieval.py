@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -103,8 +103,11 @@ def _measure_outcomes(
     names = [str(position) for position in range(max(ks))]
     numbered = {str(number): outcome for number, outcome in enumerate(outcomes)}
     # What follows the last relevant tool changes nothing, so lists are cut there.
-    run = {name: _descending(names[: max(o.found, default=0) + 1]) for name, o in numbered.items()}
-    qrels = {name: dict.fromkeys(_gold(o, names), 1) for name, o in numbered.items()}
+    run = {
+        name: {names[rank]: -float(rank) for rank in range(max(outcome.found, default=0) + 1)}
+        for name, outcome in numbered.items()
+    }
+    qrels = {name: dict.fromkeys(_gold(outcome, names), 1) for name, outcome in numbered.items()}
     measures = [RR, *(R @ k for k in ks), *(nDCG @ k for k in ks)]
     values: dict[str, dict[str, float]] = {name: {} for name in numbered}
     for result in pytrec_eval.evaluator(measures, qrels).iter_calc(run):
@@ -112,15 +115,9 @@ def _measure_outcomes(
     return {outcome: _named(values[name], outcome, ks) for name, outcome in numbered.items()}
 
 
-def _descending(names: Sequence[str]) -> dict[str, float]:
-    return {name: float(len(names) - rank) for rank, name in enumerate(names)}
-
-
-def _gold(outcome: _Outcome, names: Sequence[str]) -> Iterator[str]:
-    for position in outcome.found:
-        yield names[position]
-    for number in range(outcome.relevant - len(outcome.found)):
-        yield f"absent {number}"
+def _gold(outcome: _Outcome, names: Sequence[str]) -> list[str]:
+    absent = range(outcome.relevant - len(outcome.found))
+    return [names[rank] for rank in outcome.found] + [f"absent {number}" for number in absent]
 
 
 def _named(values: Mapping[str, float], outcome: _Outcome, ks: tuple[int, ...]) -> dict[str, float]:
@@ -135,19 +132,6 @@ def _named(values: Mapping[str, float], outcome: _Outcome, ks: tuple[int, ...]) 
 @lru_cache(maxsize=65536)
 def _measure_outcome(outcome: _Outcome, ks: tuple[int, ...]) -> dict[str, float]:
     return _measure_outcomes([outcome], ks)[outcome]
-
-
-def measure_ranking(
-    tools: Sequence[str], relevant: Collection[str], ks: Sequence[int]
-) -> dict[str, float]:
-    """Return every metric of one ranked list.
-
-    Args:
-        tools: Ids, best first, each once.
-        relevant: At least one id; repeats count once.
-        ks: Cut-offs, each at least 1; a list shorter than K is taken as it is.
-    """
-    return dict(_measure_outcome(_outcome(tools, relevant, max(ks)), tuple(ks)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,85 +151,42 @@ class Retrieval:
             if reason:
                 return dict.fromkeys(metric_names(self.ks), undefined(reason))
             outcome = _outcome(merge(group), relevant, max(self.ks))
-            return _values(outcome, _measure_outcome(outcome, self.ks))
+            measured = _measure_outcome(outcome, self.ks)
+            return {name: Value(value, outcome.relevant) for name, value in measured.items()}
 
         return score_goals(task, trajectory, metric_names(self.ks), measure)
-
-
-def score_rankings(
-    rankings: Iterable[Ranking], qrels: Qrels, ks: Sequence[int] = (1, 5, 10)
-) -> list[Score]:
-    """Return the scores of rankings without a chat, trial 0.
-
-    Goals stand in the order of `qrels`, then those that are ranked but not in it.
-
-    Args:
-        rankings: Several of one goal are merged (`merge`).
-        qrels: Relevant tools; a goal that has none, or no ranking, gets None with a reason. A
-            ranking without hits found nothing and scores 0.
-        ks: Cut-offs, each at least 1.
-    """
-    names = metric_names(ks)
-    known = _outcomes(rankings, qrels, ks)
-    outcomes = {outcome for outcome in known.values() if isinstance(outcome, _Outcome)}
-    values: dict[_Outcome | str, dict[str, Value]] = {
-        reason: dict.fromkeys(names, undefined(reason))
-        for reason in known.values()
-        if isinstance(reason, str)
-    }
-    for outcome, metrics in _measure_outcomes(outcomes, tuple(ks)).items():
-        values[outcome] = _values(outcome, metrics)
-    return [
-        values[outcome][name].score(key[0], 0, key[1], name)
-        for key, outcome in known.items()
-        for name in names
-    ]
 
 
 def measure_rankings(
     rankings: Iterable[Ranking], qrels: Qrels, ks: Sequence[int] = (1, 5, 10)
 ) -> dict[Key, tuple[float, ...]]:
-    """Return the metrics of every goal that `score_rankings` gives values, in the same order.
+    """Return the metrics of every goal that has relevant tools and a ranking, without a chat.
 
     Args:
-        rankings: Several of one goal are merged (`merge`).
+        rankings: Several of one goal are merged (`merge`). One without hits has 0.
         qrels: Relevant tools.
         ks: Cut-offs, each at least 1.
 
     Returns:
-        Goal to its metrics in the order of `metric_names`.
+        Goal to its metrics in the order of `metric_names`; goals stand in the order of `qrels`.
     """
-    names = metric_names(ks)
-    known = _outcomes(rankings, qrels, ks)
-    outcomes = {outcome for outcome in known.values() if isinstance(outcome, _Outcome)}
+    by_goal, names = _by_goal(rankings), metric_names(ks)
+    outcomes = {
+        key: _outcome(merge(by_goal[key]), relevant, max(ks))
+        for key, relevant in qrels.items()
+        if not _why_undefined(by_goal.get(key, ()), relevant)
+    }
     rows = {
         outcome: tuple(metrics[name] for name in names)
-        for outcome, metrics in _measure_outcomes(outcomes, tuple(ks)).items()
+        for outcome, metrics in _measure_outcomes(set(outcomes.values()), tuple(ks)).items()
     }
-    return {key: rows[outcome] for key, outcome in known.items() if isinstance(outcome, _Outcome)}
-
-
-def _outcomes(
-    rankings: Iterable[Ranking], qrels: Qrels, ks: Sequence[int]
-) -> dict[Key, _Outcome | str]:
-    """Return for every goal what its metrics depend on, or why it has none."""
-    by_goal = _by_goal(rankings)
-    known: dict[Key, _Outcome | str] = {}
-    for key in dict.fromkeys([*qrels, *by_goal]):
-        group, relevant = by_goal.get(key, []), qrels.get(key, ())
-        reason = _why_undefined(group, relevant)
-        known[key] = reason or _outcome(merge(group), relevant, max(ks))
-    return known
+    return {key: rows[outcome] for key, outcome in outcomes.items()}
 
 
 def _why_undefined(rankings: Sequence[Ranking], relevant: Collection[str]) -> str:
     if not relevant:
         return "no relevant tools annotated"
     return "" if rankings else "nothing was retrieved: tools were given"
-
-
-def _values(outcome: _Outcome, metrics: Mapping[str, float]) -> dict[str, Value]:
-    return {name: Value(value, outcome.relevant) for name, value in metrics.items()}
 
 
 def qrels_of(tasks: Iterable[Task]) -> dict[Key, tuple[str, ...]]:
@@ -300,16 +241,11 @@ def write_trec_qrels(path: Path, qrels: Qrels) -> int:
     """
     lines = 0
     with AtomicFile(path) as out:
-        for line in _qrel_lines(qrels):
-            out.write(line.encode())
-            lines += 1
+        for key, relevant in qrels.items():
+            for tool in wanted(relevant):
+                out.write(f"{query_id(key)} 0 {_word(tool)} 1\n".encode())
+                lines += 1
     return lines
-
-
-def _qrel_lines(qrels: Qrels) -> Iterator[str]:
-    for key, relevant in qrels.items():
-        for tool in wanted(relevant):
-            yield f"{query_id(key)} 0 {_word(tool)} 1\n"
 
 
 def query_id(key: Key) -> str:

@@ -1,5 +1,6 @@
 """Ranking metrics against hand-worked values and against ir-measures itself."""
 
+from collections.abc import Collection, Mapping
 from math import log2
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -17,14 +18,32 @@ from seal.evaluation.retrieval import (
     Qrels,
     Retrieval,
     collapse,
-    measure_ranking,
+    measure_rankings,
     merge,
     metric_names,
     qrels_of,
-    score_rankings,
     write_trec_qrels,
     write_trec_run,
 )
+
+
+def measured_alone(
+    rankings: list[Ranking], qrels: Mapping[tuple[str, int], Collection[str]], ks: list[int]
+) -> dict[tuple[str, int, str], float]:
+    """Return the metrics of goals without a chat, by task, goal and name."""
+    return {
+        (*key, name): value
+        for key, row in measure_rankings(rankings, qrels, ks).items()
+        for name, value in zip(metric_names(ks), row, strict=True)
+    }
+
+
+def measure_ranking(tools: list[str], relevant: Collection[str], ks: list[int]) -> dict[str, float]:
+    """Return the metrics of one ranked list."""
+    hits = [(tool, -float(rank)) for rank, tool in enumerate(tools)]
+    found = measured_alone([ranking(hits)], {("t", 0): relevant}, ks)
+    return {name: value for (_, _, name), value in found.items()}
+
 
 SECOND = 1 / log2(3)
 THIRD = 1 / log2(4)
@@ -123,16 +142,14 @@ def test_undefined_ranking_metrics_say_why(
 
 def test_rankings_are_scored_without_a_chat() -> None:
     qrels = {("t", 0): ["a"], ("t", 1): ["a"], ("u", 0): ["a"]}
-    rows = score_rankings([ranking([("b", 2), ("a", 1)]), ranking([], 1)], qrels, ks=[2])
-    got = {(s.task_id, s.goal, s.metric): s.value for s in rows}
+    got = measured_alone([ranking([("b", 2), ("a", 1)]), ranking([], 1)], qrels, [2])
     assert got["t", 0, "mrr@2"] == 0.5
     assert got["t", 1, "recall@2"] == 0.0
-    assert got["u", 0, "recall@2"] is None
+    assert ("u", 0, "recall@2") not in got
 
 
-def test_ranked_goal_outside_the_qrels_is_undefined() -> None:
-    rows = score_rankings([ranking([("a", 1)])], {}, ks=[1])
-    assert {s.reason for s in rows} == {"no relevant tools annotated"}
+def test_ranked_goal_outside_the_qrels_is_not_measured() -> None:
+    assert measured_alone([ranking([("a", 1)])], {}, [1]) == {}
 
 
 def test_trec_files_give_the_same_values_to_other_tools(tmp_path: Path) -> None:
@@ -146,8 +163,8 @@ def test_trec_files_give_the_same_values_to_other_tools(tmp_path: Path) -> None:
         ir_measures.read_trec_qrels(str(qrels_file)),
         ir_measures.read_trec_run(str(run_file)),
     )
-    ours = next(s for s in score_rankings(tied, qrels, [3]) if s.metric == "mrr@3")
-    assert official[ir_measures.RR] == pytest.approx(ours.value)
+    ours = measured_alone(tied, qrels, [3])
+    assert official[ir_measures.RR] == pytest.approx(ours["t", 0, "mrr@3"])
     assert run_file.read_text().splitlines()[0] == "t:0 Q0 100%25 1 3 seal"
 
 
@@ -179,15 +196,15 @@ def test_alternatives_of_a_goal_count_as_one_in_chats_and_without() -> None:
     wanted = task(Goal("find", relevant=("a", "b"), any_relevant=True))
     hits = [("x", 2.0), ("b", 1.0)]
     chat = by_name(Retrieval((2,)), wanted, trajectory(rankings=[hits]))
-    alone = score_rankings([ranking(hits)], qrels_of([wanted]), [2])
-    assert {s.metric: s.value for s in alone} == {m: s.value for m, s in chat.items()}
+    alone = measured_alone([ranking(hits)], qrels_of([wanted]), [2])
+    assert alone == {(wanted.id, 0, name): score.value for name, score in chat.items()}
     assert (chat["recall@2"].value, chat["recall@2"].weight) == (1.0, 1)
 
 
 def test_alternatives_without_any_tool_are_not_annotated() -> None:
     nothing = task(Goal("find", any_relevant=True))
-    rows = score_rankings([ranking([("a", 1)])], qrels_of([nothing]), [1])
-    assert {s.reason for s in rows} == {"no relevant tools annotated"}
+    scores = by_name(Retrieval((1,)), nothing, trajectory(rankings=[[("a", 1)]]))
+    assert {score.reason for score in scores.values()} == {"no relevant tools annotated"}
 
 
 IDS = ["a", "b", "c 1", "d%", "e", "f"]
@@ -203,7 +220,7 @@ def test_values_are_those_of_pytrec_eval_on_the_written_files(
 ) -> None:
     qrels = qrels_of([task(*(goal for goal, _ in goals))])
     rankings = [ranking(hits, i) for i, (_, groups) in enumerate(goals) for hits in groups]
-    ours = {(s.goal, s.metric): s.value for s in score_rankings(rankings, qrels, [1, 3, 20])}
+    ours = {key[1:]: value for key, value in measured_alone(rankings, qrels, [1, 3, 20]).items()}
     with TemporaryDirectory() as folder:
         official = trec_values(Path(folder), rankings, qrels)
     for position in range(len(goals)):

@@ -6,9 +6,9 @@ Source: Fleiss, Measuring nominal scale agreement among many raters, Psychologic
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from itertools import combinations
 from statistics import fmean, pstdev
 from typing import Any
@@ -19,16 +19,6 @@ from seal.evaluation.judges.panel import half_credit
 from seal.evaluation.statistics import DIGITS
 
 
-@dataclass(slots=True)
-class _Subjects:
-    """Subjects that have the same number of votes."""
-
-    count: int = 0
-    agreement: float = 0.0
-    """Sum of their shares of pairs of votes that are the same."""
-    labels: Counter[str] = field(default_factory=Counter)
-
-
 class FleissKappa:
     """Chance-corrected agreement of a fixed number of votes on each of many subjects.
 
@@ -37,40 +27,42 @@ class FleissKappa:
     """
 
     def __init__(self) -> None:
-        self._by_votes: defaultdict[int, _Subjects] = defaultdict(_Subjects)
+        self._subjects: Counter[tuple[str, ...]] = Counter()
+        """How many subjects have these votes, sorted."""
 
     def add(self, labels: Sequence[str]) -> None:
         """Take the votes on one subject in; fewer than two agree with nothing."""
-        votes = len(labels)
-        if votes < 2:
-            return
-        counts, of_same = Counter(labels), self._by_votes[votes]
-        pairs = sum(count * (count - 1) for count in counts.values())
-        of_same.agreement += pairs / (votes * (votes - 1))
-        of_same.labels.update(counts)
-        of_same.count += 1
+        if len(labels) > 1:
+            self._subjects[tuple(sorted(labels))] += 1
 
     @property
     def votes(self) -> int:
         """How many votes each subject has; 0 where there is none."""
-        return max(self._by_votes, key=lambda n: (self._by_votes[n].count, n), default=0)
+        sizes: Counter[int] = Counter()
+        for labels, count in self._subjects.items():
+            sizes[len(labels)] += count
+        return max(sizes, key=lambda size: (sizes[size], size), default=0)
 
     @property
     def subjects(self) -> int:
         """How many were counted."""
-        return self._by_votes[self.votes].count if self._by_votes else 0
+        votes = self.votes
+        return sum(count for labels, count in self._subjects.items() if len(labels) == votes)
 
     @property
     def value(self) -> float | None:
         """Kappa, at most 1; None without subjects, and where every vote is the same."""
-        if not self._by_votes:
+        votes, subjects = self.votes, self.subjects
+        said: Counter[str] = Counter()
+        same = 0
+        for labels, count in self._subjects.items():
+            for label, times in Counter(labels).items() if len(labels) == votes else ():
+                said[label] += times * count
+                same += times * (times - 1) * count
+        by_chance = sum((times / (votes * subjects)) ** 2 for times in said.values())
+        if len(said) < 2:
             return None
-        found = self._by_votes[self.votes]
-        total = found.count * self.votes
-        by_chance = sum((count / total) ** 2 for count in found.labels.values())
-        if by_chance >= 1.0:
-            return None
-        return (found.agreement / found.count - by_chance) / (1 - by_chance)
+        return (same / (votes * (votes - 1)) / subjects - by_chance) / (1 - by_chance)
 
 
 class SelfAgreement:
@@ -129,32 +121,27 @@ class _Judged:
         self.settled = 0
         """Goals that need no judge and count 0 in every run."""
         self._unusable = 0
-        self._judges: Counter[str] = Counter()
+        self._judges: set[str] = set()
         self._kappa = FleissKappa()
         self._self = SelfAgreement()
-        self._solved: list[float] = []
-        """Of each vote what it counts over all goals; what is no verdict counts nowhere."""
-        self._usable: list[int] = []
+        self._solved: Counter[int] = Counter()
+        """Of each vote what it counts, in halves; what is no verdict counts nowhere."""
+        self._usable: Counter[int] = Counter()
         """Of each vote the goals on which it is a verdict."""
 
     def add(self, votes: list[Mapping[str, Any]]) -> None:
-        if not self.seats:
-            self.seats = len(votes)
-        labels = [str(vote["label"]) for vote in votes if vote["label"] is not None]
-        self._unusable += len(votes) - len(labels)
-        self._kappa.add(labels)
+        self.seats = self.seats or len(votes)
         by_judge: dict[str, list[str]] = {}
-        for vote in votes:
-            self._judges[str(vote["judge"])] += 1
-            if vote["label"] is not None:
-                by_judge.setdefault(str(vote["judge"]), []).append(str(vote["label"]))
-        self._self.add(by_judge)
-        self._solved += [0.0] * (len(votes) - len(self._solved))
-        self._usable += [0] * (len(votes) - len(self._usable))
         for number, vote in enumerate(votes):
-            if vote["label"] is not None:
-                self._solved[number] += half_credit(str(vote["label"]))
+            self._judges.add(str(vote["judge"]))
+            if vote["label"] is None:
+                self._unusable += 1
+            else:
+                by_judge.setdefault(str(vote["judge"]), []).append(str(vote["label"]))
+                self._solved[number] += round(2 * half_credit(str(vote["label"])))
                 self._usable[number] += 1
+        self._self.add(by_judge)
+        self._kappa.add([label for labels in by_judge.values() for label in labels])
 
     def result(self, name: str) -> dict[str, JSON]:
         told: dict[str, JSON] = {
@@ -168,9 +155,8 @@ class _Judged:
             "kappa_votes": self._kappa.votes,
         }
         rates = [
-            solved / (usable + self.settled)
-            for solved, usable in zip(self._solved, self._usable, strict=True)
-            if usable
+            self._solved[number] / 2 / (usable + self.settled)
+            for number, usable in sorted(self._usable.items())
         ]
         if name == "sopr" and rates:
             told["runs"] = [_rounded(rate) for rate in rates]

@@ -11,15 +11,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
 
 from seal.core.csv_rows import CsvRows
 from seal.core.errors import DataError, shortened
-from seal.evaluation.preference import Pairing
+from seal.evaluation.preference import CHOICES, Pairing, outcome_of
 
 IDENTITY = "recorded/1"
 COLUMNS = ("task_id", "first", "second", "better")
-CHOICES = ("first", "second", "tie")
 UNRECORDED = Pairing(None, "unrecorded", reason="the file says nothing of this goal")
 """What a goal comes to of which nothing was recorded."""
 Place = tuple[str, int, int]
@@ -52,10 +50,7 @@ class Ballots:
     def pairing(self) -> Pairing:
         """Return how the goal came out: more votes win, as many tie."""
         told = f"{self.run} to {self.base} votes" + (f", {self.tie} ties" if self.tie else "")
-        outcome: Literal["win", "lose", "tie"] = (
-            "win" if self.run > self.base else "lose" if self.run < self.base else "tie"
-        )
-        return Pairing(outcome, "recorded", reason=told)
+        return Pairing(outcome_of(self.run - self.base), "recorded", reason=told)
 
 
 def read_votes(path: Path) -> tuple[list[Vote], list[str]]:
@@ -64,15 +59,10 @@ def read_votes(path: Path) -> tuple[list[Vote], list[str]]:
     Raises:
         DataError: The file cannot be read, lacks a column, or has two votes of one rater on a goal.
     """
-    votes: list[Vote] = []
-    problems: list[str] = []
-    for row in _rows(path):
-        if isinstance(row, str):
-            problems.append(row)
-        else:
-            votes.append(row)
+    rows = list(_rows(path))
+    votes = [row for row in rows if isinstance(row, Vote)]
     _check_raters(path, votes)
-    return votes, problems
+    return votes, [row for row in rows if isinstance(row, str)]
 
 
 def _check_raters(path: Path, votes: list[Vote]) -> None:
