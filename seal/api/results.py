@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack
 
-from seal.core.errors import UsageError
+from seal.core.errors import UnknownNameError, UsageError
 
 if TYPE_CHECKING:
     from seal.api.objects.comparison import Comparison
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from seal.api.objects.frames import RunLike
     from seal.api.objects.run import Run
     from seal.experiments.annotation import Imported
+    from seal.experiments.comparison.study import CompareSettings
     from seal.experiments.goal_sheets import ImportedLabels
 
 
@@ -134,70 +135,66 @@ def explain(
     return Explanation(of_run(folder_of(run), metric, examples, place, bench))
 
 
+class CompareOptions(TypedDict, total=False):
+    """How `compare` compares."""
+
+    pairs: Literal["first", "all"]
+    """first: each run less the first. all: of every two the later less the earlier."""
+    metrics: Sequence[str]
+    """Metrics to compare. None given: all that the runs have."""
+    success: str | None
+    """Metric of which 1 is a solved task. None: the first of pass_rate, success, mission_accuracy
+    and similarity that both runs have."""
+    force: bool
+    """Compare runs that do not measure the same."""
+    seed: int
+    """Of intervals and tests."""
+    resamples: int
+    """Of each interval and test."""
+    win_rate: bool
+    """Ask which of two runs served each goal better, in both orders."""
+    judge_model: Any
+    """The model that is asked, or several in a tuple. None: the labels of the runs' pass rates
+    decide."""
+    votes: int | None
+    """Votes of each model on each goal. None: one."""
+    model_options: Mapping[str, Any] | None
+    """Of the models."""
+    base_url: str | None
+    """Address of their server."""
+    cache_dir: str | Path | None
+    """Where their answers are kept. None: the usual place."""
+    preferences: str | Path | None
+    """File of recorded preferences between the runs, which replace the judge. It is
+    StableToolBench's preference_results, as JSON or CSV, or a CSV file of
+    task_id,first,second,better (`seal.evaluation.judges.recorded_preferences`)."""
+
+
 def compare(
     *runs: RunLike | Sequence[RunLike],
-    pairs: Literal["first", "all"] = "first",
-    metrics: Sequence[str] = (),
-    success: str | None = None,
-    force: bool = False,
-    seed: int = 0,
-    resamples: int = 10_000,
-    win_rate: bool = False,
-    judge_model: Any = None,
-    votes: int | None = None,
-    model_options: Mapping[str, Any] | None = None,
-    base_url: str | None = None,
-    cache_dir: str | Path | None = None,
-    preferences: str | Path | None = None,
     out: str | PathLike[str] | None = None,
+    **options: Unpack[CompareOptions],
 ) -> Comparison:
     """Compare runs of one benchmark, paired by task, trial and goal.
 
     Args:
         runs: Two or more, or a list of them: what `seal.run` returned, or folders. The first is the
             base.
-        pairs: first: each run less the first. all: of every two the later less the earlier.
-        metrics: Metrics to compare. None given: all that the runs have.
-        success: Metric of which 1 is a solved task. None: the first of pass_rate, success,
-            mission_accuracy and similarity that both runs have.
-        force: Compare runs that do not measure the same.
-        seed: Of intervals and tests.
-        resamples: Of each interval and test.
-        win_rate: Ask which of two runs served each goal better, in both orders.
-        judge_model: The model that is asked, or several in a tuple. None: the labels of the runs'
-            pass rates decide.
-        votes: Votes of each model on each goal. None: one.
-        model_options: Of the models.
-        base_url: Address of their server.
-        cache_dir: Where their answers are kept. None: the usual place.
-        preferences: File of recorded preferences between the runs, which replace the judge. It is
-            StableToolBench's preference_results, as JSON or CSV, or a CSV file of
-            task_id,first,second,better (`seal.evaluation.judges.recorded`).
         out: Folder for comparison.json, .md, .tex (booktabs) and .html. None: nothing is written.
+        **options: pairs, metrics, success, force, seed, resamples; of win rates win_rate,
+            judge_model, votes, model_options, base_url, cache_dir, preferences
+            (`seal.api.results.CompareOptions` says what each is).
 
     Returns:
         The comparison: `["pass_rate"].difference`, `.pairs`, `.flips`, `.frame`, `.table()` and
-        `.plot()`. Its `.content` is that of comparison.json:
-
-        - protocol: how the runs were compared. p is corrected by Holm over `family` and all pairs
-          of runs. The family is the metrics asked for, else those of the report's short table.
-        - differs: what the runs measure differently, where `force` compared them.
-        - runs: for each {run, path, model, tasks, chats, trials}.
-        - pairs: for each two runs {run, other, matched, alone, other_alone, success, flips, passes,
-          win_rate}. `matched`, `alone` and `other_alone` count what has a partner. `flips` are the
-          tasks that were won and lost
-          (`seal.experiments.comparison.verdicts.flips_of`). `passes` are pass^k and pass@k.
-          `win_rate` is None where it was not asked for (`seal.experiments.win_rates.win_rate`).
-        - comparisons: the paired difference for each two runs and metric, and what was detectable
-          (`seal.experiments.comparison.pairs.compare`). `higher` and `lower` name the tasks in
-          which the run is higher and lower.
-        - notes: what a reader should know before the figures.
+        `.plot()`; `seal.api.objects.comparison.Comparison` says what its `.content` holds.
 
     Raises:
         UsageError: There are fewer than two runs, or one is given twice. Or two runs have no task
             and trial in common, or measure different things. Or the folder holds something else, or
             a judge is named and nothing is judged.
-        UnknownNameError: No run has the metric; the text names the closest.
+        UnknownNameError: No run has the metric, or no setting has the name; the text names the
+            closest.
         DataError: A folder is no run, is not scored, or a file of it is damaged. Or preferences are
             of other runs or in another format.
 
@@ -211,26 +208,35 @@ def compare(
     """
     from seal.api.objects.comparison import Comparison
     from seal.api.objects.frames import folders_of
-    from seal.experiments.comparison.study import CompareSettings
-    from seal.experiments.win_rates import PreferenceSettings
     from seal.report.comparison_results import compare as beside
 
-    if judge_model or votes:
-        _check_judge(win_rate, preferences)
-    judging = PreferenceSettings(
-        judge_model,
-        1 if votes is None else votes,
-        model_options or {},
-        base_url,
-        None if cache_dir is None else Path(cache_dir),
-        None if preferences is None else Path(preferences),
-    )
-    judged = win_rate or preferences is not None
-    asked = CompareSettings(
-        pairs, tuple(metrics), success, force, seed, resamples, judging if judged else None
-    )
     place = None if out is None else Path(out)
-    return Comparison(beside(folders_of(runs), asked, place))
+    return Comparison(beside(folders_of(runs), _compare_settings(dict(options)), place))
+
+
+def _compare_settings(options: dict[str, Any]) -> CompareSettings:
+    """Return how runs are compared; the options of a judge go with its own settings."""
+    from seal.experiments.comparison.study import CompareSettings
+    from seal.experiments.win_rates import PreferenceSettings
+
+    unknown = [name for name in options if name not in CompareOptions.__annotations__]
+    if unknown:
+        raise UnknownNameError("setting", unknown[0], CompareOptions.__annotations__)
+    win_rate, recorded = options.pop("win_rate", False), options.pop("preferences", None)
+    if options.get("judge_model") or options.get("votes"):
+        _check_judge(win_rate, recorded)
+    names = [each.name for each in fields(PreferenceSettings) if each.name in options]
+    judge = {name: options.pop(name) for name in names}
+    judge |= {"cache_dir": _path(judge.get("cache_dir")), "recorded": _path(recorded)}
+    judge["model_options"] = judge.get("model_options") or {}
+    judge["votes"] = 1 if judge.get("votes") is None else judge["votes"]
+    judging = PreferenceSettings(**judge) if win_rate or recorded is not None else None
+    metrics = tuple(options.pop("metrics", ()))
+    return CompareSettings(metrics=metrics, preference=judging, **options)
+
+
+def _path(place: str | Path | None) -> Path | None:
+    return None if place is None else Path(place)
 
 
 def _check_judge(win_rate: bool, preferences: str | Path | None) -> None:

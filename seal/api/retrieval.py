@@ -87,21 +87,7 @@ def retrieve(
 
     Returns:
         The experiment: `.of(retriever="tfidf")["recall@10"].mean`, `.results`, `.frame`, `.table()`
-        and `.plot()`. Its `.content` is that of results.json:
-
-        - results: for each pool, size and retriever {pool, pool_digest, size, tools, samples,
-          queries, queries_deviation, retriever, identity, metrics: {name: {mean, deviation, n, low,
-          high}}, by_sample}. `mean` is the mean of the samples' means, and `deviation` is
-          their standard deviation. `low` and `high` are the 95 % bootstrap interval over tasks.
-          Where a retriever could not be asked, `metrics` is empty and `unavailable` says why.
-        - A metric of a whole pool also has `undefined`, the number of queries without relevant
-          tools, and `by`, the same figures by group.
-        - An entry of a trained model also has `in_source`: whether this is the pool of its
-          training. There `training_queries` counts the queries that it was trained on.
-        - comparisons: the paired difference in recall and mrr at the largest K between two
-          retrievers, for each pool and size. Each has an interval and the probability of a
-          randomisation test, alone and corrected by Holm over all comparisons of that metric.
-        - protocol, versions, pools, retrievers, and notes on what was left out.
+        and `.plot()`; `seal.api.objects.documents.Retrieval` says what its `.content` holds.
 
     Raises:
         UnknownNameError: There is no such setting, pool, retriever or option; the text names the
@@ -156,10 +142,7 @@ def train_retriever(
         test_on: Other pools to test on too; a single one may stand alone.
         resume: Continue the training in `out` from its newest checkpoint.
         progress: Called with the stage, how many of its items are done, and how many there are.
-        **options: Further fields of `seal.experiments.training.settings.TrainSettings`: split,
-            held_out, drop_near_duplicates, threshold, steps, epochs, batch_size, learning_rate,
-            max_length, checkpoint_every, device, template, seed, k, test_queries, select, limit,
-            cache, cache_dir.
+        **options: Further fields of `seal.experiments.training.settings.TrainSettings`.
 
     Returns:
         The content of training.json:

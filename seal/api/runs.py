@@ -55,9 +55,8 @@ def run(
             be objects, names or dotted paths.
 
     Returns:
-        The run. `run["pass_rate"]` has `.mean`, `.low`, `.high` and `.n`. The frames are `.scores`,
-        `.calls`, `.messages` and `.tasks`. It also has `.table()`, `.plot()`, `.report()`, its
-        `.folder`, its `.summary`, and the `.exit_code` of `seal run`.
+        The run: `["pass_rate"].mean`, the frames `.scores`, `.calls`, `.messages` and `.tasks`,
+        `.table()`, `.plot()`, `.report()`, `.folder`, `.summary`, and the `.exit_code`.
 
     Raises:
         UnknownNameError: There is no such setting, benchmark or plug-in; the text names the
@@ -176,18 +175,12 @@ def sweep(
     from seal.experiments.sweep.sweep import sweep as play
     from seal.report.experiment import write_sweep
 
-    own = DrawingOptions.__annotations__
-    drawing: Any = {name: value for name, value in options.items() if name in own}
-    others: Any = {name: value for name, value in options.items() if name not in own}
+    others: Any = dict(options)
+    drawing = {n: others.pop(n) for n in DrawingOptions.__annotations__ if n in others}
     ks = (top_k,) if isinstance(top_k, int) else tuple(top_k)
     asked = SweepSettings(pool_sizes=pool_sizes, top_k=ks, **drawing)
-    played = play(
-        settings_of(bench, others, baselines=False),
-        asked,
-        None if out is None else Path(out),
-        resume,
-        progress,
-    )
+    settings = settings_of(bench, others, baselines=False)
+    played = play(settings, asked, None if out is None else Path(out), resume, progress)
     played.content["notes"] += write_sweep(played.content, played.folder)
     return Sweep(played.content, played.folder, played.exit_code)
 
@@ -207,18 +200,9 @@ def ablate(
     """Play a benchmark under conditions that differ in one thing, and compare them.
 
     Args:
-        what: What differs between the conditions.
-
-            - feedback: on, off
-            - format: native, action, json
-            - react: react, plain
-            - retriever: those of `retrievers`
-            - irrelevance: tasks that no tool serves, and the answerable tasks they were made from
-            - similarity: one run, whose error rates are set against how alike tool names are
-            - injection: gold in the place of a stage: plain, tools, calls, results, all
-            - roles: none, each role alone, all
-            - another that the benchmark offers; dialogtool has tools (created, recorded) and apps
-              (hierarchical, flat)
+        what: What differs between the conditions: feedback, format, react, retriever, irrelevance,
+            similarity, injection, roles, or another that the benchmark offers. `Ablation` says what
+            each compares.
         bench: A benchmark, the name of one, or a pool folder.
         retrievers: The retrievers to compare, at least two. None given: tfidf, bm25, oracle.
         ablated_roles: The roles of the ablation `roles`. None given: planner, verifier, checker.
@@ -233,19 +217,7 @@ def ablate(
     Returns:
         The ablation: `.runs["on"]`, `.comparisons`, `.frame`, `.table()`, `.plot()`, `.folder` and
         the `.exit_code` of `seal run`. Of two conditions `ablation["pass_rate"].difference` is one
-        figure. Its `.content` is that of comparison.json:
-
-        - runs: for each condition {condition, tasks, errors, error_reasons, skipped, usage,
-          metrics}.
-        - comparisons: the paired difference of each metric between every two conditions
-          (`seal.experiments.comparison.pairs.compare`).
-        - kinds, for irrelevance: the share of each kind that abstained, with its interval
-          (`seal.evaluation.abstention`).
-        - points and correlations, for similarity (`seal.experiments.ablation.similarity`).
-        - costs, for injection: what each stage costs in each metric
-          (`seal.experiments.ablation.injection.costs_of`).
-        - roles, for roles: what each role did in each condition (`seal.evaluation.role_work`).
-        - protocol, system, and notes on what was left out.
+        figure. `seal.api.objects.comparison.Ablation` says what its `.content` holds.
 
     Raises:
         UnknownNameError: There is no such ablation, setting or plug-in; the text names the closest.

@@ -153,7 +153,9 @@ class Paired(Document):
 
     def _told(self) -> Sequence[str]:
         """Return the metrics that a short table has; none: all."""
-        return ()
+        protocol = self.content["protocol"]
+        told: Sequence[str] = protocol["told"] if "told" in protocol else protocol["family"]
+        return told
 
     def _told_entries(self) -> list[Mapping[str, Any]]:
         """Return the differences that a short table has, the main metrics first."""
@@ -193,7 +195,21 @@ class Paired(Document):
 class Comparison(Paired):
     """Runs of one benchmark compared: `comparison["pass_rate"].difference`, `.low`, `.high`, `.p`.
 
-    `content` is that of comparison.json.
+    `content` is that of comparison.json:
+
+    - protocol: how the runs were compared. p is corrected by Holm over `family` and all pairs of
+      runs. The family is the metrics asked for, else those of the report's short table.
+    - differs: what the runs measure differently, where `force` compared them.
+    - runs: for each {run, path, model, tasks, chats, trials}.
+    - pairs: for each two runs {run, other, matched, alone, other_alone, success, flips, passes,
+      win_rate}. `matched`, `alone` and `other_alone` count what has a partner. `flips` are the
+      tasks that were won and lost (`seal.experiments.comparison.verdicts.flips_of`). `passes` are
+      pass^k and pass@k. `win_rate` is None where it was not asked for
+      (`seal.experiments.win_rates.win_rate`).
+    - comparisons: the paired difference for each two runs and metric, and what was detectable
+      (`seal.experiments.comparison.pairs.compare`). `higher` and `lower` name the tasks in which
+      the run is higher and lower.
+    - notes: what a reader should know before the figures.
     """
 
     @cached_property
@@ -220,10 +236,6 @@ class Comparison(Paired):
         """What a reader should know before the figures."""
         return notes_of(self.content)
 
-    def _told(self) -> Sequence[str]:
-        told: Sequence[str] = self.content["protocol"]["family"]
-        return told
-
     def _glance(self) -> Glance:
         pairs = self.content["pairs"]
         title = title_of(self.content)
@@ -247,7 +259,31 @@ def _flips(pair: Mapping[str, Any]) -> Iterable[Flip]:
 class Ablation(Paired):
     """Conditions compared: `ablation["pass_rate"].difference`, `ablation.runs["off"]`.
 
-    `content` is that of comparison.json.
+    What differs between them:
+
+    - feedback: on, off
+    - format: native, action, json
+    - react: react, plain
+    - retriever: those that were named
+    - irrelevance: tasks that no tool serves, and the answerable tasks they were made from
+    - similarity: one run, whose error rates are set against how alike tool names are
+    - injection: gold in the place of a stage: plain, tools, calls, results, all
+    - roles: none, each role alone, all
+    - another that the benchmark offers; dialogtool has tools (created, recorded) and apps
+      (hierarchical, flat)
+
+    `content` is that of comparison.json:
+
+    - runs: for each condition {condition, tasks, errors, error_reasons, skipped, usage, metrics}.
+    - comparisons: the paired difference of each metric between every two conditions
+      (`seal.experiments.comparison.pairs.compare`).
+    - kinds, for irrelevance: the share of each kind that abstained, with its interval
+      (`seal.evaluation.abstention`).
+    - points and correlations, for similarity (`seal.experiments.ablation.similarity`).
+    - costs, for injection: what each stage costs in each metric
+      (`seal.experiments.ablation.injection.costs_of`).
+    - roles, for roles: what each role did in each condition (`seal.evaluation.role_work`).
+    - protocol, system, and notes on what was left out.
     """
 
     folder: Path
@@ -259,10 +295,6 @@ class Ablation(Paired):
         """Condition to its run."""
         names = [row["condition"] for row in self.content["runs"]]
         return {name: Run.load(self.folder / name) for name in names}
-
-    def _told(self) -> Sequence[str]:
-        told: Sequence[str] = self.content["protocol"]["told"]
-        return told
 
     def _glance(self) -> Glance:
         protocol = self.content["protocol"]

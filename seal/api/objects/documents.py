@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -28,6 +29,23 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
     from seal.experiments.pool_draws import Size
+
+
+class Grouped(Document):
+    """Figures of several settings: `found.of(...)["recall@10"].mean`."""
+
+    @abstractmethod
+    def of(self) -> Estimates:
+        """Return the figures of the only setting."""
+
+    def __getitem__(self, metric: str) -> Estimate:
+        """Return a metric of the one result there is; of several, `of` chooses one.
+
+        Raises:
+            UnknownKeyError: No such metric; names the closest.
+            UsageError: There are several results.
+        """
+        return self.of()[metric]
 
 
 @dataclass(frozen=True)
@@ -146,10 +164,24 @@ class RetrieverResult(Estimates):
 
 
 @dataclass(frozen=True, repr=False)
-class Retrieval(Document):
+class Retrieval(Grouped):
     """Retrievers over pools: `found.of(retriever="tfidf")["recall@10"].mean`.
 
-    `content` is that of results.json.
+    `content` is that of results.json:
+
+    - results: for each pool, size and retriever {pool, pool_digest, size, tools, samples, queries,
+      queries_deviation, retriever, identity, metrics: {name: {mean, deviation, n, low, high}},
+      by_sample}. `mean` is the mean of the samples' means, and `deviation` is their standard
+      deviation. `low` and `high` are the 95 % bootstrap interval over tasks. Where a retriever
+      could not be asked, `metrics` is empty and `unavailable` says why.
+    - A metric of a whole pool also has `undefined`, the number of queries without relevant tools,
+      and `by`, the same figures by group.
+    - An entry of a trained model also has `in_source`: whether this is the pool of its training.
+      There `training_queries` counts the queries that it was trained on.
+    - comparisons: the paired difference in recall and mrr at the largest K between two retrievers,
+      for each pool and size. Each has an interval and the probability of a randomisation test,
+      alone and corrected by Holm over all comparisons of that metric.
+    - protocol, versions, pools, retrievers, and notes on what was left out.
     """
 
     @classmethod
@@ -188,15 +220,6 @@ class Retrieval(Document):
             UsageError: Several results are of these.
         """
         return only(self.results, "results", retriever=retriever, pool=pool, size=size)
-
-    def __getitem__(self, metric: str) -> Estimate:
-        """Return a metric of the one result there is; of several, `of` chooses one.
-
-        Raises:
-            UnknownKeyError: No such metric; names the closest.
-            UsageError: There are several results.
-        """
-        return self.of()[metric]
 
     def _glance(self) -> Glance:
         deepest = self.content["protocol"]["k"][-1]
@@ -256,7 +279,7 @@ class SweepPoint(Estimates):
 
 
 @dataclass(frozen=True, repr=False)
-class Sweep(Document):
+class Sweep(Grouped):
     """Runs over drawn pools: `swept.of(size=50)["pass_rate"].mean`.
 
     `content` is that of sweep.json.
@@ -307,15 +330,6 @@ class Sweep(Document):
             UsageError: Several results are of these.
         """
         return only(self.results, "results", size=size, top_k=top_k)
-
-    def __getitem__(self, metric: str) -> Estimate:
-        """Return a metric of the one size and K there are; of several, `of` chooses one.
-
-        Raises:
-            UnknownKeyError: No such metric; names the closest.
-            UsageError: There are several results.
-        """
-        return self.of()[metric]
 
     def _glance(self) -> Glance:
         rows = [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -26,21 +27,21 @@ RunLike: TypeAlias = Union[str, "PathLike[str]", RunFolder, "Run"]
 """A run: what `seal.run` returned, its folder, or the path of that."""
 
 
-@dataclass(frozen=True, repr=False)
-class Frames(Shown):
+class Framed(ABC):
     """Runs as pandas frames, each made when it is asked for; they need the extra `experiments`.
 
     Every frame has the columns run, model, task_id, trial, goal (from 0), query (the goal's text)
     and `tag_NAME` for each tag of a task; then come those of its kind.
     """
 
-    runs: Mapping[str, RunFolder] = field(hash=False)
-    """Name, as in the column `run`, to run."""
+    @abstractmethod
+    def _runs(self) -> Mapping[str, RunFolder]:
+        """Return name, as in the column `run`, to run."""
 
     @cached_property
     def scores(self) -> DataFrame:
         """A row for each score: metric, value (missing: it does not apply), weight, reason."""
-        return scores_frame(self.runs)
+        return scores_frame(self._runs())
 
     @cached_property
     def calls(self) -> DataFrame:
@@ -50,7 +51,7 @@ class Frames(Shown):
         wrote it), arguments (JSON; as written where that is none), valid (False: it was rejected
         before it ran), error (its kind), message (of the error), result (what the model read).
         """
-        return calls_frame(self.runs)
+        return calls_frame(self._runs())
 
     @cached_property
     def messages(self) -> DataFrame:
@@ -59,7 +60,7 @@ class Frames(Shown):
         index, turn, author, recipient, kind (message, call or result), content, and tokens_in and
         tokens_out of the model calls behind it, on the first step of a reply.
         """
-        return messages_frame(self.runs)
+        return messages_frame(self._runs())
 
     @cached_property
     def tasks(self) -> DataFrame:
@@ -68,7 +69,18 @@ class Frames(Shown):
         benchmark, split, outcome (solved, unsolved, unsure, error, unscored), stop (its reason),
         error, answer, turns, calls, tokens_in, tokens_out.
         """
-        return tasks_frame(self.runs)
+        return tasks_frame(self._runs())
+
+
+@dataclass(frozen=True, repr=False)
+class Frames(Framed, Shown):
+    """The frames of several runs."""
+
+    runs: Mapping[str, RunFolder] = field(hash=False)
+    """Name, as in the column `run`, to run."""
+
+    def _runs(self) -> Mapping[str, RunFolder]:
+        return self.runs
 
     def _glance(self) -> Glance:
         rows = [

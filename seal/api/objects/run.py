@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from seal.api.objects.base import Estimates, Shown
-from seal.api.objects.frames import Frames, folder_of
+from seal.api.objects.frames import Framed, Frames, folder_of
 from seal.report.figures import Intervals, interval_figure
 from seal.report.grids import Glance, Grid, counted
 from seal.report.lanes import UNBOUNDED, headline_of, main_metrics, model_name
@@ -19,7 +18,6 @@ from seal.runs.run_folder import RunFolder
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-    from pandas import DataFrame
 
     from seal.pools.benchmark import Benchmark
 
@@ -27,7 +25,7 @@ _LEFT_OUT = ("skipped", "unfinished")
 
 
 @dataclass(frozen=True, repr=False)
-class Run(Estimates, Shown):
+class Run(Estimates, Framed, Shown):
     """What a run measured.
 
     It is a mapping of metrics: `run["pass_rate"].mean`, `.low`, `.high`, `.n`.
@@ -73,30 +71,13 @@ class Run(Estimates, Shown):
         """The runs of `floor` and `ceiling`, those of them that were played."""
         return {name: Run.load(run.path) for name, run in self.folder.baselines().items()}
 
-    @cached_property
+    @property
     def frames(self) -> Frames:
-        """The run as pandas frames; `scores`, `calls`, `messages` and `tasks` are theirs."""
-        return Frames({self.folder.path.resolve().name: self.folder})
+        """The frames alone, as `seal.frames` gives them of several runs."""
+        return Frames(self._runs())
 
-    @property
-    def scores(self) -> DataFrame:
-        """A row for each score (`Frames.scores`)."""
-        return self.frames.scores
-
-    @property
-    def calls(self) -> DataFrame:
-        """A row for each call (`Frames.calls`)."""
-        return self.frames.calls
-
-    @property
-    def messages(self) -> DataFrame:
-        """A row for each step of a chat (`Frames.messages`)."""
-        return self.frames.messages
-
-    @property
-    def tasks(self) -> DataFrame:
-        """A row for each goal of each chat (`Frames.tasks`)."""
-        return self.frames.tasks
+    def _runs(self) -> dict[str, RunFolder]:
+        return {self.folder.path.resolve().name: self.folder}
 
     def report(self, out: str | PathLike[str] | None = None) -> Path:
         """Write the HTML report, and return the file.
