@@ -25,7 +25,7 @@ import autogen
 from seal.benchmarks.toolsandbox.phone import tools
 from seal.core.records import write_records
 from seal.core.types import Goal, Task
-from seal.models.scripted import ScriptedModel
+from seal.models.known_answers import ScriptedModel
 from seal.pools import load_pool
 from seal.runs.engine import Engine
 from seal.runs.run_folder import RunFolder

@@ -20,8 +20,8 @@ from random import Random
 from typing import Any, Literal
 
 from seal.core.canonical import derive_seed, digest
-from seal.core.csv_rows import CsvRows, write_csv
 from seal.core.errors import DataError, MissingExtraError, OptionError, shortened
+from seal.core.records import CsvRows, write_csv
 from seal.pools.benchmark import part_of
 from seal.runs.run_folder import HUMAN, Human, RunFolder, human_summary, read_human
 

@@ -19,8 +19,8 @@ from pathlib import Path
 from random import Random
 
 from seal.core.canonical import derive_seed, digest
-from seal.core.csv_rows import write_csv
 from seal.core.errors import DataError, OptionError
+from seal.core.records import write_csv
 from seal.core.types import JSON, Step, Task, Trajectory
 from seal.evaluation.goals import USER, goal_steps, made_calls
 from seal.evaluation.judges import METRICS

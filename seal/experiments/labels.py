@@ -11,8 +11,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from seal.core.csv_rows import CsvRows
 from seal.core.errors import DataError, shortened
+from seal.core.records import CsvRows
 from seal.evaluation.judges.agreement import Case
 from seal.evaluation.judges.panel import majority
 from seal.experiments.annotation import harmless

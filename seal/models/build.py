@@ -22,9 +22,9 @@ REGISTRY = Registry(
         "oracle": "seal.models.oracle:build",
         "gold_calls": "seal.models.gold_calls:build",
         "random": "seal.models.random_calls:build",
-        "scripted": "seal.models.scripted:build",
-        "recorded": "seal.models.recorded:build_recorded",
-        "replay": "seal.models.recorded:build_replay",
+        "scripted": "seal.models.known_answers:build_scripted",
+        "recorded": "seal.models.known_answers:build_recorded",
+        "replay": "seal.models.known_answers:build_replay",
         "human": "seal.models.human:build",
     },
 )

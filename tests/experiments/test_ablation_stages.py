@@ -44,7 +44,7 @@ def test_gold_everywhere_gives_1_and_each_stage_its_own_points(tmp_path: Path) -
 
 
 def test_gold_results_come_whatever_the_arguments_were(tmp_path: Path) -> None:
-    from seal.models.scripted import ScriptedModel
+    from seal.models.known_answers import ScriptedModel
 
     wrong = {"calls": [{"name": "weather", "arguments": {"city": "Atlantis"}}]}
     pool = write_pool(tmp_path / "pool", many(1))

@@ -20,9 +20,8 @@ from seal.core.types import (
 )
 from seal.models import ModelSettings, build_model, is_cached, model_identity, open_model
 from seal.models.human import Human
+from seal.models.known_answers import RecordedModel, ScriptedModel
 from seal.models.random_calls import random_value
-from seal.models.recorded import RecordedModel
-from seal.models.scripted import ScriptedModel
 from seal.models.tokens import count_by_bytes, estimate_usage, table_is_at_hand, token_counter
 
 TOOL = Tool("d/w/now", "weather", "Weather", {"type": "object", "properties": {"city": {}}})

@@ -9,8 +9,8 @@ from seal.core.errors import OptionError
 from seal.core.protocols import Completion, Message, Request
 from seal.core.types import Tool, ToolCall
 from seal.models import ModelSettings, build_model
+from seal.models.known_answers import ScriptedModel
 from seal.models.presentation import Example, Exchange, Presentation, presented
-from seal.models.scripted import ScriptedModel
 
 WEATHER = Tool(
     "demo/weather",

@@ -7,7 +7,7 @@ from small_pools import WEATHER, play, write_pool
 
 from seal.core.protocols import Response
 from seal.core.types import Execution, Tool, ToolCall
-from seal.models.scripted import ScriptedModel
+from seal.models.known_answers import ScriptedModel
 from seal.pools import load_pool
 from seal.pools.augment import augment_stored, parse_augmentations
 from seal.runs.environment_stack import Unscrambled

@@ -21,7 +21,7 @@ from small_pools import (
 from seal.core.errors import UnknownNameError, UsageError
 from seal.core.protocols import Response
 from seal.core.types import Task, Trajectory
-from seal.models.scripted import ScriptedModel
+from seal.models.known_answers import ScriptedModel
 
 
 def bare_task(city: str) -> Task:

@@ -24,7 +24,7 @@ from seal.core.errors import DataError
 from seal.core.protocols import Completion, Reply, Request, Response
 from seal.core.records import write_records
 from seal.core.types import Goal, Task, Tool, ToolCall
-from seal.models.scripted import ScriptedModel
+from seal.models.known_answers import ScriptedModel
 from seal.runs.run import RunResult
 
 QUICK = {"max_tries": 3, "first_wait_s": 0.01}

@@ -25,7 +25,7 @@ from small_pools import (
 from seal.core.errors import UsageError
 from seal.core.protocols import Completion, Request
 from seal.core.types import Step, Stop, Task, ToolCall, Trajectory, Usage
-from seal.models.scripted import ScriptedModel
+from seal.models.known_answers import ScriptedModel
 from seal.runs.run import Progress, run
 from seal.runs.run_folder import RunFolder
 from seal.runs.settings import RunSettings

@@ -10,7 +10,7 @@ from servers import Answer, ModelServer, Received, calls, text
 
 from seal.benchmarks.toolsandbox import sample as toolsandbox_sample
 from seal.core.types import Task, Trajectory
-from seal.models.scripted import ScriptedModel
+from seal.models.known_answers import ScriptedModel
 from seal.pools import load_pool
 from seal.pools.augment import augment_stored, parse_augmentations
 from seal.runs.run import RunResult, run

@@ -12,7 +12,7 @@ from small_pools import Weatherman, many, play, weather_task, write_pool
 from seal.core.errors import ModelError, NotRecordedError, UsageError
 from seal.core.records import decode
 from seal.core.types import Stop, Trajectory
-from seal.models.scripted import ScriptedModel
+from seal.models.known_answers import ScriptedModel
 from seal.runs.run_folder import RunFolder
 from seal.runs.settings import RunSettings
 from seal.runs.spending.ledger import Meter

@@ -6,13 +6,16 @@ which a record names it, is the class's name in snake_case. Its `similarity(step
 first step.
 """
 
-from seal.core.conditions.base import FIRST, LAST, Condition, Match
 from seal.core.conditions.cells import Column
 from seal.core.conditions.messages import (
+    FIRST,
+    LAST,
     MESSAGE,
     Argument,
     Asked,
     Called,
+    Condition,
+    Match,
     Replied,
     Told,
     message_row,

@@ -17,7 +17,7 @@ from math import inf
 from typing import Any, Literal
 
 from seal.core.canonical import equal
-from seal.core.conditions.base import Match
+from seal.core.conditions.messages import Match
 from seal.core.conditions.rouge import rouge_l
 
 Tolerance = float | Literal["inf"]

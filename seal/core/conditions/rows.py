@@ -34,8 +34,8 @@ from typing import Any, Literal
 
 from seal.core.canonical import canonical_json
 from seal.core.conditions.assignment import cheapest
-from seal.core.conditions.base import Match
 from seal.core.conditions.cells import Column, cell_similarity
+from seal.core.conditions.messages import Match
 
 Row = Mapping[str, Any]
 Fill = Callable[[Row], Row]

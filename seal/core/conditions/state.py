@@ -13,9 +13,8 @@ from dataclasses import dataclass, field, replace
 from math import prod
 from typing import TYPE_CHECKING, Any, Literal, Self
 
-from seal.core.conditions.base import Condition, Match
 from seal.core.conditions.cells import Column
-from seal.core.conditions.messages import MESSAGE, calls_of, message_row
+from seal.core.conditions.messages import MESSAGE, Condition, Match, calls_of, message_row
 from seal.core.conditions.rows import Change, Table, rows_similarity, table_similarity, unchanged
 
 if TYPE_CHECKING:

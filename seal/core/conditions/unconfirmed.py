@@ -7,8 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
 from seal.core.canonical import canonical_json
-from seal.core.conditions.base import OfTheStepAlone
-from seal.core.conditions.messages import AGENT, EXECUTOR, USER, party
+from seal.core.conditions.messages import AGENT, EXECUTOR, USER, OfTheStepAlone, party
 
 if TYPE_CHECKING:
     from seal.core.types import Step
