@@ -14,7 +14,7 @@ from sgd_sources import FIND, HIRE, ROW, Sgd, act, boats, hiring, system, user, 
 from seal.benchmarks.dialogtool.dialogues import label_of, read_dialogue
 from seal.benchmarks.dialogtool.paper import beside_paper
 from seal.benchmarks.dialogtool.schemas import Schemas, Service
-from seal.benchmarks.dialogtool.values import typed
+from seal.benchmarks.dialogtool.tools import typed
 from seal.core.conditions import Argument
 from seal.core.errors import DataError, UsageError
 from seal.core.types import Plan

@@ -12,8 +12,7 @@ import seal
 from seal.benchmarks.dialogtool import sample as dialogtool_sample
 from seal.benchmarks.dialogtool.importer import import_dialogtool
 from seal.benchmarks.dialogtool.mobile.world import Mobile, mobile
-from seal.benchmarks.dialogtool.sample.apps import App, apps_of
-from seal.benchmarks.dialogtool.sample.compiling import record_of
+from seal.benchmarks.dialogtool.sample.compiler import App, apps_of, record_of
 from seal.benchmarks.dialogtool.sample.notation import Said, dialogues
 from seal.benchmarks.dialogtool.tool_life import ACTS
 from seal.core.errors import DataError

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from seal.benchmarks.dialogtool.goals import decided_by
-from seal.benchmarks.dialogtool.metrics.dialogue.causes import cause_of
+from seal.benchmarks.dialogtool.metrics.dialogue.metrics import cause_of
+from seal.benchmarks.dialogtool.tool_life import decided_by
 from seal.core.conditions import Argument, Asked, Called, Replied
 from seal.core.types import (
     Goal,

@@ -7,15 +7,18 @@ from dialogue_plays import due, other, play, scores, task, turn
 from hypothesis import given
 from hypothesis import strategies as st
 
-from seal.benchmarks.dialogtool.metrics.dialogue.bleu import (
-    Counts,
-    corpus_bleu,
-    matches,
-    sentence_bleu,
-)
 from seal.benchmarks.dialogtool.metrics.dialogue.metrics import Dialogue
-from seal.benchmarks.dialogtool.metrics.dialogue.roles import RoleJudge, checked, parse_score
-from seal.benchmarks.dialogtool.metrics.dialogue.tokens import marks, words
+from seal.benchmarks.dialogtool.metrics.dialogue.texts import (
+    RoleJudge,
+    bleu_counts,
+    checked,
+    corpus_bleu,
+    marks,
+    matches,
+    parse_score,
+    sentence_bleu,
+    words,
+)
 from seal.core.errors import ModelError
 from seal.core.protocols import Completion
 
@@ -63,7 +66,7 @@ def test_replies_are_scored_as_nltk_and_rouge_score_do(wanted, said, bleu, rouge
 
 def test_bleu_of_a_corpus_is_sacrebleus():
     pytest.importorskip("sacrebleu")
-    counts = [Counts.of(marks(wanted), marks(said)) for wanted, said, _, _ in PAIRS]
+    counts = [bleu_counts(marks(wanted), marks(said)) for wanted, said, _, _ in PAIRS]
     assert corpus_bleu(counts) == pytest.approx(CORPUS, abs=1e-9)
     assert corpus_bleu([]) is None
 

@@ -8,13 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tool_life_tasks import FIND, creation
 
-from seal.benchmarks.dialogtool.players.acting import restyled
-from seal.benchmarks.dialogtool.players.awareness import next_act
-from seal.benchmarks.dialogtool.players.creating import create, create_knowingly
-from seal.benchmarks.dialogtool.players.responding import in_words
+from seal.benchmarks.dialogtool.players.offline import create, create_knowingly
+from seal.benchmarks.dialogtool.players.requests import next_act
 from seal.benchmarks.dialogtool.players.slots import told
-from seal.benchmarks.dialogtool.roles.creator import creation_messages
-from seal.benchmarks.dialogtool.roles.roles import checked_roles, shipped_roles
+from seal.benchmarks.dialogtool.players.speech import in_words, restyled
+from seal.benchmarks.dialogtool.roles.assistants import creation_messages
+from seal.benchmarks.dialogtool.roles.characters import checked_roles, shipped_roles
 from seal.benchmarks.dialogtool.tool_life import ACTS, Lesson, read_act, read_lesson, write_act
 from seal.core.errors import DataError
 from seal.core.protocols import Message, Request

@@ -80,9 +80,9 @@ def tables_of(run: RunFolder) -> dict[str, dict[str, str]]:
     lanes = lanes_of([run])
     runs = {lane.label: counted(run.scores(), run.tools()) for lane in lanes}
     return {
-        table.title.rpartition("(")[2].rstrip(")"): dict(
-            zip(table.columns, (f.text for f in table.rows["lexical"]), strict=True)
-        )
+        table.title.rpartition("(")[2].rstrip(")"): {
+            name: figure.text for name, figure in table.rows["lexical"].items()
+        }
         for table in dialogue_tables(lanes, runs)
     }
 
@@ -130,7 +130,7 @@ def test_ratings_of_people_fill_their_column(dialogues):
 
 def test_apis_are_told_by_frequency_with_what_was_not_needed(dialogues):
     run = dialogues()
-    first, second = api_rows({"lexical": counted(run.scores(), run.tools())})
+    (_, first), (_, second) = api_rows({"lexical": counted(run.scores(), run.tools())})
     assert (first.api, first.due, first.selected.text, first.created.text) == (
         FIND,
         2,

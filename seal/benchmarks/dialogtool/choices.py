@@ -1,4 +1,4 @@
-"""What a run of dialogues plays: who decides, and which tasks, as what."""
+"""What a run of dialogues plays, what its ablations vary, and which of its turns people rate."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any
 
-from seal.benchmarks.dialogtool.goals import creates
 from seal.benchmarks.dialogtool.on_policy import on_policy
 from seal.benchmarks.dialogtool.roles.team import NAME, TOOL_LIFE, asked_tasks
-from seal.benchmarks.dialogtool.tool_life import CREATION
+from seal.benchmarks.dialogtool.tool_life import ACTOR, CREATION, RESPONDER, creates
 from seal.core.errors import OptionError
-from seal.core.types import Task, Tool
+from seal.core.types import JSON, Task, Trajectory
+from seal.experiments.ablation.conditions import Variation
 from seal.pools.pool import StoredPool, View
 from seal.runs.settings import RunSettings
 
-_ON_POLICY = {"team": "direct", "history": "own", "format": "native"}
+_ON_POLICY: Mapping[str, Any] = {"team": "direct", "history": "own", "format": "native"}
 """How dialogues are played with a user that is still to be talked to: as a conversation."""
 _BETWEEN = 9
 """Dialogues between two tasks of creation."""
@@ -35,7 +35,10 @@ def completed(settings: RunSettings, play: Mapping[str, Any]) -> RunSettings:
         OptionError: Gold decisions are asked for.
     """
     if settings.on_policy:
-        settings = _conversing(settings)
+        gaps = {name: how for name, how in _ON_POLICY.items() if getattr(settings, name) is None}
+        by = settings.origins.get("on_policy", "default")
+        origins = {**settings.origins, **dict.fromkeys(gaps, by)}
+        settings = replace(settings, **gaps, origins=origins)
     recorded = not settings.on_policy and settings.mobile_tools == "recorded"
     if recorded or (settings.team or play.get("team")) != NAME:
         return settings
@@ -50,15 +53,6 @@ def completed(settings: RunSettings, play: Mapping[str, Any]) -> RunSettings:
     return replace(settings, world_options=options, history=history)
 
 
-def _conversing(settings: RunSettings) -> RunSettings:
-    """Return settings of which a conversation fills the gaps, in the name of who asked for it."""
-    gaps: dict[str, Any] = {
-        name: value for name, value in _ON_POLICY.items() if getattr(settings, name) is None
-    }
-    by = settings.origins.get("on_policy", "default")
-    return replace(settings, **gaps, origins={**settings.origins, **dict.fromkeys(gaps, by)})
-
-
 def view(settings: RunSettings, pool: StoredPool) -> View | None:
     """Return what chooses and changes the tasks that are played; None: all are, as they are.
 
@@ -69,23 +63,9 @@ def view(settings: RunSettings, pool: StoredPool) -> View | None:
     if settings.play.team in (NAME, TOOL_LIFE):
         asked = asked_tasks(settings.world_options.get("tasks"))
     if settings.on_policy:
-        return _OnPolicy({tool.id: tool for tool in pool.tools()})
+        tools = {tool.id: tool for tool in pool.tools()}
+        return lambda read: (on_policy(task, tools) for task in read() if not creates(task))
     return None if asked is None else _Asked(CREATION in asked, asked != (CREATION,))
-
-
-@dataclass(frozen=True, slots=True)
-class _OnPolicy:
-    """Dialogues as conversations that are still to be had.
-
-    Args:
-        tools: The pool, by id.
-    """
-
-    tools: Mapping[str, Tool]
-
-    def __call__(self, read: Callable[[], Iterator[Task]]) -> Iterator[Task]:
-        """Yield the dialogues; tasks of creation are none."""
-        return (on_policy(task, self.tools) for task in read() if not creates(task))
 
 
 @dataclass(slots=True)
@@ -121,4 +101,36 @@ class _Asked:
         yield from creating
 
 
-__all__ = ["completed", "view"]
+_TOLD = (
+    *("creation", "awareness", "selection", "selection_recall", "execution"),
+    *("goal_state", "goal_state_due", "bleu", "rouge_l", "role"),
+)
+"""Metrics that an ablation of a tool's life tells."""
+TOOLS = Variation(
+    "tools", "mobile_tools", ("created", "recorded"), _TOLD, options=(("decisions", "own"),)
+)
+APPS = Variation("apps", "world_options", ("hierarchical", "flat"), _TOLD, option="apps")
+
+
+def rated(task: Task, trajectory: Trajectory) -> Iterator[tuple[int, str, str]]:
+    """Yield (goal, character, words) of each turn in which one of both said something.
+
+    The character is described where the actor played one; else it is empty.
+    """
+    said: dict[int, dict[str, str]] = {}
+    for step in trajectory.steps:
+        if step.author in (ACTOR, RESPONDER) and step.call is None and step.content.strip():
+            said.setdefault(step.goal, {})[step.author] = step.content
+    for goal, words in said.items():
+        if goal < len(task.goals):
+            acted = ACTOR in words
+            character = _described(trajectory.provenance.get("role")) if acted else ""
+            yield goal, character, words[ACTOR] if acted else words[RESPONDER]
+
+
+def _described(played: JSON) -> str:
+    """Return a character in words."""
+    if not isinstance(played, Mapping):
+        return ""
+    told = ("name", "gender", "mbti", "language", "emotion", "interaction")
+    return "; ".join(str(played[name]) for name in told if played.get(name))

@@ -26,12 +26,9 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from seal.benchmarks.dialogtool.counts import schema_counts
-from seal.benchmarks.dialogtool.drawn import Drawing
-from seal.benchmarks.dialogtool.openings import Openings
-from seal.benchmarks.dialogtool.paper import FILES, beside_paper
+from seal.benchmarks.dialogtool.paper import FILES, beside_paper, schema_counts
 from seal.benchmarks.dialogtool.schemas import ORIGINAL, SCHEMA, Schemas
-from seal.benchmarks.dialogtool.tasks import Dialogues
+from seal.benchmarks.dialogtool.tasks import Dialogues, Drawing, Openings
 from seal.benchmarks.dialogtool.tools import BENCHMARK
 from seal.core.errors import DataError, UnknownNameError, UsageError, shortened
 from seal.core.types import Task, Tool

@@ -30,11 +30,10 @@ from typing import Any
 
 from seal.benchmarks.dialogtool.call_keys import DONT_CARE
 from seal.benchmarks.dialogtool.dialogues import NO_INTENT
-from seal.benchmarks.dialogtool.drawn import Drawing
 from seal.benchmarks.dialogtool.importer import PLAY
 from seal.benchmarks.dialogtool.schemas import SCHEMA, Schemas
 from seal.benchmarks.dialogtool.shapes import Shape
-from seal.benchmarks.dialogtool.tasks import Dialogues
+from seal.benchmarks.dialogtool.tasks import Dialogues, Drawing
 from seal.core.errors import DataError, UnknownNameError, shortened
 from seal.core.types import Task, Tool
 from seal.pools.importer import Notes

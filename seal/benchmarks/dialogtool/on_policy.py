@@ -7,29 +7,26 @@ the dialogue, and no other. Where it booked nothing, its look-ups must have been
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby
 from typing import NamedTuple
 
 from seal.benchmarks.dialogtool.call_keys import asked
-from seal.benchmarks.dialogtool.mobile.calls import (
+from seal.benchmarks.dialogtool.mobile.recordings import (
     BOOKINGS,
     WORLD,
+    Call,
+    calls_of,
     is_transactional,
-    recorded_calls,
 )
-from seal.core.conditions import Called, StateHas
+from seal.core.conditions import Called, Condition, StateHas
 from seal.core.errors import UsageError
 from seal.core.plain import json_text
-from seal.core.types import JSON, Goal, Milestone, Plan, Step, Task, Tool, ToolCall, ToolResult
+from seal.core.types import JSON, Goal, Milestone, Plan, Step, Task, Tool, ToolResult
 
 _AGENT, _EXECUTOR, _USER = "execution_manager", "executor", "user_simulator"
 _DONE = "All of that is done."
-
-
-_Made = tuple[ToolCall, Tool, list[dict[str, JSON]]]
-"""A recorded call, its tool and the rows that it brought."""
 
 
 class _Wish(NamedTuple):
@@ -39,6 +36,12 @@ class _Wish(NamedTuple):
     values: dict[str, JSON]
     opening: str
     """What the user says first about it."""
+
+    def __str__(self) -> str:
+        """Return it in words."""
+        wanted = ", ".join(f"{_name(slot)}: {_value(value)}" for slot, value in self.values.items())
+        told = f" ({wanted})" if wanted else ""
+        return f"{self.tool.description.rstrip('.')} with the app {self.tool.category}{told}."
 
 
 def on_policy(task: Task, tools: Mapping[str, Tool]) -> Task:
@@ -63,26 +66,32 @@ def on_policy(task: Task, tools: Mapping[str, Tool]) -> Task:
             f"task {task.id} is no recorded dialogue of the world {WORLD}: on-policy users need "
             "one; choose such tasks with --select, or leave --on-policy out"
         )
-    wishes = list(_wishes(task, tools))
-    calls = list(_calls(task, tools))
-    booked = [(call, tool) for call, tool, rows in calls if rows and is_transactional(tool)]
+    calls = list(calls_of(task, tools))
+    wishes = list(_wishes(task, calls, tools))
     persona: dict[str, JSON] = {
-        "goal": " Then: ".join(map(_in_words, wishes)) or task.goals[0].text,
+        "goal": " Then: ".join(map(str, wishes)) or task.goals[0].text,
         "boundary": "You know nothing but this. You accept what is booked with just these values, "
         "and decline anything else.",
         "facts": _facts(wishes),
         "then": [wish.opening for wish in wishes[1:]],
     }
-    bookings: list[JSON] = [
-        {"tool": tool.id, "asked": asked(tool, call.arguments or {})} for call, tool in booked
-    ]
-    looked_up = dict.fromkeys(tool.id for _, tool, _ in calls if not is_transactional(tool))
+    bookings = tuple(
+        {"tool": made.tool.id, "asked": asked(made.tool, made.call.arguments or {})}
+        for made in calls
+        if made.booked
+    )
+    called = {made.tool.id: made.tool for made in calls}
+    looked_up = [name for name, tool in called.items() if not is_transactional(tool)]
+    due: Iterable[Condition] = map(Called, looked_up)
+    if bookings:
+        due = [StateHas(BOOKINGS, bookings)]
+    said = [*_acts(calls), Step(0, _AGENT, _USER, _DONE)]
     goal = Goal(
         task.goals[0].text,
-        plans=(_plan(bookings, list(looked_up)),),
+        plans=(Plan(tuple(map(Milestone, due))),),
         offered=task.goals[0].offered,
-        relevant=tuple(dict.fromkeys(tool.id for _, tool, _ in calls)),
-        reference=tuple(_reference(calls)),
+        relevant=tuple(called),
+        reference=tuple(replace(step, index=n, turn=n) for n, step in enumerate(said)),
     )
     # The whole dialogue is one goal: for each recorded turn one to act and one to speak.
     turns = 2 * len(task.goals) + len(calls)
@@ -90,26 +99,15 @@ def on_policy(task: Task, tools: Mapping[str, Tool]) -> Task:
     return replace(task, goals=(goal,), persona=persona, metadata=metadata)
 
 
-def _plan(bookings: list[JSON], looked_up: list[str]) -> Plan:
-    if bookings:
-        return Plan((Milestone(StateHas(BOOKINGS, tuple(bookings))),))
-    return Plan(tuple(Milestone(Called(tool)) for tool in looked_up))
-
-
-def _reference(calls: Sequence[_Made]) -> Iterator[Step]:
+def _acts(calls: Sequence[Call]) -> Iterator[Step]:
     """Yield the recorded calls, each with its result, and leave asked for before what books."""
-    said = [*_acts(calls), Step(0, _AGENT, _USER, _DONE)]
-    yield from (replace(step, index=place, turn=place) for place, step in enumerate(said))
-
-
-def _acts(calls: Sequence[_Made]) -> Iterator[Step]:
-    for number, (call, tool, rows) in enumerate(calls):
-        made = replace(call, id=f"call_{number}")
-        if is_transactional(tool):
+    for number, made in enumerate(calls):
+        call = replace(made.call, id=f"call_{number}")
+        if is_transactional(made.tool):
             yield Step(0, _AGENT, _USER, _question(call.arguments or {}))
-        yield Step(0, _AGENT, _EXECUTOR, call=made)
-        text = json_text(rows)
-        yield Step(0, _EXECUTOR, _AGENT, text, result=ToolResult(made.id, text))
+        yield Step(0, _AGENT, _EXECUTOR, call=call)
+        text = json_text(made.rows or [])
+        yield Step(0, _EXECUTOR, _AGENT, text, result=ToolResult(call.id, text))
 
 
 def _question(arguments: Mapping[str, JSON]) -> str:
@@ -125,26 +123,14 @@ def _question(arguments: Mapping[str, JSON]) -> str:
     return f"I would do this: {told}. Shall I go ahead with that?"
 
 
-def _calls(task: Task, tools: Mapping[str, Tool]) -> Iterator[_Made]:
-    """Yield the recorded calls with their tools and rows.
-
-    Raises:
-        DataError: A recorded result is no list of rows.
-    """
-    for goal in task.goals:
-        for call, rows in recorded_calls(task, goal):
-            tool = tools.get(call.tool or "")
-            if tool is not None:
-                yield call, tool, rows or []
-
-
-def _wishes(task: Task, tools: Mapping[str, Tool]) -> Iterator[_Wish]:
+def _wishes(task: Task, calls: Sequence[Call], tools: Mapping[str, Tool]) -> Iterator[_Wish]:
     """Yield what the user wants, one API after the other."""
     by_name = {(str(t.source.get("tool")), str(t.source.get("api"))): t for t in tools.values()}
-    canonical: dict[tuple[str, str], JSON] = {}
-    for call, tool, _ in _calls(task, tools):
-        for name, value in (call.arguments or {}).items():
-            canonical[str(tool.source.get("tool")), name] = value
+    canonical = {
+        (str(made.tool.source.get("tool")), name): value
+        for made in calls
+        for name, value in (made.call.arguments or {}).items()
+    }
     for (service, intent), goals in groupby(task.goals, _intent):
         wanted = by_name.get((service, intent))
         if wanted is None:
@@ -163,12 +149,6 @@ def _wishes(task: Task, tools: Mapping[str, Tool]) -> Iterator[_Wish]:
 def _intent(goal: Goal) -> tuple[str, str]:
     state = goal.labels.get("state", {})
     return str(goal.labels.get("service", "")), str(state.get("active_intent", ""))
-
-
-def _in_words(wish: _Wish) -> str:
-    wanted = ", ".join(f"{_name(slot)}: {_value(value)}" for slot, value in wish.values.items())
-    told = f" ({wanted})" if wanted else ""
-    return f"{wish.tool.description.rstrip('.')} with the app {wish.tool.category}{told}."
 
 
 def _facts(wishes: list[_Wish]) -> dict[str, JSON]:

@@ -11,8 +11,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from seal.benchmarks.dialogtool.tools import BENCHMARK, domain_of, original_names, tools_of_service
-from seal.benchmarks.dialogtool.values import TypedValues
+from seal.benchmarks.dialogtool.tools import (
+    BENCHMARK,
+    TypedValues,
+    domain_of,
+    original_names,
+    tools_of_service,
+)
 from seal.core.errors import DataError, UnknownNameError, shortened
 from seal.core.types import JSON, Tool
 from seal.pools.importer import Notes

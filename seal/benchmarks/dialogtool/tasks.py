@@ -1,21 +1,32 @@
-"""The view `dialogue`: whole dialogues as tasks, one goal for each turn of the user."""
+"""Dialogues as tasks: whole (view `dialogue`), or their first turn (view `retrieval`).
+
+A whole dialogue is a task with one goal for each turn of the user. A sample of dialogues has a
+fixed share of those that use one app. Of a first turn with several frames the first one counts: SGD
+puts the service that the turn is about first, and each first turn of the released dialogues has but
+one frame.
+
+Source: the DialogTool paper evaluates on 900 dialogues of the test split, of which 360 use several
+apps; it does not say how they were chosen.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from typing import Any
+from heapq import heappush, heapreplace
+from typing import Any, NamedTuple
 
-from seal.benchmarks.dialogtool.counts import Tally
-from seal.benchmarks.dialogtool.dialogues import Reading, read_dialogue
-from seal.benchmarks.dialogtool.drawn import MULTI, SINGLE, Drawing
-from seal.benchmarks.dialogtool.mobile.calls import WORLD
-from seal.benchmarks.dialogtool.recorded import RecordedCalls
+from seal.benchmarks.dialogtool.dialogues import NO_INTENT, Reading, read_dialogue
+from seal.benchmarks.dialogtool.mobile.recordings import WORLD, RecordedCalls
+from seal.benchmarks.dialogtool.paper import Tally
 from seal.benchmarks.dialogtool.schemas import Schemas, Service
 from seal.benchmarks.dialogtool.tools import BENCHMARK, domain_of
-from seal.core.types import JSON, Task
-from seal.pools.reading.records import TaskIds
+from seal.core.canonical import digest
+from seal.core.errors import UsageError
+from seal.core.types import JSON, Goal, Task
+from seal.pools.importer import Notes
+from seal.pools.reading.records import TaskIds, field
 
 BUCKETS = (10, 20, 30, 40)
 """Turns of a dialogue, rounded up; the last stands for all above. Source: the DialogTool paper."""
@@ -127,3 +138,149 @@ class Dialogues:
             chosen = [api.tool for app in apps.values() for s in app for api in s.apis.values()]
             known = self._offered[split, own] = tuple(sorted(chosen))
         return known
+
+
+class _Opening(NamedTuple):
+    """What the first user turn of a dialogue says."""
+
+    text: str
+    service: str
+    intent: str | None
+    """None: the user only informs."""
+
+
+class Openings:
+    """Makes a task of the first user turn of each dialogue.
+
+    Args:
+        schemas: Of all splits.
+        notes: Gets the counts of what is left out.
+    """
+
+    def __init__(self, schemas: Schemas, notes: Notes) -> None:
+        self._schemas = schemas
+        self._notes = notes
+        self._ids = TaskIds()
+        self._counts: Counter[str] = Counter()
+        self._called: Counter[str] = Counter()
+
+    def task(self, split: str, dialogue: Any) -> Task | None:
+        """Return a dialogue's task; None where it is dropped or known.
+
+        Raises:
+            DataError: The record is malformed.
+        """
+        dialogue_id = field(dialogue, "dialogue_id", str)
+        services = field(dialogue, "services", list)
+        self._counts["dialogues"] += 1
+        opening = _opening(field(dialogue, "turns", list))
+        if isinstance(opening, str):
+            self._notes.dropped[opening] += 1
+            return None
+        service = self._schemas.splits[split].get(opening.service)
+        api = None if service is None else service.apis.get(opening.intent or "")
+        if api is None:
+            reason = "unknown_intent" if opening.intent else "no_intent"
+            self._notes.dropped[reason] += 1
+            return None
+        task_id = self._ids.add(f"{split}/{dialogue_id}", opening.text)
+        if task_id is None:
+            self._counts["duplicates"] += 1
+            return None
+        self._called[api.tool] += 1
+        domains = {domain_of(str(service)) for service in services}
+        return Task(
+            task_id,
+            BENCHMARK,
+            (Goal(opening.text, relevant=(api.tool,)),),
+            split=split,
+            tags={
+                "group": split,
+                "domain": domain_of(opening.service),
+                "multi_domain": len(domains) > 1,
+                "multi_tool": False,
+                "multi_step": False,
+            },
+        )
+
+    def facts(self) -> dict[str, JSON]:
+        """Return the counts of what was met."""
+        self._counts["duplicates"] += 0
+        self._counts["repeated_texts"] = self._ids.repeated
+        self._counts["relevant_tools"] = len(self._called)
+        return dict(self._counts)
+
+
+def _opening(turns: list[Any]) -> _Opening | str:
+    """Return the opening of a dialogue, or the reason why it has none."""
+    for turn in turns:
+        if field(turn, "speaker", str) == "USER":
+            text = field(turn, "utterance", str)
+            frames = field(turn, "frames", list)
+            if not text.strip() or not frames:
+                return "empty_utterance" if frames else "no_frame"
+            intent = field(field(frames[0], "state", dict), "active_intent", str)
+            service = field(frames[0], "service", str)
+            return _Opening(text, service, None if intent == NO_INTENT else intent)
+    return "no_user_turn"
+
+
+SINGLE, MULTI = "single_app", "multi_app"
+_SINGLE_SHARE = 0.6
+
+
+class Drawing:
+    """Draws while dialogues pass, holding no more than it keeps.
+
+    Which are kept depends on the seed and their ids alone, not on their order.
+
+    Args:
+        size: How many: three in five of one app, as in the paper; None: all.
+        seed: Of the drawing.
+
+    Raises:
+        UsageError: The size is no positive whole number, or the seed no whole number.
+    """
+
+    def __init__(self, size: int | None, seed: int) -> None:
+        if size is not None and (type(size) is not int or size < 1):
+            raise UsageError(f"sample: expected a number of dialogues above 0, got {size!r}")
+        if type(seed) is not int:
+            raise UsageError(f"seed: expected a whole number, got {seed!r}")
+        single = 0 if size is None else round(size * _SINGLE_SHARE)
+        self._room = {SINGLE: single, MULTI: (size or 0) - single}
+        self._all = size is None
+        self._seed = seed
+        self._kept: dict[str, list[tuple[int, int, Task]]] = {SINGLE: [], MULTI: []}
+        self._met = 0
+
+    def passing(self, task: Task) -> Task | None:
+        """Return the task where all are taken; else keep it for now where it is drawn so far."""
+        if self._all:
+            return task
+        group = str(task.tags["group"])
+        kept, room = self._kept[group], self._room[group]
+        # The largest number leaves first; ids are unique, so ties are broken by their place.
+        entry = (-int(digest([self._seed, task.id])[:16], 16), -self._met, task)
+        self._met += 1
+        if len(kept) < room:
+            heappush(kept, entry)
+        elif kept and entry[:2] > kept[0][:2]:
+            heapreplace(kept, entry)
+        return None
+
+    def drawn(self) -> Iterator[Task]:
+        """Yield the tasks that were drawn, in the order in which they passed.
+
+        Raises:
+            UsageError: Fewer passed than are asked for.
+        """
+        for group, kept in self._kept.items():
+            if len(kept) < self._room[group]:
+                raise UsageError(
+                    f"sample: {self._room[group]} dialogues of group {group} are asked for, and "
+                    f"the source has {len(kept)}: ask for fewer, or take another split"
+                )
+        every = [entry for kept in self._kept.values() for entry in kept]
+        for _, _, task in sorted(every, key=lambda entry: -entry[1]):
+            yield task

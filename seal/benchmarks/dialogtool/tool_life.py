@@ -1,16 +1,21 @@
 """What the roles of a tool's life in dialogue and those who play or score them have in common.
 
-Names of the roles, the actions of a system turn, and the lesson in which a teacher tells what gold
-decided. Source: DialogTool, table 7 and section 4; the ten system acts of the Schema-Guided
-Dialogue corpus (Rastogi et al., AAAI 2020).
+It names the roles and the actions of a system turn. It tells what a goal is: a turn of a dialogue,
+a tool to create, or a request. A lesson is the text in which a teacher tells what gold decided.
+
+Source: DialogTool, table 7 and section 4; the ten system acts of the Schema-Guided Dialogue corpus
+(Rastogi et al., AAAI 2020).
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
-from typing import Literal
+from typing import Literal, get_args
+
+from seal.core.conditions import Called
+from seal.core.types import Goal, Step, Task, ToolCall, Trajectory
 
 AWARENESS = "awareness"
 REQUESTER = "requester"
@@ -18,8 +23,6 @@ RESPONDER = "responder"
 ACTOR = "actor"
 CREATOR = "creator"
 TEACHER = "teacher"
-LIFE_ROLES = frozenset({AWARENESS, REQUESTER, RESPONDER, ACTOR, CREATOR, TEACHER})
-"""Roles of the team `tool_life` that have a model, the user apart."""
 
 LifeTask = Literal["awareness", "selection", "execution", "response", "role", "creation"]
 CREATION = "creation"
@@ -111,3 +114,103 @@ _LINE = re.compile(rf"^({_NAMES}): (.*?)(?=^(?:{_NAMES}): |\Z)", re.MULTILINE | 
 def read_lesson(text: str) -> Lesson:
     """Return what a text tells; of a line that stands twice the last one."""
     return Lesson(**{name.lower(): told.strip() for name, told in _LINE.findall(text)})
+
+
+Kind = Literal["call", "request", "action"]
+"""Call: an API is to be called. Request: it is to be written with `?` for what is missing. Action:
+no API is due."""
+KINDS: frozenset[str] = frozenset(get_args(Kind))
+DECIDING = ("awareness", "selection", "execution")
+"""Metrics by which a turn is solved, where each that applies is 1."""
+SEATED = "seated"
+"""Under this name a trajectory's provenance may list the roles of its chat."""
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """A turn of the assistant: gold, and what was said."""
+
+    goal: Goal
+    steps: Sequence[Step]
+    """Of this goal."""
+    seated: frozenset[str] = frozenset()
+    """Roles that took part in the dialogue."""
+
+    @property
+    def act(self) -> str:
+        """The gold action."""
+        return str(self.goal.labels["act"]).lower()
+
+    @property
+    def kind(self) -> str:
+        """What is due (`Kind`)."""
+        return str(self.goal.labels["kind"])
+
+    @property
+    def due(self) -> Called | None:
+        """The gold request; None where no API is due."""
+        if self.kind == "action" or not self.goal.plans:
+            return None
+        return next(iter(self.goal.plans[0].calls()), None)
+
+    @property
+    def missing(self) -> Sequence[str]:
+        """Arguments that the user has to be asked for."""
+        named = self.goal.labels.get("missing") or ()
+        return [str(name) for name in named]
+
+    @property
+    def reply(self) -> str:
+        """The gold utterance; empty where there is none."""
+        return self.goal.reference[-1].content if self.goal.reference else ""
+
+    def said(self, role: str) -> str | None:
+        """Return what a role said last; None: nothing."""
+        words = [s.content for s in self.steps if s.author == role and not (s.call or s.result)]
+        return words[-1] if words else None
+
+    def calls(self, role: str) -> list[ToolCall]:
+        """Return the calls of a role in order."""
+        return [s.call for s in self.steps if s.author == role and s.call is not None]
+
+
+def is_turn(goal: Goal) -> bool:
+    """Tell whether a goal is a turn of such a dialogue."""
+    return goal.labels.get("kind") in KINDS and isinstance(goal.labels.get("act"), str)
+
+
+def turns_of(goals: Sequence[Goal], trajectory: Trajectory) -> list[Turn]:
+    """Return the turns of a dialogue, one for each goal."""
+    steps: list[list[Step]] = [[] for _ in goals]
+    for step in trajectory.steps:
+        if step.goal < len(goals):
+            steps[step.goal].append(step)
+    named = trajectory.provenance.get(SEATED)
+    told = named if isinstance(named, list) else ()
+    seated = frozenset({*told, *(step.author for step in trajectory.steps)})
+    return [Turn(goal, said, seated) for goal, said in zip(goals, steps, strict=True)]
+
+
+def is_request(goal: Goal) -> bool:
+    """Tell whether a goal asks for something to be done.
+
+    A turn of a recorded dialogue asks for the next act alone, which neither solves nor fails what
+    the user is after.
+    """
+    return not is_turn(goal) and not is_creation(goal)
+
+
+def decided_by(goal: Goal) -> Sequence[Sequence[str]]:
+    """Return the metrics that decide whether a goal is solved, in groups."""
+    booked = ("goal_state",)
+    return (DECIDING, booked) if is_turn(goal) else (booked,)
+
+
+def is_creation(goal: Goal) -> bool:
+    """Tell whether a goal is to create a tool."""
+    return goal.labels.get("task") == CREATION
+
+
+def creates(task: Task) -> bool:
+    """Tell whether a goal of a task is to create a tool."""
+    return any(map(is_creation, task.goals))

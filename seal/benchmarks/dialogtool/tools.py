@@ -20,7 +20,6 @@ from collections.abc import Mapping
 from typing import Any
 
 from seal.benchmarks.dialogtool.call_keys import DONT_CARE
-from seal.benchmarks.dialogtool.values import TypedValues
 from seal.core.errors import DataError, shortened
 from seal.core.types import JSON, Tool
 from seal.pools.reading.records import field, function_name, tool_id
@@ -28,8 +27,7 @@ from seal.pools.reading.records import field, function_name, tool_id
 BENCHMARK = "dialogtool"
 
 _VERSION = re.compile(r"_\d+$")
-_WHOLE = re.compile(r"-?\d+")
-_BOOLEANS = frozenset({"True", "False"})
+_INTEGER = re.compile(r"-?\d+")
 _FORMATS = {"date": "yyyy-mm-dd", "time": "hh:mm"}
 _DURATIONS = frozenset({"wait_time", "transfer_time"})
 """Slots that count minutes or days although their names end like those of moments."""
@@ -197,9 +195,45 @@ def _type(values: list[Any]) -> str:
         raise DataError(f"possible_values: expected texts, got {shortened(values)}")
     if values and all(value in _BOOLEANS for value in values):
         return "boolean"
-    return "integer" if values and all(map(_WHOLE.fullmatch, values)) else "string"
+    return "integer" if values and all(map(_INTEGER.fullmatch, values)) else "string"
 
 
 def _value(schema: Mapping[str, JSON], text: Any) -> JSON:
     """Return a value as its argument's type says it; as it stands where it cannot be."""
     return TypedValues(str(schema["type"]))[text] if isinstance(text, str) else text
+
+
+_DECIMAL = re.compile(r"-?\d+\.\d+", re.ASCII)
+_WHOLE = re.compile(r"0|-?[1-9]\d*", re.ASCII)
+_BOOLEANS = {"True": True, "False": False}
+_DIGITS = 15
+"""Digits that a float surely keeps."""
+
+
+class TypedValues(dict[str, JSON]):
+    """Texts of one slot to their values, filled as texts are met.
+
+    Args:
+        kind: Type of the slot's JSON Schema: "string", "boolean", "integer" or "number".
+    """
+
+    def __init__(self, kind: str) -> None:
+        super().__init__()
+        self.kind = kind
+
+    def __missing__(self, text: str) -> JSON:
+        """Return and keep the value of a text."""
+        self[text] = value = typed(self.kind, text)
+        return value
+
+
+def typed(kind: str, text: str) -> JSON:
+    """Return a text as a value of a JSON Schema type; the text itself where it is none."""
+    if kind == "boolean":
+        return _BOOLEANS.get(text, text)
+    if kind in ("integer", "number") and len(text) <= _DIGITS:
+        if _WHOLE.fullmatch(text):
+            return int(text)
+        if kind == "number" and _DECIMAL.fullmatch(text):
+            return float(text)
+    return text

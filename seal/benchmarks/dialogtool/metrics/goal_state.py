@@ -16,9 +16,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
 from seal.benchmarks.dialogtool.call_keys import call_key
-from seal.benchmarks.dialogtool.mobile.calls import WORLD, is_transactional, recorded_calls
+from seal.benchmarks.dialogtool.mobile.recordings import WORLD, calls_of, is_transactional
 from seal.benchmarks.dialogtool.tool_life import TEACHER
 from seal.core.errors import DataError
 from seal.core.types import Score, Task, Tool, Trajectory
@@ -27,9 +28,6 @@ from seal.evaluation.goals import Value, failure_reason, undefined
 NAME = "goal_state"
 DUE = "goal_state_due"
 _NOT_RUN = "its calls were not run: play it with decisions of the model's own"
-
-Booking = tuple[str, bytes]
-"""Tool id and what equal calls have in common."""
 
 
 class GoalState:
@@ -55,7 +53,12 @@ class GoalState:
         if taught or (results and not any(results)):
             return undefined(_NOT_RUN)
         try:
-            due = Counter(_due(task, len(trajectory.stops), tools))
+            played = replace(task, goals=task.goals[: len(trajectory.stops)])
+            due = Counter(
+                (made.tool.id, call_key(made.tool, made.call.arguments or {}))
+                for made in calls_of(played, tools)
+                if made.booked
+            )
         except DataError as error:
             return undefined(str(error))
         made = Counter(_made(trajectory, tools))
@@ -64,25 +67,12 @@ class GoalState:
         return Value(float(not missing and not beyond), details=counts)
 
 
-def _due(task: Task, played: int, tools: Mapping[str, Tool]) -> Iterator[Booking]:
-    """Yield the bookings of the references."""
-    for goal in task.goals[:played]:
-        for call, rows in recorded_calls(task, goal):
-            if rows:
-                yield from _booking(call.tool, call.arguments, tools)
-
-
-def _made(trajectory: Trajectory, tools: Mapping[str, Tool]) -> Iterator[Booking]:
+def _made(trajectory: Trajectory, tools: Mapping[str, Tool]) -> Iterator[tuple[str, bytes]]:
+    """Yield tool id and `call_key` of each call that booked something."""
     for step in trajectory.steps:
         result = step.result
-        if result is not None and result.executed and not result.error and result.value:
-            yield from _booking(result.executed.tool, result.executed.arguments, tools)
-
-
-def _booking(
-    name: str | None, arguments: Mapping[str, object] | None, tools: Mapping[str, Tool]
-) -> Iterator[Booking]:
-    """Yield what a call booked; nothing where its tool changes nothing."""
-    tool = tools.get(name or "")
-    if tool is not None and is_transactional(tool):
-        yield tool.id, call_key(tool, arguments or {})
+        if result is None or result.executed is None or result.error or not result.value:
+            continue
+        tool = tools.get(result.executed.tool)
+        if tool is not None and is_transactional(tool):
+            yield tool.id, call_key(tool, result.executed.arguments or {})

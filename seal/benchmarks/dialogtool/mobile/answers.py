@@ -1,29 +1,40 @@
-"""How the answer to a call is found: the one that was recorded, or rows of the app's table."""
+"""How the answer to a call is found: recorded, of the app's table, or of a created function.
+
+Bookings change it: a later look-up of the same app shows a booking where all that it brings (its
+result slots) stands in what the booking brought, such as an alarm that was added among the alarms.
+`new_` before a name, by which SGD tells what is to be from what is, does not count.
+"""
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import NamedTuple, Protocol
+from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from seal.benchmarks.dialogtool.call_keys import DONT_CARE, call_key, fold
-from seal.benchmarks.dialogtool.mobile.calls import is_transactional
-from seal.benchmarks.dialogtool.mobile.effects import app_of, shown
 from seal.benchmarks.dialogtool.mobile.recordings import (
     Api,
     Call,
     Recordings,
     Row,
     base_required,
+    calls_of,
     folded,
+    is_transactional,
     login_of,
 )
 from seal.core.canonical import equal
-from seal.core.types import JSON, Tool
+from seal.core.types import JSON, Task, Tool
+from seal.sandbox.created import CreatedTools, Fault
 from seal.sandbox.functions import columns_of
 
 MOST = 10
 """Rows that a look-up brings at most, as in the recorded dialogues."""
+CREATED = "created_"
+"""Begins the kind of a refusal by a function: `created_timeout`, `created_no_function`."""
+_Key = tuple[str, bytes]
+"""Tool id and what equal calls have in common."""
 
 
 class Refusal(NamedTuple):
@@ -33,32 +44,68 @@ class Refusal(NamedTuple):
     message: str
 
 
-def open_api(recordings: Recordings, tool: Tool, arguments: Mapping[str, JSON]) -> Api | Refusal:
-    """Return what was recorded of a tool, where its app takes the login of the call."""
-    api = recordings.apis.get(tool.id)
-    if api is None:
-        return Refusal("not_recorded", f"No answer of {tool.name} was recorded.")
-    if base_required(tool) and login_of(tool, arguments) not in api.logins:
-        names = ", ".join(base_required(tool))
-        return Refusal("unauthorised", f"{tool.name}: there is no account with this {names}.")
-    return api
+@dataclass
+class Answers:
+    """Finds the answers of one chat.
 
+    Args:
+        recordings: Of the pool: the tables, and the logins that an app takes.
+        tools: The pool, by id.
+    """
 
-class Answering(Protocol):
-    """Finds answers."""
+    recordings: Recordings
+    tools: Mapping[str, Tool]
 
     def begin(self, goal: int) -> None:
         """Take note that the chat about a goal begins."""
-        ...
 
     def answer(
         self, tool: Tool, arguments: Mapping[str, JSON], bookings: Sequence[Row]
     ) -> list[Row] | Refusal:
-        """Return the rows that a right call brings, best first; empty: it found or did nothing."""
-        ...
+        """Return the rows that a right call brings, best first; empty: it found or did nothing.
+
+        Args:
+            tool: That is called.
+            arguments: Right ones.
+            bookings: The table `mobile.recordings.BOOKINGS`.
+        """
+        raise NotImplementedError
+
+    def open(self, tool: Tool, arguments: Mapping[str, JSON]) -> Api | Refusal:
+        """Return what was recorded of a tool, where its app takes the login of the call."""
+        api = self.recordings.apis.get(tool.id)
+        if api is None:
+            return Refusal("not_recorded", f"No answer of {tool.name} was recorded.")
+        if base_required(tool) and login_of(tool, arguments) not in api.logins:
+            names = ", ".join(base_required(tool))
+            return Refusal("unauthorised", f"{tool.name}: there is no account with this {names}.")
+        return api
+
+    def shown(self, tool: Tool, bookings: Sequence[Row]) -> Iterator[Row]:
+        """Yield the rows of a look-up that bookings brought about."""
+        wanted = columns_of(tool)
+        for booking in bookings:
+            made = self.tools.get(str(booking["tool"]))
+            if made is None or _app(made) != _app(tool) or not wanted:
+                continue
+            told = (booking["arguments"], booking["result"])
+            pairs = (pair for row in told if isinstance(row, dict) for pair in row.items())
+            values = {_plain(name): value for name, value in pairs}
+            if all(_plain(slot) in values for slot in wanted):
+                yield {slot: values[_plain(slot)] for slot in wanted}
 
 
-class Exact:
+def _app(tool: Tool) -> str:
+    """Return the app, in the variant of the dialogue, that a tool belongs to."""
+    return str(tool.source.get("tool", tool.category))
+
+
+def _plain(name: str) -> str:
+    return name.removeprefix("new_")
+
+
+@dataclass
+class Exact(Answers):
     """The recorded answer: same input, same output.
 
     The dialogue's own calls come first: of equal ones that of the goal that is played, else the
@@ -67,27 +114,24 @@ class Exact:
     in it.
 
     Args:
-        own: Recorded calls of the dialogue, in their order.
-        recordings: Of the pool.
-        tools: By id.
+        task: The dialogue.
     """
 
-    def __init__(
-        self, own: Iterable[Call], recordings: Recordings, tools: Mapping[str, Tool]
-    ) -> None:
-        self._own: defaultdict[tuple[str, bytes], list[Call]] = defaultdict(list)
-        for call in own:
-            self._own[call.tool, call.key].append(call)
-        self._recordings = recordings
-        self._tools = tools
-        self._goal = 0
-        self._begun: int | None = None
-        self._made: Counter[tuple[str, bytes]] = Counter()
+    task: Task
+    _own: defaultdict[_Key, list[Call]] = field(default_factory=lambda: defaultdict(list))
+    _made: Counter[_Key] = field(default_factory=Counter)
+    _goal: int | None = None
+
+    def __post_init__(self) -> None:
+        """Read the dialogue's own calls."""
+        for call in calls_of(self.task, self.tools):
+            if call.rows is not None:
+                key = call_key(call.tool, call.call.arguments or {})
+                self._own[call.tool.id, key].append(call)
 
     def begin(self, goal: int) -> None:
         """Take note of the goal; what gold did before the first one counts as made."""
-        if self._begun is None:
-            self._begun = goal
+        if self._goal is None:
             for key, calls in self._own.items():
                 self._made[key] = sum(call.goal < goal for call in calls)
         self._goal = goal
@@ -101,50 +145,36 @@ class Exact:
         if calls:
             nth = min(self._made[key], len(calls) - 1)
             self._made[key] += 1
-            here = [call for call in calls if call.goal == self._goal]
+            here = [call for call in calls if call.goal == (self._goal or 0)]
             (found,) = here if len(here) == 1 else calls[nth : nth + 1]
-            return [dict(row) for row in found.rows]
-        seen = list(shown(tool, bookings, self._tools))
-        recorded = self._stored(key)
-        if recorded is None and not seen:
-            return Refusal("not_recorded", f"No answer of {tool.name} to this was recorded.")
-        return _joined(recorded or (), seen, arguments)
-
-    def _stored(self, key: tuple[str, bytes]) -> list[Row] | None:
-        api = self._recordings.apis.get(key[0])
-        stored = None if api is None else api.calls.get(key[1])
-        return None if api is None or stored is None else [dict(api.table[n]) for n in stored.rows]
+            return [dict(row) for row in found.rows or ()]
+        seen = list(self.shown(tool, bookings))
+        api = self.recordings.apis.get(tool.id)
+        places = None if api is None else api.calls.get(key[1])
+        if api is None or places is None:
+            refusal = Refusal("not_recorded", f"No answer of {tool.name} to this was recorded.")
+            return _joined((), seen, arguments) if seen else refusal
+        return _joined((dict(api.table[place]) for place in places), seen, arguments)
 
 
-class Filtered:
+class Filtered(Answers):
     """Rows of the app's table: those with the required arguments, and the optional ones given.
 
     Arguments that are no column of the table, such as the number of seats, choose nothing. A
     booking brings the rows that it was recorded to bring for such arguments, else what a look-up of
     its app has of them, with the arguments; where its app looks nothing up, the arguments alone. An
     app that asks for a login takes those that were recorded.
-
-    Args:
-        recordings: Of the pool.
-        tools: By id.
     """
-
-    def __init__(self, recordings: Recordings, tools: Mapping[str, Tool]) -> None:
-        self._recordings = recordings
-        self._tools = tools
-
-    def begin(self, goal: int) -> None:
-        """Do nothing: the table is the same in every dialogue."""
 
     def answer(
         self, tool: Tool, arguments: Mapping[str, JSON], bookings: Sequence[Row]
     ) -> list[Row] | Refusal:
         """Return at most `MOST` rows in the order of the table."""
-        api = open_api(self._recordings, tool, arguments)
+        api = self.open(tool, arguments)
         if isinstance(api, Refusal):
             return api
         own = {name: v for name, v in arguments.items() if name not in base_required(tool)}
-        found = _joined(_fitting(api, own), shown(tool, bookings, self._tools), own)
+        found = _joined(_fitting(api, own), self.shown(tool, bookings), own)
         if not found and is_transactional(tool):
             found = list(self._made(tool, own))
         return found[:MOST]
@@ -154,9 +184,9 @@ class Filtered:
         slots = columns_of(tool)
         given = {name: value for name, value in arguments.items() if name in slots}
         looked_up = False
-        for other_id, api in self._recordings.apis.items():
-            other = self._tools[other_id]
-            if app_of(other) != app_of(tool) or is_transactional(other):
+        for other_id, api in self.recordings.apis.items():
+            other = self.tools[other_id]
+            if _app(other) != _app(tool) or is_transactional(other):
                 continue
             shared = {name: v for name, v in arguments.items() if name in columns_of(other)}
             if not shared or not api.table:
@@ -167,6 +197,29 @@ class Filtered:
                 return
         if not looked_up and given:
             yield given
+
+
+@dataclass
+class Created(Answers):
+    """Rows that an API's created function chooses from its table and what bookings show in it.
+
+    Args:
+        created: The functions, in their sandbox.
+    """
+
+    created: CreatedTools
+
+    def answer(
+        self, tool: Tool, arguments: Mapping[str, JSON], bookings: Sequence[Row]
+    ) -> list[Row] | Refusal:
+        """Return the function's rows; where it fails, how."""
+        api = self.open(tool, arguments)
+        if isinstance(api, Refusal):
+            return api
+        found = self.created.call(tool, arguments, [*api.table, *self.shown(tool, bookings)])
+        if isinstance(found, Fault):
+            return Refusal(f"{CREATED}{found.status}", f"{tool.name} failed: {found.message}")
+        return found
 
 
 def _wanted(arguments: Mapping[str, JSON]) -> Row:
@@ -194,6 +247,3 @@ def _joined(rows: Iterable[Row], seen: Iterable[Row], arguments: Mapping[str, JS
         if _fits(folded(row), wanted) and not any(equal(row, other) for other in joined):
             joined.append(row)
     return joined
-
-
-__all__ = ["MOST", "Answering", "Exact", "Filtered", "Refusal", "open_api"]

@@ -5,27 +5,44 @@ call runs only where all that its app and its API require is filled: a `?` stand
 known, and nothing is run. A call that changes something runs only after the user has confirmed just
 these arguments: what was said in the chat decides, or that the dialogue's own user confirmed them
 (label `confirmed` of a goal); `-T confirm=false` asks for no confirmation. Its effect stands in the
-table `bookings` and shows in later look-ups (`effects`).
+table `bookings` and shows in later look-ups (`answers`).
 
-`--tools created` lets functions that a model wrote answer, in a sandbox (`created`).
+To confirm a call the agent must have said every one of its arguments, and the user's next word must
+allow just that (`seal.core.confirmation`). Dates and times count however they are said: 2019-03-08
+as "March 8th", 17:30 as "5:30 pm"; small numbers also in words. Of True and False it is enough that
+a word of the argument's name is said, for "with two bags, non-refundable" has no other.
+
+`--tools created` lets functions that a model wrote answer, in a sandbox.
+
+Source: DialogTool (2025), virtual mobile environment; rules of AppBench's environment.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date
 from typing import Literal, get_args
 
 from seal.benchmarks.dialogtool.call_keys import asked, call_key
-from seal.benchmarks.dialogtool.mobile.answers import Answering, Exact, Filtered, Refusal
-from seal.benchmarks.dialogtool.mobile.calls import BOOKINGS, WORLD, is_transactional
-from seal.benchmarks.dialogtool.mobile.created import Created
-from seal.benchmarks.dialogtool.mobile.recordings import Recordings, Row, calls_of, read_recordings
-from seal.benchmarks.dialogtool.mobile.spoken import confirmed
+from seal.benchmarks.dialogtool.mobile.answers import Answers, Created, Exact, Filtered, Refusal
+from seal.benchmarks.dialogtool.mobile.recordings import (
+    BOOKINGS,
+    WORLD,
+    Recordings,
+    Row,
+    is_transactional,
+    read_recordings,
+)
 from seal.benchmarks.dialogtool.tool_life import UNKNOWN
+from seal.core.conditions.messages import AGENT, USER, party
+from seal.core.confirmation import confirms
+from seal.core.consent import calls_off
 from seal.core.environment import Environment, Storeless
 from seal.core.errors import OptionError
 from seal.core.plain import json_text
+from seal.core.text import words
 from seal.core.types import (
     JSON,
     Execution,
@@ -42,6 +59,12 @@ from seal.sandbox import build_sandbox
 from seal.sandbox.created import CreatedTools
 
 Way = Literal["exact", "filter"]
+_ODD = Refusal("unparsable_arguments", "The call cannot be read.")
+_DATE = re.compile(r"(\d{4})-(\d\d)-(\d\d)")
+_TIME = re.compile(r"(\d\d?):(\d\d)")
+_NUMBERS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+_LEAST = 4
+"""Letters of a word of an argument's name that says what it is about."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,19 +87,11 @@ class Mobiles(Storeless):
 
     def open(self, task: Task, trial: int, offered: Sequence[str] = ()) -> Environment:
         """Return the mobile of one chat."""
-        return Mobile(task, self.validator, self._answering(task), offered, self.confirm)
-
-    @property
-    def tools(self) -> Mapping[str, Tool]:
-        """The pool, by id."""
-        return self.validator.tools
-
-    def _answering(self, task: Task) -> Answering:
+        known = self.recordings, self.validator.tools
         if self.created is not None:
-            return Created(self.created, self.recordings, self.tools)
-        if self.way == "filter":
-            return Filtered(self.recordings, self.tools)
-        return Exact(calls_of(task, self.tools), self.recordings, self.tools)
+            return Mobile(self, task, Created(*known, self.created), offered)
+        answers = Filtered(*known) if self.way == "filter" else Exact(*known, task)
+        return Mobile(self, task, answers, offered)
 
     def identity(self) -> dict[str, JSON]:
         """Return what shapes the answers besides the tasks."""
@@ -106,47 +121,28 @@ def mobile(setup: WorldSetup) -> Mobiles:
     confirm = setup.options.get("confirm", True)
     if not isinstance(confirm, bool):
         raise OptionError(f"-T confirm={confirm!r}: expected true or false")
-    return Mobiles(
-        CallValidator(setup.tools),
-        read_recordings(setup.mobile, setup.tools),
-        way,
-        confirm,
-        _created(setup),
-    )
-
-
-def _created(setup: WorldSetup) -> CreatedTools | None:
-    """Return the created tools where somebody creates them."""
-    if setup.creator is None:
-        return None
-    return CreatedTools(build_sandbox(setup.sandbox), setup.creator)
+    recordings = read_recordings(setup.mobile, setup.tools)
+    created = None
+    if setup.creator is not None:
+        created = CreatedTools(build_sandbox(setup.sandbox), setup.creator)
+    return Mobiles(CallValidator(setup.tools), recordings, way, confirm, created)
 
 
 class Mobile:
     """The mobile of one chat.
 
     Args:
+        run: The rules of the run's mobiles.
         task: Whose goals say what the user confirmed in the dialogue.
-        validator: The rules of calls, with the pool.
         answers: Finds what a call brings.
         offered: Names of the offered tools, for messages; a list may grow during the chat.
-        confirm: Whether what changes something must be confirmed.
     """
 
-    def __init__(
-        self,
-        task: Task,
-        validator: CallValidator,
-        answers: Answering,
-        offered: Sequence[str] = (),
-        confirm: bool = True,
-    ) -> None:
+    def __init__(self, run: Mobiles, task: Task, answers: Answers, offered: Sequence[str]) -> None:
+        self._run = run
         self._task = task
-        self._tools = validator.tools
         self._answers = answers
         self._offered = offered
-        self._confirm = confirm
-        self._validator = validator
         self._heard: list[Step] = []
         self._bookings: list[Row] = list((task.initial_state or {}).get(BOOKINGS, ()))
         self._states: list[Tables] = []
@@ -175,14 +171,14 @@ class Mobile:
         return results
 
     def _result(self, call: ToolCall) -> ToolResult:
-        tool = self._tools.get(call.tool or "")
+        tool = self._run.validator.tools.get(call.tool or "")
         if tool is None or call.arguments is None:
-            wrong = self._validator.check(call, self._offered)
+            wrong = self._run.validator.check(call, self._offered)
             return error_result(call, wrong) if wrong else _refused(call, _ODD)
-        refusal = self._refusal(tool, call)
+        given = dict(call.arguments)
+        refusal = self._refusal(tool, call, given)
         if refusal is not None:
             return refusal
-        given = dict(call.arguments)
         rows = self._answers.answer(tool, given, self._bookings)
         if isinstance(rows, Refusal):
             return _refused(call, rows)
@@ -196,9 +192,8 @@ class Mobile:
             self._bookings = [*self._bookings, booking]
         return ToolResult(call.id, json_text(rows), value=rows, executed=Execution(tool.id, given))
 
-    def _refusal(self, tool: Tool, call: ToolCall) -> ToolResult | None:
+    def _refusal(self, tool: Tool, call: ToolCall, given: dict[str, JSON]) -> ToolResult | None:
         """Return why a call is not run; None where it may be."""
-        given: dict[str, JSON] = call.arguments or {}
         required = tool.parameters.get("required", ())
         unknown = {name for name, value in given.items() if value == UNKNOWN}
         missing = [name for name in required if name not in given or name in unknown]
@@ -206,10 +201,10 @@ class Mobile:
         if missing:
             message = f"{call.name} was not run: it needs {', '.join(missing)}. Ask the user."
             return _refused(call, Refusal("missing_argument", message))
-        wrong = self._validator.check(call, self._offered)
+        wrong = self._run.validator.check(call, self._offered)
         if wrong is not None:
             return error_result(call, wrong)
-        if self._confirm and is_transactional(tool) and not self._confirmed(tool, given):
+        if self._run.confirm and is_transactional(tool) and not self._confirmed(tool, given):
             message = (
                 f"{call.name} was not run: the user has not confirmed these arguments. Tell the "
                 "user all of them, and ask whether they are right."
@@ -224,12 +219,104 @@ class Mobile:
         return confirmed(self._heard, arguments)
 
 
-_ODD = Refusal("unparsable_arguments", "The call cannot be read.")
-
-
 def _refused(call: ToolCall, why: Refusal) -> ToolResult:
     content = json_text({"error": why.message, "response": []})
     return ToolResult(call.id, content, {"kind": why.kind, "message": why.message})
 
 
-__all__ = ["Mobile", "Mobiles", "mobile"]
+def confirmed(steps: Sequence[Step], arguments: Mapping[str, JSON]) -> bool:
+    """Tell whether the user has allowed a call with just these arguments.
+
+    Args:
+        steps: What was said so far; the last words of the agent that state all arguments decide,
+            and what the user answered to them. A later word that calls things off ends it.
+        arguments: Of the call.
+    """
+    spoken = [step for step in steps if _is_spoken(step)]
+    for place in range(len(spoken) - 1, 0, -1):
+        answer, told = spoken[place], spoken[place - 1]
+        if answer.author != USER or told.author == USER:
+            continue
+        values = list(_stated(told.content, arguments))
+        if len(values) == len(arguments):
+            return confirms(answer.content, told.content, [value for value in values if value])
+        if calls_off(answer.content):
+            return False
+    return False
+
+
+def _is_spoken(step: Step) -> bool:
+    between = step.author == USER or (party(step.author) == AGENT and step.recipient == USER)
+    return between and step.call is None and step.result is None and bool(step.content.strip())
+
+
+def _stated(text: str, arguments: Mapping[str, JSON]) -> Iterator[str]:
+    """Yield the words by which a text states an argument, for each that it states."""
+    for name, value in arguments.items():
+        if isinstance(value, bool):
+            about = {word for word in words(name) if len(word) >= _LEAST}
+            if about & set(words(text)):
+                yield ""
+            continue
+        found = next((said for said in ways_to_say(value) if _has(text, said)), None)
+        if found is not None:
+            yield found
+
+
+def ways_to_say(value: JSON) -> Iterator[str]:
+    """Yield the texts that state a value: itself, and what people say for it.
+
+    >>> list(ways_to_say("2019-03-08"))[:3]
+    ['2019-03-08', 'march 8', 'march 8th']
+    """
+    text = str(value)
+    yield text
+    if day := _DATE.fullmatch(text):
+        yield from _ways_to_say_day(*map(int, day.groups()))
+    elif time := _TIME.fullmatch(text):
+        yield from _ways_to_say_time(int(time[1]), int(time[2]))
+    elif text.isdecimal() and int(text) < len(_NUMBERS):
+        yield _NUMBERS[int(text)]
+
+
+def _ways_to_say_day(year: int, month: int, day: int) -> Iterator[str]:
+    try:
+        name = date(year, month, day).strftime("%B").lower()
+    except ValueError:
+        return
+    ending = "th" if 10 < day < 14 else {1: "st", 2: "nd", 3: "rd"}.get(day % 10, "th")
+    for month_name in (name, name[:3]):
+        yield f"{month_name} {day}"
+        yield f"{month_name} {day}{ending}"
+        yield f"{day}{ending} of {month_name}"
+        yield f"{day}{ending} {month_name}"
+        yield f"{day} {month_name}"
+    yield f"the {day}{ending}"
+
+
+def _ways_to_say_time(hour: int, minute: int) -> Iterator[str]:
+    half = "am" if hour < 12 else "pm"
+    clock = hour % 12 or 12
+    yield f"{hour}:{minute:02d}"
+    for ending in (half, f"{half[0]}.m", f"{half[0]}.m."):
+        yield f"{clock}:{minute:02d} {ending}"
+        if not minute:
+            yield f"{clock} {ending}"
+    if not minute:
+        yield from {0: ("midnight",), 12: ("noon", "midday")}.get(hour, ())
+        part = "morning" if hour < 12 else "afternoon" if hour < 17 else "evening"
+        yield f"{clock} in the {part}"
+        yield f"{part} {clock}"
+        yield f"{clock} o'clock"
+
+
+def _has(text: str, said: str) -> bool:
+    """Tell whether a text has a phrase as whole words, whatever its case and punctuation."""
+    wanted, heard = _words(said), _words(text)
+    size = len(wanted)
+    return bool(wanted) and any(heard[n : n + size] == wanted for n in range(len(heard) - size + 1))
+
+
+def _words(text: str) -> list[str]:
+    parted = re.sub(r"(?<=\d)(?=[ap]\.?m\b)", " ", text.casefold())
+    return re.findall(r"\w+", parted.replace(".m.", "m").replace(".m", "m"))

@@ -28,6 +28,7 @@ _MONTHS = words(
 )
 _DAYS = words("monday tuesday wednesday thursday friday saturday sunday")
 _NUMBERS = words("zero one two three four five six seven eight nine ten")
+_PART_OF_DAY = r"(?P<part>\s+in the (?:morning|afternoon|evening|night)|\s+at night)?"
 _DATE = re.compile(
     r"\b(?P<month>(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*)\.? (?P<day>\d{1,2})\b"
     r"(?:st|nd|rd|th)?|\b(?P<only>\d{1,2})(?:st|nd|rd|th)\b(?: of (?P<later>[a-z]+))?"
@@ -37,12 +38,11 @@ _DATE = re.compile(
 )
 _TIME = re.compile(
     r"\b(?P<hour>\d{1,2})(?:[:.](?P<minute>\d{2}))?(?:\s*o'?clock)?\s*(?P<half>[ap]\.?m\b)?"
-    r"(?P<part>\s+in the (?:morning|afternoon|evening|night)|\s+at night)?",
+    + _PART_OF_DAY,
     re.IGNORECASE,
 )
 _WORD_TIME = re.compile(
-    r"\b(?P<half>half|quarter) (?P<side>past|to) (?P<hour>\d{1,2}|[a-z]+)"
-    r"(?P<part>\s+in the (?:morning|afternoon|evening|night)|\s+at night)?",
+    r"\b(?P<half>half|quarter) (?P<side>past|to) (?P<hour>\d{1,2}|[a-z]+)" + _PART_OF_DAY,
     re.IGNORECASE,
 )
 _NUMBER = re.compile(rf"(?<![\w:.])(\d+|{'|'.join(_NUMBERS)})(?![\w:]|\.\d)", re.IGNORECASE)
@@ -173,11 +173,9 @@ def _marks(values: tuple[str, ...]) -> dict[str, frozenset[str]]:
 
 
 def _date(said: str) -> str | None:
-    found = list(_DATE.finditer(said))
-    return _iso(found[0]) if found else None
-
-
-def _iso(match: re.Match[str]) -> str | None:
+    match = _DATE.search(said)
+    if match is None:
+        return None
     if match["near"]:
         days = {"today": 0, "tonight": 0, "tomorrow": 1}.get(match["near"].lower(), 2)
         return (_TODAY + timedelta(days)).isoformat()
@@ -219,11 +217,9 @@ def _clock(hour: int, minute: int, half: str) -> str | None:
 
 def _number(text: str) -> int | None:
     folded = text.lower()
-    return (
-        int(folded)
-        if folded.isdigit()
-        else (_NUMBERS.index(folded) if folded in _NUMBERS else None)
-    )
+    if folded.isdigit():
+        return int(folded)
+    return _NUMBERS.index(folded) if folded in _NUMBERS else None
 
 
 def _integer(

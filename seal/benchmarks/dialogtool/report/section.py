@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from markupsafe import Markup
 
 from seal.benchmarks.dialogtool.report.dialogue import (
-    BUCKETS,
     EXECUTION_ERRORS,
     TASKS,
     ApiCounts,
@@ -20,7 +18,6 @@ from seal.benchmarks.dialogtool.report.dialogue import (
 )
 from seal.report.grids import Estimate
 from seal.report.lanes import Lane, lanes_of
-from seal.report.missions import Share
 from seal.report.pages import Bar, BarGroup, bar_chart, render
 from seal.report.printable import one_line, printable
 from seal.runs.run_folder import RunFolder
@@ -30,6 +27,8 @@ if TYPE_CHECKING:
 
 DRAWN_APIS = 16
 """APIs of one chart, the most frequent ones; the table below it has all."""
+_BUCKETS = ("10", "20", "30", "40")
+"""Turns of a dialogue, rounded up to tens; the last one is open."""
 
 
 class DialogueSection:
@@ -47,7 +46,9 @@ class DialogueSection:
             _errors(shown, runs),
             _by_app_lists(shown),
             _by_turns(shown),
-            *_by_api(shown, runs),
+            _by_api("Selection recall by API", "selected", shown, runs),
+            _by_api("Execution accuracy by API", "executed", shown, runs),
+            _by_api("Creation pass rate by API", "created", shown, runs),
         )
         return render(
             "dialogue.html",
@@ -72,38 +73,27 @@ def dialogue_breakdown(run: RunFolder) -> list[Table]:
 
     drawn = []
     for table in dialogue_tables(lanes, counted_lanes(lanes)):
-        shown = Table(title=table.title)
-        shown.add_column("")
+        shown = Table("", title=table.title)
         for column in table.columns:
             shown.add_column(column, justify="right", overflow="fold")
         for label, figures in table.rows.items():
-            cells = (Text("\n".join(filter(None, (f.text, f.small)))) for f in figures)
-            shown.add_row(Text(printable(label)), *cells)
+            told = (filter(None, (figure.text, figure.small)) for figure in figures.values())
+            shown.add_row(Text(printable(label)), *(Text("\n".join(lines)) for lines in told))
         drawn.append(shown)
     return drawn
 
 
 def _errors(lanes: Sequence[Lane], runs: Mapping[str, Counted]) -> Markup | None:
-    if not any(known.executions for known in runs.values()):
+    groups = []
+    for name, of in EXECUTION_ERRORS.items():
+        shares = ((lane, runs[lane.label].share(of).value) for lane in lanes)
+        groups.append(BarGroup(name, tuple(Bar(lane.label, lane.colour, v) for lane, v in shares)))
+    if all(bar.value is None for group in groups for bar in group.bars):
         return None
-    groups = [
-        BarGroup(
-            shown,
-            tuple(
-                Bar(
-                    lane.label,
-                    lane.colour,
-                    Share(runs[lane.label].execution[name], runs[lane.label].executions).value,
-                )
-                for lane in lanes
-            ),
-        )
-        for name, shown in EXECUTION_ERRORS.items()
-    ]
     return bar_chart("Execution errors, share of requests of due APIs", groups)
 
 
-def app_list(lane: Lane) -> str:
+def _app_list(lane: Lane) -> str:
     """Return how APIs were offered to a run, `flat` or `hierarchical`; empty where it is untold."""
     arranged = (lane.run.manifest().get("system") or {}).get("arranged")
     told = arranged.get("apps") if isinstance(arranged, dict) else None
@@ -112,17 +102,17 @@ def app_list(lane: Lane) -> str:
 
 def _by_app_lists(lanes: Sequence[Lane]) -> Markup | None:
     """Draw the tasks with the runs named by how APIs were offered; None: all were offered alike."""
-    runs = [lane for lane in lanes if lane.kind == "run"]
-    offered = {lane.label: app_list(lane) for lane in runs}
-    if len(set(offered.values())) < 2:
+    runs = [(lane, _app_list(lane)) for lane in lanes if lane.kind == "run"]
+    ways = sorted({way for _, way in runs})
+    if len(ways) < 2:
         return None
     groups = [
         BarGroup(
             f"{task}, {way or 'untold'}",
-            tuple(_bar(lane, task) for lane in runs if offered[lane.label] == way),
+            tuple(_bar(lane, task) for lane, offered in runs if offered == way),
         )
         for task in ("selection", "execution")
-        for way in sorted(set(offered.values()))
+        for way in ways
     ]
     return bar_chart("APIs offered flat and hierarchical, mean with 95 % interval", groups)
 
@@ -130,10 +120,10 @@ def _by_app_lists(lanes: Sequence[Lane]) -> Markup | None:
 def _by_turns(lanes: Sequence[Lane]) -> Markup | None:
     groups = []
     for task in TASKS:
-        for bucket in BUCKETS:
+        for bucket in _BUCKETS:
             bars = tuple(_bar(lane, task, f"turns_bucket={bucket}") for lane in lanes)
             if any(bar.value is not None for bar in bars):
-                reach = f"{bucket} turns and more" if bucket == BUCKETS[-1] else f"up to {bucket}"
+                reach = f"{bucket} turns and more" if bucket == _BUCKETS[-1] else f"up to {bucket}"
                 groups.append(BarGroup(f"{task}, {reach}", bars))
     if len(groups) < 2:
         return None
@@ -146,80 +136,38 @@ def _bar(lane: Lane, metric: str, group: str | None = None) -> Bar:
     return Bar(lane.label, lane.colour, cell.mean, cell.low, cell.high)
 
 
-def _by_api(lanes: Sequence[Lane], runs: Mapping[str, Counted]) -> list[Markup | None]:
-    due = _frequency(runs)
-    return [
-        _api_chart("Selection recall by API", lanes, runs, due, _selected),
-        _api_chart("Execution accuracy by API", lanes, runs, due, _executed),
-        _api_chart("Creation pass rate by API", lanes, runs, due, _created),
-    ]
-
-
-def _frequency(runs: Mapping[str, Counted]) -> dict[str, int]:
-    """Return each API with the turns it was due on, in the run that has most, most first."""
-    names = {name for known in runs.values() for name in known.apis}
-    due = {n: max(k.apis.get(n, ApiCounts()).due for k in runs.values()) for n in names}
-    return dict(sorted(due.items(), key=lambda item: (-item[1], item[0])))
-
-
-def _selected(api: ApiCounts) -> Share:
-    return Share(api.selected, api.due)
-
-
-def _executed(api: ApiCounts) -> Share:
-    return Share(sum(api.executed), len(api.executed))
-
-
-def _created(api: ApiCounts) -> Share:
-    return api.created
-
-
-def _api_chart(
-    title: str,
-    lanes: Sequence[Lane],
-    runs: Mapping[str, Counted],
-    due: Mapping[str, int],
-    share: Callable[[ApiCounts], Share],
+def _by_api(
+    title: str, share: str, lanes: Sequence[Lane], runs: Mapping[str, Counted]
 ) -> Markup | None:
     """Draw the APIs that have such a share, the most frequent first."""
     groups = []
-    for name, turns in due.items():
-        found = {label: known.apis.get(name, ApiCounts()) for label, known in runs.items()}
-        bars = tuple(Bar(lane.label, lane.colour, share(found[lane.label]).value) for lane in lanes)
+    for name, turns in _frequency(runs).items():
+        bars = []
+        for lane in lanes:
+            known = runs[lane.label].apis.get(name, ApiCounts(name))
+            bars.append(Bar(lane.label, lane.colour, getattr(known, share).value))
         if any(bar.value is not None for bar in bars):
-            groups.append(BarGroup(f"{one_line(name, 50)}, due {turns} times", bars))
+            groups.append(BarGroup(f"{one_line(name, 50)}, due {turns} times", tuple(bars)))
     if not groups:
         return None
     more = len(groups) - DRAWN_APIS
     return bar_chart(f"{title}; {more} more below" if more > 0 else title, groups[:DRAWN_APIS])
 
 
-@dataclass(frozen=True, slots=True)
-class ApiRow:
-    """One API in one run."""
-
-    api: str
-    run: str
-    due: int
-    selected: Share
-    executed: Share
-    unnecessary: int
-    created: Share
+def _frequency(runs: Mapping[str, Counted]) -> dict[str, int]:
+    """Return each API with the turns it was due on, in the run that has most, most first."""
+    due: dict[str, int] = {}
+    for known in runs.values():
+        for name, api in known.apis.items():
+            due[name] = max(due.get(name, 0), api.due)
+    return dict(sorted(due.items(), key=lambda item: (-item[1], item[0])))
 
 
-def api_rows(runs: Mapping[str, Counted]) -> list[ApiRow]:
-    """Return every API that was due, requested or created, the most frequent first."""
+def api_rows(runs: Mapping[str, Counted]) -> list[tuple[str, ApiCounts]]:
+    """Return (run, API) for each that was due, requested or created, the most frequent first."""
     return [
-        ApiRow(
-            name,
-            label,
-            api.due,
-            _selected(api),
-            _executed(api),
-            api.unnecessary,
-            api.created,
-        )
+        (label, known.apis[name])
         for name in _frequency(runs)
         for label, known in runs.items()
-        if (api := known.apis.get(name)) is not None
+        if name in known.apis
     ]

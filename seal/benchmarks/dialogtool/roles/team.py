@@ -16,13 +16,13 @@ a run's temperature is the user's.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, get_args
 
 from seal.agents.teams import EXECUTOR, USER, Team
-from seal.benchmarks.dialogtool.goals import is_creation
-from seal.benchmarks.dialogtool.roles.roles import Role, drawn_role, read_roles, shipped_roles
+from seal.benchmarks.dialogtool.roles.characters import Role, drawn_role, read_roles, shipped_roles
 from seal.benchmarks.dialogtool.tool_life import (
     ACTOR,
     AWARENESS,
@@ -32,6 +32,7 @@ from seal.benchmarks.dialogtool.tool_life import (
     RESPONDER,
     TEACHER,
     LifeTask,
+    is_creation,
 )
 from seal.core.canonical import digest
 from seal.core.errors import OptionError
@@ -40,17 +41,12 @@ from seal.sandbox.functions import example_of
 
 NAME = "tool_life"
 TASKS: tuple[LifeTask, ...] = get_args(LifeTask)
-_AGENTS = "seal.benchmarks.dialogtool.roles"
+_AGENTS = "seal.benchmarks.dialogtool.roles.assistants"
 _CLASSES = {
-    USER: USER,
-    AWARENESS: f"{_AGENTS}.awareness:Awareness",
-    REQUESTER: f"{_AGENTS}.requester:Requester",
-    EXECUTOR: EXECUTOR,
-    RESPONDER: f"{_AGENTS}.responder:Responder",
-    TEACHER: f"{_AGENTS}.teacher:Teacher",
-    ACTOR: f"{_AGENTS}.actor:Actor",
-    CREATOR: f"{_AGENTS}.creator:Creator",
+    role: role if role in (USER, EXECUTOR) else f"{_AGENTS}:{role.capitalize()}"
+    for role in (USER, AWARENESS, REQUESTER, EXECUTOR, RESPONDER, TEACHER, ACTOR, CREATOR)
 }
+_LEADS = (AWARENESS, REQUESTER, RESPONDER, TEACHER, ACTOR)
 _NEEDED: Mapping[LifeTask, str] = {
     "awareness": AWARENESS,
     "selection": REQUESTER,
@@ -84,35 +80,35 @@ class ToolLife:
         """
         tasks = asked_tasks(options.get("tasks"))
         decisions, apps = (_choice(name, options.get(name)) for name in ("decisions", "apps"))
-        roles = _roles(options.get("roles"))
+        given = options.get("roles")
+        roles = shipped_roles() if given is None else read_roles(Path(str(given)))
         seated = _seated(tasks, decisions)
-        lead = next((role for role in _LEADS if role in seated), USER)
-        creation = Team(
-            NAME,
-            {role: _CLASSES[role] for role in (USER, CREATOR)},
-            CREATOR,
-            {USER: (CREATOR,)},
-            one_voice=CREATOR,
-            facts=_example,
-        )
+        taught = decisions == "gold" and ACTOR in seated
+        measured: dict[str, JSON] = {"decisions": decisions, "tasks": list(tasks)}
+        if "role" in tasks:
+            measured["roles"] = digest([dict(role) for role in roles])
         return Team(
             NAME,
-            {role: _CLASSES[role] for role in _CLASSES if role in seated},
-            lead,
-            _after(decisions, seated),
+            {role: agent for role, agent in _CLASSES.items() if role in seated},
+            next((role for role in _LEADS if role in seated), USER),
+            # Awareness, requester and teacher say themselves who follows.
+            {
+                USER: (AWARENESS, REQUESTER, TEACHER, RESPONDER, ACTOR),
+                RESPONDER: (TEACHER,) if taught else (ACTOR, USER),
+                ACTOR: (USER,),
+            },
             reviewer=RESPONDER,
             models={TEACHER: "oracle"} if TEACHER in seated else {},
             one_voice=REQUESTER,
-            variants={CREATION: creation},
+            variants={CREATION: _CREATION},
             variant_of=_variant,
-            measured={"decisions": decisions, "tasks": list(tasks), **_told(roles, tasks)},
+            measured=measured,
             arranged={"apps": apps},
-            facts=_Casting(roles, seated),
+            facts=partial(_facts, roles, sorted(seated)),
         )
 
 
 TOOL_LIFE = ToolLife()
-_LEADS = (AWARENESS, REQUESTER, RESPONDER, TEACHER, ACTOR)
 
 
 def asked_tasks(given: Any) -> tuple[LifeTask, ...]:
@@ -140,15 +136,6 @@ def _choice(name: str, given: Any) -> str:
     return known[0] if given is None else str(given)
 
 
-def _roles(given: Any) -> tuple[Role, ...]:
-    return shipped_roles() if given is None else read_roles(Path(str(given)))
-
-
-def _told(roles: Sequence[Role], tasks: Sequence[LifeTask]) -> dict[str, JSON]:
-    """Return what a run's record says about the roles: nothing where nobody plays one."""
-    return {"roles": digest([dict(role) for role in roles])} if "role" in tasks else {}
-
-
 def _seated(tasks: Sequence[LifeTask], decisions: str) -> set[str]:
     seated = {USER, *(_NEEDED[task] for task in tasks if task in _NEEDED)}
     if decisions == "own":
@@ -156,31 +143,13 @@ def _seated(tasks: Sequence[LifeTask], decisions: str) -> set[str]:
     return seated | {TEACHER} if seated & {RESPONDER, ACTOR} else seated
 
 
-def _after(decisions: str, seated: set[str]) -> dict[str, tuple[str, ...]]:
-    """Return who follows a text; awareness, requester and teacher say it themselves."""
-    opening = (AWARENESS, REQUESTER, TEACHER, RESPONDER, ACTOR)
-    taught = decisions == "gold" and ACTOR in seated
-    return {USER: opening, RESPONDER: (TEACHER,) if taught else (ACTOR, USER), ACTOR: (USER,)}
-
-
-class _Casting:
-    """Tells of each dialogue who is seated, and which role the actor keeps.
+def _facts(roles: Sequence[Role], seated: list[JSON], task: Task, seed: int) -> dict[str, JSON]:
+    """Tell of a dialogue who is seated, and which role the actor keeps.
 
     A role that is seated and never spoke is scored, one that is not seated is not.
-
-    Args:
-        roles: To draw from.
-        seated: Roles of the chat.
     """
-
-    def __init__(self, roles: Sequence[Role], seated: Collection[str]) -> None:
-        self._roles = roles
-        self._seated = sorted(seated)
-
-    def __call__(self, task: Task, seed: int) -> dict[str, JSON]:
-        """Return the facts of a task's chat."""
-        kept = {"role": dict(drawn_role(self._roles, task, seed))} if ACTOR in self._seated else {}
-        return {"seated": self._seated, **kept}
+    kept = {"role": dict(drawn_role(roles, task, seed))} if ACTOR in seated else {}
+    return {"seated": seated, **kept}
 
 
 def _variant(goal: Goal) -> str:
@@ -191,3 +160,14 @@ def _example(task: Task, seed: int) -> dict[str, JSON]:
     """Return the worked example of a task of creation, which is not among its tests."""
     example = example_of(task.metadata)
     return {} if example is None else {"example": example}
+
+
+_CREATION = Team(
+    NAME,
+    {role: _CLASSES[role] for role in (USER, CREATOR)},
+    CREATOR,
+    {USER: (CREATOR,)},
+    one_voice=CREATOR,
+    facts=_example,
+)
+"""Plays the goals that create a tool."""

@@ -33,16 +33,12 @@ from seal.core.types import JSON, Task
 
 Role = Mapping[str, JSON]
 FIELDS = ("name", "gender", "mbti", "language", "features", "emotion", "interaction")
-FEATURES: Mapping[str, tuple[type, ...]] = {
-    "max_words": (int,),
-    "opening": (list,),
-    "closing": (list,),
-    "avoid": (list,),
-    "contractions": (bool,),
-    "exclamations": (bool,),
-    "question": (bool,),
+FEATURES: Mapping[str, type] = {
+    "max_words": int,
+    **dict.fromkeys(("opening", "closing", "avoid"), list),
+    **dict.fromkeys(("contractions", "exclamations", "question"), bool),
 }
-"""Machine-checkable feature to its types; null is none."""
+"""Machine-checkable feature to its type; null is none."""
 _MBTI = re.compile(r"[EI][NS][FT][JP]")
 
 
@@ -109,16 +105,14 @@ def _checked(role: Any, where: str) -> Role:
 
 def _features(features: Mapping[str, Any], where: str) -> dict[str, JSON]:
     for name, value in features.items():
-        kinds = FEATURES.get(name)
-        if kinds is None:
+        kind = FEATURES.get(name)
+        if kind is None:
             raise DataError(f"{where}: no feature {name!r}; there are: {', '.join(FEATURES)}")
         texts = not isinstance(value, list) or all(isinstance(text, str) for text in value)
-        if value is not None and (type(value) not in kinds or not texts):
-            expected = "texts" if kinds == (list,) else kinds[0].__name__
+        if value is not None and (type(value) is not kind or not texts):
+            expected = "texts" if kind is list else kind.__name__
             raise DataError(f"{where}: {name}: expected {expected}, got {shortened(value)}")
-    empty: dict[str, JSON] = {
-        name: [] if kinds == (list,) else None for name, kinds in FEATURES.items()
-    }
+    empty: dict[str, JSON] = {name: [] if kind is list else None for name, kind in FEATURES.items()}
     return {**empty, **features}
 
 

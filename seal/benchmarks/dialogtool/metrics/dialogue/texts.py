@@ -1,0 +1,309 @@
+"""How near a reply is to the gold one, by BLEU and ROUGE-L, and how well its character was kept.
+
+BLEU is that of a reply as DialogTool publishes it, and the counts of which that of a corpus is
+made. Two scorers divide texts differently; texts are English, in lower case. `words`: as NLTK's
+`word_tokenize` after its sentence splitter. `marks`: as sacrebleu's `13a`, the tokens of mteval.
+Both are ours and agree with those on the replies of the corpus, but for dots after rare
+abbreviations.
+
+How well a character was kept is told from 0 to 10. A role is a map as
+`seal.benchmarks.dialogtool.roles.characters` documents it. By rule its `features` are checked, each
+met or not; the score is ten times the share that is met. A model is asked with a rubric of our own,
+for behaviour, dialogue and decisions. It answers with a number alone: whatever else it says is no
+score. Source of task and scale: DialogTool, section 4.
+
+Source of BLEU: Papineni et al., BLEU (2002); smoothing method 7 of NLTK, which is 4 and then 5 of
+Chen and Cherry, A systematic comparison of smoothing techniques for sentence-level BLEU (2014).
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from itertools import pairwise
+from math import exp, log
+
+import orjson
+
+from seal.benchmarks.dialogtool.tool_life import ACTOR, RESPONDER, Turn
+from seal.core.canonical import digest
+from seal.core.conditions.rouge import rouge_l
+from seal.core.errors import InfrastructureError, MissingExtraError
+from seal.core.protocols import ChatModel, Message, Request
+from seal.core.types import JSON
+from seal.evaluation.goals import INFRASTRUCTURE, Value, undefined
+from seal.evaluation.llm_judge import prompt
+
+_PLAIN = r"[^\s;@#$%&?!*()\[\]{}<>\"«»“”‘’„`,:'\u2012-\u2015]"
+_WORD = re.compile(
+    rf"\.{{2,}}|--|n't(?!\w)|'(?:s|m|d|ll|re|ve)(?!\w)|{_PLAIN}+(?:(?:[,:](?=\d)|'(?!(?:s|m|d|ll|re|ve)\b)(?=\w)){_PLAIN}+)*|''|\S"
+)
+_NEGATED = re.compile(r"n't(?!\w)")
+_JOINED = re.compile(r"\b(can)(not)\b|\b(gim|lem)(me)\b|\b(gon|wan)(na)\b|\b(got)(ta)\b")
+_ABBREVIATIONS = frozenset(
+    ("mr", "mrs", "ms", "dr", "st", "jr", "sr", "inc", "ltd", "co", "corp", "vs", "etc", "no")
+)
+_BROKEN = re.compile(r"(--|\.{2,})")
+_ENTITIES = {"&quot;": '"', "&amp;": "&", "&lt;": "<", "&gt;": ">"}
+_MARK = re.compile(r"([{-~\[-` -&(-+:-@/])")
+_AROUND = (
+    (re.compile(r"([^0-9])([.,])"), r"\1 \2 "),
+    (re.compile(r"([.,])([^0-9])"), r" \1 \2"),
+    (re.compile(r"([0-9])(-)"), r"\1 \2 "),
+)
+
+
+@lru_cache(maxsize=4096)
+def words(text: str) -> tuple[str, ...]:
+    """Return the tokens of a text as NLTK has them: "don't" is "do", "n't"; "12:30" is one."""
+    text = text.lower()
+    if "n't" in text:
+        text = _NEGATED.sub(" n't", text)
+    text = _JOINED.sub(lambda found: " ".join(part for part in found.groups() if part), text)
+    if "--" in text or ".." in text:
+        text = _BROKEN.sub(r" \1 ", text)
+    found = _WORD.findall(text)
+    out: list[str] = []
+    last = len(found) - 1
+    for place, token in enumerate(found):
+        dotted = len(token) > 1 and token[-1] == "." and token[-2] != "."
+        if dotted and (place == last or _ends(token[:-1])):
+            out += (token[:-1], ".")
+        else:
+            out.append(token)
+    return tuple(out)
+
+
+def _ends(word: str) -> bool:
+    """Tell whether a dot behind a word ends a sentence, and no abbreviation."""
+    return len(word) > 1 and "." not in word and word not in _ABBREVIATIONS
+
+
+@lru_cache(maxsize=4096)
+def marks(text: str) -> tuple[str, ...]:
+    """Return the tokens of a text as `13a` has them: "don't" is one, "a.m." is four."""
+    text = text.lower().replace("-\n", "").replace("\n", " ")
+    if "&" in text:
+        for entity, character in _ENTITIES.items():
+            text = text.replace(entity, character)
+    text = _MARK.sub(r" \1 ", f" {text} ")
+    for pattern, parts in _AROUND:
+        text = pattern.sub(parts, text)
+    return tuple(text.split())
+
+
+ORDER = 4
+"""Longest n-grams."""
+_K = 5
+"""NLTK's constant of method 4."""
+
+
+def sentence_bleu(wanted: Sequence[str], said: Sequence[str]) -> float:
+    """Return 4-gram BLEU with method 7, at least 0.
+
+    Method 5 adds 1 to the first share, so that a verbatim reply has more than 1: 1.12 where it has
+    five tokens or more.
+
+    Args:
+        wanted: Tokens of the reference.
+        said: Tokens to score; none, or none of the reference's: 0.
+    """
+    found = matches(wanted, said, ORDER + 1)
+    if not found or not found[0]:
+        return 0.0
+    length = len(said)
+    shares = [n / max(1, length - order) for order, n in enumerate(found)]
+    halvings = 1
+    for order, count in enumerate(found[:ORDER]):
+        if not count and length > 1:
+            shares[order] = log(length) / (2**halvings * _K) / max(1, length - order)
+            halvings += 1
+    before = shares[0] + 1
+    total = 0.0
+    for share, after in pairwise(shares):
+        before = (before + share + after) / 3
+        total += log(before) / ORDER
+    brevity = 1.0 if length > len(wanted) else exp(1 - len(wanted) / length)
+    return brevity * exp(total)
+
+
+def matches(wanted: Sequence[str], said: Sequence[str], order: int = ORDER) -> list[int]:
+    """Return for n = 1 to `order` how many n-grams occur in both, each as often as in both."""
+    found = []
+    for n in range(1, order + 1):
+        left, right = (
+            list(zip(*(text[i:] for i in range(n)), strict=False)) for text in (wanted, said)
+        )
+        kinds, others = set(left), set(right)
+        common = kinds & others
+        count = len(common)
+        if len(kinds) < len(left) and len(others) < len(right):
+            count = (Counter(left) & Counter(right)).total()
+        found.append(count)
+        if not count:
+            return found + [0] * (order - n)
+    return found
+
+
+def bleu_counts(wanted: Sequence[str], said: Sequence[str]) -> list[int]:
+    """Return what the BLEU of many replies is made of: common n-grams, tokens said and wanted.
+
+    The n-grams are counted for n = 1 to `ORDER`, so that there are `ORDER` + 2 numbers.
+    """
+    return [*matches(wanted, said), len(said), len(wanted)]
+
+
+def corpus_bleu(counts: Iterable[Sequence[int]]) -> float | None:
+    """Return the corpus's BLEU as sacrebleu computes it, in [0, 100]; None: there is nothing.
+
+    Args:
+        counts: Of each reply (`bleu_counts`).
+
+    Raises:
+        MissingExtraError: sacrebleu is not installed.
+    """
+    try:
+        from sacrebleu.metrics.bleu import BLEU
+    except ImportError as error:
+        raise MissingExtraError("sacrebleu", "dialogue") from error
+    sums, possible = [0] * (ORDER + 2), [0] * ORDER
+    for one in counts:
+        sums = [a + b for a, b in zip(sums, one, strict=True)]
+        possible = [total + max(0, one[ORDER] - n) for n, total in enumerate(possible)]
+    *matched, said, wanted = sums
+    if not wanted:
+        return None
+    return float(BLEU.compute_bleu(matched, possible, said, wanted, smooth_method="exp").score)
+
+
+def replies(turn: Turn) -> tuple[Value, Value]:
+    """Return BLEU, at least 0, and ROUGE-L, in [0, 1], of a turn; silence is 0.
+
+    The details of BLEU hold the counts of 13a's tokens (`bleu_counts`).
+    """
+    if not turn.reply:
+        return undefined("gold has no reply"), undefined("gold has no reply")
+    said = turn.said(RESPONDER) or ""
+    bleu = sentence_bleu(words(turn.reply), words(said))
+    counts = bleu_counts(marks(turn.reply), marks(said))
+    return Value(bleu, details={"counts": list(counts)}), Value(rouge_l(turn.reply, said))
+
+
+HIGHEST = 10.0
+PROMPT = "judge_role"
+
+_NUMBER = re.compile(r"\s*([0-9]{1,2}(?:\.[0-9]{1,3})?)\s*")
+_REPAIR = "That was no number from 0 to 10. Answer with the number alone."
+# Not from within a run of marks, so that "....x" is looked at once.
+_SENTENCE = re.compile(r"(?<![.!?])[.!?]++(?:\s+|$)|\n+")
+_SHORT = re.compile(
+    r"\b(?:\w+n't|\w+'(?:m|re|ve|ll|d)|(?:it|that|there|here|what|who|where|he|she|let)'s)\b"
+)
+_LONG = re.compile(
+    r"\b(?:i am|(?:you|we|they) are|(?:it|that|there|he|she|what) is|cannot"
+    r"|(?:do|does|did|is|are|was|were|would|could|should|can|has|have|had|will) not"
+    r"|(?:i|you|we|they|it) will)\b"
+)
+_QUOTES = str.maketrans({"\u2019": "'", "\u2018": "'"})
+
+
+def role(turn: Turn, played: JSON, judge: RoleJudge | None) -> Value:
+    """Return the score of a turn; a role that says nothing has 0.
+
+    Args:
+        turn: What was said.
+        played: The role's configuration.
+        judge: Asked where given; None: by rule.
+    """
+    if not isinstance(played, Mapping):
+        return undefined("the trajectory tells no role")
+    said = turn.said(ACTOR) or ""
+    if not said.strip():
+        return Value(0.0, details={"role": str(played.get("name", "")), "said": ""})
+    value = by_rule(played, said) if judge is None else judge.rate(played, turn, said)
+    return replace(value, details={"role": str(played.get("name", "")), **value.details})
+
+
+def by_rule(played: Mapping[str, JSON], said: str) -> Value:
+    """Return ten times the share of a role's features that an utterance has."""
+    features = played.get("features")
+    met = checked(features, said) if isinstance(features, Mapping) else {}
+    if not met:
+        return undefined("the role has no feature that can be checked by rule")
+    failed = [name for name, holds in met.items() if not holds]
+    share = 1 - len(failed) / len(met)
+    return Value(HIGHEST * share, details={"failed": list(failed)} if failed else {})
+
+
+def checked(features: Mapping[str, JSON], said: str) -> dict[str, bool]:
+    """Return for each feature that a role has whether an utterance has it too."""
+    plain = said.translate(_QUOTES).lower().strip()
+    sentences = [part for part in _SENTENCE.split(plain) if part.strip()]
+    longest = max((len(part.split()) for part in sentences), default=0)
+    ends = plain.rstrip(".!?\"' ")
+    found: dict[str, bool] = {}
+    for name, wanted in features.items():
+        if wanted is None or wanted == []:
+            continue
+        if name == "max_words":
+            found[name] = longest <= wanted
+        elif name == "opening":
+            found[name] = plain.startswith(tuple(text.lower() for text in wanted))
+        elif name == "closing":
+            found[name] = ends.endswith(tuple(text.lower().rstrip(".!?\"' ") for text in wanted))
+        elif name == "avoid":
+            found[name] = not any(
+                re.search(rf"(?<!\w){re.escape(text.lower())}(?!\w)", plain) for text in wanted
+            )
+        elif name == "contractions":
+            found[name] = not (_LONG if wanted else _SHORT).search(plain)
+        elif name == "exclamations":
+            found[name] = ("!" in plain) == wanted
+        elif name == "question":
+            found[name] = plain.rstrip("\"' ").endswith("?") == wanted
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class RoleJudge:
+    """Asks a model how well a role was kept; safe in threads where the model is."""
+
+    model: ChatModel
+    seed: int = 0
+    tries: int = 3
+    """How often it may answer anything but a number."""
+
+    @property
+    def identity(self) -> str:
+        """The rubric's version."""
+        return f"llm/{digest(prompt(PROMPT))[:12]}"
+
+    def rate(self, played: Mapping[str, JSON], turn: Turn, said: str) -> Value:
+        """Return the model's score; without a value where it gives none."""
+        character = {name: value for name, value in played.items() if name != "features"}
+        asked = {"role": character, "user": turn.goal.text, "meant": turn.reply, "said": said}
+        # JSON keeps what is judged apart from the instructions, whatever texts it holds.
+        material = orjson.dumps(asked, option=orjson.OPT_INDENT_2).decode()
+        messages = [Message("system", prompt(PROMPT)), Message("user", material)]
+        content = ""
+        for _ in range(self.tries):
+            request = Request(tuple(messages), role="judge", seed=self.seed)
+            try:
+                content = self.model.complete(request).content
+            except InfrastructureError as error:
+                return undefined(f"{INFRASTRUCTURE}: judge: {error}")
+            score = parse_score(content)
+            if score is not None:
+                return Value(score, details={"by": self.identity})
+            messages += [Message("assistant", content), Message("user", _REPAIR)]
+        return undefined(f"the judge gave no number from 0 to 10: last {content[:100]!r}")
+
+
+def parse_score(text: str) -> float | None:
+    """Return the number that a text is, from 0 to 10; None for anything else, prose too."""
+    found = _NUMBER.fullmatch(text)
+    value = None if found is None else float(found[1])
+    return value if value is not None and value <= HIGHEST else None
