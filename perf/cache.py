@@ -25,7 +25,7 @@ from typing import Any
 from seal.core.canonical import digest
 from seal.core.store import Store
 from seal.core.types import Tool
-from seal.simulator_cache.cached import Cached
+from seal.simulator_cache.answer_cache import Cached
 from seal.simulator_cache.template import Template
 
 GETS, PUTS = 20_000, 4_000

@@ -125,12 +125,7 @@ RETRIES = (
     "One last try, please.",
 )
 """What is said to the failures before the last, in order."""
-WAITING = (
-    "OK, please go on.",
-    "Please go on.",
-    "Yes, go on.",
-    "OK, go on.",
-)
+WAITING = ("OK, please go on.", "Please go on.", "Yes, go on.", "OK, go on.")
 """What is said to announcements, in order of the failures."""
 
 _MAY = r"(?:may|shall|should|can|could|must) (?:i|we)\b"

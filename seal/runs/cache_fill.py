@@ -22,7 +22,7 @@ from seal.runs.cast import Cast
 from seal.runs.environment_stack import SimulatorSource
 from seal.runs.run_folder import RunFolder
 from seal.runs.settings import RunSettings
-from seal.simulator_cache.cached import keys_of_call
+from seal.simulator_cache.answer_cache import keys_of_call
 from seal.simulator_cache.exchange import ImportReport, import_entries
 
 

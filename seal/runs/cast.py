@@ -15,20 +15,8 @@ from seal.core.store import Store
 from seal.core.types import JSON, Goal, Step, Task, Verdict
 from seal.evaluation.llm_judge import LLMJudge
 from seal.evaluation.rule_judge import RuleJudge
-from seal.models import (
-    CachedModel,
-    Flagged,
-    Model,
-    is_offline,
-    open_model,
-    split_name,
-)
-from seal.models.presentation import (
-    Example,
-    Presentation,
-    presentation_identity,
-    presented,
-)
+from seal.models import CachedModel, Flagged, Model, is_offline, open_model, split_name
+from seal.models.presentation import Example, Presentation, presentation_identity, presented
 from seal.models.settings import options_of
 from seal.pools.pool import StoredPool
 from seal.runs.run_model import RunModel, find_recording, with_roles

@@ -63,9 +63,7 @@ class Engine:
         team = build_team(settings.play.team, settings.roles, of_team)
         self.team = _with_style(_with_user(team, settings, pool), settings)
         settings = replace(
-            settings,
-            role_models={**team.models, **settings.role_models},
-            world_options=of_worlds,
+            settings, role_models={**team.models, **settings.role_models}, world_options=of_worlds
         )
         self.settings = settings
         _check_roles(settings, self.team)

@@ -28,9 +28,9 @@ from seal.pools.pool import StoredPool
 from seal.runs.cast import Cast
 from seal.runs.run_model import find_recording
 from seal.runs.settings import RunSettings
-from seal.simulator_cache.cached import Fallback, keys_of_call
+from seal.simulator_cache.answer_cache import Fallback, keys_of_call
 from seal.simulator_cache.environments import RecordedEnvironments, SimulatedEnvironments
-from seal.simulator_cache.recorded import GoldAnswers, RecordedAnswers
+from seal.simulator_cache.recordings import GoldAnswers, RecordedAnswers
 from seal.simulator_cache.simulators import OwnFunctions, SimulatorSetup, build_simulator
 
 

@@ -59,10 +59,7 @@ def history_of(task: Task, goal: int, lead: str, caller: str = MANAGER) -> list[
     append_renumbered(steps, [replace(step, goal=BEFORE) for step in task.history])
     in_words = task.metadata.get("golden_history") == "texts"
     for position, earlier in enumerate(task.goals[:goal]):
-        said = [
-            *_said_before(earlier, lead, caller, position),
-            *_golden(earlier, lead, caller),
-        ]
+        said = [*_said_before(earlier, lead, caller, position), *_golden(earlier, lead, caller)]
         told = [step for step in said if not (in_words and (step.call or step.result))]
         append_renumbered(steps, [replace(step, goal=position) for step in told])
     everybody = ("system", USER, MANAGER)
@@ -71,11 +68,7 @@ def history_of(task: Task, goal: int, lead: str, caller: str = MANAGER) -> list[
 
 
 def _said_before(
-    goal: Goal,
-    lead: str,
-    caller: str,
-    position: int,
-    authors: Sequence[str] = (USER, MANAGER),
+    goal: Goal, lead: str, caller: str, position: int, authors: Sequence[str] = (USER, MANAGER)
 ) -> list[Step]:
     """Return what the label `before` says between two goals: [[author, text]...].
 

@@ -182,8 +182,4 @@ class Judges:
         if len(self._models) > 1:
             told["panel"] = [judge.identity for judge in self._models]
         prompts = list(dict.fromkeys(p for name in published for p in _PROMPTS[name]))
-        return {
-            "judge": f"llm/{prompts_digest(prompts)[:12]}",
-            **told,
-            **self._models[0].identity,
-        }
+        return {"judge": f"llm/{prompts_digest(prompts)[:12]}", **told, **self._models[0].identity}

@@ -12,8 +12,8 @@ from seal.core.plain import json_text
 from seal.core.protocols import Lookup, Response, Simulator
 from seal.core.types import JSON, Execution, Task, Tool, ToolCall, ToolResult, Trajectory
 from seal.core.validation import CallValidator, error_result
-from seal.simulator_cache.cached import keys_of_call
-from seal.simulator_cache.recorded import RecordedAnswers
+from seal.simulator_cache.answer_cache import keys_of_call
+from seal.simulator_cache.recordings import RecordedAnswers
 from seal.simulator_cache.simulators import parts_of
 
 

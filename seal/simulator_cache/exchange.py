@@ -22,7 +22,14 @@ from seal.core.records import AtomicFile
 from seal.core.schemas import schema_validator
 from seal.core.store import Store
 from seal.core.types import JSON, Tool
-from seal.simulator_cache.cached import KIND, SHAPE, OfTool, document_digest, entry_key, with_shape
+from seal.simulator_cache.answer_cache import (
+    KIND,
+    SHAPE,
+    OfTool,
+    document_digest,
+    entry_key,
+    with_shape,
+)
 from seal.simulator_cache.shapes import response_schema
 
 if TYPE_CHECKING:

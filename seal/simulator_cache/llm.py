@@ -16,8 +16,8 @@ from seal.core.canonical import derive_seed, digest
 from seal.core.plain import json_text
 from seal.core.protocols import ChatModel, Message, Request, Response
 from seal.core.types import JSON, Tool
-from seal.simulator_cache.cached import OfTool
-from seal.simulator_cache.recorded import RecordedAnswers, observed
+from seal.simulator_cache.answer_cache import OfTool
+from seal.simulator_cache.recordings import RecordedAnswers, observed
 
 TRIES = 3
 MAX_TOKENS = 1024
@@ -38,11 +38,7 @@ class LLM:
     """
 
     def __init__(
-        self,
-        model: ChatModel,
-        name: str,
-        recorded: RecordedAnswers | None = None,
-        seed: int = 0,
+        self, model: ChatModel, name: str, recorded: RecordedAnswers | None = None, seed: int = 0
     ) -> None:
         self.identity = f"llm/{name}"
         self._model = model

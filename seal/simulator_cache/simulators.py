@@ -15,8 +15,14 @@ from seal.core.specs import settled, source_of
 from seal.core.store import Store
 from seal.core.types import JSON, Tool
 from seal.simulator_cache import REGISTRY
-from seal.simulator_cache.cached import Cached, Fallback, Imported, keys_of_call, prompt_version
-from seal.simulator_cache.recorded import RecordedAnswers
+from seal.simulator_cache.answer_cache import (
+    Cached,
+    Fallback,
+    Imported,
+    keys_of_call,
+    prompt_version,
+)
+from seal.simulator_cache.recordings import RecordedAnswers
 from seal.simulator_cache.template import Template
 
 

@@ -19,7 +19,7 @@ from seal.core.protocols import Response
 from seal.core.schemas import schema_validator
 from seal.core.text import sentences, words
 from seal.core.types import JSON, Tool
-from seal.simulator_cache.cached import OfTool
+from seal.simulator_cache.answer_cache import OfTool
 from seal.simulator_cache.field_values import FORMATS, named_range, named_text
 from seal.simulator_cache.shapes import LENGTH, both, listed, resolve, response_schema
 
@@ -310,11 +310,7 @@ class Writer:
         return self._multiple(factor, (low, high), (below, above), path)
 
     def _multiple(
-        self,
-        factor: float,
-        bounds: tuple[float, float],
-        usual: tuple[float, float],
-        path: str,
+        self, factor: float, bounds: tuple[float, float], usual: tuple[float, float], path: str
     ) -> float:
         least, most = math.ceil(usual[0] / factor), math.floor(usual[1] / factor)
         if least > most:

@@ -9,7 +9,7 @@ from seal.core.errors import CacheMissError, UsageError
 from seal.core.protocols import Response
 from seal.core.store import Store
 from seal.core.types import Tool
-from seal.simulator_cache.cached import Cached, Fallback, Imported, shape_key
+from seal.simulator_cache.answer_cache import Cached, Fallback, Imported, shape_key
 
 TOOL = Tool("lab/weather/now", "now_for_weather", returns={"temperature": "float"})
 SCALARS = st.none() | st.booleans() | st.integers() | st.text(max_size=8)

@@ -19,7 +19,7 @@ from seal.core.types import (
     Trajectory,
 )
 from seal.simulator_cache.environments import RecordedEnvironments, SimulatedEnvironments
-from seal.simulator_cache.recorded import RecordedAnswers
+from seal.simulator_cache.recordings import RecordedAnswers
 from seal.simulator_cache.simulators import SimulatorSetup, build_simulator
 
 TOOL = Tool(

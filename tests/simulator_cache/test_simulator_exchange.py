@@ -10,7 +10,7 @@ from seal.core.protocols import Response
 from seal.core.store import Store
 from seal.core.types import Tool
 from seal.runs.cache_fill import import_answers
-from seal.simulator_cache.cached import KIND, Cached, answer_entry
+from seal.simulator_cache.answer_cache import KIND, Cached, answer_entry
 from seal.simulator_cache.exchange import export_entries, import_entries, merge
 
 JSON = st.recursive(

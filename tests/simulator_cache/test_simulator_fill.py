@@ -5,7 +5,7 @@ from seal.core.protocols import Response
 from seal.core.store import Store
 from seal.core.types import Goal, Milestone, Plan, Step, Task, Tool, ToolCall, Trajectory
 from seal.runs.cache_fill import PlannedCall, fill, gold_calls, made_calls
-from seal.simulator_cache.cached import Cached
+from seal.simulator_cache.answer_cache import Cached
 from seal.simulator_cache.simulators import SimulatorSetup, build_simulator
 
 TOOL = Tool(

@@ -6,9 +6,9 @@ from seal.core.errors import ModelError
 from seal.core.protocols import Completion
 from seal.core.store import Store
 from seal.core.types import Execution, Step, Tool, ToolCall, ToolResult, Trajectory
-from seal.simulator_cache.cached import Cached
+from seal.simulator_cache.answer_cache import Cached
 from seal.simulator_cache.llm import LLM
-from seal.simulator_cache.recorded import RecordedAnswers
+from seal.simulator_cache.recordings import RecordedAnswers
 
 TOOL = Tool("lab/weather/now", "now_for_weather", "Weather of a city.", category="Weather")
 GOOD = '{"error": "", "response": {"temperature": 4}}'

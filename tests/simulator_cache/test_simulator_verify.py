@@ -6,7 +6,7 @@ import pytest
 from seal.core.protocols import Response
 from seal.core.store import Store
 from seal.core.types import Tool
-from seal.simulator_cache.cached import KIND, SHAPE, Cached, answer_entry, shape_key
+from seal.simulator_cache.answer_cache import KIND, SHAPE, Cached, answer_entry, shape_key
 from seal.simulator_cache.exchange import verify
 from seal.simulator_cache.simulators import SimulatorSetup, build_simulator
 

@@ -18,7 +18,7 @@ from seal.core.store import Store
 from seal.core.text import words
 from seal.core.types import JSON, Tool, ToolCall
 from seal.core.validation import CallValidator
-from seal.simulator_cache.cached import (
+from seal.simulator_cache.answer_cache import (
     KIND,
     SHAPE,
     answer_entry,

@@ -17,9 +17,9 @@ from seal.core.types import JSON, Task, Tool, ToolCall
 from seal.environments.replay import NAME as REPLAY
 from seal.environments.world import WorldSetup, build_worlds
 from seal.pools.pool import StoredPool
-from seal.simulator_cache.cached import Fallback
+from seal.simulator_cache.answer_cache import Fallback
 from seal.simulator_cache.environments import SimulatedEnvironments
-from seal.simulator_cache.recorded import GoldAnswers
+from seal.simulator_cache.recordings import GoldAnswers
 from seal.simulator_cache.template import Template
 
 MOST_ROWS = 5
