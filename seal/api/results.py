@@ -26,7 +26,8 @@ def score(run: RunLike, **options: Any) -> Run:
     Args:
         run: What `seal.run` returned, or its folder. Scores and summary are replaced there. A
             benchmark's own metrics are measured again where it is installed, or the run is given.
-        **options: Those of `seal.runs.rescore.rescore`, such as judge, judge_model and metrics.
+        **options: Fields of `seal.runs.rescore.ScoreSettings`, such as judge, judge_model and
+            metrics.
 
     Returns:
         The run with its new scores. The `Run` that was given keeps its old summary.
@@ -44,11 +45,11 @@ def score(run: RunLike, **options: Any) -> Run:
     """
     from seal.api.objects.frames import folder_of
     from seal.api.objects.run import Run
-    from seal.runs.rescore import rescore
+    from seal.runs.rescore import ScoreSettings, rescore
 
     folder = folder_of(run)
     bench = run.bench if isinstance(run, Run) else None
-    rescore(folder, bench=bench, **options)
+    rescore(folder, ScoreSettings(bench=bench, **options))
     return replace(Run.load(folder), bench=bench)
 
 

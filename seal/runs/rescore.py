@@ -9,7 +9,7 @@ import hashlib
 import logging
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import closing
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -37,42 +37,50 @@ from seal.runs.settings import RunSettings
 _LOG = logging.getLogger(__name__)
 
 
+@dataclass(frozen=True, kw_only=True)
+class ScoreSettings:
+    """How finished trajectories are scored again."""
+
+    judge: str = "auto"
+    """`rule`, `llm`, or `auto`: llm where a judge's model is named; and published judges
+    (`seal.evaluation.judges.PUBLISHED`), by commas."""
+    judge_model: Any = None
+    """Model of the judge; several in a list or tuple vote together."""
+    model_options: Mapping[str, Any] | None = None
+    """Of that model."""
+    base_url: str | None = None
+    """Its server."""
+    metrics: Sequence[Any] = ()
+    """Further metrics: names, dotted paths, classes or objects; none: those that run.json names.
+    Of these, one that is not known or not allowed has no value and a reason."""
+    workers: int = 4
+    """Trajectories that a model judges at once."""
+    cache_dir: Path | None = None
+    """Where answers are kept; None: the usual place."""
+    match: str | None = None
+    """Rules, `clean`, `toolsandbox` or `mmtb`; None: each task's own."""
+    votes: int | None = None
+    """Of each judge's model on each goal; None: as each published judge does."""
+    verdicts: Path | None = None
+    """File of recorded verdicts to take instead; the baselines are left as they are."""
+    allow_code: Collection[str] = ()
+    """Modules whose metrics run.json may name by a dotted path."""
+    bench: Benchmark | None = None
+    """What was played, where it is not installed; its metrics are measured again."""
+
+
 def rescore(
     run: Path,
-    judge: str = "auto",
-    judge_model: Any = None,
-    model_options: Mapping[str, Any] | None = None,
-    base_url: str | None = None,
-    metrics: Sequence[Any] = (),
-    workers: int = 4,
-    cache_dir: Path | None = None,
+    how: ScoreSettings | None = None,
     progress: Callable[[int, int], None] | None = None,
-    match: str | None = None,
-    votes: int | None = None,
-    verdicts: Path | None = None,
-    allow_code: Collection[str] = (),
-    bench: Benchmark | None = None,
 ) -> dict[str, Any]:
     """Score a run's trajectories again and its baselines' with it; no chat is held.
 
     Args:
         run: Run folder; its scores.jsonl, summary.json and, in its run.json, judge, metrics and
             match are replaced.
-        judge: `rule`, `llm`, or `auto`: llm where a judge's model is named; and published judges
-            (`seal.evaluation.judges.PUBLISHED`), by commas.
-        judge_model: Model of the judge; several in a list or tuple vote together.
-        model_options: Of that model.
-        base_url: Its server.
-        metrics: Further metrics: names, dotted paths, classes or objects; none: those that run.json
-            names. Of these, one that is not known or not allowed has no value and a reason.
-        workers: Trajectories that a model judges at once.
-        cache_dir: Where answers are kept; None: the usual place.
+        how: None: as the run's metrics and each task's rules say, without a model.
         progress: Called with (scored, total).
-        match: Rules, `clean`, `toolsandbox` or `mmtb`; None: each task's own.
-        votes: Of each judge's model on each goal; None: as each published judge does.
-        verdicts: File of recorded verdicts to take instead; the baselines are left as they are.
-        allow_code: Modules whose metrics run.json may name by a dotted path.
-        bench: What was played, where it is not installed; its metrics are measured again.
 
     Returns:
         The summary.
@@ -82,36 +90,38 @@ def rescore(
         UsageError: A judge, rules or metric that cannot be, or the run is being written by another
             process.
     """
+    how = how or ScoreSettings()
     folder = RunFolder.open(run)
-    rules_named(match)
+    rules_named(how.match)
+    models: dict[str, Any] = {}
+    if how.judge_model is not None:
+        models = {"judge": judges_under(how.judge_model, how.base_url, how.model_options or {})}
     settings = RunSettings(
-        role_models={}
-        if judge_model is None
-        else {"judge": judges_under(judge_model, base_url, model_options or {})},
-        judge=judge,
+        role_models=models,
+        judge=how.judge,
         seed=_part(folder, "seed"),  # the judge's answers are kept under it
     )
-    names, extra = _metrics(folder, metrics, allow_code)
-    played = bench or folder.benchmark()
+    names, extra = _metrics(folder, how)
+    played = how.bench or folder.benchmark()
     if played is None:
         _warn_of_declared(folder)
-    with Store(cache_folder(cache_dir) / "answers.sqlite") as store:
-        recorded = None if verdicts is None else recorded_verdicts(folder, verdicts)
-        judges = Judges(Cast(settings, store, None), judge, votes, recorded)
+    with Store(cache_folder(how.cache_dir) / "answers.sqlite") as store:
+        recorded = None if how.verdicts is None else recorded_verdicts(folder, how.verdicts)
+        judges = Judges(Cast(settings, store, None), how.judge, how.votes, recorded)
         scorer = Scorer(
             judges.of,
             judges.metrics_of,
-            match=match,
+            match=how.match,
             extra=extra,
             benchmark=played,
-            threads=workers if judges.by_model else 1,
+            threads=how.workers if judges.by_model else 1,
             asked=judges.meter.take_all,
         )
         besides = folder.baselines().values() if recorded is None else ()
         for run_folder in (*besides, folder):
             shown = progress if run_folder is folder else None
             summary = _score(run_folder, scorer, shown)
-            _note(run_folder, judges, [name_of(metric) for metric in names], match)
+            _note(run_folder, judges, [name_of(metric) for metric in names], how.match)
     if missing := summary["unfinished"]:
         total = summary["tasks"] * folder.manifest()["measure"].get("trials", 1)
         _LOG.warning(
@@ -121,14 +131,12 @@ def rescore(
     return summary
 
 
-def _metrics(
-    folder: RunFolder, asked: Sequence[Any], allow_code: Collection[str]
-) -> tuple[list[Any], tuple[Metric, ...]]:
+def _metrics(folder: RunFolder, how: ScoreSettings) -> tuple[list[Any], tuple[Metric, ...]]:
     """Return further metrics by name and built: those asked for, else those of the run."""
-    if asked:
-        return list(asked), build_metrics(asked, METRICS)
+    if how.metrics:
+        return list(how.metrics), build_metrics(how.metrics, METRICS)
     names = folder.manifest()["measure"].get("metrics", [])
-    found = named_metrics(names, "run.json: measure.metrics", METRICS, allow_code)
+    found = named_metrics(names, "run.json: measure.metrics", METRICS, how.allow_code)
     for metric in found:
         if isinstance(metric, LeftOut):
             _LOG.warning("%s: left out of the scores: %s", metric.name, metric.reason)

@@ -15,7 +15,7 @@ import seal
 from seal.cli import main
 from seal.core.errors import SealError
 from seal.runs.journal import spending_of
-from seal.runs.rescore import rescore
+from seal.runs.rescore import ScoreSettings, rescore
 from seal.runs.run_folder import RunFolder
 from seal.runs.settings import RunSettings
 from seal.runs.spending.budget import Prices
@@ -164,7 +164,7 @@ def test_the_flags_of_scoring_hold_for_judges_but_for_their_own_options(
 ) -> None:
     play(write_pool(tmp_path / "pool", many(2)), tmp_path / "run")
     judges = ("openai/a", f"openai/j,base_url={three.judge.url}")
-    summary = rescore(tmp_path / "run", judge_model=judges, base_url=three.model.url)
+    summary = rescore(tmp_path / "run", ScoreSettings(judge_model=judges, base_url=three.model.url))
     assert three.asked() == {"model": ["a"], "user": [], "judge": ["j"]}
     assert summary["metrics"]["pass_rate"]["mean"] == 1.0
 
@@ -172,7 +172,7 @@ def test_the_flags_of_scoring_hold_for_judges_but_for_their_own_options(
 def test_two_judges_of_one_name_are_told_apart(three: Three, tmp_path: Path) -> None:
     play(write_pool(tmp_path / "pool", many(1)), tmp_path / "run")
     judges = [f"openai/j,base_url={server.url}" for server in (three.model, three.judge)]
-    rescore(tmp_path / "run", judge_model=judges)
+    rescore(tmp_path / "run", ScoreSettings(judge_model=judges))
     (score,) = [s for s in RunFolder(tmp_path / "run").scores() if s.metric == "pass_rate"]
     assert [vote["judge"] for vote in score.details["votes"]] == judges
 

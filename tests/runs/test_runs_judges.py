@@ -14,7 +14,7 @@ from seal.core.errors import DataError, UsageError
 from seal.experiments.judge_audit import audit_run
 from seal.experiments.win_rates import PreferenceSettings, win_rate
 from seal.report.run_results import judging_notes
-from seal.runs.rescore import rescore
+from seal.runs.rescore import ScoreSettings, rescore
 from seal.runs.run_folder import RunFolder
 
 OTHER = {"name": "Finish", "arguments": '{"final_answer": "x"}'}
@@ -44,7 +44,9 @@ def by_seed(labels):
 
 def test_votes_of_one_judge_give_majority_agreement_and_kappa(played, model_server):
     server = model_server(by_seed(["solved", "solved", "unsolved"]))
-    summary = rescore(played, judge_model="openai/j", base_url=server.url, votes=3, workers=1)
+    summary = rescore(
+        played, ScoreSettings(judge_model="openai/j", base_url=server.url, votes=3, workers=1)
+    )
 
     details = scores(played, "pass_rate")[0].details
     assert (details["label"], details["solved"]) == ("solved", pytest.approx(2 / 3))
@@ -62,7 +64,9 @@ def test_several_models_vote_and_an_even_tie_is_unsure(played, model_server):
         return text(json.dumps({"verdict": label}))
 
     server = model_server(script)
-    summary = rescore(played, judge_model=("openai/a", "openai/b"), base_url=server.url)
+    summary = rescore(
+        played, ScoreSettings(judge_model=("openai/a", "openai/b"), base_url=server.url)
+    )
 
     found = scores(played, "pass_rate")[0]
     assert (found.value, found.details["label"]) == (0.0, "unsure")
@@ -81,7 +85,7 @@ def test_a_judge_that_is_never_usable_leaves_the_others_their_kappa(played, mode
 
     server = model_server(script)
     judges = ("openai/a", "openai/b", "openai/prose")
-    summary = rescore(played, judge_model=judges, base_url=server.url)
+    summary = rescore(played, ScoreSettings(judge_model=judges, base_url=server.url))
     judging = summary["judging"]["pass_rate"]
     assert (judging["kappa"], judging["kappa_votes"], judging["votes"]) == (-1.0, 2, 3)
     (line,) = (one for one in judging_notes(summary) if one.startswith("pass_rate"))
@@ -99,7 +103,9 @@ def test_published_judges_ask_their_own_questions(played, model_server):
 
     server = model_server(script)
     judges = "tooleval,sopr,fac"
-    summary = rescore(played, judges, judge_model="openai/j", base_url=server.url)
+    summary = rescore(
+        played, ScoreSettings(judge=judges, judge_model="openai/j", base_url=server.url)
+    )
 
     means = {name: entry["mean"] for name, entry in summary["metrics"].items()}
     assert (means["tooleval"], means["sopr"], means["fac"]) == (1.0, 0.5, 1.0)
@@ -109,7 +115,7 @@ def test_published_judges_ask_their_own_questions(played, model_server):
 
 
 def test_rules_judge_by_every_published_rule_offline(played):
-    summary = rescore(played, "pass_paper,tooleval,sopr,fac")
+    summary = rescore(played, ScoreSettings(judge="pass_paper,tooleval,sopr,fac"))
     assert {summary["metrics"][m]["mean"] for m in ("tooleval", "sopr", "fac")} == {1.0}
 
 
@@ -119,7 +125,9 @@ def test_unusable_votes_are_counted_and_the_others_decide(played, model_server):
         return text("9 out of 10" if prose else json.dumps({"verdict": "solved"}))
 
     server = model_server(script)
-    summary = rescore(played, judge_model=("openai/a", "openai/b"), base_url=server.url)
+    summary = rescore(
+        played, ScoreSettings(judge_model=("openai/a", "openai/b"), base_url=server.url)
+    )
 
     assert summary["metrics"]["pass_rate"]["mean"] == 1.0
     assert summary["judging"]["pass_rate"]["unusable"] == 4
@@ -129,7 +137,10 @@ def test_unusable_votes_are_counted_and_the_others_decide(played, model_server):
 def test_a_judge_that_is_down_is_an_error_and_never_a_score(played, model_server):
     server = model_server(lambda request: failure(500))
     summary = rescore(
-        played, "sopr,fac", judge_model="openai/j", base_url=server.url, model_options=NAMED
+        played,
+        ScoreSettings(
+            judge="sopr,fac", judge_model="openai/j", base_url=server.url, model_options=NAMED
+        ),
     )
 
     assert summary["errors"] == 4
@@ -148,7 +159,7 @@ def test_a_judge_that_is_down_is_an_error_and_never_a_score(played, model_server
 )
 def test_judges_that_cannot_be_are_refused(played, options, said):
     with pytest.raises(UsageError, match=said):
-        rescore(played, **options)
+        rescore(played, ScoreSettings(**options))
 
 
 def verdict_file(path: Path, run: Path, labels=("Solved", "Unsure"), **changes) -> Path:
@@ -170,7 +181,7 @@ def verdict_file(path: Path, run: Path, labels=("Solved", "Unsure"), **changes) 
 
 def test_recorded_verdicts_stand_for_a_judge(played, tmp_path):
     file = verdict_file(tmp_path / "v.json", played)
-    summary = rescore(played, "pass_paper,sopr,tooleval,fac", verdicts=file)
+    summary = rescore(played, ScoreSettings(judge="pass_paper,sopr,tooleval,fac", verdicts=file))
 
     assert summary["metrics"]["sopr"]["mean"] == 0.75
     assert summary["judging"]["sopr"]["runs"] == [1.0, 0.5]
@@ -183,7 +194,7 @@ def test_recorded_verdicts_stand_for_a_judge(played, tmp_path):
 
 def test_a_recorded_label_off_the_scale_is_counted(played, tmp_path):
     file = verdict_file(tmp_path / "v.json", played, ["Solved", "Perhaps"])
-    summary = rescore(played, "sopr", verdicts=file)
+    summary = rescore(played, ScoreSettings(judge="sopr", verdicts=file))
 
     assert (summary["metrics"]["sopr"]["mean"], summary["judging"]["sopr"]["unusable"]) == (1.0, 4)
 
@@ -200,7 +211,7 @@ def test_a_recorded_label_off_the_scale_is_counted(played, tmp_path):
 def test_verdicts_of_another_run_or_of_none_are_refused(played, tmp_path, changes, said):
     file = verdict_file(tmp_path / "v.json", played, **changes)
     with pytest.raises(DataError, match=said):
-        rescore(played, "sopr", verdicts=file)
+        rescore(played, ScoreSettings(judge="sopr", verdicts=file))
 
 
 def test_audit_holds_a_judge_against_rules_and_people(played, tmp_path, model_server):
@@ -209,7 +220,7 @@ def test_audit_holds_a_judge_against_rules_and_people(played, tmp_path, model_se
             json.dumps({"verdict": "unsolved" if b"Oslo" in request.raw else "solved"})
         )
     )
-    rescore(played, judge_model="openai/j", base_url=server.url)
+    rescore(played, ScoreSettings(judge_model="openai/j", base_url=server.url))
     labels = tmp_path / "labels.csv"
     rows = [("rome-0", "unsolved"), ("oslo-1", "unsolved"), ("bern-2", "solved"), ("lima-3", "ok")]
     with labels.open("w", newline="") as lines:
@@ -335,14 +346,14 @@ def test_rates_of_upstreams_example_are_the_published_ones(kind, tmp_path, seal_
         name = f"virtual_chatgpt_{model}"
         run = play(tmp_path / "pool", tmp_path / model, model=f"recorded:{name}").folder.path
         file = example / "pass_rate_results" / name / f"G1_instruction_{name}.{kind}"
-        summary = rescore(run, "pass_paper,sopr", verdicts=file)
+        summary = rescore(run, ScoreSettings(judge="pass_paper,sopr", verdicts=file))
 
         assert read_verdicts(file).runs == 3
         assert summary["metrics"]["sopr"]["mean"] == pytest.approx(rate, abs=1e-6)
         assert summary["metrics"]["pass_rate"]["mean"] == pytest.approx(rate, abs=1e-6)
         assert summary["judging"]["sopr"]["deviation"] == 0.0
     with pytest.raises(DataError, match="verdicts of another run"):
-        rescore(tmp_path / "cot", "sopr", verdicts=file)
+        rescore(tmp_path / "cot", ScoreSettings(judge="sopr", verdicts=file))
 
 
 def test_preferences_of_upstreams_example_are_the_published_ones(seal_data):

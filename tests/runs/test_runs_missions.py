@@ -24,7 +24,7 @@ from small_pools import play
 from seal.core.protocols import Completion, Message, Request
 from seal.core.types import ToolCall, Trajectory
 from seal.pools import import_benchmark
-from seal.runs.rescore import rescore
+from seal.runs.rescore import ScoreSettings, rescore
 
 Pool = Callable[..., Path]
 
@@ -194,7 +194,8 @@ def test_a_run_is_scored_again_by_the_rules_of_the_original(pool_of: Pool, tmp_p
     )
     result = play(pool, tmp_path / "run", model=script(two, one, "Done."), team="direct")
     before = result.summary["metrics"]["mission_accuracy"]["mean"]
-    after = rescore(result.folder.path, match="mmtb")["metrics"]["mission_accuracy"]["mean"]
+    again = rescore(result.folder.path, ScoreSettings(match="mmtb"))
+    after = again["metrics"]["mission_accuracy"]["mean"]
     assert (before, after) == (1.0, 0.0)  # the original takes repeated tools all or one by one
     assert result.folder.manifest()["measure"]["match"] == "mmtb"
 

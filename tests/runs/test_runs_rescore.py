@@ -9,7 +9,7 @@ from small_pools import Weatherman, by_server, contents, many, play, write_pool
 import seal
 from seal.core.errors import DataError, UsageError
 from seal.core.folders import Lock
-from seal.runs.rescore import rescore
+from seal.runs.rescore import ScoreSettings, rescore
 from seal.runs.run import run
 from seal.runs.run_folder import RunFolder
 from seal.runs.settings import RunSettings
@@ -50,14 +50,16 @@ def test_a_moved_run_is_scored_without_its_pool(played: Path, pool: Path, tmp_pa
     moved.parent.mkdir()
     played.rename(moved)
     pool.rename(tmp_path / "gone")
-    rescore(moved, cache_dir=tmp_path / "new cache")
+    rescore(moved, ScoreSettings(cache_dir=tmp_path / "new cache"))
 
     assert contents(moved) == before
 
 
 def test_a_model_judges_anew_and_stands_in_the_record(played: Path, model_server):
     server = model_server(lambda request: text('{"verdict": "unsolved", "reason": "no"}'))
-    summary = rescore(played, judge_model="openai/judge", base_url=server.url, workers=3)
+    summary = rescore(
+        played, ScoreSettings(judge_model="openai/judge", base_url=server.url, workers=3)
+    )
 
     assert summary["metrics"]["pass_rate"]["mean"] == 0.0
     assert summary["metrics"]["call_recall"]["mean"] == 1.0
@@ -73,7 +75,7 @@ def test_the_judge_of_the_run_is_found_in_the_cache_under_any_seed(pool, tmp_pat
         judge = f"openai/judge,base_url={server.url}"
         play(pool, tmp_path / "run", model=Weatherman(), seed=seed, role_models={"judge": judge})
         before, asked = contents(tmp_path / "run"), len(server.received)
-        rescore(tmp_path / "run", judge_model="openai/judge", base_url=server.url)
+        rescore(tmp_path / "run", ScoreSettings(judge_model="openai/judge", base_url=server.url))
 
         assert contents(tmp_path / "run") == before
         assert len(server.received) == asked
@@ -81,7 +83,7 @@ def test_the_judge_of_the_run_is_found_in_the_cache_under_any_seed(pool, tmp_pat
 
 def test_verdicts_that_are_none_are_counted_and_never_a_score(played: Path, model_server):
     server = model_server(lambda request: text("Well, I would say it is solved."))
-    summary = rescore(played, judge_model="openai/judge", base_url=server.url)
+    summary = rescore(played, ScoreSettings(judge_model="openai/judge", base_url=server.url))
 
     entry = summary["metrics"]["pass_rate"]
     assert (entry["mean"], entry["reasons"]) == (None, {"no usable verdict": 4})
@@ -97,9 +99,11 @@ def test_failures_of_the_judges_server_leave_no_value(played: Path, model_server
     server = model_server(script)
     summary = rescore(
         played,
-        judge_model="openai/judge",
-        base_url=server.url,
-        model_options={"max_tries": 2, "first_wait_s": 0.01},
+        ScoreSettings(
+            judge_model="openai/judge",
+            base_url=server.url,
+            model_options={"max_tries": 2, "first_wait_s": 0.01},
+        ),
     )
 
     assert [label[:23] for label in verdicts(played)] == [
@@ -114,7 +118,7 @@ def test_failures_of_the_judges_server_leave_no_value(played: Path, model_server
 def test_floor_and_ceiling_are_scored_by_the_same_judge(model_server, pool, tmp_path):
     run(RunSettings(pool=pool), tmp_path / "run")
     server = model_server(lambda request: text('{"verdict": "unsolved", "reason": "no"}'))
-    rescore(tmp_path / "run", judge_model="openai/judge", base_url=server.url)
+    rescore(tmp_path / "run", ScoreSettings(judge_model="openai/judge", base_url=server.url))
 
     ceiling = RunFolder(tmp_path / "run").baselines()["ceiling"]
     assert ceiling.summary()["metrics"]["pass_rate"]["mean"] == 0.0
@@ -124,7 +128,7 @@ def test_floor_and_ceiling_are_scored_by_the_same_judge(model_server, pool, tmp_
 def test_judge_that_played_itself_is_warned_of(model_server, pool, tmp_path):
     server = model_server(by_server)
     play(pool, tmp_path / "run", model="openai/x", base_url=server.url)
-    rescore(tmp_path / "run", judge_model="openai/x", base_url=server.url)
+    rescore(tmp_path / "run", ScoreSettings(judge_model="openai/x", base_url=server.url))
 
     assert "judges its own answers" in RunFolder(tmp_path / "run").manifest()["warnings"][0]
 
@@ -157,7 +161,7 @@ def test_what_cannot_be_scored_says_why(tmp_path: Path, played: Path):
     with pytest.raises(DataError, match="is no run folder"):
         rescore(tmp_path / "nothing")
     with pytest.raises(UsageError, match="--judge nobody: it must be rule, llm or auto"):
-        rescore(played, judge="nobody")
+        rescore(played, ScoreSettings(judge="nobody"))
     with Lock(played), pytest.raises(UsageError, match="another process"):
         rescore(played)
     (played / "run.json").write_text("{}")
@@ -171,6 +175,6 @@ def test_what_cannot_be_scored_says_why(tmp_path: Path, played: Path):
 def test_a_judge_that_fails_to_build_leaves_the_run_as_it_was(played: Path):
     before = (played / "run.json").read_bytes()
     with pytest.raises(UsageError, match="OPENAI_API_KEY"):
-        rescore(played, judge_model="openai/judge")
+        rescore(played, ScoreSettings(judge_model="openai/judge"))
 
     assert (played / "run.json").read_bytes() == before

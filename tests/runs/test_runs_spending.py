@@ -22,7 +22,7 @@ from seal.core.errors import DataError, UsageError
 from seal.core.protocols import Completion
 from seal.core.types import Usage
 from seal.runs.journal import spending_of
-from seal.runs.rescore import rescore
+from seal.runs.rescore import ScoreSettings, rescore
 from seal.runs.run_folder import RunFolder
 from seal.runs.settings import RunSettings
 from seal.runs.spending.budget import Prices
@@ -195,7 +195,9 @@ def test_scoring_again_tells_what_the_new_judge_took(tmp_path: Path, model_serve
     server = model_server(by_server)
     done = play(write_pool(tmp_path / "pool", many(3)), tmp_path / "run")
     assert done.summary["usage"]["roles"] == []
-    summary = rescore(tmp_path / "run", judge_model="openai/judge", base_url=server.url)
+    summary = rescore(
+        tmp_path / "run", ScoreSettings(judge_model="openai/judge", base_url=server.url)
+    )
     (row,) = summary["usage"]["roles"]
     assert (row["role"], row["requests"], row["tokens_in"]) == ("judge", 3, 33)
 

@@ -77,7 +77,7 @@ def command(
     """Score the trajectories of a run again; its scores and its summary are replaced."""
     from seal.experiments.judge_audit import audit_run
     from seal.report.run_results import result_tables
-    from seal.runs.rescore import rescore
+    from seal.runs.rescore import ScoreSettings, rescore
     from seal.runs.run_folder import RunFolder
 
     told = settings_of(judging, model)
@@ -85,7 +85,7 @@ def command(
     with output(json) as result:
         with progress() as advance:
             summary = rescore(
-                run, progress=lambda done, total: advance("score", done, total), **told
+                run, ScoreSettings(**told), lambda done, total: advance("score", done, total)
             )
         folder = RunFolder.open(run)
         if audit is not None:
