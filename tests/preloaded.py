@@ -20,7 +20,7 @@ with warnings.catch_warnings():
     import seal.evaluation.attribution.attribute
     import seal.experiments.ablation.ablate
     import seal.experiments.explanation.explain
-    import seal.models.lexical
+    import seal.models.lexical_calls
     import seal.models.random_calls
     import seal.report.comparison_page
     import seal.report.error_patterns

@@ -17,10 +17,10 @@ REGISTRY = Registry(
     "seal.models",
     {
         "openai": "seal.models.openai_chat:build",
-        "gemini": "seal.models.gemini:build",
-        "lexical": "seal.models.lexical:build",
+        "gemini": "seal.models.gemini_chat:build",
+        "lexical": "seal.models.lexical_calls:build",
         "oracle": "seal.models.oracle:build",
-        "gold_calls": "seal.models.gold_calls:build",
+        "gold_calls": "seal.models.gold_tools:build",
         "random": "seal.models.random_calls:build",
         "scripted": "seal.models.known_answers:build_scripted",
         "recorded": "seal.models.known_answers:build_recorded",

@@ -10,7 +10,7 @@ from typing import Any
 from seal.core.canonical import derive_seed
 from seal.core.protocols import Completion, Request
 from seal.core.types import JSON, ToolCall
-from seal.models.lexical import current_exchange, speak_plainly, stated_results
+from seal.models.lexical_calls import current_exchange, speak_plainly, stated_results
 from seal.models.settings import ModelSettings
 
 _WORDS = ("alpha", "bravo", "delta", "kilo", "lima", "oscar", "sierra", "tango")

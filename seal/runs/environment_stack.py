@@ -19,7 +19,7 @@ from seal.core.feedback import FeedbackSwitch
 from seal.core.protocols import Lookup, Message, Simulator
 from seal.core.store import Store, digest_of_entries
 from seal.core.types import JSON, Task, Tool, ToolCall, ToolResult, Trajectory
-from seal.models.gold_calls import gold_call, names_tools_alone
+from seal.models.gold_tools import gold_call, names_tools_alone
 from seal.models.oracle import moves
 from seal.pools.augment import originals, renamed
 from seal.pools.benchmark import part_of

@@ -13,7 +13,7 @@ from seal.agents.teams import DIRECT, FULL, SINGLE, Team, build_team
 from seal.core.errors import ModelError, UnknownNameError, UsageError
 from seal.core.protocols import Completion, Reply, Request
 from seal.core.types import Goal, Step, Task, Tool, ToolCall, ToolResult, Usage, Verdict
-from seal.models.lexical import speak_plainly
+from seal.models.lexical_calls import speak_plainly
 
 WEATHER = Tool("b/w/now", "weather", parameters={"type": "object", "properties": {"city": {}}})
 NEWS = Tool("b/n/now", "news", parameters={"type": "object", "properties": {}})

@@ -7,7 +7,7 @@ from seal.core.errors import MissingExtraError, ModelError, UsageError
 from seal.core.protocols import Message, Request
 from seal.core.types import Tool, ToolCall, Usage
 from seal.models import ModelSettings, build_model
-from seal.models.gemini import gemini_config, gemini_contents, parse_gemini
+from seal.models.gemini_chat import gemini_config, gemini_contents, parse_gemini
 from seal.models.wire import MalformedAnswerError, wire_tools
 
 KEY = "AIza-distinctive-key"

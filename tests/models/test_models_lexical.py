@@ -8,8 +8,8 @@ from jsonschema import Draft202012Validator
 from seal.core.protocols import Message, Request
 from seal.core.types import Tool
 from seal.models import build_model
-from seal.models.evidence import spans
 from seal.models.fill import fill
+from seal.models.values_in_text import spans
 
 
 def schema(required=(), **properties):

@@ -12,7 +12,7 @@ from seal.core.protocols import Message, Request
 from seal.core.types import FIND_TOOLS, Tool, ToolCall
 from seal.core.validation import CallValidator
 from seal.models import ModelSettings, build_model
-from seal.models.lexical import Lexical
+from seal.models.lexical_calls import Lexical
 from seal.models.slips import is_told, slipped
 
 SCHEMA = {

@@ -1,7 +1,7 @@
 """Gold in the place of one stage, and what the stage costs: the points that the gold is worth.
 
 - tools: the retriever is the oracle's.
-- calls: the execution manager is played by the gold (`models.gold_calls`), with the tools that were
+- calls: the execution manager is played by the gold (`models.gold_tools`), with the tools that were
   retrieved; a gold tool that was not retrieved cannot be called. It reports what came back.
 - results: calls of gold tools bring what the gold calls bring (`runs.gold_results`).
 - all: all three, and every role is played by the gold: the ceiling.

@@ -20,7 +20,7 @@ from seal.benchmarks.dialogtool.tool_life import TODAY, UNKNOWN
 from seal.core.protocols import Message
 from seal.core.text import words
 from seal.core.types import JSON, Tool
-from seal.models.evidence import Span, spans
+from seal.models.values_in_text import Span, spans
 
 _TODAY = date.fromisoformat(TODAY)
 _MONTHS = words(
