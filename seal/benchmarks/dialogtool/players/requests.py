@@ -15,7 +15,7 @@ from seal.benchmarks.dialogtool.players.slots import told
 from seal.benchmarks.dialogtool.tool_life import UNKNOWN, needs_tool, write_act
 from seal.core.protocols import Completion, Message, Request
 from seal.core.types import JSON, Tool, ToolCall
-from seal.models.lexical import ToolChooser
+from seal.models.lexical_calls import ToolChooser
 
 
 def _said(*patterns: str) -> re.Pattern[str]:
