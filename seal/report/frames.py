@@ -205,8 +205,8 @@ def _frame(runs: Mapping[str, RunFolder], kind: Kind, columns: tuple[str, ...]) 
 
 def _scores(source: _Source) -> Iterator[Row]:
     for score in source.run.scores():
-        own = {name: getattr(score, name) for name in SCORES}
-        yield source.place(score.task_id, score.trial, score.goal) | own
+        place = source.place(score.task_id, score.trial, score.goal)
+        yield place | _fields(score, *SCORES)
 
 
 def _calls(source: _Source) -> Iterator[Row]:
@@ -220,11 +220,8 @@ def _call(step: Step, answer: Step | None) -> Row:
     assert call is not None  # for the type alone: `Trajectory.calls` yields calls
     error = (result.error if result is not None else None) or {}
     return {
-        "index": step.index,
-        "turn": step.turn,
-        "author": step.author,
-        "tool": call.tool,
-        "name": call.name,
+        **_fields(step, "index", "turn", "author"),
+        **_fields(call, "tool", "name"),
         "arguments": call.raw if call.arguments is None else _text(call.arguments),
         "valid": None if result is None else not is_rejection(result),
         "error": error.get("kind"),
@@ -236,16 +233,10 @@ def _call(step: Step, answer: Step | None) -> Row:
 def _messages(source: _Source) -> Iterator[Row]:
     for chat in source.run.trajectories():
         for step in chat.steps:
-            usage = step.usage
             yield source.place(chat.task_id, chat.trial, step.goal) | {
-                "index": step.index,
-                "turn": step.turn,
-                "author": step.author,
-                "recipient": step.recipient,
+                **_fields(step, "index", "turn", "author", "recipient", "content"),
                 "kind": "call" if step.call else "result" if step.result else "message",
-                "content": step.content,
-                "tokens_in": None if usage is None else usage.tokens_in,
-                "tokens_out": None if usage is None else usage.tokens_out,
+                **(_fields(step.usage, "tokens_in", "tokens_out") if step.usage else {}),
             }
 
 
@@ -262,8 +253,7 @@ def _tasks(source: _Source) -> Iterator[Row]:
             place = source.place(chat.task_id, chat.trial, goal)
             assert task is not None  # for the type alone: `place` refuses an unknown task
             yield place | {
-                "benchmark": task.benchmark,
-                "split": task.split,
+                **_fields(task, "benchmark", "split"),
                 "outcome": outcomes.get(goal, "unscored"),
                 **_goal(chat, goal),
             }
@@ -295,6 +285,10 @@ def _goal(chat: Trajectory, goal: int) -> Row:
         "tokens_in": used.tokens_in,
         "tokens_out": used.tokens_out,
     }
+
+
+def _fields(record: Any, *names: str) -> Row:
+    return {name: getattr(record, name) for name in names}
 
 
 def _plain(value: JSON) -> Any:

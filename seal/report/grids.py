@@ -301,18 +301,8 @@ class Estimate:
     def of(cls, entry: Mapping[str, Any] | None) -> Estimate:
         """Return an entry of summary.json as an estimate; without entry, one without values."""
         entry = entry or {}
-        return cls(
-            mean=entry.get("mean"),
-            low=entry.get("low"),
-            high=entry.get("high"),
-            n=entry.get("n") or 0,
-            undefined=entry.get("undefined") or 0,
-            micro=entry.get("micro"),
-            unsure=entry.get("unsure"),
-            deviation=entry.get("deviation"),
-            reasons=entry.get("reasons") or {},
-            groups=entry.get("by") or {},
-        )
+        known = {n: entry[n] for n in cls.__slots__ if entry.get(n) is not None}
+        return cls(**{"mean": None, **known, "groups": entry.get("by") or {}})
 
     @property
     def by(self) -> dict[str, dict[str, Estimate]]:

@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby, product
+from statistics import fmean, pvariance
 from typing import TYPE_CHECKING, Any, get_args
 
 from seal.core.conditions import Asked
@@ -39,6 +40,7 @@ SHOWN_ARGUMENT_ERRORS = {
 }
 """Kinds of argument errors to the paper's columns; it leaves the other kinds out."""
 
+Measure = Callable[[Sequence["Mission"]], "Share"]
 _METRIC = "mission_accuracy"
 _WIDEST = 4
 """Length of the longest type sequences of which each gets a cell: 256 of them."""
@@ -56,9 +58,13 @@ class Mission:
     details: Mapping[str, Any]
 
     @property
-    def kind(self) -> str:
-        """Its type."""
-        return self.route[-1]
+    def error(self) -> str:
+        """What went wrong, where it is not right."""
+        return str(self.details.get("error", "other"))
+
+    def told(self, field: str) -> Any:
+        """Return its `kind`, `number`, or a field of its details."""
+        return {**self.details, "kind": self.route[-1], "number": self.number}.get(field)
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,8 +104,8 @@ class MissionTable:
 
     def terminal(self) -> Table:
         """Return the table for the terminal."""
-        rows = {label: [share.text for share in shares] for label, shares in self.rows.items()}
-        return _drawn(self.title, self.columns, rows)
+        rows = [(label, *(share.text for share in found)) for label, found in self.rows.items()]
+        return drawn(Grid(self.title, ("", *self.columns), rows), title_justify="center")
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,22 +119,18 @@ class Layer:
     @property
     def mean(self) -> float:
         """Mean over the sequences."""
-        return sum(self._values) / len(self._values)
+        return fmean(share.value or 0.0 for share in self.routes.values())
 
     @property
     def variance(self) -> float:
         """Variance of the sequences' accuracies (population): the less, the more robust."""
-        return sum((value - self.mean) ** 2 for value in self._values) / len(self._values)
+        return pvariance(share.value or 0.0 for share in self.routes.values())
 
     @property
     def cells(self) -> list[tuple[tuple[str, ...], Share]]:
         """All sequences of the types of this length, so that four stand below their beginning."""
         found = product(TYPES, repeat=self.length)
         return [(route, self.routes.get(route, Share())) for route in found]
-
-    @property
-    def _values(self) -> list[float]:
-        return [share.value or 0.0 for share in self.routes.values()]
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,36 +168,72 @@ def missions_of(scores: Iterable[Score]) -> list[Mission]:
 def mission_tables(runs: Mapping[str, Sequence[Mission]]) -> list[MissionTable]:
     """Return Tables 2, 3 and 4 for runs by their labels; empty where there is no typed mission."""
     every = [mission for missions in runs.values() for mission in missions]
-    if not every:
-        return []
-    numbers = sorted({mission.number for mission in every})
-    accuracy = {
-        "all": lambda m: True,
-        "single": lambda m: m.kind == "single",
-        "multi": lambda m: m.kind == "multi",
-        **{leaf: _detail("leaf", leaf) for leaf in LEAVES},
-        "chat": lambda m: m.kind == "chat",
-        "clarify": lambda m: m.kind == "clarify",
+    kinds = {mission.error for mission in every if not mission.right}
+    told = [*(kind for kind in ACTION_ERRORS if kind in kinds), *sorted(kinds - {*ACTION_ERRORS})]
+    tables = {
+        "accuracy by type of missions, % (Table 2)": {
+            "all": _accuracy(),
+            **{kind: _accuracy("kind", kind) for kind in ("single", "multi")},
+            **{leaf: _accuracy("leaf", leaf) for leaf in LEAVES},
+            **{kind: _accuracy("kind", kind) for kind in ("chat", "clarify")},
+        },
+        "accuracy by number of missions so far, % (Table 2)": {
+            f"mission {number}": _accuracy("number", number)
+            for number in sorted({mission.number for mission in every})
+        },
+        "optimal paths, progress, and accuracy by relation, % (Table 3)": {
+            "optimal path": _optimal,
+            "progress": _progress,
+            **{name: _accuracy("relation", name) for name in RELATIONS},
+        },
     }
-    places = {f"mission {n}": _number(n) for n in numbers}
-    relations = {name: _detail("relation", name) for name in RELATIONS}
+    if kinds:
+        tables["errors, % of failed missions (Table 4)"] = {
+            "tool errors": _errors(*ACTION_ERRORS),
+            **{shown: _errors(kind) for kind, shown in SHOWN_ARGUMENT_ERRORS.items()},
+        }
+        tables["kinds of errors, % of failed missions"] = {kind: _errors(kind) for kind in told}
     return [
-        _table("accuracy by type of missions, % (Table 2)", runs, accuracy),
-        _table("accuracy by number of missions so far, % (Table 2)", runs, places),
         MissionTable(
-            "optimal paths, progress, and accuracy by relation, % (Table 3)",
-            ("optimal path", "progress", *relations),
+            title,
+            tuple(columns),
             {
-                label: (
-                    _optimal(missions),
-                    _progress(missions),
-                    *(_accuracy(missions, wanted) for wanted in relations.values()),
-                )
-                for label, missions in runs.items()
+                label: tuple(share(found) for share in columns.values())
+                for label, found in runs.items()
             },
-        ),
-        *_error_tables(runs),
+        )
+        for title, columns in (tables if every else {}).items()
     ]
+
+
+def _accuracy(field: str = "", value: Any = None) -> Measure:
+    """Return what gives the share of right missions, among those with a value in a field."""
+
+    def share(missions: Sequence[Mission]) -> Share:
+        found = [m.right for m in missions if not field or m.told(field) == value]
+        return Share(sum(found), len(found))
+
+    return share
+
+
+def _errors(*kinds: str) -> Measure:
+    """Return what gives the share of errors of some kinds among the failed missions."""
+
+    def share(missions: Sequence[Mission]) -> Share:
+        found = [m.error in kinds for m in missions if not m.right]
+        return Share(sum(found), len(found))
+
+    return share
+
+
+def _optimal(missions: Sequence[Mission]) -> Share:
+    found = [m for m in missions if m.told("leaf") in ("parallel", "mixed")]
+    return Share(sum(m.right and bool(m.details.get("optimal")) for m in found), len(found))
+
+
+def _progress(missions: Sequence[Mission]) -> Share:
+    found = [m.details for m in missions if m.told("leaf") in ("serial", "mixed")]
+    return Share(sum(d["completed"] for d in found), sum(d["total"] for d in found))
 
 
 def pyramid(missions: Iterable[Mission]) -> list[Layer]:
@@ -287,105 +325,33 @@ def mission_breakdown(run: RunFolder) -> list[Table]:
     if not tables:
         return []
     layers = {label: pyramid(missions) for label, missions in runs.items()}
-    return [*tables, _layer_table(layers), _switching_table(switching(run.tasks()))]
+    grids = (_layer_grid(layers), _switching_grid(switching(run.tasks())))
+    return [*tables, *(drawn(grid, title_justify="center") for grid in grids)]
 
 
-def _drawn(title: str, columns: Sequence[str], rows: Mapping[str, Sequence[str]]) -> Table:
-    grid = Grid(title, ("", *columns), [(label, *figures) for label, figures in rows.items()])
-    return drawn(grid, title_justify="center")
+def _layer_grid(layers: Mapping[str, Sequence[Layer]]) -> Grid:
+    rows = [
+        (
+            f"{label}, {layer.length}",
+            f"{len(layer.routes)} of {len(TYPES) ** layer.length}",
+            f"{layer.mean:.3f}",
+            f"{layer.variance:.3f}",
+        )
+        for label, found in layers.items()
+        for layer in found
+    ]
+    columns = ("", "type sequences", "mean", "variance")
+    return Grid("accuracy by sequence of types, by its length", columns, rows)
 
 
-def _layer_table(layers: Mapping[str, Sequence[Layer]]) -> Table:
-    rows = {}
-    for label, found in layers.items():
-        for layer in found:
-            seen = f"{len(layer.routes)} of {len(TYPES) ** layer.length}"
-            rows[f"{label}, {layer.length}"] = (seen, f"{layer.mean:.3f}", f"{layer.variance:.3f}")
-    columns = ("type sequences", "mean", "variance")
-    return _drawn("accuracy by sequence of types, by its length", columns, rows)
-
-
-def _switching_table(found: Switching) -> Table:
-    rows = {
-        "missions": (str(found.missions),),
-        "related missions": (f"{Share(found.related, found.missions).text} %",),
-        "mission types": (f"{len(found.types)} of {len(TYPES)}",),
-    }
+def _switching_grid(found: Switching) -> Grid:
+    rows = [
+        ("missions", str(found.missions)),
+        ("related missions", f"{Share(found.related, found.missions).text} %"),
+        ("mission types", f"{len(found.types)} of {len(TYPES)}"),
+    ]
     for length in found.routes:
         share = found.coverage(length)
-        rows[f"sequences of {length}"] = (f"{share.part:.0f} of {share.whole:.0f}, {share.text} %",)
-    return _drawn("the data set's missions (Table 1)", ("data set",), rows)
-
-
-Wanted = Callable[[Mission], bool]
-
-
-def _detail(name: str, value: str) -> Wanted:
-    return lambda mission: mission.details.get(name) == value
-
-
-def _number(number: int) -> Wanted:
-    return lambda mission: mission.number == number
-
-
-def _table(
-    title: str, runs: Mapping[str, Sequence[Mission]], columns: Mapping[str, Wanted]
-) -> MissionTable:
-    return MissionTable(
-        title,
-        tuple(columns),
-        {
-            label: tuple(_accuracy(missions, wanted) for wanted in columns.values())
-            for label, missions in runs.items()
-        },
-    )
-
-
-def _accuracy(missions: Iterable[Mission], wanted: Wanted) -> Share:
-    found = [mission.right for mission in missions if wanted(mission)]
-    return Share(sum(found), len(found))
-
-
-def _optimal(missions: Iterable[Mission]) -> Share:
-    found = [m for m in missions if m.details.get("leaf") in ("parallel", "mixed")]
-    return Share(sum(m.right and bool(m.details.get("optimal")) for m in found), len(found))
-
-
-def _progress(missions: Iterable[Mission]) -> Share:
-    found = [m.details for m in missions if m.details.get("leaf") in ("serial", "mixed")]
-    return Share(sum(d["completed"] for d in found), sum(d["total"] for d in found))
-
-
-def _error_tables(runs: Mapping[str, Sequence[Mission]]) -> list[MissionTable]:
-    """Return the paper's table of errors, and each kind by itself; nothing where none failed."""
-    failed = {
-        label: Counter(str(m.details.get("error", "other")) for m in missions if not m.right)
-        for label, missions in runs.items()
-    }
-    kinds = {kind for counts in failed.values() for kind in counts}
-    if not kinds:
-        return []
-    shown = tuple(SHOWN_ARGUMENT_ERRORS)
-    action = [kind for kind in ACTION_ERRORS if kind in kinds]
-    others = sorted(kinds - set(action))
-    return [
-        MissionTable(
-            "errors, % of failed missions (Table 4)",
-            ("tool errors", *SHOWN_ARGUMENT_ERRORS.values()),
-            {
-                label: (
-                    Share(sum(counts[kind] for kind in ACTION_ERRORS), counts.total()),
-                    *(Share(counts[kind], counts.total()) for kind in shown),
-                )
-                for label, counts in failed.items()
-            },
-        ),
-        MissionTable(
-            "kinds of errors, % of failed missions",
-            (*action, *others),
-            {
-                label: tuple(Share(counts[kind], counts.total()) for kind in (*action, *others))
-                for label, counts in failed.items()
-            },
-        ),
-    ]
+        told = f"{share.part:.0f} of {share.whole:.0f}, {share.text} %"
+        rows.append((f"sequences of {length}", told))
+    return Grid("the data set's missions (Table 1)", ("", "data set"), rows)

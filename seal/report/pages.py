@@ -170,23 +170,6 @@ class BarGroup:
     bars: tuple[Bar, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class _Drawn:
-    label: str
-    colour: str
-    text: str
-    y: int
-    width: float
-    whisker: tuple[float, float] | None
-
-
-@dataclass(frozen=True, slots=True)
-class _DrawnGroup:
-    heading: str
-    y: int
-    bars: list[_Drawn]
-
-
 def bar_chart(title: str, groups: Sequence[BarGroup], maximum: float = 1.0) -> Markup:
     """Return a figure with one block of bars for each group.
 
@@ -202,7 +185,7 @@ def bar_chart(title: str, groups: Sequence[BarGroup], maximum: float = 1.0) -> M
             _draw(bar, y + HEADING + position * (BAR + GAP), maximum)
             for position, bar in enumerate(group.bars)
         ]
-        drawn.append(_DrawnGroup(group.heading, y + HEADING - 7, bars))
+        drawn.append({"heading": group.heading, "y": y + HEADING - 7, "bars": bars})
         y += HEADING + len(bars) * (BAR + GAP) + SPACE
     return render(
         "bars.html",
@@ -216,11 +199,15 @@ def bar_chart(title: str, groups: Sequence[BarGroup], maximum: float = 1.0) -> M
     )
 
 
-def _draw(bar: Bar, y: int, maximum: float) -> _Drawn:
+def _draw(bar: Bar, y: int, maximum: float) -> dict[str, Any]:
     def x(value: float) -> float:
         return round(TRACK * min(max(value / maximum, 0.0), 1.0), 1) if maximum > 0 else 0.0
 
-    whisker = None if bar.low is None or bar.high is None else (x(bar.low), x(bar.high))
-    text = f"{bar.value:,}" if isinstance(bar.value, int) else number(bar.value)
-    width = 0.0 if bar.value is None else x(bar.value)
-    return _Drawn(bar.label, bar.colour, text, y, width, whisker)
+    return {
+        "label": bar.label,
+        "colour": bar.colour,
+        "text": f"{bar.value:,}" if isinstance(bar.value, int) else number(bar.value),
+        "y": y,
+        "width": 0.0 if bar.value is None else x(bar.value),
+        "whisker": None if bar.low is None or bar.high is None else (x(bar.low), x(bar.high)),
+    }

@@ -67,7 +67,7 @@ def breakdowns(run: RunFolder, bench: Benchmark | None = None) -> list[Table]:
     """
     of_benchmark = part_of(bench or run.benchmark(), "tables")
     tables = breakdown_tables(run)
-    if any("mission_accuracy" in lane.metrics for lane in lanes_of([run])):
+    if any((lane.metrics.get("mission_accuracy") or {}).get("n") for lane in lanes_of([run])):
         from seal.report.missions import mission_breakdown
 
         tables += mission_breakdown(run)

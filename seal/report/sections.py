@@ -74,12 +74,15 @@ class OwnSection:
     """`module:function`, which takes the lanes and returns the HTML or None."""
     metric: str = ""
     """Some lane has it; empty: whatever lanes there are."""
+    valued: bool = False
+    """Some lane has a value of the metric."""
     runs: int = 1
     """Least number of runs, without the baselines."""
 
     def render(self, lanes: Sequence[Lane]) -> Markup | None:
         """Return the section's HTML; None where it has nothing to say about these runs."""
-        if self.metric and not any(self.metric in lane.metrics for lane in lanes):
+        entries = [lane.metrics[self.metric] for lane in lanes if self.metric in lane.metrics]
+        if self.metric and not any(entry.get("n") or not self.valued for entry in entries):
             return None
         if sum(lane.kind == "run" for lane in lanes) < self.runs:
             return None
@@ -94,7 +97,7 @@ OURS = {
     "roles": OwnSection("What each role did", "seal.report.role_section:section"),
     "explanation": OwnSection("Why goals failed", "seal.report.explanation:section"),
     "breakdown": OwnSection("By category and augmentation", "seal.report.breakdown:section"),
-    "missions": OwnSection("Missions", "seal.report.missions:section", "mission_accuracy"),
+    "missions": OwnSection("Missions", "seal.report.missions:section", "mission_accuracy", True),
     "error_patterns": OwnSection("Error patterns", "seal.report.error_patterns:section", "ife"),
     "users": OwnSection("Users", "seal.report.run_results:section"),
     "charts": OwnSection("Charts", "seal.report.sections:chart_section"),
