@@ -23,8 +23,8 @@ _ACCEPTED = 10**9
 """Worth of an accepted pair: more than the scores of any mission's calls together."""
 _SCORE = 10**6
 """Worth of the score 1."""
-NEVER = -(10**15)
-"""Outweighs what the calls of any mission are worth."""
+_NEVER = 10**15
+"""Cost of a pair that cannot be: it outweighs what the calls of any mission are worth."""
 
 _RAISES = frozenset({"malformed arguments", "incomparable arguments"})
 """Errors where the original raises."""
@@ -150,13 +150,6 @@ def _text(arguments: Mapping[str, Any]) -> str | None:
         return None
 
 
-def assign(rows: Sequence[Sequence[int]]) -> list[int]:
-    """Return for each row a column of its own, so that the sum is greatest; one row: the first."""
-    if len(rows) == 1:
-        return [max(range(len(rows[0])), key=lambda column: (rows[0][column], -column))]
-    return cheapest([[-worth for worth in row] for row in rows]) or []
-
-
 def best_pairs(
     graph: Graph, pairing: Pairing, turns: Sequence[Turn], nodes: Sequence[Sequence[int]]
 ) -> list[Pair]:
@@ -247,12 +240,12 @@ def _reassigned(
     last = [min((when[n] for n in bits(graph.after[node])), default=10**9) for node in nodes]
     rows = [
         [
-            pairing.worth(call, node) if first[i] < turn < last[i] else NEVER
+            -pairing.worth(call, node) if first[i] < turn < last[i] else _NEVER
             for i, node in enumerate(nodes)
         ]
         for turn, _, call in calls
     ]
-    return [nodes[column] for column in assign(rows)]
+    return [nodes[column] for column in cheapest(rows) or ()]
 
 
 def _in_order(graph: Graph, when: Mapping[int, int]) -> bool:

@@ -10,28 +10,17 @@ and all are followed: the model is right where one of them is reached.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
-from itertools import product
-from typing import NamedTuple
+from functools import cached_property
 
-from seal.core.canonical import equal
 from seal.evaluation.missions.graph import ANSWER, ASK, PSEUDO, Call, Graph, Turn, bits
-from seal.evaluation.missions.pairs import NEVER, Pairing, assign
+from seal.evaluation.missions.pairs import Pairing
 
 SMALL = 12
 """Nodes of a mission in which all sets are followed."""
-MOST_BRANCHES = 6
+MOST_BRANCHES = 64
 """Sets that are followed at once in a larger one. Of more, those whose arguments fit best."""
-
-
-class _Chosen(NamedTuple):
-    """Nodes for some calls of a turn, and what they are worth."""
-
-    nodes: tuple[tuple[int, int], ...]
-    """(position of the call, node)."""
-    worth: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,9 +43,9 @@ class Walk:
     - The names of questions and of the final answer are no tools: they cannot be called.
     - Where gold has no final answer, the mission ends when a turn without calls follows the last.
 
-    Gold calls of one name that the same nodes wait for are one choice, and of them the call gets
-    the one that its arguments fit best. Of the ways to one set the one is kept whose arguments fit
-    best.
+    Of the ways to one set the one is kept whose arguments fit best. In a large mission gold calls
+    of one name that the same nodes wait for are one choice, of which a call gets the one that its
+    arguments fit best, and sets that leave the same but for which of these are ready are one.
 
     Args:
         graph: The gold calls, as of `Graph.closed`.
@@ -78,7 +67,8 @@ class Walk:
         self._branches = [_Branch(0, graph.ready(0))]
         self._known, self._alone = known, alone
         self._lead = self._branches[0]
-        self._most = 1 << SMALL if len(graph) <= SMALL else MOST_BRANCHES
+        self._small = len(graph) <= SMALL
+        self._most = 1 << SMALL if self._small else MOST_BRANCHES
         self.finished = False
         """The mission is over, and all was right."""
         self.taken = 0
@@ -91,7 +81,7 @@ class Walk:
         if not turn.calls and ANSWER not in self._graph.names and self.complete:
             self.finished = True
             return True
-        following: dict[tuple[int, int], _Branch] = {}
+        following: dict[Hashable, _Branch] = {}
         for branch in [] if self._alone else self._branches:
             for nodes, worth in self._choices(branch, turn):
                 after = self._after(branch, nodes, worth)
@@ -148,16 +138,16 @@ class Walk:
         return [self._lead]
 
     @cached_property
-    def _compared(self) -> tuple[list[int], list[int]]:
-        return _compared(self._graph)
-
-    @property
     def _kinds(self) -> list[int]:
-        return self._compared[0]
+        """For each node those of its name that the same nodes wait for, directly or not.
 
-    @property
-    def _better(self) -> list[int]:
-        return self._compared[1]
+        Which of them are finished makes no difference to the rest.
+        """
+        kinds: dict[tuple[str, int], int] = {}
+        keys = list(zip(self._graph.names, self._graph.above, strict=True))
+        for node, key in enumerate(keys):
+            kinds[key] = kinds.get(key, 0) | 1 << node
+        return [kinds[key] for key in keys]
 
     def _best(self) -> _Branch:
         complete = [b for b in self._branches if b.done == self._graph.everything]
@@ -172,112 +162,53 @@ class Walk:
                 if self._graph.names[node] in (ASK, ANSWER):
                     yield (node,), 0
             return
-        by_name: dict[str, list[int]] = {}
-        for position, call in enumerate(turn.calls):
-            by_name.setdefault(call.name, []).append(position)
-        parts = [self._of_name(branch, turn.calls, positions) for positions in by_name.values()]
-        for tried, chosen in enumerate(product(*parts)):
-            if tried == self._share:
+        share = self._most if self._small else max(1, 2 * self._most // len(self._branches))
+        chosen: dict[int, tuple[tuple[int, ...], int]] = {0: ((), 0)}
+        for call in turn.calls:
+            following: dict[int, tuple[tuple[int, ...], int]] = {}
+            for taken, (nodes, worth) in chosen.items():
+                for node, more in self._candidates(call, branch.ready & ~taken):
+                    key = taken | 1 << node
+                    if key not in following or worth + more > following[key][1]:
+                        following[key] = (*nodes, node), worth + more
+            if len(following) > share:
                 self.cut = True
-                return
-            nodes = dict(pair for part in chosen for pair in part.nodes)
-            worth = sum(part.worth for part in chosen)
-            yield tuple(nodes[position] for position in range(len(nodes))), worth
+                best = sorted(following, key=lambda key: -following[key][1])[:share]
+                following = {key: following[key] for key in best}
+            chosen = following
+        yield from sorted(chosen.values(), key=lambda one: -one[1])
 
-    def _of_name(
-        self, branch: _Branch, calls: Sequence[Call], positions: Sequence[int]
-    ) -> list[_Chosen]:
-        """Return the choices of ready nodes for calls of one name, those of one kind as one."""
-        name = calls[positions[0]].name
-        ready = [node for node in self._pairing.nodes(name) if branch.ready >> node & 1]
-        if name in PSEUDO or len(ready) < len(positions):
-            return []
-        worths = [[self._pairing.likely_worth(calls[p], node) for node in ready] for p in positions]
-        found = []
-        for columns in self._columns(ready, worths):
-            worth = sum(row[column] for row, column in zip(worths, columns, strict=True))
-            pairs = zip(positions, (ready[column] for column in columns), strict=True)
-            found.append(_Chosen(tuple(pairs), worth))
-        return sorted(found, key=lambda chosen: -chosen.worth)
-
-    def _columns(self, ready: Sequence[int], worths: Sequence[list[int]]) -> list[list[int]]:
-        """Return ways to give each row a column of its own: of each share of the kinds the best.
+    def _candidates(self, call: Call, free: int) -> Iterable[tuple[int, int]]:
+        """Return the nodes that a call may finish, with what its arguments are worth there.
 
         Args:
-            ready: The node of each column.
-            worths: Row by column.
+            call: Of a turn.
+            free: Nodes that are ready, and that no other call of the turn has.
         """
-        kinds: dict[int, list[int]] = {}
-        for column, node in enumerate(ready):
-            kinds.setdefault(self._kinds[node], []).append(column)
-        if len(worths) == 1:
-            found = [[max(columns, key=worths[0].__getitem__)] for columns in kinds.values()]
-        else:
-            found = self._shared(worths, list(kinds.values()))
-        if not any(self._better[node] for node in ready):
-            return found
-        lifted = {frozenset(columns): columns for columns in map(partial(self._lift, ready), found)}
-        return list(lifted.values())
-
-    def _lift(self, ready: Sequence[int], columns: Sequence[int]) -> list[int]:
-        """Return the columns with each node replaced by the best ready one that is not among them.
-
-        Args:
-            ready: The node of each column.
-            columns: Distinct.
-        """
-        found = list(columns)
-        row = 0
-        while row < len(found):
-            better = self._better[ready[found[row]]]
-            free = (c for c, n in enumerate(ready) if better >> n & 1 and c not in found)
-            other = next(free, None)
-            if other is None:
-                row += 1
-            else:
-                found[row], row = other, 0
-        return found
-
-    def _shared(self, worths: Sequence[list[int]], kinds: Sequence[list[int]]) -> list[list[int]]:
-        """Return ways to give each row a column of its own: of each share of the kinds the best.
-
-        Args:
-            worths: Row by column, two rows or more.
-            kinds: The columns of each kind.
-        """
-        best = assign(worths)
-        if len(kinds) == 1 or len(worths) == len(worths[0]):
-            return [best]
-        found = {tuple(len({*best} & {*columns}) for columns in kinds): best}
-        for counts in _shares(len(worths), [len(columns) for columns in kinds]):
-            if len(found) == self._share:
-                self.cut = True
-                break
-            if counts not in found:
-                found[counts] = _best_of_share(worths, kinds, counts)
-        return list(found.values())
-
-    @property
-    def _share(self) -> int:
-        """Ways to take a turn that are tried from each set."""
-        return max(1, 2 * self._most // len(self._branches))
+        if call.name in PSEUDO:
+            return ()
+        nodes = [node for node in self._pairing.nodes(call.name) if free >> node & 1]
+        worths = [(node, self._pairing.likely_worth(call, node)) for node in nodes]
+        if self._small:
+            return worths
+        best: dict[int, tuple[int, int]] = {}
+        for node, worth in worths:
+            kind = self._kinds[node]
+            if kind not in best or worth > best[kind][1]:
+                best[kind] = node, worth
+        return best.values()
 
     def _after(self, branch: _Branch, nodes: tuple[int, ...], worth: int) -> _Branch:
         taken = sum(1 << node for node in nodes)
         ready = self._graph.ready_after(branch.ready, branch.done, taken)
         return _Branch(branch.done | taken, ready, branch.worth + worth, branch, nodes)
 
-    def _key(self, branch: _Branch) -> tuple[int, int]:
-        """Return the same for sets that leave the same but for which nodes of a kind are ready."""
+    def _key(self, branch: _Branch) -> Hashable:
+        """Return the same for sets of which one is enough."""
+        if self._small:
+            return branch.done
         waiting = self._graph.everything & ~(branch.done | branch.ready)
-        ready = left = branch.ready
-        while left:
-            kind = self._kinds[(left & -left).bit_length() - 1]
-            members = ready & kind
-            left &= ~kind
-            if members != kind:
-                ready = ready & ~kind | _lowest(kind, members.bit_count())
-        return waiting, ready
+        return waiting, tuple((branch.ready & kind).bit_count() for kind in self._kinds)
 
     def _kept(self, branches: list[_Branch]) -> list[_Branch]:
         """Return the branches to follow; of equal worth, those with the most ready nodes."""
@@ -286,70 +217,3 @@ class Walk:
         self.cut = True
         branches.sort(key=lambda branch: (-branch.worth, -branch.ready.bit_count()))
         return branches[: self._most]
-
-
-def _best_of_share(
-    worths: Sequence[list[int]], kinds: Sequence[list[int]], counts: Sequence[int]
-) -> list[int]:
-    """Return for each row a column of its own, so many of each kind and the sum the greatest.
-
-    Args:
-        worths: Row by column.
-        kinds: The columns of each kind.
-        counts: How many of each are taken; a row for each of them.
-    """
-    columns = [
-        column for kind, count in zip(kinds, counts, strict=True) if count for column in kind
-    ]
-    rows = [[row[column] for column in columns] for row in worths]
-    if len({worth for row in rows for worth in row}) == 1:
-        chosen = (kind[:count] for kind, count in zip(kinds, counts, strict=True))
-        return [column for part in chosen for column in part]
-    for kind, count in zip(kinds, counts, strict=True):
-        left = [0 if column in kind else NEVER for column in columns]
-        rows += [left] * (len(kind) - count if count else 0)
-    return [columns[place] for place in assign(rows)[: len(worths)]]
-
-
-def _compared(graph: Graph) -> tuple[list[int], list[int]]:
-    """Return for each node those of its kind, and those that are better to finish when ready.
-
-    Of a kind are nodes of one name that the same nodes wait for, directly or not: which of them are
-    finished makes no difference to the rest. A node is better than another one of its name and
-    arguments if all wait for it that wait for the other, and more: the other can take its place in
-    whatever follows.
-    """
-    kinds, better = [], []
-    for node, above in enumerate(graph.above):
-        named = [other for other, name in enumerate(graph.names) if name == graph.names[node]]
-        kinds.append(sum(1 << n for n in named if graph.above[n] == above))
-        better.append(
-            sum(
-                1 << n
-                for n in named
-                if above != graph.above[n]
-                and above & graph.above[n] == above
-                and equal(dict(graph.arguments[n]), dict(graph.arguments[node]))
-            )
-        )
-    return kinds, better
-
-
-def _lowest(mask: int, count: int) -> int:
-    """Return the lowest bits that are set."""
-    found = 0
-    for _ in range(count):
-        found |= mask & -mask
-        mask &= mask - 1
-    return found
-
-
-def _shares(total: int, most: Sequence[int]) -> Iterator[tuple[int, ...]]:
-    """Yield the ways to share a number among places that hold so many at most."""
-    if not most:
-        if not total:
-            yield ()
-        return
-    for first in range(min(total, most[0]), -1, -1):
-        for rest in _shares(total - first, most[1:]):
-            yield (first, *rest)
