@@ -88,18 +88,6 @@ class Graph:
             found[node] += max((found[other] for other in bits(self.after[node])), default=0)
         return tuple(found)
 
-    @cached_property
-    def alike(self) -> tuple[tuple[int, ...], ...]:
-        """The nodes in groups of which no order tells the members apart.
-
-        They depend on the same nodes, and the same nodes depend on them; names do not matter.
-        Groups follow those they depend on.
-        """
-        groups: dict[tuple[int, int], list[int]] = {}
-        for node in self.order:
-            groups.setdefault((self.before[node], self.after[node]), []).append(node)
-        return tuple(map(tuple, groups.values()))
-
     def ready(self, done: int) -> int:
         """Return the nodes that are not finished while all that they depend on is."""
         found = 0

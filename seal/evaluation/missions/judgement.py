@@ -261,8 +261,8 @@ def _check_tools(tools: Any) -> None:
 def _judge_clean(
     graph: Graph, turns: Sequence[Turn], pairing: Pairing, offered: Collection[str] | None
 ) -> Verdict:
-    ways = Ways(graph, pairing, turns)
-    meant = ways.meant()
+    ways = Ways(graph, turns)
+    meant = ways.whole(pairing.meant)
     if meant.nodes:
         walk = Walk(graph, pairing, meant.nodes, alone=True)
         seen = _taken(walk, turns)
@@ -270,28 +270,30 @@ def _judge_clean(
         if walk.finished and all(pair.match.accepted for pair in pairs):
             right = _correct(_failed(graph, walk, seen, offered))
             return replace(right, completed=len(graph), pairs=tuple(pairs))
-    named = ways.named()
+    named = ways.longest(pairing.named)
     walk = Walk(graph, pairing, named.nodes)
     seen = _taken(walk, turns)
     failed = _failed(graph, walk, seen, offered)
     if not walk.finished:
-        sure = not walk.cut or named.decided or ways.named_all().decided
-        undecided: Undecided = "" if sure else "label"
-        return replace(failed, completed=walk.completed, undecided=undecided)
-    pairs = best_pairs(graph, pairing, seen, walk.nodes)
-    verdict = replace(_correct(failed), undecided="")
+        sure = not walk.cut or named.decided or ways.whole(pairing.named).decided
+        return replace(failed, completed=walk.completed, undecided="" if sure else "label")
+    nodes, undecided = walk.nodes, False
+    pairs = best_pairs(graph, pairing, seen, nodes)
     if not all(pair.match.accepted for pair in pairs):
-        accepted = ways.accepted()
-        if accepted.nodes:
-            pairs = best_pairs(graph, pairing, seen, accepted.nodes)
-        elif not accepted.decided:
-            verdict = replace(verdict, undecided="param_label")
+        accepted = ways.whole(pairing.accepted)
+        undecided = not (accepted.nodes or accepted.decided)
+        pairs = best_pairs(graph, pairing, seen, accepted.nodes or nodes)
     bad = [pair for pair in pairs if not pair.match.accepted]
-    verdict = replace(verdict, completed=len(graph) - len(bad), pairs=tuple(pairs))
+    right = replace(_correct(failed), completed=len(graph) - len(bad), pairs=tuple(pairs))
     if not bad:
-        return verdict
+        return right
     errors = min(bad, key=lambda pair: (pair.turn, pair.call)).match.errors
-    return replace(verdict, param_label="error", error_type=argument_error(errors))
+    return replace(
+        right,
+        param_label="error",
+        error_type=argument_error(errors),
+        undecided="param_label" if undecided else "",
+    )
 
 
 def _judge_original(
@@ -310,22 +312,15 @@ def _judge_original(
     if not walk.finished:
         return failed
     verdict = replace(_correct(failed), completed=len(graph))
+    wrong = replace(verdict, param_label="error", completed=completed)
     try:
         pairs, errors = greedy_pairs(graph, pairing, seen)
     except OriginalError as error:  # which the original takes for a failure of the calls
-        exception = str(error)
-        return replace(
-            verdict,
-            param_label="error",
-            error_type=failed.error_type,
-            completed=completed,
-            exception=exception,
-        )
+        return replace(wrong, error_type=failed.error_type, exception=str(error))
     if all(pair.match.accepted for pair in pairs):
         return replace(verdict, pairs=tuple(pairs))
     return replace(
-        verdict,
-        param_label="error",
+        wrong,
         error_type=argument_error(errors),
         completed=completed + (len(seen[-1].calls) or 1),
         pairs=tuple(pairs),

@@ -83,6 +83,14 @@ class Pairing:
         """Return the gold calls of a name."""
         return self._nodes.get(name, ())
 
+    def named(self, call: Call) -> Sequence[int]:
+        """Return the gold calls of a call's name."""
+        return self.nodes(call.name)
+
+    def accepted(self, call: Call) -> Sequence[int]:
+        """Return the gold calls beside which a call's arguments are accepted."""
+        return [node for node in self.named(call) if self.match(call, node).accepted]
+
     def meant(self, call: Call) -> Sequence[int]:
         """Return the gold calls of its name with exactly its arguments."""
         return sorted(self._keep(call).meant)

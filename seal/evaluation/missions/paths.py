@@ -22,7 +22,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from math import comb, prod
 from typing import NamedTuple
 
 from seal.evaluation.missions.graph import ANSWER, ASK, Graph, Turn, bits
@@ -50,134 +49,69 @@ def count_paths(graph: Graph, most_sets: int = MOST_SETS) -> PathCounts:
     The nodes of a step are taken one after the other, from the last to the first of an order in
     which every node follows those it depends on. So none of them can depend on one taken in the
     same step, and every path is met once. A set of m nodes then has at most m ways to be entered,
-    where whole steps would enter it in 2 ** m ways. Nodes that no order tells apart are taken
-    together, a number of them at a time, and sets that differ by such nodes alone are one.
+    where whole steps would enter it in 2 ** m ways.
 
     Args:
         graph: The partial order.
         most_sets: Sets of finished nodes, beyond which there are no numbers but a reason.
     """
-    sets = _Sets(graph)
-    if sets.more_than(most_sets):
+    if _has_more_sets(graph, most_sets):
         return PathCounts(None, None, f"more than {most_sets:,} sets of finished nodes")
-    return PathCounts(sets.count(), sets.count(graph.length))
+    return PathCounts(_count(graph), _count(graph, graph.length))
 
 
-_Layer = dict[int, dict[int, int]]
-"""By set, then by the group that was taken last: the number of ways."""
+def _has_more_sets(graph: Graph, most: int) -> bool:
+    """Tell whether there are more sets of finished nodes.
+
+    Either a node is not finished, and nothing above it; or it is, and all below it. Both leave
+    fewer nodes, until none of them comes before another.
+    """
+    related = list(graph.above)
+    for node, above in enumerate(graph.above):
+        for other in bits(above):
+            related[other] |= 1 << node
+    found = 0
+    stack = [graph.everything]
+    while stack and found <= most:
+        left = stack.pop()
+        node = max(bits(left), key=lambda n: (related[n] & left).bit_count(), default=0)
+        if not related[node] & left:
+            found += 1 << left.bit_count()
+            continue
+        others = left & ~(1 << node)
+        stack += [others & ~graph.above[node], others & ~(related[node] & ~graph.above[node])]
+    return found > most
 
 
-class _Sets:
-    """Sets of finished nodes, in the order of `Graph.alike`: of a group the first ones."""
+def _count(graph: Graph, steps: int | None = None) -> int:
+    """Return the number of paths of so many steps, the fewest there can be; None: of any.
 
-    def __init__(self, graph: Graph) -> None:
-        place = {node: i for i, node in enumerate(n for group in graph.alike for n in group)}
-        self._graph = graph
-        self._starts = [place[group[0]] for group in graph.alike]
-        self._sizes = [len(group) for group in graph.alike]
-        self._before = [
-            sum(1 << place[dep] for dep in graph.deps[group[0]]) for group in graph.alike
-        ]
-        self._heights = [graph.heights[group[0]] for group in graph.alike]
-        # n nodes have no more paths than n ** n, so that digits of this width do not run over.
-        self._width = len(graph) * len(graph).bit_length() + 1
-
-    def more_than(self, most: int) -> bool:
-        """Tell whether there are more sets.
-
-        Either none of a group is finished, and nothing above it; or all of it, and all below it; or
-        some of it, and both. Each leaves fewer groups, until none of them comes before another.
-        """
-        above, below = self._above_and_below()
-        found = 0
-        stack = [((1 << len(self._sizes)) - 1, 1)]
-        while stack and found <= most:
-            left, times = stack.pop()
-            group = max(
-                bits(left), key=lambda g: ((above[g] | below[g]) & left).bit_count(), default=0
-            )
-            if not (above[group] | below[group]) & left:
-                found += times * prod(self._sizes[free] + 1 for free in bits(left))
-                continue
-            none, whole = left & ~above[group], left & ~below[group]
-            others = ~(1 << group)
-            stack += [(none & others, times), (whole & others, times)]
-            if self._sizes[group] > 1:
-                stack.append((none & whole & others, times * (self._sizes[group] - 1)))
-        return found > most
-
-    def _above_and_below(self) -> tuple[list[int], list[int]]:
-        """Return for each group those that depend on it, and those it depends on, as bits."""
-        of_node = {node: group for group, nodes in enumerate(self._graph.alike) for node in nodes}
-        above, below = ([0] * len(self._sizes) for _ in range(2))
-        for group, nodes in enumerate(self._graph.alike):
-            for node in bits(self._graph.above[nodes[0]]):
-                above[group] |= 1 << of_node[node]
-                below[of_node[node]] |= 1 << group
-        return above, below
-
-    def count(self, steps: int | None = None) -> int:
-        """Return the number of paths of so many steps, the fewest there can be; None: of any.
-
-        Numbers of ways by their steps are the digits of one integer, for it is added faster than
-        its digits are.
-        """
-        layers: list[_Layer] = [{} for _ in range(len(self._graph) + 1)]
-        layers[0][0] = {}
-        for size in range(len(self._graph)):
-            for done, entered in layers[size].items():
-                self._extend(done, entered, layers, size, steps)
-            layers[size] = {}
-        (entered,) = layers[-1].values()
-        return sum(entered.values()) >> (steps or 0) * self._width
-
-    def _extend(
-        self,
-        done: int,
-        entered: Mapping[int, int],
-        layers: list[_Layer],
-        size: int,
-        steps: int | None,
-    ) -> None:
-        """Add the sets that have more of one group, and the ways into them.
-
-        Args:
-            done: A set of finished nodes; the last step may still go on.
-            entered: The ways into it.
-            layers: Sets by their sizes; changed.
-            size: Number of finished nodes.
-            steps: As of `count`.
-        """
-        ready = self._ready(done)
-        new_step = sum(entered.values()) if entered else 1
-        few = -1
-        if steps is not None:
-            new_step <<= self._width
-            # A step that goes on may yet take the first of the longest chain that is left.
-            left = max(self._heights[group] for group, _ in ready)
-            few = (1 << (steps - left + 2) * self._width) - 1
-        later = sorted(entered)
-        ways = new_step
-        for group, taken in reversed(ready):
-            while later and later[-1] > group:
-                ways += entered[later.pop()]
-            if not ways & few:
-                continue
-            open_nodes = self._sizes[group] - taken
-            for more in range(1, open_nodes + 1):
-                added = ((1 << more) - 1) << self._starts[group] + taken
-                into = layers[size + more].setdefault(done | added, {})
-                into[group] = into.get(group, 0) + (ways & few) * comb(open_nodes, more)
-
-    def _ready(self, done: int) -> list[tuple[int, int]]:
-        """Return the groups of which a node may come next, and how many of each are finished."""
-        found = []
-        for group, before in enumerate(self._before):
-            if before & done == before:
-                members = done >> self._starts[group] & (1 << self._sizes[group]) - 1
-                if members.bit_count() < self._sizes[group]:
-                    found.append((group, members.bit_count()))
-        return found
+    Numbers of ways by their steps are the digits of one integer, for it is added faster than its
+    digits are.
+    """
+    # n nodes have no more paths than n ** n, so that digits of this width do not run over.
+    width = len(graph) * len(graph).bit_length() + 1
+    place = {node: i for i, node in enumerate(graph.order)}
+    layer: dict[int, dict[int, int]] = {0: {}}
+    for _ in range(len(graph)):
+        following: dict[int, dict[int, int]] = {}
+        for done, entered in layer.items():
+            ready = list(bits(graph.ready(done)))
+            ways, few = sum(entered.values()) if entered else 1, -1
+            if steps is not None:
+                ways <<= width
+                # A step that goes on may yet take the first of the longest chain that is left.
+                left = max(graph.heights[node] for node in ready)
+                few = (1 << (steps - left + 2) * width) - 1
+            later = sorted(entered)
+            for node in sorted(ready, key=place.__getitem__, reverse=True):
+                while later and later[-1] > place[node]:
+                    ways += entered[later.pop()]
+                if ways & few:
+                    following.setdefault(done | 1 << node, {})[place[node]] = ways & few
+        layer = following
+    (entered,) = layer.values()
+    return sum(entered.values()) >> (steps or 0) * width
 
 
 Moves = Callable[[int], Iterator[tuple[int, int]]]

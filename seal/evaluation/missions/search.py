@@ -16,8 +16,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
-from seal.evaluation.missions.graph import ANSWER, ASK, PSEUDO, Call, Graph, Turn, bits
-from seal.evaluation.missions.pairs import Pairing
+from seal.evaluation.missions.graph import PSEUDO, Call, Graph, Turn, bits
 
 MOST_TRIED = 2000
 """Choices of a gold call for a call that a search tries."""
@@ -262,13 +261,11 @@ class Ways:
 
     Args:
         graph: The gold calls, as of `Graph.closed`.
-        pairing: Of calls with the gold calls.
         turns: All of them.
     """
 
-    def __init__(self, graph: Graph, pairing: Pairing, turns: Sequence[Turn]) -> None:
+    def __init__(self, graph: Graph, turns: Sequence[Turn]) -> None:
         self._graph = graph
-        self._pairing = pairing
         self._turns: list[Turn] = []
         left = len(graph)
         for turn in turns:
@@ -278,45 +275,30 @@ class Ways:
             left -= len(turn.calls) or 1
         self._several = len(set(graph.names)) < len(graph)
 
-    def meant(self) -> Placed:
-        """Return a way to the end in which each call has exactly the gold call's arguments."""
-        return self._all(self._pairing.meant)
+    def whole(self, nodes: Callable[[Call], Sequence[int]]) -> Placed:
+        """Return a way to the end.
 
-    def accepted(self) -> Placed:
-        """Return a way to the end in which each call's arguments are accepted."""
-        return self._all(
-            lambda call: [
-                node
-                for node in self._pairing.nodes(call.name)
-                if self._pairing.match(call, node).accepted
-            ]
-        )
-
-    def named(self) -> Placed:
-        """Return the longest way in which each call has the gold call's name."""
-        return place_most(self._graph, self._masks(self._named)) if self._several else _ONE
-
-    def named_all(self) -> Placed:
-        """Return a way to the end in which each call has the gold call's name."""
-        return self._all(self._named)
-
-    def _named(self, call: Call) -> Sequence[int]:
-        return self._pairing.nodes(call.name)
-
-    def _all(self, nodes: Callable[[Call], Sequence[int]]) -> Placed:
+        Args:
+            nodes: What a call may stand for.
+        """
         return place_all(self._graph, self._masks(nodes)) if self._several else _ONE
+
+    def longest(self, nodes: Callable[[Call], Sequence[int]]) -> Placed:
+        """Return the longest way, from the first turn on.
+
+        Args:
+            nodes: What a call may stand for.
+        """
+        return place_most(self._graph, self._masks(nodes)) if self._several else _ONE
 
     def _masks(self, nodes: Callable[[Call], Sequence[int]]) -> list[list[int]]:
         """Return for each turn and each of its calls what it may stand for; a text is one call."""
+        said = [node for node, name in enumerate(self._graph.names) if name in PSEUDO]
         return [
             [_mask(() if call.name in PSEUDO else nodes(call)) for call in turn.calls]
-            or [0 if turn.empty else _mask(self._said)]
+            or [0 if turn.empty else _mask(said)]
             for turn in self._turns
         ]
-
-    @property
-    def _said(self) -> list[int]:
-        return [node for node, name in enumerate(self._graph.names) if name in (ASK, ANSWER)]
 
 
 def _mask(nodes: Sequence[int]) -> int:
