@@ -23,6 +23,7 @@ from seal.evaluation.own_metrics import Guarded, try_metrics
 from seal.evaluation.scoring import build_metrics, default_metrics, score_trajectory
 from seal.models import Flagged, bare_name
 from seal.pools.benchmark import Benchmark
+from seal.pools.importer import REGISTRY as BENCHMARKS
 from seal.runs.engine import Engine
 from seal.runs.identity import check_folder, clear_rests, prepare
 from seal.runs.journal import Journal, Timings, spent_on
@@ -143,8 +144,13 @@ def _run(
 
 
 def _warn_of_missing(folder: RunFolder, summary: Mapping[str, Any]) -> None:
-    """Tell of metrics that the benchmark declares to matter, and that nothing measured."""
+    """Tell of metrics that a benchmark of the user's own declares to matter, and nobody measured.
+
+    An installed one may have several kinds of runs, each with metrics of its own.
+    """
     declared = folder.declared()
+    if declared.get("name") in BENCHMARKS:
+        return
     named = dict.fromkeys([*declared.get("headline", ()), declared.get("success", "")])
     missing = [name for name in named if name and name not in summary["metrics"]]
     if missing and not summary["errors"]:
