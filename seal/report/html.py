@@ -19,6 +19,7 @@ from typing import Any
 
 from markupsafe import Markup
 
+from seal.core.plain import json_bytes
 from seal.core.plain import json_text as compact_json
 from seal.core.records import AtomicFile
 from seal.core.types import Score, Tables, Task, Trajectory
@@ -46,6 +47,8 @@ LEAST = 12
 MARK = "@"
 """How a reference begins. A text that begins so is always a part."""
 
+DIGEST = 40
+"""Bytes of the digest that is the key of a part; JSON of fewer bytes is its own key."""
 _ESCAPES = str.maketrans({"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"})
 EMBEDDING_ORDER = ("run", "ceiling", "floor")
 
@@ -258,7 +261,7 @@ def data_block(kind: str, key: str, value: str) -> Markup:
 
 
 class SharedParts:
-    """Writes blocks, and remembers which parts the page has: a digest and a number of each."""
+    """Writes blocks, and remembers which parts the page has: the key and the number of each."""
 
     def __init__(self) -> None:
         self._numbers: dict[bytes, int] = {}
@@ -309,17 +312,16 @@ class _Writing:
 
     def referred(self, value: Any) -> str:
         """Return a part as it stands in the block: a reference where it is worth one."""
-        if value is None or isinstance(value, (bool, int)):
-            return compact_json(value)
-        text = self.body(value)
-        if not _is_marked(value) and (
-            len(text) < LEAST or not isinstance(value, (str, list, tuple, dict))
-        ):
-            return text
-        digest = blake2b(text.encode(), digest_size=16).digest()
-        number = self._known.get(digest, self.new.get(digest))
+        whole = json_bytes(value)
+        key = whole if len(whole) < DIGEST else blake2b(whole, digest_size=DIGEST).digest()
+        number = self._known.get(key, self.new.get(key))
         if number is None:
-            number = self.new[digest] = len(self._known) + len(self.new)
+            text = self.body(value) if isinstance(value, (list, tuple, dict)) else whole.decode()
+            if not isinstance(value, (str, list, tuple, dict)) or (
+                len(text) < LEAST and not _is_marked(value)
+            ):
+                return text
+            number = self.new[key] = len(self._known) + len(self.new)
             self.parts.append(text)
         return f'"{MARK}{number}"'
 
