@@ -46,9 +46,9 @@ LEAST = 12
 """Characters of the JSON of a part; a shorter one is not worth a reference."""
 MARK = "@"
 """How a reference begins. A text that begins so is always a part."""
-
 DIGEST = 40
 """Bytes of the digest that is the key of a part; JSON of fewer bytes is its own key."""
+
 _ESCAPES = str.maketrans({"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"})
 EMBEDDING_ORDER = ("run", "ceiling", "floor")
 
