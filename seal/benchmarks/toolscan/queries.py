@@ -37,6 +37,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -142,14 +143,17 @@ class Queries:
         info = field(record, "additional_info", dict)
         offer = self._offer(record, info)
         plans = self._plans(record.get("ground_truth"), offer)
-        alternatives = _alternatives(plans)
+        # Plans that each need but one tool are alternatives where these tools differ.
+        needed = [sorted({call.tool for call in plan.calls()}) for plan in plans or ()]
+        alternatives = tuple(dict.fromkeys(tool for own in needed for tool in own))
+        either = len(alternatives) > 1 and all(len(own) == 1 for own in needed)
         goal = Goal(
             text,
             plans,
             tuple(dict.fromkeys(filter(None, leaves(info.get("answer"))))),
             tuple(tool.id for tool in offer.tools.values()),
-            alternatives or _called(plans),
-            bool(alternatives),
+            alternatives if either else _called(plans),
+            either,
             _reference(info.get("reply")),
             _labels(plans, info),
         )
@@ -249,7 +253,11 @@ class Queries:
                 "malformed_trajectory",
                 f"ground_truth of {api}: expected a map of arguments, got {shortened(arguments)}",
             )
-        called = Called(tool.id, {name: _argument(value) for name, value in arguments.items()})
+        accepted = {
+            name: Argument(None, optional=True) if value == OPTIONAL else Argument((value,))
+            for name, value in arguments.items()
+        }
+        called = Called(tool.id, accepted)
         refused = self._check.refused(called)
         if refused is not None:
             self._violations[refused.error.kind] += 1
@@ -260,20 +268,9 @@ def _offer(environment: str, toolset: str, tools: Sequence[Tool]) -> Offer:
     return Offer(environment, toolset, {str(tool.source["api"]): tool for tool in tools})
 
 
-def _argument(value: JSON) -> Argument:
-    return Argument(None, optional=True) if value == OPTIONAL else Argument((value,))
-
-
 def _called(plans: Sequence[Plan] | None) -> tuple[str, ...]:
     """Return the tools of the first plan."""
     return tuple(dict.fromkeys(call.tool for call in plans[0].calls())) if plans else ()
-
-
-def _alternatives(plans: Sequence[Plan] | None) -> tuple[str, ...]:
-    """Return the tools of plans that each need but one, where these differ; else none."""
-    tools = [{call.tool for call in plan.calls()} for plan in plans or ()]
-    either = tuple(dict.fromkeys(tool for own in tools for tool in sorted(own)))
-    return either if len(either) > 1 and all(len(own) == 1 for own in tools) else ()
 
 
 def _reference(reply: Any) -> tuple[Step, ...]:
@@ -374,15 +371,10 @@ def _past_blanks(text: str, position: int) -> int:
 def _next_record(text: str, position: int) -> int:
     """Return where the next record begins, whole or torn; the end where there is none."""
     for found in _BEGINNING.finditer(text, position):
-        if found[1] == "goal" or _is_record(text, found.start()):
+        if found[1] == "goal":
             return found.start()
+        with suppress(ValueError, RecursionError):  # a part of a record has no goal
+            value, _ = _DECODER.raw_decode(text, found.start())
+            if isinstance(value, dict) and "goal" in value:
+                return found.start()
     return len(text)
-
-
-def _is_record(text: str, position: int) -> bool:
-    """Tell whether a whole record stands at a place, and not a part of one."""
-    try:
-        value, _ = _DECODER.raw_decode(text, position)
-    except (ValueError, RecursionError):
-        return False
-    return isinstance(value, dict) and "goal" in value

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -100,7 +100,9 @@ def read_seeds(pool: StoredPool, tools: Mapping[str, Tool], seed: int) -> Seeds:
         else:
             seeds.append(Seed(task, tools, _offered(task, tools, categories)))
     if not seeds and not skipped.keys() - {"without_gold"}:
-        seeds = list(_made(tools, pool.name, seed, categories))
+        made = (_made(tool, pool.name, seed, check) for tool in tools.values())
+        for task in (task for task in made if task is not None):
+            seeds.append(Seed(task, tools, _offered(task, tools, categories), made=True))
     if not seeds:
         told = ", ".join(f"{count} {reason}" for reason, count in sorted(skipped.items()))
         raise UsageError(
@@ -146,20 +148,15 @@ def _offered(
     return tuple(dict.fromkeys([*gold, *beside]))[: max(MOST_OFFERED, len(gold))]
 
 
-def _made(
-    tools: Mapping[str, Tool], name: str, seed: int, categories: Mapping[str, Sequence[str]]
-) -> Iterator[Seed]:
-    """Yield a seed for each tool whose schema allows a call with arguments."""
-    check = GoldCheck(tools)
-    for tool in tools.values():
-        arguments = _arguments(tool, derive_seed(seed, "call", tool.id))
-        if not arguments or check.fault(tool.id, arguments):
-            continue
-        called = Called(tool.id, {key: Argument((value,)) for key, value in arguments.items()})
-        text = request(tool, arguments, random.Random(derive_seed(seed, "text", tool.id))).text
-        goal = Goal(text, (Plan((Milestone(called),)),), relevant=(tool.id,))
-        task = Task(f"made/{tool.id}", name, (goal,))
-        yield Seed(task, tools, _offered(task, tools, categories), made=True)
+def _made(tool: Tool, pool: str, seed: int, check: GoldCheck) -> Task | None:
+    """Return a task for a tool; None: its schema allows no call with arguments."""
+    arguments = _arguments(tool, derive_seed(seed, "call", tool.id))
+    if not arguments or check.fault(tool.id, arguments):
+        return None
+    called = Called(tool.id, {key: Argument((value,)) for key, value in arguments.items()})
+    text = request(tool, arguments, random.Random(derive_seed(seed, "text", tool.id))).text
+    goal = Goal(text, (Plan((Milestone(called),)),), relevant=(tool.id,))
+    return Task(f"made/{tool.id}", pool, (goal,))
 
 
 def _arguments(tool: Tool, seed: int) -> dict[str, JSON]:
@@ -175,11 +172,8 @@ def _arguments(tool: Tool, seed: int) -> dict[str, JSON]:
     names = {*required, *optional[: max(0, _MOST_MADE - len(required))]}
     declared = tool.parameters.get("properties") or {}
     chance = random.Random(seed)
-    return {
-        key: _likely(declared.get(key), value, chance)
-        for key, value in written.items()
-        if key in names
-    }
+    kept = {name: value for name, value in written.items() if name in names}
+    return {name: _likely(declared.get(name), value, chance) for name, value in kept.items()}
 
 
 def _likely(schema: JSON, value: JSON, chance: random.Random) -> JSON:

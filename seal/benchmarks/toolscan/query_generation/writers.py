@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
 from typing import Any
 
 import orjson
@@ -80,10 +81,9 @@ class ModelWriter:
                 return [], [*unusable, Unusable(str(error)[:_KEPT], "refused")]
             found = list(read_candidates(kind, completion.content))
             candidates = [one for one in found if isinstance(one, Candidate)]
-            bad = [one for one in found if isinstance(one, Unusable)]
             if not candidates and completion.truncated:
-                bad = [Unusable(completion.content[:_KEPT], "cut_off")]
-            unusable += bad
+                found = [Unusable(completion.content[:_KEPT], "cut_off")]
+            unusable += [one for one in found if isinstance(one, Unusable)]
             if candidates:
                 return candidates, unusable
         return [], unusable
@@ -104,11 +104,11 @@ def read_candidates(kind: Kind, answer: str) -> Iterator[Candidate | Unusable]:
     if not isinstance(queries, list) or not queries:
         yield Unusable(answer[:_KEPT], "no_list_of_queries")
         return
-    for record in queries[:_MOST]:
-        candidate = _candidate(kind, record)
-        yield candidate or Unusable(_written(record)[:_KEPT], "malformed_query")
-    for record in queries[_MOST:]:
-        yield Unusable(_written(record)[:_KEPT], "too_many_queries")
+    for number, record in enumerate(queries):
+        candidate = _candidate(kind, record) if number < _MOST else None
+        reason = "malformed_query" if number < _MOST else "too_many_queries"
+        text = record if isinstance(record, str) else json.dumps(record, ensure_ascii=False)
+        yield candidate or Unusable(text[:_KEPT], reason)
 
 
 def _parsed(answer: str) -> Any:
@@ -151,17 +151,12 @@ def _calls(records: Any) -> list[GoldCall]:
     """Return the calls of a record; none where one is malformed."""
     found = []
     for record in records if isinstance(records, list) else ():
-        if not isinstance(record, dict):
-            return []
-        tool, arguments = record.get("tool"), record.get("arguments")
+        call = record if isinstance(record, dict) else {}
+        tool, arguments = call.get("tool"), call.get("arguments")
         if not isinstance(tool, str) or not isinstance(arguments, dict):
             return []
         found.append(GoldCall(tool, arguments))
     return found
-
-
-def _written(value: Any) -> str:
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
 def _asked(kind: Kind, seed: Seed, count: int) -> str:
@@ -188,14 +183,9 @@ def _foreign(seed: Seed) -> list[JSON]:
     """Return parameters of tools that are not offered, drawn by the seed's id."""
     others = [tool for tool in seed.tools if tool not in seed.offered]
     ordered = sorted(others, key=lambda tool: digest([seed.id, tool]))
-    found: list[JSON] = []
-    for tool in ordered:
-        properties = seed.tools[tool].parameters.get("properties")
-        if isinstance(properties, dict):
-            found += [[tool, name] for name in properties]
-        if len(found) >= _FOREIGN:
-            break
-    return found[:_FOREIGN]
+    declared = ((tool, seed.tools[tool].parameters.get("properties")) for tool in ordered)
+    named = ([t, name] for t, found in declared if isinstance(found, dict) for name in found)
+    return list(islice(named, _FOREIGN))
 
 
 class GrammarWriter:

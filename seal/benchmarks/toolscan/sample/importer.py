@@ -16,7 +16,6 @@ from seal.benchmarks.toolscan.importer import ApiLists
 from seal.benchmarks.toolscan.queries import Queries
 from seal.benchmarks.toolscan.sample import NAME
 from seal.benchmarks.toolscan.sample.world import WORLD, Lookup
-from seal.core.conditions import Called
 from seal.core.errors import DataError
 from seal.core.plain import leaves
 from seal.core.text import words
@@ -92,33 +91,28 @@ class Proof:
         for called in plan.calls():
             arguments = called.canonical_arguments()
             after = _first_stating([v for v in leaves(arguments) if not _in(v, stated)], made)
-            made.append(Milestone(called, after, self._result(called, arguments)))
-        known = {word for milestone in made for word in words(_text(milestone.result))}
+            made.append(Milestone(called, after, self._result(called.tool, arguments)))
+        known = {word for milestone in made for word in words(" ".join(leaves(milestone.result)))}
         for answer in goal.answers if made else ():
             if not _in(answer, known):
                 raise DataError(f"no result states the answer {answer!r}")
         return Plan(tuple(made))
 
-    def _result(self, called: Called, arguments: dict[str, JSON]) -> JSON:
-        tool = self._tools[called.tool]
+    def _result(self, own: str, arguments: dict[str, JSON]) -> JSON:
+        tool = self._tools[own]
         call = ToolCall("call_0", tool.name, arguments, tool=tool.id)
         wrong = self._validator.check(call)
         if wrong is not None:
             raise DataError(wrong.message)
         response = self._lookup.respond(tool, self._validator.with_defaults(call))
         if response.error or not response.response.get("count", 1):
-            raise DataError(
-                f"{tool.name}({arguments}) brings nothing: {response.error or 'no row'}"
-            )
+            why = response.error or "no row"
+            raise DataError(f"{tool.name}({arguments}) brings nothing: {why}")
         return response.response
 
 
 def _in(value: str, stated: set[str]) -> bool:
     return set(words(value)) <= stated
-
-
-def _text(result: JSON) -> str:
-    return " ".join(leaves(result))
 
 
 def _first_stating(values: Sequence[str], made: Sequence[Milestone]) -> tuple[int, ...]:

@@ -78,26 +78,21 @@ class Question:
 
     def answer(self, arguments: Mapping[str, JSON]) -> Response:
         """Return the rows that the arguments ask for."""
+        asked = [(*self.where[name], _folded(value)) for name, value in arguments.items()]
         found = [
             {column: row[column] for column in self.give}
             for row in self.rows
-            if all(self._counts(row, name, value) for name, value in arguments.items())
+            if all(counts(_folded(row[column]), value) for column, counts, value in asked)
         ]
         if not self.one:
-            return Response({"count": len(found), "results": found, **self._sum(found)})
+            answer: dict[str, JSON] = {"count": len(found), "results": found}
+            if self.total:
+                answer[f"total_{self.total}"] = sum(row[self.total] for row in found)
+            return Response(answer)
         if not found:
-            asked = ", ".join(f"{name} {value!r}" for name, value in arguments.items())
-            return Response("", f"Nothing is known under {asked}.")
+            told = ", ".join(f"{name} {value!r}" for name, value in arguments.items())
+            return Response("", f"Nothing is known under {told}.")
         return Response(found[0])
-
-    def _sum(self, found: Sequence[Row]) -> dict[str, JSON]:
-        if not self.total:
-            return {}
-        return {f"total_{self.total}": sum(row[self.total] for row in found)}
-
-    def _counts(self, row: Row, name: str, value: JSON) -> bool:
-        column, comparison = self.where[name]
-        return comparison(_folded(row[column]), _folded(value))
 
 
 class Lookup:
