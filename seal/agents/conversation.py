@@ -48,7 +48,7 @@ class Services:
     environment: Environment
     retrieve: Callable[[Query, int], list[tuple[Tool, float]]]
     """(query, k) to at least k tools where there are so many, best first."""
-    judge: Callable[[str, ChatModel, Goal, str, Sequence[Step]], Verdict]
+    judge: Callable[[str, ChatModel, Goal, str, list[Step]], Verdict]
     """(role, its model, goal, answer, steps) to a verdict that knows no gold."""
 
 

@@ -119,7 +119,7 @@ class Cast:
         Raises:
             ModelError: The model failed.
         """
-        seed, heat = self._seed(task, 0, role), self._settings.temperature
+        seed, heat = self.seed_of(task, 0)(role), self._settings.temperature
         request = Request(tuple(messages), role=role, temperature=heat, seed=seed)
         return self.opened(role, task, 0).complete(request)
 
@@ -156,9 +156,7 @@ class Cast:
         self, role: str, model: ChatModel, goal: Goal, answer: str, steps: list[Step]
     ) -> Verdict:
         """Return a role's verdict within a chat: by a server's model, else by rule."""
-        judge: Judge = RuleJudge()
-        if self.of(role).is_cached:
-            judge = LLMJudge(model)
+        judge: Judge = LLMJudge(model) if self.of(role).is_cached else RuleJudge()
         try:
             return judge.judge(goal, answer, steps)
         except NoVerdictError as error:  # who speaks in a chat must say something
@@ -166,10 +164,7 @@ class Cast:
 
     def seed_of(self, task: Task, trial: int) -> Callable[[str], int]:
         """Return role to seed for one chat."""
-        return lambda role: self._seed(task, trial, role)
-
-    def _seed(self, task: Task, trial: int, role: str) -> int:
-        return derive_seed(self._settings.seed, task.id, trial, role)
+        return lambda role: derive_seed(self._settings.seed, task.id, trial, role)
 
     def opened(
         self, role: str, task: Task, trial: int, given: RunModel | None = None, vote: int = 0

@@ -6,26 +6,23 @@ import logging
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property
-from typing import Any
 
 from seal.agents import build_agent
 from seal.agents.autogen import play
 from seal.agents.conversation import ChatOptions, Conversation, Services
-from seal.agents.limits import Limits
 from seal.agents.offers import Offers
 from seal.agents.teams import MANAGER, ORCHESTRATOR, USER, Team, build_team
 from seal.core.errors import SealError, UnknownNameError, UsageError
 from seal.core.folders import cache_folder
-from seal.core.protocols import Agent, ChatModel, Metric, Retriever
+from seal.core.protocols import Agent, Metric, Retriever
 from seal.core.specs import name_of
 from seal.core.store import Store
-from seal.core.types import JSON, Goal, Query, Ranking, Step, Task, Tool, Trajectory, Verdict
+from seal.core.types import JSON, Query, Ranking, Step, Task, Tool, Trajectory
 from seal.pools.pool import StoredPool
 from seal.retrievers import build_retriever, rank
 from seal.runs.cast import Cast, is_player
 from seal.runs.environment_stack import EnvironmentSource, SimulatorSource
-from seal.runs.goals import history_of, merge_goals, messages_of, turns_of
+from seal.runs.goals import history_of, limits_of, merge_goals
 from seal.runs.identity import SCRIPTED, measure_of
 from seal.runs.judges import Judges
 from seal.runs.play import team_part
@@ -79,8 +76,13 @@ class Engine:
             )
         )
         self._seats = {
-            team.lead: _seats_of(team) for team in (self.team, *self.team.variants.values())
+            team.lead: {
+                role: agent if isinstance(agent, type) else build_agent(agent)
+                for role, agent in team.roles.items()
+            }
+            for team in (self.team, *self.team.variants.values())
         }
+        """Lead of a team to role to its agent, or to the class that each chat has its own of."""
         self._examples: Examples | None = None
         if settings.one_shot:
             from seal.runs.one_shot import Examples
@@ -205,11 +207,6 @@ class Engine:
         offers = Offers()
         environment = self.environments.open(task, trial, offers.names)
 
-        def judge(
-            role: str, model: ChatModel, goal: Goal, answer: str, steps: Sequence[Step]
-        ) -> Verdict:
-            return self.cast.check(role, model, goal, answer, list(steps))
-
         def record(step: Step) -> None:
             if self._stopping:
                 raise StoppedError(f"task {task.id}: the run was stopped")
@@ -225,10 +222,10 @@ class Engine:
                 trial,
                 team,
                 seats,
-                Services(models, environment, self._find, judge),
+                Services(models, environment, self._find, self.cast.check),
                 {goal: self._offers(task, goal, goals, rankings) for goal in goals},
                 offers=offers,
-                limits=self._limits_of(task),
+                limits=limits_of(task, self.settings),
                 options=self._options(task, trial, team, facts),
                 goals=goals,
                 history=history_of(task, goals[0], *voices),
@@ -289,50 +286,19 @@ class Engine:
     def _tasks(self) -> Iterator[Task]:
         return self.pool.tasks(select=self.settings.select, limit=self.settings.limit)
 
-    @cached_property
-    def _limits(self) -> Limits:
-        s = self.settings
-        limits = Limits(max_calls=s.max_calls, max_tokens=s.max_tokens, max_seconds=s.max_seconds)
-        # A recording burns no budget: what it repeated is part of what is played.
-        recorded = isinstance(s.model, str) and s.model.startswith("recorded:")
-        return replace(limits, repeats=None) if recorded else limits
-
-    def _limits_of(self, task: Task) -> Limits:
-        """Return the run's limits, and the task's own where the run has none.
-
-        A task with messages of its own is played to that limit: repeats do not end it.
-        """
-        s = self.settings
-        messages = messages_of(task, s.max_messages)
-        limits = replace(
-            self._limits,
-            max_turns=turns_of(task, s.max_turns, s.max_messages),
-            max_messages=messages,
-        )
-        return limits if messages == s.max_messages else replace(limits, repeats=None)
-
     def _options(
         self, task: Task, trial: int, team: Team, facts: Mapping[str, JSON]
     ) -> ChatOptions:
         s = self.settings
-        seed: Callable[[str], int] = self.cast.seed_of(task, trial)
         return ChatOptions(
             s.retrieve,
             s.top_k,
             s.temperature,
-            seed,
+            self.cast.seed_of(task, trial),
             USER in s.role_models,
             s.user_brief,
             {**team.measured, **team.arranged, **facts},
         )
-
-
-def _seats_of(team: Team) -> dict[str, Any]:
-    """Return role to agent, or to the class that each chat has its own agent of."""
-    return {
-        role: agent if isinstance(agent, type) else build_agent(agent)
-        for role, agent in team.roles.items()
-    }
 
 
 def _with_user(team: Team, settings: RunSettings, pool: StoredPool) -> Team:

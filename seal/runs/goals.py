@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from seal.agents.limits import Limits
+from seal.agents.limits import REPEATS, Limits
 from seal.agents.teams import MANAGER, USER
 from seal.core.types import Goal, Step, Task, Trajectory
+from seal.runs.settings import RunSettings
 
 
 def messages_of(task: Task, given: int | None) -> int | None:
@@ -32,6 +33,24 @@ def turns_of(task: Task, given: int | None, messages: int | None = None) -> int:
         return given
     spoken = messages_of(task, None) if messages is None else None
     return max(Limits().max_turns, _own(task, "max_turns") or 0, spoken or 0)
+
+
+def limits_of(task: Task, settings: RunSettings) -> Limits:
+    """Return how far a chat may go: as the run says, else as its task does.
+
+    Repeats do not end a recording, for what it repeated is part of what is played, nor a task that
+    is played to a limit of messages of its own.
+    """
+    messages = messages_of(task, settings.max_messages)
+    recorded = isinstance(settings.model, str) and settings.model.startswith("recorded:")
+    return Limits(
+        turns_of(task, settings.max_turns, settings.max_messages),
+        settings.max_calls,
+        settings.max_tokens,
+        settings.max_seconds,
+        None if recorded or messages != settings.max_messages else REPEATS,
+        messages,
+    )
 
 
 def _own(task: Task, name: str) -> int | None:

@@ -11,7 +11,7 @@ thinks or is sent back takes more turns, each of which sends the whole chat agai
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -56,19 +56,6 @@ _ASSUMED = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class _Part:
-    """A run, or one of its baselines."""
-
-    name: str
-    chats: int
-    rehearsal: Rehearsal
-
-    @property
-    def factor(self) -> float:
-        return self.chats / self.rehearsal.chats if self.rehearsal.chats else 0.0
-
-
 def plan(settings: RunSettings) -> dict[str, Any]:
     """Return what a run would ask; asks nobody and leaves no file.
 
@@ -96,13 +83,9 @@ def plan(settings: RunSettings) -> dict[str, Any]:
     parts = {"run": settings}
     if settings.baselines:
         parts |= baselines_of(settings, all_given(settings, tasks))
-    chosen = _spread(tasks)
-    found = [
-        _Part(name, len(tasks) * each.trials, rehearse(each, pool, chosen))
-        for name, each in parts.items()
-    ]
+    found = [rehearse(name, each, pool, tasks) for name, each in parts.items()]
     if budget.max_dollars is not None:
-        check_priced(budget.prices, [m for part in found for _, m in part.rehearsal.asked])
+        check_priced(budget.prices, [m for part in found for _, m in part.asked])
     rows = [row for part in found for row in _rows(part, budget.prices)]
     total: dict[str, Any] = {
         name: sum(row[name] for row in rows) for name in ("requests", "tokens_in", "tokens_out")
@@ -117,8 +100,8 @@ def plan(settings: RunSettings) -> dict[str, Any]:
         "tasks": len(tasks),
         "trials": settings.trials,
         "chats": sum(part.chats for part in found),
-        "rehearsed": found[0].rehearsal.chats,
-        "failed": found[0].rehearsal.failed,
+        "rehearsed": found[0].rehearsed,
+        "failed": found[0].failed,
         "rows": rows,
         **total,
         "dollars": dollars,
@@ -149,24 +132,18 @@ def _plain(value: Any) -> Any:
     return str(value) if isinstance(value, Path) else name_of(value)
 
 
-def _spread(tasks: Sequence[Task]) -> list[Task]:
-    """Return at most `REHEARSED` tasks, evenly from all."""
-    count = min(len(tasks), REHEARSED)
-    return [tasks[place * len(tasks) // count] for place in range(count)]
-
-
-def _rows(part: _Part, prices: Prices) -> list[dict[str, Any]]:
-    asked: Ledger = part.rehearsal.asked
+def _rows(part: Rehearsal, prices: Prices) -> list[dict[str, Any]]:
+    factor = part.chats / part.rehearsed if part.rehearsed else 0.0
     rows = []
-    for (role, model), spent in asked.items():
+    for (role, model), spent in part.asked.items():
         price = prices.of(model)
-        tokens = [round(part.factor * n) for n in (spent.tokens_in, spent.tokens_out)]
+        tokens = [round(factor * n) for n in (spent.tokens_in, spent.tokens_out)]
         rows.append(
             {
                 "part": part.name,
                 "role": role,
                 "model": model,
-                "requests": round(part.factor * spent.requests),
+                "requests": round(factor * spent.requests),
                 "tokens_in": tokens[0],
                 "tokens_out": tokens[1],
                 "dollars": None if price is None else round(price.of(*tokens), 6),
@@ -262,32 +239,40 @@ class RehearsedSimulator:
 
 @dataclass(frozen=True, slots=True)
 class Rehearsal:
-    """What came of it."""
+    """A run, or one of its baselines, of which some tasks were rehearsed."""
 
-    chats: int = 0
-    failed: int = 0
+    name: str
+    chats: int
+    """Of the whole run."""
+    rehearsed: int
+    failed: int
     """Tasks that could not be played so."""
-    asked: Ledger = field(default_factory=dict)
+    asked: Ledger
 
 
-def rehearse(settings: RunSettings, pool: StoredPool, tasks: Sequence[Task]) -> Rehearsal:
-    """Play and judge tasks once each; asks nobody, opens no socket and leaves no file.
+def rehearse(
+    name: str, settings: RunSettings, pool: StoredPool, tasks: Sequence[Task]
+) -> Rehearsal:
+    """Play and judge some tasks once each; asks nobody, opens no socket and leaves no file.
 
     Args:
+        name: Of the part: run, floor or ceiling.
         settings: Of the run, as its pool has them.
         pool: Where the tasks are from.
-        tasks: Those to play.
+        tasks: All of the run; at most `REHEARSED` are played, evenly from all.
 
     Raises:
         UsageError: Settings that cannot be.
     """
+    count = min(len(tasks), REHEARSED)
+    chosen = [tasks[place * len(tasks) // count] for place in range(count)]
     with TemporaryDirectory(prefix="seal-rehearsal-") as place:
         acted = _acted(settings, Path(place) / "cache", pool.benchmark)
         with Engine(acted, RunFolder(Path(place)), pool) as engine:
             scorer = replace(engine.scorer(), cutoffs=(1,))
-            failed = sum(not _plays(engine, task, scorer) for task in tasks)
+            failed = sum(not _plays(engine, task, scorer) for task in chosen)
             asked = merged([engine.meter.take_all()])
-    return Rehearsal(len(tasks) - failed, failed, asked)
+    return Rehearsal(name, len(tasks) * settings.trials, count - failed, failed, asked)
 
 
 def _plays(engine: Engine, task: Task, scorer: Scorer) -> bool:
