@@ -8,19 +8,20 @@ An answer confirms a call where it affirms (`seal.core.consent`), and
    answer must name what is then done. "Or would you like to change anything?" is no choice.
 3. the answer makes no choice that the question does not spell out: "Yes, the second".
 4. the sentence that asks last is about what is confirmed: 'About "Dinner at 8" to Bo: is the
-   weather nice?' is not. Where the values stand outside it, or before a colon in it, it must refer
-   to them ("shall I do that?"), repeat a word that stands beside them ("cancel the booking?"), or
-   say nothing else ("ok?", "shall I go ahead?"). Not read in scripts without blanks.
+   weather nice?' is not. The values may stand outside it, or before a colon in it. It must then
+   refer to them ("shall I do that?"), repeat a word beside them ("cancel the booking?"), or say
+   nothing else ("ok?", "shall I go ahead?"). Not read in scripts without blanks.
 5. the answer names nothing but what the agent named, or what stands in the world for the values
    asked about: "Yes, Bob" to a question about a number is good only if the number is Bob's.
 
-What an answer names are its numbers, capitalised words but the first of a clause of five words and
-more, names of the world whatever their case, and in a clause of up to four words each word but such
-as only agree, thank or refer ("please send it now"). German capitals, and words of scripts without
-blanks between them, count only as names of the world. When in doubt nothing was confirmed.
+An answer names its numbers, and names of the world whatever their case. It also names capitalised
+words, but for the first of a clause of five words and more. In a clause of up to four words it
+names each word but such as only agree, thank or refer ("please send it now"). German capitals, and
+words of scripts without blanks between them, count only as names of the world. When in doubt
+nothing was confirmed.
 
-Values are the same whatever their case: who asks about "dinner is at 8" has asked about "Dinner is
-at 8", for a value begins with a capital or not by where it stands in a sentence.
+Values are the same whatever their case, for a value begins with a capital by where it stands in a
+sentence: who asks about "dinner is at 8" has asked about "Dinner is at 8".
 """
 
 from __future__ import annotations

@@ -4,15 +4,15 @@ What a JSON line cannot hold is written as the nearest thing that it can:
 
 - half of a surrogate pair, which UTF-8 lacks, as U+FFFD; two halves that belong together as their
   character;
-- an integer of more than 64 bits as the nearest float, which is what reading its digits gives
-  (RFC 8259, section 6), and a number that is infinite or none at all as null;
+- an integer of more than 64 bits as the nearest float, as reading its digits gives (RFC 8259,
+  section 6);
+- a number that is infinite or none at all as null;
 - what is nested deeper than `MAX_DEPTH` as the text `TOO_DEEP`;
 - a key that is no text as its text, a tuple as a list.
 
-Python literals in such texts are read here too, and never evaluated. CPython before 3.11.9 and
-3.12.2 keeps the depth of the tree that `ast` builds in one place for all threads and raises
-SystemError where two build one at once (python/cpython 106905), so that trees are built one at a
-time here, and nowhere else.
+Python literals in such texts are read here too, and never evaluated. Trees of them are built one at
+a time, and nowhere else: CPython before 3.11.9 and 3.12.2 keeps the depth of such a tree in one
+place for all threads. It raises SystemError where two are built at once (python/cpython 106905).
 """
 
 from __future__ import annotations

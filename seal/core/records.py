@@ -3,8 +3,7 @@
 A line is `{"schema": "task/1", ...fields}`. Writing goes through orjson, reading through pydantic,
 which both know dataclasses; a bad line is a `DataError` that names file, line and field. What comes
 from a model or a tool never fails to be written: `seal.core.plain` says what stands for the few
-values that a JSON line cannot hold, and a record that was written and read stays as it is from then
-on.
+values that a JSON line cannot hold. A record that was written and read stays as it is from then on.
 
 Also tables that people fill in: CSV files, written, and read row by row, none lost without a word.
 """

@@ -1,9 +1,9 @@
 """`gold_calls`: plays the gold, and where the gold names tools alone calls each of them once.
 
-For benchmarks whose gold is the tools of a request and no calls (StableToolBench, AnyTool): the
-choice of tools is gold then, the arguments are filled from the words of the request, as `lexical`
-fills them, and what the words do not say is made up by the schema. All other calls, and what other
-roles say, are the oracle's. The execution manager reports what its calls brought;
+It is for benchmarks whose gold is the tools of a request and no calls (StableToolBench, AnyTool).
+The choice of tools is gold then. The arguments are filled from the words of the request, as
+`lexical` fills them, and made up by the schema where the words do not say them. All other calls,
+and what other roles say, are the oracle's. The execution manager reports what its calls brought;
 `gold_calls:answer` gives the reference reply, as the oracle does.
 """
 

@@ -1,7 +1,7 @@
 """`lexical`: no model at all. The floor.
 
-It matches the words of each clause with the names and descriptions of the offered tools, fills the
-arguments from the text (`seal.models.fill`), calls once, and states the values that came back.
+It matches the words of each clause with the names and descriptions of the offered tools. It fills
+the arguments from the text (`seal.models.fill`), calls once, and states the values that came back.
 Where a required argument cannot be filled it asks for it. Same request, same answer.
 
 `-M slips=RATE` makes it err: so many of its calls, in [0, 1], have a fault (`seal.models.slips`).

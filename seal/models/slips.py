@@ -1,8 +1,8 @@
 """Slips: right calls made wrong by chance, so that feedback can be studied without a server.
 
-A call slips with a given probability, drawn from the request's seed, its position in the chat and
-the call's among those of the reply, so equal requests slip alike. One of four faults is planted,
-each as likely as the others that the call allows:
+A call slips with a given probability. It is drawn from the request's seed, the position in the chat
+and that of the call in the reply, so equal requests slip alike. One of four faults is planted, each
+as likely as the others that the call allows:
 
 - argument: the name of an argument is one that the tool does not declare.
 - type: a value has another type than the declared one.

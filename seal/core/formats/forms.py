@@ -1,8 +1,8 @@
 """What a text protocol has to know: how calls, results and answers are written, and read again.
 
 A map of arguments is read as a model wrote it: JSON, else a Python literal, never evaluated. What
-had to be done besides is told by name (`Repair`), so that a score can tell a model that keeps a
-form from one that is forgiven.
+had to be repaired is told by name (`Repair`), so that a score can tell who keeps a form from who is
+forgiven.
 """
 
 from __future__ import annotations

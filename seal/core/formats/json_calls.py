@@ -1,8 +1,8 @@
 """`{"name": ..., "arguments": {...}}`: calls as JSON objects, one, several, or a list of them.
 
-Words may stand beside them, and are what is left where there is no call. An object is meant as a
-call where it has a name and arguments, or a name alone, or nothing but members that speak of a call
-(`_OF_CALLS`); any other object is an answer that happens to be JSON.
+Words may stand beside them, and are what is left where there is no call. An object is a call where
+it has a name and arguments, or a name alone, or only members that speak of a call (`_OF_CALLS`).
+Any other object is an answer that happens to be JSON.
 """
 
 from __future__ import annotations
