@@ -21,7 +21,6 @@ from seal.core.conditions.messages import (
     message_row,
     party,
 )
-from seal.core.conditions.rouge import rouge_l
 from seal.core.conditions.state import EXTRACTORS, AllOf, DependsOn, StateHas, StateUnchanged
 from seal.core.conditions.unconfirmed import Unconfirmed
 
@@ -45,5 +44,4 @@ __all__ = [
     "Unconfirmed",
     "message_row",
     "party",
-    "rouge_l",
 ]

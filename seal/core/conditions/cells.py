@@ -11,17 +11,20 @@ rules:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import inf
 from typing import Any, Literal
 
 from seal.core.canonical import equal
 from seal.core.conditions.messages import Match
-from seal.core.conditions.rouge import rouge_l
 
 Tolerance = float | Literal["inf"]
 """Greatest difference that is none; JSON has no infinity, so it is written "inf"."""
+Row = Mapping[str, Any]
+Table = Sequence[Row]
+Change = Literal["snapshot", "addition", "removal", "update"]
+"""What is measured of a table (`conditions.rows`)."""
 Measure = Literal["exact", "close", "contains", "rouge_l", "calls", "any"]
 
 
@@ -68,6 +71,8 @@ def cell_similarity(value: Any, wanted: Any, column: Column, match: Match) -> fl
         return float(same(value, wanted, _limit(column.tolerance)))
     if measure == "contains":
         return float(str(wanted) in str(value))
+    from seal.core.conditions.rouge import rouge_l
+
     return 1.0 if clean and value == wanted else rouge_l(str(wanted), str(value))
 
 

@@ -30,14 +30,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import islice
 from math import e, exp, inf, log
-from typing import Any, Literal
+from typing import Any
 
 from seal.core.canonical import canonical_json
 from seal.core.conditions.assignment import cheapest
-from seal.core.conditions.cells import Column, cell_similarity
+from seal.core.conditions.cells import Change, Column, Row, Table, cell_similarity
 from seal.core.conditions.messages import Match
 
-Row = Mapping[str, Any]
 Fill = Callable[[Row], Row]
 """Puts something in the place of absent values."""
 Keys = dict[int, tuple[Row, bytes, bytes]]
@@ -136,9 +135,6 @@ def zero(value: Any) -> Any:
         return False
     return 0.0 if isinstance(value, (int, float)) else ""
 
-
-Table = Sequence[Row]
-Change = Literal["snapshot", "addition", "removal", "update"]
 
 _EXACT = Column()
 

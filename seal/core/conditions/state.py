@@ -13,9 +13,8 @@ from dataclasses import dataclass, field, replace
 from math import prod
 from typing import TYPE_CHECKING, Any, Literal, Self
 
-from seal.core.conditions.cells import Column
+from seal.core.conditions.cells import Change, Column, Table
 from seal.core.conditions.messages import MESSAGE, Condition, Match, calls_of, message_row
-from seal.core.conditions.rows import Change, Table, rows_similarity, table_similarity, unchanged
 
 if TYPE_CHECKING:
     from seal.core.types import Step
@@ -112,6 +111,8 @@ class StateHas(_Compared):
 
     def similarity(self, step: Step, reached: Mapping[int, Step]) -> float:
         """Return the geometric mean over cells of the best assignment of rows, in [0, 1]."""
+        from seal.core.conditions.rows import rows_similarity, table_similarity
+
         if self.table == MESSAGE:
             columns = dict.fromkeys(name for row in self.rows for name in row)
             row = message_row(step, columns)
@@ -148,6 +149,8 @@ class StateUnchanged(_Compared):
         """Return 1 where the table is as it was, else 0; 1 where no step is compared with."""
         if self.since is None:
             return 1.0
+        from seal.core.conditions.rows import unchanged
+
         before = table_after(reached[self.since], self.table)
         return float(unchanged(table_after(step, self.table), before, self.match))
 
@@ -182,6 +185,8 @@ class DependsOn(_Compared):
         Each argument is filled in twice: the earlier value before the wanted one, and after it. A
         placeholder that the earlier call says nothing of makes the whole condition 0.
         """
+        from seal.core.conditions.rows import rows_similarity
+
         best = 0.0
         for target in self.targets(reached[self.since]):
             if target is None:

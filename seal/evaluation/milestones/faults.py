@@ -28,8 +28,8 @@ from seal.core.conditions import (
     message_row,
 )
 from seal.core.conditions.assignment import cheapest
-from seal.core.conditions.cells import cell_similarity
-from seal.core.conditions.rows import Row, Table, beyond, compared
+from seal.core.conditions.cells import Row, Table, cell_similarity
+from seal.core.conditions.rows import beyond, compared
 from seal.core.conditions.state import table_after
 from seal.core.types import JSON, Milestone, Step
 from seal.evaluation.milestones.checks import ancestors

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 
 from seal.core.canonical import equal
-from seal.core.conditions.rows import Row
+from seal.core.conditions.cells import Row
 from seal.core.conditions.stated import is_moment
 from seal.core.types import JSON
 from seal.evaluation.milestones.faults import TableChange
