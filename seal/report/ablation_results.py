@@ -30,7 +30,7 @@ from seal.report.grids import (
     write_paragraphs,
 )
 from seal.report.lanes import Lane
-from seal.report.pages import render
+from seal.report.pages import render, table
 from seal.report.printable import one_line
 
 if TYPE_CHECKING:
@@ -88,9 +88,10 @@ class AblationSection:
 
     def render(self, lanes: Sequence[Lane]) -> Markup:
         """Return the tables that the terminal shows, and the lines below them."""
-        grids = list(ablation_grids(self._content, self._content["protocol"]["told"]))
+        grids = ablation_grids(self._content, self._content["protocol"]["told"])
         lines = [*ablation_lines(self._content), *self._content["notes"]]
-        return render("ablation.html", grids=grids, lines=lines)
+        tables = [table(grid, auto=True) for grid in grids]
+        return render("ablation.html", tables=tables, lines=lines)
 
 
 def ablation_grids(content: Mapping[str, Any], metrics: Sequence[str] | None) -> Iterator[Grid]:

@@ -30,7 +30,17 @@ from seal.report.comparison_results import (
 )
 from seal.report.grids import Grid, chance, holm_chance, interval, number, signed
 from seal.report.lanes import Lane, measure_differences
-from seal.report.pages import asset, cell, content_hash, link, render, table, task_link
+from seal.report.pages import (
+    Listing,
+    asset,
+    cell,
+    content_hash,
+    link,
+    render,
+    table,
+    task_link,
+)
+from seal.report.printable import printable
 from seal.runs.run_folder import RunFolder
 
 PAGE = "comparison.html"
@@ -60,31 +70,6 @@ class Parting(NamedTuple):
     """Likewise of the other chat."""
     offered: bool
     """They were offered other tools."""
-
-
-class _Listed(NamedTuple):
-    """A task in a list."""
-
-    task: str
-    links: Sequence[Markup]
-    counts: str = ""
-    """Trial, or solved before and now, of how many trials."""
-    note: str = ""
-    """Where the chats part, or why the goal counts."""
-
-
-class _Tasks(NamedTuple):
-    """Tasks behind one number."""
-
-    anchor: str
-    title: str
-    shown: Sequence[_Listed]
-    more: int
-
-    def counted(self) -> Markup:
-        """Return the number of tasks, which leads to their list."""
-        href = f"#{self.anchor}" if self.shown else ""
-        return cell(str(len(self.shown) + self.more), href=href)
 
 
 def section(lanes: Sequence[Lane]) -> Markup | None:
@@ -180,12 +165,12 @@ class _Pair:
         """Return what the template takes."""
         pair = self._pair
         family = self._content["protocol"]["family"]
-        told: list[tuple[Sequence[str], list[_Tasks]]] = []
-        others: list[tuple[Sequence[str], list[_Tasks]]] = []
+        told: list[tuple[Sequence[str], list[Listing]]] = []
+        others: list[tuple[Sequence[str], list[Listing]]] = []
         for place, entry in enumerate(entries_of(self._content, pair), 1):
             ways = [self._differing(f"{place}-{way}", entry, way) for way in ("higher", "lower")]
             mine = told if not family or entry["metric"] in family else others
-            mine.append((_difference_row(entry, *(way.counted() for way in ways)), ways))
+            mine.append((_difference_row(entry, *(way.counted for way in ways)), ways))
         tasks = [way for _, ways in (*told, *others) for way in ways if way.shown]
         return {
             "pair": pair,
@@ -246,33 +231,33 @@ class _Pair:
         row = (judges_of(self._pair), *preference_figures(self._pair))
         return table(Grid(title.format(**self._pair), PREFERENCE_COLUMNS, [row]), "Win rate")
 
-    def _differing(self, anchor: str, entry: Mapping[str, Any], way: str) -> _Tasks:
+    def _differing(self, anchor: str, entry: Mapping[str, Any], way: str) -> Listing:
         tasks = entry[way]
-        shown = [_Listed(task, self._links(task)) for task in tasks[:TASKS]]
+        shown = [_listed(task, self._links(task)) for task in tasks[:TASKS]]
         title = f"{entry['metric']} {way} in {len(tasks)} tasks"
-        return _Tasks(f"{self._anchor}-{anchor}", title, shown, max(0, len(tasks) - TASKS))
+        return Listing(f"{self._anchor}-{anchor}", title, shown, max(0, len(tasks) - TASKS))
 
-    def _tasks(self, anchor: str, title: str, found: Sequence[Any], shown: Any) -> _Tasks:
+    def _tasks(self, anchor: str, title: str, found: Sequence[Any], shown: Any) -> Listing:
         """Return a list of the first of what was found, each shown as a task."""
         listed = [shown(each) for each in found[:FLIPS]]
-        return _Tasks(f"{self._anchor}-{anchor}", title, listed, max(0, len(found) - FLIPS))
+        return Listing(f"{self._anchor}-{anchor}", title, listed, max(0, len(found) - FLIPS))
 
-    def _alone(self) -> Iterator[_Tasks]:
+    def _alone(self) -> Iterator[Listing]:
         for side, way in (("run", "alone"), ("other", "other_alone")):
             name, alone = self._pair[side], self._pair[way]
             chats = [(task, None) for task in alone["named"]]
             chats += [(one["task"], one["trial"]) for one in alone["trials"]]
 
-            def shown(chat: tuple[str, int | None], name: str = name) -> _Listed:
+            def shown(chat: tuple[str, int | None], name: str = name) -> Markup:
                 links = list(self._addresses({name: None}, *chat))
-                return _Listed(chat[0], links, "" if chat[1] is None else f"trial {chat[1]}")
+                return _listed(chat[0], links, "" if chat[1] is None else f"trial {chat[1]}")
 
             counts = f"{alone['chats']} chats ({alone['tasks']} tasks)"
             title = f"{name} alone has {counts}, not compared"
             if chats:
                 yield self._tasks(way, title, chats, shown)
 
-    def _flips(self, runs: Mapping[str, RunFolder]) -> Iterator[_Tasks]:
+    def _flips(self, runs: Mapping[str, RunFolder]) -> Iterator[Listing]:
         if self._pair["flips"] is None:
             return
         turned = {way: self._pair["flips"][way] for way in ("won", "lost")}
@@ -282,7 +267,7 @@ class _Pair:
             title = f"{len(flips)} {way} by {self._pair['run']}"
             yield self._tasks(way, title, flips, lambda flip: self._flip(flip, parted))
 
-    def _flip(self, flip: Mapping[str, Any], parted: Mapping[Chat, Parting | None]) -> _Listed:
+    def _flip(self, flip: Mapping[str, Any], parted: Mapping[Chat, Parting | None]) -> Markup:
         task, trial = flip["task"], flip["flipped"][0]
         found = parted.get((task, trial))
         if found is not None:
@@ -293,9 +278,9 @@ class _Pair:
             text = "the same chat, judged otherwise" if same else "no trajectories"
         steps = (None, None) if found is None else (found.other_step, found.step)
         counts = f"{flip['other_solved']} → {flip['solved']} of {flip['trials']}"
-        return _Listed(task, self._links(task, trial, steps), counts, text)
+        return _listed(task, self._links(task, trial, steps), counts, text)
 
-    def _goals(self) -> Iterator[_Tasks]:
+    def _goals(self) -> Iterator[Listing]:
         """Yield the goals won, lost and undecided, as far as there are any."""
         for kind, title in _KINDS.items():
             goals = self._pair["win_rate"][kind]
@@ -303,10 +288,10 @@ class _Pair:
                 named = f"{len(goals)} goals {title.format(**self._pair)}"
                 yield self._tasks(f"goals-{kind}", named, goals, self._goal)
 
-    def _goal(self, goal: Mapping[str, Any]) -> _Listed:
+    def _goal(self, goal: Mapping[str, Any]) -> Markup:
         note = f"{goal['by']}: {goal['reason']}" if goal["reason"] else goal["by"]
         links = self._links(goal["task"], goal["trial"])
-        return _Listed(goal["task"], links, f"trial {goal['trial']}, goal {goal['goal']}", note)
+        return _listed(goal["task"], links, f"trial {goal['trial']}, goal {goal['goal']}", note)
 
     def _links(
         self,
@@ -324,6 +309,21 @@ class _Pair:
             href = self._link(name, task, trial, step)
             if href is not None:
                 yield link(name if step is None else f"{name}, step {step}", href)
+
+
+def _listed(task: str, links: Sequence[Markup], counts: str = "", note: str = "") -> Markup:
+    """Return a task in a list.
+
+    Args:
+        task: Its id.
+        links: To the chats of the runs.
+        counts: Trial, or solved before and now, of how many trials.
+        note: Where the chats part, or why the goal counts.
+    """
+    small = Markup("<small>{}</small>")
+    first = Markup('<span dir="auto">{}</span>').format(printable(task))
+    before, behind = ([small.format(printable(text))] if text else [] for text in (counts, note))
+    return Markup(" ").join((first, *before, *links, *behind))
 
 
 def _difference_row(entry: Mapping[str, Any], *counted: Markup) -> tuple[str, ...]:

@@ -10,7 +10,18 @@ from markupsafe import Markup
 from seal.experiments.explanation.explain import explain_run
 from seal.report.grids import Grid
 from seal.report.lanes import Lane
-from seal.report.pages import BAR, GAP, HEADING, TRACK, WIDTH, cell, link, render, table, task_link
+from seal.report.pages import (
+    BAR,
+    GAP,
+    HEADING,
+    TRACK,
+    cell,
+    draw_bars,
+    link,
+    render,
+    table,
+    task_link,
+)
 from seal.report.printable import one_line
 from seal.runs.run_folder import RunFolder
 
@@ -34,9 +45,7 @@ def section(lanes: Sequence[Lane]) -> Markup | None:
             content = explain_run(lane.run)
             if content["failed"] or content["errors"]:
                 runs.append(_explained(content, lane, place))
-    return (
-        render("explanation.html", runs=runs, width=WIDTH, track=TRACK, bar=BAR) if runs else None
-    )
+    return render("explanation.html", runs=runs) if runs else None
 
 
 def _played(run: RunFolder) -> bool:
@@ -62,26 +71,30 @@ def _explained(content: Mapping[str, Any], lane: Lane, place: int) -> dict[str, 
     for found in content["attributions"]:
         by_stage.setdefault(found["stage"], []).append(found)
     stages = [row for row in content["stages"] if row["goals"]]
-    told = [("all goals", "floor", 0, content["goals"])]
-    told += [(row["meaning"], lane.colour, row["left"], row["goals"]) for row in stages]
-    told.append(("solved", "ceiling", 0, content["solved"]))
     return {
         "label": lane.label,
-        "bars": [_bar(number, content["goals"], *each) for number, each in enumerate(told)],
-        "height": len(told) * (HEADING + BAR + GAP),
+        "chart": _chart(content, stages, lane),
         "table": _table(content, stages, place),
         "notes": notes(content),
         "stages": [_stage(row, by_stage[row["stage"]], place) for row in stages],
     }
 
 
-def _bar(
-    place: int, goals: int, heading: str, colour: str, left: int, count: int
-) -> dict[str, Any]:
-    """Return a bar of the waterfall, in the units of the drawing."""
-    x, width = (round(TRACK * value / goals, 1) for value in (left, count))
-    y = place * (HEADING + BAR + GAP) + HEADING
-    return {"heading": heading, "colour": colour, "count": count, "x": x, "width": width, "y": y}
+def _chart(content: Mapping[str, Any], stages: Sequence[Mapping[str, Any]], lane: Lane) -> Markup:
+    """Return the waterfall."""
+    told = [("all goals", "floor", 0, content["goals"])]
+    told += [(row["meaning"], lane.colour, row["left"], row["goals"]) for row in stages]
+    told.append(("solved", "ceiling", 0, content["solved"]))
+    groups = []
+    for place, (heading, colour, left, count) in enumerate(told):
+        x, width = (round(TRACK * value / content["goals"], 1) for value in (left, count))
+        y = place * (HEADING + BAR + GAP) + HEADING
+        bar = {"colour": colour, "label": "", "text": count, "x": x, "y": y, "width": width}
+        groups.append({"heading": heading, "y": y - 7, "bars": [bar | {"whisker": None}]})
+    title = "First stage that explains each failed goal"
+    height = len(told) * (HEADING + BAR + GAP)
+    label = f"{title} of {lane.label}"
+    return draw_bars(f"{title}: goals left after it", groups, height, label=label)
 
 
 def _table(content: Mapping[str, Any], stages: Sequence[Mapping[str, Any]], place: int) -> Markup:

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import hashlib
 from base64 import b64encode
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import quote
 
 from markupsafe import Markup
@@ -54,6 +54,23 @@ def cell(
     return shown + (Markup("<small>{}</small>").format(printable(small)) if small else "")
 
 
+class Listing(NamedTuple):
+    """What stands behind one number: a list that folds."""
+
+    anchor: str
+    """Id of the list in the page."""
+    title: str
+    shown: Sequence[Markup]
+    more: int
+    """Items that are not shown."""
+
+    @property
+    def counted(self) -> Markup:
+        """The number of items, which leads to their list; of none it leads nowhere."""
+        count = len(self.shown) + self.more
+        return cell(f"{count}", href=f"#{self.anchor}" if count else "")
+
+
 def link(text: str, href: str) -> Markup:
     """Return a text that leads to an address, in whichever direction it is written."""
     return Markup('<a href="{}" dir="auto">{}</a>').format(href, printable(text))
@@ -80,15 +97,16 @@ def estimate_cell(found: Estimate, more: str = "", lacking: str = "") -> Markup:
     return cell(found.value_text, found.interval_text, small, strong=True)
 
 
-def table(grid: Grid, label: str = "", *, wrapping: bool = False) -> Markup:
+def table(grid: Grid, label: str = "", *, wrapping: bool = False, auto: bool = False) -> Markup:
     """Return a grid as a table of a page.
 
     Args:
         grid: The table; cells and columns that are no Markup are escaped.
         label: Its name for those who do not see it; empty: its title.
         wrapping: Whether the heads of its columns may have several lines.
+        auto: Whether its texts may be written in either direction.
     """
-    return render("table.html", grid=grid, label=label or grid.title, wrapping=wrapping)
+    return render("table.html", grid=grid, label=label or grid.title, wrapping=wrapping, auto=auto)
 
 
 def task_link(
@@ -187,16 +205,28 @@ def bar_chart(title: str, groups: Sequence[BarGroup], maximum: float = 1.0) -> M
         ]
         drawn.append({"heading": group.heading, "y": y + HEADING - 7, "bars": bars})
         y += HEADING + len(bars) * (BAR + GAP) + SPACE
-    return render(
-        "bars.html",
-        title=title,
-        groups=drawn,
-        width=WIDTH,
-        height=y + AXIS,
-        track=TRACK,
-        bar=BAR,
-        ticks=[(TRACK * part / 4, f"{maximum * part / 4:g}") for part in range(5)],
-    )
+    ticks = [(TRACK * part / 4, f"{maximum * part / 4:g}") for part in range(5)]
+    return draw_bars(title, drawn, y + AXIS, ticks)
+
+
+def draw_bars(
+    title: str,
+    groups: Sequence[Mapping[str, Any]],
+    height: int,
+    ticks: Sequence[tuple[float, str]] = (),
+    label: str = "",
+) -> Markup:
+    """Return a figure of bars that have their places.
+
+    Args:
+        title: Caption of the figure.
+        groups: For each {heading, y, bars}, a bar {label, colour, text, x, y, width, whisker}.
+        height: Of the drawing.
+        ticks: Places and texts of the axis.
+        label: What the figure is called for those who do not see it; empty: its title.
+    """
+    places = {"width": WIDTH, "height": height, "track": TRACK, "bar": BAR, "ticks": ticks}
+    return render("bars.html", title=title, groups=groups, label=label, **places)
 
 
 def _draw(bar: Bar, y: int, maximum: float) -> dict[str, Any]:
@@ -207,6 +237,7 @@ def _draw(bar: Bar, y: int, maximum: float) -> dict[str, Any]:
         "label": bar.label,
         "colour": bar.colour,
         "text": f"{bar.value:,}" if isinstance(bar.value, int) else number(bar.value),
+        "x": 0,
         "y": y,
         "width": 0.0 if bar.value is None else x(bar.value),
         "whisker": None if bar.low is None or bar.high is None else (x(bar.low), x(bar.high)),

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 
 from markupsafe import Markup
 
 from seal.evaluation.role_work import OUTCOMES, Outcome, Place, Work
 from seal.experiments.ablation.roles import work_of
+from seal.report.grids import Grid
 from seal.report.lanes import Lane
-from seal.report.pages import link, render, task_link
+from seal.report.pages import Listing, link, render, table, task_link
 from seal.report.printable import one_line
 
 LINKED = 100
 """Most steps of one role and outcome that are linked."""
+_TITLE = (
+    "Who spoke, what it took, and the errors that each role caught and caused, by rule with the "
+    "gold"
+)
 MEANINGS: dict[Outcome, str] = {
     "caught": "sent back what was wrong",
     "caused": "sent back what was right, or planned an idle sub-step",
@@ -23,60 +27,41 @@ MEANINGS: dict[Outcome, str] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Steps:
-    """The steps behind one number."""
-
-    anchor: str
-    title: str
-    count: int
-    links: Sequence[Markup]
-
-    @property
-    def more(self) -> int:
-        """Steps that are not linked."""
-        return self.count - len(self.links)
-
-
-@dataclass(frozen=True, slots=True)
-class RoleRow:
-    """One role of one run."""
-
-    run: str
-    role: str
-    figures: Sequence[int]
-    """Replies, goals, tokens in and out."""
-    steps: Sequence[Steps]
-    """In the order of `OUTCOMES`."""
-
-
 def section(lanes: Sequence[Lane]) -> Markup | None:
     """Return the table with links to the steps of planners, verifiers and checkers.
 
     None where no such role did something in one of the runs.
     """
-    rows = [row for place, lane in enumerate(lanes) for row in _rows(lane, place)]
-    if not any(steps.count for row in rows for steps in row.steps):
-        return None
-    return render("roles.html", rows=rows, outcomes=OUTCOMES, meanings=MEANINGS)
-
-
-def _rows(lane: Lane, place: int) -> Iterator[RoleRow]:
-    files = (lane.run.path / "tasks.jsonl", lane.run.trajectories_path)
-    if lane.kind == "run" and all(file.is_file() for file in files):
-        for role, work in sorted(work_of(lane.run).items()):
+    rows, lists = [], []
+    for place, lane in enumerate(lanes):
+        for role, work in sorted(_work(lane).items()):
             steps = [_steps(lane, place, role, work, outcome) for outcome in OUTCOMES]
             figures = (work.replies, len(work.goals), work.tokens_in, work.tokens_out)
-            yield RoleRow(lane.label, role, figures, steps)
+            counts = (each.counted for each in steps)
+            rows.append((lane.label, role, *(f"{figure:,}" for figure in figures), *counts))
+            lists += [each for each in steps if each.shown]
+    if not lists:
+        return None
+    heads = (Markup('<span title="{}">{}</span>').format(MEANINGS[each], each) for each in OUTCOMES)
+    columns = ("run", "role", "replies", "goals", "tokens in", "tokens out", *heads)
+    grid = Grid(_TITLE, columns, rows, names=2)
+    shown = table(grid, "What each role did")
+    return render("roles.html", table=shown, lists=lists, meanings=MEANINGS)
 
 
-def _steps(lane: Lane, lane_place: int, role: str, work: Work, outcome: Outcome) -> Steps:
+def _work(lane: Lane) -> Mapping[str, Work]:
+    files = (lane.run.path / "tasks.jsonl", lane.run.trajectories_path)
+    played = lane.kind == "run" and all(file.is_file() for file in files)
+    return work_of(lane.run) if played else {}
+
+
+def _steps(lane: Lane, lane_place: int, role: str, work: Work, outcome: Outcome) -> Listing:
     places = work.places[outcome]
-    return Steps(
+    return Listing(
         f"role-{lane_place}-{role}-{outcome}",
-        f"{role} of {lane.label}: {MEANINGS[outcome]}",
-        len(places),
+        f"{role} of {lane.label}: {MEANINGS[outcome]}: {len(places)}",
         [_link(place, lane_place) for place in places[:LINKED]],
+        max(0, len(places) - LINKED),
     )
 
 
