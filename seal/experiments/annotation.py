@@ -6,29 +6,25 @@ others; a rating is a whole number. Ratings are kept in the run's `human.json`; 
 summary read it. Files that come in later add to it, and a rater's later rating of an item replaces
 the earlier one; of files that come in together no two rows may be of one rater and item.
 
-Source: DialogTool, table 3, column Human (1 to 5); agreement is Krippendorff's alpha (Computing
-Krippendorff's alpha-reliability, 2011), ordinal, by the package `krippendorff`.
+Source: DialogTool, table 3, column Human (1 to 5); agreement is Krippendorff's alpha, ordinal.
 """
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from random import Random
-from typing import Any, Literal
 
 from seal.core.canonical import derive_seed, digest
-from seal.core.errors import DataError, MissingExtraError, OptionError, shortened
+from seal.core.errors import DataError, OptionError, shortened
 from seal.core.records import CsvRows, write_csv
+from seal.experiments.sheets import Judgements, Row, alpha_of, harmless, refuse_repeated
 from seal.pools.benchmark import part_of
 from seal.runs.run_folder import HUMAN, Human, RunFolder, human_summary, read_human
 
 COLUMNS = ("item", "role", "user", "assistant", "rating", "rater")
 LOWEST, HIGHEST = 1, 5
-_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
-"""Beginnings that a spreadsheet takes for a formula."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,41 +98,18 @@ def import_ratings(run: RunFolder, files: Sequence[Path]) -> Imported:
         MissingExtraError: Raters share items, and krippendorff is not installed.
     """
     known = {item.id for item in items_of(run)}
+    rows = [row for path in files for row in _rows(path, known)]
+    refuse_repeated(rows, "rated item {}".format)
+    found = Judgements.of(rows)
     before = read_human(run)
     ratings = {item: dict(of) for item, of in (before.ratings if before else {}).items()}
-    problems: list[str] = []
-    counts: Counter[str] = Counter()
-    places: dict[tuple[str, str], str] = {}
-    for path in files:
-        for row in _rows(path):
-            if isinstance(row, str):
-                problems.append(row)
-            elif not row.rating:
-                counts["empty"] += 1
-            else:
-                problem = _problem(row, known)
-                if problem:
-                    problems.append(f"{row.where}: {problem}")
-                    continue
-                first = places.setdefault((row.item, row.rater), row.where)
-                if first is not row.where:
-                    raise DataError(
-                        f"{row.where}: {row.rater} rated item {row.item} in {first} already; "
-                        "leave one of both rows in, and import the files again"
-                    )
-                ratings.setdefault(row.item, {})[row.rater] = float(row.rating)
-                counts["taken"] += 1
+    for item, of in found.votes.items():
+        ratings.setdefault(item, {}).update(of)
     human = _human(ratings)
     run.write_json(HUMAN, asdict(human))
-    told = human_summary(run)
     if (run.path / "summary.json").is_file():
-        run.write_json("summary.json", {**run.summary(), **told})
-    return Imported(human, counts["taken"], counts["empty"], tuple(problems))
-
-
-def harmless(text: str) -> str:
-    """Return a text that no spreadsheet runs as a formula: one gets an apostrophe before it."""
-    return f"'{text}" if text.lstrip(" ").startswith(_FORMULA) else text
+        run.write_json("summary.json", {**run.summary(), **human_summary(run)})
+    return Imported(human, found.taken, found.empty, found.problems)
 
 
 def items_of(run: RunFolder) -> Iterator[Item]:
@@ -155,16 +128,8 @@ def items_of(run: RunFolder) -> Iterator[Item]:
             yield Item(name, character, task.goals[goal].text, text)
 
 
-@dataclass(frozen=True, slots=True)
-class _Row:
-    where: str
-    item: str
-    rating: str
-    rater: str
-
-
-def _rows(path: Path) -> Iterator[_Row | str]:
-    """Yield the rows of a file; a text for one that is none.
+def _rows(path: Path, known: Collection[str]) -> Iterator[Row[str, float] | str]:
+    """Yield the rows of a file; a text for one that is none, or of no item that is known.
 
     Raises:
         DataError: The file cannot be read, or lacks a column.
@@ -180,56 +145,33 @@ def _rows(path: Path) -> Iterator[_Row | str]:
             yield row
             continue
         where, fields = row
-        yield _Row(where, fields["item"], fields["rating"], fields.get("rater") or path.stem)
+        item, rating = fields["item"], fields["rating"]
+        problem = _problem(item, rating, known) if rating else ""
+        value = float(rating) if rating and not problem else None
+        given = Row(where, item, value, fields.get("rater") or path.stem)
+        yield f"{where}: {problem}" if problem else given
 
 
-def _problem(row: _Row, known: set[str]) -> str:
-    if row.item not in known:
-        return f"unknown item {shortened(row.item)}"
+def _problem(item: str, rating: str, known: Collection[str]) -> str:
+    if item not in known:
+        return f"unknown item {shortened(item)}"
     try:
-        value = float(row.rating)
+        value = float(rating)
     except ValueError:
-        return f"rating {shortened(row.rating)} is no number"
+        return f"rating {shortened(rating)} is no number"
     if not LOWEST <= value <= HIGHEST:
-        return f"rating {row.rating} is off the scale from {LOWEST} to {HIGHEST}"
+        return f"rating {rating} is off the scale from {LOWEST} to {HIGHEST}"
     if not value.is_integer():
-        return f"rating {row.rating} is no whole number from {LOWEST} to {HIGHEST}"
+        return f"rating {rating} is no whole number from {LOWEST} to {HIGHEST}"
     return ""
 
 
 def _human(ratings: Mapping[str, Mapping[str, float]]) -> Human:
     means = [sum(of.values()) / len(of) for of in ratings.values()]
-    raters = sorted({rater for of in ratings.values() for rater in of})
     return Human(
         sum(means) / len(means) if means else None,
-        alpha_of(ratings, raters, "ordinal"),
+        alpha_of(ratings, "ordinal"),
         len(ratings),
-        len(raters),
+        len({rater for of in ratings.values() for rater in of}),
         {item: dict(of) for item, of in sorted(ratings.items())},
     )
-
-
-def alpha_of(
-    ratings: Mapping[str, Mapping[str, float]],
-    raters: Sequence[str],
-    level: Literal["nominal", "ordinal"],
-) -> float | None:
-    """Return Krippendorff's alpha, at most 1; None where it says nothing.
-
-    Args:
-        ratings: Item to rater to rating.
-        raters: All of them.
-        level: Of measurement.
-
-    Raises:
-        MissingExtraError: It is needed, and krippendorff is not installed.
-    """
-    shared = [of for of in ratings.values() if len(of) > 1]
-    if len({value for of in shared for value in of.values()}) < 2:
-        return None
-    try:
-        import krippendorff
-    except ImportError as error:
-        raise MissingExtraError("krippendorff", "dialogue") from error
-    table: list[list[Any]] = [[of.get(rater, float("nan")) for of in shared] for rater in raters]
-    return float(krippendorff.alpha(table, level_of_measurement=level))

@@ -6,28 +6,30 @@ of the run, and each verdict stands there at least once. So an audit on it says 
 run (`seal.experiments.judge_audit` takes the file as it is). Labels of several raters are kept in
 the run's `labels.csv`, which an audit takes too.
 
-Source: agreement is Krippendorff's alpha, nominal, by the package `krippendorff`.
+A file that comes in has a column `label`. It says of which goal it is by `item`, an id of the
+export, or by `task_id` and maybe `trial` and `goal`. Its column `rater` may name who labelled, else
+a file is one rater's. Agreement is Krippendorff's alpha, nominal.
 """
 
 from __future__ import annotations
 
 import json
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 
 from seal.core.canonical import derive_seed, digest
-from seal.core.errors import DataError, OptionError
-from seal.core.records import write_csv
+from seal.core.errors import DataError, OptionError, shortened
+from seal.core.records import CsvRows, write_csv
 from seal.core.types import JSON, Step, Task, Trajectory
 from seal.evaluation.goals import USER, goal_steps, made_calls
 from seal.evaluation.judges import METRICS
 from seal.evaluation.judges.agreement import Case
 from seal.evaluation.judges.measures import answer_of
-from seal.experiments.annotation import alpha_of, harmless
-from seal.experiments.labels import LABELS, LabelRow, Labels, labels_of, read_rows
+from seal.evaluation.judges.panel import majority
+from seal.experiments.sheets import Judgements, Row, alpha_of, harmless, refuse_repeated
 from seal.runs.run_folder import RunFolder
 
 KEPT = "labels.csv"
@@ -35,9 +37,20 @@ KEPT = "labels.csv"
 COLUMNS = (
     "item", "before", "query", "calls", "answer", "label", "rater", "task_id", "trial", "goal",
 )  # fmt: skip
+LABELS = ("solved", "unsolved", "unsure")
+_REFERENCES = ("item", "task_id")
 _KEPT_COLUMNS = ("item", "task_id", "trial", "goal", "label", "rater")
 _LONGEST = 1_000
 """Characters of a result that are shown."""
+
+LabelRow = Row[Case, str]
+Labels = Judgements[Case, str]
+
+
+def decided(labels: Labels) -> dict[Case, bool]:
+    """Return whether goals are solved, by most raters; those left unsure or tied are left out."""
+    found = {case: majority(list(of.values())) for case, of in labels.votes.items()}
+    return {case: label == "solved" for case, label in found.items() if label in LABELS[:2]}
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +73,7 @@ class ImportedLabels:
 
     def record(self) -> dict[str, JSON]:
         """Return what was brought as JSON; solved, unsolved and undecided count goals."""
-        solved = Counter(self.labels.cases.values())
+        solved = Counter(decided(self.labels).values())
         return {
             "taken": self.taken,
             "empty": self.empty,
@@ -128,14 +141,12 @@ def import_labels(run: RunFolder, files: Sequence[Path]) -> ImportedLabels:
     """
     items = items_of(run)
     played = set(items.values())
-    new: list[LabelRow | str] = [
-        _of_run(row, played) for path in files for row in read_rows(path, items)
-    ]
-    _check_raters([row for row in new if isinstance(row, LabelRow) and row.label])
-    found = labels_of(iter(new))
+    new = [_of_run(row, played) for path in files for row in read_rows(path, items)]
+    refuse_repeated(new, lambda case: f"labelled task {case[0]}")
+    found = Labels.of(new)
     kept = run.path / KEPT
     before = list(read_rows(kept, items)) if kept.is_file() else []
-    labels = labels_of(iter([*before, *new]))
+    labels = Labels.of([*before, *new])
     alpha = _alpha(labels)
     names = {case: item for item, case in items.items()}
     lines = (
@@ -144,8 +155,62 @@ def import_labels(run: RunFolder, files: Sequence[Path]) -> ImportedLabels:
         for rater, label in sorted(of.items())
     )
     write_csv(kept, _KEPT_COLUMNS, lines)
-    taken = sum(map(len, found.votes.values()))
-    return ImportedLabels(labels, taken, found.empty, labels.problems, alpha, kept)
+    return ImportedLabels(labels, found.taken, found.empty, labels.problems, alpha, kept)
+
+
+def read_rows(path: Path, items: Mapping[str, Case]) -> Iterator[LabelRow | str]:
+    """Yield the rows of a file; a text for one that is none.
+
+    Args:
+        path: The file.
+        items: Of the run that is labelled: id to its goal.
+
+    Raises:
+        DataError: The file cannot be read, or lacks a column.
+    """
+    rows = CsvRows(path, "labels")
+    names = rows.columns
+    if "label" not in names or not {*_REFERENCES} & {*names}:
+        lacking = [name for name in ("task_id", "label") if name not in names]
+        raise DataError(
+            f"{path}: no column {', '.join(lacking)}; expected task_id, label and, where there are "
+            "several, trial and goal, or the columns of `seal annotate export`"
+        )
+    for row in rows:
+        yield row if isinstance(row, str) else _row(*row, items, path.stem)
+
+
+def holds_labels(path: Path) -> bool:
+    """Tell whether a file has labels of goals, not ratings of turns.
+
+    Raises:
+        DataError: The file cannot be read.
+    """
+    names = CsvRows(path, "ratings or labels").columns
+    return "label" in names and "rating" not in names
+
+
+def _row(
+    where: str, fields: Mapping[str, str], items: Mapping[str, Case], rater: str
+) -> LabelRow | str:
+    label = fields["label"].lower()
+    if label and label not in LABELS:
+        return f"{where}: label {shortened(label)}: expected {', '.join(LABELS)}"
+    case = _case(fields, items)
+    if isinstance(case, str):
+        return f"{where}: {case}"
+    return Row(where, case, label or None, harmless(fields.get("rater") or rater))
+
+
+def _case(fields: Mapping[str, str], items: Mapping[str, Case]) -> Case | str:
+    """Return of which goal a row is; a text where that cannot be told."""
+    item = fields.get("item")
+    if item:
+        return items.get(item) or f"item {shortened(item)} is no answer of this run"
+    numbers = [fields.get(name) or "0" for name in ("trial", "goal")]
+    if not all(number.isascii() and number.isdecimal() for number in numbers):
+        return f"trial and goal {', '.join(numbers)}: expected whole numbers"
+    return fields.get("task_id", ""), int(numbers[0]), int(numbers[1])
 
 
 def items_of(run: RunFolder) -> dict[str, Case]:
@@ -174,29 +239,18 @@ def allocated(sizes: Mapping[str, int], n: int) -> dict[str, int]:
 
 
 def _of_run(row: LabelRow | str, played: set[Case]) -> LabelRow | str:
-    if isinstance(row, str) or row.case in played:
+    if isinstance(row, str) or row.item in played:
         return row
-    task, trial, goal = row.case
+    task, trial, goal = row.item
     return f"{row.where}: task {task}, trial {trial}, goal {goal}: the run did not play it"
-
-
-def _check_raters(rows: Iterable[LabelRow]) -> None:
-    places: dict[tuple[Case, str], str] = {}
-    for row in rows:
-        first = places.setdefault((row.case, row.rater), row.where)
-        if first is not row.where:
-            raise DataError(
-                f"{row.where}: {row.rater} labelled task {row.case[0]} in {first} already; leave "
-                "one of both rows in, and import the files again"
-            )
 
 
 def _alpha(labels: Labels) -> float | None:
     numbers = {
-        str(case): {rater: float(LABELS.index(label)) for rater, label in of.items()}
+        case: {rater: float(LABELS.index(label)) for rater, label in of.items()}
         for case, of in labels.votes.items()
     }
-    return alpha_of(numbers, labels.raters, "nominal")
+    return alpha_of(numbers, "nominal")
 
 
 def _verdicts(run: RunFolder) -> dict[Case, str]:

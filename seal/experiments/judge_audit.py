@@ -12,8 +12,7 @@ from seal.evaluation.judges import METRICS
 from seal.evaluation.judges.agreement import Case, audit, decisions
 from seal.evaluation.judges.measures import answer_of
 from seal.evaluation.rule_judge import RuleJudge
-from seal.experiments.goal_sheets import items_of
-from seal.experiments.labels import Labels, labels_of, read_rows
+from seal.experiments.goal_sheets import Labels, decided, items_of, read_rows
 from seal.runs.run_folder import RunFolder
 
 
@@ -23,7 +22,7 @@ def audit_run(folder: RunFolder, labels: Path | None = None) -> dict[str, JSON]:
     Args:
         folder: A scored run; its summary.json gets the audit.
         labels: CSV with columns label (solved, unsolved or unsure) and task_id, maybe trial, goal
-            and rater, or as `seal annotate export` wrote it (`seal.experiments.labels`). Of several
+            and rater, or as `seal annotate export` wrote it. Of several
             raters the majority counts.
 
     Returns:
@@ -49,12 +48,12 @@ def audit_run(folder: RunFolder, labels: Path | None = None) -> dict[str, JSON]:
     measured = [name for name in METRICS.values() if name in summary["metrics"]]
     told: dict[str, JSON] = {}
     if labels is not None:
-        given = labels_of(read_rows(labels, items_of(folder)))
+        given = Labels.of(read_rows(labels, items_of(folder)))
         references["people"] = _of_run(folder, given, labels)
-        decided = len(references["people"])
+        taken = len(references["people"])
         told["labels"] = {
-            "taken": decided,
-            "undecided": len(given.votes) - decided,
+            "taken": taken,
+            "undecided": len(given.votes) - taken,
             "empty": given.empty,
             "raters": len(given.raters),
             "problems": list(given.problems),
@@ -84,7 +83,7 @@ def _of_run(folder: RunFolder, given: Labels, path: Path) -> Mapping[Case, bool]
             f"no label: {len(given.problems)}"
             + (f", such as {given.problems[0]}" if given.problems else "")
         )
-    return given.cases
+    return decided(given)
 
 
 def _rules(folder: RunFolder) -> dict[Case, bool]:

@@ -12,10 +12,10 @@ from seal.core.types import Goal, Step, Stop, Task, Trajectory
 from seal.experiments.annotation import (
     COLUMNS,
     export_items,
-    harmless,
     import_ratings,
     items_of,
 )
+from seal.experiments.sheets import harmless
 from seal.runs.run_folder import RunFolder, read_human
 
 ROLE = {"name": "clerk", "mbti": "ISTJ", "language": "Short.", "features": {"max_words": 3}}

@@ -59,8 +59,7 @@ def import_(
 ) -> int:
     """Take ratings or labels in; exits with 1 where some rows could not be taken."""
     from seal.experiments.annotation import import_ratings
-    from seal.experiments.goal_sheets import import_labels
-    from seal.experiments.labels import holds_labels
+    from seal.experiments.goal_sheets import holds_labels, import_labels
     from seal.runs.run_folder import RunFolder
 
     with output(json) as result:

@@ -1,0 +1,118 @@
+"""Sheets that people fill in: a row says what a rater judges of an item, if anything.
+
+Agreement is Krippendorff's alpha (Computing Krippendorff's alpha-reliability, 2011), by the package
+`krippendorff`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Generic, Literal, TypeVar
+
+from seal.core.errors import DataError, MissingExtraError
+
+Item = TypeVar("Item")
+Value = TypeVar("Value")
+_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
+"""Beginnings that a spreadsheet takes for a formula."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row(Generic[Item, Value]):
+    """What one row of a sheet says."""
+
+    where: str
+    """File and line."""
+    item: Item
+    value: Value | None
+    """None: the rater left it empty."""
+    rater: str
+
+
+@dataclass(frozen=True, slots=True)
+class Judgements(Generic[Item, Value]):
+    """What people say of items."""
+
+    votes: Mapping[Item, Mapping[str, Value]]
+    """Item to rater to value."""
+    empty: int = 0
+    """Rows without a value."""
+    problems: tuple[str, ...] = ()
+    """Rows that were not taken, by file and line, with the reason."""
+
+    @classmethod
+    def of(cls, rows: Iterable[Row[Item, Value] | str]) -> Judgements[Item, Value]:
+        """Return what rows say; a rater's later value of an item replaces the earlier one."""
+        votes: dict[Item, dict[str, Value]] = {}
+        problems: list[str] = []
+        empty = 0
+        for row in rows:
+            if isinstance(row, str):
+                problems.append(row)
+            elif row.value is None:
+                empty += 1
+            else:
+                votes.setdefault(row.item, {})[row.rater] = row.value
+        return cls(votes, empty, tuple(problems))
+
+    @property
+    def raters(self) -> tuple[str, ...]:
+        """Names of those who gave a value."""
+        return tuple(sorted({rater for of in self.votes.values() for rater in of}))
+
+    @property
+    def taken(self) -> int:
+        """Number of values."""
+        return sum(map(len, self.votes.values()))
+
+
+def refuse_repeated(rows: Iterable[Row[Item, Value] | str], said: Callable[[Item], str]) -> None:
+    """Refuse sheets in which a rater judges an item twice.
+
+    Args:
+        rows: Of all sheets.
+        said: What a rater did to an item, for the message.
+
+    Raises:
+        DataError: Names both rows.
+    """
+    places: dict[tuple[Item, str], str] = {}
+    for row in rows:
+        if isinstance(row, str) or row.value is None:
+            continue
+        first = places.setdefault((row.item, row.rater), row.where)
+        if first is not row.where:
+            raise DataError(
+                f"{row.where}: {row.rater} {said(row.item)} in {first} already; leave one of both "
+                "rows in, and import the files again"
+            )
+
+
+def harmless(text: str) -> str:
+    """Return a text that no spreadsheet runs as a formula: one gets an apostrophe before it."""
+    return f"'{text}" if text.lstrip(" ").startswith(_FORMULA) else text
+
+
+def alpha_of(
+    votes: Mapping[Item, Mapping[str, float]], level: Literal["nominal", "ordinal"]
+) -> float | None:
+    """Return Krippendorff's alpha, at most 1; None where it says nothing.
+
+    Args:
+        votes: Item to rater to value.
+        level: Of measurement.
+
+    Raises:
+        MissingExtraError: It is needed, and krippendorff is not installed.
+    """
+    raters = sorted({rater for of in votes.values() for rater in of})
+    shared = [of for of in votes.values() if len(of) > 1]
+    if len({value for of in shared for value in of.values()}) < 2:
+        return None
+    try:
+        import krippendorff
+    except ImportError as error:
+        raise MissingExtraError("krippendorff", "dialogue") from error
+    table: list[list[Any]] = [[of.get(rater, float("nan")) for of in shared] for rater in raters]
+    return float(krippendorff.alpha(table, level_of_measurement=level))
