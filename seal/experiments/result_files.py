@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+import csv
+import io
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -32,28 +35,79 @@ def check_results_folder(out: Path, known: Collection[str], what: str) -> None:
         )
 
 
-def check_experiment_folder(out: Path, file: str, what: str, resume: bool) -> None:
-    """Make sure that an experiment of several runs may begin, or go on, in a folder.
+@dataclass(frozen=True, slots=True)
+class ExperimentFile:
+    """The file by which an experiment of several runs is known."""
 
-    Args:
-        out: The folder; it need not be there.
-        file: Name of the file by which the experiment is known.
-        what: The experiment is, such as `sweep`.
-        resume: Go on with the one that is there.
+    name: str
+    what: str
+    """The experiment is, such as `sweep`."""
+    parts: tuple[str, ...]
+    """Fields that it must have."""
+    telling: tuple[str, ...]
+    """Fields that tell experiments apart: objects."""
+    growing: tuple[str, ...] = ()
+    """Keys of these that may be raised when the experiment is resumed."""
 
-    Raises:
-        UsageError: It is a file, holds one that is not to be resumed, or other things.
-    """
-    names = _names(out)
-    if file in names:
-        if not resume:
-            raise UsageError(f"{out} holds {_a(what)} already; add --resume, or give another --out")
-    elif "run.json" in names:
-        raise UsageError(f"{out} holds a run and no {what}; give --out a new folder")
-    elif others := sorted(names - {".lock"}):
-        raise UsageError(
-            f"{out} is not empty and holds no {what} (but {others[0]!r}); give --out a new folder"
-        )
+    def check_folder(self, out: Path, resume: bool) -> None:
+        """Make sure that an experiment may begin, or go on, in a folder; it need not be there.
+
+        Raises:
+            UsageError: It is a file, holds one that is not to be resumed, or other things.
+        """
+        names, what = _names(out), self.what
+        if self.name in names:
+            if not resume:
+                raise UsageError(
+                    f"{out} holds {_a(what)} already; add --resume, or give another --out"
+                )
+        elif "run.json" in names:
+            raise UsageError(f"{out} holds a run and no {what}; give --out a new folder")
+        elif others := sorted(names - {".lock"}):
+            raise UsageError(
+                f"{out} is not empty and holds no {what} (but {others[0]!r}); give --out a new "
+                "folder"
+            )
+
+    def begun(self, out: Path, content: Mapping[str, Any]) -> bool:
+        """Tell whether a folder holds the experiment already.
+
+        Args:
+            out: The folder.
+            content: Of the experiment as it would begin.
+
+        Raises:
+            UsageError: The folder holds one of other settings; names each part that differs.
+            DataError: The file is malformed.
+        """
+        if not (out / self.name).is_file():
+            return False
+        before = self.read(out / self.name)
+        differing = [
+            f"{part}.{key}: was {before[part].get(key)!r}, is {content[part].get(key)!r}"
+            for part in self.telling
+            for key in {**before[part], **content[part]}
+            if not self._goes_on(key, before[part].get(key), content[part].get(key))
+        ]
+        if differing:
+            raise UsageError(
+                f"{out} holds another {self.what}; " + "; ".join(differing) + ". "
+                "Resume with the settings of then, or give another --out"
+            )
+        return True
+
+    def _goes_on(self, key: str, old: Any, new: Any) -> bool:
+        if old == new or key not in self.growing:
+            return bool(old == new)
+        return new is None or (old is not None and new >= old)
+
+    def read(self, file: Path) -> dict[str, Any]:
+        """Return the content of the file.
+
+        Raises:
+            DataError: It is none.
+        """
+        return read_json(file, self.parts, self.what)
 
 
 def _a(what: str) -> str:
@@ -70,6 +124,16 @@ def write_json(content: Mapping[str, Any], path: Path) -> None:
     """Write a file of indented JSON, without keys of services, whole or not at all."""
     with AtomicFile(path) as file:
         file.write(without_keys(json_bytes(content, INDENTED)))
+
+
+def write_table(path: Path, columns: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> None:
+    """Write rows as CSV with a header, whole or not at all; None is empty."""
+    text = io.StringIO()
+    writer = csv.DictWriter(text, columns, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    with AtomicFile(path) as file:
+        file.write(text.getvalue().encode())
 
 
 def read_json(path: Path, parts: Collection[str], what: str) -> dict[str, Any]:

@@ -216,7 +216,9 @@ def test_a_folder_that_holds_other_things_is_left_alone(tmp_path: Path, pool: Pa
     ablated(tmp_path / "d")
     with pytest.raises(UsageError, match="holds an ablation already; add --resume"):
         ablated(tmp_path / "d")
-    with pytest.raises(UsageError, match=r"measure.ablation: was 'react', is 'feedback'"):
+    with pytest.raises(
+        UsageError, match=r"holds another ablation; protocol.ablation: was 'react', is 'feedback'"
+    ):
         ablated(tmp_path / "d", "feedback", resume=True)
     (tmp_path / "d" / "comparison.json").write_text("[]")
     with pytest.raises(DataError, match="no ablation: expected an object"):

@@ -20,8 +20,9 @@ from seal.core.errors import DataError, InfrastructureError, UnknownNameError, U
 from seal.core.protocols import Completion, Request
 from seal.core.types import Goal, Milestone, Plan, Task, Usage
 from seal.evaluation.comparison import mean_and_deviation
+from seal.experiments.series import SeriesResult
 from seal.experiments.sweep.settings import SweepSettings
-from seal.experiments.sweep.sweep import SweepResult, sweep
+from seal.experiments.sweep.sweep import sweep
 from seal.report.figures import save
 from seal.report.sweep_results import sweep_figures, sweep_tables
 from seal.runs.run_folder import RunFolder
@@ -56,7 +57,7 @@ def places(tmp_path: Path) -> Path:
 VARIED = {setting.name for setting in fields(SweepSettings)}
 
 
-def swept(pool: Path, out: Path | None, resume: bool = False, **settings: Any) -> SweepResult:
+def swept(pool: Path, out: Path | None, resume: bool = False, **settings: Any) -> SeriesResult:
     """Play without baselines, and without the files that need pandas and matplotlib."""
     settings = {"pool_sizes": (2, 4), "samples": 1, "baselines": False, **settings}
     varied = SweepSettings(**{name: settings.pop(name) for name in VARIED & settings.keys()})
@@ -74,7 +75,7 @@ def runs_of(folder: Path) -> list[RunFolder]:
 
 
 @pytest.fixture(scope="module")
-def done(tmp_path_factory: pytest.TempPathFactory) -> SweepResult:
+def done(tmp_path_factory: pytest.TempPathFactory) -> SeriesResult:
     """Two sizes and all, two samples, two K."""
     folder = tmp_path_factory.mktemp("sweep")
     pool = write_pool(folder / "places", TASKS, TOOLS)
@@ -82,7 +83,7 @@ def done(tmp_path_factory: pytest.TempPathFactory) -> SweepResult:
     return seal.sweep(pool, out=folder / "out", cache_dir=folder / "cache", **settings)
 
 
-def test_every_drawn_pool_is_a_pool_and_a_run_of_its_own(done: SweepResult) -> None:
+def test_every_drawn_pool_is_a_pool_and_a_run_of_its_own(done: SeriesResult) -> None:
     for size, sample in ((2, 0), (2, 1), (4, 0), (4, 1), (8, 0)):
         folder = done.folder / f"size-{size}" / f"sample-{sample}"
         pool = load_pool(folder / "pool")
@@ -99,7 +100,7 @@ def test_every_drawn_pool_is_a_pool_and_a_run_of_its_own(done: SweepResult) -> N
     assert not list(done.folder.glob("**/floor"))
 
 
-def test_a_row_is_what_its_run_says(done: SweepResult) -> None:
+def test_a_row_is_what_its_run_says(done: SeriesResult) -> None:
     rows = done.content["rows"]
     assert [(row["size"], row["top_k"], row["sample"]) for row in rows[:4]] == [
         (2, 1, 0), (2, 1, 1), (2, 3, 0), (2, 3, 1),
@@ -111,7 +112,7 @@ def test_a_row_is_what_its_run_says(done: SweepResult) -> None:
             assert row["metrics"][metric]["mean"] == summary["metrics"][metric]["mean"]
 
 
-def test_results_are_means_over_samples_and_one_sample_has_no_deviation(done: SweepResult) -> None:
+def test_results_are_means_over_samples_and_one_sample_has_no_deviation(done: SeriesResult) -> None:
     for entry in done.content["results"]:
         rows = [
             row["metrics"]["call_recall"]["mean"]
@@ -129,7 +130,7 @@ def test_results_are_means_over_samples_and_one_sample_has_no_deviation(done: Sw
 
 
 def test_more_tools_are_found_with_a_larger_k_and_fewer_in_a_larger_pool(
-    done: SweepResult,
+    done: SeriesResult,
 ) -> None:
     recall = {
         (entry["size"], entry["top_k"]): entry["metrics"][f"recall@{entry['top_k']}"]["mean"]
@@ -139,7 +140,7 @@ def test_more_tools_are_found_with_a_larger_k_and_fewer_in_a_larger_pool(
     assert all(entry["metrics"]["recall@10"]["mean"] == 1 for entry in done.content["results"])
 
 
-def test_the_frame_the_file_and_the_table_hold_the_same_figures(done: SweepResult) -> None:
+def test_the_frame_the_file_and_the_table_hold_the_same_figures(done: SeriesResult) -> None:
     frame = Sweep.load(done.folder).frame
     pandas.testing.assert_frame_equal(frame, pandas.read_parquet(done.folder / "sweep.parquet"))
     written = pandas.read_csv(done.folder / "sweep.csv")
@@ -157,7 +158,7 @@ def shown(content: dict[str, Any]) -> str:
     return console.export_text()
 
 
-def test_the_table_has_the_columns_of_table_3(done: SweepResult) -> None:
+def test_the_table_has_the_columns_of_table_3(done: SeriesResult) -> None:
     text = shown(done.content)
     for column in ("size", "queries", "recall@10", "call_recall", "param_acc", "pass_rate"):
         assert column in text
@@ -167,7 +168,7 @@ def test_the_table_has_the_columns_of_table_3(done: SweepResult) -> None:
     assert "at every K; recall@K: of the K that the chat was offered" in " ".join(text.split())
 
 
-def test_figures_are_drawn_of_what_was_varied(done: SweepResult, tmp_path: Path) -> None:
+def test_figures_are_drawn_of_what_was_varied(done: SeriesResult, tmp_path: Path) -> None:
     stems = {path.stem for path in (done.folder / "figures").iterdir()}
     assert stems == {"metrics_over_pool_size", "pass_rate_over_recall"}
     alone = {**done.content, "results": done.content["results"][:1]}

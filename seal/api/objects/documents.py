@@ -15,7 +15,7 @@ from seal.api.objects.run import Run
 from seal.core.errors import DataError
 from seal.experiments.result_files import read_json
 from seal.experiments.retrieval.files import RESULTS
-from seal.experiments.sweep.files import SWEEP, read
+from seal.experiments.sweep.files import SWEEP
 from seal.report.explanation_results import explanation_tables, waterfall, waterfall_figures
 from seal.report.frames import retrieval_frame, sweep_frame
 from seal.report.grids import Estimate, Glance, Grid
@@ -296,10 +296,10 @@ class Sweep(Grouped):
         Raises:
             DataError: The folder holds none, or its sweep.json is damaged.
         """
-        file = Path(path) / SWEEP
+        file = Path(path) / SWEEP.name
         if not file.is_file():
-            raise DataError(f"{path} has no {SWEEP}: give a folder that `seal.sweep` wrote")
-        content = read(file)
+            raise DataError(f"{path} has no {SWEEP.name}: give a folder that `seal.sweep` wrote")
+        content = SWEEP.read(file)
         return cls(content, Path(path), int(any(row.get("errors") for row in content["rows"])))
 
     @cached_property

@@ -154,12 +154,11 @@ def _play(
     resume: bool,
     result: Output,
 ) -> int:
-    from seal.experiments.ablation.ablate import ablate
-    from seal.experiments.ablation.files import COMPARISON
+    from seal.experiments.ablation.ablate import COMPARISON, ablate
     from seal.report.ablation_results import ablation_tables
     from seal.report.experiment import write_ablation
 
-    if resume and not (out / COMPARISON).is_file():
+    if resume and not (out / COMPARISON.name).is_file():
         tell(f"{out} holds no ablation to go on with: a new one begins there")
     with progress(("runs",)) as advance:
         played = ablate(what, settings, retrievers, out, resume, advance, roles)

@@ -149,7 +149,7 @@ def _sweep(
     from seal.report.experiment import write_sweep
     from seal.report.sweep_results import sweep_tables
 
-    if resume and not (out / SWEEP).is_file():
+    if resume and not (out / SWEEP.name).is_file():
         tell(f"{out} holds no sweep to go on with: a new one begins there")
     with progress(("runs",)) as advance:
         played = sweep(settings, varied, out, resume, advance)

@@ -1,8 +1,17 @@
-"""An ablation: play a run for each condition, pair their scores, write what they prove."""
+"""An ablation: play a run for each condition, pair their scores, write what they prove.
+
+Its files:
+
+comparison.json          what was varied, a row for each run, the paired differences
+comparison.md            the same for a person (`seal.report.ablation_results`)
+report.html              its tables, and its runs side by side
+CONDITION/               its run: a run folder
+figures/                 of the ablation of similarity, with the extra `experiments`
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
@@ -14,42 +23,41 @@ from seal.evaluation import REGISTRY as METRICS
 from seal.evaluation.role_work import roles_record
 from seal.evaluation.scoring import build_metrics
 from seal.experiments.ablation.conditions import (
-    Condition,
     Variation,
     ablation_named,
     conditions_of,
 )
-from seal.experiments.ablation.files import begin, check_folder, write
 from seal.experiments.ablation.injection import costs_of, injected
 from seal.experiments.ablation.irrelevance import Irrelevant
 from seal.experiments.ablation.roles import ROLES, seated, silent, work_of
 from seal.experiments.ablation.similarity import correlations_of, homes_of, points_of
 from seal.experiments.comparison.pairs import Side, compare, untested
 from seal.experiments.comparison.runs import side_of
+from seal.experiments.result_files import ExperimentFile, write_json
+from seal.experiments.series import (
+    Condition,
+    Reporter,
+    SeriesResult,
+    metrics_of,
+    outcome,
+    play,
+    spent_note,
+)
 from seal.pools.lookup import open_pool
 from seal.pools.pool import StoredPool
 from seal.runs.engine import Engine
-from seal.runs.journal import spent_on
 from seal.runs.play import played
-from seal.runs.run import Progress, budget_of, free_folder, run, within
+from seal.runs.run import free_folder
 from seal.runs.run_folder import RunFolder
 from seal.runs.settings import RunSettings, changed
 
-Reporter = Callable[[str, int, int], None]
-"""Told the stage, how many of its items are done, and how many there are."""
-_KEPT = ("mean", "n", "undefined", "low", "high", "reasons")
-"""Of a metric of summary.json."""
-
-
-@dataclass(frozen=True, slots=True)
-class AblationResult:
-    """What an ablation left."""
-
-    folder: Path
-    content: dict[str, Any]
-    """Of comparison.json."""
-    exit_code: int
-    """0 fine, 1 finished with task errors, 3 a budget stopped it."""
+COMPARISON = ExperimentFile(
+    "comparison.json",
+    "ablation",
+    ("protocol", "runs", "comparisons", "notes"),
+    telling=("protocol",),
+    growing=("limit", "trials"),
+)
 
 
 def ablate(
@@ -60,7 +68,7 @@ def ablate(
     resume: bool = False,
     progress: Reporter | None = None,
     roles: Sequence[str] = (),
-) -> AblationResult:
+) -> SeriesResult:
     """Play a benchmark under conditions that differ in one thing.
 
     Args:
@@ -90,13 +98,13 @@ def ablate(
     settings = changed(settings, metrics=_metrics(settings, ablation))
     build_metrics(settings.metrics, METRICS)  # refuses what is no metric
     out = out or free_folder(settings)
-    check_folder(out, resume)
+    COMPARISON.check_folder(out, resume)
     planned = _plan(ablation, settings, retrievers, roles or ROLES, pool)
     _check(planned, out)
     out.mkdir(parents=True, exist_ok=True)
     with Lock(out):
-        check_folder(out, resume)  # again: another process may have been faster
-        return _played(planned, settings, out, progress or (lambda stage, done, total: None))
+        COMPARISON.check_folder(out, resume)  # again: another process may have been faster
+        return _played(planned, settings, out, progress)
 
 
 def _metrics(settings: RunSettings, ablation: Variation) -> tuple[Any, ...]:
@@ -145,35 +153,17 @@ def _check(planned: _Planned, out: Path) -> None:
 
 
 def _played(
-    planned: _Planned, settings: RunSettings, out: Path, report: Reporter
-) -> AblationResult:
+    planned: _Planned, settings: RunSettings, out: Path, report: Reporter | None
+) -> SeriesResult:
     conditions = planned.conditions
-    begin(out, _content(planned, settings, out, [], [f"{len(conditions)} runs are not finished"]))
-    done: list[str] = []
-    budget = budget_of(settings)
-    for condition in conditions:
-        report("runs", len(done), len(conditions))
-        folder = out / condition.name
-        asked = within(condition.settings, budget)
-        if asked is None:
-            break
-        code = run(asked, folder, True, _advance(report), condition.only).exit_code
-        if code == 3:
-            break
-        done.append(condition.name)
-        spent = spent_on(RunFolder(folder))
-        budget.add(spent.asked, spent.tokens)
-    report("runs", len(done), len(conditions))
+    begun = _content(planned, settings, out, [], [f"{len(conditions)} runs are not finished"])
+    if not COMPARISON.begun(out, begun):
+        write_json(begun, out / COMPARISON.name)
+    done = [condition.name for condition in play(conditions, out, settings, report)]
     missing = len(conditions) - len(done)
-    notes = [f"the budget is spent: {missing} of {len(conditions)} runs are not finished"]
-    content = _content(planned, settings, out, done, notes if missing else [])
-    write(out, content)
-    failed = any(row["errors"] for row in content["runs"])
-    return AblationResult(out, content, 3 if missing else int(failed))
-
-
-def _advance(report: Reporter) -> Callable[[Progress], None]:
-    return lambda state: report(state.stage, state.done, state.total)
+    content = _content(planned, settings, out, done, spent_note(missing, len(conditions)))
+    write_json(content, out / COMPARISON.name)
+    return outcome(out, content, content["runs"], missing)
 
 
 def _content(
@@ -253,10 +243,7 @@ def _row(name: str, folder: RunFolder) -> dict[str, Any]:
         "error_reasons": summary["error_reasons"],
         "skipped": summary["skipped"],
         "usage": summary["usage"],
-        "metrics": {
-            metric: {key: found[key] for key in _KEPT if key in found}
-            for metric, found in summary["metrics"].items()
-        },
+        "metrics": metrics_of(summary),
     }
 
 

@@ -10,6 +10,7 @@ from typing import Any
 from seal.agents.teams import team_options
 from seal.core.errors import UnknownNameError, UsageError
 from seal.core.registry import load_dotted
+from seal.experiments.series import Condition
 from seal.pools.benchmark import Benchmark
 from seal.retrievers.specs import spec_of
 from seal.runs.settings import RunSettings, changed
@@ -98,17 +99,6 @@ ABLATIONS: Mapping[str, Variation] = {
     )
 }
 """Name to ablation of any benchmark. `recall` and `mrr` stand for those at the largest cut-off."""
-
-
-@dataclass(frozen=True, slots=True)
-class Condition:
-    """One run of an ablation."""
-
-    name: str
-    """Of its folder too."""
-    settings: RunSettings
-    only: tuple[str, ...] | None = None
-    """Ids of its tasks; None: all that the settings select."""
 
 
 def ablation_named(name: str, benchmark: Benchmark | None = None) -> Variation:

@@ -15,8 +15,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from seal.experiments.ablation.conditions import Condition, Variation
+from seal.experiments.ablation.conditions import Variation
 from seal.experiments.comparison.pairs import rounded
+from seal.experiments.series import Condition
 from seal.runs.run import baselines_of
 from seal.runs.settings import RunSettings, changed
 

@@ -15,8 +15,9 @@ from seal.core.canonical import derive_seed
 from seal.core.errors import UsageError
 from seal.core.types import Task
 from seal.evaluation.statistics import bootstrap_interval
-from seal.experiments.ablation.conditions import ABSTENTION, Condition, Variation
+from seal.experiments.ablation.conditions import ABSTENTION, Variation
 from seal.experiments.comparison.pairs import DIGITS, Side, compare
+from seal.experiments.series import Condition
 from seal.pools.pool import StoredPool
 from seal.runs.settings import RunSettings, changed
 

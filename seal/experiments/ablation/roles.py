@@ -13,7 +13,7 @@ from typing import Any
 from seal.agents.roles import Checker
 from seal.core.errors import UnknownNameError, UsageError
 from seal.evaluation.role_work import RoleWork, Work
-from seal.experiments.ablation.conditions import Condition
+from seal.experiments.series import Condition
 from seal.models import is_offline
 from seal.runs.run_folder import RunFolder
 from seal.runs.settings import RunSettings, changed

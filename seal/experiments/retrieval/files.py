@@ -14,8 +14,6 @@ figures/ of `seal.report`.
 
 from __future__ import annotations
 
-import csv
-import io
 import os
 import re
 import shutil
@@ -26,11 +24,11 @@ from typing import Any
 
 from seal.core.errors import UsageError
 from seal.core.folders import LOCK, Lock
-from seal.core.plain import INDENTED, json_bytes
+from seal.core.plain import json_bytes
 from seal.core.records import AtomicFile, write_records
-from seal.core.secrets import without_keys
 from seal.core.types import Ranking
 from seal.evaluation.retrieval import qrels_of, query_id, write_trec_qrels, write_trec_run
+from seal.experiments.result_files import write_json, write_table
 from seal.experiments.retrieval.draws import Draw, Ranked, distinct
 
 RESULTS = "results.json"
@@ -120,10 +118,8 @@ class Folder:
             for ranked in parts:
                 for draw in ranked.draws:
                     file.write(json_bytes(_draw_json(ranked, draw, with_tools)) + b"\n")
-        with AtomicFile(self._part / RESULTS) as file:
-            file.write(without_keys(json_text(result)))
-        with AtomicFile(self._part / TABLE) as file:
-            file.write(csv_text(long_rows(result)).encode())
+        write_json(result, self._part / RESULTS)
+        write_table(self._part / TABLE, COLUMNS, long_rows(result))
         # The results come last: a folder without them holds no experiment.
         for path in sorted(self._part.iterdir(), key=lambda path: path.name == RESULTS):
             shutil.move(path, self.out / path.name)
@@ -175,11 +171,6 @@ def _folder_name(pool: str, retriever: str) -> str:
     return re.sub(r"[^A-Za-z0-9._-]+", ".", f"{pool}-{retriever}")[:_NAME_LIMIT]
 
 
-def json_text(result: Mapping[str, Any]) -> bytes:
-    """Return the content of results.json."""
-    return json_bytes(result, INDENTED)
-
-
 def long_rows(result: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     """Yield the figures of an experiment one by one, each with `COLUMNS`; None where there is none.
 
@@ -196,12 +187,3 @@ def long_rows(result: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
             own = {"sample": sample["sample"], "n": sample["queries"], "queries": sample["queries"]}
             for metric, value in sample["metrics"].items():
                 yield {**common, **own, "samples": 1, "metric": metric, "value": value}
-
-
-def csv_text(rows: Iterator[Mapping[str, Any]]) -> str:
-    """Return rows as CSV with a header; None is empty."""
-    text = io.StringIO()
-    writer = csv.DictWriter(text, COLUMNS, lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(rows)
-    return text.getvalue()

@@ -12,6 +12,7 @@ from seal.core.canonical import derive_seed
 from seal.evaluation.comparison import mean_and_deviation, weighted_intervals
 from seal.evaluation.statistics import kind_of_reason
 from seal.experiments.retrieval.summary import RESAMPLES, rounded, sample_means, sample_weights
+from seal.experiments.series import metrics_of
 from seal.pools.samples import PoolSample
 from seal.runs.run_folder import RunFolder
 
@@ -20,9 +21,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Floats = NDArray[np.float64]
-
-_KEPT = ("mean", "n", "undefined", "low", "high", "reasons")
-"""Of a metric of summary.json."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,10 +60,7 @@ def _row(run: Played) -> dict[str, Any]:
         "queries": run.queries,
         "errors": summary["errors"],
         "skipped": summary["skipped"],
-        "metrics": {
-            name: {key: found[key] for key in _KEPT if key in found}
-            for name, found in summary["metrics"].items()
-        },
+        "metrics": metrics_of(summary),
     }
 
 

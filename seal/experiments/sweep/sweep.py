@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
@@ -11,33 +10,17 @@ from typing import Any
 from seal.core.errors import SealError, UsageError
 from seal.core.folders import Lock
 from seal.experiments.pool_draws import without_distractors
+from seal.experiments.series import Condition, Reporter, SeriesResult, outcome, play, spent_note
 from seal.experiments.sweep.draws import draw_pools, write_pool
-from seal.experiments.sweep.files import begin, check_folder, discard, pool_folder, run_name, write
+from seal.experiments.sweep.files import SWEEP, discard, pool_folder, run_name, write
 from seal.experiments.sweep.results import Played, results_of, rows_of
 from seal.experiments.sweep.settings import RECALL_AT, SweepSettings, retriever_of
 from seal.pools.pool import StoredPool
 from seal.pools.samples import PoolSample
-from seal.runs.engine import Engine
-from seal.runs.identity import check_resumable, measure_of, system_of
-from seal.runs.journal import spent_on
 from seal.runs.play import played
-from seal.runs.run import Progress, budget_of, free_folder, run, within
-from seal.runs.run_folder import BASELINES, RunFolder
+from seal.runs.run import free_folder
+from seal.runs.run_folder import RunFolder
 from seal.runs.settings import RunSettings, changed
-
-Reporter = Callable[[str, int, int], None]
-"""Told the stage, how many of its items are done, and how many there are."""
-
-
-@dataclass(frozen=True, slots=True)
-class SweepResult:
-    """What a sweep left."""
-
-    folder: Path
-    content: dict[str, Any]
-    """Of sweep.json."""
-    exit_code: int
-    """0 fine, 1 finished with task errors, 3 a budget stopped it."""
 
 
 def sweep(
@@ -46,7 +29,7 @@ def sweep(
     out: Path | None = None,
     resume: bool = False,
     progress: Reporter | None = None,
-) -> SweepResult:
+) -> SeriesResult:
     """Play a benchmark over pools of several sizes, with each K.
 
     Args:
@@ -68,16 +51,16 @@ def sweep(
         settings, retriever=retriever_of(settings), cutoffs=_cutoffs(settings, varied)
     )
     out = out or free_folder(settings)
-    check_folder(out, resume)
+    SWEEP.check_folder(out, resume)
     opened = played(settings)
     settings, pool = opened.settings, opened.pool
     drawn = draw_pools(pool, settings, varied)
     out.mkdir(parents=True, exist_ok=True)
     with Lock(out):
-        check_folder(out, resume)  # again: another process may have been faster
-        begun = _Sweep(settings, varied, out, pool, progress or (lambda stage, done, total: None))
+        SWEEP.check_folder(out, resume)  # again: another process may have been faster
+        begun = _Sweep(settings, varied, out, pool)
         try:
-            return begun.played(drawn)
+            return begun.played(drawn, progress)
         except SealError:
             discard(out)
             raise
@@ -87,95 +70,47 @@ def _cutoffs(settings: RunSettings, varied: SweepSettings) -> tuple[int, ...]:
     return tuple(sorted({*settings.cutoffs, *varied.top_k, RECALL_AT}))
 
 
+@dataclass(frozen=True, slots=True)
 class _Sweep:
     """Plays run after run of one sweep."""
 
-    def __init__(
-        self,
-        settings: RunSettings,
-        varied: SweepSettings,
-        out: Path,
-        pool: StoredPool,
-        report: Reporter,
-    ) -> None:
-        self._settings = settings
-        self._varied = varied
-        self._out = out
-        self._pool = pool
-        self._report = report
-        self._budget = budget_of(settings)
-        """Tokens of the runs so far."""
+    settings: RunSettings
+    varied: SweepSettings
+    out: Path
+    pool: StoredPool
 
-    def played(self, drawn: list[PoolSample]) -> SweepResult:
+    def played(self, drawn: list[PoolSample], report: Reporter | None) -> SeriesResult:
         """Play what is not finished, and write the figures."""
-        planned = [(it, k) for k, it in product(self._varied.top_k, drawn)]
+        planned = [(it, k) for k, it in product(self.varied.top_k, drawn)]
         planned.sort(key=lambda pair: (pair[0].size, pair[1], pair[0].sample))
-        begin(self._out, self._content([], [f"{len(planned)} runs are not finished"]))
+        begun = self._content([], [f"{len(planned)} runs are not finished"])
+        if not SWEEP.begun(self.out, begun):
+            write(self.out, begun)
         for it in drawn:
-            write_pool(it, pool_folder(self._out, it), self._pool, self._settings.seed)
-        done: list[Played] = []
-        for it, k in planned:
-            self._report("runs", len(done), len(planned))
-            finished = self._run(it, k)
-            if finished is None:
-                break
-            done.append(finished)
-        self._report("runs", len(done), len(planned))
+            write_pool(it, pool_folder(self.out, it), self.pool, self.settings.seed)
+        conditions = [self._condition(it, k) for it, k in planned]
+        finished = play(conditions, self.out, self.settings, report, skip=True)
+        done = [
+            Played.of(it, k, condition.name, RunFolder(self.out / condition.name))
+            for (it, k), condition in zip(planned, finished, strict=False)
+        ]
         missing = len(planned) - len(done)
-        smaller = [it for it in drawn if it.size < len(self._pool.tools())]
-        notes = without_distractors((it.distractors for it in smaller), self._varied)
-        if missing:
-            notes.append(f"the budget is spent: {missing} of {len(planned)} runs are not finished")
-        content = self._content(done, notes)
-        write(self._out, content)
-        failed = any(row["errors"] for row in content["rows"])
-        return SweepResult(self._out, content, 3 if missing else int(failed))
+        smaller = [it for it in drawn if it.size < len(self.pool.tools())]
+        notes = without_distractors((it.distractors for it in smaller), self.varied)
+        content = self._content(done, notes + spent_note(missing, len(planned)))
+        write(self.out, content)
+        return outcome(self.out, content, content["rows"], missing)
 
-    def _run(self, drawn: PoolSample, top_k: int) -> Played | None:
-        """Return a run, played where it is not finished; None: the budget stopped it."""
-        name = run_name(drawn, top_k, len(self._varied.top_k) > 1)
-        folder = RunFolder(self._out / name)
-        settings = changed(
-            self._settings,
-            pool=self._pool.at(pool_folder(self._out, drawn)),
-            top_k=top_k,
-            limit=None,
-            select={},
-        )
-        if self._finished(folder):
-            _check_same(settings, folder)
-        elif not self._play(settings, folder):
-            return None
-        spent = spent_on(folder)
-        self._budget.add(spent.asked, spent.tokens)
-        return Played.of(drawn, top_k, name, folder)
-
-    def _play(self, settings: RunSettings, folder: RunFolder) -> bool:
-        """Play a run; returns False where the budget stopped it."""
-        asked = within(settings, self._budget)
-        if asked is None:
-            return False
-        return run(asked, folder.path, resume=True, progress=self._advance).exit_code != 3
-
-    def _advance(self, state: Progress) -> None:
-        self._report(state.stage, state.done, state.total)
-
-    def _finished(self, folder: RunFolder) -> bool:
-        """Tell whether a run has all its chats and scores, without an error."""
-        if not (folder.path / "summary.json").is_file():
-            return False
-        summary = folder.summary()
-        with folder.trajectories_path.open("rb") as lines:
-            chats = sum(1 for _ in lines)
-        whole = chats + summary["skipped"] == summary["tasks"] * self._settings.trials
-        baselines = not self._settings.baselines or len(folder.baselines()) == len(BASELINES)
-        return whole and not summary["errors"] and baselines
+    def _condition(self, drawn: PoolSample, top_k: int) -> Condition:
+        pool = self.pool.at(pool_folder(self.out, drawn))
+        settings = changed(self.settings, pool=pool, top_k=top_k, limit=None, select={})
+        return Condition(run_name(drawn, top_k, len(self.varied.top_k) > 1), settings)
 
     def _content(self, done: list[Played], notes: list[str]) -> dict[str, Any]:
-        settings, pool = self._settings, self._pool
+        settings, pool = self.settings, self.pool
         return {
             "protocol": {
-                **self._varied.protocol(),
+                **self.varied.protocol(),
                 "seed": settings.seed,
                 "select": dict(settings.select),
                 "limit": settings.limit,
@@ -192,14 +127,6 @@ class _Sweep:
             "results": results_of(done, pool.digest, settings.seed),
             "notes": notes,
         }
-
-
-def _check_same(settings: RunSettings, folder: RunFolder) -> None:
-    """Raise UsageError where a finished run has other settings."""
-    opened = played(settings)
-    with Engine(opened.settings, folder, opened.pool) as engine:
-        now = {"measure": measure_of(engine), "system": system_of(engine)}
-    check_resumable(folder.manifest(), now, folder.path)
 
 
 def _system(folder: RunFolder) -> dict[str, Any]:
