@@ -26,7 +26,7 @@ from seal.core.protocols import Pool
 from seal.core.text import words
 from seal.core.types import Query, Tool
 from seal.retrievers import RetrieverSpec, build_retriever, rank
-from seal.retrievers.indexes.vector_index import VectorIndex
+from seal.retrievers.vector_index import VectorIndex
 
 ROOT = Path(__file__).resolve().parents[1]
 K = 10

@@ -28,7 +28,7 @@ with warnings.catch_warnings():
     import seal.report.html
     import seal.report.spending
     import seal.retrievers.gold
-    import seal.retrievers.tfidf
+    import seal.retrievers.lexical
     import seal.runs.run
 
 __all__ = ["autogen", "ir_measures", "jinja2", "pytrec_eval", "seal", "typer"]

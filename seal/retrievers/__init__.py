@@ -20,12 +20,14 @@ from seal.core.types import Query, Ranking
 from seal.retrievers.contract import (
     DECIMALS,
     Hits,
+    RetrieverSpec,
+    SentenceWise,
     by_score,
     check_k,
+    parse_spec,
     refuse_unknown_options,
+    spec_of,
 )
-from seal.retrievers.sentence_wise import SentenceWise
-from seal.retrievers.specs import RetrieverSpec, parse_spec, spec_of
 
 REGISTRY = Registry(
     "retriever",
@@ -37,7 +39,7 @@ REGISTRY = Registry(
         "hybrid": "seal.retrievers.hybrid:hybrid",
         "oracle": "seal.retrievers.gold:Oracle",
         "random": "seal.retrievers.chance:Random",
-        "tfidf": "seal.retrievers.tfidf:Tfidf",
+        "tfidf": "seal.retrievers.lexical:Tfidf",
     },
 )
 
@@ -50,7 +52,7 @@ def build_retriever(what: Any, pool: Pool) -> Retriever:
     """Return a retriever over a pool.
 
     Options of the text or spec go before those of the pool. `sentences=true` asks any retriever
-    that reads texts by each sentence of a query (see `seal.retrievers.sentence_wise`).
+    that reads texts by each sentence of a query (see `seal.retrievers.contract`).
 
     Args:
         what: A name or a dotted path, either with options (`NAME,KEY=VALUE`), a `RetrieverSpec`, a

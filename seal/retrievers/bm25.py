@@ -20,9 +20,7 @@ from seal.core.protocols import Pool
 from seal.core.text import split_identifiers
 from seal.retrievers.contract import in_order, number_option
 from seal.retrievers.documents import DEFAULT, documents, template_name
-from seal.retrievers.lexical import WORD, LexicalRetriever
-from seal.retrievers.term_weights import english_stop_words
-from seal.retrievers.vector_space import unit_rows
+from seal.retrievers.lexical import WORD, LexicalRetriever, english_stop_words, unit_rows
 
 _WORD = re.compile(WORD)
 
@@ -45,50 +43,31 @@ class Bm25(LexicalRetriever):
     """A score is a sum over the words of the query, so that it grows with the query."""
 
     def __init__(self, pool: Pool) -> None:
-        space = Bm25Space(pool)
-        super().__init__(space.identity, pool, space.weights, space.counts)
-
-    @staticmethod
-    def space(pool: Pool) -> Bm25Space:
-        """Return the tools of a pool as vectors."""
-        return Bm25Space(pool)
-
-
-class Bm25Space:
-    """The tools of a pool as vectors of BM25 weights, queries as counts of words.
-
-    Args:
-        pool: As of `Bm25`.
-    """
-
-    def __init__(self, pool: Pool) -> None:
         template = pool.options.get("template") or DEFAULT
         k1 = number_option(pool.options, "k1", 1.5, math.inf)
         b = number_option(pool.options, "b", 0.75, 1)
         self._stem = Stemmer.Stemmer("english").stemWords
         self._left_out = english_stop_words()
-        tools = in_order(pool.tools)
-        words = [self._words(text) for text in documents(tools, template)]
+        words = [self._words(text) for text in documents(in_order(pool.tools), template)]
         self._columns = {word: column for column, word in enumerate(sorted(set().union(*words)))}
-        self.identity = f"bm25/k1={k1:g}/b={b:g}/{template_name(template)}"
-        self.weights = _weights(words, self._columns, k1, b)
-        """Inner products with counts of words are BM25 scores; float64, (n, words)."""
+        identity = f"bm25/k1={k1:g}/b={b:g}/{template_name(template)}"
+        super().__init__(identity, pool, _weights(words, self._columns, k1, b))
 
-    def counts(self, texts: Sequence[str]) -> csr_matrix:
+    def documents(self) -> csr_matrix:
+        """Return the weights of the tools as rows of length 1, float64, (n, words)."""
+        return unit_rows(self._weights)
+
+    def queries(self, texts: Sequence[str]) -> csr_matrix:
+        """Return the counts of texts as rows of length 1, float64, (q, words)."""
+        return unit_rows(self._rows(texts))
+
+    def _rows(self, texts: Sequence[str]) -> csr_matrix:
         """Return how often each text has each word of the tools, float64, (q, words)."""
         words = [self._words(text) for text in texts]
         rows = [row for row, part in enumerate(words) for word in part if word in self._columns]
         columns = [self._columns[word] for part in words for word in part if word in self._columns]
-        shape = len(texts), self.weights.shape[1]
+        shape = len(texts), self._weights.shape[1]
         return csr_matrix((np.ones(len(rows)), (rows, columns)), shape=shape)
-
-    def documents(self) -> csr_matrix:
-        """Return the weights of the tools as rows of length 1, float64, (n, words)."""
-        return unit_rows(self.weights)
-
-    def queries(self, texts: Sequence[str]) -> csr_matrix:
-        """Return the counts of texts as rows of length 1, float64, (q, words)."""
-        return unit_rows(self.counts(texts))
 
     def _words(self, text: str) -> list[str]:
         found = _WORD.findall(split_identifiers(text).lower())

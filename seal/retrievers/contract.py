@@ -1,14 +1,19 @@
-"""What every retriever keeps to: the cut-off k, and the order of the pool."""
+"""What every retriever keeps to: cut-off, order, options as a text; and search by sentences."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Any, TypeAlias
 
 from seal.core.errors import DataError, OptionError, UnknownNameError, UsageError
-from seal.core.types import Tool
+from seal.core.protocols import Retriever
+from seal.core.secrets import refuse_secret
+from seal.core.specs import Notation, label_of
+from seal.core.text import sentences
+from seal.core.types import Query, Tool
 
 DECIMALS = 6
 """Scores are rounded to this many decimals: the noise of one machine's arithmetic lies below."""
@@ -70,3 +75,105 @@ def in_order(tools: Sequence[Tool]) -> list[Tool]:
         if left.id == right.id:
             raise DataError(f"two tools of the pool have the id {left.id!r}; import it again")
     return ordered
+
+
+_NOTATION = Notation("retriever", "dense,model=all-MiniLM-L6-v2,index=hnsw")
+
+
+@dataclass(frozen=True)
+class RetrieverSpec:
+    """Which retriever, with which options.
+
+    Raises:
+        UsageError: An option is a service's key.
+    """
+
+    what: Any
+    """A name, a dotted path, a class or factory that takes the pool, or a ready retriever."""
+    options: Mapping[str, Any] = field(default_factory=dict)
+    """They go before the options of the pool."""
+
+    def __post_init__(self) -> None:
+        refuse_secret("", self.options, f"the options of the retriever {self.what}")
+
+    @property
+    def identity(self) -> str:
+        """The text of the spec, options in the order of their names."""
+        name = self.what if isinstance(self.what, str) else label_of(self.what)
+        return _NOTATION.text(name, self.options)
+
+
+def parse_spec(text: str) -> RetrieverSpec:
+    """Return what `NAME[,KEY=VALUE...]` says, as `seal.core.specs.Notation.parse` reads it.
+
+    Raises:
+        UsageError: The name or a key is empty, a key stands twice or has no `=`, or an option is a
+            service's key.
+    """
+    return RetrieverSpec(*_NOTATION.parse(text))
+
+
+def spec_of(what: Any) -> RetrieverSpec:
+    """Return the spec of whatever names or is a retriever.
+
+    Raises:
+        UsageError: A text that `parse_spec` refuses.
+    """
+    if isinstance(what, RetrieverSpec):
+        return what
+    return parse_spec(what) if isinstance(what, str) else RetrieverSpec(what)
+
+
+class SentenceWise:
+    """Retrieves by the sentences of a query: a tool's score is the highest that any of them gives.
+
+    It is exact: a tool among the k best of all is among the k best of the text that it suits best.
+    The whole query is asked too, for a sentence may lack the word that another one says; but not of
+    a retriever whose scores grow with the text (BM25 adds up words), where it would outbid every
+    sentence and nothing would change.
+
+    Args:
+        retriever: What answers each text; its scores are taken as comparable between short and long
+            texts unless its attribute `normalised` is False.
+    """
+
+    def __init__(self, retriever: Retriever) -> None:
+        self._retriever = retriever
+        self.identity = f"{getattr(retriever, 'identity', type(retriever).__name__)}/sentences"
+        self.complete = bool(getattr(retriever, "complete", False))
+        self.lexical = bool(getattr(retriever, "lexical", False))
+        self.normalised = bool(getattr(retriever, "normalised", True))
+
+    def retrieve(self, queries: Sequence[Query], k: int) -> list[Hits]:
+        """Return for each query the k tools of the highest scores, equal ones by id.
+
+        Raises:
+            UsageError: k is less than 1.
+            DataError: The retriever did not answer each text.
+        """
+        check_k(k)
+        parts = [self._texts(query) for query in queries]
+        asked = [text for part in parts for text in part]
+        rows = self._retriever.retrieve(asked, k) if asked else []
+        if len(rows) != len(asked):
+            raise DataError(f"retriever {self.identity}: {len(rows)} rows for {len(asked)} queries")
+        answers = iter(rows)
+        limit = None if self.complete else k
+        return [_merged(next(answers) for _ in part)[:limit] for part in parts]
+
+    def _texts(self, query: Query) -> list[Query]:
+        """Return a query for each sentence, after the whole where that is to be asked too."""
+        parts = sentences(query.text)
+        if len(parts) < 2:
+            return [query]
+        each = [replace(query, text=part) for part in parts]
+        return [query, *each] if self.normalised else each
+
+
+def _merged(rows: Iterator[Sequence[tuple[str, float]]]) -> Hits:
+    highest: dict[str, float] = {}
+    for row in rows:
+        for tool, score in row:
+            rounded = round(float(score), DECIMALS)
+            highest[tool] = max(rounded, highest.get(tool, rounded))
+    return by_score(highest.items())

@@ -5,9 +5,12 @@ Source: the SEAL paper, section 3 (retriever): inner product of unit vectors.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import ClassVar
+import hashlib
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any, ClassVar
 
+from seal.core.canonical import canonical_json
 from seal.core.protocols import Pool
 from seal.core.types import Query
 from seal.retrievers.contract import Hits, check_k, in_order
@@ -20,7 +23,7 @@ from seal.retrievers.embedders import (
     embed_queries,
     name_of,
 )
-from seal.retrievers.indexes.kinds import (
+from seal.retrievers.index_kinds import (
     INDEX_OPTIONS,
     Flat,
     IndexKind,
@@ -28,8 +31,7 @@ from seal.retrievers.indexes.kinds import (
     index_name,
     shaping,
 )
-from seal.retrievers.indexes.store import digest_of_each, kept_index
-from seal.retrievers.indexes.vector_index import VectorIndex
+from seal.retrievers.vector_index import VectorIndex, kept_index
 
 
 class Dense:
@@ -37,7 +39,7 @@ class Dense:
 
     Args:
         pool: Options: `model` (see `seal.retrievers.embedders.build_embedder`), `template`,
-            `index` with its parameters (see `seal.retrievers.indexes.kinds`), and those of the
+            `index` with its parameters (see `seal.retrievers.index_kinds`), and those of the
             embedder, such as `base_url` and `batch_size`. The index is kept in `pool.cache_dir`
             where the embedder has an `identity`.
 
@@ -51,17 +53,22 @@ class Dense:
 
     def __init__(self, pool: Pool) -> None:
         kind = index_kind(pool.options)
-        self._space = DenseSpace(pool)
-        self._ids = [tool.id for tool in in_order(pool.tools)]
-        self._index = self._space.index(kind)
-        self.identity = self._space.identity
+        tools = in_order(pool.tools)
+        template = pool.options.get("template") or DEFAULT
+        options = {k: v for k, v in pool.options.items() if k not in INDEX_OPTIONS}
+        model = options.get("model") or DEFAULT_MODEL
+        self._embedder = build_embedder(model, options, pool.answers, pool.cache)
+        self._ids = [tool.id for tool in tools]
+        texts = documents(tools, template)
+        self.identity = f"dense/{name_of(self._embedder)}/{template_name(template)}"
         if not isinstance(kind, Flat):
             self.identity += f"/{index_name(kind)}"
+        self._index = self._kept(kind, texts, template_name(template), pool.cache_dir)
 
-    @staticmethod
-    def space(pool: Pool) -> DenseSpace:
+    @classmethod
+    def space(cls, pool: Pool) -> Dense:
         """Return the tools of a pool as vectors."""
-        return DenseSpace(pool)
+        return cls(pool)
 
     def retrieve(self, queries: Sequence[Query], k: int) -> list[Hits]:
         """Return for each query the k tools nearest to it, equally near ones by id.
@@ -73,62 +80,44 @@ class Dense:
         check_k(k)
         if not queries:
             return []
-        vectors = self._space.queries([query.text for query in queries])
+        vectors = self.queries([query.text for query in queries])
         return [found.hits(self._ids) for found in self._index.search(vectors, k)]
 
+    def documents(self) -> Vectors:
+        """Return a copy of the embeddings of the tools, float32, (n, dimension)."""
+        return self._index.vectors()
 
-class DenseSpace:
-    """The tools of a pool as embeddings.
+    def queries(self, texts: Sequence[str]) -> Vectors:
+        """Return the embeddings of texts, float32, (q, dimension).
 
-    Args:
-        pool: As of `Dense`.
-    """
+        Raises:
+            ModelError: The embedder's server failed, or its vectors are none.
+        """
+        return embed_queries(self._embedder, texts, self._index.dimension)
 
-    def __init__(self, pool: Pool) -> None:
-        tools = in_order(pool.tools)
-        template = pool.options.get("template") or DEFAULT
-        options = {k: v for k, v in pool.options.items() if k not in INDEX_OPTIONS}
-        model = options.get("model") or DEFAULT_MODEL
-        self._embedder = build_embedder(model, options, pool.answers, pool.cache)
-        self._template = template_name(template)
-        self._ids = [tool.id for tool in tools]
-        self._texts = documents(tools, template)
-        self._folder = pool.cache_dir
-        self._dimension = 0
-        self.identity = f"dense/{name_of(self._embedder)}/{self._template}"
-
-    def index(self, kind: IndexKind) -> VectorIndex:
+    def _kept(
+        self, kind: IndexKind, texts: Sequence[str], template: str, folder: Path | None
+    ) -> VectorIndex:
         """Return the index of the tools, kept where the embedder has an identity."""
 
         def build() -> VectorIndex:
-            return VectorIndex.build(embed_documents(self._embedder, self._texts), kind)
+            return VectorIndex.build(embed_documents(self._embedder, texts), kind)
 
         embedder = getattr(self._embedder, "identity", "")
-        if self._folder is None or not embedder:
-            index = build()
-        else:
-            identity = {
-                "tools": digest_of_each(zip(self._ids, self._texts, strict=True)),
-                "template": self._template,
-                "embedder": embedder,
-                **shaping(kind),
-            }
-            index = kept_index(self._folder, identity, len(self._ids), kind, build)
-        self._dimension = index.dimension
-        return index
+        if folder is None or not embedder:
+            return build()
+        identity = {
+            "tools": _digest_of_each(zip(self._ids, texts, strict=True)),
+            "template": template,
+            "embedder": embedder,
+            **shaping(kind),
+        }
+        return kept_index(folder, identity, len(self._ids), kind, build)
 
-    def documents(self) -> Vectors:
-        """Return the embeddings of the tools, float32, (n, dimension).
 
-        Raises:
-            ModelError: The embedder's server failed, or its vectors are none.
-        """
-        return self.index(Flat()).vectors()
-
-    def queries(self, texts: Sequence[str]) -> Vectors:
-        """Return the embeddings of texts, float32, (q, dimension), once those of the tools are.
-
-        Raises:
-            ModelError: The embedder's server failed, or its vectors are none.
-        """
-        return embed_queries(self._embedder, texts, self._dimension)
+def _digest_of_each(items: Iterable[Any]) -> str:
+    """Return the SHA-256 of JSON values in their order; one of them is held at a time."""
+    total = hashlib.sha256()
+    for item in items:
+        total.update(canonical_json(item) + b"\n")
+    return total.hexdigest()

@@ -1,18 +1,31 @@
-"""What retrievers by words share: where a word ends, and exact search among sparse vectors."""
+"""Retrieval by words: exact search among sparse vectors, and TF-IDF, the default retriever.
+
+TF-IDF needs no model. Words and pieces of words are two spaces of their own; a score is the mean of
+the two cosines. Fitting takes less than a second for some thousand tools, so nothing is kept on
+disk. The weights equal scikit-learn's, which takes longer to import than a small run takes to play:
+(1 + ln tf) x (1 + ln((1 + n) / (1 + df))), rows of length 1. Source: scikit-learn,
+`TfidfVectorizer` with `sublinear_tf=True`; a test holds both equal.
+"""
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Callable, Sequence
-from typing import Any, ClassVar
+from functools import cache
+from importlib.resources import files
+from itertools import pairwise
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
-from scipy.sparse import csr_matrix
+from scipy.sparse import csr_matrix, hstack
 
 from seal.core.protocols import Pool
-from seal.core.text import CJK
+from seal.core.text import CJK, split_identifiers
 from seal.core.types import Query
 from seal.retrievers.contract import DECIMALS, Hits, check_k, in_order
+from seal.retrievers.documents import DEFAULT, documents, template_name
 
 WORD = rf"[{CJK}]|[^\W{CJK}]+"
 """Regex of a word. Chinese and Japanese set no blanks: there each character counts as one."""
@@ -24,29 +37,40 @@ _CELLS = 4_000_000
 class LexicalRetriever:
     """Retrieves by the inner products of sparse vectors of words, exactly.
 
-    The answer to a query depends on nothing but the pool and its text; safe in threads.
+    The answer to a query depends on nothing but the pool and its text; safe in threads. It is a
+    vector space too (`seal.retrievers.joint_space`).
 
     Args:
         identity: Names all that shapes the scores besides the tools.
         pool: The n tools.
-        documents: A row for each tool, in the order of ids, (n, terms).
-        queries: Turns texts into rows, (q, terms).
+        weights: A row for each tool, in the order of ids, (n, terms).
     """
 
     lexical: ClassVar[bool] = True
     """A score of 0 says that query and tool share no term."""
 
-    def __init__(
-        self,
-        identity: str,
-        pool: Pool,
-        documents: csr_matrix,
-        queries: Callable[[Sequence[str]], csr_matrix],
-    ) -> None:
+    def __init__(self, identity: str, pool: Pool, weights: csr_matrix) -> None:
         self.identity = identity
+        self._weights = weights
         self._ids = [tool.id for tool in in_order(pool.tools)]
-        self._terms = documents.T.tocsr()  # a product with another layout converts it each time
-        self._queries = queries
+        self._terms = weights.T.tocsr()  # a product with another layout converts it each time
+
+    @classmethod
+    def space(cls, pool: Pool) -> Self:
+        """Return the tools of a pool as vectors."""
+        return cls(pool)  # type: ignore[call-arg,arg-type]
+
+    def documents(self) -> csr_matrix:
+        """Return the vectors of the tools, float64, (n, terms)."""
+        return self._weights
+
+    def queries(self, texts: Sequence[str]) -> csr_matrix:
+        """Return the vectors of texts, float64, (q, terms)."""
+        return self._rows(texts)
+
+    def _rows(self, texts: Sequence[str]) -> csr_matrix:
+        """Return texts as rows whose inner products with the weights are scores, (q, terms)."""
+        raise NotImplementedError
 
     def retrieve(self, queries: Sequence[Query], k: int) -> list[Hits]:
         """Return for each query the k tools of the highest scores, equal ones by id.
@@ -59,7 +83,7 @@ class LexicalRetriever:
         found: list[Hits] = []
         for start in range(0, len(queries), step):
             texts = [query.text for query in queries[start : start + step]]
-            products: Any = self._queries(texts) @ self._terms
+            products: Any = self._rows(texts) @ self._terms
             scores = np.round(products.toarray(), DECIMALS)
             found.extend(_best(row, self._ids, k) for row in scores)
         return found
@@ -81,3 +105,133 @@ def _best(scores: npt.NDArray[np.float64], ids: Sequence[str], k: int) -> Hits:
         (ids[position], value)
         for position, value in zip(positions.tolist(), values.tolist(), strict=True)
     ]
+
+
+def unit_rows(rows: csr_matrix) -> csr_matrix:
+    """Return sparse rows of length 1; a row of zeros stays one."""
+    lengths = np.sqrt(rows.multiply(rows).sum(axis=1)).A1
+    lengths[lengths == 0] = 1
+    unit = rows.astype(np.float64).tocsr(copy=True)
+    unit.data /= np.repeat(lengths, np.diff(unit.indptr))
+    return unit
+
+
+Analyser = Callable[[str], list[str]]
+"""A text to its terms, with repetitions."""
+
+_BLANKS = re.compile(r"\s\s+")
+
+
+@cache
+def english_stop_words() -> frozenset[str]:
+    """Return words that say nothing of what an English text is about.
+
+    Source: the list of the Glasgow Information Retrieval Group, as scikit-learn has it.
+    """
+    text = (files("seal.retrievers") / "english_stop_words.txt").read_text(encoding="utf-8")
+    return frozenset(text.split())
+
+
+def words(pattern: str) -> Analyser:
+    """Return what gives the words of a text and its pairs of neighbours, without stop words.
+
+    Args:
+        pattern: Regex of a word.
+    """
+    found, left_out = re.compile(pattern), english_stop_words()
+
+    def analyse(text: str) -> list[str]:
+        kept = [word for word in found.findall(text.lower()) if word not in left_out]
+        return kept + [f"{one} {next_one}" for one, next_one in pairwise(kept)]
+
+    return analyse
+
+
+def pieces(text: str) -> list[str]:
+    """Return the pieces of 3 to 5 characters of each word, which has a blank on both sides.
+
+    A word that is shorter than a piece counts once, whole.
+    """
+    found: list[str] = []
+    for word in _BLANKS.sub(" ", text.lower()).split():
+        padded = f" {word} "
+        for size in (3, 4, 5):
+            if len(padded) <= size:
+                found.append(padded)
+                break
+            found += [padded[at : at + size] for at in range(len(padded) - size + 1)]
+    return found
+
+
+class TermWeights:
+    """The terms of some texts and their weights.
+
+    Args:
+        analyse: Gives the terms.
+        texts: Whose terms count; those of other texts that are not among them say nothing.
+    """
+
+    def __init__(self, analyse: Analyser, texts: Sequence[str]) -> None:
+        self._analyse = analyse
+        counts = [Counter(analyse(text)) for text in texts]
+        frequency = Counter(term for each in counts for term in each)
+        self._column = {term: place for place, term in enumerate(sorted(frequency))}
+        found = np.array([frequency[term] for term in self._column], dtype=np.float64)
+        self._rarity = np.log((1 + len(texts)) / (1 + found)) + 1
+        self.documents = self._rows(counts)
+        """The texts themselves, float64, (texts, terms), rows of length 1 or 0."""
+
+    def __bool__(self) -> bool:
+        """Whether there is any term."""
+        return bool(self._column)
+
+    def rows(self, texts: Sequence[str]) -> csr_matrix:
+        """Return texts as rows, float64, (texts, terms), of length 1; 0 without a known term."""
+        return self._rows([Counter(self._analyse(text)) for text in texts])
+
+    def _rows(self, counts: Sequence[Counter[str]]) -> csr_matrix:
+        column, starts = self._column, [0]
+        columns: list[int] = []
+        times: list[int] = []
+        for each in counts:
+            known = {term: n for term, n in each.items() if term in column}
+            columns += map(column.__getitem__, known)
+            times += known.values()
+            starts.append(len(columns))
+        places = np.array(columns, dtype=np.int64)
+        data = (np.log(np.array(times, dtype=np.float64)) + 1) * self._rarity[places]
+        rows = csr_matrix((data, places, starts), shape=(len(counts), len(column)))
+        rows.sort_indices()
+        return unit_rows(rows)
+
+
+class Tfidf(LexicalRetriever):
+    """Retrieves by TF-IDF of words (1-2 grams) and of pieces of words (3-5 characters).
+
+    Identifiers are split, English stop words left out, term frequencies sublinear. A score is in
+    [0, 1].
+
+    Args:
+        pool: Option `template` names the document template.
+    """
+
+    OPTIONS: ClassVar[frozenset[str]] = frozenset({"template"})
+
+    def __init__(self, pool: Pool) -> None:
+        template = pool.options.get("template") or DEFAULT
+        texts = [split_identifiers(text) for text in documents(in_order(pool.tools), template)]
+        spaces = (TermWeights(analyse, texts) for analyse in (words(WORD), pieces))
+        self._spaces = [space for space in spaces if space]
+        weights = _joined([space.documents for space in self._spaces], len(texts))
+        super().__init__(f"tfidf/{template_name(template)}", pool, weights)
+
+    def _rows(self, texts: Sequence[str]) -> csr_matrix:
+        split = [split_identifiers(text) for text in texts]
+        return _joined([space.rows(split) for space in self._spaces], len(texts))
+
+
+def _joined(parts: Sequence[Any], rows: int) -> csr_matrix:
+    """Return unit rows of each space as one row, scaled so that inner products are mean cosines."""
+    if not parts:
+        return csr_matrix((rows, 1))
+    return hstack(parts, format="csr") * np.sqrt(1 / 2)

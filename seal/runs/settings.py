@@ -28,7 +28,7 @@ from seal.core.secrets import refuse_secret
 from seal.core.signatures import check_fields
 from seal.models import Flagged, Model
 from seal.pools.benchmark import Benchmark
-from seal.retrievers.specs import RetrieverSpec
+from seal.retrievers.contract import RetrieverSpec
 from seal.sandbox import NAMES as SANDBOXES
 
 History = Literal["own", "gold"]

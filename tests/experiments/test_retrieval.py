@@ -23,7 +23,7 @@ from seal.core.types import Goal, Ranking, Task
 from seal.experiments.retrieval.experiment import retrieve
 from seal.experiments.retrieval.settings import RetrievalSettings
 from seal.report.retrieval_results import retrieval_tables
-from seal.retrievers.specs import RetrieverSpec
+from seal.retrievers.contract import RetrieverSpec
 
 
 class First:

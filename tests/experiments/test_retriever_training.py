@@ -22,7 +22,7 @@ from seal.experiments.training.settings import TrainSettings
 from seal.experiments.training.splits import asked_of, near_duplicates, split, without
 from seal.experiments.training.train import train_retriever
 from seal.retrievers.embedders.sentence_transformers import load_model
-from seal.retrievers.training.pairs import plain
+from seal.retrievers.fine_tuning import plain
 
 TOPICS = ("rain", "gold", "music", "trains", "soup", "chess", "tigers", "paint")
 WORDS = ("tell me about", "what is new with", "find the best", "compare prices of", "explain")

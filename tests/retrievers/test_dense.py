@@ -11,9 +11,8 @@ from seal.core.errors import MissingExtraError, ModelError, UsageError
 from seal.core.protocols import Pool
 from seal.core.types import Query, Tool
 from seal.retrievers import build_retriever, rank
-from seal.retrievers.indexes.kinds import Sq8
-from seal.retrievers.indexes.store import FORMAT, write_index
-from seal.retrievers.indexes.vector_index import VectorIndex
+from seal.retrievers.index_kinds import Sq8
+from seal.retrievers.vector_index import FORMAT, VectorIndex, write_index
 
 
 def files(folder, pattern="*.index"):

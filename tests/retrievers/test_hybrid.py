@@ -9,8 +9,8 @@ from seal.core.protocols import Pool
 from seal.core.types import Query, Tool
 from seal.retrievers import REGISTRY, build_retriever, rank
 from seal.retrievers.dense import Dense
-from seal.retrievers.fusion.joint_space import sparse_projection
-from seal.retrievers.vector_space import unit_rows
+from seal.retrievers.joint_space import sparse_projection
+from seal.retrievers.lexical import unit_rows
 
 PAIRS = ["tfidf+dense", "dense+bm25", "bm25+tfidf", "dense+dense"]
 NOUNS = [

@@ -131,7 +131,7 @@ def test_importing_the_package_loads_no_heavy_library():
 
 
 def test_tfidf_does_not_load_faiss():
-    code = "import sys, seal.retrievers.tfidf; print('faiss' in sys.modules)"
+    code = "import sys, seal.retrievers.lexical; print('faiss' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
 
     assert done.stdout.strip() == "False"

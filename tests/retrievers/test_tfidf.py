@@ -11,7 +11,7 @@ from seal.core.protocols import Pool
 from seal.core.types import Query, Tool
 from seal.retrievers import build_retriever, rank
 from seal.retrievers import lexical as module
-from seal.retrievers.tfidf import Tfidf
+from seal.retrievers.lexical import Tfidf
 
 
 def pool_of(*descriptions, **options):

@@ -12,7 +12,7 @@ from seal.core.errors import UnknownNameError, UsageError
 from seal.core.registry import load_dotted
 from seal.experiments.series import Condition
 from seal.pools.benchmark import Benchmark
-from seal.retrievers.specs import spec_of
+from seal.retrievers.contract import spec_of
 from seal.runs.settings import RunSettings, changed
 
 PATTERNS = ("ife", "ifn", "ian", "iat", "iav", "iac", "rac")

@@ -14,9 +14,8 @@ from seal.core.errors import DataError, UsageError
 from seal.core.specs import name_of
 from seal.experiments.retrieval.draws import Source, distinct
 from seal.retrievers import known_options
-from seal.retrievers.contract import refuse_unknown_options
+from seal.retrievers.contract import refuse_unknown_options, spec_of
 from seal.retrievers.documents import DEFAULT
-from seal.retrievers.specs import spec_of
 
 TRAINING = "training.json"
 """In the folder of a trained model: what it was trained on."""

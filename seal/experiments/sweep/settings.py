@@ -7,7 +7,7 @@ from typing import Any
 
 from seal.core.errors import UsageError
 from seal.experiments.pool_draws import Drawing, check_above_zero
-from seal.retrievers.specs import spec_of
+from seal.retrievers.contract import spec_of
 from seal.runs.settings import RunSettings
 
 RECALL_AT = 10

@@ -12,7 +12,7 @@ from seal.core.canonical import derive_seed
 from seal.core.errors import DataError, UsageError
 from seal.core.types import Goal, Task
 from seal.experiments.training.settings import SplitKind
-from seal.retrievers.training.pairs import Asked, plain
+from seal.retrievers.fine_tuning import Asked, plain
 
 TRAIN = "train"
 """What a benchmark calls its tasks for training; every other named split is for testing."""

@@ -42,15 +42,19 @@ from seal.experiments.training.splits import (
 from seal.pools.known import Bench
 from seal.retrievers.documents import documents
 from seal.retrievers.embedders.sentence_transformers import SentenceEmbedder
-from seal.retrievers.training.checkpoints import place, write_model
-from seal.retrievers.training.fine_tuning import (
+from seal.retrievers.fine_tuning import (
+    Asked,
     Base,
+    Pair,
     Recipe,
+    batches_of,
     check_installed,
     fine_tune,
     load_base,
+    pairs_of,
+    place,
+    write_model,
 )
-from seal.retrievers.training.pairs import Asked, Pair, batches_of, pairs_of
 
 WORK = "checkpoints"
 PLAN = "plan.json"

@@ -15,8 +15,8 @@ from seal.core.protocols import CacheMode
 from seal.core.registry import Registry, load_dotted
 from seal.core.store import Store
 from seal.retrievers.contract import refuse_unknown_options
-from seal.retrievers.embedders.cache import CachedEmbedder
 from seal.retrievers.embedders.vectors import (
+    CachedEmbedder,
     Embedder,
     Matrix,
     Purpose,
@@ -31,8 +31,8 @@ EMBEDDERS = Registry(
     "embedder",
     "seal.embedders",
     {
-        "gemini": "seal.retrievers.embedders.gemini:GeminiEmbedder",
-        "openai": "seal.retrievers.embedders.openai_embeddings:OpenAIEmbedder",
+        "gemini": "seal.retrievers.embedders.servers:GeminiEmbedder",
+        "openai": "seal.retrievers.embedders.servers:OpenAIEmbedder",
         "sentence-transformers": "seal.retrievers.embedders.sentence_transformers:SentenceEmbedder",
     },
 )

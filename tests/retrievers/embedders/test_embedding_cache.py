@@ -15,7 +15,7 @@ from seal.core.errors import CacheMissError, InfrastructureError, ModelError
 from seal.core.store import Store
 from seal.retrievers import build_retriever, rank
 from seal.retrievers.embedders import build_embedder, embed_documents, embed_queries, name_of
-from seal.retrievers.embedders.cache import KIND, CachedEmbedder
+from seal.retrievers.embedders.vectors import KIND, CachedEmbedder
 from seal.simulator_cache.exchange import export_entries, merge, verify
 
 

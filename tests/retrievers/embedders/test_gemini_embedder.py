@@ -18,7 +18,7 @@ from servers import (
 from seal.core.errors import RequestError, UsageError
 from seal.retrievers import build_retriever, rank
 from seal.retrievers.embedders import build_embedder
-from seal.retrievers.embedders.gemini import GeminiEmbedder
+from seal.retrievers.embedders.servers import GeminiEmbedder
 
 KEY = "AIza-distinctive-key"
 

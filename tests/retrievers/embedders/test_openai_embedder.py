@@ -22,7 +22,7 @@ from seal.core.errors import ModelError, RequestError, UsageError
 from seal.core.types import Query
 from seal.retrievers import build_retriever, rank
 from seal.retrievers.embedders import build_embedder
-from seal.retrievers.embedders.openai_embeddings import OpenAIEmbedder
+from seal.retrievers.embedders.servers import OpenAIEmbedder
 
 KEY = "sk-a-secret-of-this-test"
 

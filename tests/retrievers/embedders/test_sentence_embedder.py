@@ -9,7 +9,7 @@ import pytest
 
 from seal.core.errors import UsageError
 from seal.retrievers.embedders import build_embedder, name_of
-from seal.retrievers.embedders import model_files as module
+from seal.retrievers.embedders import sentence_transformers as module
 
 needs_library = pytest.mark.skipif(
     find_spec("sentence_transformers") is None, reason="sentence-transformers is not installed"

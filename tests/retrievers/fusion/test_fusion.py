@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from seal.core.errors import DataError, UnknownNameError, UsageError
 from seal.core.types import Query
 from seal.retrievers import build_retriever, rank
-from seal.retrievers.fusion.reciprocal_rank import RankFusion, fused
+from seal.retrievers.hybrid import RankFusion, fused
 
 
 def test_the_sum_of_reciprocal_places_orders_the_tools():

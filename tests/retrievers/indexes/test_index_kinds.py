@@ -1,7 +1,7 @@
 import pytest
 
 from seal.core.errors import UnknownNameError, UsageError
-from seal.retrievers.indexes.kinds import Flat, Hnsw, Ivf, Sq8, index_kind, index_name, shaping
+from seal.retrievers.index_kinds import Flat, Hnsw, Ivf, Sq8, index_kind, index_name, shaping
 
 
 @pytest.mark.parametrize(

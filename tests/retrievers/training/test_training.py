@@ -16,10 +16,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from seal.core.errors import MissingExtraError, UsageError
+from seal.retrievers import fine_tuning
 from seal.retrievers.embedders.sentence_transformers import load_model
-from seal.retrievers.training import fine_tuning
-from seal.retrievers.training.checkpoints import newest_checkpoint, place, write_model
-from seal.retrievers.training.pairs import Asked, Pair, batches_of, pairs_of, plain
+from seal.retrievers.fine_tuning import (
+    Asked,
+    Pair,
+    batches_of,
+    newest_checkpoint,
+    pairs_of,
+    place,
+    plain,
+    write_model,
+)
 
 TOPICS = ("rain", "gold", "music", "trains", "soup", "chess", "tigers", "paint")
 PAIRS = tuple(

@@ -1,11 +1,15 @@
-"""Two vector spaces side by side in one index."""
+"""Two vector spaces side by side in one index.
+
+A retriever whose score is the inner product of two vectors has a function `space(pool)`, by which
+the hybrid joins it with another.
+"""
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -13,10 +17,39 @@ from scipy.sparse import csr_matrix, issparse
 
 from seal.core.types import Query
 from seal.retrievers.contract import Hits, check_k
-from seal.retrievers.indexes.kinds import Flat, IndexKind, index_name, shaping
-from seal.retrievers.indexes.store import kept_index
-from seal.retrievers.indexes.vector_index import VectorIndex
-from seal.retrievers.vector_space import Matrix, VectorSpace
+from seal.retrievers.index_kinds import Flat, IndexKind, index_name, shaping
+from seal.retrievers.vector_index import VectorIndex, kept_index
+
+Matrix: TypeAlias = "csr_matrix | npt.NDArray[np.float32]"
+"""Rows of length 1, or 0 where a text says nothing: sparse float64 or dense float32.
+
+Those of TF-IDF are two rows of length sqrt(1/2) side by side, one of which alone may be 0: a text
+of stop words has pieces of words, but no words.
+"""
+
+
+class VectorSpace(Protocol):
+    """Tools and queries as vectors whose inner product is their cosine, or the mean of two."""
+
+    identity: str
+    """Names all that shapes the vectors besides the tools."""
+
+    def documents(self) -> Matrix:
+        """Return a row for each tool, in the order of ids, (n, dimension).
+
+        Raises:
+            ModelError: An embedder's server failed, or its vectors are none.
+        """
+        ...
+
+    def queries(self, texts: Sequence[str]) -> Matrix:
+        """Return a row for each text, (q, dimension). A row depends on its text alone.
+
+        Raises:
+            ModelError: An embedder's server failed, or its vectors are none.
+        """
+        ...
+
 
 Rows = npt.NDArray[np.float32]
 

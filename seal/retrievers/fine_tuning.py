@@ -1,23 +1,91 @@
-"""Training of a sentence-transformers model by that library's own trainer.
+"""Training of a dense retriever: pairs and their batches, the training itself, and its checkpoints.
 
-Source of the loss: van den Oord et al. 2018 (InfoNCE) over in-batch negatives, the library's
+A sentence-transformers model is trained by that library's own trainer. In a batch every document is
+a negative for the queries of the other pairs (in-batch negatives), so two pairs stand in one batch
+only where neither document is relevant to the other's query.
+
+Source of the loss: van den Oord et al. 2018 (InfoNCE), the library's
 `MultipleNegativesRankingLoss`; so ToolLLM trained its retriever (section 3.1).
 """
 
 from __future__ import annotations
 
+import json
+import random
 import shutil
-from collections.abc import Callable, Sequence
+import stat
+from collections import defaultdict, deque
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from seal.core.canonical import derive_seed
 from seal.core.errors import MissingExtraError, UsageError
+from seal.core.text import words
 from seal.retrievers.embedders.sentence_transformers import load_model, without_progress
-from seal.retrievers.training.checkpoints import checkpoints, newest_checkpoint, state_of
-from seal.retrievers.training.pairs import Pair
+
+_MODEL = "modules.json"
+"""The file that makes a folder a model."""
+
+
+class Checkpoint(NamedTuple):
+    """A state of training from which it can go on."""
+
+    step: int
+    folder: Path
+
+
+def newest_checkpoint(folder: Path) -> Checkpoint | None:
+    """Return the newest whole checkpoint in a folder; torn ones are removed."""
+    for checkpoint in checkpoints(folder):
+        if state_of(checkpoint.folder):
+            return checkpoint
+        shutil.rmtree(checkpoint.folder)
+    return None
+
+
+def checkpoints(folder: Path) -> list[Checkpoint]:
+    """Return the checkpoints in a folder, the newest first, torn ones too."""
+    paths = folder.glob("checkpoint-*")
+    return sorted((Checkpoint(int(p.name.rpartition("-")[2]), p) for p in paths), reverse=True)
+
+
+def state_of(checkpoint: Path) -> dict[str, Any]:
+    """Return the trainer's state, which it writes last; empty where it is not whole."""
+    try:
+        state: dict[str, Any] = json.loads((checkpoint / "trainer_state.json").read_bytes())
+    except (OSError, ValueError):
+        return {}
+    return state
+
+
+def write_model(model: Any, folder: Path) -> None:
+    """Write a model of the library into a folder of its own; what is there is replaced."""
+    shutil.rmtree(folder, ignore_errors=True)
+    with without_progress():
+        model.save_pretrained(str(folder), create_model_card=False)
+    mode = stat.S_IMODE((folder / _MODEL).stat().st_mode)
+    for path in folder.rglob("*"):
+        if path.is_file():
+            path.chmod(mode)  # safetensors lets nobody else read what it writes
+
+
+def place(model: Path, out: Path) -> None:
+    """Move the files of a model's folder into another one on the same disk.
+
+    They take the place of older ones; what else is there stays. `modules.json`, which makes a
+    folder a model, is moved last.
+    """
+    for path in sorted(model.iterdir(), key=lambda path: path.name == _MODEL):
+        old = out / path.name
+        if old.is_dir():
+            shutil.rmtree(old)
+        path.replace(old)
+    model.rmdir()
+
 
 WARM_UP = 0.1
 """Share of the steps in which the learning rate rises; then it falls to 0 in a straight line."""
@@ -212,3 +280,87 @@ def _arguments(library: Any, model: Any, steps: int, recipe: Recipe, folder: Pat
         disable_tqdm=True,
         dataloader_pin_memory=False,  # torch warns of it where there is no GPU
     )
+
+
+_LOOKAHEAD = 20
+"""Batches' worth of pairs that are looked through to fill a batch; one that still lacks pairs then
+stays small."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """One query with the tools that it needs."""
+
+    task_id: str
+    goal: int
+    text: str
+    tools: tuple[str, ...]
+    """Ids of the relevant tools."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """A query and the document of one tool that it needs."""
+
+    query: str
+    document: str
+
+
+def plain(text: str) -> str:
+    """Return a query's words in small letters, by which two queries are the same."""
+    return " ".join(words(text)) or text.strip()
+
+
+def pairs_of(asked: Iterable[Asked], documents: Mapping[str, str]) -> tuple[Pair, ...]:
+    """Return the pairs of some queries, each once, in their order.
+
+    Args:
+        asked: A query with several relevant tools gives a pair for each.
+        documents: Tool id to its document; tools without a word in theirs give no pair.
+    """
+    pairs = (Pair(query.text, documents[tool]) for query in asked for tool in query.tools)
+    return tuple(dict.fromkeys(pair for pair in pairs if words(pair.document)))
+
+
+def batches_of(
+    pairs: Sequence[Pair], size: int, count: int, seed: int
+) -> tuple[tuple[int, ...], ...]:
+    """Return batches of positions, without false negatives.
+
+    Pairs are drawn in shuffled passes: none a second time before all others were drawn, but for
+    those that had to wait for a batch that could hold them.
+
+    Args:
+        pairs: At least one.
+        size: Pairs of a batch at most; fewer where no more can stand together.
+        count: Batches.
+        seed: Equal seeds give equal batches.
+    """
+    relevant: defaultdict[str, set[str]] = defaultdict(set)
+    for pair in pairs:
+        relevant[plain(pair.query)].add(pair.document)
+    wanted = [relevant[plain(pair.query)] for pair in pairs]
+    chance = random.Random(derive_seed(seed, "batches"))
+    waiting: deque[int] = deque()
+    batches = []
+    for _ in range(count):
+        batch: list[int] = []
+        positives: set[str] = set()
+        passed: list[int] = []
+        documents: set[str] = set()
+        while len(batch) < size and len(passed) < _LOOKAHEAD * size:
+            if not waiting:
+                if len(passed) >= len(pairs):  # each of them was tried
+                    break
+                waiting.extend(chance.sample(range(len(pairs)), len(pairs)))
+            position = waiting.popleft()
+            document = pairs[position].document
+            if document in positives or not wanted[position].isdisjoint(documents):
+                passed.append(position)
+                continue
+            batch.append(position)
+            documents.add(document)
+            positives |= wanted[position]
+        waiting.extendleft(reversed(passed))
+        batches.append(tuple(batch))
+    return tuple(batches)

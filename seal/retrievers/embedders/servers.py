@@ -1,0 +1,250 @@
+"""Embedders behind a server: OpenAI and every server that speaks its interface, and Google's."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from seal.core.errors import ModelError, OptionError
+from seal.core.plain import well_formed
+from seal.core.providers import GeminiServer, OpenAIServer, server_url
+from seal.core.secrets import ServerSettings, check_url, public_url
+from seal.retrievers.embedders.vectors import Purpose
+
+if TYPE_CHECKING:
+    from google.genai import Client
+
+_NUMBERS: Mapping[str, type[int] | type[float]] = {
+    **dict.fromkeys(("batch_size", "dimensions", "max_tries"), int),
+    **dict.fromkeys(("first_wait_s", "max_wait_s", "timeout_s"), float),
+}
+OPTIONS = frozenset({"api_key_env", "base_url", *_NUMBERS})
+
+BASE_URL = "the retriever's option base_url="
+"""Where the address of an embedder's server is given, for messages."""
+_CHARACTERS = 400_000
+"""Characters of one request: about 100,000 tokens, a third of what OpenAI takes at once."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RemoteOptions(ServerSettings):
+    """Options of an embedder behind a server."""
+
+    provider: str
+    model: str
+    dimensions: int | None = None
+    """Numbers in a vector, of models that can shorten theirs; None: as many as the model gives."""
+    batch_size: int
+    """Texts in one request."""
+    timeout_s: float = 60.0
+    address_from: str = field(default=BASE_URL, repr=False, compare=False)
+
+    @property
+    def name(self) -> str:
+        """What users call the model: `provider/model`."""
+        return f"{self.provider}/{self.model}"
+
+    @property
+    def identity(self) -> str:
+        """What shapes the vectors: model, server and dimensions; holds no secret."""
+        where = f"@{public_url(self.base_url)}" if self.base_url else ""
+        shortened = f"#{self.dimensions}" if self.dimensions else ""
+        return f"{self.name}{where}{shortened}"
+
+    @classmethod
+    def read(cls, provider: str, options: Mapping[str, Any], batch_size: int) -> RemoteOptions:
+        """Return the options that a retriever was given.
+
+        Args:
+            provider: As it stands in the embedder's name, `provider/model`.
+            options: `model` and those of `OPTIONS`; others are left alone.
+            batch_size: Where none is given.
+
+        Raises:
+            UsageError: No model, no address, or an option that is no number above 0.
+        """
+        model = str(options.get("model") or "")
+        if not model:
+            raise OptionError(f"no embedding model is named: write {provider}/MODEL")
+        url = options.get("base_url") or None
+        given: dict[str, Any] = {"batch_size": batch_size}
+        for name, kind in _NUMBERS.items():
+            if options.get(name) is not None:
+                given[name] = _number(name, options[name], kind)
+        return cls(
+            provider=provider,
+            model=model,
+            base_url=None if url is None else check_url(str(url), BASE_URL),
+            api_key_env=options.get("api_key_env") or None,
+            **given,
+        )
+
+
+def requests_of(texts: Sequence[str], size: int) -> Iterator[list[str]]:
+    """Yield the texts of one request after the other: at most `size`, and not too long together.
+
+    Servers refuse empty texts and halves of surrogate pairs: a blank and U+FFFD stand for them. A
+    text that is too long by itself is sent alone, for the server to judge.
+    """
+    request: list[str] = []
+    characters = 0
+    for text in texts:
+        if request and (len(request) == size or characters + len(text) > _CHARACTERS):
+            yield request
+            request, characters = [], 0
+        request.append(well_formed(text) if text.strip() else " ")
+        characters += len(text)
+    if request:
+        yield request
+
+
+def _number(name: str, value: Any, kind: type[int] | type[float]) -> int | float:
+    try:
+        number = kind(value)
+    except (TypeError, ValueError):
+        number = 0
+    if not 0 < number < float("inf"):
+        raise OptionError(f"-R {name}={value}: expected a number above 0")
+    return number
+
+
+class ServerEmbedder:
+    """Embeds texts on a server.
+
+    Busy servers are tried again with growing pauses (Retry-After holds), and long ones are told;
+    refusals fail at once. Nothing is read or sent before the first text.
+
+    Args:
+        options: `model`; optional those of `RemoteOptions`.
+
+    Raises:
+        UsageError: No model is named, or an option or the address is none.
+    """
+
+    OPTIONS: ClassVar[frozenset[str]] = OPTIONS
+    provider: ClassVar[str]
+    most: ClassVar[int]
+    """Texts in one request where `batch_size` does not say."""
+
+    def __init__(self, options: Mapping[str, Any]) -> None:
+        self._options = self._read(RemoteOptions.read(self.provider, options, self.most))
+        self.batch_size = self._options.batch_size
+        self.identity = self._options.identity
+
+    def embed(self, texts: Sequence[str]) -> list[Any]:
+        """Return one row for each document, in their order.
+
+        Raises:
+            ModelError: The server failed, refused, or answered with something else than one row for
+                each text. The text names the repair, never the key.
+            MissingExtraError: The provider's package is not installed.
+            UsageError: There is no key, nor a server that may need none.
+        """
+        return self._rows(texts, "document")
+
+    def embed_queries(self, texts: Sequence[str]) -> list[Any]:
+        """Return one row for each query, in their order; fails as `embed` does."""
+        return self._rows(texts, "query")
+
+    def _rows(self, texts: Sequence[str], purpose: Purpose) -> list[Any]:
+        requests = requests_of(texts, self.batch_size)
+        return [row for request in requests for row in self._request(request, purpose)]
+
+    def _read(self, options: RemoteOptions) -> RemoteOptions:
+        return options
+
+    def _request(self, texts: list[str], purpose: Purpose) -> list[Any]:
+        """Return the rows of one request."""
+        raise NotImplementedError
+
+
+class OpenAIEmbedder(ServerEmbedder):
+    """Embeds texts through `POST {base_url}/embeddings`, queries as documents.
+
+    The key stands in OPENAI_API_KEY; a server named by `base_url` or OPENAI_BASE_URL may need none.
+    """
+
+    provider = "openai"
+    most = 128
+
+    def _read(self, options: RemoteOptions) -> RemoteOptions:
+        return replace(options, base_url=server_url(options.base_url, BASE_URL))
+
+    def _request(self, texts: list[str], purpose: Purpose) -> list[Any]:
+        server, options = self._server, self._options
+        body: dict[str, Any] = {"model": options.model, "input": texts, "encoding_format": "float"}
+        if options.dimensions:
+            body["dimensions"] = options.dimensions
+
+        def ask() -> list[Any]:
+            items = _items(server.post("/embeddings", body))
+            if items is None:
+                raise server.transient("answered what is no list of embeddings")
+            return items
+
+        items = server.answer(ask)
+        rows = {item["index"]: item["embedding"] for item in items}
+        if len(items) != len(texts) or rows.keys() != set(range(len(texts))):
+            said = (
+                f"answered with {len(items)} embeddings of {len(rows)} indexes for {len(texts)} "
+                f"texts: it must give one for each, index 0 to {len(texts) - 1}"
+            )
+            raise ModelError(server.told(said))
+        return [rows[index] for index in range(len(texts))]
+
+    @cached_property
+    def _server(self) -> OpenAIServer:
+        refused = "Check the length of the texts, and lower -R batch_size."
+        return OpenAIServer(self._options.name, self._options, refused)
+
+
+def _items(answer: Any) -> list[Any] | None:
+    """Return the embeddings of an answer, each with its index; None where it is no such answer."""
+    items = answer.get("data") if isinstance(answer, dict) else None
+    if not isinstance(items, list):
+        return None
+    sound = all(
+        isinstance(item, dict) and isinstance(item.get("index"), int) and "embedding" in item
+        for item in items
+    )
+    return items if sound else None
+
+
+class GeminiEmbedder(ServerEmbedder):
+    """Embeds texts through `batchEmbedContents`, documents and queries each as what they are.
+
+    The key stands in GOOGLE_API_KEY. Google takes at most 100 texts at once.
+    """
+
+    provider = "gemini"
+    most = 100
+
+    def _request(self, texts: list[str], purpose: Purpose) -> list[Any]:
+        server, options = self._server, self._options
+        # One content a text: the SDK would join bare texts to one for some models.
+        contents: Any = [{"role": "user", "parts": [{"text": text}]} for text in texts]
+        task = f"RETRIEVAL_{purpose.upper()}"
+        config: Any = {"task_type": task, "output_dimensionality": options.dimensions}
+
+        def embed(client: Client) -> Any:
+            return client.models.embed_content(
+                model=options.model, contents=contents, config=config
+            )
+
+        def ask() -> list[Any]:
+            embeddings = server.ask(embed).embeddings
+            if not embeddings:
+                raise server.transient("answered what is no list of embeddings")
+            return [embedding.values for embedding in embeddings]
+
+        rows = server.answer(ask)
+        if len(rows) != len(texts):
+            said = f"answered with {len(rows)} embeddings for {len(texts)} texts: it must give one"
+            raise ModelError(server.told(f"{said} for each"))
+        return rows
+
+    @cached_property
+    def _server(self) -> GeminiServer:
+        return GeminiServer(self._options.name, self._options)

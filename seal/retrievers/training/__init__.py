@@ -1,1 +1,0 @@
-"""Training of a dense retriever: pairs of query and document, and the fine-tuning on them."""
