@@ -20,9 +20,7 @@ from seal.benchmarks.mmtb.dialogues import Dialogue, Mission, Node, Said
 from seal.benchmarks.mmtb.generation.evidence import edges
 from seal.benchmarks.mmtb.generation.roles import TEAM, Choose, seats
 from seal.benchmarks.mmtb.generation.scenes import (
-    Action,
     Assignment,
-    Exchange,
     Played,
     Scene,
     Speakers,
@@ -34,7 +32,7 @@ from seal.core.canonical import derive_seed
 from seal.core.environment import EnvironmentFactory
 from seal.core.errors import DataError, InfrastructureError
 from seal.core.protocols import ChatModel
-from seal.core.types import JSON, Goal, Step, Task, Tool, Trajectory, Verdict
+from seal.core.types import Goal, Step, Task, Tool, Trajectory, Verdict
 from seal.core.validation import CallValidator
 from seal.evaluation.missions.graph import ASK
 
@@ -223,25 +221,19 @@ def _drop(played: Played, chat: Conversation, fault: str) -> Drop | None:
 def _mission(played: Played) -> Mission:
     """Return a mission that was made, with its gold."""
     scene = played.scene
-    nodes: list[Node] = []
+    nodes = [
+        Node(done.action.name, done.action.arguments, after, done.observation, done.answer)
+        for done, after in zip(scene.done, edges(scene), strict=True)
+    ]
     said: list[Said] = []
-    before = edges(scene)
-    for event in scene.events:
-        if isinstance(event, Exchange):
-            nodes.append(_node(event.asked, before[len(nodes)], event.question, event.answer))
-            said += [Said(False, event.question), Said(True, event.answer)]
-            continue
-        for action, observation in zip(event.actions, event.observations, strict=True):
-            nodes.append(_node(action, before[len(nodes)], observation))
+    for asked in scene.questions:
+        said += [Said(False, str(asked.observation)), Said(True, asked.answer)]
     last = final_answer("tool" if any(node.name != ASK for node in nodes) else "chat")
-    nodes.append(_node(last, tuple(range(len(nodes))), played.reply))
+    before = tuple(range(len(nodes)))
+    nodes.append(Node(last.name, last.arguments, before, played.reply, ""))
     said.append(Said(False, played.reply))
     own = scene.assignment
     relation = own.relation or ""
     return Mission(
         scene.request, own.kind, tuple(nodes), relation, own.date, (), tuple(said), False
     )
-
-
-def _node(action: Action, after: tuple[int, ...], observation: JSON, answer: str = "") -> Node:
-    return Node(action.name, action.arguments, after, observation, answer)

@@ -21,13 +21,12 @@ from __future__ import annotations
 
 import calendar
 import re
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
-from typing import NamedTuple
 
 from seal.benchmarks.mmtb.dialogues import Mission
-from seal.benchmarks.mmtb.generation.scenes import ASKED_TOOL, MISSING, Action, Exchange, Scene
+from seal.benchmarks.mmtb.generation.scenes import ASKED_TOOL, MISSING, Done, Scene
 from seal.core.conditions import Called
 from seal.core.conditions.messages import AGENT, USER, party
 from seal.core.conditions.stated import numbers, states
@@ -39,17 +38,6 @@ _COUNTS = 31
 """Whole numbers up to this one are counts, days and hours, not evidence."""
 
 
-class _Done(NamedTuple):
-    """One node: a call, or a question."""
-
-    action: Action
-    moment: int
-    """Position of its event: calls of one round share it."""
-    news: Set[Leaf]
-    """What a call brought that it was not given."""
-    is_question: bool
-
-
 def edges(scene: Scene) -> tuple[tuple[int, ...], ...]:
     """Return for each node of a finished mission the positions of those that it comes after.
 
@@ -59,10 +47,14 @@ def edges(scene: Scene) -> tuple[tuple[int, ...], ...]:
     Returns:
         One entry a node, ascending positions; the closing answer is no node here.
     """
-    nodes = list(_nodes(scene))
-    answers = [event.answer for event in scene.events if isinstance(event, Exchange)]
+    nodes = scene.done
+    news: list[set[Leaf]] = []
+    """What each call brought that it was not given."""
+    for node in nodes:
+        given = () if node.is_question else leaves(node.observation)
+        news.append({*given} - {*leaves(node.action.arguments)})
     texts = [*(text for mission in scene.past for text in texts_of(mission)), scene.request]
-    texts += answers
+    texts += [asked.answer for asked in scene.questions]
     said_numbers = set().union(*map(numbers, texts))
     earlier_nodes = (node for mission in scene.past for node in mission.nodes)
     known = {leaf for node in earlier_nodes for leaf in leaves(node.observation)}
@@ -80,10 +72,10 @@ def edges(scene: Scene) -> tuple[tuple[int, ...], ...]:
         after = {n for n, other in earlier if other.is_question and _answers(other, node)}
         for value in () if node.is_question else node.action.arguments.values():
             held = {leaf for leaf in leaves(value) if is_evidence(leaf)}
-            for n, other in earlier:
-                if held & other.news:
+            for n, _ in earlier:
+                if held & news[n]:
                     after.add(n)
-                    held -= other.news
+                    held -= news[n]
         found.append(tuple(sorted(after)))
     return tuple(found)
 
@@ -99,17 +91,7 @@ def texts_of(mission: Mission) -> list[str]:
     return [*(said.text for said in mission.before), mission.text, *told]
 
 
-def _nodes(scene: Scene) -> Iterator[_Done]:
-    for moment, event in enumerate(scene.events):
-        if isinstance(event, Exchange):
-            yield _Done(event.asked, moment, frozenset(), True)
-            continue
-        for action, observation in zip(event.actions, event.observations, strict=True):
-            news = set(leaves(observation)) - set(leaves(action.arguments))
-            yield _Done(action, moment, news, False)
-
-
-def _answers(question: _Done, node: _Done) -> bool:
+def _answers(question: Done, node: Done) -> bool:
     """Tell whether a node needs the answer to a question."""
     about = question.action.arguments
     if node.is_question:

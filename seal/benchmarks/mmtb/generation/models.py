@@ -11,15 +11,13 @@ Source: "Multi-Mission Tool Bench" (2025), the framework of five roles.
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from string import Template
 
 from seal.benchmarks.mmtb.generation.roles import required
 from seal.benchmarks.mmtb.generation.scenes import (
     MISSING,
     Action,
-    Exchange,
-    Round,
     Scene,
     json_object,
 )
@@ -95,15 +93,13 @@ class ModelSpeakers:
 
     def answer(self, scene: Scene, question: str, chat: Chat) -> str:
         """Return the user's answer to a question."""
-        asked = sum(isinstance(event, Exchange) for event in scene.events)
-        vague = asked == 1 and begins_vaguely(scene.assignment.seed)
+        vague = len(scene.questions) == 1 and begins_vaguely(scene.assignment.seed)
         manner = _PHRASES["manner"]["vague" if vague else "complete"]
         return _told(chat, _prompt("user_answer", scene, manner=manner), _talk(scene))
 
     def reply(self, scene: Scene, chat: Chat) -> str:
         """Return the agent's last text of the mission."""
-        called = any(isinstance(event, Round) for event in scene.events)
-        prompt = _prompt("agent_reply" if called else "agent_chat", scene)
+        prompt = _prompt("agent_reply" if scene.calls else "agent_chat", scene)
         return _told(chat, prompt, _talk(scene, calls=True))
 
 
@@ -170,30 +166,22 @@ def _talk(scene: Scene, calls: bool = False) -> str:
         scene: Its missions, and what was said of the current one.
         calls: Calls and their results too.
     """
-    return "\n".join([*_past(scene, calls), *_present(scene, calls)])
-
-
-def _past(scene: Scene, calls: bool) -> Iterator[str]:
+    lines = []
     for mission in scene.past:
-        yield f"User: {mission.text}"
+        lines.append(f"User: {mission.text}")
         for node in mission.nodes if calls else ():
             if node.name not in PSEUDO:
-                yield _called(node.name, node.arguments, node.observation)
-        for said in mission.said:
-            yield f"{'User' if said.by_user else 'Assistant'}: {said.text}"
-
-
-def _present(scene: Scene, calls: bool) -> Iterator[str]:
+                lines.append(_called(node.name, node.arguments, node.observation))
+        lines += [f"{'User' if s.by_user else 'Assistant'}: {s.text}" for s in mission.said]
     if scene.request:
-        yield f"User: {scene.request}"
-    for event in scene.events:
-        if isinstance(event, Exchange):
-            yield f"Assistant: {event.question}"
-            if event.answer:
-                yield f"User: {event.answer}"
+        lines.append(f"User: {scene.request}")
+    for done in scene.done:
+        if done.is_question:
+            lines.append(f"Assistant: {done.observation}")
+            lines += [f"User: {done.answer}"] if done.answer else []
         elif calls:
-            for action, observation in zip(event.actions, event.observations, strict=True):
-                yield _called(action.name, action.arguments, observation)
+            lines.append(_called(done.action.name, done.action.arguments, done.observation))
+    return "\n".join(lines)
 
 
 def _called(name: str, arguments: dict[str, JSON], result: JSON) -> str:

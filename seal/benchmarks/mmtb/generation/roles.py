@@ -334,8 +334,8 @@ def _type(decision: Decision, scene: Scene) -> Iterator[Rejection]:
     names = [action.name for action in decision.actions]
     ends = ANSWER in names
     calls = sum(name not in PSEUDO for name in names)
-    calls += sum(len(event.actions) for event in scene.events if isinstance(event, Round))
-    asks = (ASK in names) + sum(isinstance(event, Exchange) for event in scene.events)
+    calls += len(scene.calls)
+    asks = (ASK in names) + len(scene.questions)
     wrong = {
         "single": asks or calls > 1 or (ends and calls < 1),
         "multi": asks or (ends and calls < 2),

@@ -14,7 +14,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal, Protocol, runtime_checkable
+from typing import Literal, NamedTuple, Protocol, runtime_checkable
 
 from seal.agents.teams import CHECKER, USER
 from seal.benchmarks.mmtb.dialogues import Mission, MissionType
@@ -86,6 +86,19 @@ class Exchange:
     """Empty until the user has spoken."""
 
 
+class Done(NamedTuple):
+    """A call or a question that was done: a node of the gold."""
+
+    action: Action
+    observation: JSON
+    """What the call brought; of a question its words."""
+    answer: str
+    """To a question."""
+    moment: int
+    """Position of its event: calls of one round share it."""
+    is_question: bool
+
+
 @dataclass(frozen=True, slots=True)
 class Scene:
     """A generation chat as its roles see it."""
@@ -101,6 +114,28 @@ class Scene:
     """What was done since, in order."""
     rejections: tuple[str, ...] = ()
     """What the checker said of the planner's last tries, since the last event."""
+
+    @property
+    def done(self) -> list[Done]:
+        """Each call and each question, in order."""
+        found = []
+        for moment, event in enumerate(self.events):
+            if isinstance(event, Exchange):
+                found.append(Done(event.asked, event.question, event.answer, moment, True))
+            else:
+                made = zip(event.actions, event.observations, strict=True)
+                found += [Done(action, brought, "", moment, False) for action, brought in made]
+        return found
+
+    @property
+    def calls(self) -> list[Done]:
+        """The calls alone."""
+        return [done for done in self.done if not done.is_question]
+
+    @property
+    def questions(self) -> list[Done]:
+        """The questions alone."""
+        return [done for done in self.done if done.is_question]
 
 
 class Speakers(Protocol):
@@ -169,17 +204,13 @@ def final_answer(kind: Literal["tool", "chat"]) -> Action:
 
 def write_decision(decision: Decision) -> str:
     """Return a decision as JSON text."""
-    return json_text(
-        {
-            "Mission_Finish": "yes" if decision.finished else "no",
-            "Thought": decision.thought,
-            "Plan": decision.plan,
-            "Action_List": [
-                {"name": a.name, "arguments": a.arguments, "tool_call_purpose": a.purpose}
-                for a in decision.actions
-            ],
-        }
-    )
+    actions = [
+        {"name": a.name, "arguments": a.arguments, "tool_call_purpose": a.purpose}
+        for a in decision.actions
+    ]
+    finished = "yes" if decision.finished else "no"
+    said = {"Mission_Finish": finished, "Thought": decision.thought, "Plan": decision.plan}
+    return json_text({**said, "Action_List": actions})
 
 
 def read_decision(text: str) -> Decision:
@@ -192,13 +223,17 @@ def read_decision(text: str) -> Decision:
     finished = field(record, "Mission_Finish", str).strip().lower()
     if finished not in ("yes", "no"):
         raise DataError(f"Mission_Finish: expected yes or no, got {shortened(finished)}")
-    actions = field(record, "Action_List", list)
-    return Decision(
-        finished == "yes",
-        field(record, "Thought", str),
-        field(record, "Plan", str),
-        tuple(_action(action, position) for position, action in enumerate(actions)),
-    )
+    given = field(record, "Action_List", list)
+    thought, plan = field(record, "Thought", str), field(record, "Plan", str)
+    actions = []
+    for position, action in enumerate(given):
+        try:
+            name, arguments = field(action, "name", str), field(action, "arguments", dict)
+        except DataError as error:
+            raise DataError(f"Action_List.{position}: {error}") from error
+        purpose = action.get("tool_call_purpose")
+        actions.append(Action(name, arguments, purpose if isinstance(purpose, str) else ""))
+    return Decision(finished == "yes", thought, plan, tuple(actions))
 
 
 def json_object(text: str) -> dict[str, JSON]:
@@ -216,18 +251,6 @@ def json_object(text: str) -> dict[str, JSON]:
         raise DataError(f"expected one JSON object, got {shortened(value)}")
     refuse_deep(value)
     return value
-
-
-def _action(record: Any, position: int) -> Action:
-    try:
-        purpose = record.get("tool_call_purpose") if isinstance(record, dict) else None
-        return Action(
-            field(record, "name", str),
-            field(record, "arguments", dict),
-            purpose if isinstance(purpose, str) else "",
-        )
-    except DataError as error:
-        raise DataError(f"Action_List.{position}: {error}") from error
 
 
 PLANNER = "planner"

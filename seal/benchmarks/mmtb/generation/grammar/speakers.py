@@ -26,8 +26,6 @@ from seal.benchmarks.mmtb.generation.scenes import (
     Action,
     Assignment,
     Decision,
-    Exchange,
-    Round,
     Scene,
     final_answer,
     question,
@@ -111,7 +109,7 @@ class GrammarSpeakers:
         """
         script = self._script(scene)
         open_slots = _unanswered(scene, script)
-        done = sum(isinstance(event, Round) for event in scene.events)
+        done = len({call.moment for call in scene.calls})
         if not script.calls:
             actions = [final_answer("chat")]
             return _said("Talk.", "No tool is needed here.", "Reply at once.", actions)
@@ -131,26 +129,22 @@ class GrammarSpeakers:
         script = self._script(scene)
         wanted = [slot.which for slot, _ in _unanswered(scene, script)]
         rng = random.Random(f"{scene.assignment.seed}/ask")
-        again = any(isinstance(event, Exchange) for event in scene.events)
-        return rng.choice(_ASKING_AGAIN if again else _ASKING).format(joined(wanted))
+        return rng.choice(_ASKING_AGAIN if scene.questions else _ASKING).format(joined(wanted))
 
     def answer(self, scene: Scene, question: str, chat: Chat) -> str:
         """Return the user's answer: all of it, or at first, one time in four, nothing of use."""
         script = self._script(scene)
         missing = _unanswered(scene, script)
         rng = random.Random(f"{scene.assignment.seed}/answer")
-        before = sum(isinstance(event, Exchange) and bool(event.answer) for event in scene.events)
+        before = any(asked.answer for asked in scene.questions)
         vague = [words for slot, _ in missing for words in slot.sort.vague]
         if rng.random() < _VAGUE and not before and vague:
             return rng.choice(vague)
-        words = joined(
-            [
-                f"on {thing.words}"
-                if slot.sort.name == "day" and thing.words not in NEAR
-                else thing.words
-                for slot, thing in missing
-            ]
-        )
+        said = []
+        for slot, thing in missing:
+            on_a_day = slot.sort.name == "day" and thing.words not in NEAR
+            said.append(f"on {thing.words}" if on_a_day else thing.words)
+        words = joined(said)
         return capital(rng.choice(_ANSWERS).format(words))
 
     def reply(self, scene: Scene, chat: Chat) -> str:
@@ -160,10 +154,8 @@ class GrammarSpeakers:
             return script.reply
         today = _today(scene)
         return "\n\n".join(
-            _told(today, language().acts[action.name], action.arguments, observation)
-            for event in scene.events
-            if isinstance(event, Round)
-            for action, observation in zip(event.actions, event.observations, strict=True)
+            _told(today, language().acts[done.action.name], done.action.arguments, done.observation)
+            for done in scene.calls
         )
 
     def _script(self, scene: Scene) -> Script:
@@ -233,7 +225,7 @@ def _today(scene: Scene) -> date:
 
 def _unanswered(scene: Scene, script: Script) -> list[tuple[Slot, Thing]]:
     """Return what is missing and was not answered."""
-    answers = "\n".join(e.answer for e in scene.events if isinstance(e, Exchange)).casefold()
+    answers = "\n".join(asked.answer for asked in scene.questions).casefold()
     return [(slot, t) for slot, t in script.missing if t.words.casefold() not in answers]
 
 
@@ -286,7 +278,7 @@ def _brought(scene: Scene, script: Script, place: int, pick: str) -> JSON:
         DataError: Its result has none.
     """
     order = [n for group in script.rounds for n in group]
-    results = [o for event in scene.events if isinstance(event, Round) for o in event.observations]
+    results = [done.observation for done in scene.calls]
     act = script.calls[place].act
     gift = act.gives
     given = entries_of(act, results[order.index(place)])
