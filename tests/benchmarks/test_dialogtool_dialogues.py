@@ -20,7 +20,6 @@ from seal.core.errors import DataError, UsageError
 from seal.core.types import Plan
 from seal.pools import ImportReport, StoredPool, load_pool
 from seal.pools.importer import Notes
-from seal.pools.reading.records import ToolTable
 
 
 @pytest.fixture
@@ -376,7 +375,7 @@ def test_a_turn_without_a_field_is_a_data_error(turn: int, name: str, value: Non
 @pytest.fixture(scope="module")
 def services(tmp_path_factory: Any) -> dict[str, Service]:
     """The services of our own schema."""
-    schemas = Schemas(ToolTable(), Notes())
+    schemas = Schemas(Notes())
     schemas.read("test", Sgd(tmp_path_factory.mktemp("own")).folder / "test")
     return schemas.splits["test"]
 

@@ -30,8 +30,7 @@ from typing import Any
 import orjson
 
 from seal.benchmarks.dialogtool.call_keys import DONT_CARE
-from seal.benchmarks.dialogtool.schemas import Api, Service, Slot, named
-from seal.benchmarks.dialogtool.shapes import Shape
+from seal.benchmarks.dialogtool.schemas import Api, Service, Shape, Slot, named
 from seal.benchmarks.dialogtool.tool_life import UNKNOWN
 from seal.core.conditions import Argument, Called
 from seal.core.errors import DataError, shortened
@@ -45,7 +44,7 @@ NO_INTENT = "NONE"
 _CALLING = ("NOTIFY_SUCCESS", "NOTIFY_FAILURE", "INFORM_COUNT", "OFFER")
 """Acts that go with a call, the one that names the turn first."""
 _ASKING = ("REQUEST", "CONFIRM")
-_TURN = Shape(speaker=str, utterance=str, frames=list)
+TURN = Shape(speaker=str, utterance=str, frames=list)
 _FRAME = Shape(service=str, actions=list)
 _SAID = Shape(service=str, state=dict)
 _STATE = Shape(active_intent=str, slot_values=dict, requested_slots=list)
@@ -154,7 +153,7 @@ class _Dialogue:
     def read(self, turns: list[Any]) -> None:
         if not turns or len(turns) % 2:
             raise DataError(f"turns: expected pairs of user and system, got {len(turns)}")
-        spoken = map(_TURN.of, turns)
+        spoken = map(TURN.of, turns)
         for said, answered in zip(spoken, spoken, strict=True):
             if (said[0], answered[0]) != ("USER", "SYSTEM"):
                 raise DataError(

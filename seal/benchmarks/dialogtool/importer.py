@@ -21,20 +21,20 @@ files of google-research-datasets/dstc8-schema-guided-dialogue; Lee et al., "SGD
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
-from dataclasses import asdict
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from seal.benchmarks.dialogtool.paper import FILES, beside_paper, schema_counts
 from seal.benchmarks.dialogtool.schemas import ORIGINAL, SCHEMA, Schemas
-from seal.benchmarks.dialogtool.tasks import Dialogues, Drawing, Openings
+from seal.benchmarks.dialogtool.tasks import Dialogues, Drawing, Openings, tasks_of
 from seal.benchmarks.dialogtool.tools import BENCHMARK
-from seal.core.errors import DataError, UnknownNameError, UsageError, shortened
+from seal.core.errors import DataError, UnknownNameError, UsageError
 from seal.core.types import Task, Tool
 from seal.pools.importer import Mobile, Notes
-from seal.pools.reading.records import ToolTable, json_file, wrong_source
-from seal.pools.reading.tolerance import listed, usable
+from seal.pools.reading.records import wrong_source
 
 SPLITS = ("test", "dev", "train")
 VIEWS = ("dialogue", "retrieval")
@@ -79,87 +79,68 @@ def import_dialogtool(
         raise UsageError(f"sample draws dialogues: use it with -T view=dialogue, not {view}")
     drawing = Drawing(sample, seed)
     folders = _folders(source)
-    files = _wanted(folders, split, source)
-    table = ToolTable()
-    schemas = Schemas(table, notes, schema)
+    corpus = _Corpus(folders, _wanted(folders, split, source), Schemas(notes, schema), notes)
     if view == "retrieval":
-        return _openings(folders, files, schemas, table, notes)
-    return _dialogues(folders, files, schemas, table, notes, Dialogues(schemas, drawing), split)
+        return _openings(corpus)
+    return _dialogues(corpus, drawing, split)
 
 
-def _openings(
-    folders: Mapping[str, Path],
-    files: Mapping[str, list[Path]],
-    schemas: Schemas,
-    table: ToolTable,
-    notes: Notes,
-) -> Iterator[Tool | Task]:
-    for split, folder in folders.items():
-        schemas.read(split, folder)
-    yield from schemas.tools()
-    openings = Openings(schemas, notes)
-    for split, paths in files.items():
-        for path in paths:
-            for task in _records(path, lambda d, split=split: openings.task(split, d), notes):
-                if task is not None:
-                    yield task
-    notes.facts["files"] = {split: len(paths) for split, paths in files.items()}
-    notes.facts["schemas"] = list(folders)
+@dataclass(frozen=True, slots=True)
+class _Corpus:
+    """What is imported: the schemas of each split, and its dialogues as far as they are wanted."""
+
+    folders: Mapping[str, Path]
+    files: Mapping[str, list[Path]]
+    schemas: Schemas
+    notes: Notes
+
+    def records(self, read: Callable[[str, Any], Task | None]) -> Iterator[Tool | Task]:
+        """Yield the tools, and what is made of each dialogue of a split."""
+        for split, folder in self.folders.items():
+            self.schemas.read(split, folder)
+        yield from self.schemas.tools()
+        for split, paths in self.files.items():
+            for path in paths:
+                yield from tasks_of(path, partial(read, split), self.notes)
+        self.notes.facts["files"] = {split: len(paths) for split, paths in self.files.items()}
+
+
+def _openings(corpus: _Corpus) -> Iterator[Tool | Task]:
+    notes, table = corpus.notes, corpus.schemas.table
+    openings = Openings(corpus.schemas, notes)
+    yield from corpus.records(openings.task)
     counts = openings.facts() | {
         "repeated_tools": table.duplicates,
         "tool_variants": table.variants,
     }
+    notes.facts["schemas"] = list(corpus.folders)
     notes.facts["counts"] = dict(sorted(counts.items()))
     notes.lacks.add("gold_calls")
 
 
-def _dialogues(
-    folders: Mapping[str, Path],
-    files: Mapping[str, list[Path]],
-    schemas: Schemas,
-    table: ToolTable,
-    notes: Notes,
-    dialogues: Dialogues,
-    split: str,
-) -> Iterator[Tool | Task | Mobile]:
-    for name, folder in folders.items():
-        schemas.read(name, folder)
-    yield from schemas.tools()
-    for name, paths in files.items():
-        for path in paths:
-            for task in _records(path, lambda d, name=name: dialogues.task(name, d), notes):
-                if task is not None:
-                    yield task
-    yield from dialogues.drawn()
-    yield from dialogues.recorded.creation_tasks(table.by_id(), split)
+def _dialogues(corpus: _Corpus, drawing: Drawing, split: str) -> Iterator[Tool | Task | Mobile]:
+    schemas, notes = corpus.schemas, corpus.notes
+    dialogues = Dialogues(schemas, drawing)
+    yield from corpus.records(dialogues.task)
+    yield from drawing.drawn()
+    yield from dialogues.recorded.creation_tasks(schemas.table.by_id(), split)
     yield Mobile(dialogues.recorded.mobile())
     if dialogues.duplicates:
         notes.dropped["duplicates"] = dialogues.duplicates
+    counts = {
+        name: schema_counts(
+            schemas.table[api.tool] for s in services.values() for api in s.apis.values()
+        )
+        for name, services in schemas.splits.items()
+    }
     notes.facts.update(
-        files={name: len(paths) for name, paths in files.items()},
-        missing_files={name: _missing(name, paths) for name, paths in files.items()},
+        missing_files={name: _missing(name, paths) for name, paths in corpus.files.items()},
         counts=dialogues.facts(),
-        schemas=_schema_facts(schemas, table),
+        schemas={**counts, "all": schema_counts(schemas.table)},
         play=PLAY,
     )
-    if FILES.keys() & files.keys():
+    if FILES.keys() & corpus.files.keys():
         notes.facts["beside_paper"] = [asdict(row) for row in beside_paper(notes.facts)]
-
-
-def _schema_facts(schemas: Schemas, table: ToolTable) -> dict[str, Any]:
-    """Return the counts of each split's schemas, and of all."""
-    facts = {
-        split: schema_counts(table[api.tool] for s in services.values() for api in s.apis.values())
-        for split, services in schemas.splits.items()
-    }
-    return {**facts, "all": schema_counts(table)}
-
-
-def _records(path: Path, read: Any, notes: Notes) -> Iterator[Any]:
-    content = json_file(path)
-    if not isinstance(content, list):
-        raise DataError(f"{path}: expected a list of dialogues, got {shortened(content)}")
-    return usable(path, read, notes, listed(content))
 
 
 def _missing(split: str, paths: list[Path]) -> list[int]:

@@ -29,16 +29,14 @@ from pathlib import Path
 from typing import Any
 
 from seal.benchmarks.dialogtool.call_keys import DONT_CARE
-from seal.benchmarks.dialogtool.dialogues import NO_INTENT
+from seal.benchmarks.dialogtool.dialogues import NO_INTENT, TURN
 from seal.benchmarks.dialogtool.importer import PLAY
 from seal.benchmarks.dialogtool.schemas import SCHEMA, Schemas
-from seal.benchmarks.dialogtool.shapes import Shape
-from seal.benchmarks.dialogtool.tasks import Dialogues, Drawing
+from seal.benchmarks.dialogtool.tasks import Dialogues, Drawing, tasks_of
 from seal.core.errors import DataError, UnknownNameError, shortened
 from seal.core.types import Task, Tool
 from seal.pools.importer import Notes
-from seal.pools.reading.records import ToolTable, field, json_file, wrong_source
-from seal.pools.reading.tolerance import listed, usable
+from seal.pools.reading.records import field, json_file, wrong_source
 
 BENCHMARK = "multiwoz"
 SPLITS = ("test", "dev", "train")
@@ -55,7 +53,6 @@ _OTHER = {
 }
 _ANY_SERVICE = ("Booking", "general")
 """Domains of acts that are of the service that is talked about."""
-_TURN = Shape(speaker=str, utterance=str, frames=list)
 
 
 def import_multiwoz(source: Path, notes: Notes, *, split: str = "test") -> Iterator[Tool | Task]:
@@ -83,7 +80,7 @@ def import_multiwoz(source: Path, notes: Notes, *, split: str = "test") -> Itera
 def _records(
     source: Path, paths: Sequence[Path], notes: Notes, split: str
 ) -> Iterator[Tool | Task]:
-    schemas = Schemas(ToolTable(), notes, benchmark=BENCHMARK)
+    schemas = Schemas(notes, benchmark=BENCHMARK)
     schemas.read(split, source)
     yield from schemas.tools()
     acts = json_file(source / ACTS)
@@ -100,10 +97,7 @@ def _records(
         return None if task is None else _without_results(task)
 
     for path in paths:
-        content = json_file(path)
-        if not isinstance(content, list):
-            raise DataError(f"{path}: expected a list of dialogues, got {shortened(content)}")
-        yield from filter(None, usable(path, read, notes, listed(content)))
+        yield from tasks_of(path, read, notes)
     if dialogues.duplicates:
         notes.dropped["duplicates"] = dialogues.duplicates
     notes.facts["files"] = {split: len(paths)}
@@ -137,7 +131,7 @@ def _in_sgd_shape(dialogue: Any, acts: Mapping[str, Any]) -> dict[str, Any]:
     talk = _Talk(field(dialogue, "services", list))
     turns = []
     for number, turn in enumerate(field(dialogue, "turns", list)):
-        speaker, text, frames = _TURN.of(turn)
+        speaker, text, frames = TURN.of(turn)
         if speaker == "USER":
             talk.hear(frames)
         else:

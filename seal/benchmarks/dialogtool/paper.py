@@ -32,22 +32,22 @@ class Comparison:
     """Why the two differ, or what they have in common."""
 
 
+_FULL = "SGD's train split in full"
+_SAMPLED = "a sample of test, chosen by an unknown rule"
+_NOWHERE = "no count of schemas or calls gives it"
+_WRITTEN = "turns on which a request is written: calls, and requests with ? for what is missing"
+_APPS = "test's without Alarm and Messaging, RentalCars and RideSharing as one"
+_ROUND_TRIP = "a round trip has 10 in schema and calls"
 _PAPER = (
     ("1", "mean results", 7.5, "all.results_mean", "the union of all splits' schemas, rounded"),
     ("1", "mean inputs", 4.2, "all.inputs_mean", "no split's schemas or calls give it"),
-    ("2", "training dialogues", 16_142, "train.dialogues", "SGD's train split in full"),
-    ("2", "training turns", 329_964, "train.turns", "SGD's train split in full"),
+    ("2", "training dialogues", 16_142, "train.dialogues", _FULL),
+    ("2", "training turns", 329_964, "train.turns", _FULL),
     ("2", "training multi-app dialogues", 10_739, "train.multi_domain", "in full, by domain"),
-    ("2", "training turns a dialogue", 20.4, "train.turns_mean", "SGD's train split in full"),
+    ("2", "training turns a dialogue", 20.4, "train.turns_mean", _FULL),
     ("2", "training apps", 20, "all.domains", "domains of all splits; train has 16"),
     ("2", "training APIs", 45, "all.services", "services of all splits, not APIs"),
-    (
-        "2",
-        "training calls",
-        85_191,
-        "train.requests_written",
-        "turns on which a request is written: calls, and requests with ? for what is missing",
-    ),
+    ("2", "training calls", 85_191, "train.requests_written", _WRITTEN),
     (
         "2",
         "training inputs, most",
@@ -55,39 +55,15 @@ _PAPER = (
         "train.inputs_max",
         "a round trip has 10 in schema and calls",
     ),
-    (
-        "2",
-        "training mean inputs",
-        3.3,
-        "train.inputs_mean",
-        "no count of schemas or calls gives it",
-    ),
+    ("2", "training mean inputs", 3.3, "train.inputs_mean", _NOWHERE),
     ("2", "evaluation dialogues", 900, "test.dialogues", "a sample of test: -T sample=900"),
-    ("2", "evaluation turns", 15_568, "test.turns", "a sample of test, chosen by an unknown rule"),
+    ("2", "evaluation turns", 15_568, "test.turns", _SAMPLED),
     ("2", "evaluation multi-app dialogues", 360, "test.multi_domain", "a sample of test"),
-    (
-        "2",
-        "evaluation calls",
-        4_274,
-        "test.requests_written",
-        "a sample of test, chosen by an unknown rule",
-    ),
-    (
-        "2",
-        "evaluation apps",
-        15,
-        "test.domains",
-        "test's without Alarm and Messaging, RentalCars and RideSharing as one",
-    ),
+    ("2", "evaluation calls", 4_274, "test.requests_written", _SAMPLED),
+    ("2", "evaluation apps", 15, "test.domains", _APPS),
     ("2", "evaluation APIs", 30, "test.app_apis", "those of the 15 apps"),
     ("2", "evaluation inputs, most", 7, "test.inputs_max", "test's schemas"),
-    (
-        "2",
-        "evaluation mean inputs",
-        3.8,
-        "test.inputs_mean",
-        "no count of schemas or calls gives it",
-    ),
+    ("2", "evaluation mean inputs", 3.8, "test.inputs_mean", _NOWHERE),
     ("6", "pairs of app and API", 47, "all.app_apis", "the union of all splits' schemas"),
 )
 """Table, figure, value there, where ours stands, and why they differ."""

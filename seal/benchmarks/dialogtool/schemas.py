@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -97,7 +98,6 @@ class Schemas:
     """The services of each split, and their APIs as tools.
 
     Args:
-        table: Gets the tools.
         notes: Gets the counts of what is malformed.
         wording: One of `SCHEMAS`.
         benchmark: What the tools are of.
@@ -106,18 +106,12 @@ class Schemas:
         UnknownNameError: No such wording.
     """
 
-    def __init__(
-        self,
-        table: ToolTable,
-        notes: Notes,
-        wording: str = ORIGINAL,
-        benchmark: str = BENCHMARK,
-    ) -> None:
+    def __init__(self, notes: Notes, wording: str = ORIGINAL, benchmark: str = BENCHMARK) -> None:
         if wording not in SCHEMAS:
             raise UnknownNameError("schema of dialogtool", str(wording), SCHEMAS)
         self.splits: dict[str, dict[str, Service]] = {}
         """Split to service by its original name."""
-        self._table = table
+        self.table = ToolTable()
         self._notes = notes
         self._wording = wording
         self._benchmark = benchmark
@@ -150,7 +144,7 @@ class Schemas:
 
     def tools(self) -> Iterator[Tool]:
         """Yield the tools of all splits, sorted by id."""
-        yield from self._table
+        yield from self.table
 
     def _service(self, record: Any, origin: Any, file: str) -> tuple[str, Service]:
         tools = tools_of_service(record, file, origin, self._benchmark)
@@ -173,7 +167,7 @@ class Schemas:
         originals = {slot.name: original for original, slot in slots.items()}
         names = [originals[name] for name in _arguments(tool)]
         return Api(
-            self._table.add(tool),
+            self.table.add(tool),
             tool.name,
             str(tool.source["api"]),
             bool(tool.source["transactional"]),
@@ -221,3 +215,30 @@ def _paired(worded: list[Any], original: list[Any]) -> Reader:
             yield Placed(f"{path}, record {number}", pair)
 
     return records
+
+
+class Shape:
+    """Fields that a record has, each of one kind.
+
+    Args:
+        kinds: Name to what its value must be: str, int, bool, list or dict; at least two.
+    """
+
+    def __init__(self, **kinds: type[Any]) -> None:
+        self._get = itemgetter(*kinds)
+        self._kinds = tuple(kinds.values())
+        self._fields = kinds
+
+    def of(self, record: Any) -> tuple[Any, ...]:
+        """Return the values of the fields in their order.
+
+        Raises:
+            DataError: The record is no object, lacks a field, or has a value of another kind.
+        """
+        try:
+            values: tuple[Any, ...] = self._get(record)
+        except (KeyError, TypeError, IndexError):
+            values = ()
+        if tuple(map(type, values)) == self._kinds:
+            return values
+        return tuple(field(record, name, kind) for name, kind in self._fields.items())

@@ -12,10 +12,11 @@ apps; it does not say how they were chosen.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from heapq import heappush, heapreplace
-from typing import Any, NamedTuple
+from pathlib import Path
+from typing import Any
 
 from seal.benchmarks.dialogtool.dialogues import NO_INTENT, Reading, read_dialogue
 from seal.benchmarks.dialogtool.mobile.recordings import WORLD, RecordedCalls
@@ -23,13 +24,26 @@ from seal.benchmarks.dialogtool.paper import Tally
 from seal.benchmarks.dialogtool.schemas import Schemas, Service
 from seal.benchmarks.dialogtool.tools import BENCHMARK, domain_of
 from seal.core.canonical import digest
-from seal.core.errors import UsageError
+from seal.core.errors import DataError, UsageError, shortened
 from seal.core.types import JSON, Goal, Task
 from seal.pools.importer import Notes
-from seal.pools.reading.records import TaskIds, field
+from seal.pools.reading.records import TaskIds, field, json_file
+from seal.pools.reading.tolerance import listed, usable
 
 BUCKETS = (10, 20, 30, 40)
 """Turns of a dialogue, rounded up; the last stands for all above. Source: the DialogTool paper."""
+
+
+def tasks_of(path: Path, read: Callable[[Any], Task | None], notes: Notes) -> Iterator[Task]:
+    """Yield what is made of each dialogue of a file; faults are counted.
+
+    Raises:
+        DataError: The file is no JSON list, or none of it can be used.
+    """
+    content = json_file(path)
+    if not isinstance(content, list):
+        raise DataError(f"{path}: expected a list of dialogues, got {shortened(content)}")
+    yield from filter(None, usable(path, read, notes, listed(content)))
 
 
 class Dialogues:
@@ -53,7 +67,8 @@ class Dialogues:
         self._world = world
         self._tallies: dict[str, Tally] = {}
         self._ids = TaskIds()
-        self._counts: Counter[str] = Counter()
+        self.duplicates = 0
+        """Dialogues that stood before."""
         self._offered: dict[tuple[str, frozenset[str]], tuple[str, ...]] = {}
 
     def task(self, split: str, dialogue: Any) -> Task | None:
@@ -67,7 +82,7 @@ class Dialogues:
         opening = reading.goals[0].text if reading.goals else ""
         own = self._ids.add(f"{self._benchmark}/{split}/{reading.id}", opening)
         if own is None:
-            self._counts["duplicates"] += 1
+            self.duplicates += 1
             return None
         self._tallies.setdefault(split, Tally()).add(reading)
         for call in reading.calls:
@@ -77,18 +92,9 @@ class Dialogues:
             raise reading.fault
         return self._drawing.passing(self._task(own, split, reading, services))
 
-    def drawn(self) -> Iterator[Task]:
-        """Yield the tasks that the drawing kept back."""
-        return self._drawing.drawn()
-
     def facts(self) -> dict[str, JSON]:
         """Return the counts of each split."""
         return {split: tally.facts() for split, tally in self._tallies.items()}
-
-    @property
-    def duplicates(self) -> int:
-        """Dialogues that stood before."""
-        return self._counts["duplicates"]
 
     def _task(
         self, own: str, split: str, reading: Reading, services: Mapping[str, Service]
@@ -140,15 +146,6 @@ class Dialogues:
         return known
 
 
-class _Opening(NamedTuple):
-    """What the first user turn of a dialogue says."""
-
-    text: str
-    service: str
-    intent: str | None
-    """None: the user only informs."""
-
-
 class Openings:
     """Makes a task of the first user turn of each dialogue.
 
@@ -177,13 +174,14 @@ class Openings:
         if isinstance(opening, str):
             self._notes.dropped[opening] += 1
             return None
-        service = self._schemas.splits[split].get(opening.service)
-        api = None if service is None else service.apis.get(opening.intent or "")
+        text, named, intent = opening
+        service = self._schemas.splits[split].get(named)
+        api = None if service is None or intent == NO_INTENT else service.apis.get(intent)
         if api is None:
-            reason = "unknown_intent" if opening.intent else "no_intent"
+            reason = "no_intent" if intent in (NO_INTENT, "") else "unknown_intent"
             self._notes.dropped[reason] += 1
             return None
-        task_id = self._ids.add(f"{split}/{dialogue_id}", opening.text)
+        task_id = self._ids.add(f"{split}/{dialogue_id}", text)
         if task_id is None:
             self._counts["duplicates"] += 1
             return None
@@ -192,11 +190,11 @@ class Openings:
         return Task(
             task_id,
             BENCHMARK,
-            (Goal(opening.text, relevant=(api.tool,)),),
+            (Goal(text, relevant=(api.tool,)),),
             split=split,
             tags={
                 "group": split,
-                "domain": domain_of(opening.service),
+                "domain": domain_of(named),
                 "multi_domain": len(domains) > 1,
                 "multi_tool": False,
                 "multi_step": False,
@@ -211,8 +209,8 @@ class Openings:
         return dict(self._counts)
 
 
-def _opening(turns: list[Any]) -> _Opening | str:
-    """Return the opening of a dialogue, or the reason why it has none."""
+def _opening(turns: list[Any]) -> tuple[str, str, str] | str:
+    """Return text, service and intent of the user's first turn, or the reason why there is none."""
     for turn in turns:
         if field(turn, "speaker", str) == "USER":
             text = field(turn, "utterance", str)
@@ -221,7 +219,7 @@ def _opening(turns: list[Any]) -> _Opening | str:
                 return "empty_utterance" if frames else "no_frame"
             intent = field(field(frames[0], "state", dict), "active_intent", str)
             service = field(frames[0], "service", str)
-            return _Opening(text, service, None if intent == NO_INTENT else intent)
+            return text, service, intent
     return "no_user_turn"
 
 
