@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from seal.benchmarks.toolsandbox.scenarios.beginnings import timed
+from seal.benchmarks.toolsandbox.scenarios.cells import timed
 from seal.core.conditions import FIRST, LAST, AllOf, DependsOn, StateHas, StateUnchanged
 from seal.core.errors import DataError
 from seal.core.types import Task

@@ -8,8 +8,7 @@ import pytest
 
 from seal.benchmarks.toolsandbox import sample as toolsandbox_sample
 from seal.benchmarks.toolsandbox.drafts.flows import Made, made_calls
-from seal.benchmarks.toolsandbox.drafts.milestones import Draft
-from seal.benchmarks.toolsandbox.drafts.sequences import draft_task, referred
+from seal.benchmarks.toolsandbox.drafts.milestones import Draft, draft_task, referred
 from seal.benchmarks.toolsandbox.trajectories import import_trajectories
 from seal.core.errors import DataError
 from seal.core.types import Goal, Step, Task, Tool, ToolCall, Trajectory

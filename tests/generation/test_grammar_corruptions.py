@@ -9,7 +9,7 @@ from itertools import groupby
 import pytest
 
 from seal.benchmarks.mmtb import sample as mmtb_sample
-from seal.benchmarks.toolsandbox.drafts.sequences import referred
+from seal.benchmarks.toolsandbox.drafts.milestones import referred
 from seal.core.types import Goal, Step, Task, ToolCall, Trajectory
 from seal.evaluation.mission_metrics import Missions
 from seal.pools import load_pool

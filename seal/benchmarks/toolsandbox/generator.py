@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, get_args
 
 import orjson
 
-from seal.benchmarks.toolsandbox.drafts.drafts import check_form, draft_tasks
-from seal.core.records import AtomicFile
+from seal.benchmarks.toolsandbox.drafts.milestones import Draft, draft_task
+from seal.core.errors import DataError, UnknownNameError, UsageError
+from seal.core.records import AtomicFile, to_plain
 from seal.core.signatures import checked
-from seal.core.types import JSON
+from seal.core.types import JSON, Task, Tool, Trajectory
 from seal.environments.world import WorldSetup
 from seal.pools.known import Bench
 from seal.pools.lookup import open_pool
@@ -79,3 +81,107 @@ def _unsolved(chats: Iterable[Outcome]) -> dict[str, str]:
         if chat.label != "error":
             labels.setdefault(chat.task_id, chat.label)
     return {task: label for task, label in labels.items() if label != "solved"}
+
+
+Form = Literal["authored", "plan"]
+"""How a draft is written: in the notation of scenarios, or as the plan of a task."""
+
+_FORMS: tuple[Form, ...] = get_args(Form)
+
+
+@dataclass(slots=True)
+class Drafts:
+    """What was drafted, and what was not."""
+
+    drafts: list[Draft] = field(default_factory=list)
+    left_out: dict[str, str] = field(default_factory=dict)
+    """Task's id to why it has no draft."""
+
+    def to_json(self, form: Form = "authored") -> dict[str, JSON]:
+        """Return the drafts as JSON.
+
+        Returns:
+            drafts: [{id, goal, similarity, and `milestones` in the notation of scenarios, or
+            `plan`}]; left_out: as the field.
+        """
+        return {
+            "drafts": [
+                {
+                    "id": draft.task_id,
+                    "goal": draft.goal,
+                    "similarity": round(draft.similarity, 6),
+                    **_written(draft, form),
+                }
+                for draft in self.drafts
+            ],
+            "left_out": self.left_out,
+        }
+
+
+def draft_tasks(
+    tasks: Iterable[Task],
+    tools: Mapping[str, Tool],
+    trajectories: Iterable[Trajectory] | None = None,
+    wanted: Collection[str] = (),
+    setup: WorldSetup | None = None,
+) -> Drafts:
+    """Return the drafted milestones of tasks.
+
+    Args:
+        tasks: With their goals.
+        tools: By id.
+        trajectories: What was done; of each task the first one that did not fail counts. None: the
+            references of the tasks.
+        wanted: Ids of tasks; none: all.
+        setup: Of the worlds; None: without options.
+
+    Raises:
+        UnknownNameError: A wanted task is none of the tasks.
+        DataError: There is no draft at all; the text says why.
+    """
+    known = {task.id: task for task in tasks}
+    for name in wanted:
+        if name not in known:
+            raise UnknownNameError("task", name, known)
+    by_id = {name: task for name, task in known.items() if not wanted or name in wanted}
+    played = None if trajectories is None else _first(trajectories, by_id)
+    found = Drafts()
+    for task in by_id.values():
+        trajectory = None if played is None else played.get(task.id)
+        if played is not None and trajectory is None:
+            found.left_out[task.id] = "it was not played to its end"
+            continue
+        try:
+            found.drafts += draft_task(task, tools, trajectory, setup)
+        except DataError as error:
+            found.left_out[task.id] = str(error).removeprefix(f"task {task.id}: ")
+    if not found.drafts:
+        why = next(iter(found.left_out.values()), "there is no task")
+        raise DataError(f"no milestones can be drafted: {why}")
+    return found
+
+
+def check_form(form: str) -> Form:
+    """Return a form by name.
+
+    Raises:
+        UsageError: There is no such form.
+    """
+    for known in _FORMS:
+        if form == known:
+            return known
+    raise UsageError(f"--form {form}: expected one of {', '.join(_FORMS)}")
+
+
+def _first(trajectories: Iterable[Trajectory], tasks: Collection[str]) -> dict[str, Trajectory]:
+    found: dict[str, Trajectory] = {}
+    for trajectory in trajectories:
+        if trajectory.task_id in tasks and not trajectory.failed:
+            found.setdefault(trajectory.task_id, trajectory)
+    return found
+
+
+def _written(draft: Draft, form: Form) -> dict[str, JSON]:
+    if form == "plan":
+        return {"plan": to_plain(draft.plan)}
+    return {"milestones": draft.milestones()}

@@ -20,18 +20,20 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from seal.benchmarks.toolsandbox.clock import START, parse_clock, set_clock
 from seal.benchmarks.toolsandbox.milestones import TABLES, plan_of
 from seal.benchmarks.toolsandbox.phone import TOOL_IDS, tools
-from seal.benchmarks.toolsandbox.references import references
+from seal.benchmarks.toolsandbox.phone.answers import web_answers
+from seal.benchmarks.toolsandbox.trajectories import references
 from seal.benchmarks.toolsandbox.upstream_scenarios import (
     BENCHMARK,
     CATEGORIES,
     FILES,
+    START,
     check_scenario,
+    parse_clock,
     scenario_lines,
+    set_clock,
 )
-from seal.benchmarks.toolsandbox.web import web_answers
 from seal.core.errors import DataError, UnknownNameError, shortened
 from seal.core.types import JSON, Goal, Step, Task, Tool
 from seal.pools.augment.augmentations import UNCHANGED

@@ -4,12 +4,16 @@ A record has its own milestones, so each is a task of its own, named by the reco
 message is one step, whose index is upstream's; calls of one batch share a turn, and so do their
 answers. The text of a call is upstream's code; code that is no call of a tool has no arguments, and
 stands in `ToolCall.raw`.
+
+The conversations of the variant `oracle` play a scenario's gold calls and say what it wants said;
+no language model made them. They are the references of scenarios.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -266,3 +270,37 @@ def _error(text: str) -> dict[str, JSON]:
     lines: Sequence[str] = text.strip().splitlines() or [""]
     named = _CLASS.match(lines[-1])
     return {"kind": named[1] if named else "Error", "message": text}
+
+
+FILES = ("vectors_*.jsonl.gz", "vectors_*.jsonl")
+GOLD = "oracle"
+"""Upstream's name of the variant that plays the gold."""
+
+_USER = PARTIES["USER"]
+
+
+def references(folder: Path, notes: Notes) -> Mapping[str, tuple[Step, ...]]:
+    """Return base scenario to the agent's gold calls, their results, and its texts.
+
+    Args:
+        folder: Where the recorded conversations may lie; empty where it has none.
+        notes: Gets the counts of malformed records, which are left out.
+
+    Raises:
+        DataError: A file is torn, or no record of it can be used.
+    """
+    paths = sorted({path for name in FILES for path in folder.glob(name)})
+    found: dict[str, tuple[Step, ...]] = {}
+    for path in paths:
+        for base, steps in usable(path, _read, notes, scenario_lines):
+            if steps:
+                found.setdefault(base, steps)
+    return found
+
+
+def _read(record: dict[str, Any]) -> tuple[str, tuple[Step, ...]]:
+    if field(record, "variant", str) != GOLD:
+        return "", ()
+    steps = recorded_steps(record, {})
+    gold = [s for s in steps if s.author != _USER and (s.result is None or s.recipient != _USER)]
+    return field(record, "base", str), tuple(replace(step, state=None) for step in gold)

@@ -1,23 +1,28 @@
-"""Milestones in the notation of scenarios: what each asks for, as it was done."""
+"""Milestones in the notation of scenarios: what each asks for, as it was done, and what it guards.
+
+Rows of changed tables are written whole, so that nothing else of them may change or be filled in:
+ids and moments of creation alone are left out, for they differ from chat to chat. Cells of
+positions and of moments that earlier calls brought have a tolerance.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from seal.benchmarks.toolsandbox.drafts.changes import change_of, tolerance_of
-from seal.benchmarks.toolsandbox.drafts.flows import Flow, Made
-from seal.benchmarks.toolsandbox.drafts.order import Order
-from seal.benchmarks.toolsandbox.scenarios.beginnings import timed
+from seal.benchmarks.toolsandbox.drafts.flows import Flow, Made, Order
+from seal.benchmarks.toolsandbox.scenarios.cells import timed
 from seal.benchmarks.toolsandbox.scenarios.files import Node, Take
 from seal.core.canonical import equal
 from seal.core.conditions import EXTRACTORS, Told
+from seal.core.conditions.rows import Row
 from seal.core.conditions.state import UNFIT
 from seal.core.conditions.stated import is_moment
 from seal.core.types import JSON
+from seal.evaluation.milestones.faults import TableChange
 from seal.evaluation.statements import leaves
 
 REPLY = "reply"
@@ -169,3 +174,130 @@ def spoken(value: JSON, zone: ZoneInfo) -> Any:
     local = datetime.fromtimestamp(value, zone)
     text = f"@{local:%Y-%m-%dT%H:%M:%S}".removesuffix(":00")
     return text if timed(text, zone, "") == value else value
+
+
+POSITION = 0.001
+"""Degrees by which latitudes and longitudes may differ."""
+MOMENT = 60.0
+"""Seconds by which moments may differ that follow from the time of the chat."""
+
+
+def change_of(
+    before: Sequence[Row], after: Sequence[Row], change: TableChange, moving: Collection[float] = ()
+) -> dict[str, JSON]:
+    """Return one change of a table as a node of a scenario has it.
+
+    Args:
+        before: The table before.
+        after: The table after.
+        change: What happened.
+        moving: Numbers that earlier calls or the world brought, and that may differ from chat to
+            chat.
+    """
+    kind, rows = _rows(before, after, change)
+    by = {
+        name: {"close": tolerance}
+        for row in rows
+        for name, value in row.items()
+        if (tolerance := tolerance_of(name, value, moving)) is not None
+    }
+    return {kind: rows, **({"by": by} if by else {})}
+
+
+def tolerance_of(name: str, value: JSON, moving: Collection[float]) -> float | None:
+    """Return by how much a number of some name may differ; None: not at all, or it is no number."""
+    if not isinstance(value, (int, float)) or isinstance(value, bool):
+        return None
+    if "latitude" in name or "longitude" in name:
+        return POSITION
+    return MOMENT if is_moment(value) and float(value) in moving else None
+
+
+def _rows(
+    before: Sequence[Row], after: Sequence[Row], change: TableChange
+) -> tuple[str, list[dict[str, JSON]]]:
+    if change.added and not change.removed and not change.changed:
+        return "added", [_cells(row) for row in change.added]
+    if change.removed and not change.added and not change.changed:
+        stay = [row for row in before if row not in change.removed]
+        return "removed", [_told_apart(row, stay) for row in change.removed]
+    if change.changed and not change.added and not change.removed:
+        return "updated", _changed(after, change)
+    return "is", [_cells(row) for row in after]
+
+
+def _cells(row: Row) -> dict[str, JSON]:
+    """Return the cells without ids; all but moments of creation if none is left."""
+    kept = {name: v for name, v in row.items() if not _is_own(name, row)}
+    if all(value is None for value in kept.values()):
+        return {name: v for name, v in row.items() if not _is_creation(name)}
+    return kept
+
+
+def _told_apart(row: Row, others: Sequence[Row]) -> dict[str, JSON]:
+    """Return the cells of a row; with its first one where these are another row's too."""
+    kept = _cells(row)
+    alike = any(all(equal(other.get(n), v) for n, v in kept.items()) for other in others)
+    return {**dict(list(row.items())[:1]), **kept} if alike else kept
+
+
+def _changed(after: Sequence[Row], change: TableChange) -> list[dict[str, JSON]]:
+    """Return the changed rows whole: what stayed as it was is asked for too."""
+    names = [one.name for one in change.changed]
+    return [
+        _cells(next(row for row in after if equal(row.get(column), name))) for column, name in names
+    ]
+
+
+def _is_own(name: str, row: Mapping[str, JSON]) -> bool:
+    """Tell whether a column holds an id or a moment of creation."""
+    first = next(iter(row), "")
+    return name in (first, "id") or name.endswith("_id") or _is_creation(name)
+
+
+def _is_creation(name: str) -> bool:
+    return "creat" in name.casefold()
+
+
+def guarded_tables(flow: Flow, order: Order, tables: Collection[str]) -> list[list[str]]:
+    """Return the tables that each milestone guards: those that nothing may change meanwhile.
+
+    Args:
+        flow: The sequence.
+        order: Of its milestones; where something is said to the user, the reply is one more, the
+            last.
+        tables: Of the world.
+    """
+    changers = {
+        table: {number for number in order.kept if table in flow.made[number].changes}
+        for table in tables
+    }
+    by_event = _changed_by_events(flow)
+    nodes = [(frozenset({n}), order.before[n], order.after(n)) for n in order.kept]
+    if flow.told:
+        nodes.append((frozenset(), frozenset(order.kept), set()))
+    found = []
+    for own, before, after in nodes:
+        settled = [{n, *order.before[n]} for n in order.right_before(before)] or [set[int]()]
+        last = not after and not (own and flow.told)
+        found.append(
+            [
+                table
+                for table in tables
+                if table not in by_event
+                and all(changers[table] - own <= earlier | after for earlier in settled)
+                and (not last or changers[table] - own <= before)
+            ]
+        )
+    return found
+
+
+def _changed_by_events(flow: Flow) -> set[str]:
+    """Return the tables that change elsewhere than in answers to calls."""
+    found: set[str] = set()
+    answered = {one.answered for one in flow.made}
+    for place in range(1, len(flow.steps)):
+        if place not in answered:
+            before, now = flow.steps[place - 1].state or {}, flow.steps[place].state or {}
+            found |= {table for table in now if now[table] is not before.get(table)}
+    return found

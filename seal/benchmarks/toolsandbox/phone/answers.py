@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.resources import files
 from pathlib import Path
@@ -15,6 +15,7 @@ from seal.core.canonical import canonical_json, digest
 from seal.core.errors import DataError
 from seal.core.protocols import Simulator
 from seal.core.types import JSON, Tool
+from seal.pools.importer import Notes, Web
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,4 +142,17 @@ class SimulatedWeb:
         return {"simulator": self.simulator.identity}
 
 
-__all__ = ["Question", "RecordedWeb", "SimulatedWeb", "WebAnswers", "recorded_web"]
+def web_answers(path: Path, notes: Notes) -> Iterator[Web]:
+    """Yield a file of answers as it is; nothing where there is none.
+
+    Args:
+        path: The file.
+        notes: Gets the number of answers.
+
+    Raises:
+        DataError: The file does not hold answers.
+    """
+    if path.is_file():
+        records = recorded_web(path).records
+        notes.facts["web_answers"] = sum(map(len, records.values()))
+        yield Web(path.read_bytes())

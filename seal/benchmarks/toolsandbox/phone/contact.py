@@ -4,11 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 
-from seal.benchmarks.toolsandbox.phone.device import PhoneWorld, check_phone_number
-from seal.benchmarks.toolsandbox.phone.filters import Filter, found
+from seal.benchmarks.toolsandbox.phone.device import (
+    ALIKE,
+    PhoneWorld,
+    changes_of,
+    check_phone_number,
+    search,
+)
 from seal.core.types import JSON
 from seal.environments.functions import NOT_GIVEN, NotGiven, effects, unchecked
-from seal.environments.tables import DuplicateError, Row, like, moved, where, without
+from seal.environments.tables import DuplicateError, Row, moved, without
 
 
 def _adding(arguments: Mapping[str, JSON]) -> Iterator[Hashable]:
@@ -90,16 +95,7 @@ def modify_contact(
         relationship: New relationship to the owner of the phone.
         is_self: Whether this is the entry of the phone's owner.
     """
-    check_phone_number(phone_number)
-    fields = {
-        "name": name,
-        "phone_number": phone_number,
-        "relationship": relationship,
-        "is_self": is_self,
-    }
-    changes = {field: value for field, value in fields.items() if value is not NOT_GIVEN}
-    if not changes:
-        raise ValueError(f"nothing to change; give at least one of {', '.join(fields)}")
+    changes = changes_of(locals(), "person_id")
     rows = phone.table("contacts")
     if is_self is True:
         _refuse_second_self([row for row in rows if row["person_id"] != person_id])
@@ -139,20 +135,9 @@ def search_contacts(
     Returns:
         The people found; an empty list where there are none.
     """
-    check_phone_number(phone_number)
-    return found(
-        phone.table("contacts"),
-        Filter("person_id", person_id, where),
-        Filter("name", name, like),
-        Filter("phone_number", phone_number, where),
-        Filter("relationship", relationship, like),
-        Filter("is_self", is_self, where),
-    )
+    return search("contacts", locals(), {"name": ALIKE, "relationship": ALIKE})
 
 
 def _refuse_second_self(rows: Sequence[Row]) -> None:
     if any(row["is_self"] for row in rows):
         raise DuplicateError("another entry is the phone's owner already; there can be only one")
-
-
-__all__ = ["add_contact", "modify_contact", "remove_contact", "search_contacts"]

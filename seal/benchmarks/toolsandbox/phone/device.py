@@ -11,8 +11,8 @@ from seal.core.conditions.stated import MOMENTS
 from seal.core.errors import MissingExtraError, shortened
 from seal.core.types import JSON, Tables
 from seal.environments.chat_world import Circumstances, World
-from seal.environments.functions import NotGiven, WorldTool
-from seal.environments.tables import Row
+from seal.environments.functions import NOT_GIVEN, NotGiven, WorldTool
+from seal.environments.tables import Row, between, like, where
 
 if TYPE_CHECKING:
     from seal.benchmarks.toolsandbox.phone.answers import WebAnswers
@@ -79,8 +79,10 @@ SERVICES = ("cellular", "wifi", "location_service")
 """Settings that the low battery mode turns off and keeps off."""
 SPOKEN = {"cellular": "Cellular service", "wifi": "Wifi", "location_service": "Location service"}
 
-LATITUDES = (-90.0, 90.0)
-LONGITUDES = (-180.0, 180.0)
+ALIKE, HALF_ALIKE = 90.0, 50.0
+"""How much like a criterion a name or a text must be, in [0, 100]."""
+_DEGREES = {"latitude": (-90.0, 90.0), "longitude": (-180.0, 180.0)}
+"""Coordinate to its bounds."""
 
 
 class PhoneWorld(World):
@@ -109,32 +111,16 @@ class PhoneWorld(World):
         """Change settings."""
         self.put("settings", [{**self.settings, **changes}])
 
-    def need_wifi(self) -> None:
-        """Make sure that the web can be reached.
+    def need(self, service: str) -> None:
+        """Make sure that one of `SERVICES` is on.
 
         Raises:
-            ConnectionError: Wifi is off.
+            ConnectionError: Wifi or cellular service is off, so that nothing can be reached.
+            PermissionError: Location service is off, so that the phone does not know where it is.
         """
-        if not self.settings["wifi"]:
-            raise ConnectionError("Wifi is not enabled")
-
-    def need_cellular(self) -> None:
-        """Make sure that messages can be sent.
-
-        Raises:
-            ConnectionError: Cellular service is off.
-        """
-        if not self.settings["cellular"]:
-            raise ConnectionError("Cellular service is not enabled")
-
-    def need_location(self) -> None:
-        """Make sure that the phone knows where it is.
-
-        Raises:
-            PermissionError: Location service is off.
-        """
-        if not self.settings["location_service"]:
-            raise PermissionError("Location service is not enabled")
+        if not self.settings[service]:
+            error = PermissionError if service == "location_service" else ConnectionError
+            raise error(f"{SPOKEN[service]} is not enabled")
 
 
 def check_range(name: str, value: float | NotGiven | None, bounds: tuple[float, float]) -> None:
@@ -175,8 +161,8 @@ def check_place(
     Raises:
         ValueError: One is not.
     """
-    check_range(f"latitude{suffix}", latitude, LATITUDES)
-    check_range(f"longitude{suffix}", longitude, LONGITUDES)
+    check_range(f"latitude{suffix}", latitude, _DEGREES["latitude"])
+    check_range(f"longitude{suffix}", longitude, _DEGREES["longitude"])
 
 
 def check_beginning(tables: Tables) -> None:
@@ -236,15 +222,68 @@ def _parse(number: Any) -> None:
     phonenumbers.parse(number)
 
 
-__all__ = [
-    "BEGINNING",
-    "COLUMNS",
-    "SERVICES",
-    "PhoneWorld",
-    "check_beginning",
-    "check_finite",
-    "check_phone_number",
-    "check_place",
-    "check_range",
-    "check_timestamp",
-]
+def check_given(given: Mapping[str, Any]) -> None:
+    """Make sure of numbers of phones, times and coordinates among arguments, by their names.
+
+    Raises:
+        TypeError, ValueError, NumberParseException: As of `check_phone_number`, `check_timestamp`
+            and `check_place`, of the first that is none.
+    """
+    for name, value in given.items():
+        if name.endswith("phone_number"):
+            check_phone_number(value)
+        elif "_timestamp" in name:
+            check_timestamp(name, value)
+        elif name in _DEGREES:
+            check_range(name, value, _DEGREES[name])
+
+
+def search(table: str, given: Mapping[str, Any], likeness: Mapping[str, float]) -> list[Row]:
+    """Return the rows of a table that meet all criteria, each applied to what the one before found.
+
+    Args:
+        table: Its name.
+        given: The arguments of the tool that searches (`locals()`): the phone, and by name the
+            criteria. `X_lowerbound` and `X_upperbound` are bounds of the column X.
+        likeness: Column to how much like the criterion its text must be, in [0, 100]; others must
+            be equal.
+
+    Raises:
+        ValueError: No criterion is given, or one is no value of its kind.
+    """
+    criteria = {name: value for name, value in given.items() if name != "phone"}
+    check_given(criteria)
+    asked = {name: value for name, value in criteria.items() if value is not NOT_GIVEN}
+    if not asked:
+        bounds = (name.removesuffix("_lowerbound") for name in criteria)
+        columns = ", ".join(dict.fromkeys(name.removesuffix("_upperbound") for name in bounds))
+        raise ValueError(f"no search criterion was given; give at least one about: {columns}")
+    left = list(given["phone"].table(table))
+    for name, value in asked.items():
+        if name.endswith("_lowerbound"):
+            left = between(left, name.removesuffix("_lowerbound"), low=value)
+        elif name.endswith("_upperbound"):
+            left = between(left, name.removesuffix("_upperbound"), high=value)
+        elif name in likeness:
+            left = like(left, name, value, threshold=likeness[name])
+        else:
+            left = where(left, name, value)
+    return left
+
+
+def changes_of(given: Mapping[str, Any], kept: str) -> dict[str, Any]:
+    """Return what is to be changed of a row.
+
+    Args:
+        given: The arguments of the tool that changes it (`locals()`).
+        kept: The one that names the row.
+
+    Raises:
+        ValueError: Nothing is to be changed, or a value is none of its kind.
+    """
+    fields = {name: value for name, value in given.items() if name not in ("phone", kept)}
+    check_given(fields)
+    changes = {name: value for name, value in fields.items() if value is not NOT_GIVEN}
+    if not changes:
+        raise ValueError(f"nothing to change; give at least one of {', '.join(fields)}")
+    return changes

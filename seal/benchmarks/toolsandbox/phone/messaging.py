@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from seal.benchmarks.toolsandbox.phone.device import PhoneWorld, check_phone_number, check_timestamp
-from seal.benchmarks.toolsandbox.phone.filters import (
-    Filter,
-    at_least,
-    at_most,
-    found,
-    somewhat_like,
+from seal.benchmarks.toolsandbox.phone.device import (
+    HALF_ALIKE,
+    PhoneWorld,
+    check_phone_number,
+    search,
 )
 from seal.environments.functions import NOT_GIVEN, NotGiven, effects
 from seal.environments.tables import DuplicateError, Row, where
@@ -26,7 +24,7 @@ def send_message_with_phone_number(phone: PhoneWorld, phone_number: str, content
         The id of the message.
     """
     check_phone_number(phone_number)
-    phone.need_cellular()
+    phone.need("cellular")
     contacts = phone.table("contacts")
     owners = where(contacts, "is_self", True)
     if len(owners) != 1:
@@ -75,21 +73,4 @@ def search_messages(
     Returns:
         The messages found; an empty list where there are none.
     """
-    check_phone_number(sender_phone_number)
-    check_phone_number(recipient_phone_number)
-    check_timestamp("creation_timestamp_lowerbound", creation_timestamp_lowerbound)
-    check_timestamp("creation_timestamp_upperbound", creation_timestamp_upperbound)
-    return found(
-        phone.table("messages"),
-        Filter("message_id", message_id, where),
-        Filter("sender_person_id", sender_person_id, where),
-        Filter("sender_phone_number", sender_phone_number, where),
-        Filter("recipient_person_id", recipient_person_id, where),
-        Filter("recipient_phone_number", recipient_phone_number, where),
-        Filter("content", content, somewhat_like),
-        Filter("creation_timestamp", creation_timestamp_lowerbound, at_least),
-        Filter("creation_timestamp", creation_timestamp_upperbound, at_most),
-    )
-
-
-__all__ = ["search_messages", "send_message_with_phone_number"]
+    return search("messages", locals(), {"content": HALF_ALIKE})

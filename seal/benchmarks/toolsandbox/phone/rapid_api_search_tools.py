@@ -9,12 +9,24 @@ from collections.abc import Hashable, Iterator, Mapping
 from typing import Any
 
 from seal.benchmarks.toolsandbox.phone.answers import Question
-from seal.benchmarks.toolsandbox.phone.currencies import CURRENCIES
 from seal.benchmarks.toolsandbox.phone.device import PhoneWorld, check_finite, check_place
 from seal.core.types import JSON
 from seal.environments.functions import effects
 from seal.environments.tables import Row
 
+_CODES = """
+AED AFN ALL AMD ANG AOA ARS AUD AWG AZN BAM BBD BDT BGN BHD BIF BMD BND BOB BRL BSD BTN
+BWP BYN BZD CAD CDF CHF CLP CNY COP CRC CUP CVE CZK DJF DKK DOP DZD EGP ERN ETB EUR FJD
+FKP GBP GEL GHS GIP GMD GNF GTQ GYD HKD HNL HRK HTG HUF IDR ILS INR IQD IRR ISK JMD JOD
+JPY KES KGS KHR KMF KPW KRW KWD KYD KZT LAK LBP LKR LRD LSL LYD MAD MDL MGA MKD MMK MNT
+MOP MRU MUR MVR MWK MXN MYR MZN NAD NGN NIO NOK NPR NZD OMR PAB PEN PGK PHP PKR PLN PYG
+QAR RON RSD RUB RWF SAR SBD SCR SDG SEK SGD SHP SLE SOS SRD SSP STN SVC SYP SZL THB TJS
+TMT TND TOP TRY TTD TWD TZS UAH UGX USD UYU UZS VES VND VUV WST XAF XCD XOF XPF YER ZAR
+ZMW ZWL
+"""
+
+CURRENCIES = frozenset(_CODES.split())
+"""Codes of ISO 4217 of money that is paid with: no metals, funds or test codes."""
 _PRIVATE = ("business_id", "place_id", "place_link", "verified", "photos")
 """Fields of a place that say nothing to a model."""
 _METRIC = {
@@ -53,14 +65,10 @@ def search_lat_lon(phone: PhoneWorld, latitude: float, longitude: float) -> str 
         The address; null where there is none.
     """
     check_place(latitude, longitude)
-    phone.need_wifi()
+    phone.need("wifi")
     params = {"language": "en", "location": f"{latitude},{longitude}"}
-    question = Question(
-        "search_lat_lon",
-        {"latitude": latitude, "longitude": longitude},
-        "ReverseGeocode",
-        params,
-    )
+    asked = {"latitude": latitude, "longitude": longitude}
+    question = Question("search_lat_lon", asked, "ReverseGeocode", params)
     address: str | None = phone.web.answer(question, _address)
     return address
 
@@ -85,15 +93,9 @@ def search_location_around_lat_lon(
         there are none.
     """
     latitude, longitude = _point(phone, latitude, longitude)
-    phone.need_wifi()
-    params = {
-        "query": location,
-        "lat": latitude,
-        "lng": longitude,
-        "limit": 4,
-        "country": "us",
-        "lang": "en",
-    }
+    phone.need("wifi")
+    params = {"query": location, "lat": latitude, "lng": longitude}
+    params |= {"limit": 4, "country": "us", "lang": "en"}
     asked = {"location": location, "latitude": latitude, "longitude": longitude}
     question = Question("search_location_around_lat_lon", asked, "searchmaps.php", params)
     places: list[Row] = phone.web.answer(question, _places)
@@ -121,7 +123,7 @@ def search_weather_around_lat_lon(
     latitude, longitude = _point(phone, latitude, longitude)
     if days < 0:
         raise ValueError(f"days must not be negative, got {days}")
-    phone.need_wifi()
+    phone.need("wifi")
     params = {"days": days + 1, "q": f"{latitude}, {longitude}"}
     asked = {"days": days, "latitude": latitude, "longitude": longitude}
     question = Question("search_weather_around_lat_lon", asked, "forecast.json", params)
@@ -139,10 +141,9 @@ def search_stock(phone: PhoneWorld, query: str) -> Row | None:
     Returns:
         Symbol, name, price and its change, exchange and currency; null where there is none.
     """
-    phone.need_wifi()
-    stock: Row | None = phone.web.answer(
-        Question("search_stock", {"query": query}, "search", {"query": query}), _stock
-    )
+    phone.need("wifi")
+    question = Question("search_stock", {"query": query}, "search", {"query": query})
+    stock: Row | None = phone.web.answer(question, _stock)
     return stock
 
 
@@ -165,13 +166,10 @@ def convert_currency(
     for given, code in zip((from_currency_code, to_currency_code), codes, strict=True):
         if code not in CURRENCIES:
             raise ValueError(f"{given!r} is no ISO 4217 code of a currency, such as USD")
-    phone.need_wifi()
+    phone.need("wifi")
     params = {"amount": amount, "from": codes[0], "to": codes[1]}
-    asked = {
-        "amount": amount,
-        "from_currency_code": from_currency_code,
-        "to_currency_code": to_currency_code,
-    }
+    asked = {"amount": amount, "from_currency_code": from_currency_code}
+    asked |= {"to_currency_code": to_currency_code}
     question = Question("convert_currency", asked, "convert", params)
     converted = phone.web.answer(question, lambda raw: _converted(raw, amount))
     if not isinstance(converted, int | float):
@@ -188,7 +186,7 @@ def _point(
         raise ValueError("give both latitude and longitude, or neither")
     if latitude is not None:
         return latitude, longitude
-    phone.need_location()
+    phone.need("location_service")
     return phone.settings["latitude"], phone.settings["longitude"]
 
 
@@ -244,12 +242,3 @@ def _at(raw: Any, *path: str) -> Any:
     for name in path:
         raw = raw.get(name) if isinstance(raw, dict) else None
     return raw
-
-
-__all__ = [
-    "convert_currency",
-    "search_lat_lon",
-    "search_location_around_lat_lon",
-    "search_stock",
-    "search_weather_around_lat_lon",
-]

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Mapping
 
-from seal.benchmarks.toolsandbox.phone.device import PhoneWorld, check_place, check_timestamp
-from seal.benchmarks.toolsandbox.phone.filters import (
-    Filter,
-    at_least,
-    at_most,
-    found,
-    somewhat_like,
+from seal.benchmarks.toolsandbox.phone.device import (
+    HALF_ALIKE,
+    PhoneWorld,
+    changes_of,
+    check_place,
+    check_timestamp,
+    search,
 )
 from seal.core.types import JSON
 from seal.environments.functions import NOT_GIVEN, NotGiven, effects
-from seal.environments.tables import Row, moved, where, without
+from seal.environments.tables import Row, moved, without
 
 
 def _one(arguments: Mapping[str, JSON]) -> Iterator[Hashable]:
@@ -75,17 +75,7 @@ def modify_reminder(
         latitude: New latitude in degrees; null removes it.
         longitude: New longitude in degrees; null removes it.
     """
-    check_timestamp("reminder_timestamp", reminder_timestamp)
-    check_place(latitude, longitude)
-    fields = {
-        "content": content,
-        "reminder_timestamp": reminder_timestamp,
-        "latitude": latitude,
-        "longitude": longitude,
-    }
-    changes = {field: value for field, value in fields.items() if value is not NOT_GIVEN}
-    if not changes:
-        raise ValueError(f"nothing to change; give at least one of {', '.join(fields)}")
+    changes = changes_of(locals(), "reminder_id")
     changes["creation_timestamp"] = phone.now
     phone.put("reminders", moved(phone.table("reminders"), "reminder_id", reminder_id, changes))
 
@@ -128,22 +118,4 @@ def search_reminder(
     Returns:
         The reminders found; an empty list where there are none.
     """
-    check_timestamp("creation_timestamp_lowerbound", creation_timestamp_lowerbound)
-    check_timestamp("creation_timestamp_upperbound", creation_timestamp_upperbound)
-    check_timestamp("reminder_timestamp_lowerbound", reminder_timestamp_lowerbound)
-    check_timestamp("reminder_timestamp_upperbound", reminder_timestamp_upperbound)
-    check_place(latitude, longitude)
-    return found(
-        phone.table("reminders"),
-        Filter("reminder_id", reminder_id, where),
-        Filter("content", content, somewhat_like),
-        Filter("creation_timestamp", creation_timestamp_lowerbound, at_least),
-        Filter("creation_timestamp", creation_timestamp_upperbound, at_most),
-        Filter("reminder_timestamp", reminder_timestamp_lowerbound, at_least),
-        Filter("reminder_timestamp", reminder_timestamp_upperbound, at_most),
-        Filter("latitude", latitude, where),
-        Filter("longitude", longitude, where),
-    )
-
-
-__all__ = ["add_reminder", "modify_reminder", "remove_reminder", "search_reminder"]
+    return search("reminders", locals(), {"content": HALF_ALIKE})

@@ -98,7 +98,7 @@ def get_current_location(phone: PhoneWorld) -> dict[str, float | None]:
     Returns:
         Latitude and longitude in degrees.
     """
-    phone.need_location()
+    phone.need("location_service")
     settings = phone.settings
     return {"latitude": settings["latitude"], "longitude": settings["longitude"]}
 
@@ -113,16 +113,3 @@ def _set_service(phone: PhoneWorld, service: str, on: bool) -> None:
 def _refuse_same(phone: PhoneWorld, setting: str, on: bool) -> None:
     if phone.settings[setting] == on:
         raise ValueError(f"{setting} is already {'enabled' if on else 'disabled'}")
-
-
-__all__ = [
-    "get_cellular_service_status",
-    "get_current_location",
-    "get_location_service_status",
-    "get_low_battery_mode_status",
-    "get_wifi_status",
-    "set_cellular_service_status",
-    "set_location_service_status",
-    "set_low_battery_mode_status",
-    "set_wifi_status",
-]

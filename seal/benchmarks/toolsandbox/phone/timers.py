@@ -15,17 +15,17 @@ from seal.benchmarks.toolsandbox.phone import TOOLS
 from seal.benchmarks.toolsandbox.phone.device import (
     BEGINNING,
     COLUMNS,
+    HALF_ALIKE,
     Number,
     PhoneWorld,
     Text,
     check_timestamp,
 )
-from seal.benchmarks.toolsandbox.phone.filters import somewhat_like
 from seal.benchmarks.toolsandbox.phone.world import Phones, phone
 from seal.core.types import JSON, Tool
 from seal.environments.chat_world import Circumstances
 from seal.environments.functions import NOT_GIVEN, NotGiven, WorldTool, effects
-from seal.environments.tables import NoDataError, Row, between, where, without
+from seal.environments.tables import NoDataError, Row, between, like, where, without
 from seal.environments.world import WorldSetup, toolbox
 
 if TYPE_CHECKING:
@@ -120,7 +120,7 @@ def search_timers(phone: PhoneWithTimers, label: str | NotGiven = NOT_GIVEN) -> 
     """
     rows = phone.table(TABLE)
     if not isinstance(label, NotGiven):
-        rows = somewhat_like(rows, "label", label)
+        rows = like(rows, "label", label, HALF_ALIKE)
     rang = between(rows, "timer_timestamp", high=phone.now)
     return [{**row, "rang": row in rang} for row in rows]
 
@@ -171,14 +171,3 @@ def phone_with_timers(setup: WorldSetup) -> Phones:
         },
         make=lambda tools, given: PhoneWithTimers(tools, given, plain.web()),
     )
-
-
-__all__ = [
-    "TIMER_TOOLS",
-    "PhoneWithTimers",
-    "cancel_timer",
-    "phone_with_timers",
-    "search_timers",
-    "set_timer",
-    "tools",
-]

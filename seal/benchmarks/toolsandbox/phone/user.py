@@ -12,6 +12,3 @@ def end_conversation(phone: PhoneWorld) -> None:
     if phone.ended:
         raise ValueError("the conversation has ended already")
     phone.ended = True
-
-
-__all__ = ["end_conversation"]

@@ -216,7 +216,7 @@ def search_holiday(phone: PhoneWorld, holiday_name: str, year: int | None = None
     Returns:
         POSIX seconds of the midnight that it begins with; null where there is no such holiday.
     """
-    phone.need_wifi()
+    phone.need("wifi")
     from rapidfuzz import fuzz, utils
 
     try:
@@ -245,16 +245,3 @@ def _units() -> tuple[Any, type[Exception]]:
     except ImportError as error:
         raise MissingExtraError("pint", "worlds") from error
     return pint.UnitRegistry(), pint.UndefinedUnitError
-
-
-__all__ = [
-    "calculate_lat_lon_distance",
-    "datetime_info_to_timestamp",
-    "get_current_timestamp",
-    "search_holiday",
-    "seconds_to_hours_minutes_seconds",
-    "shift_timestamp",
-    "timestamp_diff",
-    "timestamp_to_datetime_info",
-    "unit_conversion",
-]

@@ -130,6 +130,3 @@ def _web(setup: WorldSetup) -> Callable[[], WebAnswers]:
 def _simulated(simulator: Simulator) -> Callable[[], WebAnswers]:
     documents = {tool.document.name: tool.document for tool in TOOLS.values()}
     return lambda: SimulatedWeb(simulator, documents)
-
-
-__all__ = ["Phones", "phone"]

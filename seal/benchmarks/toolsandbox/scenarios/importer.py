@@ -12,7 +12,8 @@ from zoneinfo import ZoneInfo
 
 from seal.agents.briefs import check_facts
 from seal.agents.users import scripted_answer
-from seal.benchmarks.toolsandbox.scenarios.beginnings import UTC, clock_fields, tables_of
+from seal.benchmarks.toolsandbox.phone.answers import web_answers
+from seal.benchmarks.toolsandbox.scenarios.cells import UTC, Arguments, clock_fields, tables_of
 from seal.benchmarks.toolsandbox.scenarios.files import (
     CATEGORIES,
     Authored,
@@ -21,10 +22,8 @@ from seal.benchmarks.toolsandbox.scenarios.files import (
     Scenario,
     read_authored,
 )
-from seal.benchmarks.toolsandbox.scenarios.fitting import Arguments
 from seal.benchmarks.toolsandbox.scenarios.notation import Names, place_of, plan_of
 from seal.benchmarks.toolsandbox.scenarios.sequences import play_sequence
-from seal.benchmarks.toolsandbox.web import web_answers
 from seal.core.conditions.messages import USER
 from seal.core.environment import Eventful
 from seal.core.errors import DataError, UnknownNameError, shortened

@@ -8,14 +8,14 @@ from math import inf
 from typing import Any, get_args
 from zoneinfo import ZoneInfo
 
-from seal.benchmarks.toolsandbox.scenarios.beginnings import timed
-from seal.benchmarks.toolsandbox.scenarios.files import Node, Scenario
-from seal.benchmarks.toolsandbox.scenarios.fitting import (
+from seal.benchmarks.toolsandbox.scenarios.cells import (
     Arguments,
     Types,
     check_measured,
     check_wanted,
+    timed,
 )
+from seal.benchmarks.toolsandbox.scenarios.files import Node, Scenario
 from seal.core.conditions import (
     FIRST,
     LAST,
