@@ -18,7 +18,7 @@ from seal.benchmarks.toolsandbox.scenarios.cells import timed
 from seal.benchmarks.toolsandbox.scenarios.files import Node, Take
 from seal.core.canonical import equal
 from seal.core.conditions import EXTRACTORS, Told
-from seal.core.conditions.rows import Row
+from seal.core.conditions.cells import Row
 from seal.core.conditions.state import UNFIT
 from seal.core.conditions.stated import is_moment
 from seal.core.types import JSON
