@@ -15,6 +15,7 @@ USER = "user_simulator"
 EXECUTOR = "executor"
 MANAGER = "execution_manager"
 PLANNER = "planner"
+VERIFIER = "verifier"
 CHECKER = "checker"
 Sight = Literal["all", "own"]
 """What a role sees of the chat: everything, or what it said and what was said to it."""
@@ -58,7 +59,7 @@ class Team:
     """Role that hears the user. The final response is the last text to the user or the checker."""
     after: Mapping[str, tuple[str, ...]]
     """Role to those who may speak after its text, the first one seated does."""
-    reviewer: str = "verifier"
+    reviewer: str = VERIFIER
     """Role that sees results before their caller does."""
     one_reply: bool = False
     """True: the lead's first reply ends the goal, whatever it is."""
@@ -168,48 +169,32 @@ class Team:
 
 FULL = Team(
     name="full",
-    roles={
-        "user_simulator": "user_simulator",
-        "orchestrator": "orchestrator",
-        "execution_manager": "execution_manager",
-        "executor": "executor",
-        "checker": "checker",
-    },
-    lead="orchestrator",
+    roles={role: role for role in (USER, ORCHESTRATOR, MANAGER, EXECUTOR, CHECKER)},
+    lead=ORCHESTRATOR,
     after={
-        "user_simulator": ("orchestrator",),
-        "planner": ("orchestrator",),
-        "orchestrator": ("checker", "user_simulator"),
-        "execution_manager": ("orchestrator",),
-        "verifier": ("execution_manager",),
+        **dict.fromkeys((USER, PLANNER, MANAGER), (ORCHESTRATOR,)),
+        ORCHESTRATOR: (CHECKER, USER),
+        VERIFIER: (MANAGER,),
     },
-    optional=frozenset({"planner", "verifier"}),
+    optional=frozenset({PLANNER, VERIFIER}),
 )
 """user_simulator -> orchestrator -> [planner] -> execution_manager <-> executor -> orchestrator,
 then the checker, or the user where there is a persona."""
 
 DIRECT = Team(
     name="direct",
-    roles={
-        "user_simulator": "user_simulator",
-        "execution_manager": "execution_manager",
-        "executor": "executor",
-    },
-    lead="execution_manager",
-    after={
-        "user_simulator": ("execution_manager",),
-        "execution_manager": ("checker", "user_simulator"),
-        "verifier": ("execution_manager",),
-    },
-    optional=frozenset({"verifier", "checker"}),
+    roles={role: role for role in (USER, MANAGER, EXECUTOR)},
+    lead=MANAGER,
+    after={USER: (MANAGER,), MANAGER: (CHECKER, USER), VERIFIER: (MANAGER,)},
+    optional=frozenset({VERIFIER, CHECKER}),
 )
 """user_simulator, execution_manager, executor: as ToolSandbox, MMTB and ToolScan were published."""
 
 SINGLE = Team(
     name="single",
-    roles={"user_simulator": "user_simulator", "execution_manager": "execution_manager"},
-    lead="execution_manager",
-    after={"user_simulator": ("execution_manager",)},
+    roles={USER: USER, MANAGER: MANAGER},
+    lead=MANAGER,
+    after={USER: (MANAGER,)},
     one_reply=True,
 )
 """user_simulator and the role under test, one reply: DialogTool's tasks."""

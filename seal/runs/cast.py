@@ -208,7 +208,7 @@ def check_address_used(settings: RunSettings) -> None:
 
     Its requests would go to its provider, and whoever gave the address may mean them to stay.
     """
-    by_words = settings.retriever is None or settings.retriever in _BY_WORDS
+    by_words = settings.retriever is None or settings.retriever in OFFLINE_RETRIEVERS
     if not (settings.base_url and is_offline(settings.model) and by_words):
         return
     for role, spec in _own_texts(settings.role_models):
@@ -228,8 +228,8 @@ def _own_texts(roles: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
                 yield role, spec
 
 
-_BY_WORDS = ("tfidf", "bm25", "given", "oracle", "random")
-"""Retrievers that ask no server."""
+OFFLINE_RETRIEVERS = ("tfidf", "bm25", "given", "oracle", "random")
+"""They ask no server."""
 
 
 def judges_named(given: Any) -> tuple[Any, ...]:

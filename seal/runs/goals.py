@@ -38,8 +38,8 @@ def turns_of(task: Task, given: int | None, messages: int | None = None) -> int:
 def limits_of(task: Task, settings: RunSettings) -> Limits:
     """Return how far a chat may go: as the run says, else as its task does.
 
-    Repeats do not end a recording, for what it repeated is part of what is played, nor a task that
-    is played to a limit of messages of its own.
+    Repeats do not end a recording: what it repeated is part of what is played. Nor do they end a
+    task that has a limit of messages of its own.
     """
     messages = messages_of(task, settings.max_messages)
     recorded = isinstance(settings.model, str) and settings.model.startswith("recorded:")

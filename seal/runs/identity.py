@@ -180,7 +180,7 @@ _BEFORE_IT_IS_A_RUN = {".lock", "tools.jsonl", "tasks.jsonl"}
 def check_folder(path: Path, resume: bool) -> None:
     """Make sure that a run may begin, or go on, in a folder.
 
-    What a run that ended before its run.json was written left there is no hindrance.
+    A folder whose run ended before run.json was written can be used again.
 
     Raises:
         UsageError: It is a file, holds a run that is not to be resumed, or holds other things.

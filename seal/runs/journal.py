@@ -18,7 +18,7 @@ import orjson
 
 from seal.core.errors import DataError
 from seal.core.plain import json_bytes
-from seal.core.records import SCHEMAS, AtomicFile, encode, repair_tail
+from seal.core.records import SCHEMAS, AtomicFile, repair_tail
 from seal.core.secrets import without_keys
 from seal.core.types import Trajectory
 from seal.runs.run_folder import BASELINES, RunFolder
@@ -46,8 +46,7 @@ class Journal:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self.cut = repair_tail(path)
-        """Bytes of a torn line that were cut off."""
+        repair_tail(path)
         self._places: dict[Pair, tuple[int, int]] = {}
         self._failed: set[Pair] = set()
         self._scan()
@@ -58,23 +57,14 @@ class Journal:
         """Pairs that need not be played again: those whose last line is no error."""
         return self._places.keys() - self._failed
 
-    @property
-    def failed(self) -> set[Pair]:
-        """Pairs whose last line is an error of the infrastructure."""
-        return set(self._failed)
-
-    def append(self, trajectory: Trajectory) -> None:
-        """Write one trajectory; it is in the file when this returns."""
-        self.append_line(
-            encode(trajectory), (trajectory.task_id, trajectory.trial), trajectory.failed
-        )
-
-    def append_line(self, line: bytes, pair: Pair, failed: bool) -> None:
-        """Write one encoded trajectory."""
-        start = self._file.tell()
-        self._file.write(line)
-        self._file.flush()
-        self._note(pair, failed, start, len(line))
+    def append(self, outcome: Outcome) -> None:
+        """Write the trajectory of a chat, if it has one; it is in the file when this returns."""
+        if outcome.line is not None:
+            start = self._file.tell()
+            self._file.write(outcome.line)
+            self._file.flush()
+            pair = (outcome.task_id, outcome.trial)
+            self._note(pair, outcome.failed, start, len(outcome.line))
 
     def close(self) -> None:
         """Close the file, as it is."""

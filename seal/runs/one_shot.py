@@ -1,9 +1,9 @@
 """How other tasks of the same environment were carried out, for `--one-shot`.
 
 A task's environment is its tag `environment`, else the category of the tools of its gold calls. The
-example is the first of the environment's tasks in an order that follows from the run's seed, that
-is neither the task itself, nor asks the same, nor makes the same calls, nor was made of the same
-seed task: so all but a few tasks of an environment share one. What is shown is the reference, else
+example is the first other task of the environment, in an order that follows from the run's seed. It
+neither asks the same, nor makes the same calls, nor was made of the same seed task. So all but a
+few tasks of an environment share one. What is shown is the reference, else
 the first plan with its recorded results.
 """
 

@@ -32,7 +32,7 @@ def rank_tasks(
     """Rank the queries of several tasks in one batch.
 
     Where the batch fails, all its tasks do: a server that is down is not asked once more for each.
-    Where one of its texts may be to blame, as a server refuses it or no vector of it is kept,
+    One of its texts may be to blame, where a server refuses it or no vector of it is kept. Then
     halves of the batch are tried, down to single tasks.
 
     Args:

@@ -222,12 +222,10 @@ class _Chats:
             outcomes = self._workers().outcomes(self._jobs(done))
             for outcome in stack.enter_context(closing(outcomes)):
                 timings.add(outcome)  # first: a run killed between the two plays and counts again
-                if outcome.line is not None:
-                    pair = (outcome.task_id, outcome.trial)
-                    journal.append_line(outcome.line, pair, outcome.failed)
-                    if metrics and not outcome.failed:
-                        self._try(metrics, outcome.line)
-                        metrics = ()
+                journal.append(outcome)
+                if metrics and outcome.line is not None and not outcome.failed:
+                    self._try(metrics, outcome.line)
+                    metrics = ()
                 self._count(outcome)
         journal.put_in_order(order)
         _write_rankings(folder)

@@ -6,7 +6,7 @@ Those that a benchmark recorded with its gold calls (`GoldAnswers`) beat any inv
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, get_args
 
 import orjson
 
@@ -14,16 +14,9 @@ from seal.core.canonical import canonical_json, digest, equal
 from seal.core.conditions import Called
 from seal.core.protocols import Response
 from seal.core.types import JSON, Step, Task, Tool, ToolCall, ToolResult, Trajectory
+from seal.core.validation import ErrorKind
 
-_BY_RULE = (
-    "unparsable_arguments",
-    "unknown_tool",
-    "unknown_argument",
-    "missing_argument",
-    "wrong_type",
-    "invalid_value",
-)
-_NO_ANSWER = ("truncated", "not_recorded", "simulator", *_BY_RULE)
+_NO_ANSWER = ("truncated", "not_recorded", "simulator", *get_args(ErrorKind))
 """Kinds of errors that say nothing about the tool's answer."""
 
 

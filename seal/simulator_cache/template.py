@@ -110,18 +110,9 @@ _DEEPEST = 40
 _MANY = 3
 """Elements of a list that asks for no certain number."""
 _IMPLIED = {
-    "properties": "object",
-    "required": "object",
-    "additionalProperties": "object",
-    "minProperties": "object",
-    "items": "array",
-    "prefixItems": "array",
-    "minItems": "array",
-    "contains": "array",
-    "minimum": "number",
-    "maximum": "number",
-    "exclusiveMinimum": "number",
-    "exclusiveMaximum": "number",
+    **dict.fromkeys(("properties", "required", "additionalProperties", "minProperties"), "object"),
+    **dict.fromkeys(("items", "prefixItems", "minItems", "contains"), "array"),
+    **dict.fromkeys(("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"), "number"),
     "multipleOf": "number",
 }
 

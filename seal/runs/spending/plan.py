@@ -1,11 +1,11 @@
 """What a run would cost, before anything is asked or written.
 
-Some of the tasks are rehearsed: who would ask a server is played by the gold (`gold_calls`), or by
-words where there is none, over the true prompts, so the estimate follows tools, history, roles and
-format. Requests and answers are counted by `models.tokens.estimate_usage`; what is added up is then
-taken for all chats. Judges and the simulator answer a text of usual length. The plan assumes that
-each role answers as the gold does, with the gold calls and nothing else: a model that errs, asks,
-thinks or is sent back takes more turns, each of which sends the whole chat again.
+Some of the tasks are rehearsed, over the true prompts, so the estimate follows tools, history,
+roles and format. Who would ask a server is played by the gold (`gold_calls`), or by words where
+there is none. Requests and answers are counted by `models.tokens.estimate_usage`; what is added up
+is then taken for all chats. Judges and the simulator answer a text of usual length. The plan
+assumes that each role answers as the gold does, with the gold calls and nothing else. A model that
+errs, asks, thinks or is sent back takes more turns, each of which sends the whole chat again.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from seal.models.tokens import estimate_usage
 from seal.pools.benchmark import Benchmark
 from seal.pools.known import answer_formats
 from seal.pools.pool import StoredPool
-from seal.runs.cast import judges_named
+from seal.runs.cast import OFFLINE_RETRIEVERS, judges_named
 from seal.runs.engine import Engine
 from seal.runs.judges import JudgeChoice
 from seal.runs.play import played
@@ -158,7 +158,6 @@ _VERDICT = (
 )
 _RESPONSE = '{"error": "", "response": {"text": "%s"}}' % ("A plausible answer of the API. " * 25)
 """150 words: the SEAL paper's prompt asks its simulator for 100 to 200."""
-_OFFLINE_RETRIEVERS = ("tfidf", "bm25", "oracle", "given", "random")
 
 
 class Rehearsed:
@@ -309,7 +308,7 @@ def _acted(settings: RunSettings, cache: Path, benchmark: Benchmark | None) -> R
         models["simulator"] = RehearsedSimulator(Flagged.of(asked))
     elif not parts <= {"template", "recorded", *answer_formats()}:
         simulator = "template"
-    offline = settings.retriever is None or settings.retriever in _OFFLINE_RETRIEVERS
+    offline = settings.retriever is None or settings.retriever in OFFLINE_RETRIEVERS
     return replace(
         settings,
         model=acted(main),
