@@ -603,6 +603,7 @@ def test_gold_calls_of_the_user_are_none_of_the_agents(tmp_path):
     assert any(step.author == "user_simulator" and step.call.tool is None for step in said)
 
 
+@pytest.mark.slow
 def test_own_calls_beyond_a_runs_budget_end_its_chats(tmp_path):
     result = evaluate(tmp_path / "run", "execution_manager", Doer(), max_calls=1)
     assert set(result.summary["stop_reasons"]) == {"done", "max_calls"}

@@ -174,6 +174,7 @@ def test_an_ablation_has_conditions_that_are_runs(folder: Path) -> None:
     assert len(done.frame) == len(done.comparisons)
 
 
+@pytest.mark.slow
 def test_an_ablation_of_one_run_shows_its_first_table(folder: Path) -> None:
     settings = {"limit": 12, "cache": "off"}
     done = seal.ablate("similarity", "sample", out=folder / "similarity", **settings)

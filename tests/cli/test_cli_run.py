@@ -205,6 +205,7 @@ def test_a_spent_budget_ends_with_3_and_can_be_resumed(seal, tmp_path: Path) -> 
     assert lines(tmp_path / "r" / "trajectories.jsonl") == 20
 
 
+@pytest.mark.slow
 def test_no_server_is_an_error_of_each_task_and_ends_with_1(called) -> None:
     words = ("run", "--limit", "1", "--no-baselines", "--model", "openai/x", "--json")
     words = (*words, "--out", "r")

@@ -8,6 +8,7 @@ import pytest
 SHORT = ("--limit", "4", "--pool-sizes", "8,16", "--samples", "2")
 
 
+@pytest.mark.slow
 def test_pool_sizes_end_with_a_table_and_are_resumed(called, tmp_path: Path) -> None:
     done = called("run", "sample", *SHORT, "--out", "s")
     assert done.returncode == 0, done.stderr

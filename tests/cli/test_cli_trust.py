@@ -207,6 +207,7 @@ def test_the_users_own_word_needs_no_leave(seal, played, tmp_path) -> None:
     assert again.returncode == 0, again.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("words", [(), ("--processes", 2)])
 def test_an_allowed_module_is_played_and_run_json_says_so(seal, tmp_path, words) -> None:
     task = replace(LIGHT, world="evil_lab:lamps")

@@ -3,6 +3,7 @@
 from collections import Counter
 from typing import Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -66,6 +67,7 @@ def original(change: str, table: Any, before: Any, target: Any) -> float:
     return rows_similarity(new, target, {}, "toolsandbox")
 
 
+@pytest.mark.slow
 @given(versions(), st.sampled_from(["addition", "removal", "update"]))
 @settings(max_examples=500)
 def test_the_originals_measures_are_as_defined(drawn: tuple[Any, ...], change: Any) -> None:
@@ -74,6 +76,7 @@ def test_the_originals_measures_are_as_defined(drawn: tuple[Any, ...], change: A
     assert found == original(change, table, before, target)
 
 
+@pytest.mark.slow
 @given(versions())
 @settings(max_examples=300)
 def test_the_rows_beyond_another_table_are_the_difference_of_multisets(

@@ -318,6 +318,7 @@ def test_of_several_writers_one_whole_file_stays(tmp_path):
     assert _files(tmp_path) == ["x"]
 
 
+@pytest.mark.slow
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(tasks, min_size=1, max_size=3), st.data())
 def test_any_beginning_of_a_file_is_repaired_to_its_whole_lines(tmp_path, written, data):

@@ -116,6 +116,7 @@ def write_many(path: Path, worker: int, out: Path) -> None:
     out.write_text(json.dumps(winners))
 
 
+@pytest.mark.slow
 def test_eight_processes_write_at_once_and_nothing_is_lost(tmp_path):
     path = tmp_path / "answers.sqlite"
     context = multiprocessing.get_context("spawn")

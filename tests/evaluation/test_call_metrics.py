@@ -220,6 +220,7 @@ def test_a_perfect_trajectory_scores_one_in_any_order(wanted: Any, order: list[i
     assert {s.value for s in scores(goal(called(wanted)), made).values()} <= {1.0, None}
 
 
+@pytest.mark.slow
 @given(CALLS, CALLS, st.randoms())
 def test_order_of_calls_never_matters_but_for_the_first_n(wanted: Any, made: Any, rng: Any) -> None:
     shuffled = rng.sample(made, len(made))

@@ -48,6 +48,7 @@ def test_without_errors_feedback_changes_nothing(tmp_path: Path, pool: Path) -> 
     assert all((e["difference"], e["p_holm"] or 1.0) == (0.0, 1.0) for e in told)
 
 
+@pytest.mark.slow
 def test_equal_ablations_are_equal_bytes_and_a_finished_one_is_not_played_again(
     tmp_path: Path, pool: Path
 ) -> None:
@@ -61,6 +62,7 @@ def test_equal_ablations_are_equal_bytes_and_a_finished_one_is_not_played_again(
     assert (tmp_path / "a" / "plain" / "timings.jsonl").read_bytes() == kept
 
 
+@pytest.mark.slow
 def test_formats_of_a_server_have_tokens_per_call(
     tmp_path: Path, pool: Path, model_server: Callable[..., Any], monkeypatch
 ) -> None:

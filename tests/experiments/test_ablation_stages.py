@@ -188,6 +188,7 @@ def test_tools_and_apps_are_conditions_too() -> None:
         ablation_named("apps", known_benchmark("sample"))
 
 
+@pytest.mark.slow
 def test_created_tools_are_held_against_recorded_ones_under_own_decisions(tmp_path: Path) -> None:
     settings = RunSettings(
         pool="dialogtool-sample", model="oracle", limit=3, cache_dir=tmp_path / "cache"

@@ -154,6 +154,7 @@ def test_the_same_benchmark_gives_the_same_bytes(tmp_path):
     assert one == two
 
 
+@pytest.mark.slow
 def test_a_benchmark_goes_to_worker_processes(tmp_path):
     assert pickle.loads(pickle.dumps(shop())).pool().digest == shop().pool().digest
     run = played(shop(), tmp_path, processes=2, workers=1)

@@ -110,6 +110,7 @@ def distribution(folder: Path, name: str, entry: str, code: str) -> Path:
     return folder
 
 
+@pytest.mark.slow
 def test_a_pack_that_fails_to_import_is_named_and_disturbs_no_other(tmp_path: Path) -> None:
     broken = distribution(tmp_path / "a", "broken_pack", "broken", "import no_such_module\n")
     failed = seal("run", "broken", paths=(broken,), cwd=tmp_path)

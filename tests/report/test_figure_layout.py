@@ -83,6 +83,7 @@ def assert_whole(figure: Figure) -> None:
         assert share.height * figure.get_figheight() >= 2.2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("retrievers", "pools"), [(1, 1), (9, 1), (20, 1), (2, 4), (20, 2)])
 def test_nothing_of_an_experiment_is_cut_or_covered(retrievers: int, pools: int) -> None:
     figures = draw(experiment(retrievers, pools))
@@ -97,6 +98,7 @@ def test_nothing_of_an_experiment_is_cut_or_covered(retrievers: int, pools: int)
         assert names == list(dict.fromkeys(each["retriever"] for each in results))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sizes", [1, 9, 20])
 @pytest.mark.parametrize("ks", [(10,), (1, 5, 10)])
 def test_nothing_of_a_sweep_is_cut_or_covered(sizes: int, ks: tuple[int, ...]) -> None:

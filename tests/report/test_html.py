@@ -145,6 +145,7 @@ JSON = st.recursive(
 )
 
 
+@pytest.mark.slow
 @given(st.lists(JSON, max_size=5))
 def test_blocks_that_share_parts_say_what_they_were_given(values):
     shared = SharedParts()

@@ -261,6 +261,7 @@ def test_tools_of_one_name_and_of_the_name_of_ours_are_told_apart(tmp_path):
     assert sorted(names[1:]) == ["convert", "find_tools", "news", "weather", "weather_2"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "trouble",
     [failure(401, f"Incorrect API key provided: {KEY}"), failure(500, KEY), garbage(KEY.encode())],

@@ -61,6 +61,7 @@ def test_the_scripted_user_says_what_the_reference_has(played: RunResult) -> Non
         assert spoken(trajectory.steps) == spoken(reference), trajectory.task_id
 
 
+@pytest.mark.slow
 def test_two_processes_leave_the_same_bytes(played: RunResult, tmp_path: Path) -> None:
     again = run(
         settings(

@@ -93,6 +93,7 @@ def test_the_ceiling_has_the_tools_that_the_task_gives(tmp_path):
     assert only(ceiling.trajectories(), ADDING.id).offered == (given.offered,)
 
 
+@pytest.mark.slow
 def test_equal_runs_are_equal_in_threads_and_processes(phones, tmp_path):
     files = []
     for name, settings in (("a", {}), ("b", {"workers": 1}), ("c", {"processes": 2})):

@@ -212,6 +212,7 @@ def start(server, path, mode="record"):
     return subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 
+@pytest.mark.slow
 def test_a_killed_process_goes_on_where_it_stopped(tmp_path):
     """Batches that were answered are kept; a third process needs neither server nor SDK."""
     path = tmp_path / "answers.sqlite"
@@ -253,6 +254,7 @@ def test_stores_with_vectors_are_merged_exported_and_verified(store, tmp_path):
     assert store.stats().entries == {KIND: 2}
 
 
+@pytest.mark.slow
 def test_building_needs_the_vectors_once(tmp_path):
     """One array, filled in place: the peak stays below what two of them would need."""
     done = subprocess.run(
