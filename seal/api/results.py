@@ -168,7 +168,7 @@ class CompareOptions(TypedDict, total=False):
     preferences: str | Path | None
     """File of recorded preferences between the runs, which replace the judge. It is
     StableToolBench's preference_results, as JSON or CSV, or a CSV file of
-    task_id,first,second,better (`seal.evaluation.judges.recorded_preferences`)."""
+    task_id,first,second,better (`seal.evaluation.judges.recorded`)."""
 
 
 def compare(

@@ -28,7 +28,7 @@ from dataclasses import dataclass
 
 from seal.core.text import sentences
 from seal.core.types import Goal, Score, Task, Tool, Trajectory
-from seal.evaluation.goals import Value, goal_steps, made_calls, score_goals
+from seal.evaluation.goals import Value, answer_of, goal_steps, made_calls, score_goals
 
 NAMES = ("abstained", "no_call", "says_cannot")
 
@@ -61,10 +61,8 @@ class Abstention:
         """Return one score for each goal and name."""
 
         def measure(position: int, goal: Goal) -> dict[str, Value]:
-            answers = trajectory.answers
-            answer = answers[position] if position < len(answers) else None
             calls = len(made_calls(goal_steps(trajectory, position)))
-            silent, said = not calls, says_cannot(answer or "")
+            silent, said = not calls, says_cannot(answer_of(trajectory, position) or "")
             return {
                 "abstained": Value(float(silent and said)),
                 "no_call": Value(float(silent), details={"calls": calls}),

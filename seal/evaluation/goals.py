@@ -83,6 +83,16 @@ def goal_steps(trajectory: Trajectory, goal: int) -> list[Step]:
     return [step for step in trajectory.steps if step.goal == goal]
 
 
+def answer_of(trajectory: Trajectory, goal: int) -> str | None:
+    """Return the final answer to a goal; None where there is none."""
+    return trajectory.answers[goal] if goal < len(trajectory.answers) else None
+
+
+def stop_of(trajectory: Trajectory, goal: int, unknown: str = "not played") -> str:
+    """Return why the chat about a goal ended; `unknown` where nobody says."""
+    return trajectory.stops[goal].reason if goal < len(trajectory.stops) else unknown
+
+
 def made_calls(steps: Iterable[Step]) -> list[ToolCall]:
     """Return the agent's API calls in order, as the model wrote them: rejected ones too.
 

@@ -10,6 +10,7 @@ from seal.evaluation.goals import (
     EXECUTOR,
     USER,
     Value,
+    answer_of,
     goal_steps,
     made_calls,
     score_goals,
@@ -35,10 +36,9 @@ class UsageMetrics:
         def measure(position: int, goal: Goal) -> dict[str, Value]:
             steps = goal_steps(trajectory, position)
             agent = [s for s in steps if s.author not in (USER, EXECUTOR)]
-            answered = position < len(trajectory.answers) and trajectory.answers[position]
             return {
                 "calls": Value(float(len(made_calls(steps)))),
-                "turns": Value(float(_turns(agent, bool(answered)))),
+                "turns": Value(float(_turns(agent, bool(answer_of(trajectory, position))))),
                 **_tokens(agent),
             }
 

@@ -24,10 +24,9 @@ from seal.core.canonical import derive_seed, digest
 from seal.core.errors import DataError, OptionError, shortened
 from seal.core.records import CsvRows, write_csv
 from seal.core.types import JSON, Step, Task, Trajectory
-from seal.evaluation.goals import USER, goal_steps, made_calls
+from seal.evaluation.goals import USER, answer_of, goal_steps, made_calls
 from seal.evaluation.judges import METRICS
 from seal.evaluation.judges.agreement import Case
-from seal.evaluation.judges.measures import answer_of
 from seal.evaluation.judges.panel import majority
 from seal.experiments.sheets import Judgements, Row, alpha_of, harmless, refuse_repeated
 from seal.runs.run_folder import RunFolder

@@ -7,10 +7,9 @@ from pathlib import Path
 
 from seal.core.errors import DataError, UsageError
 from seal.core.types import JSON, Task, Trajectory
-from seal.evaluation.goals import goal_steps
+from seal.evaluation.goals import answer_of, goal_steps
 from seal.evaluation.judges import METRICS
 from seal.evaluation.judges.agreement import Case, audit, decisions
-from seal.evaluation.judges.measures import answer_of
 from seal.evaluation.rule_judge import RuleJudge
 from seal.experiments.goal_sheets import Labels, decided, items_of, read_rows
 from seal.runs.run_folder import RunFolder

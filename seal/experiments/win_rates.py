@@ -11,8 +11,7 @@ from seal.core.errors import DataError
 from seal.core.folders import cache_folder
 from seal.core.store import Store
 from seal.core.types import JSON, Task, Trajectory
-from seal.evaluation.goals import goal_steps
-from seal.evaluation.judges.measures import answer_of
+from seal.evaluation.goals import answer_of, goal_steps
 from seal.evaluation.judges.recorded import Place
 from seal.evaluation.llm_judge import LLMJudge
 from seal.evaluation.preference import (

@@ -19,7 +19,7 @@ from seal.core.protocols import Metric
 from seal.core.specs import name_of
 from seal.core.store import Store
 from seal.evaluation import REGISTRY as METRICS
-from seal.evaluation.judges.measures import answer_of
+from seal.evaluation.goals import answer_of
 from seal.evaluation.judges.panel import MISSING, recorded_panel
 from seal.evaluation.judges.recorded import QueryVerdicts, VerdictFile
 from seal.evaluation.own_metrics import LeftOut

@@ -22,7 +22,14 @@ from typing import Literal, get_args
 from seal.core.errors import shortened
 from seal.core.types import JSON, Goal, Score, Step, Task, Tool, ToolResult, Trajectory
 from seal.evaluation.error_patterns.findings import Finding
-from seal.evaluation.goals import INFRASTRUCTURE, failed, failure_reason, goal_steps
+from seal.evaluation.goals import (
+    INFRASTRUCTURE,
+    answer_of,
+    failed,
+    failure_reason,
+    goal_steps,
+    stop_of,
+)
 from seal.evaluation.milestones.plans import WHOLLY
 from seal.evaluation.rule_judge import judge_answer
 from seal.evaluation.statistics import kind_of_reason
@@ -62,14 +69,12 @@ class Evidence:
     @property
     def answer(self) -> str:
         """The final answer; empty where there is none."""
-        answers = self.trajectory.answers
-        return (answers[self.position] if self.position < len(answers) else None) or ""
+        return answer_of(self.trajectory, self.position) or ""
 
     @property
     def stop(self) -> str:
         """Why the chat about the goal ended."""
-        stops = self.trajectory.stops
-        return stops[self.position].reason if self.position < len(stops) else "not played"
+        return stop_of(self.trajectory, self.position)
 
     @property
     def offered(self) -> frozenset[str] | None:

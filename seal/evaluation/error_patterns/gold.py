@@ -156,7 +156,7 @@ def _gold_calls(plan: Plan) -> dict[int, Called]:
 def _of_tool(
     gold: Mapping[int, Called], tool: str, findings: Sequence[Finding]
 ) -> list[GoldFinding]:
-    own = [f for f in findings if f.call is not None and f.call.tool == tool]
+    own = [finding for finding in findings if finding.tool == tool]
     made = [finding for finding in own if finding.valid]
     edges = {place: _accepted(called, made) for place, called in gold.items()}
     matched = maximum_matching(edges)
@@ -169,8 +169,7 @@ def _of_tool(
     for row, place in enumerate(left):
         if row in paired:
             call = paired[row]
-            arguments = None if call.call is None else call.call.arguments
-            faults = compare(gold[place], arguments).findings
+            faults = compare(gold[place], call.arguments).findings
             found.append(GoldFinding("IAV", place, tool, "wrong_value", call.step, faults))
         else:
             found.append(GoldFinding("IAC", place, tool, cause, rejected))
@@ -187,8 +186,7 @@ def _accepted(gold: Called, made: Sequence[Finding]) -> list[int]:
     for column, finding in enumerate(made):
         first = finding.step if finding.earlier is None else finding.earlier
         if first not in known:
-            arguments = None if finding.call is None else finding.call.arguments
-            known[first] = finding.kind == "cut" or gold.accepts(arguments)
+            known[first] = finding.kind == "cut" or gold.accepts(finding.arguments)
         if known[first]:
             accepted.append(column)
     return accepted
@@ -198,8 +196,9 @@ def _paired(gold: Sequence[Called], made: Sequence[Finding]) -> dict[int, Findin
     """Return position of a gold call to the wrong call that is most like it, one to one."""
     if not gold or not made:
         return {}
-    given = [None if f.call is None else f.call.arguments for f in made[:EXPLAINED]]
-    table = [[compare(called, arguments) for arguments in given] for called in gold[:EXPLAINED]]
+    table = [
+        [compare(called, f.arguments) for f in made[:EXPLAINED]] for called in gold[:EXPLAINED]
+    ]
     paired = {row: made[column] for row, column in best_pairs(table)}
     others = [f for f in made if all(f is not taken for taken in paired.values())]
     rows = [row for row in range(len(gold)) if row not in paired]

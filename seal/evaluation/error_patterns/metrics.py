@@ -47,7 +47,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal, TypeGuard
+from typing import Any, Literal, TypeGuard
 
 from seal.core.errors import UsageError
 from seal.core.formats import repairs_of
@@ -71,7 +71,14 @@ from seal.evaluation.error_patterns.gold import (
     transitions,
 )
 from seal.evaluation.error_patterns.words import NOTHING, expected_words, value_words
-from seal.evaluation.goals import Value, failure_reason, score_goals, undefined
+from seal.evaluation.goals import (
+    Value,
+    answer_of,
+    failure_reason,
+    score_goals,
+    stop_of,
+    undefined,
+)
 
 BUDGET = 10
 """Steps that ToolScan gives an agent."""
@@ -145,19 +152,17 @@ class ErrorPatterns:
 
     def _values(self, goal: Goal, findings: Sequence[Finding]) -> dict[str, Value]:
         acts = [f for f in findings if f.kind not in ("message", "cut")]
+        of_kind = {name: [f for f in acts if f.kind == name.upper()] for name in PATTERNS}
+        by_step = {name: self._of_steps(of_kind[name], acts) for name in _BY_STEP}
+        by_step["ife"].details.update(_repaired(acts))
         reason = no_gold(goal)
         chosen = None if reason else choose(goal.plans or (), findings, self.choice)
         gold = chosen.missing if chosen is not None and not self._apart else None
-        by_step = {
-            name: self._of_steps([f for f in acts if f.kind == name.upper()], len(acts))
-            for name in _BY_STEP
-        }
         return {
             "iac": undefined(reason) if chosen is None else self._missing(chosen.missing),
-            "rac": self._repeated(acts),
-            "iav": self._wrong(goal, acts, findings, reason, chosen),
+            "rac": self._repeated(acts, of_kind["rac"]),
+            "iav": self._wrong(goal, findings, self._of_steps(of_kind["iav"], acts), chosen),
             **by_step,
-            "ife": replace(by_step["ife"], details=by_step["ife"].details | _repaired(acts)),
             "recovery": _recovery(findings, gold),
             SERVICE_ANSWERS: _services(findings),
             "all_gold_calls": undefined(reason) if chosen is None else _all_gold(chosen),
@@ -167,49 +172,37 @@ class ErrorPatterns:
         whole = (self.budget or BUDGET) if of is None else of
         return 1.0 - min(errors, whole) / whole if whole else 1.0
 
-    def _of_steps(self, found: Sequence[Finding], calls: int) -> Value:
-        return Value(self._share(len(found)), details=_details(len(found), calls, found))
+    def _of_steps(self, found: Sequence[Finding], acts: Sequence[Finding]) -> Value:
+        return Value(self._share(len(found)), details=_details(found, len(acts)))
 
-    def _repeated(self, acts: Sequence[Finding]) -> Value:
+    def _repeated(self, acts: Sequence[Finding], valid: Sequence[Finding]) -> Value:
         anyhow = [finding for finding in acts if finding.earlier is not None]
-        valid = [finding for finding in anyhow if finding.kind == "RAC"]
-        counted = anyhow if self.rac_scope == "all" else valid
-        details = _details(len(counted), len(acts), counted)
-        details["repeated"] = {"valid": len(valid), "all": len(anyhow)}
-        return Value(self._share(len(counted)), details=details)
+        value = self._of_steps(anyhow if self.rac_scope == "all" else valid, acts)
+        value.details["repeated"] = {"valid": len(valid), "all": len(anyhow)}
+        return value
 
     def _missing(self, compared: GoldComparison) -> Value:
         errors = compared.missing
-        missing = [finding for finding in compared.findings if finding.pattern == "IAC"]
-        details: dict[str, JSON] = {
-            **_gold_details(errors, compared, missing),
-            "of_budget": self._share(errors),
-        }
+        details = _gold_details("IAC", compared) | {"of_budget": self._share(errors)}
         return Value(self._share(errors, compared.gold), compared.gold, details=details)
 
     def _wrong(
-        self,
-        goal: Goal,
-        acts: Sequence[Finding],
-        findings: Sequence[Finding],
-        reason: str,
-        chosen: Chosen | None,
+        self, goal: Goal, findings: Sequence[Finding], own: Value, chosen: Chosen | None
     ) -> Value:
-        own = [finding for finding in acts if finding.kind == "IAV"]
-        found = _details(len(own), len(acts), own)
-        reason = reason or _no_arguments(goal)
+        """Return IAV: by steps alone (`own`) where gold has no arguments to compare with."""
+        reason = no_gold(goal) or _no_arguments(goal)
+        errors, listed = own.details["errors"], own.details["findings"]
         if chosen is None or reason:
-            return Value(self._share(len(own)), details={**found, "without_gold": reason})
+            return replace(own, details={**own.details, "without_gold": reason})
         if _is_cut(goal, findings):
-            return Value(None, 0.0, "arguments were cut upstream", found if own else {})
-        compared = chosen.wrong
-        errors = len(own) + compared.wrong
-        wrong = [finding for finding in compared.findings if finding.pattern == "IAV"]
-        details = _gold_details(errors, compared, wrong)
+            return Value(None, 0.0, "arguments were cut upstream", own.details if errors else {})
+        details = _gold_details("IAV", chosen.wrong)
+        errors += details["errors"]
         details |= {
-            "calls": len(acts),
-            "of_gold": self._share(errors, compared.gold),
-            "findings": [*found["findings"], *details["findings"]][:LISTED],
+            "errors": errors,
+            "calls": own.details["calls"],
+            "of_gold": self._share(errors, chosen.wrong.gold),
+            "findings": [*listed, *details["findings"]][:LISTED],
         }
         return Value(self._share(errors), details=details)
 
@@ -245,9 +238,8 @@ def _repaired(acts: Iterable[Finding]) -> dict[str, JSON]:
     return {"repaired": {"calls": sum(map(bool, found)), **dict(sorted(causes.items()))}}
 
 
-def _details(errors: int, calls: int, found: Iterable[Finding]) -> dict[str, JSON]:
-    listed = [_told(finding) for _, finding in zip(range(LISTED), found, strict=False)]
-    return {"errors": errors, "calls": calls, "findings": listed}
+def _details(found: Sequence[Finding], calls: int) -> dict[str, Any]:
+    return {"errors": len(found), "calls": calls, "findings": list(map(_told, found[:LISTED]))}
 
 
 def _told(finding: Finding) -> dict[str, JSON]:
@@ -282,15 +274,13 @@ def shortened_name(name: str) -> str:
     return name if len(name) <= 200 else f"{name[:197]}..."
 
 
-def _gold_details(
-    errors: int, compared: GoldComparison, found: Iterable[GoldFinding]
-) -> dict[str, JSON]:
-    listed = [_gold_told(finding) for _, finding in zip(range(LISTED), found, strict=False)]
+def _gold_details(pattern: str, compared: GoldComparison) -> dict[str, Any]:
+    found = [finding for finding in compared.findings if finding.pattern == pattern]
     return {
-        "errors": errors,
+        "errors": len(found),
         "gold": compared.gold,
         "plan": compared.plan,
-        "findings": listed,
+        "findings": list(map(_gold_told, found[:LISTED])),
     }
 
 
@@ -318,7 +308,7 @@ def _no_arguments(goal: Goal) -> str:
 def _is_cut(goal: Goal, findings: Sequence[Finding]) -> bool:
     """Tell whether upstream cut the arguments of a call of a gold tool."""
     tools = {called.tool for plan in goal.plans or () for called in plan.calls()}
-    return any(f.kind == "cut" and f.call is not None and f.call.tool in tools for f in findings)
+    return any(finding.kind == "cut" and finding.tool in tools for finding in findings)
 
 
 def _recovery(findings: Sequence[Finding], gold: GoldComparison | None) -> Value:
@@ -344,20 +334,17 @@ def _services(findings: Sequence[Finding]) -> Value:
     asked = [f for f in findings if f.valid and f.answered is not None]
     if not asked:
         return undefined("no valid call was answered")
-    failures = Counter(f.service for f in asked if f.service is not None)
     failed = [finding for finding in asked if finding.service is not None]
-    details = _details(len(failed), len(asked), failed)
-    details["causes"] = dict(sorted(failures.items()))
+    causes = Counter(finding.service for finding in failed)
+    details = {**_details(failed, len(asked)), "causes": dict(sorted(causes.items()))}
     return Value(1 - len(failed) / len(asked), len(asked), details=details)
 
 
 def _finished(trajectory: Trajectory, position: int) -> Value:
-    stops, answers = trajectory.stops, trajectory.answers
-    stop = stops[position].reason if position < len(stops) else "not played"
-    answer = answers[position] if position < len(answers) else None
+    stop = stop_of(trajectory, position)
     if stop not in ("done", "user_ended"):
         return Value(0.0, reason=stop)
-    return Value(1.0) if answer else Value(0.0, reason="no answer")
+    return Value(1.0) if answer_of(trajectory, position) else Value(0.0, reason="no answer")
 
 
 def _all_gold(chosen: Chosen) -> Value:

@@ -27,9 +27,11 @@ from seal.core.types import JSON, Goal, Score, Task, Tool, Trajectory, Verdict
 from seal.evaluation.goals import (
     INFRASTRUCTURE,
     Value,
+    answer_of,
     goal_steps,
     made_calls,
     score_goals,
+    stop_of,
     undefined,
 )
 from seal.evaluation.judges.panel import (
@@ -69,11 +71,9 @@ class SolvablePassRate:
             if missing:
                 return _settled("unsolved", missing)
             answer, steps = answer_of(trajectory, position), goal_steps(trajectory, position)
-            poll = self.panel.poll(lambda seat: solved_ballot(seat, goal, answer, steps))
+            poll = self.panel.ask(goal, answer, steps)
             leading = poll.leading()
-            labels = poll.labels
-            mean = sum(map(half_credit, labels)) / len(labels)
-            return _told(mean, leading, poll)
+            return _told(sum(map(half_credit, poll.labels)) / len(poll.labels), leading, poll)
 
         return judged_goals(task, trajectory, self.name, measure)
 
@@ -174,12 +174,6 @@ def judged(measure: Callable[[], Value]) -> Value:
         return undefined(f"no verdict recorded: {error}")
 
 
-def answer_of(trajectory: Trajectory, position: int) -> str | None:
-    """Return the final answer to a goal; None where there is none."""
-    answers = trajectory.answers
-    return answers[position] if position < len(answers) else None
-
-
 def unfinished(trajectory: Trajectory, position: int) -> str:
     """Return why there is nothing to judge in a goal; empty where there is."""
     if not _finished(trajectory, position):
@@ -192,8 +186,7 @@ def _empty(answer: str | None) -> bool:
 
 
 def _finished(trajectory: Trajectory, position: int) -> bool:
-    stops = trajectory.stops
-    return position < len(stops) and stops[position].reason in _FINISHED
+    return stop_of(trajectory, position) in _FINISHED
 
 
 def _offered(trajectory: Trajectory, position: int, tools: Mapping[str, Tool]) -> list[Tool]:
@@ -272,7 +265,7 @@ class PassRate:
             votes = {"solved": sum(solved) / len(solved), **poll.record()}
         else:
             verdict = self.judge.judge(goal, answer, steps)
-        stop = trajectory.stops[position].reason if position < len(trajectory.stops) else "done"
+        stop = stop_of(trajectory, position, "done")
         if not answer and stop != "done":
             verdict = replace(verdict, reason=f"{verdict.reason} ({stop})")
         return _value(verdict, **votes)
