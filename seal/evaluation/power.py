@@ -158,12 +158,7 @@ def _within_tasks(
 
 
 def _power(
-    mean: float,
-    squared: float | None,
-    within: float | None,
-    tasks: int,
-    chats: int,
-    reach: float,
+    mean: float, squared: float | None, within: float | None, tasks: int, chats: int, reach: float
 ) -> Power:
     if squared is None:
         return NO_POWER

@@ -15,13 +15,7 @@ from itertools import chain
 from typing import Any, Literal, get_args
 
 from seal.core.conditions import Match
-from seal.core.errors import (
-    CodeRefusedError,
-    DataError,
-    UnknownNameError,
-    UsageError,
-    shortened,
-)
+from seal.core.errors import CodeRefusedError, DataError, UnknownNameError, UsageError, shortened
 from seal.core.protocols import Judge, Metric
 from seal.core.registry import Registry
 from seal.core.types import Goal, Score, Task, Tool, Trajectory

@@ -24,11 +24,7 @@ from seal.evaluation.error_patterns.gold import (
     no_gold,
     transitions,
 )
-from seal.evaluation.error_patterns.metrics import (
-    ErrorPatterns,
-    IndependentMinima,
-    RepeatedAnyhow,
-)
+from seal.evaluation.error_patterns.metrics import ErrorPatterns, IndependentMinima, RepeatedAnyhow
 from seal.evaluation.error_patterns.services import SERVICES, Service, service_failure
 
 __all__ = [

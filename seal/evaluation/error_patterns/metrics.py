@@ -54,12 +54,7 @@ from seal.core.formats import repairs_of
 from seal.core.types import JSON, Goal, Score, Task, Tool, Trajectory
 from seal.core.validation import CallError
 from seal.evaluation.calls import ArgumentFinding
-from seal.evaluation.error_patterns.findings import (
-    Finding,
-    diagnose,
-    first_error,
-    repairs,
-)
+from seal.evaluation.error_patterns.findings import Finding, diagnose, first_error, repairs
 from seal.evaluation.error_patterns.gold import (
     Choice,
     Chosen,
@@ -71,14 +66,7 @@ from seal.evaluation.error_patterns.gold import (
     transitions,
 )
 from seal.evaluation.error_patterns.words import NOTHING, expected_words, value_words
-from seal.evaluation.goals import (
-    Value,
-    answer_of,
-    failure_reason,
-    score_goals,
-    stop_of,
-    undefined,
-)
+from seal.evaluation.goals import Value, answer_of, failure_reason, score_goals, stop_of, undefined
 
 BUDGET = 10
 """Steps that ToolScan gives an agent."""

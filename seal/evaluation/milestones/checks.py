@@ -136,9 +136,7 @@ def _faults_of_measure(part: StateHas) -> Iterator[str]:
 
 
 def _faults_of_rows(
-    rows: Sequence[Mapping[str, JSON]],
-    columns: Mapping[str, Column],
-    known: Collection[str] | None,
+    rows: Sequence[Mapping[str, JSON]], columns: Mapping[str, Column], known: Collection[str] | None
 ) -> Iterator[str]:
     for number, row in enumerate(rows):
         if not row:

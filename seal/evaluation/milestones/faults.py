@@ -170,11 +170,7 @@ def _mean(values: Sequence[float]) -> float:
 
 
 def _faults(
-    number: int,
-    part: Condition,
-    step: Step,
-    reached: Mapping[int, Step],
-    steps: Sequence[Step],
+    number: int, part: Condition, step: Step, reached: Mapping[int, Step], steps: Sequence[Step]
 ) -> list[Fault]:
     """Return what keeps one condition from being met; at least one fault where it is not."""
     similarity = part.similarity(step, reached)

@@ -338,10 +338,7 @@ def _taken(walk: Walk | OriginalWalk, turns: Sequence[Turn]) -> list[Turn]:
 
 
 def _failed(
-    graph: Graph,
-    walk: Walk | OriginalWalk,
-    seen: Sequence[Turn],
-    offered: Collection[str] | None,
+    graph: Graph, walk: Walk | OriginalWalk, seen: Sequence[Turn], offered: Collection[str] | None
 ) -> Verdict:
     """Return the verdict of a mission whose last turn was wrong."""
     return Verdict(
