@@ -76,16 +76,11 @@ def spearman(
 def _rhos(pairs: Floats) -> Floats:
     """Return rho of each row of (2, rows, pairs); NaN where a side is constant."""
     import numpy as np
+    from scipy.stats import rankdata
 
-    left, right = (_centred_ranks(side) for side in pairs)
+    ranks = rankdata(pairs, axis=2)  # equal values share theirs
+    left, right = ranks - ranks.mean(axis=2, keepdims=True)
     scale = np.sqrt((left**2).sum(axis=1) * (right**2).sum(axis=1))
     with np.errstate(invalid="ignore"):
         rhos: Floats = (left * right).sum(axis=1) / scale
     return np.clip(rhos, -1, 1)
-
-
-def _centred_ranks(rows: Floats) -> Floats:
-    """Return the ranks of each row less their mean; equal values share theirs."""
-    here, others = rows[:, :, None], rows[:, None, :]
-    above: Floats = (others < here).sum(axis=2) - (others > here).sum(axis=2)
-    return above / 2

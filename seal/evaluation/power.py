@@ -81,8 +81,8 @@ def power_of(
     values = np.where(present, differences, 0.0)
     pairs = present.sum(axis=0)
     means = values.sum(axis=0) / np.maximum(pairs, 1)
-    between = _squared_error(values, present, means, pairs, clusters)
-    chats, within = _within_tasks(values, present, pairs, tasks, trials)
+    between = _squared_error(values, present, clusters)
+    chats, within = _within_tasks(values, present, tasks, trials)
     held = (_summed(present, tasks) > 0).sum(axis=0)
     return [
         _power(float(mean), squared, part, int(count), played, reach)
@@ -103,17 +103,14 @@ def _summed(values: NDArray[np.generic], index: Integers) -> Floats:
 
 
 def _squared_error(
-    values: Floats,
-    present: NDArray[np.bool_],
-    means: Floats,
-    pairs: NDArray[np.generic],
-    clusters: Integers,
+    values: Floats, present: NDArray[np.bool_], clusters: Integers
 ) -> list[float | None]:
     """Return SE squared of each column, linearised as a ratio of the clusters' sums and counts."""
     import numpy as np
 
     sums, counts = _summed(values, clusters), _summed(present, clusters)
-    squares = ((sums - means * counts) ** 2).sum(axis=0) / np.maximum(pairs, 1) ** 2
+    pairs = np.maximum(counts.sum(axis=0), 1)
+    squares = ((sums - sums.sum(axis=0) / pairs * counts) ** 2).sum(axis=0) / pairs**2
     held = (counts > 0).sum(axis=0)
     return [
         float(square * count / (count - 1)) if count > 1 else None
@@ -122,11 +119,7 @@ def _squared_error(
 
 
 def _within_tasks(
-    values: Floats,
-    present: NDArray[np.bool_],
-    pairs: NDArray[np.generic],
-    tasks: Integers,
-    trials: Integers,
+    values: Floats, present: NDArray[np.bool_], tasks: Integers, trials: Integers
 ) -> tuple[list[int], list[float | None]]:
     """Return the number of chats, and the part of SE squared that is due to trials; None: unknown.
 
@@ -151,7 +144,7 @@ def _within_tasks(
     parts = [
         float(part * count / again / pair**2) if again else None
         for part, count, again, pair in zip(
-            varied, chats.tolist(), repeated.tolist(), pairs.tolist(), strict=True
+            varied, chats.tolist(), repeated.tolist(), present.sum(axis=0).tolist(), strict=True
         )
     ]
     return chats.tolist(), parts

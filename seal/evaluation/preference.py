@@ -17,7 +17,7 @@ from seal.core.canonical import derive_seed
 from seal.core.errors import InfrastructureError, NoVerdictError
 from seal.core.types import JSON, Goal, Step
 from seal.evaluation.llm_judge import LLMJudge, ask, choice, prompts_digest, repair, shown_steps
-from seal.evaluation.statistics import DIGITS, bootstrap_interval
+from seal.evaluation.statistics import bootstrap_interval, rounded, share
 
 Choice = Literal["first", "second", "tie"]
 PREFERENCE = "judge_preference"
@@ -186,27 +186,23 @@ def summarise_pairings(pairings: Sequence[tuple[int, Pairing]], seed: int = 0) -
     answers = sum((found.answers for _, found in pairings), Counter[str]())
     votes = sum(found.votes for _, found in pairings)
     named = answers["first"] + answers["second"]
-    shares = {name: _share(counts[name], len(known)) for name in worth}
+    shares = {name: share(counts[name], len(known)) for name in worth}
     return {
         "n": len(known),
         "goals": len(pairings),
         **shares,
-        "win_rate": _share(sum(values), len(known)),
-        "low": None if low is None else round(low, DIGITS),
-        "high": None if high is None else round(high, DIGITS),
+        "win_rate": share(sum(values), len(known)),
+        "low": rounded(low),
+        "high": rounded(high),
         "by": dict(sorted(Counter(found.by for _, found in pairings).items())),
         "unusable": sum(found.unusable for _, found in pairings),
         "order": {
-            "first": _share(answers["first"], named),
+            "first": share(answers["first"], named),
             "answers": named,
-            "turned": _share(sum(found.turned for _, found in pairings), votes),
+            "turned": share(sum(found.turned for _, found in pairings), votes),
             "votes": votes,
         },
     }
-
-
-def _share(part: float, whole: int) -> float | None:
-    return round(part / whole, DIGITS) if whole else None
 
 
 def preference_identity() -> str:

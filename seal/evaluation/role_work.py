@@ -104,17 +104,19 @@ class RoleWork:
 
 def _outcomes(goal: Goal, steps: Sequence[Step]) -> Iterator[tuple[str, Outcome, Step]]:
     """Yield which role did what, and in which step it did so."""
-    gold = _gold_calls(goal)
+    gold = [called for plan in goal.plans or () for called in plan.calls()]
     for place, step in enumerate(steps):
         if step.call is not None:
             continue
         if step.author == VERIFIER:
             wrong = _wrong_step(gold, _before(steps, place))
+            accepted = step.content.strip().casefold().startswith("accepted")
             if wrong is not None:
-                yield VERIFIER, _outcome(not _accepts(step), wrong), step
+                yield VERIFIER, _outcome(not accepted, wrong), step
         elif step.author == CHECKER:
             before = _before(steps, place)
-            verdict = _JUDGED.judge(goal, _answer(before), before)
+            answer = before[-1].content if before else ""
+            verdict = _JUDGED.judge(goal, answer, before)
             label = step.content.partition(":")[0].strip()
             if verdict.label != "unsure" and label in ("solved", "unsolved"):
                 wrong = verdict.label == "unsolved"
@@ -140,18 +142,6 @@ def _outcome(sent_back: bool, wrong: bool) -> Outcome:
     if sent_back:
         return "caught" if wrong else "caused"
     return "missed" if wrong else "passed"
-
-
-def _gold_calls(goal: Goal) -> list[Called]:
-    return [called for plan in goal.plans or () for called in plan.calls()]
-
-
-def _accepts(step: Step) -> bool:
-    return step.content.strip().casefold().startswith("accepted")
-
-
-def _answer(steps: Sequence[Step]) -> str:
-    return steps[-1].content if steps else ""
 
 
 def _wrong_step(gold: Sequence[Called], before: Sequence[Step]) -> bool | None:

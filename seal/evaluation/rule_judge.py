@@ -31,7 +31,7 @@ other languages than English. Then it says unsure; a solved or unsolved is meant
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Literal
@@ -160,7 +160,10 @@ def judge_trajectory(goal: Goal, answer: str, steps: Sequence[Step]) -> Verdict:
         return Verdict("unsolved", contradiction, 2)
     if not goal.answers and _grounded(goal, answer, successes):
         return Verdict("solved", "the answer states values of every result that was needed", 2)
-    return Verdict("unsure", _doubt(goal, answer), 2)
+    if not goal.answers:
+        return Verdict("unsure", "results and answer do not prove it", 2)
+    lacking = [value for value in goal.answers if statement(answer, value) != "stated"]
+    return Verdict("unsure", f"the answer does not plainly state {_listed(lacking)}", 2)
 
 
 def _asks_only(plan: Plan) -> bool:
@@ -224,10 +227,15 @@ def _outcomes(steps: Sequence[Step]) -> list[Outcome]:
     return [(call, results.get(call.id)) for call in made_calls(steps)]
 
 
+def _result_leaves(result: ToolResult) -> Iterator[str]:
+    """Yield the texts and numbers of a result."""
+    return leaves(result.value if result.value is not None else result.content)
+
+
 def _result_values(result: ToolResult) -> list[str]:
     """Return the texts and numbers of a result; of long texts their numbers."""
     found = []
-    for leaf in leaves(result.value if result.value is not None else result.content):
+    for leaf in _result_leaves(result):
         if len(read(leaf).tokens) > _LONG_TEXT:
             found += [format(number, "f") for number in numbers(leaf)]
         else:
@@ -248,7 +256,7 @@ def _result_numbers(outcomes: Sequence[Outcome]) -> set[Decimal]:
         number
         for _, result in outcomes
         if result is not None
-        for leaf in leaves(result.value if result.value is not None else result.content)
+        for leaf in _result_leaves(result)
         for number in numbers(leaf)
     }
 
@@ -288,12 +296,8 @@ def _grounded(goal: Goal, answer: str, successes: Sequence[Outcome]) -> bool:
         return False
     if _strangers(goal, answer, successes):
         return False
-    return any(_all_told(goal, answer, needed, successes) for needed in _needed(goal))
-
-
-def _needed(goal: Goal) -> list[list[Called]]:
-    """Return sets of calls of which one must have succeeded in full."""
-    return [plan.calls() for plan in goal.plans or () if plan.calls()]
+    plans = [plan.calls() for plan in goal.plans or ()]
+    return any(_all_told(goal, answer, calls, successes) for calls in plans if calls)
 
 
 def _all_told(
@@ -319,13 +323,6 @@ def _tells(goal: Goal, answer: str, result: ToolResult) -> bool:
         and statement(goal.text, value) == "absent"
         for value in _result_values(result)
     )
-
-
-def _doubt(goal: Goal, answer: str) -> str:
-    if not goal.answers:
-        return "results and answer do not prove it"
-    open_values = [value for value in goal.answers if statement(answer, value) != "stated"]
-    return f"the answer does not plainly state {_listed(open_values)}"
 
 
 def _listed(values: Sequence[str]) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from array import array
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -203,51 +203,40 @@ class Summariser:
         return {name: self._metric(name, column) for name, column in self._columns.items()}
 
     def _metric(self, name: str, column: _Column) -> dict[str, Any]:
-        import numpy as np
-
-        entry = self._entry(name, "", column, None)
-        tasks = np.asarray(column.tasks, dtype=np.int64)
-        sets = np.asarray(self._set_of_task, dtype=np.int64)[tasks]
-        by = {}
-        for group, members in self._members():
-            inside = np.isin(sets, members)
-            held = any(where in members for where, _ in column.undefined)
-            if inside.any() or held:
-                by[group] = self._entry(name, group, column, (inside, members))
+        entry = self._entry(name, "", column)
+        groups = sorted({group for names in self._sets for group in names})
+        by = {group: self._entry(name, group, column) for group in groups}
         entry |= {"own": True} if column.own else {}
-        entry["by"] = by
+        entry["by"] = {group: own for group, own in by.items() if own["n"] or own["undefined"]}
         return entry
 
-    def _members(self) -> Iterator[tuple[str, list[int]]]:
-        for group in sorted({name for names in self._sets for name in names}):
-            yield group, [number for names, number in self._sets.items() if group in names]
-
-    def _entry(
-        self, name: str, group: str, column: _Column, part: tuple[Any, list[int]] | None
-    ) -> dict[str, Any]:
+    def _entry(self, name: str, group: str, column: _Column) -> dict[str, Any]:
+        """Return the entry of a metric in one group; empty: in all."""
         import numpy as np
 
-        inside, members = part if part is not None else (slice(None), None)
+        members = [place for names, place in self._sets.items() if not group or group in names]
+        sets = np.asarray(self._set_of_task, dtype=np.int64)
+        inside = np.isin(sets[np.asarray(column.tasks, dtype=np.int64)], members)
         values = np.asarray(column.values)[inside]
         weights = np.asarray(column.weights)[inside]
         tasks = np.asarray(column.tasks)[inside]
         reasons: Counter[str] = Counter()
         for (where, reason), count in column.undefined.items():
-            if members is None or where in members:
+            if where in members:
                 reasons[reason] += count
         seed = derive_seed(self._seed, name, group)
         low, high = bootstrap_interval(values, seed, self._resamples, clusters=tasks)
         entry: dict[str, Any] = {
-            "mean": _rounded(float(values.mean())) if len(values) else None,
+            "mean": rounded(float(values.mean())) if len(values) else None,
             "n": len(values),
             "undefined": reasons.total(),
-            "low": _rounded(low),
-            "high": _rounded(high),
+            "low": rounded(low),
+            "high": rounded(high),
         }
         if len(values) and weights.sum() > 0 and weights.min() != weights.max():
-            entry["micro"] = _rounded(float(np.average(values, weights=weights)))
+            entry["micro"] = rounded(float(np.average(values, weights=weights)))
         if column.judged and len(values):
-            entry["unsure"] = _rounded(float(np.asarray(column.unsure)[inside].mean()))
+            entry["unsure"] = rounded(float(np.asarray(column.unsure)[inside].mean()))
         if reasons:
             entry["reasons"] = dict(sorted(reasons.items()))
         return entry
@@ -273,5 +262,11 @@ def summarise(
     return summariser.metrics()
 
 
-def _rounded(value: float | None) -> float | None:
+def rounded(value: float | None) -> float | None:
+    """Return a number of a summary with `DIGITS` decimals; None stays None."""
     return None if value is None else round(value, DIGITS)
+
+
+def share(part: float, whole: int) -> float | None:
+    """Return a share with `DIGITS` decimals; None of nothing."""
+    return round(part / whole, DIGITS) if whole else None

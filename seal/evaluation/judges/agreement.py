@@ -16,7 +16,7 @@ from typing import Any
 from seal.core.types import JSON, Score
 from seal.evaluation.judges.measures import UNUSABLE
 from seal.evaluation.judges.panel import half_credit
-from seal.evaluation.statistics import DIGITS
+from seal.evaluation.statistics import rounded, share
 
 
 class FleissKappa:
@@ -149,8 +149,8 @@ class _Judged:
             "judges": sorted(self._judges),
             "unusable": self._unusable + self.lost * max(1, self.seats),
             "lost": self.lost,
-            "agreement": {judge: _rounded(share) for judge, share in self._self.values.items()},
-            "kappa": _rounded(self._kappa.value),
+            "agreement": {judge: rounded(same) for judge, same in self._self.values.items()},
+            "kappa": rounded(self._kappa.value),
             "kappa_n": self._kappa.subjects,
             "kappa_votes": self._kappa.votes,
         }
@@ -159,14 +159,10 @@ class _Judged:
             for number, usable in sorted(self._usable.items())
         ]
         if name == "sopr" and rates:
-            told["runs"] = [_rounded(rate) for rate in rates]
-            told["rate"] = _rounded(100 * fmean(rates))
-            told["deviation"] = _rounded(100 * pstdev(rates))
+            told["runs"] = [rounded(rate) for rate in rates]
+            told["rate"] = rounded(100 * fmean(rates))
+            told["deviation"] = rounded(100 * pstdev(rates))
         return told
-
-
-def _rounded(value: float | None) -> float | None:
-    return None if value is None else round(value, DIGITS)
 
 
 Case = tuple[str, int, int]
@@ -225,17 +221,13 @@ def audit(judged: Mapping[Case, bool], reference: Mapping[Case, bool]) -> Audit:
     differ = [case for case in both if judged[case] != reference[case]]
     return Audit(
         len(both),
-        _share(len(both) - len(differ), len(both)),
-        _share(right, len(called)),
-        _share(right, len(true)),
+        share(len(both) - len(differ), len(both)),
+        share(right, len(called)),
+        share(right, len(true)),
         len(differ),
         tuple(_example(case, judged[case], reference[case]) for case in differ[:SHOWN]),
         len(reference) - len(both),
     )
-
-
-def _share(part: int, whole: int) -> float | None:
-    return round(part / whole, DIGITS) if whole else None
 
 
 def _example(case: Case, judged: bool, reference: bool) -> dict[str, JSON]:

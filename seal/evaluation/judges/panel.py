@@ -227,10 +227,10 @@ class RecordedJudge:
 
     Args:
         label: solved, unsolved, unsure, or `MISSING`, which counts as unsolved, as published;
-            anything else is no verdict.
+            anything else is no verdict. None: the task was not recorded.
     """
 
-    label: str
+    label: str | None
 
     @property
     def identity(self) -> str:
@@ -242,7 +242,10 @@ class RecordedJudge:
 
         Raises:
             NoVerdictError: What was recorded is none.
+            NotRecordedError: Nothing was.
         """
+        if self.label is None:
+            raise self._lacks("")
         if self.label == MISSING:
             return Verdict("unsolved", "this run of the judge has no verdict of it")
         label = LABELS.get(self.label)
@@ -252,28 +255,15 @@ class RecordedJudge:
 
     def solvable(self, goal: Goal, tools: Sequence[Tool]) -> Solvability:
         """Raise NotRecordedError: the files do not say whether a task can be solved."""
-        raise NotRecordedError("the file does not say whether tasks can be solved")
+        raise self._lacks("the file does not say whether tasks can be solved")
 
     def complete(self, goal: Goal, answer: str) -> Verdict:
         """Raise NotRecordedError: the files have no verdicts on completeness."""
-        raise NotRecordedError("the file has no verdicts on completeness")
+        raise self._lacks("the file has no verdicts on completeness")
 
-
-@dataclass(frozen=True, slots=True)
-class UnrecordedJudge:
-    """Stands for the verdict on a task that was not recorded."""
-
-    def judge(self, goal: Goal, answer: str | None, steps: Sequence[Step]) -> Verdict:
-        """Raise NotRecordedError."""
-        raise NotRecordedError("the file has none of this task and trial")
-
-    def solvable(self, goal: Goal, tools: Sequence[Tool]) -> Solvability:
-        """Raise NotRecordedError."""
-        raise NotRecordedError("the file has none of this task and trial")
-
-    def complete(self, goal: Goal, answer: str) -> Verdict:
-        """Raise NotRecordedError."""
-        raise NotRecordedError("the file has none of this task and trial")
+    def _lacks(self, said: str) -> NotRecordedError:
+        unknown = "the file has none of this task and trial"
+        return NotRecordedError(unknown if self.label is None else said)
 
 
 def recorded_panel(labels: Sequence[str]) -> Panel:
@@ -283,4 +273,4 @@ def recorded_panel(labels: Sequence[str]) -> Panel:
     )
 
 
-UNRECORDED = Panel((Seat(UnrecordedJudge(), "recorded"),))
+UNRECORDED = Panel((Seat(RecordedJudge(None), "recorded"),))

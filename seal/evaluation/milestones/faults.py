@@ -131,38 +131,29 @@ def _too_early(
     return Fault(-1, "", "", f"after {before}" if before else "", f"at step {step.index}")
 
 
-class _Cell(NamedTuple):
-    column: str
-    expected: str
-    found: str
-    similarity: float
-
-
 class _Comparison(NamedTuple):
     """Rows beside the target rows that they are most like."""
 
     closeness: float
     """Mean over the cells, in [0, 1]."""
-    cells: list[_Cell]
-    """Those below 1."""
+    faults: list[Fault]
+    """Of the cells below 1, whatever their condition and table."""
 
 
 def _closeness(
     conditions: Sequence[Condition], step: Step, reached: Mapping[int, Step]
 ) -> tuple[float, float]:
     """Return how close a step comes to what is asked, then to what is guarded."""
-    asked = [
-        _part_closeness(c, step, reached) for c in conditions if not isinstance(c, StateUnchanged)
-    ]
-    kept = [c.similarity(step, reached) for c in conditions if isinstance(c, StateUnchanged)]
+    asked: list[float] = []
+    kept: list[float] = []
+    for part in conditions:
+        if isinstance(part, (StateHas, DependsOn)):
+            comparison = _comparison(part, step, reached)
+            asked.append(comparison.closeness if comparison else 0.0)
+        else:
+            values = kept if isinstance(part, StateUnchanged) else asked
+            values.append(part.similarity(step, reached))
     return _mean(asked), _mean(kept)
-
-
-def _part_closeness(part: Condition, step: Step, reached: Mapping[int, Step]) -> float:
-    if isinstance(part, (StateHas, DependsOn)):
-        comparison = _comparison(part, step, reached)
-        return comparison.closeness if comparison else 0.0
-    return part.similarity(step, reached)
 
 
 def _mean(values: Sequence[float]) -> float:
@@ -170,7 +161,11 @@ def _mean(values: Sequence[float]) -> float:
 
 
 def _faults(
-    number: int, part: Condition, step: Step, reached: Mapping[int, Step], steps: Sequence[Step]
+    number: int,
+    part: Condition,
+    step: Step,
+    reached: Mapping[int, Step],
+    steps: Sequence[Step],
 ) -> list[Fault]:
     """Return what keeps one condition from being met; at least one fault where it is not."""
     similarity = part.similarity(step, reached)
@@ -184,8 +179,8 @@ def _faults(
     comparison = _comparison(part, step, reached)
     if comparison is None:
         return [_no_rows(number, part, step, reached)]
-    cells = [Fault(number, table, *cell) for cell in comparison.cells]
-    return cells or [Fault(number, table, found="no cell that counts")]
+    found = comparison.faults or [Fault(number, table, found="no cell that counts")]
+    return [replace(fault, condition=number, table=table) for fault in found]
 
 
 def _broken(
@@ -226,12 +221,8 @@ def _no_rows(
 
 
 def _told(change: TableChange) -> str:
-    counts = (
-        (len(change.added), "added"),
-        (len(change.removed), "removed"),
-        (len(change.changed), "changed"),
-    )
-    told = [f"{_counted(count)} {verb}" for count, verb in counts if count]
+    counts = {"added": change.added, "removed": change.removed, "changed": change.changed}
+    told = [f"{_counted(len(rows))} {verb}" for verb, rows in counts.items() if rows]
     return ", ".join(told) or "no change"
 
 
@@ -281,29 +272,31 @@ def _side_by_side(
     pairs = [[_pair(row, wanted, columns, match) for row in rows] for wanted in target]
     assigned = cheapest([[1 - pair.closeness for pair in line] for line in pairs])
     chosen = [pairs[row][column] for row, column in enumerate(assigned or ())]
-    cells = [cell for pair in chosen for cell in pair.cells]
-    return _Comparison(_mean([pair.closeness for pair in chosen]), cells)
+    faults = [fault for pair in chosen for fault in pair.faults]
+    return _Comparison(_mean([pair.closeness for pair in chosen]), faults)
 
 
 def _pair(row: Row, wanted: Row, columns: Mapping[str, Column], match: Match) -> _Comparison:
-    closeness, cells = [], []
+    closeness, faults = [], []
     for name, value in wanted.items():
         column = columns.get(name, _EXACT)
-        if name not in row:
-            closeness.append(0.0)
-            cells.append(_Cell(name, _json(value), "no such column", 0.0))
+        alike = cell_similarity(row[name], value, column, match) if name in row else 0.0
+        if alike is None:
             continue
-        alike = cell_similarity(row[name], value, column, match)
-        if alike is None or alike >= WHOLLY:
-            closeness += [] if alike is None else [alike]
-        elif column.measure == "calls":
+        if name in row and alike < WHOLLY and column.measure == "calls":
             found = _calls(name, row[name], value, column, match)
             closeness.append(found.closeness)
-            cells += found.cells
-        else:
-            closeness.append(alike)
-            cells.append(_Cell(name, _json(value), _json(row[name]), alike))
-    return _Comparison(_mean(closeness), cells)
+            faults += found.faults
+            continue
+        closeness.append(alike)
+        if alike < WHOLLY:
+            had = _json(row[name]) if name in row else "no such column"
+            faults.append(_of_cell(name, _json(value), had, alike))
+    return _Comparison(_mean(closeness), faults)
+
+
+def _of_cell(column: str, expected: str, found: str, similarity: float = 0.0) -> Fault:
+    return Fault(-1, "", column, expected, found, similarity)
 
 
 def _calls(name: str, calls: Any, wanted: Any, column: Column, match: Match) -> _Comparison:
@@ -319,19 +312,19 @@ def _calls(name: str, calls: Any, wanted: Any, column: Column, match: Match) -> 
         return max(like, key=lambda one: one.closeness)
     expected = " or ".join(dict.fromkeys(map(_written, candidates)))
     found = ", ".join(map(_written, calls or ())) or "no call that succeeded"
-    return _Comparison(0.0, [_Cell(name, expected, found, 0.0)])
+    return _Comparison(0.0, [_of_cell(name, expected, found)])
 
 
 def _arguments(name: str, call: Any, wanted: Any, column: Column, match: Match) -> _Comparison:
     given = call["arguments"]
-    cells = []
+    faults = []
     for argument, value in wanted["arguments"].items():
         one = {"tool": call["tool"], "arguments": {argument: value}}
         if not cell_similarity([call], [one], column, match):
             found = _json(given[argument]) if argument in given else "not given"
-            cells.append(_Cell(f"{name}.{argument}", _json(value), found, 0.0))
-    share = len(cells) / len(wanted["arguments"]) if wanted["arguments"] else 0.0
-    return _Comparison(1 - share / 2, cells)
+            faults.append(_of_cell(f"{name}.{argument}", _json(value), found))
+    share = len(faults) / len(wanted["arguments"]) if wanted["arguments"] else 0.0
+    return _Comparison(1 - share / 2, faults)
 
 
 def _written(call: Mapping[str, Any]) -> str:

@@ -145,13 +145,10 @@ def _declared(
 def _mmtb(
     predicted: Mapping[str, Any], answer: Mapping[str, Any], properties: Mapping[str, Any]
 ) -> ArgumentMatch:
-    if not predicted:
-        # The original divides by zero where the gold call has arguments.
-        return (
-            ArgumentMatch(0.0, errors=("incomparable arguments",))
-            if answer
-            else ArgumentMatch(1.0, accepted=True)
-        )
+    if not predicted and not answer:
+        return ArgumentMatch(1.0, accepted=True)
+    if not predicted:  # the original divides by zero
+        return ArgumentMatch(0.0, errors=("incomparable arguments",))
     scores: dict[str, float] = {}
     errors: list[ArgumentError] = []
     try:
