@@ -12,7 +12,6 @@ from typing import Any, TypedDict
 
 from seal.agents.briefs import Brief
 from seal.core.errors import UsageError
-from seal.core.feedback import Feedback
 from seal.core.formats import Format, ToolMessages
 from seal.core.protocols import CacheMode
 from seal.core.types import Task
@@ -21,6 +20,7 @@ from seal.pools.benchmark import Benchmark
 from seal.pools.known import Bench, benchmark_of
 from seal.pools.own_tools import OwnTool
 from seal.runs.agent_settings import AgentUnderTest, trying
+from seal.runs.feedback import Feedback
 from seal.runs.settings import (
     AgentChoice,
     History,

@@ -134,7 +134,7 @@ class GeminiServer(Server):
     """
 
     def __init__(self, who: str, settings: ServerSettings) -> None:
-        self.url = check_url(settings.base_url) if settings.base_url else None
+        self.url = settings.base_url
         super().__init__(who, "", "GOOGLE_API_KEY", settings)
         if self._key is None:
             raise UsageError(f"{who}: no key; set {self._key_variable}")

@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, Any
 
 from seal.core.canonical import canonical_json
 from seal.core.errors import DataError, MissingExtraError
-from seal.core.feedback import is_rejection
 from seal.core.types import JSON, Score, Step, Task, Trajectory, Usage
 from seal.evaluation.goals import USER
 from seal.experiments.retrieval.files import COLUMNS, long_rows
 from seal.experiments.sweep import files as sweeps
 from seal.report.chat_records import deciding_metric, decisive_of, goal_label
 from seal.report.lanes import model_name
+from seal.runs.feedback import is_rejection
 from seal.runs.run_folder import RunFolder
 
 if TYPE_CHECKING:

@@ -15,7 +15,6 @@ from seal.agents.teams import team_options
 from seal.core.canonical import canonical_json
 from seal.core.environment import Around, Environment, EnvironmentFactory
 from seal.core.errors import UsageError
-from seal.core.feedback import FeedbackSwitch
 from seal.core.protocols import Lookup, Message, Simulator
 from seal.core.store import Store, digest_of_entries
 from seal.core.types import JSON, Task, Tool, ToolCall, ToolResult, Trajectory
@@ -26,6 +25,7 @@ from seal.pools.benchmark import part_of
 from seal.pools.known import answer_formats
 from seal.pools.pool import StoredPool
 from seal.runs.cast import Cast
+from seal.runs.feedback import FeedbackSwitch
 from seal.runs.run_model import find_recording
 from seal.runs.settings import RunSettings
 from seal.simulator_cache.answer_cache import Fallback, keys_of_call

@@ -11,7 +11,6 @@ from typing import Any, Literal, TypeAlias, get_args
 from seal.agents.briefs import WHOLE, Brief, check_brief
 from seal.agents.teams import ArrangedTeam, Team
 from seal.core.errors import OptionError, UnknownNameError, UsageError
-from seal.core.feedback import Feedback, check_feedback
 from seal.core.formats import Format, ToolMessages, check_presentation
 from seal.core.protocols import (
     Agent,
@@ -29,6 +28,7 @@ from seal.core.signatures import check_fields
 from seal.models import Flagged, Model
 from seal.pools.benchmark import Benchmark
 from seal.retrievers.contract import RetrieverSpec
+from seal.runs.feedback import Feedback, check_feedback
 from seal.sandbox import NAMES as SANDBOXES
 
 History = Literal["own", "gold"]
@@ -126,7 +126,7 @@ class RunSettings:
     on_policy: bool = False
     """Play recorded dialogues as conversations with a user who speaks from a brief."""
     feedback: Feedback = "auto"
-    """What an invalid call brings (`seal.core.feedback`)."""
+    """What an invalid call brings (`seal.runs.feedback`)."""
     gold_results: bool = False
     """Let calls of gold tools bring what the gold calls bring (`seal.runs.environment_stack`)."""
     format: Format | None = None

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from seal.core.conditions import Column, Match
 from seal.core.conditions.cells import cell_similarity
-from seal.core.conditions.rows import table_similarity, unchanged
+from seal.core.conditions.rows import compared, rows_similarity, unchanged
 
 Rows = list[dict[str, Any]]
 
@@ -25,7 +25,8 @@ def like(
     match: Match = "clean",
     **columns: Column,
 ) -> float:
-    return table_similarity(change, now, before, target, columns, match)
+    found = compared(change, now, before, target, match)
+    return 0.0 if found is None else rows_similarity(*found, columns, match)
 
 
 @pytest.mark.parametrize(

@@ -139,28 +139,6 @@ def zero(value: Any) -> Any:
 _EXACT = Column()
 
 
-def table_similarity(
-    change: Change,
-    table: Table,
-    before: Table,
-    target: Table,
-    columns: Mapping[str, Column],
-    match: Match,
-) -> float:
-    """Return how alike a table, or its change, is to the target rows, in [0, 1].
-
-    Args:
-        change: What is measured.
-        table: The rows now.
-        before: The rows of the step that is referred to; a snapshot reads none.
-        target: The rows wanted, with the columns that count; both empty: 1.
-        columns: How the columns are measured; others exactly.
-        match: By which rules.
-    """
-    found = compared(change, table, before, target, match)
-    return 0.0 if found is None else rows_similarity(*found, columns, match)
-
-
 def compared(
     change: Change, table: Table, before: Table, target: Table, match: Match
 ) -> tuple[Table, Table] | None:

@@ -111,7 +111,7 @@ class StateHas(_Compared):
 
     def similarity(self, step: Step, reached: Mapping[int, Step]) -> float:
         """Return the geometric mean over cells of the best assignment of rows, in [0, 1]."""
-        from seal.core.conditions.rows import rows_similarity, table_similarity
+        from seal.core.conditions.rows import compared, rows_similarity
 
         if self.table == MESSAGE:
             columns = dict.fromkeys(name for row in self.rows for name in row)
@@ -119,7 +119,8 @@ class StateHas(_Compared):
             return rows_similarity([row], self.rows, self.columns, self.match)
         before = _NO_TABLE if self.since is None else table_after(reached[self.since], self.table)
         now = table_after(step, self.table)
-        return table_similarity(self.measure, now, before, self.rows, self.columns, self.match)
+        found = compared(self.measure, now, before, self.rows, self.match)
+        return 0.0 if found is None else rows_similarity(*found, self.columns, self.match)
 
     def reads(self, step: Step) -> Hashable:
         """Return the version of the table, or the step's position where it is the message."""

@@ -7,10 +7,10 @@ import pytest
 
 from seal.core.environment import Environment, Timed, Validated
 from seal.core.errors import CacheMissError, OptionError
-from seal.core.feedback import FeedbackSwitch
 from seal.core.formats import form_of
 from seal.core.types import Execution, Tables, Tool, ToolCall, ToolResult
 from seal.core.validation import CallValidator
+from seal.runs.feedback import FeedbackSwitch
 
 WEATHER = Tool(
     "demo/weather",
