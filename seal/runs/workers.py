@@ -90,47 +90,42 @@ def play_job(engine: Engine, job: Job) -> Outcome:
     """
     started, clock = time.time(), time.monotonic()
     try:
-        if job.failure:
-            trajectory = _error(job, job.failure)
-        else:
-            trajectory = engine.play(job.task, job.trial, job.rankings)
-        try:
-            line = encode(trajectory)
-        except DataError as error:  # a plug-in said what is no JSON
-            trajectory = _error(job, str(error))
-            line = encode(trajectory)
+        trajectory, line = _played(engine, job)
     except NotRecordedError as error:
         engine.meter.take()
         return Outcome(job.task.id, job.trial, None, note=str(error), started=started)
     except InfrastructureError as error:
-        trajectory = _error(job, str(error))
-        line = encode(trajectory)
+        trajectory, line = _error(job, str(error))
     except SealError:
         raise
     except (Exception, SystemExit) as error:  # what a plug-in may do outside of its role's reply
-        trajectory = _error(job, fault(error))
-        line = encode(trajectory)
+        trajectory, line = _error(job, fault(error))
     asked = engine.meter.take()
     note = next((stop.error for stop in trajectory.stops if stop.error), "")
     seconds = time.monotonic() - clock
+    spent = tokens_of(asked)
     return Outcome(
-        job.task.id,
-        job.trial,
-        line,
-        trajectory.failed,
-        tokens_of(asked),
-        seconds,
-        started,
-        note,
-        asked,
+        job.task.id, job.trial, line, trajectory.failed, spent, seconds, started, note, asked
     )
 
 
-def _error(job: Job, text: str) -> Trajectory:
+def _played(engine: Engine, job: Job) -> tuple[Trajectory, bytes]:
+    """Return what came of a job, and its line."""
+    if job.failure:
+        return _error(job, job.failure)
+    trajectory = engine.play(job.task, job.trial, job.rankings)
+    try:
+        return trajectory, encode(trajectory)
+    except DataError as error:  # a plug-in said what is no JSON
+        return _error(job, str(error))
+
+
+def _error(job: Job, text: str) -> tuple[Trajectory, bytes]:
     stops = tuple(Stop("error", text) for _ in job.task.goals)
-    return Trajectory(
+    trajectory = Trajectory(
         job.task.id, job.trial, (), job.rankings, stops=stops, answers=(None,) * len(stops)
     )
+    return trajectory, encode(trajectory)
 
 
 @dataclass(frozen=True, slots=True)
