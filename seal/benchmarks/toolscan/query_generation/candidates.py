@@ -105,6 +105,12 @@ class Draft:
     candidates: list[Candidate]
     unusable: list[Unusable] = field(default_factory=list)
 
+    @classmethod
+    def of(cls, id: str, seed: str, kind: Kind, found: Sequence[Candidate | Unusable]) -> Draft:
+        """Return the draft of what a writer found."""
+        candidates = [one for one in found if isinstance(one, Candidate)]
+        return cls(id, seed, kind, candidates, [one for one in found if isinstance(one, Unusable)])
+
 
 class Writer(Protocol):
     """Proposes queries: a grammar, or a model."""
@@ -112,10 +118,8 @@ class Writer(Protocol):
     identity: dict[str, JSON]
     """What stands in the provenance: name, version, settings; nothing secret."""
 
-    def write(
-        self, kind: Kind, seed: Seed, count: int
-    ) -> tuple[Sequence[Candidate], Sequence[Unusable]]:
-        """Return candidates, best first, and answers that are none.
+    def write(self, kind: Kind, seed: Seed, count: int) -> Sequence[Candidate | Unusable]:
+        """Return candidates, best first, and among them answers that are none.
 
         Args:
             kind: Of query.

@@ -106,8 +106,7 @@ def generate_queries(
     shape: dict[str, JSON] = {"pool": pool.digest, **settings.shape(), "by": writer.identity}
 
     def drafted(own: str, kind: Kind, seed: Seed) -> Draft:
-        candidates, unusable = writer.write(kind, seed, settings.per_seed)
-        return Draft(own, seed.id, kind, [*candidates], [*unusable])
+        return Draft.of(own, seed.id, kind, writer.write(kind, seed, settings.per_seed))
 
     of_draft = {
         f"{kind}/{seed.id}": (kind, seed) for kind in settings.kinds for seed in seeds.seeds

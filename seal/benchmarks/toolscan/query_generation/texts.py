@@ -86,9 +86,8 @@ def _states_text(value: str, text: str) -> bool:
 def numbers(text: str) -> list[float]:
     """Return the numbers that a text writes in digits, 40,000 as 40000."""
     plain = _PLAIN_THOUSANDS.sub("", text)
-    return [
-        float(found.group().replace(",", "").replace("−", "-")) for found in _NUMBER.finditer(plain)
-    ] + [float(found.group(1)) for found in re.finditer(r"(?<=[A-Za-z_-])(\d+)", plain)]
+    written = (found.replace(",", "").replace("−", "-") for found in _NUMBER.findall(plain))
+    return [*map(float, written), *map(float, re.findall(r"(?<=[A-Za-z_-])\d+", plain))]
 
 
 def days(text: str) -> set[str]:

@@ -62,15 +62,13 @@ class ModelWriter:
         prompt = digest([self._prompts, MAX_TOKENS])[:16]
         self.identity: dict[str, JSON] = {"writer": "model/1", **model.identity, "prompts": prompt}
 
-    def write(
-        self, kind: Kind, seed: Seed, count: int
-    ) -> tuple[Sequence[Candidate], Sequence[Unusable]]:
+    def write(self, kind: Kind, seed: Seed, count: int) -> Sequence[Candidate | Unusable]:
         """Return what the model proposes, and what of its answers is no candidate.
 
         Raises:
             ModelError: The server failed.
         """
-        unusable: list[Unusable] = []
+        found: list[Candidate | Unusable] = []
         asked = _asked(kind, seed, count + _SPARE)
         messages = [Message("system", self._prompts[kind]), Message("user", asked)]
         for turn in range(TRIES):
@@ -78,15 +76,13 @@ class ModelWriter:
                 own = derive_seed(self._seed, kind, seed.id, turn)
                 completion = self._model.ask(messages, "query_writer", own)
             except RequestError as error:
-                return [], [*unusable, Unusable(str(error)[:_KEPT], "refused")]
-            found = list(read_candidates(kind, completion.content))
-            candidates = [one for one in found if isinstance(one, Candidate)]
-            if not candidates and completion.truncated:
-                found = [Unusable(completion.content[:_KEPT], "cut_off")]
-            unusable += [one for one in found if isinstance(one, Unusable)]
-            if candidates:
-                return candidates, unusable
-        return [], unusable
+                return [*found, Unusable(str(error)[:_KEPT], "refused")]
+            told = list(read_candidates(kind, completion.content))
+            if any(isinstance(one, Candidate) for one in told):
+                return [*found, *told]
+            cut_off = [Unusable(completion.content[:_KEPT], "cut_off")]
+            found += cut_off if completion.truncated else told
+        return found
 
 
 def read_candidates(kind: Kind, answer: str) -> Iterator[Candidate | Unusable]:
@@ -207,14 +203,11 @@ class GrammarWriter:
         self._seed = seed
         self._irrelevance = Irrelevance(seeds, tools, seed)
 
-    def write(
-        self, kind: Kind, seed: Seed, count: int
-    ) -> tuple[Sequence[Candidate], Sequence[Unusable]]:
-        """Return candidates, best first; there is never an unusable answer."""
+    def write(self, kind: Kind, seed: Seed, count: int) -> Sequence[Candidate | Unusable]:
+        """Return candidates, best first, or why there is none."""
         if kind == "constraint":
             found = self._constraints.propose(seed, count)
-            return found, [] if found else [Unusable("", "too_few_arguments")]
+            return found or [Unusable("", "too_few_arguments")]
         if kind == "paraphrase":
-            return paraphrases(seed, count, self._seed), []
-        found = self._irrelevance.propose(seed, count)
-        return found, [] if found else [Unusable("", "nothing_foreign")]
+            return paraphrases(seed, count, self._seed)
+        return self._irrelevance.propose(seed, count) or [Unusable("", "nothing_foreign")]

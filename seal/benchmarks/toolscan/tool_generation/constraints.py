@@ -152,14 +152,11 @@ def disagreements(
                 yield f"the description does not name the choice {missing[0]!r}"
         elif told is None:
             yield f"the description does not state {name} {_written(held)}"
-        elif held is None and name == "default" and _is_prose(told):
-            continue
-        elif held is None:
+        elif held is None and not (name == "default" and _is_prose(told)):
             yield f"the description states {name} {_written(told)}, the schema does not"
-        elif not _same(name, told, held):
-            yield (
-                f"the description states {name} {_written(told)}, the schema has {_written(held)}"
-            )
+        elif held is not None and not _same(name, told, held):
+            wrong = f"the schema has {_written(held)}"
+            yield f"the description states {name} {_written(told)}, {wrong}"
     if schema.get("type") == "string":
         yield from _shapes(description, schema)
 

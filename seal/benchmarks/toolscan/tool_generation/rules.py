@@ -125,10 +125,11 @@ def faults(draft: Draft, asked: Description, taken: Collection[str] = ()) -> lis
         asked: What the tool is to do.
         taken: Names that other tools have, whatever their case.
     """
+    returned = _whole(draft.returns, "returns", False) if draft.returns is not None else ()
     found = {
         "name": [*_name(draft, asked, taken)],
         "description": [*_description(draft, asked)],
-        "schema": [*_parameters(draft.parameters), *_returns(draft.returns)],
+        "schema": [*_parameters(draft.parameters), *returned],
     }
     if not found["schema"]:
         properties = draft.parameters["properties"].items()
@@ -164,10 +165,9 @@ def _telling(text: str) -> set[str]:
 
 
 def _parameters(schema: Mapping[str, Any]) -> Iterator[str]:
+    yield from _whole(schema, "parameters", True)
     if schema.get("type") != "object":
-        yield f"parameters: the type must be 'object', got {shortened(schema.get('type'))}"
         return
-    yield from _object(schema, "parameters", 0, True)
     required = schema.get("required")
     if isinstance(required, list) and not required:
         yield "parameters: nothing is required; require what the tool cannot do without"
@@ -176,13 +176,11 @@ def _parameters(schema: Mapping[str, Any]) -> Iterator[str]:
         yield f"parameters: {len(properties)} of them; at most {MOST_PARAMETERS}"
 
 
-def _returns(schema: Mapping[str, Any] | None) -> Iterator[str]:
-    if schema is None:
-        return
-    if schema.get("type") != "object":
-        yield f"returns: the type must be 'object', got {shortened(schema.get('type'))}"
-        return
-    yield from _object(schema, "returns", 0, False)
+def _whole(schema: Mapping[str, Any], name: str, told: bool) -> Iterator[str]:
+    if schema.get("type") == "object":
+        yield from _object(schema, name, 0, told)
+    else:
+        yield f"{name}: the type must be 'object', got {shortened(schema.get('type'))}"
 
 
 def _schema(schema: Any, path: str, depth: int, told: bool) -> Iterator[str]:
