@@ -42,7 +42,7 @@ def build_sandbox(name: str = "monty", limits: Limits | None = None) -> Sandbox:
     """
     from seal.sandbox.bubblewrap import BubblewrapSandbox, why_not
     from seal.sandbox.monty import MontySandbox
-    from seal.sandbox.second import Second
+    from seal.sandbox.outcomes import Second
 
     if name not in NAMES:
         raise UnknownNameError("sandbox", name, NAMES)

@@ -23,25 +23,22 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from functools import cache
 from importlib.resources import files
-from typing import IO
+from typing import IO, NamedTuple
 
 from seal.core.errors import InfrastructureError, UsageError
 from seal.core.types import JSON
-from seal.sandbox.interpreter import Interpreter, this_interpreter
+from seal.sandbox.confinement import MACHINES, Interpreter, program, this_interpreter
 from seal.sandbox.outcomes import (
-    Played,
-    confirmed,
+    Module,
     failed,
     limits_named,
+    play_cases,
     returned,
     too_large,
-    unreadable,
-    until_spent,
 )
-from seal.sandbox.seccomp import MACHINES, program
 from seal.sandbox.types import MOST_OUTPUT, MOST_RESULT, Case, Limits, Outcome, Row
 
 NAME = "bubblewrap"
@@ -68,7 +65,7 @@ class BubblewrapSandbox:
         found = _usable()
         return {
             "name": NAME,
-            "version": found.version,
+            "version": _version(found.bwrap),
             "python": platform.python_version(),
             "limits": limits_named(self._limits),
         }
@@ -78,9 +75,6 @@ class BubblewrapSandbox:
     ) -> list[Outcome]:
         """Return one outcome for each case (`Sandbox.run`)."""
         found = _usable()
-        why = unreadable(source)
-        if why:
-            return [failed("syntax", why, NAME) for _ in cases]
         begin = {
             "source": source,
             "function": function,
@@ -90,14 +84,10 @@ class BubblewrapSandbox:
             "limits": _resource_limits(self._limits, len(cases)),
         }
 
-        def play() -> Played:
-            module = _Module(found, self._limits, begin)
-            try:
-                return Played(until_spent(cases, self._limits, module.play), tuple(module.deaths))
-            finally:
-                module.close()
+        def opened() -> closing[_Module]:
+            return closing(_Module(found, self._limits, begin))
 
-        return confirmed(play)
+        return play_cases(source, cases, self._limits, NAME, opened)
 
 
 def why_not() -> str:
@@ -129,16 +119,11 @@ def _tried(bwrap: str) -> str:
     return f"{bwrap} does not work here: {last}; it needs user namespaces to be allowed"
 
 
-class _Found:
+class _Found(NamedTuple):
     """A bubblewrap that works."""
 
-    def __init__(self, bwrap: str, interpreter: Interpreter) -> None:
-        self.bwrap, self.interpreter = bwrap, interpreter
-
-    @property
-    def version(self) -> str:
-        """Its version."""
-        return _version(self.bwrap)
+    bwrap: str
+    interpreter: Interpreter
 
 
 @cache
@@ -202,26 +187,20 @@ def _bound(interpreter: Interpreter) -> list[str]:
     return words
 
 
-class _Module:
+class _Module(Module):
     """The source in a child that is started when it is needed."""
 
     def __init__(self, found: _Found, limits: Limits, begin: Mapping[str, JSON]) -> None:
+        super().__init__()
         self._found, self._limits, self._begin = found, limits, begin
         self._child: _Child | None = None
-        self._broken: Outcome | None = None
         self._number = -1
         """Of the last request: 0 begins, 1 loads the source, further ones are cases."""
-        self.deaths: list[int] = []
-        """Numbers of the cases at which a child died."""
-        self._case = -1
 
-    def play(self, case: Case) -> Outcome:
-        """Return the outcome of one case; a source that cannot be loaded fails them all."""
-        self._case += 1
-        if self._child is None and self._broken is None:
-            self._load()
-        if self._broken is not None:
-            return self._broken
+    def _is_open(self) -> bool:
+        return self._child is not None
+
+    def _outcome(self, case: Case) -> Outcome:
         request = {"arguments": case.arguments, "most": MOST_RESULT}
         said = self._ask(request, self._limits.seconds)
         if said.get("kind") == "value" and isinstance(said.get("text"), str):

@@ -16,8 +16,13 @@ from __future__ import annotations
 
 import builtins
 import json
+import logging
+import os
 import re
+import shlex
+import shutil
 import sys
+import sysconfig
 import types
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
@@ -25,22 +30,20 @@ from datetime import UTC, datetime
 from importlib import import_module
 from importlib.metadata import version
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from seal.core.errors import InfrastructureError, MissingExtraError
 from seal.core.types import JSON
 from seal.sandbox.outcomes import (
     SPENT,
-    Played,
-    confirmed,
+    Module,
     failed,
     limits_named,
+    play_cases,
     returned,
     too_large,
-    unreadable,
-    until_spent,
 )
-from seal.sandbox.quiet import quiet_worker
 from seal.sandbox.types import MOST_MESSAGE, MOST_OUTPUT, MOST_RESULT, Case, Limits, Outcome, Row
 
 if TYPE_CHECKING:
@@ -135,20 +138,16 @@ class MontySandbox:
     ) -> list[Outcome]:
         """Return one outcome for each case (`Sandbox.run`)."""
         monty = _monty()
-        why = unreadable(source)
-        if why:
-            return [failed("syntax", why, NAME) for _ in cases]
-        given = source, function, json.dumps(list(table))
 
-        def play() -> Played:
+        @contextmanager
+        def opened() -> Iterator[_Module]:
             with _pool(monty, self._limits) as pool, ExitStack() as stack:
-                module = _Module(pool, self._limits, *given, stack)
-                return Played(until_spent(cases, self._limits, module.play), tuple(module.deaths))
+                yield _Module(pool, self._limits, source, function, json.dumps(list(table)), stack)
 
-        return confirmed(play)
+        return play_cases(source, cases, self._limits, NAME, opened)
 
 
-class _Module:
+class _Module(Module):
     """The source in a session that is opened when it is needed."""
 
     def __init__(
@@ -160,21 +159,17 @@ class _Module:
         table: str,
         stack: ExitStack,
     ) -> None:
+        super().__init__()
         self._pool, self._limits, self._stack = pool, limits, stack
         self._source, self._function, self._table = source, function, table
         self._session: MontySession | None = None
-        self._broken: Outcome | None = None
-        self.deaths: list[int] = []
-        """Numbers of the cases at which a worker died."""
-        self._case = -1
 
-    def play(self, case: Case) -> Outcome:
-        """Return the outcome of one case; a source that cannot be loaded fails them all."""
-        self._case += 1
-        if self._session is None and self._broken is None:
-            self._load()
+    def _is_open(self) -> bool:
+        return self._session is not None
+
+    def _outcome(self, case: Case) -> Outcome:
         if self._session is None:
-            return self._broken or failed("exception", "the session was lost", NAME)
+            return failed("exception", "the session was lost", NAME)
         inputs = {"function": self._function, "arguments": json.dumps(case.arguments)}
         found, fault = self._feed("play(function, arguments)", inputs)
         if fault is not None:
@@ -319,3 +314,38 @@ def _monty() -> Any:
     except ImportError as error:
         raise MissingExtraError(PACKAGE, "dialogue") from error
     return pydantic_monty
+
+
+_log = logging.getLogger(__name__)
+_EXPECTED = re.compile(r"monty worker: allocation of \d+ bytes exceeds the memory limit\s*")
+_MOST = 2_000
+"""Characters that are passed on."""
+
+
+@contextmanager
+def quiet_worker() -> Iterator[Path | None]:
+    """Yield the program that starts a worker; None: there is none to be found, or no shell.
+
+    What workers said that is no expected line is logged as a warning when they have ended.
+    """
+    places = (sysconfig.get_path("scripts"), os.environ.get("PATH", os.defpath))
+    worker = os.environ.get("MONTY_BIN") or shutil.which("monty", path=os.pathsep.join(places))
+    if os.name != "posix" or worker is None:
+        yield None
+        return
+    with TemporaryDirectory(prefix="seal-monty-") as folder:
+        script, said = Path(folder, "monty"), Path(folder, "said")
+        words = f'exec {shlex.quote(worker)} "$@" 2>>{shlex.quote(str(said))}'
+        script.write_text(f"#!/bin/sh\n{words}\n")
+        script.chmod(0o700)
+        try:
+            yield script
+        finally:
+            _pass_on(said)
+
+
+def _pass_on(said: Path) -> None:
+    if said.is_file():
+        text = _EXPECTED.sub("", said.read_text("utf-8", "replace")).strip()
+        if text:
+            _log.warning("a worker of the sandbox said: %s", text[:_MOST])

@@ -1,4 +1,4 @@
-"""From what a function returned to the outcome of its case."""
+"""How the cases of one function are played, and from what it returned to their outcomes."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ import json
 import math
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import asdict
-from typing import NamedTuple, NoReturn
+from contextlib import AbstractContextManager
+from dataclasses import asdict, dataclass
+from typing import NoReturn
 
 from seal.core.canonical import canonical_json
 from seal.core.errors import InfrastructureError
@@ -20,6 +21,8 @@ from seal.sandbox.types import (
     Case,
     Limits,
     Outcome,
+    Row,
+    Sandbox,
 )
 
 SPENT = ("timeout", "memory")
@@ -93,15 +96,42 @@ def until_spent(
     return outcomes
 
 
-class Played(NamedTuple):
-    """The cases of one function, played once."""
+class Module:
+    """A source where it runs: opened when a case needs it, and again after it was lost."""
 
-    outcomes: list[Outcome]
-    deaths: tuple[int, ...]
-    """Numbers of the cases at which a process ended, unless it was ended for its time."""
+    def __init__(self) -> None:
+        self.deaths: list[int] = []
+        """Numbers of the cases at which a process ended, unless it was ended for its time."""
+        self._case = -1
+        self._broken: Outcome | None = None
+        """Of all cases, where the source cannot be loaded."""
+
+    def play(self, case: Case) -> Outcome:
+        """Return the outcome of one case; a source that cannot be loaded fails them all."""
+        self._case += 1
+        if self._broken is None and not self._is_open():
+            self._load()
+        return self._broken or self._outcome(case)
+
+    def _is_open(self) -> bool:
+        raise NotImplementedError
+
+    def _load(self) -> None:
+        """Open the module, or set `_broken`."""
+        raise NotImplementedError
+
+    def _outcome(self, case: Case) -> Outcome:
+        """Return the outcome of a case in the open module."""
+        raise NotImplementedError
 
 
-def confirmed(play: Callable[[], Played]) -> list[Outcome]:
+def play_cases(
+    source: str,
+    cases: Sequence[Case],
+    limits: Limits,
+    sandbox: str,
+    opened: Callable[[], AbstractContextManager[Module]],
+) -> list[Outcome]:
     """Return the outcomes of cases; where a process died, they are played once more.
 
     A process that ends may have been ended by the code, or by the machine: nobody can tell from
@@ -109,21 +139,31 @@ def confirmed(play: Callable[[], Played]) -> list[Outcome]:
     code, and such a case counts as its exception. Where nothing dies, what was played then counts.
 
     Args:
-        play: Plays all cases in new processes.
+        source: Of the function.
+        cases: In their order.
+        limits: Of a case.
+        sandbox: Name of the sandbox.
+        opened: Opens the source in new processes, which end with it.
 
     Raises:
         InfrastructureError: Processes died both times, but not at the same places.
     """
-    first = play()
-    if not first.deaths:
-        return first.outcomes
-    second = play()
-    if second.deaths and second.deaths != first.deaths:
+    why = unreadable(source)
+    if why:
+        return [failed("syntax", why, sandbox) for _ in cases]
+    deaths: list[list[int]] = []
+    for _ in range(2):
+        with opened() as module:
+            outcomes = until_spent(cases, limits, module.play)
+        deaths.append(module.deaths)
+        if not module.deaths:
+            return outcomes
+    if deaths[0] != deaths[1]:
         raise InfrastructureError(
             "processes of the sandbox were ended from outside, twice and at different places; is "
             "the machine out of memory? Run fewer tasks at once (--workers)"
         )
-    return second.outcomes
+    return outcomes
 
 
 def limits_named(limits: Limits) -> dict[str, JSON]:
@@ -144,3 +184,29 @@ def _finite(digits: str) -> float:
 
 def _no_number(name: str) -> NoReturn:
     raise ValueError(f"{name} is no number that JSON can hold")
+
+
+@dataclass(frozen=True, slots=True)
+class Second:
+    """Two sandboxes: what is `unsupported` in the first runs in the second, every case of it.
+
+    Args:
+        first: Runs everything.
+        second: Runs the functions of which the first could not run some case.
+    """
+
+    first: Sandbox
+    second: Sandbox
+
+    def identity(self) -> dict[str, JSON]:
+        """Return the first's identity, and under "second" the other's."""
+        return {**self.first.identity(), "second": self.second.identity()}
+
+    def run(
+        self, source: str, function: str, table: Sequence[Row], cases: Sequence[Case]
+    ) -> list[Outcome]:
+        """Return one outcome for each case (`Sandbox.run`)."""
+        outcomes = self.first.run(source, function, table, cases)
+        if all(outcome.status != "unsupported" for outcome in outcomes):
+            return outcomes
+        return self.second.run(source, function, table, cases)

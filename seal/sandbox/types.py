@@ -20,7 +20,7 @@ Status = Literal[
 ]
 """pass: what was expected came back, or anything that is JSON where nothing is expected. wrong:
 other rows. exception: it raised, ended its process each time that it was played
-(`outcomes.confirmed`), or returned what is no JSON. timeout, memory: over a limit; too much output
+(`outcomes.play_cases`), or returned what is no JSON. timeout, memory: over a limit; too much output
 and too large a result count as memory. no_function: the source defines no function of that name.
 syntax: it is no Python, or too long. unsupported: the sandbox lacks a construct or a module of
 Python that the code uses."""

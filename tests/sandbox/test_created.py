@@ -8,7 +8,7 @@ import pytest
 
 from seal.core.types import Tool
 from seal.sandbox import Case, Limits, Outcome
-from seal.sandbox.created import CreatedTools, Fault
+from seal.sandbox.functions import CreatedTools, Fault
 from seal.sandbox.monty import MontySandbox
 from seal.sandbox.types import Row
 

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import sysconfig
 import threading
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
@@ -17,8 +18,7 @@ from seal.core.errors import InfrastructureError, MissingExtraError, UnknownName
 from seal.sandbox import Case, Limits, Outcome, Sandbox, build_sandbox
 from seal.sandbox.bubblewrap import BubblewrapSandbox, why_not
 from seal.sandbox.monty import MontySandbox
-from seal.sandbox.outcomes import Played, confirmed, returned, same_rows, too_large
-from seal.sandbox.second import Second
+from seal.sandbox.outcomes import Module, Second, play_cases, returned, same_rows, too_large
 from seal.sandbox.types import MOST_MESSAGE, MOST_RESULT
 
 TABLE = [{"city": "Oakland", "price": 2}, {"city": "Fresno", "price": 3, "open": True}]
@@ -289,19 +289,36 @@ def test_a_worker_that_is_ended_from_outside_is_no_fault_of_the_code(kind: type)
     assert found == ["pass"] * 3
 
 
+class Dying(Module):
+    """Plays two cases; processes die at those of given numbers."""
+
+    def __init__(self, *dies: int) -> None:
+        super().__init__()
+        self.dies = dies
+
+    def _is_open(self) -> bool:
+        return True
+
+    def _outcome(self, case: Case) -> Outcome:
+        if self._case in self.dies:
+            self.deaths.append(self._case)
+            return Outcome("exception", message="the child ended with status 137")
+        return Outcome("pass")
+
+
 def test_deaths_at_other_places_are_an_error_and_at_the_same_ones_the_codes_own() -> None:
-    dead = [Outcome("exception", message="the child ended with status 137")]
-    well = [Outcome("pass")]
+    def played(*modules: Module) -> list[str]:
+        left = iter(modules)
+        outcomes = play_cases(
+            "", [Case({}), Case({})], Limits(), "x", lambda: nullcontext(next(left))
+        )
+        return [outcome.status for outcome in outcomes]
 
-    def played(*plays: Played) -> list[Outcome]:
-        left = iter(plays)
-        return confirmed(lambda: next(left))
-
-    assert played(Played(well, ())) == well
-    assert played(Played(dead, (0,)), Played(dead, (0,))) == dead
-    assert played(Played(dead, (0,)), Played(well, ())) == well
+    assert played(Dying()) == ["pass", "pass"]
+    assert played(Dying(0), Dying(0)) == ["exception", "pass"]
+    assert played(Dying(0), Dying()) == ["pass", "pass"]
     with pytest.raises(InfrastructureError, match=r"at different places.*--workers"):
-        played(Played(dead, (0,)), Played(dead, (1,)))
+        played(Dying(0), Dying(1))
 
 
 def test_a_child_that_ends_itself_is_the_codes_own_fault() -> None:

@@ -26,8 +26,7 @@ from seal.benchmarks.dialogtool.mobile.recordings import (
 )
 from seal.core.canonical import equal
 from seal.core.types import JSON, Task, Tool
-from seal.sandbox.created import CreatedTools, Fault
-from seal.sandbox.functions import columns_of
+from seal.sandbox.functions import CreatedTools, Fault, columns_of
 
 MOST = 10
 """Rows that a look-up brings at most, as in the recorded dialogues."""

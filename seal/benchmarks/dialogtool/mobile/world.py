@@ -56,7 +56,7 @@ from seal.core.types import (
 from seal.core.validation import CallValidator, error_result
 from seal.environments.world import WorldSetup, check_options
 from seal.sandbox import build_sandbox
-from seal.sandbox.created import CreatedTools
+from seal.sandbox.functions import CreatedTools
 
 Way = Literal["exact", "filter"]
 _ODD = Refusal("unparsable_arguments", "The call cannot be read.")
