@@ -18,8 +18,7 @@ from rapidfuzz import fuzz, process
 from timing import seconds_of
 
 from seal.core.types import Tool
-from seal.pools.lint.tools import plain
-from seal.pools.lint.twins import COMPARED, THRESHOLD, near_duplicates
+from seal.pools.lint.tools import COMPARED, THRESHOLD, near_duplicates, plain
 from seal.retrievers.documents import documents, shortened
 
 BUDGET_S = 60.0

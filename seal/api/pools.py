@@ -10,15 +10,15 @@ from seal.core.errors import UnknownNameError
 from seal.core.signatures import checked
 from seal.pools import REGISTRY
 from seal.pools.benchmark import loaded
-from seal.pools.known import Bench, known_benchmark
+from seal.pools.lookup import Bench, known_benchmark
 
 if TYPE_CHECKING:
     from seal.pools import ImportReport, StoredPool
     from seal.pools.catalogue import Entry
     from seal.pools.counts import PoolCounts
     from seal.pools.downloads import FetchReport
-    from seal.pools.known import Bench
-    from seal.pools.lint.lint import LintReport
+    from seal.pools.lint import LintReport
+    from seal.pools.lookup import Bench
 
 
 def catalogue() -> dict[str, Entry]:
@@ -152,7 +152,7 @@ def lint(pool: Bench, *, threshold: float = 90.0, allow_code: Sequence[str] = ()
         >>> report.counts()
         {'ungrounded_value': 5}
     """
-    from seal.pools.lint.lint import lint as check
+    from seal.pools.lint import lint as check
     from seal.pools.lookup import open_pool
 
     found = open_pool(pool)
@@ -188,7 +188,7 @@ def augment(pool: Bench, augmentations: str | Sequence[str], out: str | Path) ->
         >>> run["call_recall"].mean
         1.0
     """
-    from seal.pools.augment import augment_stored, parse_augmentations
+    from seal.pools.augmentation import augment_stored, parse_augmentations
     from seal.pools.lookup import open_pool
 
     texts = [augmentations] if isinstance(augmentations, str) else augmentations

@@ -12,7 +12,7 @@ from seal.core.signatures import checked
 from seal.experiments.pool_draws import Size
 from seal.experiments.training.settings import Device, SplitKind
 from seal.pools.benchmark import Benchmark
-from seal.pools.known import Bench
+from seal.pools.lookup import Bench
 from seal.runs.settings import RetrieverChoice
 
 if TYPE_CHECKING:

@@ -17,8 +17,8 @@ from seal.core.protocols import CacheMode
 from seal.core.types import Task
 from seal.experiments.pool_draws import Distractors, QueriesIn
 from seal.pools.benchmark import Benchmark
-from seal.pools.known import Bench, benchmark_of
-from seal.pools.own_tools import OwnTool
+from seal.pools.lookup import Bench, benchmark_of
+from seal.pools.own import OwnTool
 from seal.runs.agent_settings import AgentUnderTest, trying
 from seal.runs.feedback import Feedback
 from seal.runs.settings import (

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from rich.table import Table
 
-from seal.pools.categories import Environment
+from seal.pools.counts import Environment
 from seal.report.printable import printable
 
 _COLUMNS = {

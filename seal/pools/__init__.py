@@ -9,7 +9,7 @@ from seal.pools.importer import (
     Recorded,
     import_benchmark,
 )
-from seal.pools.own_tasks import ask, called
+from seal.pools.own import ask, called
 from seal.pools.pool import StoredPool, load_pool
 
 __all__ = [

@@ -11,18 +11,16 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeAlias, get_type_hints
 
-from seal.core.errors import UsageError, shortened
+from seal.core.errors import DataError, UsageError, first_fault, shortened
 from seal.core.records import to_plain
 from seal.core.registry import load_dotted
 from seal.core.signatures import check_types, checked, checked_names
 from seal.core.specs import name_of
-from seal.core.types import Task, Tool
+from seal.core.types import JSON, Task, Tool
 from seal.pools.gold_calls import GoldCheck
 from seal.pools.importer import Importer, Notes, write_pool
-from seal.pools.own_tasks import FEW_TOOLS, own_tasks
-from seal.pools.own_tools import OwnTool, OwnTools, own_tools
+from seal.pools.own import FEW_TOOLS, OwnTool, OwnTools, own_tasks, own_tools
 from seal.pools.pool import StoredPool, load_pool
-from seal.pools.published import PublishedTable
 
 PLAY = ("team", "history", "format")
 """What a benchmark may say about how it is played."""
@@ -215,7 +213,7 @@ class Benchmark(_Parts):
             DataError: The folder is no pool.
             UsageError: It has no tool of a function's name.
         """
-        from seal.pools.known import known_benchmark
+        from seal.pools.lookup import known_benchmark
 
         pool = load_pool(Path(folder))
         known = known_benchmark(pool.name) or cls(pool.name)
@@ -330,3 +328,38 @@ def _is_name(name: str) -> bool:
 
 def _made(name: str, parts: dict[str, Any]) -> Benchmark:
     return Benchmark(name, **parts)
+
+
+@dataclass(frozen=True, slots=True)
+class PublishedTable:
+    """Figures that were published."""
+
+    title: str
+    source: str
+    """Paper, table or figure, and page."""
+    rows: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    """System to the paper's heading of a column to its figure."""
+    columns: Mapping[str, str] = field(default_factory=dict)
+    """The paper's heading of a column to our metric; a heading that is left out has none."""
+    scale: float = 1.0
+    """What our figures are multiplied by to stand beside the paper's: 100 for percentages."""
+
+    @classmethod
+    def of(cls, told: JSON) -> PublishedTable:
+        """Return a table as a run's record holds it.
+
+        Raises:
+            DataError: It is no such table.
+        """
+        from pydantic import TypeAdapter, ValidationError
+
+        try:
+            return TypeAdapter(cls).validate_python(told)
+        except ValidationError as error:
+            raise DataError(f"no table of published figures: {first_fault(error)}") from error
+
+    @property
+    def headings(self) -> list[str]:
+        """The paper's headings, those of our metrics first."""
+        others = (heading for figures in self.rows.values() for heading in figures)
+        return list(dict.fromkeys([*self.columns, *others]))

@@ -65,7 +65,7 @@ class Entry:
     counts; None: there is none."""
     has_environments: bool = False
     """Its categories are environments of their own, each of which is told
-    (`seal.pools.categories`)."""
+    (`seal.pools.counts`)."""
     status: str = ""
     """What is missing: an importer, a part of it, or files that nobody publishes."""
     repository: str | None = None

@@ -20,7 +20,7 @@ from seal.core.errors import UsageError, shortened
 from seal.core.registry import Registry, load_dotted
 from seal.evaluation.milestones.plans import WHOLLY
 from seal.evaluation.user_audit import HALLUCINATION, INSTRUCTION
-from seal.pools.published import PublishedTable
+from seal.pools.benchmark import PublishedTable
 from seal.report.breakdown import CATEGORY_GROUPS
 from seal.report.chat_records import reason_of, scores_so_far
 from seal.report.gold import json_text

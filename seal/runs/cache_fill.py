@@ -16,8 +16,7 @@ from seal.core.store import FILE_NAME, Store
 from seal.core.types import JSON, Task, Tool, ToolCall, Trajectory
 from seal.core.validation import CallValidator
 from seal.pools.benchmark import loaded
-from seal.pools.known import answer_formats
-from seal.pools.lookup import open_pool
+from seal.pools.lookup import answer_formats, open_pool
 from seal.runs.cast import Cast
 from seal.runs.environment_stack import SimulatorSource
 from seal.runs.run_folder import RunFolder

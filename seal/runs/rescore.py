@@ -25,7 +25,7 @@ from seal.evaluation.judges.recorded import QueryVerdicts, VerdictFile
 from seal.evaluation.own_metrics import LeftOut
 from seal.evaluation.scoring import build_metrics, named_metrics, rules_named
 from seal.pools.benchmark import Benchmark
-from seal.pools.known import reader_of
+from seal.pools.lookup import reader_of
 from seal.runs.cast import Cast, judges_under
 from seal.runs.identity import identity_of, warnings_of
 from seal.runs.journal import Journal

@@ -29,7 +29,7 @@ from seal.core.records import AtomicFile, read_records
 from seal.core.secrets import without_keys
 from seal.core.types import JSON, Ranking, Score, Step, Task, Tool, Trajectory
 from seal.pools.benchmark import Benchmark
-from seal.pools.known import known_benchmark
+from seal.pools.lookup import known_benchmark
 
 BASELINES = ("floor", "ceiling")
 _RUN, _SUMMARY = "run.json", "summary.json"

@@ -18,19 +18,17 @@ from seal.core.errors import DataError, UnknownNameError, UsageError
 from seal.core.records import write_records
 from seal.core.types import Goal, Milestone, Plan, Step, Task, Tool, ToolCall
 from seal.pools import import_benchmark, load_pool
-from seal.pools.augment import (
+from seal.pools.augmentation import (
+    SCRAMBLINGS,
     TOOLSANDBOX,
     Augmentation,
-    Distractors,
-    Scrambler,
     augment_pool,
     augment_stored,
-    originals,
     parse_augmentations,
-    renamed,
 )
-from seal.pools.augment.augmentations import SCRAMBLINGS
+from seal.pools.distraction import Distractors
 from seal.pools.needs import named_tools
+from seal.pools.scrambling import Scrambler, originals, renamed
 
 
 def tool(name: str, category: str = "", **properties: Any) -> Tool:

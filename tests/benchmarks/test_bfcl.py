@@ -12,7 +12,7 @@ from seal.core.conditions import Called
 from seal.core.errors import DataError, UnknownNameError
 from seal.core.types import Plan
 from seal.pools import import_benchmark, load_pool
-from seal.pools.lint.lint import lint
+from seal.pools.lint import lint
 
 TIDE = "bfcl/python/tide.height"
 OBAN = {"tide.height": {"port": ["Oban"]}}

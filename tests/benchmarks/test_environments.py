@@ -8,7 +8,7 @@ from seal.benchmarks import sample
 from seal.core.conditions import Called
 from seal.core.types import Goal, Milestone, Plan, Task, Tool
 from seal.pools import import_benchmark, load_pool
-from seal.pools.categories import count_environments, environments_of
+from seal.pools.counts import count_environments, environments_of
 from seal.pools.reading.records import function_name
 
 

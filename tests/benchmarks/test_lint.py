@@ -16,9 +16,8 @@ from seal.core.errors import DataError, UsageError
 from seal.core.records import encode, write_records
 from seal.core.types import Goal, Milestone, Plan, Step, Task, Tool, ToolCall
 from seal.pools import import_benchmark, load_pool
-from seal.pools.lint.lint import KINDS, Finding, LintReport, lint
-from seal.pools.lint.tools import description_fault
-from seal.pools.lint.twins import NEAREST, near_duplicates, pairs
+from seal.pools.lint import KINDS, Finding, LintReport, lint
+from seal.pools.lint.tools import NEAREST, description_fault, near_duplicates, pairs
 from seal.pools.lint.values import Said, ungrounded_values
 
 SCHEMA = {

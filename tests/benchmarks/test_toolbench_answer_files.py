@@ -10,7 +10,7 @@ from seal.benchmarks.toolbench.answer_files import _arguments
 from seal.core.errors import DataError
 from seal.core.store import Store
 from seal.core.types import Tool
-from seal.pools.known import answer_formats
+from seal.pools.lookup import answer_formats
 from seal.runs.cache_fill import import_answers
 from seal.simulator_cache.simulators import SimulatorSetup, build_simulator
 

@@ -17,7 +17,7 @@ from seal.benchmarks.toolsandbox.upstream_scenarios import START, parse_clock, s
 from seal.core.errors import DataError, UsageError
 from seal.core.types import Task, Tool
 from seal.pools import ImportReport, StoredPool, import_benchmark, load_pool
-from seal.pools.augment import augment_pool, parse_augmentations
+from seal.pools.augmentation import augment_pool, parse_augmentations
 
 
 class Source:

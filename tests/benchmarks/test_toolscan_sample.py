@@ -24,7 +24,7 @@ from seal.core.types import Plan, Task, ToolCall, ToolResult
 from seal.environments.world import WorldSetup
 from seal.evaluation.rule_judge import judge_answer
 from seal.pools import import_benchmark, load_pool
-from seal.pools.categories import environments_of
+from seal.pools.counts import environments_of
 
 POOL = load_pool(toolscan_sample.folder())
 TASKS = {task.id: task for task in POOL.tasks()}

@@ -10,7 +10,7 @@ from toolsandbox_sources import scenario, write
 from seal.core.errors import DataError
 from seal.experiments.sweep.draws import PoolSample, write_pool
 from seal.pools import import_benchmark, load_pool
-from seal.pools.augment import augment_stored, parse_augmentations
+from seal.pools.augmentation import augment_stored, parse_augmentations
 from seal.runs.run import run
 from seal.runs.settings import RunSettings
 

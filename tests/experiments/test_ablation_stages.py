@@ -16,7 +16,7 @@ from seal.core.types import Task
 from seal.evaluation.role_work import RoleWork
 from seal.experiments.ablation.ablate import ablate
 from seal.experiments.ablation.conditions import ablation_named, conditions_of
-from seal.pools.known import known_benchmark
+from seal.pools.lookup import known_benchmark
 from seal.runs.run_folder import RunFolder
 from seal.runs.settings import RunSettings
 

@@ -20,7 +20,7 @@ from seal.core.folders import Lock
 from seal.core.protocols import Completion, Request
 from seal.core.types import Tool
 from seal.pools import import_benchmark, load_pool
-from seal.pools.lint.lint import lint
+from seal.pools.lint import lint
 
 LINES = """\
 # Travel

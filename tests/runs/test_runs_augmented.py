@@ -9,7 +9,7 @@ from seal.core.protocols import Response
 from seal.core.types import Execution, Tool, ToolCall
 from seal.models.known_answers import ScriptedModel
 from seal.pools import load_pool
-from seal.pools.augment import augment_stored, parse_augmentations
+from seal.pools.augmentation import augment_stored, parse_augmentations
 from seal.runs.environment_stack import Unscrambled
 
 

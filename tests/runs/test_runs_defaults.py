@@ -9,7 +9,7 @@ from small_pools import write_pool
 
 import seal
 from seal.api.pools import load_pool
-from seal.pools.known import known_benchmark
+from seal.pools.lookup import known_benchmark
 from seal.pools.pool import StoredPool
 from seal.report.run_results import summary_notes
 from seal.runs.play import completed

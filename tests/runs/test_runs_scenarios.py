@@ -12,7 +12,7 @@ from seal.benchmarks.toolsandbox import sample as toolsandbox_sample
 from seal.core.types import Task, Trajectory
 from seal.models.known_answers import ScriptedModel
 from seal.pools import load_pool
-from seal.pools.augment import augment_stored, parse_augmentations
+from seal.pools.augmentation import augment_stored, parse_augmentations
 from seal.runs.run import RunResult, run
 from seal.runs.settings import RunSettings
 

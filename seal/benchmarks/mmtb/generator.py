@@ -12,8 +12,7 @@ from seal.core.folders import cache_folder
 from seal.core.protocols import CacheMode
 from seal.core.signatures import checked
 from seal.core.store import FILE_NAME, Store
-from seal.pools.known import Bench
-from seal.pools.lookup import open_pool
+from seal.pools.lookup import Bench, open_pool
 from seal.runs.settings import ModelChoice, SimulatorChoice
 
 if TYPE_CHECKING:

@@ -15,8 +15,7 @@ from seal.core.records import AtomicFile, to_plain
 from seal.core.signatures import checked
 from seal.core.types import JSON, Task, Tool, Trajectory
 from seal.environments.world import WorldSetup
-from seal.pools.known import Bench
-from seal.pools.lookup import open_pool
+from seal.pools.lookup import Bench, open_pool
 from seal.report.chat_records import Outcome, outcomes
 from seal.runs.run_folder import RunFolder
 

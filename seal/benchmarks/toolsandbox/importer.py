@@ -36,12 +36,11 @@ from seal.benchmarks.toolsandbox.upstream_scenarios import (
 )
 from seal.core.errors import DataError, UnknownNameError, shortened
 from seal.core.types import JSON, Goal, Step, Task, Tool
-from seal.pools.augment.augmentations import UNCHANGED
-from seal.pools.augment.pools import GIVEN, TAG
-from seal.pools.augment.scrambling import KEEPS, Scrambler
+from seal.pools.augmentation import GIVEN, TAG, UNCHANGED
 from seal.pools.importer import Notes, Web
 from seal.pools.reading.records import field, find
 from seal.pools.reading.tolerance import usable
+from seal.pools.scrambling import KEEPS, Scrambler
 
 _SCRAMBLED = {
     "TOOL_NAME_SCRAMBLED": "names",

@@ -17,8 +17,7 @@ from seal.core.conditions import AllOf, Condition, DependsOn, StateHas
 from seal.core.conditions.messages import AGENT, MESSAGE, party
 from seal.core.types import JSON, Milestone, Plan, Task, Trajectory
 from seal.evaluation.milestones import turn_count
-from seal.pools.augment.augmentations import UNCHANGED
-from seal.pools.augment.pools import TAG
+from seal.pools.augmentation import TAG, UNCHANGED
 
 _CALLS = "calls"
 

@@ -34,7 +34,7 @@ from seal.core.types import (
     ToolResult,
     Trajectory,
 )
-from seal.pools.augment.pools import TAG
+from seal.pools.augmentation import TAG
 from seal.pools.importer import Notes, Recorded
 from seal.pools.reading.records import field, refuse_deep
 from seal.pools.reading.tolerance import usable

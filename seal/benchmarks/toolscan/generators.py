@@ -10,8 +10,7 @@ from seal.benchmarks.toolscan.query_generation.candidates import Kind
 from seal.core.signatures import checked
 from seal.experiments.generation.scaffold import Progress, unheard
 from seal.experiments.generation.writers import writing_model
-from seal.pools.known import Bench
-from seal.pools.lookup import open_pool
+from seal.pools.lookup import Bench, open_pool
 from seal.runs.settings import ModelChoice
 
 if TYPE_CHECKING:

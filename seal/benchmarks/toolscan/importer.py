@@ -26,7 +26,7 @@ from typing import Any
 from seal.benchmarks.toolscan.queries import Queries
 from seal.core.errors import DataError, UsageError, shortened
 from seal.core.types import JSON, Task, Tool
-from seal.pools.categories import PSEUDO_ACTIONS
+from seal.pools.counts import PSEUDO_ACTIONS
 from seal.pools.importer import Notes
 from seal.pools.reading.records import (
     ToolTable,

@@ -23,7 +23,7 @@ def command(
     json: bool = JSON,
 ) -> int:
     """Write a benchmark again, each task with distraction tools or with scrambled ones."""
-    from seal.pools.augment import augment_stored, parse_augmentations
+    from seal.pools.augmentation import augment_stored, parse_augmentations
     from seal.pools.lookup import open_pool
 
     with output(json) as result:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from seal.experiments.benchmark_counts import Figures, Measured
     from seal.pools import StoredPool
     from seal.pools.catalogue import Entry
-    from seal.pools.categories import Environment
+    from seal.pools.counts import Environment
 
 app = new_app()
 
@@ -70,8 +70,7 @@ def _measured(entries: "Sequence[Entry]") -> "dict[str, Measured]":
 def _show_pool(pool: "StoredPool", run: Path | None, environments: bool, result: Output) -> None:
     from seal.cli import benchmark_tables as tables
     from seal.experiments.benchmark_counts import figures_of_pool
-    from seal.pools.categories import environments_of
-    from seal.pools.counts import count_stored
+    from seal.pools.counts import count_stored, environments_of
 
     counts, figures = count_stored(pool), figures_of_pool(pool, run)
     told = environments_of(pool) if environments else []
@@ -90,7 +89,7 @@ def _show_entry(
 ) -> None:
     from seal.cli import benchmark_tables as tables
     from seal.experiments.benchmark_counts import figures_of, is_here
-    from seal.pools.categories import environments_of
+    from seal.pools.counts import environments_of
     from seal.pools.lookup import open_pool
 
     found, figures = measured.get(entry.name), figures_of(entry, run)

@@ -10,7 +10,7 @@ from seal.core.errors import UnknownNameError
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from seal.pools.lint.lint import LintReport
+    from seal.pools.lint import LintReport
 
 app = new_app()
 
@@ -27,7 +27,7 @@ def command(
     json: bool = JSON,
 ) -> int:
     """Find what is wrong or doubtful in a pool; nothing is changed."""
-    from seal.pools.lint.lint import lint
+    from seal.pools.lint import lint
     from seal.pools.lookup import open_pool
 
     with output(json) as result:
@@ -44,7 +44,7 @@ def _refused(kinds: tuple[str, ...]) -> set[str]:
     Raises:
         UnknownNameError: There is no such kind or severity.
     """
-    from seal.pools.lint.lint import KINDS
+    from seal.pools.lint import KINDS
 
     known = {*KINDS, *(severity for severity, _ in KINDS.values())}
     for kind in kinds:
@@ -63,7 +63,7 @@ def _headline(pool: str, report: "LintReport") -> str:
 def _tables(report: "LintReport", examples: int) -> list["Table"]:
     from rich.table import Table
 
-    from seal.pools.lint.lint import KINDS
+    from seal.pools.lint import KINDS
 
     counts = report.counts()
     if not counts:

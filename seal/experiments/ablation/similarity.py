@@ -22,7 +22,7 @@ from seal.evaluation.statistics import bootstrap_interval
 from seal.experiments.ablation.conditions import PATTERNS
 from seal.experiments.comparison.pairs import DIGITS
 from seal.experiments.comparison.scores import ScoreTable
-from seal.pools.categories import environments_of, home_of
+from seal.pools.counts import environments_of, home_of
 from seal.pools.pool import StoredPool
 
 if TYPE_CHECKING:

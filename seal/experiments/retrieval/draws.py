@@ -19,8 +19,7 @@ from seal.experiments.pool_draws import (
 )
 from seal.experiments.retrieval.settings import RetrievalSettings
 from seal.pools.benchmark import Benchmark
-from seal.pools.known import Bench
-from seal.pools.lookup import open_pool
+from seal.pools.lookup import Bench, open_pool
 from seal.pools.pool import StoredPool
 
 

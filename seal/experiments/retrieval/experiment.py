@@ -18,7 +18,7 @@ from seal.experiments.retrieval.files import Folder, lists_tools
 from seal.experiments.retrieval.measures import Measured, Unavailable, measure
 from seal.experiments.retrieval.settings import RetrievalSettings
 from seal.experiments.retrieval.summary import Cell, cell_of, comparisons_of, corrected, results_of
-from seal.pools.known import Bench
+from seal.pools.lookup import Bench
 from seal.runs.identity import versions
 from seal.runs.ranking import search_pool
 

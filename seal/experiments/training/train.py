@@ -39,7 +39,7 @@ from seal.experiments.training.splits import (
     split,
     without,
 )
-from seal.pools.known import Bench
+from seal.pools.lookup import Bench
 from seal.retrievers.documents import documents
 from seal.retrievers.embedders.sentence_transformers import SentenceEmbedder
 from seal.retrievers.fine_tuning import (

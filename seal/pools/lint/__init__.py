@@ -1,1 +1,118 @@
 """Lint: faults of a pool, as findings."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from seal.core.errors import UsageError
+from seal.core.types import JSON
+from seal.pools.gold_calls import GoldCheck
+from seal.pools.lint.findings import KINDS, Finding, ReadPool, Severity, read_leniently
+from seal.pools.lint.tasks import (
+    PlanCheck,
+    invalid_calls,
+    missing_tools,
+    refused_worlds,
+    same_queries,
+)
+from seal.pools.lint.tools import THRESHOLD, descriptions, duplicates, near_duplicates
+from seal.pools.lint.values import ungrounded_values
+
+
+@dataclass(frozen=True, slots=True)
+class LintReport:
+    """What lint found in one pool."""
+
+    tasks: int
+    """Tasks that could be read."""
+    tools: int
+    """Tools that could be read."""
+    twin_share: float | None
+    """Share of the tasks with relevant tools of which one has a near duplicate in the pool; None:
+    no task has relevant tools."""
+    findings: tuple[Finding, ...]
+    """In the order of `KINDS`."""
+
+    def counts(self) -> dict[str, int]:
+        """Return the number of findings of each kind that was found, in the order of `KINDS`."""
+        return dict(Counter(finding.kind for finding in self.findings))
+
+    def to_json(self) -> dict[str, JSON]:
+        """Return the report with every finding."""
+        return {
+            "tasks": self.tasks,
+            "tools": self.tools,
+            "twin_share": self.twin_share,
+            "counts": self.counts(),
+            "findings": [_plain(finding) for finding in self.findings],
+        }
+
+
+def lint(
+    folder: Path,
+    threshold: float = THRESHOLD,
+    allow_code: Collection[str] = (),
+    worlds: Mapping[str, Any] | None = None,
+) -> LintReport:
+    """Return what is wrong or doubtful in a pool folder.
+
+    Args:
+        folder: With tools.jsonl and tasks.jsonl; lines that are no record are findings.
+        threshold: Least likeness of near duplicates, in (0, 100] (`seal.pools.lint.tools`).
+        allow_code: Modules into which tasks may name their worlds by a dotted path; other code is
+            not loaded, which is a finding.
+        worlds: Worlds of the pool's benchmark by name, besides those that are registered.
+
+    Raises:
+        UsageError: The threshold is not in (0, 100].
+    """
+    if not 0 < threshold <= 100:
+        raise UsageError(f"threshold {threshold}: expected a number above 0 and up to 100")
+    pool = read_leniently(folder)
+    order = list(KINDS)
+    unsorted = _findings(pool, threshold, PlanCheck(allow_code, worlds or {}))
+    found = sorted(unsorted, key=lambda finding: order.index(finding.kind))
+    twins = {t for finding in found if finding.kind == "near_duplicate_tool" for t in finding.tools}
+    return LintReport(len(pool.tasks), len(pool.tools), _twin_share(pool, twins), tuple(found))
+
+
+def _findings(pool: ReadPool, threshold: float, plans: PlanCheck) -> Iterator[Finding]:
+    yield from pool.findings
+    yield from refused_worlds(pool.tasks.values(), plans.allow_code)
+    check = GoldCheck(pool.tools)
+    for task in pool.tasks.values():
+        yield from missing_tools(task, pool.tools)
+        yield from invalid_calls(task, pool.tools, check)
+        yield from plans.findings(task)
+        yield from ungrounded_values(task, pool.tools)
+    yield from same_queries(pool.tasks.values())
+    tools = list(pool.tools.values())
+    yield from duplicates(tools)
+    yield from near_duplicates(tools, threshold)
+    yield from descriptions(tools)
+
+
+def _twin_share(pool: ReadPool, twins: set[str]) -> float | None:
+    relevant = [{tool for goal in t.goals for tool in goal.relevant} for t in pool.tasks.values()]
+    labelled = [tools for tools in relevant if tools]
+    if not labelled:
+        return None
+    return sum(not twins.isdisjoint(tools) for tools in labelled) / len(labelled)
+
+
+def _plain(finding: Finding) -> dict[str, JSON]:
+    return {
+        "kind": finding.kind,
+        "severity": finding.severity,
+        "message": finding.message,
+        "tasks": list(finding.tasks),
+        "tools": list(finding.tools),
+        "evidence": finding.evidence,
+    }
+
+
+__all__ = ["KINDS", "Finding", "LintReport", "Severity", "lint"]

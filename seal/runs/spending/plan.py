@@ -29,7 +29,7 @@ from seal.models.lexical_calls import Lexical
 from seal.models.presentation import Presentation, presented
 from seal.models.tokens import estimate_usage
 from seal.pools.benchmark import Benchmark
-from seal.pools.known import answer_formats
+from seal.pools.lookup import answer_formats
 from seal.pools.pool import StoredPool
 from seal.runs.cast import OFFLINE_RETRIEVERS, judges_named
 from seal.runs.engine import Engine

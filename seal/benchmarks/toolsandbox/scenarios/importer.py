@@ -31,8 +31,7 @@ from seal.core.types import END_CONVERSATION, JSON, Goal, Plan, Step, Stop, Task
 from seal.environments.world import Worlds, WorldSetup, build_worlds
 from seal.evaluation.milestones.faults import Fault, unmet
 from seal.evaluation.milestones.plans import WHOLLY, PlanResult, measure_plan, parts, under, view
-from seal.pools.augment.augmentations import UNCHANGED
-from seal.pools.augment.pools import GIVEN, TAG
+from seal.pools.augmentation import GIVEN, TAG, UNCHANGED
 from seal.pools.importer import Notes, Recorded, Web
 
 BENCHMARK = "scenarios"

@@ -43,7 +43,7 @@ from seal.core.types import JSON, Goal, Milestone, Plan, Step, Task
 from seal.experiments.generation.journal import check_folder, open_journal
 from seal.experiments.generation.scaffold import Progress, filled, unheard, write_pool
 from seal.experiments.result_files import write_json
-from seal.pools.categories import PSEUDO_ACTIONS
+from seal.pools.counts import PSEUDO_ACTIONS
 from seal.pools.importer import ImportReport
 from seal.pools.pool import StoredPool
 

@@ -21,7 +21,7 @@ from seal.core.plain import leaves
 from seal.core.text import words
 from seal.core.types import JSON, Goal, Milestone, Plan, Task, Tool, ToolCall
 from seal.core.validation import CallValidator
-from seal.pools.categories import PSEUDO_ACTIONS
+from seal.pools.counts import PSEUDO_ACTIONS
 from seal.pools.importer import Notes
 
 
