@@ -8,7 +8,6 @@ Source of the figure: Kokane et al., ToolScan (2024), the ablation on API comple
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,6 +21,7 @@ from seal.report.grids import (
     Grid,
     difference_cells,
     escape_markdown,
+    frequent,
     interval,
     markdown,
     number,
@@ -220,8 +220,7 @@ def _excluded_lines(content: Mapping[str, Any]) -> Iterator[str]:
     for entry in content["comparisons"]:
         if entry["metric"] in told and entry["excluded"]:
             compared = f"{entry['run']} less {entry['other']}"
-            most = Counter(entry["excluded"]).most_common(_REASONS)
-            reasons = ", ".join(f"{count} ({one_line(why, _LONGEST)})" for why, count in most)
+            reasons = frequent(entry["excluded"], _REASONS, _LONGEST)
             metrics.setdefault((compared, reasons), []).append(entry["metric"])
     pairs: dict[str, list[str]] = {}
     for (compared, reasons), named in metrics.items():

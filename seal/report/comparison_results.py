@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -16,6 +15,7 @@ from seal.report.grids import (
     chance,
     escape_latex,
     escape_markdown,
+    frequent,
     holm_chance,
     interval,
     latex,
@@ -201,14 +201,9 @@ def excluded_lines(content: Mapping[str, Any], pair: Mapping[str, Any]) -> Itera
         one_sided = any(not reason.startswith("both: ") for reason in entry["excluded"])
         told = entry["metric"] in family or (not entry["n"] and one_sided)
         if mine and entry["excluded"] and told:
-            none = "" if entry["n"] else "no pair with values"
-            reasons = ", ".join(
-                f"{count} ({one_line(reason, _LONGEST)})"
-                for reason, count in Counter(entry["excluded"]).most_common(_REASONS)
-            )
-            found.setdefault(f"{none or 'pairs without values'}: {reasons}", []).append(
-                entry["metric"]
-            )
+            what = "pairs without values" if entry["n"] else "no pair with values"
+            reasons = frequent(entry["excluded"], _REASONS, _LONGEST)
+            found.setdefault(f"{what}: {reasons}", []).append(entry["metric"])
     for reasons, metrics in found.items():
         yield f"{', '.join(metrics)}: {reasons}"
 

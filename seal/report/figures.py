@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from seal.report.figure_layout import lay_out, literal, panels, styled, title
 
@@ -64,6 +64,8 @@ class Panel(NamedTuple):
     series: Sequence[Series]
     finish: Callable[[Any], None]
     """Gives the axes their limits, ticks and labels, once the series are drawn."""
+    lines: Literal["x", "y"] = "y"
+    """Axis whose ticks have lines behind the series."""
 
 
 def whisker(mean: float, low: float | None, high: float | None) -> Lengths:
@@ -78,6 +80,7 @@ def series_figure(
     in_row: int,
     sentences: Iterable[str],
     beside: str = "",
+    least: int = 1,
 ) -> Figure:
     """Return a figure of panels with one legend.
 
@@ -87,11 +90,12 @@ def series_figure(
         in_row: Panels in a row, at most.
         sentences: The caption.
         beside: Label of the vertical axis of the first panel in each row.
+        least: Series for which there is a legend, at least.
     """
     figure, rows = panels(len(shown), in_row, *size)
     legend: dict[str, Any] = {}
     for panel, axes in zip(shown, chain(*rows), strict=True):
-        axes.grid(axis="y", **GRID)
+        axes.grid(axis=panel.lines, **GRID)
         for series in panel.series:
             legend[series.name] = draw_series(axes, series)
         panel.finish(axes)
@@ -99,7 +103,7 @@ def series_figure(
     for row in rows:
         if beside:
             row[0].set_ylabel(beside)
-    lay_out(figure, rows, legend, *sentences)
+    lay_out(figure, rows, legend if len(legend) >= least else {}, *sentences)
     return figure
 
 
@@ -165,24 +169,20 @@ def interval_figure(shown: Intervals) -> Figure:
     metrics = list(dict.fromkeys(name for found in shown.series.values() for name in found))
     rows = max(1, len(metrics)) * (len(shown.series) + 1)
     width, least = _INTERVALS_SIZE
-    with styled():
-        figure, panel = panels(1, 1, width, max(least, _ROW * rows))
-        axes = panel[0][0]
-        legend = {
-            series.name: draw_series(axes, series) for series in _interval_series(shown, metrics)
-        }
+
+    def finish(axes: Any) -> None:
         axes.set_yticks(range(len(metrics)), [literal(name) for name in metrics])
         axes.set_ylim(len(metrics) - 0.5, -0.5)
-        axes.grid(axis="x", **GRID)
         if shown.differences:
             axes.axvline(0, color="#333333", linewidth=0.8)
         else:
             axes.set_xlim(left=min(0.0, axes.get_xlim()[0]))
         axes.set_xlabel(shown.label)
-        title(axes, shown.title)
-        caption = "Whiskers: 95 % bootstrap intervals over tasks."
-        lay_out(figure, panel, legend if len(legend) > 1 else {}, caption)
-    return figure
+
+    caption = "Whiskers: 95 % bootstrap intervals over tasks."
+    panel = Panel(shown.title, list(_interval_series(shown, metrics)), finish, "x")
+    with styled():
+        return series_figure([panel], (width, max(least, _ROW * rows)), 1, [caption], least=2)
 
 
 def _interval_series(shown: Intervals, metrics: Sequence[str]) -> Iterable[Series]:

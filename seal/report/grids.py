@@ -159,6 +159,20 @@ def number(value: float | None) -> str:
     return f"{value:.3f}" if abs(value) < 10 else f"{value:,.1f}"
 
 
+def spread(found: Mapping[str, Any]) -> str:
+    """Return mean ± deviation of an entry, `n/a` without a mean; of one sample the latter is NA."""
+    if found.get("mean") is None:
+        return "n/a"
+    deviation = "NA" if found["deviation"] is None else f"{found['deviation']:.3f}"
+    return f"{found['mean']:.3f} ± {deviation}"
+
+
+def frequent(counts: Mapping[str, int], most: int, length: int) -> str:
+    """Return the most frequent reasons with their counts, each of at most so many characters."""
+    ranked = sorted(counts.items(), key=lambda each: -each[1])[:most]
+    return ", ".join(f"{count} ({one_line(reason, length)})" for reason, count in ranked)
+
+
 def chance(p: float | None) -> str:
     """Return a probability, which is never 0; `n/a` where there is no test."""
     return "<0.001" if p is not None and p < 0.0005 else number(p)

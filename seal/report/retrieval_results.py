@@ -21,7 +21,7 @@ from seal.report.figures import (
     series_figure,
     whisker,
 )
-from seal.report.grids import COMPACT, Grid, told
+from seal.report.grids import COMPACT, Grid, spread, told
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -154,13 +154,10 @@ def _mean(entry: Mapping[str, Any], metric: str) -> str:
 
 
 def _spread(entry: Mapping[str, Any], metric: str) -> str:
-    """Return mean, deviation and interval on two lines; of one sample the deviation is NA."""
-    if _mean(entry, metric) == "n/a":
-        return "n/a"
-    found = entry["metrics"][metric]
-    deviation = "NA" if found["deviation"] is None else f"{found['deviation']:.3f}"
-    ends = "" if found["low"] is None else f"\n[{found['low']:.3f}, {found['high']:.3f}]"
-    return f"{found['mean']:.3f} ± {deviation}{ends}"
+    """Return mean and deviation, and the interval on a second line."""
+    found = entry["metrics"].get(metric, {})
+    ends = "" if found.get("low") is None else f"\n[{found['low']:.3f}, {found['high']:.3f}]"
+    return f"{spread(found)}{ends}"
 
 
 def _matrix(entries: Entries, names: Mapping[str, str], metric: str) -> Grid:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from seal.experiments.sweep.settings import RECALL_AT
 from seal.report.figure_layout import styled
 from seal.report.figures import DEVIATIONS, Mark, Panel, Series, log_sizes, series_figure
-from seal.report.grids import COMPACT, Grid, told
+from seal.report.grids import COMPACT, Grid, spread, told
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -75,7 +75,7 @@ def _table_3(entries: Entries, several: bool) -> Grid:
             str(entry["size"]),
             *([str(entry["top_k"])] if several else []),
             _queries(entry),
-            *(_cell(entry, metric) for metric in METRICS),
+            *(spread(_figure_of(entry, metric)) for metric in METRICS),
         )
         for entry in entries
     ]
@@ -88,21 +88,13 @@ def _by_k(entries: Entries) -> Grid:
         names = (f"recall@{entry['top_k']}", "call_recall", PASS_RATE)
         tokens = _figure_of(entry, "tokens")["mean"]
         told = "n/a" if tokens is None else f"{tokens:,.0f}"
-        cells = (_cell(entry, metric) for metric in names)
+        cells = (spread(_figure_of(entry, metric)) for metric in names)
         rows.append((str(entry["size"]), str(entry["top_k"]), *cells, told))
     return _grid(rows, "pool size", "K", "recall@K", "call_recall", PASS_RATE, "tokens a goal")
 
 
 def _grid(rows: Sequence[tuple[str, ...]], *columns: str) -> Grid:
     return Grid("", [_HEADINGS.get(column, column) for column in columns], rows, names=0)
-
-
-def _cell(entry: Mapping[str, Any], metric: str) -> str:
-    found = _figure_of(entry, metric)
-    if found["mean"] is None:
-        return "n/a"
-    deviation = "NA" if found["deviation"] is None else f"{found['deviation']:.3f}"
-    return f"{found['mean']:.3f} ± {deviation}"
 
 
 def _queries(entry: Mapping[str, Any]) -> str:
