@@ -23,8 +23,7 @@ from seal.report.milestones import (
     node_status,
     unchanged_text,
 )
-from seal.report.printable import printable
-from seal.report.transcript import folded
+from seal.report.printable import folded, printable
 
 CUT = 4_000
 """Characters of one text that a page holds; the run's files have the rest."""

@@ -40,6 +40,13 @@ def one_line(text: str, length: int) -> str:
     return line if len(line) <= length else line[: length - 1].rstrip() + "…"
 
 
+def folded(text: str, limit: int | None) -> tuple[str, int]:
+    """Return the printable start of a text and how many characters were left out."""
+    if limit is None or len(text) <= limit:
+        return printable(text), 0
+    return printable(text[:limit]), len(text) - limit
+
+
 def _visible(found: re.Match[str]) -> str:
     code = ord(found.group())
     if code < 0x20:

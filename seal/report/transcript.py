@@ -22,7 +22,7 @@ from seal.report.milestones import (
     node_status,
     unchanged_text,
 )
-from seal.report.printable import printable
+from seal.report.printable import folded, printable
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -188,13 +188,6 @@ def ending_lines(
 def indent(text: str, by: int = 4) -> str:
     """Return the text with every line moved to the right."""
     return "\n".join(" " * by + line for line in text.split("\n"))
-
-
-def folded(text: str, limit: int | None) -> tuple[str, int]:
-    """Return the printable start of a text and how many characters were left out."""
-    if limit is None or len(text) <= limit:
-        return printable(text), 0
-    return printable(text[:limit]), len(text) - limit
 
 
 def _reply(step: Step) -> tuple[str, str, int, int]:
