@@ -34,7 +34,7 @@ from seal.evaluation.missions.paths import (
     count_paths,
     moves,
 )
-from seal.evaluation.missions.search import Ways
+from seal.evaluation.missions.search import way
 from seal.evaluation.missions.values import ArgumentError
 from seal.evaluation.missions.walk import Walk
 
@@ -261,8 +261,7 @@ def _check_tools(tools: Any) -> None:
 def _judge_clean(
     graph: Graph, turns: Sequence[Turn], pairing: Pairing, offered: Collection[str] | None
 ) -> Verdict:
-    ways = Ways(graph, turns)
-    meant = ways.whole(pairing.meant)
+    meant = way(graph, turns, pairing.meant)
     if meant.nodes:
         walk = Walk(graph, pairing, meant.nodes, alone=True)
         seen = _taken(walk, turns)
@@ -270,17 +269,17 @@ def _judge_clean(
         if walk.finished and all(pair.match.accepted for pair in pairs):
             right = _correct(_failed(graph, walk, seen, offered))
             return replace(right, completed=len(graph), pairs=tuple(pairs))
-    named = ways.longest(pairing.named)
+    named = way(graph, turns, pairing.named)
     walk = Walk(graph, pairing, named.nodes)
     seen = _taken(walk, turns)
     failed = _failed(graph, walk, seen, offered)
     if not walk.finished:
-        sure = not walk.cut or named.decided or ways.whole(pairing.named).decided
+        sure = not walk.cut or named.decided
         return replace(failed, completed=walk.completed, undecided="" if sure else "label")
     nodes, undecided = walk.nodes, False
     pairs = best_pairs(graph, pairing, seen, nodes)
     if not all(pair.match.accepted for pair in pairs):
-        accepted = ways.whole(pairing.accepted)
+        accepted = way(graph, turns, pairing.accepted)
         undecided = not (accepted.nodes or accepted.decided)
         pairs = best_pairs(graph, pairing, seen, accepted.nodes or nodes)
     bad = [pair for pair in pairs if not pair.match.accepted]

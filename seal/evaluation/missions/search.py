@@ -12,8 +12,7 @@ one waits for the other too: of ready ones only the latter is tried.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from seal.evaluation.missions.graph import PSEUDO, Call, Graph, Turn, bits
@@ -26,9 +25,9 @@ class Placed(NamedTuple):
     """What a search found."""
 
     nodes: list[tuple[int, ...]]
-    """For each turn of the longest beginning that can be: the node of each call."""
+    """For each turn the node of each call; empty: no way was found."""
     decided: bool
-    """No longer beginning can be; False: one might."""
+    """Whether there is a way is known."""
 
 
 def place_all(graph: Graph, turns: Sequence[Sequence[int]], most: int = MOST_TRIED) -> Placed:
@@ -46,23 +45,7 @@ def place_all(graph: Graph, turns: Sequence[Sequence[int]], most: int = MOST_TRI
     few = any(len(when) < members.bit_count() for members, when in _calls(graph, turns))
     if idle or few or min(latest) < 0:
         return Placed([], True)
-    found = _Search(graph, turns, latest, most).run()
-    return found if len(found.nodes) == len(turns) else Placed([], found.decided)
-
-
-def place_most(graph: Graph, turns: Sequence[Sequence[int]], most: int = MOST_TRIED) -> Placed:
-    """Return a way to take as many turns as can be, from the first on.
-
-    Args:
-        graph: The gold calls.
-        turns: For each turn and each of its calls the nodes that it may stand for.
-        most: Choices that are tried.
-    """
-    whole = place_all(graph, turns, most)
-    if whole.nodes:
-        return whole
-    possible = turns[: _possible(graph, turns)]
-    return _Search(graph, possible, [len(turns)] * len(graph), most).run()
+    return _Search(graph, turns, latest, most).run()
 
 
 class _Search:
@@ -91,8 +74,7 @@ class _Search:
         self._before_it = _preferred(graph, turns)
 
     def run(self) -> Placed:
-        """Return the longest beginning that was found."""
-        best: list[tuple[int, ...]] = []
+        """Return the first way that is found."""
         way: list[tuple[int, ...]] = []
         failed: set[tuple[int, int]] = set()
         stack = [(0, self._steps(0, 0, self._graph.ready(0)))] if self._turns else []
@@ -101,7 +83,7 @@ class _Search:
             step = next(steps, None)
             if step is None:
                 if self._left <= 0:
-                    return Placed(best, False)
+                    return Placed([], False)
                 stack.pop()
                 failed.add((len(stack), done))
                 if way:
@@ -111,12 +93,10 @@ class _Search:
             if (len(stack), after) in failed:
                 continue
             way.append(nodes)
-            if len(way) > len(best):
-                best = list(way)
             if len(way) == len(self._turns):
-                break
+                return Placed(way, True)
             stack.append((after, self._steps(len(way), after, ready)))
-        return Placed(best, True)
+        return Placed([], True)
 
     def _steps(
         self, turn: int, done: int, ready: int
@@ -216,32 +196,6 @@ def _latest(graph: Graph, turns: Sequence[Sequence[int]]) -> list[int]:
     return found
 
 
-def _possible(graph: Graph, turns: Sequence[Sequence[int]]) -> int:
-    """Return a number of turns beyond which no way goes.
-
-    A node can be finished once as many calls of each kind came as it waits for; there must be as
-    many such nodes as calls.
-    """
-    below = [0] * len(graph)
-    for node in graph.order:
-        for other in bits(graph.before[node]):
-            below[node] |= below[other] | 1 << other
-    first = [0] * len(graph)
-    for members, when in _calls(graph, turns):
-        for node in range(len(graph)):
-            waits = (below[node] & members).bit_count()
-            if waits:
-                after = when[waits - 1] + 1 if waits <= len(when) else len(turns)
-                first[node] = max(first[node], after)
-    came: Counter[int] = Counter()
-    for turn, masks in enumerate(turns):
-        came.update(masks)
-        can = sum(1 << node for node in range(len(graph)) if first[node] <= turn)
-        if any(came[mask] > (mask & can).bit_count() for mask in masks):
-            return turn
-    return len(turns)
-
-
 def _calls(graph: Graph, turns: Sequence[Sequence[int]]) -> list[tuple[int, list[int]]]:
     """Return the nodes that the same calls may stand for, and the turns of those, ascending."""
     return [
@@ -253,53 +207,25 @@ def _calls(graph: Graph, turns: Sequence[Sequence[int]]) -> list[tuple[int, list
     ]
 
 
-_ONE = Placed([], True)
-
-
-class Ways:
-    """Ways to take turns. Where all names differ there is one at most, and nothing to seek.
+def way(graph: Graph, turns: Sequence[Turn], nodes: Callable[[Call], Sequence[int]]) -> Placed:
+    """Return a way in which turns finish every node; where all names differ, nothing is sought.
 
     Args:
         graph: The gold calls, as of `Graph.closed`.
         turns: All of them.
+        nodes: What a call may stand for.
     """
-
-    def __init__(self, graph: Graph, turns: Sequence[Turn]) -> None:
-        self._graph = graph
-        self._turns: list[Turn] = []
-        left = len(graph)
-        for turn in turns:
-            if left <= 0:
-                break
-            self._turns.append(turn)
-            left -= len(turn.calls) or 1
-        self._several = len(set(graph.names)) < len(graph)
-
-    def whole(self, nodes: Callable[[Call], Sequence[int]]) -> Placed:
-        """Return a way to the end.
-
-        Args:
-            nodes: What a call may stand for.
-        """
-        return place_all(self._graph, self._masks(nodes)) if self._several else _ONE
-
-    def longest(self, nodes: Callable[[Call], Sequence[int]]) -> Placed:
-        """Return the longest way, from the first turn on.
-
-        Args:
-            nodes: What a call may stand for.
-        """
-        return place_most(self._graph, self._masks(nodes)) if self._several else _ONE
-
-    def _masks(self, nodes: Callable[[Call], Sequence[int]]) -> list[list[int]]:
-        """Return for each turn and each of its calls what it may stand for; a text is one call."""
-        said = [node for node, name in enumerate(self._graph.names) if name in PSEUDO]
-        return [
-            [_mask(() if call.name in PSEUDO else nodes(call)) for call in turn.calls]
-            or [0 if turn.empty else _mask(said)]
-            for turn in self._turns
-        ]
+    if len(set(graph.names)) == len(graph):
+        return Placed([], True)
+    said = _mask(node for node, name in enumerate(graph.names) if name in PSEUDO)
+    masks: list[list[int]] = []
+    for turn in turns:
+        if sum(map(len, masks)) >= len(graph):
+            break
+        calls = [_mask(() if call.name in PSEUDO else nodes(call)) for call in turn.calls]
+        masks.append(calls or [0 if turn.empty else said])
+    return place_all(graph, masks)
 
 
-def _mask(nodes: Sequence[int]) -> int:
+def _mask(nodes: Iterable[int]) -> int:
     return sum(1 << node for node in nodes)
