@@ -188,10 +188,6 @@ class Engine:
             asked=asked,
         )
 
-    def used_entries(self) -> dict[str, JSON]:
-        """Return the number and the digest of the stored answers that chats were given."""
-        return self.environments.used_entries(self.folder.trajectories())
-
     def _chat(
         self,
         task: Task,

@@ -230,7 +230,7 @@ class _Chats:
         journal.put_in_order(order)
         _write_rankings(folder)
         manifest = folder.manifest()
-        manifest["cache"] = self.engine.used_entries()
+        manifest["cache"] = self.engine.environments.used_entries(folder.trajectories())
         manifest["skipped"] = dict(sorted(self.skipped.items()))
         folder.write_json("run.json", manifest)
 
