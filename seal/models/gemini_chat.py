@@ -14,9 +14,15 @@ from seal.core.formats.forms import parse_object
 from seal.core.plain import well_formed
 from seal.core.protocols import Completion, Message, Request
 from seal.core.providers import GeminiServer
-from seal.core.types import JSON, ToolCall, Usage
+from seal.core.types import ToolCall, Usage
 from seal.models.settings import ModelSettings
-from seal.models.wire import MalformedAnswerError, ServerModel, WireTools, parse_call
+from seal.models.wire import (
+    MalformedAnswerError,
+    ServerModel,
+    WireTools,
+    parse_call,
+    sent_arguments,
+)
 
 if TYPE_CHECKING:
     from google.genai import Client
@@ -109,16 +115,12 @@ def _parts(
         parts.append({"text": message.content})
     for number, call in enumerate(message.calls):
         part: dict[str, Any] = {
-            "function_call": {"name": tools.wire(call.name), "args": _arguments(call)}
+            "function_call": {"name": tools.wire(call.name), "args": sent_arguments(call)}
         }
         if signature is not None and number == 0:
             part["thought_signature"] = signature
         parts.append(part)
     return parts
-
-
-def _arguments(call: ToolCall) -> dict[str, JSON]:
-    return {"unparsable_arguments": call.raw} if call.arguments is None else call.arguments
 
 
 def gemini_config(

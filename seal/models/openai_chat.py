@@ -38,8 +38,7 @@ class OpenAIModel(ServerModel):
         self._server = OpenAIServer(f"openai/{name}", settings, _REFUSED)
 
     def _body(self, request: Request, tools: WireTools) -> Any:
-        settings = self.settings
-        return wire_request(self.name, request, tools, settings.temperature, settings.options)
+        return wire_request(self.name, request, tools, self.settings)
 
     def _ask(self, body: Any) -> Any:
         return self._server.post("/chat/completions", body)

@@ -216,11 +216,6 @@ def _hex(name: str, number: int) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:8]
 
 
-def wire_messages(messages: Sequence[Message], tools: WireTools) -> list[dict[str, Any]]:
-    """Return the `messages` field of a request. Content is never null: some servers print it."""
-    return [_wire_message(message, tools) for message in messages]
-
-
 def _wire_message(message: Message, tools: WireTools) -> dict[str, Any]:
     wired: dict[str, Any] = {"role": message.role, "content": message.content}
     if message.calls:
@@ -228,7 +223,10 @@ def _wire_message(message: Message, tools: WireTools) -> dict[str, Any]:
             {
                 "id": call.id,
                 "type": "function",
-                "function": {"name": tools.wire(call.name), "arguments": arguments_text(call)},
+                "function": {
+                    "name": tools.wire(call.name),
+                    "arguments": orjson.dumps(sent_arguments(call)).decode(),
+                },
             }
             for call in message.calls
         ]
@@ -237,34 +235,32 @@ def _wire_message(message: Message, tools: WireTools) -> dict[str, Any]:
     return wired
 
 
-def arguments_text(call: ToolCall) -> str:
-    """Return a JSON object's text in any case: servers parse the history and fail on anything else.
+def sent_arguments(call: ToolCall) -> dict[str, JSON]:
+    """Return a JSON object in any case: servers parse the history and fail on anything else.
 
     Arguments that did not parse stand as {"unparsable_arguments": TEXT}.
     """
-    value = {"unparsable_arguments": call.raw} if call.arguments is None else call.arguments
-    return orjson.dumps(value).decode()
+    return {"unparsable_arguments": call.raw} if call.arguments is None else call.arguments
 
 
 def wire_request(
-    model: str,
-    request: Request,
-    tools: WireTools,
-    temperature: float | None,
-    options: Mapping[str, Any],
+    model: str, request: Request, tools: WireTools, settings: ModelSettings
 ) -> dict[str, Any]:
     """Return the JSON body of a chat completion.
+
+    Content is never null: some servers print it.
 
     Args:
         model: Name that the server knows.
         request: What is asked.
         tools: The request's tools.
-        temperature: None: the request's.
-        options: Further fields; they win, and a value of None leaves the field out.
+        settings: Their temperature goes before the request's, and so do further fields, of which a
+            value of None leaves one out.
     """
+    temperature = settings.temperature
     body: dict[str, Any] = {
         "model": model,
-        "messages": wire_messages(request.messages, tools),
+        "messages": [_wire_message(message, tools) for message in request.messages],
         "temperature": request.temperature if temperature is None else temperature,
         "seed": request.seed,
     }
@@ -274,8 +270,8 @@ def wire_request(
         body["max_tokens"] = request.max_tokens
     if request.json_object:
         body["response_format"] = {"type": "json_object"}
-    if options:
-        body.update(options)
+    if settings.options:
+        body.update(settings.options)
         body = {name: value for name, value in body.items() if value is not None}
     return body
 
@@ -353,15 +349,11 @@ def parse_call(name: str, arguments: Any) -> ToolCall:
         arguments: Text of a JSON object, as the protocol has it; some servers send the object
             itself, or nothing where a function takes none.
     """
-    if arguments is None:
-        arguments = ""
-    if isinstance(arguments, str):
-        text = well_formed(arguments)
-        parsed = parse_object(text) if text.strip() else {}
-        return ToolCall("", name, parsed, "" if parsed is not None else text)
-    try:
-        text = orjson.dumps(arguments).decode()
-    except TypeError:  # too deep, or an integer of more than 64 bits
-        text = well_formed(str(arguments))
-    parsed = parse_object(text)
+    if not isinstance(arguments, str):
+        try:
+            arguments = "" if arguments is None else orjson.dumps(arguments).decode()
+        except TypeError:  # too deep, or an integer of more than 64 bits
+            arguments = str(arguments)
+    text = well_formed(arguments)
+    parsed = parse_object(text) if text.strip() else {}
     return ToolCall("", name, parsed, "" if parsed is not None else text)
