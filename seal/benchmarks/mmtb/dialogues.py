@@ -240,8 +240,7 @@ def _aligned(values: Any, name: str, count: int) -> list[Any]:
         raise DataError(f"{name}: expected a list, got {shortened(values)}")
     if len(values) != count:
         raise CountedFault(
-            "unaligned_lists",
-            f"{name}: expected {count} entries, one a mission, got {len(values)}",
+            "unaligned_lists", f"{name}: expected {count} entries, one a mission, got {len(values)}"
         )
     return values
 

@@ -42,6 +42,11 @@ from seal.pools.reading.types import typed
 
 BENCHMARK = "toolscan"
 
+FORMAT = "toolscan-neutral/1"
+_TYPES = frozenset({"array", "boolean", "integer", "number", "object", "string"})
+_FLAT = "(flat)"
+"""Stands for the toolset of an entry that upstream's list holds outside of any."""
+
 
 def import_toolscan(source: Path, notes: Notes, *, pseudo: bool = False) -> Iterator[Tool | Task]:
     """Yield the tasks of ToolScan's queries, if there are any, then the APIs of its lists.
@@ -80,13 +85,6 @@ def _records(source: Path, notes: Notes, pseudo: bool) -> Iterator[Tool | Task]:
 def query_files(source: Path) -> list[Path]:
     """Return the files of queries in a source, sorted; a single file has none beside it."""
     return sorted(path for path in source.rglob("*.jsonl") if path.is_file())
-
-
-FORMAT = "toolscan-neutral/1"
-
-_TYPES = frozenset({"array", "boolean", "integer", "number", "object", "string"})
-_FLAT = "(flat)"
-"""Stands for the toolset of an entry that upstream's list holds outside of any."""
 
 
 class ApiLists:

@@ -70,6 +70,10 @@ only another API has; it asks for something else altogether. Source: the same, a
 _ANSWERER, _USER = "orchestrator", "user_simulator"
 _RAPIDAPI = "rapidapi"
 
+_BLANK = re.compile(r"\s*")
+_BEGINNING = re.compile(r'\{\s*"(goal|ground_truth|subgoals|additional_info|category)"\s*:')
+"""How a record may begin, and a part of one too."""
+
 
 @dataclass(frozen=True, slots=True)
 class Offer:
@@ -311,11 +315,6 @@ def _tags(offer: Offer, plans: Sequence[Plan] | None, info: Mapping[str, Any]) -
         "multi_tool": len(_called(plans)) > 1,
         "multi_step": len(calls) > 1,
     }
-
-
-_BLANK = re.compile(r"\s*")
-_BEGINNING = re.compile(r'\{\s*"(goal|ground_truth|subgoals|additional_info|category)"\s*:')
-"""How a record may begin, and a part of one too."""
 
 
 def concatenated(path: Path, torn: Torn) -> Iterator[Placed]:

@@ -37,6 +37,14 @@ from seal.experiments.generation.writers import shipped_text
 _COUNTS = 31
 """Whole numbers up to this one are counts, days and hours, not evidence."""
 
+_NAME = re.compile(r"(?<=[\w,;:(\"'] )[A-Z][\w-]+|\b\w*\d[\w.,:-]*\b|\"[^\"]+\"")
+_TOLD_DAY = re.compile(r"\b\d{1,2} [A-Z][a-z]+\b")
+_WORD = re.compile(r"\w+")
+NEAR = ("today", "tomorrow")
+_DAY = re.compile(r"\b(\d{4})-(\d{2})-(\d{2})\b(?!T)")
+_MONTHS = tuple(calendar.month_name)[1:]
+_WEEKDAYS = tuple(calendar.day_name)
+
 
 def edges(scene: Scene) -> tuple[tuple[int, ...], ...]:
     """Return for each node of a finished mission the positions of those that it comes after.
@@ -100,11 +108,6 @@ def _answers(question: Done, node: Done) -> bool:
     asked = missing if isinstance(missing, list) else []
     needs = any(name in node.action.arguments for name in asked)
     return needs and about.get(ASKED_TOOL) == node.action.name
-
-
-_NAME = re.compile(r"(?<=[\w,;:(\"'] )[A-Z][\w-]+|\b\w*\d[\w.,:-]*\b|\"[^\"]+\"")
-_TOLD_DAY = re.compile(r"\b\d{1,2} [A-Z][a-z]+\b")
-_WORD = re.compile(r"\w+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,12 +245,6 @@ def _words(reply: str) -> Iterator[str]:
     for found in _WORD.findall(reply.casefold()):
         if len(found) > 3 and found not in common:
             yield found
-
-
-NEAR = ("today", "tomorrow")
-_DAY = re.compile(r"\b(\d{4})-(\d{2})-(\d{2})\b(?!T)")
-_MONTHS = tuple(calendar.month_name)[1:]
-_WEEKDAYS = tuple(calendar.day_name)
 
 
 def day_name(day: date) -> str:

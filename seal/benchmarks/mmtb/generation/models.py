@@ -15,12 +15,7 @@ from collections.abc import Sequence
 from string import Template
 
 from seal.benchmarks.mmtb.generation.roles import required
-from seal.benchmarks.mmtb.generation.scenes import (
-    MISSING,
-    Action,
-    Scene,
-    json_object,
-)
+from seal.benchmarks.mmtb.generation.scenes import MISSING, Action, Scene, json_object
 from seal.core.canonical import derive_seed, digest
 from seal.core.errors import DataError
 from seal.core.plain import json_text

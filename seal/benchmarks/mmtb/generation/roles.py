@@ -54,6 +54,18 @@ TRIES = 3
 Choose = Callable[[Scene, Sequence[str]], str]
 """From the wordings of a mission to the one that the user speaks; empty: none."""
 
+ANOTHER_TYPE = "another_type"
+"""Rule whose breach ends the mission at once: the request is of another type than wanted."""
+_BACKSTAGE = re.compile(rf"simulat\w*|\bchecker\b|{ASK}|{ANSWER}|模拟|检查员", re.IGNORECASE)
+_OPEN = re.compile(r"<[^<>]+>|\{\{.*\}\}|\$\{.*\}|\[[A-Z_ ]{3,}\]|\.\.\.|TBD|待定")
+"""Texts that stand for values to come."""
+_NUMBER = r"(?:\d+|two|three|four|five|six|seven|eight|nine|ten|several)"
+_IN_TURN = re.compile(
+    rf"serial(?:ly)?\W+(?:\w+\W+)?{_NUMBER}\s+times|{_NUMBER}\s+times\W+(?:\w+\W+)?serial"
+    r"|串行[^,，。.]{0,12}?[两二三四五六七八九十\d]+次",
+    re.IGNORECASE,
+)
+
 
 @dataclass(frozen=True, slots=True)
 class _Seat:
@@ -170,20 +182,6 @@ def _result(chat: Chat, call: ToolCall) -> ToolResult:
         return chat.execute([call])[0]
     except SimulatorError as error:
         return ToolResult(call.id, str(error), {"kind": "simulator", "message": str(error)})
-
-
-ANOTHER_TYPE = "another_type"
-"""Rule whose breach ends the mission at once: the request is of another type than wanted."""
-
-_BACKSTAGE = re.compile(rf"simulat\w*|\bchecker\b|{ASK}|{ANSWER}|模拟|检查员", re.IGNORECASE)
-_OPEN = re.compile(r"<[^<>]+>|\{\{.*\}\}|\$\{.*\}|\[[A-Z_ ]{3,}\]|\.\.\.|TBD|待定")
-"""Texts that stand for values to come."""
-_NUMBER = r"(?:\d+|two|three|four|five|six|seven|eight|nine|ten|several)"
-_IN_TURN = re.compile(
-    rf"serial(?:ly)?\W+(?:\w+\W+)?{_NUMBER}\s+times|{_NUMBER}\s+times\W+(?:\w+\W+)?serial"
-    r"|串行[^,，。.]{0,12}?[两二三四五六七八九十\d]+次",
-    re.IGNORECASE,
-)
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,6 +27,18 @@ from seal.pools.reading.records import field, json_of_text, refuse_deep
 
 Relation = Literal["implicit", "ellipsis", "memory"]
 
+ASKED_TOOL = "tool_name"
+"""Argument of a question: the tool that cannot be called yet."""
+MISSING = "missing_required_parameters"
+"""Argument of a question: what the tool still needs."""
+ANSWER_TYPE = "answer_type"
+"""Argument of the final answer: `tool` after calls, `chat` without any."""
+_FENCE = re.compile(r"\s*```(?:json)?\s*\n(.*)\n\s*```\s*", re.DOTALL | re.IGNORECASE)
+PLANNER = "planner"
+AGENT = "agent"
+ACCEPTED = "correct"
+"""What the checker says of what breaks no rule."""
+
 
 @dataclass(frozen=True, slots=True)
 class Assignment:
@@ -182,16 +194,6 @@ class ChoosesTools(Protocol):
         ...
 
 
-ASKED_TOOL = "tool_name"
-"""Argument of a question: the tool that cannot be called yet."""
-MISSING = "missing_required_parameters"
-"""Argument of a question: what the tool still needs."""
-ANSWER_TYPE = "answer_type"
-"""Argument of the final answer: `tool` after calls, `chat` without any."""
-
-_FENCE = re.compile(r"\s*```(?:json)?\s*\n(.*)\n\s*```\s*", re.DOTALL | re.IGNORECASE)
-
-
 def question(tool: str, missing: Sequence[str]) -> Action:
     """Return the action that asks the user for parameters of a tool."""
     return Action(ASK, {ASKED_TOOL: tool, MISSING: list(missing)})
@@ -251,12 +253,6 @@ def json_object(text: str) -> dict[str, JSON]:
         raise DataError(f"expected one JSON object, got {shortened(value)}")
     refuse_deep(value)
     return value
-
-
-PLANNER = "planner"
-AGENT = "agent"
-ACCEPTED = "correct"
-"""What the checker says of what breaks no rule."""
 
 
 @dataclass(slots=True)

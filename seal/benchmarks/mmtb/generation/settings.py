@@ -37,6 +37,10 @@ _DAYS = 366
 _WAKING = (7 * 60, 22 * 60)
 """Minutes of a day between which people ask."""
 
+MOST = 10
+"""Tools of a dialogue where the pool has no lists."""
+_CATEGORIES = 3
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MissionSettings:
@@ -191,11 +195,6 @@ def _relations(
         for position, number in enumerate(numbers):
             dealt[number][place] = usable[position % len(usable)]
     return dealt
-
-
-MOST = 10
-"""Tools of a dialogue where the pool has no lists."""
-_CATEGORIES = 3
 
 
 def draw_tools(tools: Sequence[Tool], seed: int) -> list[Tool]:

@@ -15,6 +15,9 @@ Kind = Literal["constraint", "paraphrase", "irrelevance"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 _MOST = 100
 
+MOST_CONSTRAINTS = 4
+LEAST_CONSTRAINTS = 3
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QuerySettings:
@@ -51,10 +54,6 @@ class QuerySettings:
     def shape(self) -> dict[str, JSON]:
         """Return what of the settings shapes the queries."""
         return {"kinds": list(self.kinds), "per_seed": self.per_seed, "seed": self.seed}
-
-
-MOST_CONSTRAINTS = 4
-LEAST_CONSTRAINTS = 3
 
 
 class GoldCall(NamedTuple):

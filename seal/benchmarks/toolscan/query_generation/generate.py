@@ -28,11 +28,7 @@ from seal.benchmarks.toolscan.query_generation.calls import Bench, answers, worl
 from seal.benchmarks.toolscan.query_generation.candidates import Draft, Kind, QuerySettings, Writer
 from seal.benchmarks.toolscan.query_generation.filters import Filters, Query, Selection, counted
 from seal.benchmarks.toolscan.query_generation.grammar.irrelevance import reply
-from seal.benchmarks.toolscan.query_generation.review import (
-    check_review,
-    read_review,
-    write_review,
-)
+from seal.benchmarks.toolscan.query_generation.review import check_review, read_review, write_review
 from seal.benchmarks.toolscan.query_generation.seeds import Seed, Seeds, read_seeds
 from seal.benchmarks.toolscan.query_generation.writers import GrammarWriter
 from seal.core.conditions import Argument, Called

@@ -93,10 +93,7 @@ def write_review(path: Path, queries: Iterable[Query], said: Mapping[str, Word])
         word = said.get(query.id, Word(query.text, True, ""))
         kind = query.candidate.reason or query.kind
         accept = "yes" if word.accept else "no"
-        cells = (
-            *(query.id, kind, query.seed.text, word.text),
-            *(_calls(query), accept, word.note),
-        )
+        cells = (*(query.id, kind, query.seed.text, word.text), *(_calls(query), accept, word.note))
         writer.writerow([escaped(well_formed(cell)) for cell in cells])
     with AtomicFile(path) as file:
         file.write(text.getvalue().encode("utf-8-sig"))

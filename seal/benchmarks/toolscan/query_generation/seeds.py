@@ -19,6 +19,11 @@ from seal.pools.importer import TASKS
 from seal.pools.pool import StoredPool
 from seal.simulator_cache.template import UnsatisfiableError, Writer
 
+MOST_OFFERED = 20
+"""Tools that an irrelevant query offers where its seed offers none itself."""
+_MOST_MADE = 4
+"""Arguments of a made call, unless more are required."""
+
 
 @dataclass(frozen=True)
 class Seed:
@@ -66,12 +71,6 @@ class Seeds:
     seeds: list[Seed]
     skipped: dict[str, int]
     """Why tasks are no seeds, to their number."""
-
-
-MOST_OFFERED = 20
-"""Tools that an irrelevant query offers where its seed offers none itself."""
-_MOST_MADE = 4
-"""Arguments of a made call, unless more are required."""
 
 
 def read_seeds(pool: StoredPool, tools: Mapping[str, Tool], seed: int) -> Seeds:

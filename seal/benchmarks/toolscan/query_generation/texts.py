@@ -39,6 +39,11 @@ WRITTEN_DATE = re.compile(
 )
 """A day as it is written out, or in ISO 8601."""
 
+SIZE = 3
+"""Words of a shingle."""
+THRESHOLD = Fraction(7, 10)
+"""Similarity from which on a text is a near-duplicate."""
+
 
 def is_stated(value: JSON, text: str, name: str = "") -> bool:
     """Tell whether a text states a value: each text, number and truth in it.
@@ -136,12 +141,6 @@ def told(value: JSON) -> str:
     return value if isinstance(value, str) else json_text(value)
 
 
-SIZE = 3
-"""Words of a shingle."""
-THRESHOLD = Fraction(7, 10)
-"""Similarity from which on a text is a near-duplicate."""
-
-
 def shingles(text: str) -> frozenset[str]:
     """Return the runs of `SIZE` words of a text; of a shorter one, all its words as one."""
     said = words(text)
@@ -151,9 +150,10 @@ def shingles(text: str) -> frozenset[str]:
     return frozenset(" ".join(said[at : at + SIZE]) for at in range(runs))
 
 
-def likeness(left: str, right: str) -> float:
-    """Return the Jaccard similarity of the shingles of two texts, in [0, 1]."""
-    return float(_jaccard(shingles(left), shingles(right)))
+def likeness(left: frozenset[str], right: frozenset[str]) -> Fraction:
+    """Return the Jaccard similarity of two sets of shingles, in [0, 1]."""
+    common = len(left & right)
+    return Fraction(common, len(left) + len(right) - common)
 
 
 class Likenesses:
@@ -185,7 +185,7 @@ class Likenesses:
         """
         asked = shingles(text)
         found = {own for one in self._prefix(asked) for own in self._places.get(one, ())}
-        alike = {own: _jaccard(asked, self._sets[own]) for own in found.difference(apart)}
+        alike = {own: likeness(asked, self._sets[own]) for own in found.difference(apart)}
         near = [own for own, share in alike.items() if share >= self._threshold]
         return min(near, key=lambda own: (-alike[own], self._order[own]), default=None)
 
@@ -196,11 +196,6 @@ class Likenesses:
 
 def _hashed(shingle: str) -> bytes:
     return blake2b(shingle.encode("utf-8", "surrogatepass"), digest_size=8).digest()
-
-
-def _jaccard(left: frozenset[str], right: frozenset[str]) -> Fraction:
-    common = len(left & right)
-    return Fraction(common, len(left) + len(right) - common)
 
 
 class Vocabulary:

@@ -34,6 +34,17 @@ from seal.simulator_cache.environments import SimulatedEnvironments
 WORLD = "lookups"
 """Name of the world."""
 
+Row = Mapping[str, JSON]
+Comparison = Callable[[Any, Any], bool]
+COMPARISONS: Mapping[str, Comparison] = {
+    "is": lambda cell, given: bool(cell == given),
+    "contains": lambda cell, given: given in cell,
+    "at_least": lambda cell, given: bool(cell >= given),
+    "at_most": lambda cell, given: bool(cell <= given),
+    "before": lambda cell, given: bool(cell < given),
+}
+"""Name to (cell, argument) to whether the row counts; `contains` is of a list or a text."""
+
 
 def lookups(setup: WorldSetup) -> EnvironmentFactory:
     """Return what opens the sample's environments; calls are checked by rule before.
@@ -46,24 +57,10 @@ def lookups(setup: WorldSetup) -> EnvironmentFactory:
     return SimulatedEnvironments(Lookup.read(authored() / "answers.json"), tools)
 
 
-Row = Mapping[str, JSON]
-Comparison = Callable[[Any, Any], bool]
-
-
 def _folded(value: Any) -> Any:
     if isinstance(value, list):
         return [_folded(item) for item in value]
     return value.casefold() if isinstance(value, str) else value
-
-
-COMPARISONS: Mapping[str, Comparison] = {
-    "is": lambda cell, given: bool(cell == given),
-    "contains": lambda cell, given: given in cell,
-    "at_least": lambda cell, given: bool(cell >= given),
-    "at_most": lambda cell, given: bool(cell <= given),
-    "before": lambda cell, given: bool(cell < given),
-}
-"""Name to (cell, argument) to whether the row counts; `contains` is of a list or a text."""
 
 
 @dataclass(frozen=True, slots=True)

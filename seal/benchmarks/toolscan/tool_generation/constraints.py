@@ -68,6 +68,14 @@ _FORMATS: dict[str, tuple[str, ...]] = {
 }
 """JSON Schema's formats to the words of which one states it."""
 
+_COMPARED = (
+    *("enum", "default", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"),
+    *("multipleOf", "minLength", "maxLength", "minItems", "maxItems", "uniqueItems"),
+)
+_NOTHING = frozenset({"", "empty", "blank", "none", "null", "no", "nothing", "all", "unlimited"})
+"""Words that stand for a default that is none."""
+_MEASURE = {"string": "string", "array": "array", "integer": "number", "number": "number"}
+
 
 def stated(description: str, kind: str) -> dict[str, Any]:
     """Return the constraints that a description states of a value, by JSON Schema's keywords.
@@ -161,14 +169,6 @@ def disagreements(
         yield from _shapes(description, schema)
 
 
-_COMPARED = (
-    *("enum", "default", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"),
-    *("multipleOf", "minLength", "maxLength", "minItems", "maxItems", "uniqueItems"),
-)
-_NOTHING = frozenset({"", "empty", "blank", "none", "null", "no", "nothing", "all", "unlimited"})
-"""Words that stand for a default that is none."""
-
-
 def _shapes(description: str, schema: Mapping[str, Any]) -> Iterator[str]:
     pattern, form = schema.get("pattern"), schema.get("format")
     marks = [mark for mark in _MARKS if mark in description]
@@ -198,9 +198,6 @@ def _bounds(kind: str, unit: str | None, bounds: Mapping[str, float]) -> dict[st
     )
     meant = {"Length": "string", "Items": "array"}.get(counted, "number") == _MEASURE.get(kind)
     return {f"{end}{counted}": bound for end, bound in bounds.items()} if meant else {}
-
-
-_MEASURE = {"string": "string", "array": "array", "integer": "number", "number": "number"}
 
 
 def _number(text: str) -> float:

@@ -64,6 +64,14 @@ _COMMON = frozenset({
 })  # fmt: skip
 """Words that do not tell one tool from another."""
 
+_SINGLE = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]", re.DOTALL)
+"""What stands for one character."""
+_GROUP = re.compile(r"\((?P<inside>[^()]*)\)(?P<times>[*+]|\{\d*,?\d*\}|)")
+"""An innermost group, with how often it is repeated."""
+_FEW = re.compile(r"\{\d?,?\d\}")
+_ENDLESS = re.compile(r"[*+]|\{\d*,\}")
+_SEVERAL = re.compile(rf"{_ENDLESS.pattern}|\{{\d*,\d+\}}|\|")
+
 
 class Fault(NamedTuple):
     """Why a draft is rejected."""
@@ -330,15 +338,6 @@ def _examples(draft: Draft) -> Iterator[str]:
         error = checker.check(ToolCall("", draft.name, given, json.dumps(arguments), ""))
         if error is not None:
             yield f"example {number}: {error.message}"
-
-
-_SINGLE = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]", re.DOTALL)
-"""What stands for one character."""
-_GROUP = re.compile(r"\((?P<inside>[^()]*)\)(?P<times>[*+]|\{\d*,?\d*\}|)")
-"""An innermost group, with how often it is repeated."""
-_FEW = re.compile(r"\{\d?,?\d\}")
-_ENDLESS = re.compile(r"[*+]|\{\d*,\}")
-_SEVERAL = re.compile(rf"{_ENDLESS.pattern}|\{{\d*,\d+\}}|\|")
 
 
 def is_pattern(value: Any) -> bool:

@@ -13,6 +13,9 @@ from seal.core.protocols import Message
 from seal.core.types import JSON
 from seal.experiments.generation.writers import MAX_TOKENS, WritingModel, shipped_text
 
+_NAMED = 200
+"""Taken names that a model is told at most, the last ones."""
+
 
 class Rejected(NamedTuple):
     """A text that was no acceptable draft."""
@@ -56,10 +59,6 @@ class Writer(Protocol):
             ModelError: The model's server failed or refused.
         """
         ...
-
-
-_NAMED = 200
-"""Taken names that a model is told at most, the last ones."""
 
 
 class ModelWriter:

@@ -21,6 +21,12 @@ from seal.experiments.generation.writers import shipped_json
 
 _Record = TypeVar("_Record")
 
+THERE = "there"
+_PLACEHOLDER = re.compile(r"\{(?:([A-Za-z]+) )?([A-Za-z][\w.]*|\.)\}")
+_BLANKS = re.compile(r"\s+")
+_BEFORE_MARK = re.compile(r"\s+([?.,:;!])")
+_ARTICLE = re.compile(r"\b([Aa]) (?=[aeio])")
+
 
 @dataclass(frozen=True, slots=True)
 class Sort:
@@ -183,13 +189,6 @@ def _slots(given: Mapping[str, str], sorts: Mapping[str, Sort]) -> tuple[Slot, .
         sort, name = sorts[sort_name], sort_name if "+" in key else key
         slots.append(Slot(key, name, sort, form, bare, which or sort.which))
     return tuple(slots)
-
-
-THERE = "there"
-_PLACEHOLDER = re.compile(r"\{(?:([A-Za-z]+) )?([A-Za-z][\w.]*|\.)\}")
-_BLANKS = re.compile(r"\s+")
-_BEFORE_MARK = re.compile(r"\s+([?.,:;!])")
-_ARTICLE = re.compile(r"\b([Aa]) (?=[aeio])")
 
 
 def filled(template: str, phrases: Mapping[str, str]) -> str:

@@ -53,6 +53,10 @@ _THEN_DO = (
 _BOTH_IT = ("And {}, plus {}?", "What about {} and {}?", "Now {} and {}, please.")
 _NEXT_IT = ("And {}, then {}?", "Now {}, and with that {}, please.")
 
+_PLACEHOLDER = re.compile(r"\{[^}]*\}")
+_WORD = re.compile(r"[a-z]+")
+_ENDING = re.compile(r"(?<=[a-z]{3})(?:ing|ed|es|s|e)$")
+
 
 def worded(
     rng: random.Random,
@@ -105,11 +109,6 @@ def _one(
 
 def _sentence(text: str) -> str:
     return capital(tidy(text))
-
-
-_PLACEHOLDER = re.compile(r"\{[^}]*\}")
-_WORD = re.compile(r"[a-z]+")
-_ENDING = re.compile(r"(?<=[a-z]{3})(?:ing|ed|es|s|e)$")
 
 
 def faults(script: Script, request: str, today: date) -> list[str]:

@@ -10,11 +10,7 @@ import re
 from functools import partial
 
 from seal.benchmarks.toolscan.query_generation.candidates import Candidate
-from seal.benchmarks.toolscan.query_generation.grammar.requests import (
-    IMPERATIVES,
-    Worded,
-    framed,
-)
+from seal.benchmarks.toolscan.query_generation.grammar.requests import IMPERATIVES, Worded, framed
 from seal.benchmarks.toolscan.query_generation.seeds import Seed
 from seal.benchmarks.toolscan.query_generation.texts import MONTHS, WRITTEN_DATE, day_of
 from seal.core.canonical import derive_seed

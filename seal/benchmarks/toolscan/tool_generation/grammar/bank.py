@@ -35,6 +35,34 @@ _FEWEST = 3
 
 Entry = Mapping[str, Any]
 
+_GIVING = frozenset({
+    "across", "against", "among", "around", "at", "based", "between", "by", "during", "for", "from",
+    "given", "in", "inside", "into", "near", "of", "on", "over", "per", "to", "under", "using",
+    "via", "with", "within",
+})  # fmt: skip
+"""Words after which a description says what a tool is given."""
+_JOINING = frozenset({"and", "or", "plus"})
+_ENDING = frozenset({
+    "as", "before", "after", "because", "if", "so", "than", "that", "then", "through", "until",
+    "when", "where", "whether", "which", "while", "who", "without", "whose", "is", "are", "was",
+})  # fmt: skip
+_EMPTY = frozenset({
+    "a", "an", "the", "all", "another", "any", "available", "certain", "current", "detail",
+    "details", "each", "every", "existing", "full", "his", "her", "info", "information", "its",
+    "just", "kind", "latest", "list", "live", "my", "name", "named", "new", "number", "one", "own",
+    "particular", "set", "several", "simple", "single", "some", "specific", "specified", "their",
+    "this", "those", "three", "top", "two", "type", "up", "user", "users", "value", "values",
+    "your",
+})  # fmt: skip
+"""Words within a phrase that do not tell what it is about."""
+_EXISTING = frozenset({
+    "detail", "details", "status", "existing", "info", "information", "id", "booking",
+})  # fmt: skip
+"""Words of a description whose object must be there already."""
+_LONGEST = 24
+"""Letters of a word that are kept."""
+_ADDRESS = re.compile(r"\b(e-?mail|ip|web) address(?:es)?\b", re.IGNORECASE)
+
 
 class Bank(NamedTuple):
     """What the grammar knows."""
@@ -126,36 +154,6 @@ def example(given: str | Entry, schema: Mapping[str, Any], place: int, whole: bo
     least, most = schema.get("minimum", -math.inf), schema.get("maximum", math.inf)
     fitting = [v for v in values if isinstance(v, str) or least <= v <= most]
     return fitting[place % len(fitting)] if fitting else schema["minimum"]
-
-
-_GIVING = frozenset({
-    "across", "against", "among", "around", "at", "based", "between", "by", "during", "for", "from",
-    "given", "in", "inside", "into", "near", "of", "on", "over", "per", "to", "under", "using",
-    "via", "with", "within",
-})  # fmt: skip
-"""Words after which a description says what a tool is given."""
-_JOINING = frozenset({"and", "or", "plus"})
-_ENDING = frozenset({
-    "as", "before", "after", "because", "if", "so", "than", "that", "then", "through", "until",
-    "when", "where", "whether", "which", "while", "who", "without", "whose", "is", "are", "was",
-})  # fmt: skip
-_EMPTY = frozenset({
-    "a", "an", "the", "all", "another", "any", "available", "certain", "current", "detail",
-    "details", "each", "every", "existing", "full", "his", "her", "info", "information", "its",
-    "just", "kind", "latest", "list", "live", "my", "name", "named", "new", "number", "one", "own",
-    "particular", "set", "several", "simple", "single", "some", "specific", "specified", "their",
-    "this", "those", "three", "top", "two", "type", "up", "user", "users", "value", "values",
-    "your",
-})  # fmt: skip
-"""Words within a phrase that do not tell what it is about."""
-_EXISTING = frozenset({
-    "detail", "details", "status", "existing", "info", "information", "id", "booking",
-})  # fmt: skip
-"""Words of a description whose object must be there already."""
-
-_LONGEST = 24
-"""Letters of a word that are kept."""
-_ADDRESS = re.compile(r"\b(e-?mail|ip|web) address(?:es)?\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,6 +38,12 @@ _FALLBACK = {"make": "title", "compute": "value", "assess": "text"}
 _TELLING = frozenset({"find", "get", "compute"})
 _CAMEL = re.compile(r"[a-z][A-Z]")
 
+_COMPOSING = frozenset({"generate", "write"})
+"""Verbs of which a text comes out."""
+_CHECKING = frozenset({"validate", "check", "verify"})
+_STATES = {"make": ["confirmed", "pending"], "change": ["done", "pending", "refused"]}
+_SAID = ("as asked", "of today", "number 7")
+
 
 class _Choice(NamedTuple):
     name: str
@@ -250,12 +256,6 @@ def _hump(name: str) -> str:
     return first + "".join(word[:1].upper() + word[1:] for word in rest)
 
 
-_COMPOSING = frozenset({"generate", "write"})
-"""Verbs of which a text comes out."""
-_CHECKING = frozenset({"validate", "check", "verify"})
-_STATES = {"make": ["confirmed", "pending"], "change": ["done", "pending", "refused"]}
-
-
 def answer_schema(reading: Reading, number: dict[str, Any], rng: Random) -> dict[str, Any]:
     """Return the schema of a tool's answer.
 
@@ -302,9 +302,6 @@ def _fields(reading: Reading, rng: Random) -> dict[str, Any]:
 
 def _text(thing: str) -> dict[str, Any]:
     return {"type": "string", "examples": [f"{thing.replace('_', ' ')} {word}" for word in _SAID]}
-
-
-_SAID = ("as asked", "of today", "number 7")
 
 
 def _object(properties: dict[str, Any]) -> dict[str, Any]:
