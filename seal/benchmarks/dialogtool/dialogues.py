@@ -30,7 +30,7 @@ from typing import Any
 import orjson
 
 from seal.benchmarks.dialogtool.call_keys import DONT_CARE
-from seal.benchmarks.dialogtool.schemas import Api, Service, Shape, Slot, named
+from seal.benchmarks.dialogtool.schemas import Api, Service, Shape, named
 from seal.benchmarks.dialogtool.tool_life import UNKNOWN
 from seal.core.conditions import Argument, Called
 from seal.core.errors import DataError, shortened
@@ -203,14 +203,28 @@ class _Dialogue:
         if affirmed and api is not None and api.transactional and self._asked is not None:
             labels["confirmed"] = self._confirmed(name, api, state, self._asked)
         labels["state"] = _plain_state(service, state, api)
+        reference: tuple[Step, ...] = (Step(0, CALLER, USER, reply),)
+        due = None
         if "service_call" in frame:
-            goal = self._call(text, frame, service, labels, reply)
+            call = self._call(frame, service)
+            if call is None:
+                return
+            labels |= {"kind": "call", "service": service.name, "api": call.api.name}
+            values = {slot: Argument((value,)) for slot, value in call.arguments.items()}
+            due = Called(call.api.tool, values)
+            reference = _reference(call, len(self._reading.calls), reply)
+            self._reading.calls.append(call)
         elif labels["act"] == "request" and api is not None:
-            goal = self._request(text, name, service, api, state, labels, reply)
-        else:
-            goal = _action(text, labels, reply)
-        if goal is not None:
-            self._reading.goals.append(goal)
+            missing = [slot for slot in api.required if slot not in state.values]
+            if missing:
+                names = [api.arguments[slot].name for slot in missing]
+                labels |= {"kind": "request", "service": service.name, "api": api.name}
+                labels["missing"] = list(names)
+                due = Called(api.tool, self._told(name, api, state, names))
+        plans = _NOTHING if due is None else (Plan((Milestone(due),)),)
+        relevant = () if due is None else (due.tool,)
+        goal = Goal(text, plans, offered=(), relevant=relevant, reference=reference, labels=labels)
+        self._reading.goals.append(goal)
 
     def _canonical_of(self, service: str, slot: str, value: str) -> str | None:
         found = self._canonical.get((service, slot, value))
@@ -231,9 +245,8 @@ class _Dialogue:
             if slot in api.arguments and value != DONT_CARE
         }
 
-    def _call(
-        self, text: str, frame: Any, service: Service, labels: dict[str, JSON], reply: str
-    ) -> Goal | None:
+    def _call(self, frame: Any, service: Service) -> RecordedCall | None:
+        """Return the call of a frame; None where it cannot be read."""
         call = field(frame, "service_call", dict)
         api = service.apis.get(field(call, "method", str))
         if api is None:
@@ -254,56 +267,24 @@ class _Dialogue:
         arguments = named(api.arguments, given)
         rows = tuple(_row(service, row) for row in field(frame, "service_results", list))
         key = orjson.dumps(arguments, option=orjson.OPT_SORT_KEYS)
-        recorded = RecordedCall(api, arguments, key, rows, not missing)
-        labels |= {"kind": "call", "service": service.name, "api": api.name}
-        number = len(self._reading.calls)
-        self._reading.calls.append(recorded)
-        gold = Called(api.tool, {name: Argument((value,)) for name, value in arguments.items()})
-        return Goal(
-            text,
-            (Plan((Milestone(gold),)),),
-            offered=(),
-            relevant=(api.tool,),
-            reference=_reference(recorded, number, reply),
-            labels=labels,
-        )
+        return RecordedCall(api, arguments, key, rows, not missing)
 
-    def _request(
-        self,
-        text: str,
-        name: str,
-        service: Service,
-        api: Api,
-        state: _State,
-        labels: dict[str, JSON],
-        reply: str,
-    ) -> Goal:
-        missing = [slot for slot in api.required if slot not in state.values]
-        if not missing:
-            return _action(text, labels, reply)
-        names = [api.arguments[slot].name for slot in missing]
-        labels |= {"kind": "request", "service": service.name, "api": api.name, "missing": names}
-        arguments = {
-            slot.name: self._filled(name, original, slot, state.values[original])
-            for original, slot in api.arguments.items()
-            if state.values.get(original)
-        }
-        arguments |= {slot: Argument((UNKNOWN,)) for slot in names}
-        return Goal(
-            text,
-            (Plan((Milestone(Called(api.tool, arguments)),)),),
-            offered=(),
-            relevant=(api.tool,),
-            reference=(Step(0, CALLER, USER, reply),),
-            labels=labels,
-        )
+    def _told(
+        self, service: str, api: Api, state: _State, missing: Sequence[str]
+    ) -> dict[str, Argument]:
+        """Return the arguments that the user has given, and `?` for each that is missing.
 
-    def _filled(self, service: str, original: str, slot: Slot, variants: list[str]) -> Argument:
-        """Return an argument that the user has given, canonical first, then as it was said."""
-        canonical = self._canonical_of(service, original, variants[0])
-        texts = dict.fromkeys(variants if canonical is None else (canonical, *variants))
-        values = dict.fromkeys(slot.value(text) for text in texts)
-        return Argument(tuple(values), optional=DONT_CARE in texts)
+        Of a given one its canonical form comes first, then as it was said.
+        """
+        found = {}
+        for original, slot in api.arguments.items():
+            variants = state.values.get(original)
+            if variants:
+                canonical = self._canonical_of(service, original, variants[0])
+                texts = dict.fromkeys(variants if canonical is None else (canonical, *variants))
+                values = dict.fromkeys(slot.value(text) for text in texts)
+                found[slot.name] = Argument(tuple(values), optional=DONT_CARE in texts)
+        return found | {slot: Argument((UNKNOWN,)) for slot in missing}
 
     def _blame(self, fault: DataError) -> None:
         if self._reading.fault is None:
@@ -334,7 +315,7 @@ def _asked(acts: Sequence[str], actions: Sequence[Mapping[str, Any]]) -> dict[st
 
 
 def _plain_state(service: Service, state: _State, api: Api | None) -> dict[str, JSON]:
-    names = service.names
+    names = {original: slot.name for original, slot in service.slots.items()}
     return {
         "active_intent": state.intent if api is None else api.name,
         "slot_values": {names.get(slot, slot): values for slot, values in state.values.items()},
@@ -353,11 +334,6 @@ def _row(service: Service, row: Any) -> bytes:
         raise CountedFault(
             "undeclared_result", f"a result has the slot {error}; {service.name} has: {known}"
         ) from error
-
-
-def _action(text: str, labels: dict[str, JSON], reply: str) -> Goal:
-    reference = (Step(0, CALLER, USER, reply),)
-    return Goal(text, _NOTHING, offered=(), reference=reference, labels=labels)
 
 
 def _reference(call: RecordedCall, number: int, reply: str) -> tuple[Step, ...]:

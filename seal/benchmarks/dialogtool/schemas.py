@@ -15,7 +15,6 @@ from typing import Any
 from seal.benchmarks.dialogtool.tools import (
     BENCHMARK,
     TypedValues,
-    domain_of,
     original_names,
     tools_of_service,
 )
@@ -85,11 +84,8 @@ class Service:
 
     name: str
     """In the pool."""
-    app: str
     slots: Mapping[str, Slot]
     """By their original names."""
-    names: Mapping[str, str]
-    """Of the slots in the pool, by their original names."""
     apis: Mapping[str, Api]
     """By their original names."""
 
@@ -148,47 +144,29 @@ class Schemas:
 
     def _service(self, record: Any, origin: Any, file: str) -> tuple[str, Service]:
         tools = tools_of_service(record, file, origin, self._benchmark)
-        kinds = {
-            name: schema
-            for tool in tools.values()
-            for name, schema in (*_arguments(tool).items(), *_results(tool).items())
+        kinds: dict[str, Any] = {}
+        for tool in tools.values():
+            kinds |= {**tool.parameters["properties"], **tool.returns["items"]["properties"]}
+        originals = original_names(record, origin)
+        slots = {original: _slot(own, kinds.get(own, {})) for own, original in originals.items()}
+        apis = {
+            name: Api(
+                self.table.add(tool),
+                tool.name,
+                str(tool.source["api"]),
+                bool(tool.source["transactional"]),
+                tuple(originals[own] for own in tool.parameters["required"]),
+                {originals[own]: slots[originals[own]] for own in tool.parameters["properties"]},
+            )
+            for name, tool in tools.items()
         }
-        slots = {
-            original: Slot(name, _values(kinds.get(name, {})))
-            for name, original in original_names(record, origin).items()
-        }
-        apis = {name: self._api(tool, slots) for name, tool in tools.items()}
-        name = field(record, "service_name", str)
-        names = {original: slot.name for original, slot in slots.items()}
-        service = Service(name, domain_of(name), slots, names, apis)
+        service = Service(field(record, "service_name", str), slots, apis)
         return field(record if origin is None else origin, "service_name", str), service
 
-    def _api(self, tool: Tool, slots: Mapping[str, Slot]) -> Api:
-        originals = {slot.name: original for original, slot in slots.items()}
-        names = [originals[name] for name in _arguments(tool)]
-        return Api(
-            self.table.add(tool),
-            tool.name,
-            str(tool.source["api"]),
-            bool(tool.source["transactional"]),
-            tuple(originals[name] for name in tool.parameters["required"]),
-            {name: slots[name] for name in names},
-        )
 
-
-def _arguments(tool: Tool) -> dict[str, dict[str, JSON]]:
-    properties: dict[str, dict[str, JSON]] = tool.parameters["properties"]
-    return properties
-
-
-def _results(tool: Tool) -> dict[str, dict[str, JSON]]:
-    properties: dict[str, dict[str, JSON]] = tool.returns["items"]["properties"]
-    return properties
-
-
-def _values(schema: Mapping[str, JSON]) -> TypedValues | None:
+def _slot(name: str, schema: Mapping[str, JSON]) -> Slot:
     kind = str(schema.get("type", "string"))
-    return None if kind == "string" else TypedValues(kind)
+    return Slot(name, None if kind == "string" else TypedValues(kind))
 
 
 def _content(path: Path, worded_after: Path | None = None) -> list[Any]:

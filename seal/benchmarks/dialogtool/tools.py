@@ -112,47 +112,38 @@ def _source(service: Any, intent: Any, file: str) -> dict[str, JSON]:
     }
 
 
-def _tool(
-    intent: Any, slots: dict[str, dict[str, JSON]], source: dict[str, JSON], benchmark: str
-) -> Tool:
-    service, name = str(source["tool"]), str(source["api"])
-    return Tool(
-        tool_id(benchmark, service, name),
-        function_name(f"{service}_{name}"),
-        field(intent, "description", str),
-        _parameters(intent, slots),
-        domain_of(service),
-        _returns(intent, slots),
-        source,
-    )
-
-
 def _arguments(intent: Any) -> list[str]:
     return [*field(intent, "required_slots", list), *field(intent, "optional_slots", dict)]
 
 
-def _parameters(intent: Any, slots: dict[str, dict[str, JSON]]) -> dict[str, JSON]:
-    required = field(intent, "required_slots", list)
-    optional = field(intent, "optional_slots", dict)
-    properties = {name: _slot(slots, name) for name in (*required, *optional)}
-    for name, default in optional.items():
+def _tool(
+    intent: Any, slots: dict[str, dict[str, JSON]], source: dict[str, JSON], benchmark: str
+) -> Tool:
+    """Return an intent as a tool, whose answer is a list of what fits; empty where nothing does."""
+    service, name = str(source["tool"]), str(source["api"])
+    about = field(intent, "description", str)
+    properties = {argument: _slot(slots, argument) for argument in _arguments(intent)}
+    for argument, default in field(intent, "optional_slots", dict).items():
         if default != DONT_CARE:
-            properties[name] = {**properties[name], "default": _value(properties[name], default)}
-    return {
+            schema = properties[argument]
+            properties[argument] = {**schema, "default": _value(schema, default)}
+    parameters: dict[str, JSON] = {
         "type": "object",
         "properties": properties,
-        "required": list(required),
+        "required": list(field(intent, "required_slots", list)),
         "additionalProperties": False,
     }
-
-
-def _returns(intent: Any, slots: dict[str, dict[str, JSON]]) -> JSON:
-    """Return the shape of an answer: a list of what fits; empty where nothing does."""
-    names = _list(intent, "result_slots")
-    return {
-        "type": "array",
-        "items": {"type": "object", "properties": {name: _slot(slots, name) for name in names}},
-    }
+    columns = {result: _slot(slots, result) for result in _list(intent, "result_slots")}
+    returns = {"type": "array", "items": {"type": "object", "properties": columns}}
+    return Tool(
+        tool_id(benchmark, service, name),
+        function_name(f"{service}_{name}"),
+        about,
+        parameters,
+        domain_of(service),
+        returns,
+        source,
+    )
 
 
 def _slot(slots: dict[str, dict[str, JSON]], name: Any) -> dict[str, JSON]:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any
 
 import orjson
 
@@ -18,6 +17,9 @@ from seal.environments.world import WorldSetup
 from seal.pools.lookup import Bench, open_pool
 from seal.report.chat_records import Outcome, outcomes
 from seal.runs.run_folder import RunFolder
+
+_FORMS = ("authored", "plan")
+"""How a draft is written: in the notation of scenarios, or as the plan of a task."""
 
 
 @checked
@@ -50,7 +52,8 @@ def generate_milestones(
         UnknownNameError: No such form.
         DataError: The run or the pool is damaged.
     """
-    written = check_form(form)
+    if form not in _FORMS:
+        raise UsageError(f"--form {form}: expected one of {', '.join(_FORMS)}")
     place = bench if isinstance(bench, str | Path) else ""
     if place and (Path(place) / "run.json").is_file():
         run = RunFolder.open(place)
@@ -60,13 +63,23 @@ def generate_milestones(
         pool = open_pool(bench)
         found, tools, chats = pool.tasks(), {tool.id: tool for tool in pool.tools()}, None
         web, unsolved = pool.web, {}
-    setup = WorldSetup(
-        seed=seed, options=world_options or {}, web=web, allow_code=tuple(allow_code)
-    )
-    drafts = draft_tasks(found, tools, chats, tasks, setup)
-    drafted = {draft.task_id: unsolved.get(draft.task_id) for draft in drafts.drafts}
-    plain = drafts.to_json(written)
-    plain |= {"unsolved": {task: label for task, label in drafted.items() if label}}
+    code = tuple(allow_code)
+    setup = WorldSetup(seed=seed, options=world_options or {}, web=web, allow_code=code)
+    drafts, left_out = draft_tasks(found, tools, chats, tasks, setup)
+    drafted = {draft.task_id: unsolved.get(draft.task_id) for draft in drafts}
+    plain: dict[str, JSON] = {
+        "drafts": [
+            {
+                "id": draft.task_id,
+                "goal": draft.goal,
+                "similarity": round(draft.similarity, 6),
+                **_written(draft, form),
+            }
+            for draft in drafts
+        ],
+        "left_out": left_out,
+        "unsolved": {task: label for task, label in drafted.items() if label},
+    }
     if out is not None:
         with AtomicFile(Path(out)) as file:
             file.write(orjson.dumps(plain, option=orjson.OPT_INDENT_2) + b"\n")
@@ -82,39 +95,10 @@ def _unsolved(chats: Iterable[Outcome]) -> dict[str, str]:
     return {task: label for task, label in labels.items() if label != "solved"}
 
 
-Form = Literal["authored", "plan"]
-"""How a draft is written: in the notation of scenarios, or as the plan of a task."""
-
-_FORMS: tuple[Form, ...] = get_args(Form)
-
-
-@dataclass(slots=True)
-class Drafts:
-    """What was drafted, and what was not."""
-
-    drafts: list[Draft] = field(default_factory=list)
-    left_out: dict[str, str] = field(default_factory=dict)
-    """Task's id to why it has no draft."""
-
-    def to_json(self, form: Form = "authored") -> dict[str, JSON]:
-        """Return the drafts as JSON.
-
-        Returns:
-            drafts: [{id, goal, similarity, and `milestones` in the notation of scenarios, or
-            `plan`}]; left_out: as the field.
-        """
-        return {
-            "drafts": [
-                {
-                    "id": draft.task_id,
-                    "goal": draft.goal,
-                    "similarity": round(draft.similarity, 6),
-                    **_written(draft, form),
-                }
-                for draft in self.drafts
-            ],
-            "left_out": self.left_out,
-        }
+def _written(draft: Draft, form: str) -> dict[str, JSON]:
+    if form == "plan":
+        return {"plan": to_plain(draft.plan)}
+    return {"milestones": draft.milestones()}
 
 
 def draft_tasks(
@@ -123,8 +107,8 @@ def draft_tasks(
     trajectories: Iterable[Trajectory] | None = None,
     wanted: Collection[str] = (),
     setup: WorldSetup | None = None,
-) -> Drafts:
-    """Return the drafted milestones of tasks.
+) -> tuple[list[Draft], dict[str, str]]:
+    """Return the drafted milestones of tasks, and task's id to why it has no draft.
 
     Args:
         tasks: With their goals.
@@ -144,32 +128,21 @@ def draft_tasks(
             raise UnknownNameError("task", name, known)
     by_id = {name: task for name, task in known.items() if not wanted or name in wanted}
     played = None if trajectories is None else _first(trajectories, by_id)
-    found = Drafts()
+    drafts: list[Draft] = []
+    left_out: dict[str, str] = {}
     for task in by_id.values():
         trajectory = None if played is None else played.get(task.id)
         if played is not None and trajectory is None:
-            found.left_out[task.id] = "it was not played to its end"
+            left_out[task.id] = "it was not played to its end"
             continue
         try:
-            found.drafts += draft_task(task, tools, trajectory, setup)
+            drafts += draft_task(task, tools, trajectory, setup)
         except DataError as error:
-            found.left_out[task.id] = str(error).removeprefix(f"task {task.id}: ")
-    if not found.drafts:
-        why = next(iter(found.left_out.values()), "there is no task")
+            left_out[task.id] = str(error).removeprefix(f"task {task.id}: ")
+    if not drafts:
+        why = next(iter(left_out.values()), "there is no task")
         raise DataError(f"no milestones can be drafted: {why}")
-    return found
-
-
-def check_form(form: str) -> Form:
-    """Return a form by name.
-
-    Raises:
-        UsageError: There is no such form.
-    """
-    for known in _FORMS:
-        if form == known:
-            return known
-    raise UsageError(f"--form {form}: expected one of {', '.join(_FORMS)}")
+    return drafts, left_out
 
 
 def _first(trajectories: Iterable[Trajectory], tasks: Collection[str]) -> dict[str, Trajectory]:
@@ -178,9 +151,3 @@ def _first(trajectories: Iterable[Trajectory], tasks: Collection[str]) -> dict[s
         if trajectory.task_id in tasks and not trajectory.failed:
             found.setdefault(trajectory.task_id, trajectory)
     return found
-
-
-def _written(draft: Draft, form: Form) -> dict[str, JSON]:
-    if form == "plan":
-        return {"plan": to_plain(draft.plan)}
-    return {"milestones": draft.milestones()}

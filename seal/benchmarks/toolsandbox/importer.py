@@ -50,11 +50,8 @@ _SCRAMBLED = {
 }
 _OF_OFFERS = frozenset(
     {
-        "NO_DISTRACTION_TOOLS",
-        "THREE_DISTRACTION_TOOLS",
-        "TEN_DISTRACTION_TOOLS",
-        "ALL_TOOLS_AVAILABLE",
-        *_SCRAMBLED,
+        *("NO_DISTRACTION_TOOLS", "THREE_DISTRACTION_TOOLS", "TEN_DISTRACTION_TOOLS"),
+        *("ALL_TOOLS_AVAILABLE", *_SCRAMBLED),
     }
 )
 """Categories that repeat what `augmentation` says."""
@@ -126,16 +123,8 @@ def _about_their_bases(tasks: Sequence[Task]) -> list[Task]:
     """Return the tasks, each about the tools of its base: upstream adds distraction to its own."""
     bases = {task.metadata["base"]: task for task in tasks if task.tags[TAG] == UNCHANGED}
     given = {name: task.metadata[GIVEN] for name, task in bases.items()}
-    return [
-        replace(
-            task,
-            metadata={
-                **task.metadata,
-                GIVEN: given.get(task.metadata["base"], task.metadata[GIVEN]),
-            },
-        )
-        for task in tasks
-    ]
+    own = ((task, given.get(task.metadata["base"], task.metadata[GIVEN])) for task in tasks)
+    return [replace(task, metadata={**task.metadata, GIVEN: about}) for task, about in own]
 
 
 class _Offers:

@@ -7,11 +7,12 @@ in the scenarios without distraction tools.
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import chain
 from statistics import fmean
+from typing import Any
 
 from seal.core.conditions import AllOf, Condition, DependsOn, StateHas
 from seal.core.conditions.messages import AGENT, MESSAGE, party
@@ -68,12 +69,52 @@ def scenario_statistics(
         tasks: Scenarios of a world.
         trajectories: Recorded ones, by whatever model.
     """
-    counter = _Counter()
+    counts: defaultdict[str, Counter[Any]] = defaultdict(Counter)
+    tools: dict[str, list[int]] = {}
+    gold_calls: list[int] = []
     for task in tasks:
-        counter.add(task)
+        augmentation = task.tags.get(TAG, UNCHANGED)
+        counts["augmentations"][augmentation] += 1
+        tags = {tag: int(value) for tag, value in task.tags.items() if isinstance(value, bool)}
+        counts["categories"].update(tags)
+        plans = [goal.plans[0] for goal in task.goals if goal.plans]
+        offered = [len(goal.offered) for goal in task.goals if goal.offered is not None]
+        tools.setdefault(augmentation, []).extend(offered)
+        gold_calls.append(sum(_asks_for_a_call(node) for plan in plans for node in plan.milestones))
+        if augmentation == UNCHANGED:
+            _count_plans(counts, plans)
     lengths = [(_calls(played), _turns(played)) for played in trajectories]
     calls, turns = zip(*lengths, strict=True) if lengths else ((), ())
-    return counter.statistics(_mean(calls), _mean(turns))
+    return ScenarioStatistics(
+        scenarios=len(gold_calls),
+        bases=counts["augmentations"][UNCHANGED],
+        categories=dict(counts["categories"]),
+        augmentations=dict(counts["augmentations"]),
+        tools=_mean(chain.from_iterable(tools.values())),
+        tools_by_augmentation={name: fmean(offered) for name, offered in tools.items() if offered},
+        gold_calls=_mean(gold_calls),
+        calls=_mean(calls),
+        turns=_mean(turns),
+        milestones=_by_number(counts["milestones"]),
+        minefields=_by_number(counts["minefields"]),
+        measures=dict(counts["measures"].most_common()),
+        columns=dict(counts["columns"].most_common()),
+        called=dict(counts["called"].most_common()),
+    )
+
+
+def _count_plans(counts: Mapping[str, Counter[Any]], plans: Sequence[Plan]) -> None:
+    """Count what the milestones and minefields of a base ask for."""
+    counts["milestones"][sum(len(plan.milestones) for plan in plans)] += 1
+    counts["minefields"][sum(len(plan.minefields) for plan in plans)] += 1
+    for plan in plans:
+        for node in (*plan.milestones, *plan.minefields):
+            counts["measures"].update(_kind(part) for part in _asked(node.condition))
+        for node in plan.milestones:
+            parts = list(_asked(node.condition))
+            named = dict.fromkeys(name for part in parts for name in _columns(part))
+            counts["columns"].update(list(named))
+            counts["called"].update(tool for part in parts for tool in sorted(_tools(part)))
 
 
 def _calls(trajectory: Trajectory) -> int:
@@ -89,65 +130,6 @@ def _turns(trajectory: Trajectory) -> int:
 def _mean(values: Iterable[float]) -> float | None:
     found = list(values)
     return fmean(found) if found else None
-
-
-class _Counter:
-    """Counts scenario by scenario."""
-
-    def __init__(self) -> None:
-        self._scenarios = self._bases = 0
-        self._tags: Counter[str] = Counter()
-        self._augmentations: Counter[str] = Counter()
-        self._tools: dict[str, list[int]] = {}
-        self._gold_calls: list[int] = []
-        self._milestones: Counter[int] = Counter()
-        self._minefields: Counter[int] = Counter()
-        self._measures: Counter[str] = Counter()
-        self._columns: Counter[str] = Counter()
-        self._called: Counter[str] = Counter()
-
-    def add(self, task: Task) -> None:
-        augmentation = task.tags.get(TAG, UNCHANGED)
-        self._scenarios += 1
-        self._augmentations[augmentation] += 1
-        self._tags.update({tag: int(v) for tag, v in task.tags.items() if isinstance(v, bool)})
-        plans = [goal.plans[0] for goal in task.goals if goal.plans]
-        offered = [len(goal.offered) for goal in task.goals if goal.offered is not None]
-        self._tools.setdefault(augmentation, []).extend(offered)
-        asking = (_asks_for_a_call(node) for plan in plans for node in plan.milestones)
-        self._gold_calls.append(sum(asking))
-        if augmentation == UNCHANGED:
-            self._bases += 1
-            self._add_plans(plans)
-
-    def _add_plans(self, plans: list[Plan]) -> None:
-        self._milestones[sum(len(plan.milestones) for plan in plans)] += 1
-        self._minefields[sum(len(plan.minefields) for plan in plans)] += 1
-        for plan in plans:
-            for node in (*plan.milestones, *plan.minefields):
-                self._measures.update(_kind(part) for part in _asked(node.condition))
-            for node in plan.milestones:
-                parts = list(_asked(node.condition))
-                self._columns.update({name for part in parts for name in _columns(part)})
-                self._called.update(tool for part in parts for tool in sorted(_tools(part)))
-
-    def statistics(self, calls: float | None, turns: float | None) -> ScenarioStatistics:
-        return ScenarioStatistics(
-            self._scenarios,
-            self._bases,
-            dict(self._tags),
-            dict(self._augmentations),
-            _mean(chain.from_iterable(self._tools.values())),
-            {name: fmean(offered) for name, offered in self._tools.items() if offered},
-            _mean(self._gold_calls),
-            calls,
-            turns,
-            _by_number(self._milestones),
-            _by_number(self._minefields),
-            dict(self._measures.most_common()),
-            dict(self._columns.most_common()),
-            dict(self._called.most_common()),
-        )
 
 
 def _by_number(counts: Counter[int]) -> dict[str, int]:
@@ -172,8 +154,8 @@ def _kind(part: StateHas | DependsOn) -> str:
     return f"{_table(part)} {measure}"
 
 
-def _columns(part: StateHas | DependsOn) -> set[str]:
-    return {f"{_table(part)}.{name}" for row in part.rows for name in row}
+def _columns(part: StateHas | DependsOn) -> list[str]:
+    return [f"{_table(part)}.{name}" for row in part.rows for name in row]
 
 
 def _tools(part: StateHas | DependsOn) -> set[str]:

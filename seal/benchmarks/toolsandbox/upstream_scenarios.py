@@ -16,6 +16,7 @@ import io
 import json
 import zlib
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from math import isfinite
 from pathlib import Path
@@ -95,29 +96,37 @@ def _parse(line: bytes, place: str) -> Any:
     try:
         return orjson.loads(line)
     except orjson.JSONDecodeError:
-        for record, where, number in _no_numbers(line):
-            raise DataError(
-                f"{place}{record}: {where}: expected a number, got {number}; JSON has none such: "
-                "write a number, or null"
-            ) from None
+        with suppress(ValueError, RecursionError):
+            record = json.loads(line.decode("utf-8-sig"))
+            named = isinstance(record, dict) and "id" in record
+            refuse_no_numbers(
+                record, f"{place}, record {record['id']!r}: " if named else f"{place}: "
+            )
     return parse_json(line, place)
 
 
-def _no_numbers(line: bytes) -> Iterator[tuple[str, str, float]]:
-    """Yield the record, the place within it, and the number, of each that is not finite."""
-    try:
-        record = json.loads(line.decode("utf-8-sig"))
-    except (ValueError, RecursionError):
-        return
-    named = f", record {record['id']!r}" if isinstance(record, dict) and "id" in record else ""
-    waiting: list[tuple[str, Any]] = [("", record)]
+def refuse_no_numbers(value: Any, place: str) -> None:
+    """Refuse numbers that are infinite or none.
+
+    Args:
+        value: As Python reads JSON.
+        place: Of the value, for the message.
+
+    Raises:
+        DataError: Names the place of the first one within.
+    """
+    waiting: list[tuple[str, Any]] = [("", value)]
     while waiting:
-        where, value = waiting.pop()
-        if isinstance(value, dict | list):
-            items = value.items() if isinstance(value, dict) else enumerate(value)
-            waiting += [(f"{where}.{key}" if where else str(key), item) for key, item in items]
-        elif isinstance(value, float) and not isfinite(value):
-            yield named, where, value
+        where, held = waiting.pop()
+        if isinstance(held, dict | list):
+            items = held.items() if isinstance(held, dict) else enumerate(held)
+            inner = [(f"{where}.{key}" if where else str(key), item) for key, item in items]
+            waiting += reversed(inner)
+        elif isinstance(held, float) and not isfinite(held):
+            raise DataError(
+                f"{place}{where}: expected a number, got {held}; JSON has none such: write a "
+                "number, or null"
+            )
 
 
 def _content(path: Path) -> bytes:

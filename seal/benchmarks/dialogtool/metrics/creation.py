@@ -79,8 +79,11 @@ class Creation:
         self, task: Task, goal: Goal, tools: Mapping[str, Tool], text: str
     ) -> dict[str, Value]:
         try:
-            tool = _tool(task, goal, tools)
-            suite = suite_of(task)
+            wanted = goal.labels.get("tool")
+            if not isinstance(wanted, str) or wanted not in tools:
+                named = f"the tool to create, {shortened(wanted)}"
+                raise DataError(f"{task.id}: {named}, is not in the pool")
+            tool, suite = tools[wanted], suite_of(task)
             sandbox = build_sandbox(self.sandbox) if isinstance(self.sandbox, str) else self.sandbox
             outcomes = play(sandbox, tool, text, suite)
             identity = sandbox.identity()
@@ -129,13 +132,6 @@ def play(sandbox: Sandbox, tool: Tool, text: str, suite: Suite) -> list[Outcome]
     return sandbox.run(code_of(text).source, function_name(tool), suite.table, cases)
 
 
-def _tool(task: Task, goal: Goal, tools: Mapping[str, Tool]) -> Tool:
-    wanted = goal.labels.get("tool")
-    if not isinstance(wanted, str) or wanted not in tools:
-        raise DataError(f"{task.id}: the tool to create, {shortened(wanted)}, is not in the pool")
-    return tools[wanted]
-
-
 def _values(
     outcomes: Sequence[Outcome], oracle: Fitted, details: dict[str, JSON]
 ) -> dict[str, Value]:
@@ -178,6 +174,3 @@ def _details(
         "ran_in": dict(sorted(Counter(outcome.sandbox for outcome in outcomes).items())),
         "sandbox": identity,
     }
-
-
-__all__ = ["NAMES", "Creation", "Suite", "play", "suite_of", "written"]

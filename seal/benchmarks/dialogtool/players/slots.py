@@ -16,7 +16,7 @@ from typing import Any
 
 import orjson
 
-from seal.benchmarks.dialogtool.tool_life import TODAY, UNKNOWN
+from seal.benchmarks.dialogtool.tool_life import TODAY
 from seal.core.protocols import Message
 from seal.core.text import words
 from seal.core.types import JSON, Tool
@@ -64,16 +64,61 @@ def told(tool: Tool, messages: Sequence[Message]) -> dict[str, JSON]:
         tool: The API.
         messages: The dialogue, with earlier requests and results.
     """
-    exchanges = list(_exchanges(messages))
-    known = list(_known(messages))
-    properties: Mapping[str, Any] = tool.parameters.get("properties", {})
+    dialogue = _Dialogue(messages)
     required = set(tool.parameters.get("required", ()))
     found: dict[str, JSON] = {}
-    for name, schema in properties.items():
-        value = _value(name, schema, exchanges, known, name in required, found)
+    for name, schema in tool.parameters.get("properties", {}).items():
+        named = frozenset(words(name))
+        kind = _kind(named, schema)
+        value = dialogue.value(name, named, kind, schema)
+        if value is None and kind == "text" and name in required:
+            value = dialogue.name(named, {str(value) for value in found.values()})
         if value is not None:
             found[name] = value
     return found
+
+
+class _Dialogue:
+    """What was said and found, the latest first."""
+
+    def __init__(self, messages: Sequence[Message]) -> None:
+        self._exchanges = list(_exchanges(messages))
+        self._known = list(_known(messages))
+
+    def value(self, name: str, named: frozenset[str], kind: str, schema: Mapping[str, Any]) -> JSON:
+        """Return the value of an argument of some kind; None: nobody told it."""
+        for before, said in self._exchanges:
+            asked = bool(named & set(words(before))) and before.rstrip().endswith("?")
+            value = _read(kind, named, schema, said, asked)
+            if value is not None:
+                return value
+        return self._shown(name, named) if kind in ("text", "date", "time") else None
+
+    def _shown(self, name: str, named: frozenset[str]) -> JSON:
+        """Return what an earlier result or request has under this name, or one that ends so.
+
+        Of such values the dialogue must name it; the latest words come first.
+        """
+        rows = (value for row in self._known for value in _under(name, named, row))
+        texts = [v for v in rows if isinstance(v, str) and len(v) > 2]
+        for before, said in self._exchanges:
+            text = f"{said}\n{before}".casefold()
+            for value in texts:
+                if value.casefold() in text:
+                    return value
+        return None
+
+    def name(self, named: frozenset[str], taken: set[str]) -> str | None:
+        """Return a name that answers a question about an argument, or stands where it would."""
+        for before, said in self._exchanges:
+            names = [span for span in _spans(said) if span.kind in ("name", "quoted")]
+            free = [span for span in names if span.text not in taken]
+            cued = next((span for span in free if _fits(named, span, said)), None)
+            if cued is not None:
+                return cued.text
+            if free and before.rstrip().endswith("?") and named & set(words(before)):
+                return free[0].text
+        return None
 
 
 def _exchanges(messages: Sequence[Message]) -> Iterator[tuple[str, str]]:
@@ -100,32 +145,6 @@ def _known(messages: Sequence[Message]) -> Iterator[Mapping[str, JSON]]:
                 yield from (row for row in rows if isinstance(row, dict))
         for call in message.calls:
             yield call.arguments or {}
-
-
-def _value(
-    name: str,
-    schema: Mapping[str, Any],
-    exchanges: Sequence[tuple[str, str]],
-    known: Sequence[Mapping[str, JSON]],
-    required: bool,
-    found: Mapping[str, JSON],
-) -> JSON:
-    """Return the value of one argument; None: nobody told it."""
-    named = frozenset(words(name))
-    kind = _kind(named, schema)
-    for before, said in exchanges:
-        asked = bool(named & set(words(before))) and before.rstrip().endswith("?")
-        value = _read(kind, named, schema, said, asked)
-        if value is not None:
-            return value
-    if kind in ("text", "date", "time"):
-        value = _shown(name, named, known, exchanges)
-        if value is not None:
-            return value
-    if kind == "text" and required:
-        taken = {str(value) for value in found.values()}
-        return _name(named, exchanges, taken)
-    return None
 
 
 def _kind(named: frozenset[str], schema: Mapping[str, Any]) -> str:
@@ -258,25 +277,6 @@ def _yes_or_no(named: frozenset[str], said: str, asked: bool) -> bool | None:
     return not negative
 
 
-def _shown(
-    name: str,
-    named: frozenset[str],
-    known: Sequence[Mapping[str, JSON]],
-    exchanges: Sequence[tuple[str, str]],
-) -> JSON:
-    """Return what an earlier result or request has under this name, or under one that ends so.
-
-    A value that the dialogue names comes first; else the latest.
-    """
-    values = [v for row in known for v in _under(name, named, row) if v not in (None, UNKNOWN)]
-    for before, said in exchanges:
-        text = f"{said}\n{before}".casefold()
-        for value in values:
-            if isinstance(value, str) and len(value) > 2 and value.casefold() in text:
-                return value
-    return None
-
-
 def _under(name: str, named: frozenset[str], row: Mapping[str, JSON]) -> Iterator[JSON]:
     if name in row:
         yield row[name]
@@ -285,21 +285,6 @@ def _under(name: str, named: frozenset[str], row: Mapping[str, JSON]) -> Iterato
     for key, value in row.items():
         if key.rpartition("_")[2] == last or named & {"location", "city", "area"} & set(words(key)):
             yield value
-
-
-def _name(
-    named: frozenset[str], exchanges: Sequence[tuple[str, str]], taken: set[str]
-) -> str | None:
-    """Return a name that answers a question about the argument, or stands where it would."""
-    for before, said in exchanges:
-        names = [span for span in _spans(said) if span.kind in ("name", "quoted")]
-        free = [span for span in names if span.text not in taken]
-        cued = next((span for span in free if _fits(named, span, said)), None)
-        if cued is not None:
-            return cued.text
-        if free and before.rstrip().endswith("?") and named & set(words(before)):
-            return free[0].text
-    return None
 
 
 @lru_cache(maxsize=4096)

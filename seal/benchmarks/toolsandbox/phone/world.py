@@ -15,7 +15,6 @@ from seal.benchmarks.toolsandbox.phone.answers import (
 )
 from seal.benchmarks.toolsandbox.phone.device import BEGINNING, COLUMNS, PhoneWorld, check_beginning
 from seal.core.errors import DataError, OptionError, UsageError
-from seal.core.protocols import Simulator
 from seal.core.types import JSON, Tables, Task, Trajectory
 from seal.environments.world import Worlds, WorldSetup, check_options
 
@@ -95,7 +94,9 @@ class Phones(Worlds):
         web, keys = self.web(), self.setup.keys_of_call
         if keys is None or not isinstance(web, SimulatedWeb):
             return set()
-        here = _here(trajectory)
+        # Where the phone is, as the trajectory's first step shows.
+        tables = next((step.state for step in trajectory.steps if step.state), {})
+        here: dict[str, JSON] = next(iter(tables.get("settings", ())), {})
         executed = (step.result.executed for step in trajectory.steps if step.result)
         return {
             key
@@ -109,24 +110,15 @@ class Phones(Worlds):
         }
 
 
-def _here(trajectory: Trajectory) -> dict[str, JSON]:
-    """Return where the phone is, as the trajectory's first step shows."""
-    tables = next((step.state for step in trajectory.steps if step.state), {})
-    return next(iter(tables.get("settings", ())), {})
-
-
 def _web(setup: WorldSetup) -> Callable[[], WebAnswers]:
     option = setup.options.get("web")
     if option == SIMULATOR:
         if setup.simulator is None:
             raise UsageError("-T web=simulator: this run has no simulator; give a file of answers")
-        return _simulated(setup.simulator())
+        simulator = setup.simulator()
+        documents = {tool.document.name: tool.document for tool in TOOLS.values()}
+        return lambda: SimulatedWeb(simulator, documents)
     if option is not None and not isinstance(option, str):
         raise OptionError(f"-T web={option!r}: expected a file of recorded answers, or simulator")
     recorded: RecordedWeb = recorded_web(setup.web if option is None else Path(option))
     return lambda: recorded
-
-
-def _simulated(simulator: Simulator) -> Callable[[], WebAnswers]:
-    documents = {tool.document.name: tool.document for tool in TOOLS.values()}
-    return lambda: SimulatedWeb(simulator, documents)

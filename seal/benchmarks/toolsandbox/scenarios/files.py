@@ -7,11 +7,11 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
-from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from seal.benchmarks.toolsandbox.upstream_scenarios import CATEGORIES as TAGS
+from seal.benchmarks.toolsandbox.upstream_scenarios import refuse_no_numbers
 from seal.core.errors import DataError, UnknownNameError, first_fault, shortened
 from seal.core.types import JSON, Tables
 from seal.pools.reading.records import json_file, refuse_deep, utf8_text
@@ -186,20 +186,7 @@ def _refuse_unheld(path: Path) -> None:
         way = ".".join(_way(content, holder) or [])
         place = f"{path}, {way}" if way else str(path)
         raise DataError(f"{place}: the key {key!r} stands twice; remove or rename one")
-    for keys, number in _no_numbers(content):
-        raise DataError(
-            f"{path}, {'.'.join(keys)}: expected a number, got {number}; JSON has none such: write "
-            "a number, or null"
-        )
-
-
-def _no_numbers(value: Any) -> Iterator[tuple[list[str], float]]:
-    """Yield each number that is infinite or none, with the names and positions that lead to it."""
-    if isinstance(value, float) and not isfinite(value):
-        yield [], value
-    if isinstance(value, (dict, list)):
-        for key, item in value.items() if isinstance(value, dict) else enumerate(value):
-            yield from (([str(key), *way], number) for way, number in _no_numbers(item))
+    refuse_no_numbers(content, f"{path}, ")
 
 
 def _way(value: Any, holder: Any) -> list[str] | None:

@@ -11,7 +11,7 @@ from seal.core.conditions.messages import EXECUTOR, USER
 from seal.core.environment import Environment, Eventful, Timed
 from seal.core.errors import DataError, UnknownNameError, shortened
 from seal.core.plain import json_text
-from seal.core.types import JSON, Step, Tables, ToolCall, ToolResult
+from seal.core.types import JSON, Step, Tables, ToolCall
 
 MANAGER = "execution_manager"
 _PART = re.compile(r"\{(\w+(?:\.\w+)*)\}")
@@ -134,19 +134,10 @@ class _Played:
                 raise DataError(f"{{{path}}}: no {key!r} in {shortened(value)}") from error
         return value
 
-    def _add(
-        self,
-        author: str,
-        recipient: str,
-        content: str = "",
-        call: ToolCall | None = None,
-        result: ToolResult | None = None,
-        state: Tables | None = None,
-    ) -> None:
-        index = len(self.steps)
-        self.steps.append(
-            Step(index, author, recipient, content, call, result, self._turn, state=state)
-        )
+    def _add(self, author: str, recipient: str, content: str = "", **parts: Any) -> None:
+        """Add a step of this turn; `parts` are the call, result and state that it has."""
+        step = Step(len(self.steps), author, recipient, content, turn=self._turn, **parts)
+        self.steps.append(step)
 
     def _tick(self) -> None:
         if isinstance(self._world, Timed):
