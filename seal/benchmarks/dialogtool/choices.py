@@ -11,7 +11,7 @@ from seal.benchmarks.dialogtool.on_policy import on_policy
 from seal.benchmarks.dialogtool.roles.team import NAME, TOOL_LIFE, asked_tasks
 from seal.benchmarks.dialogtool.tool_life import ACTOR, CREATION, RESPONDER, creates
 from seal.core.errors import OptionError
-from seal.core.types import JSON, Task, Trajectory
+from seal.core.types import Task, Trajectory
 from seal.experiments.ablation.conditions import Variation
 from seal.pools.pool import StoredPool, View
 from seal.runs.settings import RunSettings
@@ -101,6 +101,8 @@ class _Asked:
         yield from creating
 
 
+_SHOWN = ("name", "gender", "mbti", "language", "emotion", "interaction")
+"""Parts of a character that people who rate it read."""
 _TOLD = (
     *("creation", "awareness", "selection", "selection_recall", "execution"),
     *("goal_state", "goal_state_due", "bleu", "rouge_l", "role"),
@@ -117,6 +119,9 @@ def rated(task: Task, trajectory: Trajectory) -> Iterator[tuple[int, str, str]]:
 
     The character is described where the actor played one; else it is empty.
     """
+    played = trajectory.provenance.get("role")
+    parts = [played.get(name) for name in _SHOWN] if isinstance(played, Mapping) else []
+    character = "; ".join(str(part) for part in parts if part)
     said: dict[int, dict[str, str]] = {}
     for step in trajectory.steps:
         if step.author in (ACTOR, RESPONDER) and step.call is None and step.content.strip():
@@ -124,13 +129,4 @@ def rated(task: Task, trajectory: Trajectory) -> Iterator[tuple[int, str, str]]:
     for goal, words in said.items():
         if goal < len(task.goals):
             acted = ACTOR in words
-            character = _described(trajectory.provenance.get("role")) if acted else ""
-            yield goal, character, words[ACTOR] if acted else words[RESPONDER]
-
-
-def _described(played: JSON) -> str:
-    """Return a character in words."""
-    if not isinstance(played, Mapping):
-        return ""
-    told = ("name", "gender", "mbti", "language", "emotion", "interaction")
-    return "; ".join(str(played[name]) for name in told if played.get(name))
+            yield goal, character if acted else "", words[ACTOR if acted else RESPONDER]

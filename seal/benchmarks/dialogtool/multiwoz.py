@@ -179,14 +179,15 @@ class _Talk:
         if service == "taxi" and "Inform" in kinds:
             booked = "NOTIFY_SUCCESS"
         labels = [_OTHER.get(kind, kind.upper()) for kind in kinds]
+        given = self._arguments(service)
         if booked is not None:
             labels.insert(0, booked)
-            frame |= _call(f"book_{service}", self._arguments(service))
-        elif found is not None and "REQUEST" not in labels and self._is_new(service):
+            frame |= _call(f"book_{service}", given)
+        elif found is not None and "REQUEST" not in labels and self._searched.get(service) != given:
             chosen = any(_has_choice(values) for values in acts.values())
             labels.insert(0, "INFORM_COUNT" if chosen and found == "OFFER" else found)
-            frame |= _call(f"find_{service}", self._arguments(service))
-            self._searched[service] = self._arguments(service)
+            frame |= _call(f"find_{service}", given)
+            self._searched[service] = given
         frame["actions"] = [
             {"act": label, "slot": "", "values": [], "canonical_values": []}
             for label in labels or ["INFORM"]
@@ -200,9 +201,6 @@ class _Talk:
             for slot, variants in values.items()
             if isinstance(variants, list) and variants and variants[0] != DONT_CARE
         }
-
-    def _is_new(self, service: str) -> bool:
-        return self._searched.get(service) != self._arguments(service)
 
 
 def _call(method: str, arguments: dict[str, str]) -> dict[str, Any]:

@@ -78,7 +78,7 @@ def import_scenarios(
     worlds = _kinds(web, allow_code)
     compiled = [_compile(scenario, authored, worlds, benchmark) for scenario in authored.scenarios]
     kinds = sorted({task.world for task, _ in compiled})
-    documents = {tool.id: tool for kind in kinds for tool in worlds(kind).worlds.documents()}
+    documents = {tool.id: tool for kind in kinds for tool in worlds(kind)[0].documents()}
     yield from (tool for tool in documents.values() if tool.name != _OF_THE_USER)
     counts: Counter[str] = Counter()
     for scenario, (task, wrong) in zip(authored.scenarios, compiled, strict=True):
@@ -91,13 +91,8 @@ def import_scenarios(
         yield from web_answers(Path(web), notes)
 
 
-@dataclass(frozen=True, slots=True)
-class _Kind:
-    """A kind of world, built."""
-
-    worlds: Worlds
-    arguments: Arguments
-    """What its tools take."""
+_Kind = tuple[Worlds, Arguments]
+"""A kind of world, built, and what its tools take."""
 
 
 def _kinds(web: str | None, allow_code: Collection[str]) -> Callable[[str], _Kind]:
@@ -112,7 +107,7 @@ def _kinds(web: str | None, allow_code: Collection[str]) -> Callable[[str], _Kin
             raise DataError(
                 f"kind: the world {kind!r} does not tell its tools and tables; expected a `Worlds`"
             )
-        return _Kind(built, Arguments(built.documents()))
+        return built, Arguments(built.documents())
 
     return of
 
@@ -128,7 +123,7 @@ def _compile(
             kind = worlds(base.kind)
         except UnknownNameError as error:
             raise DataError(f"world: {base.place}: kind: {error}") from error
-        return _Compiler(scenario, base, kind.worlds, kind.arguments, benchmark).compiled()
+        return _Compiler(scenario, base, *kind, benchmark).compiled()
     except DataError as error:
         raise DataError(f"{scenario.place}: {error}") from error
 
