@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from seal.benchmarks.metatool.queries import single_queries
+from seal.benchmarks.metatool.files import single_queries
 from seal.core.errors import DataError, UnknownNameError
 from seal.core.types import Task
 from seal.pools import ImportReport, import_benchmark, load_pool

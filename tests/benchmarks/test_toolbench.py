@@ -298,7 +298,7 @@ def test_a_tree_nested_too_deep_is_an_error(workshop: Workshop) -> None:
 
 def test_json_lines_are_told_as_another_benchmarks(workshop: Workshop) -> None:
     workshop.write("simple.json", '{"id": "a", "question": []}\n{"id": "b", "question": []}\n')
-    with pytest.raises(DataError, match=r"JSON Lines, which no file of ToolBench.*toolbench"):
+    with pytest.raises(DataError, match=r"JSON Lines, .* is it another benchmark.*toolbench"):
         workshop.imported()
 
 

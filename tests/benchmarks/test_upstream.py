@@ -13,8 +13,6 @@ from hypothesis import strategies as st
 from seal.core.errors import DataError
 from seal.core.types import Tool
 from seal.pools.reading.records import (
-    TaskIds,
-    ToolTable,
     field,
     find,
     function_name,
@@ -26,6 +24,7 @@ from seal.pools.reading.records import (
     tool_id,
     utf8_text,
 )
+from seal.pools.reading.tables import TaskIds, ToolTable
 
 
 def written(folder: Path, content: str | bytes, name: str = "data.json") -> Path:

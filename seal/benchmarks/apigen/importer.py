@@ -9,7 +9,7 @@ arguments. An argument that may be left out and has a default means the same wri
 default and left out, so that both are right, whichever of them upstream has.
 
 Tools carry names only, and one name has many documents across records: a tool is known by its
-content (`seal.pools.reading.ToolTable`). How types become a schema, and which arguments are
+content (`seal.pools.reading.tables.ToolTable`). How types become a schema, and which arguments are
 required, stands in `seal.pools.reading.types`. Gold calls are checked against that schema,
 and those that it refuses are kept and counted as `invalid_gold_calls`.
 
@@ -33,8 +33,6 @@ from seal.pools.importer import Notes
 from seal.pools.reading.parquet import parquet_records, split_readable, unread_columns
 from seal.pools.reading.records import (
     Placed,
-    TaskIds,
-    ToolTable,
     Torn,
     field,
     find,
@@ -44,6 +42,7 @@ from seal.pools.reading.records import (
     refuse_deep,
     tool_id,
 )
+from seal.pools.reading.tables import TaskIds, ToolTable
 from seal.pools.reading.tolerance import usable
 from seal.pools.reading.types import parameters_schema
 

@@ -9,8 +9,7 @@ they are no relevant tools: the recall of such a query is of the documents that 
 has the tag `relevant_outside_corpus`, and their ids under that name in its metadata; a query all of
 whose relevant documents are absent is left out and counted.
 
-What files there may be stands in `seal.benchmarks.beir.files`, what becomes of a document in
-`seal.benchmarks.beir.documents`.
+What files there may be, and what becomes of a document, stands in `seal.benchmarks.beir.files`.
 
 Source: Thakur et al., BEIR, 2021 (arXiv 2104.08663); Shi et al., ToolRet, 2025 (arXiv 2503.01763).
 """
@@ -22,13 +21,9 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from seal.benchmarks.beir.documents import (
+from seal.benchmarks.beir.files import (
     BENCHMARK,
     DOCUMENT_FIELDS,
-    tool_of_document,
-    tool_of_record,
-)
-from seal.benchmarks.beir.files import (
     Files,
     Judgement,
     Line,
@@ -37,11 +32,14 @@ from seal.benchmarks.beir.files import (
     judgement_lines,
     judgement_of,
     records,
+    tool_of_document,
+    tool_of_record,
 )
 from seal.core.errors import DataError, UsageError, shortened
 from seal.core.types import JSON, Goal, Task, Tool
 from seal.pools.importer import Notes
-from seal.pools.reading.records import TaskIds, ToolTable, json_of_text, refuse_deep
+from seal.pools.reading.records import json_of_text, refuse_deep
+from seal.pools.reading.tables import TaskIds, ToolTable
 from seal.pools.reading.tolerance import usable
 
 _OUTSIDE = "relevant_outside_corpus"

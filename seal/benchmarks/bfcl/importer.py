@@ -29,7 +29,7 @@ from seal.core.errors import UnknownNameError
 from seal.core.types import JSON, Task, Tool
 from seal.pools.gold_calls import GoldCheck
 from seal.pools.importer import Notes
-from seal.pools.reading.records import TaskIds
+from seal.pools.reading.tables import TaskIds
 
 _LISTED = 40
 """Violations that are listed, besides being counted."""

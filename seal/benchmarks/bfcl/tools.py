@@ -30,7 +30,8 @@ import orjson
 from seal.core.canonical import digest
 from seal.core.errors import DataError, shortened
 from seal.core.types import JSON, Tool
-from seal.pools.reading.records import ToolTable, field, refuse_deep, tool_id
+from seal.pools.reading.records import field, refuse_deep, tool_id
+from seal.pools.reading.tables import ToolTable
 
 ToolPer = Literal["content", "name"]
 

@@ -21,7 +21,8 @@ from seal.benchmarks.dialogtool.tools import (
 from seal.core.errors import DataError, UnknownNameError, shortened
 from seal.core.types import JSON, Tool
 from seal.pools.importer import Notes
-from seal.pools.reading.records import Placed, ToolTable, Torn, field, json_file
+from seal.pools.reading.records import Placed, Torn, field, json_file
+from seal.pools.reading.tables import ToolTable
 from seal.pools.reading.tolerance import FileFault, Reader, listed, usable
 
 SCHEMA = "schema.json"

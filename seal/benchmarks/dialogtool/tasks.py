@@ -27,7 +27,8 @@ from seal.core.canonical import digest
 from seal.core.errors import DataError, UsageError, shortened
 from seal.core.types import JSON, Goal, Task
 from seal.pools.importer import Notes
-from seal.pools.reading.records import TaskIds, field, json_file
+from seal.pools.reading.records import field, json_file
+from seal.pools.reading.tables import TaskIds
 from seal.pools.reading.tolerance import listed, usable
 
 BUCKETS = (10, 20, 30, 40)

@@ -22,19 +22,21 @@ from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
 
-from seal.benchmarks.metatool.queries import (
+from seal.benchmarks.metatool.files import (
+    BENCHMARK,
     Labelled,
     awareness_queries,
     choice_queries,
     multi_queries,
+    plugins,
     single_queries,
 )
-from seal.benchmarks.metatool.tools import BENCHMARK, plugins
 from seal.core.conditions import Called
 from seal.core.errors import UnknownNameError
 from seal.core.types import JSON, Goal, Milestone, Plan, Task, Tool
 from seal.pools.importer import Notes
-from seal.pools.reading.records import TaskIds, find, wrong_source
+from seal.pools.reading.records import find, wrong_source
+from seal.pools.reading.tables import TaskIds
 
 SETS = {
     "single": "all_clean_data.csv",

@@ -25,7 +25,8 @@ from seal.benchmarks.mmtb.tools import BENCHMARK, ToolLists, read_tool
 from seal.core.errors import DataError
 from seal.core.types import Task, Tool
 from seal.pools.importer import Notes
-from seal.pools.reading.records import TaskIds, ToolTable, find, wrong_source
+from seal.pools.reading.records import find, wrong_source
+from seal.pools.reading.tables import TaskIds, ToolTable
 from seal.pools.reading.tolerance import usable
 
 _RECORD = b'answer_list"'

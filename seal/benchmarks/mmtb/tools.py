@@ -18,13 +18,13 @@ from seal.core.errors import DataError, shortened
 from seal.core.types import JSON, Tool
 from seal.pools.importer import Notes
 from seal.pools.reading.records import (
-    ToolTable,
     field,
     function_name,
     json_lines,
     refuse_deep,
     tool_id,
 )
+from seal.pools.reading.tables import ToolTable
 from seal.pools.reading.tolerance import numbered, usable
 
 BENCHMARK = "mmtb"

@@ -24,13 +24,8 @@ from seal.benchmarks.toolbench.tools import ApiTable
 from seal.core.errors import DataError, UsageError, shortened
 from seal.core.types import JSON, Goal, Step, Task, Tool
 from seal.pools.importer import Notes
-from seal.pools.reading.records import (
-    TaskIds,
-    field,
-    find,
-    json_file,
-    wrong_source,
-)
+from seal.pools.reading.records import field, find, json_file, wrong_source
+from seal.pools.reading.tables import TaskIds
 from seal.pools.reading.tolerance import listed, usable
 
 BENCHMARK = "anytool"

@@ -23,11 +23,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import orjson
-
-from seal.core.errors import DataError
-from seal.pools.importer import REGISTRY
-from seal.pools.reading.records import parse_leniently
+from seal.pools.reading.records import parse_json
 
 _EXAMPLE = "example"
 _RESPONSES = "response_examples"
@@ -52,7 +48,7 @@ class SourceFile:
             DataError: It is no JSON; the text names the place.
         """
         with Path(self.path).open("rb") as file:
-            return _parse(file.read(), self.path)
+            return parse_json(file.read(), self.path)
 
     @property
     def folders(self) -> tuple[str, str]:
@@ -138,7 +134,7 @@ def _shape(raw: bytes, path: str) -> str:
             return "converted"
         if b'"api_list"' in raw:
             return "responses"
-    return _shape_of_value(_parse(raw, path))
+    return _shape_of_value(parse_json(raw, path))
 
 
 def _shape_of_value(value: Any) -> str:
@@ -149,31 +145,6 @@ def _shape_of_value(value: Any) -> str:
         if all(isinstance(i, dict) and ("is_solved" in i or "round_0" in i) for i in items):
             return "results"
     return "unknown"
-
-
-def _parse(raw: bytes, path: str) -> Any:
-    try:
-        return orjson.loads(raw)
-    except orjson.JSONDecodeError as error:
-        try:
-            return parse_leniently(raw)
-        except (ValueError, RecursionError):
-            raise DataError(f"{path}: {_fault(raw, error)}") from error
-
-
-def _fault(raw: bytes, error: orjson.JSONDecodeError) -> str:
-    """Return what is wrong with a file that is not JSON, and the repair."""
-    first, _, rest = raw.strip().partition(b"\n")
-    try:
-        is_lines = bool(rest) and isinstance(orjson.loads(first), dict)
-    except orjson.JSONDecodeError:
-        is_lines = False
-    if not is_lines:
-        return f"not JSON: {error}; is the file cut or damaged? Fetch it again"
-    return (
-        "this is JSON Lines, which no file of ToolBench is: is it another benchmark's? "
-        f"Importers: {', '.join(REGISTRY.names())}"
-    )
 
 
 def group_of_queries(file: SourceFile) -> str:

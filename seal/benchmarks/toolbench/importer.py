@@ -27,11 +27,12 @@ from seal.benchmarks.toolbench.files import (
     place_of_run,
     recording_of_converted,
 )
-from seal.benchmarks.toolbench.gold import Gold, gold_of
 from seal.benchmarks.toolbench.runs import trajectory_of, truncations
 from seal.benchmarks.toolbench.tasks import (
+    Gold,
     TaskEntry,
     TaskIndex,
+    gold_of,
     make_task,
     relevant_tools,
     split_of,

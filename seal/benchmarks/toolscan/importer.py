@@ -29,7 +29,6 @@ from seal.core.types import JSON, Task, Tool
 from seal.pools.counts import PSEUDO_ACTIONS
 from seal.pools.importer import Notes
 from seal.pools.reading.records import (
-    ToolTable,
     field,
     find,
     function_name,
@@ -37,6 +36,7 @@ from seal.pools.reading.records import (
     refuse_deep,
     tool_id,
 )
+from seal.pools.reading.tables import ToolTable
 from seal.pools.reading.tolerance import listed, usable
 from seal.pools.reading.types import typed
 

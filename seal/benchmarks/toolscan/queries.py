@@ -51,13 +51,13 @@ from seal.pools.gold_calls import GoldCheck
 from seal.pools.importer import Notes
 from seal.pools.reading.records import (
     Placed,
-    TaskIds,
     Torn,
     field,
     json_records,
     refuse_deep,
     utf8_text,
 )
+from seal.pools.reading.tables import TaskIds
 from seal.pools.reading.tolerance import CountedFault, numbered, usable
 
 OPTIONAL = "optional"

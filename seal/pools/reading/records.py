@@ -1,4 +1,4 @@
-"""What importers share: upstream's JSON files, their faults by place, and the tools found in them.
+"""What importers share: upstream's JSON files, their faults by place, and names of tools.
 
 A file that cannot be read as JSON ends the import with the place of the fault. Read leniently is
 what other writers leave: a byte-order mark, NaN and Infinity (as null), half surrogate pairs.
@@ -8,11 +8,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any, NamedTuple, TypeVar
 
 import orjson
@@ -20,8 +17,7 @@ import orjson
 from seal.core.canonical import digest
 from seal.core.errors import DataError, shortened
 from seal.core.plain import MAX_DEPTH, nested_deeper, well_formed
-from seal.core.records import to_plain
-from seal.core.types import JSON, Tool
+from seal.pools.importer import REGISTRY
 
 NAME_LENGTH = 64
 """Characters of a function name that chat servers allow."""
@@ -197,7 +193,10 @@ def _fault(raw: bytes, error: orjson.JSONDecodeError) -> str:
         return f"not JSON: it holds null bytes; {_guess(raw)}"
     first, _, rest = raw.strip().partition(b"\n")
     if rest and first.startswith(b"{") and first.endswith(b"}"):
-        return "this is JSON Lines, expected one JSON value: name the importer that it belongs to"
+        return (
+            "this is JSON Lines, expected one JSON value: is it another benchmark's? "
+            f"Importers: {', '.join(REGISTRY.names())}"
+        )
     return f"not JSON: {error}; is the file cut or damaged? Fetch it again"
 
 
@@ -323,95 +322,3 @@ def tool_id(benchmark: str, tool: str, api: str) -> str:
     """Return `benchmark/tool/api`; slashes within the names become `_`, an empty one `_`."""
     parts = (part.strip().replace("/", "_") or "_" for part in (benchmark, tool, api))
     return "/".join(map(well_formed, parts))
-
-
-class ToolTable:
-    """The tools met so far, one for each document.
-
-    The first document under an id has it alone; each other one gets `#` and 8 hexadecimal digits of
-    its digest. Documents are the same where all but id and `source["file"]` is.
-    """
-
-    def __init__(self) -> None:
-        self.duplicates = 0
-        """Documents that were here already."""
-        self.variants = 0
-        """Further documents under an id that exists."""
-        self._tools: dict[str, Tool] = {}
-        self._by_content: dict[tuple[str, str], str] = {}
-
-    def add(self, tool: Tool) -> str:
-        """Return the id of the tool that is the same, or its own.
-
-        Args:
-            tool: With the id that it has where no other document bears it.
-        """
-        key = tool.id, digest(_content(tool))
-        known = self._by_content.get(key)
-        if known is not None:
-            self.duplicates += 1
-            return known
-        own = tool.id
-        if own in self._tools:
-            self.variants += 1
-            own = f"{own}#{key[1][:8]}"
-        self._tools[own] = replace(tool, id=own)
-        self._by_content[key] = own
-        return own
-
-    def __getitem__(self, tool: str) -> Tool:
-        """Return a tool by its id."""
-        return self._tools[tool]
-
-    def __contains__(self, tool: object) -> bool:
-        """Tell whether a tool has this id."""
-        return tool in self._tools
-
-    def __len__(self) -> int:
-        """Return the number of tools."""
-        return len(self._tools)
-
-    def __iter__(self) -> Iterator[Tool]:
-        """Yield the tools, sorted by id."""
-        for tool in sorted(self._tools):
-            yield self._tools[tool]
-
-    def by_id(self) -> Mapping[str, Tool]:
-        """Return a view of the tools by their ids, which grows as tools come."""
-        return MappingProxyType(self._tools)
-
-
-def _content(tool: Tool) -> JSON:
-    source = {key: value for key, value in tool.source.items() if key != "file"}
-    return to_plain(
-        [tool.name, tool.description, tool.parameters, tool.category, tool.returns, source]
-    )
-
-
-class TaskIds:
-    """Task ids that never stand twice, and counts of query texts that do."""
-
-    def __init__(self) -> None:
-        self._texts: dict[str, set[str]] = {}
-        self._seen: Counter[str] = Counter()
-
-    def add(self, task_id: str, text: str) -> str | None:
-        """Return the id of a task; None where id and text stood before.
-
-        Args:
-            task_id: As upstream numbers it; with another text than before it gets `#` and 8
-                hexadecimal digits of the text's digest.
-            text: The query.
-        """
-        texts = self._texts.setdefault(task_id, set())
-        if text in texts:
-            return None
-        own = f"{task_id}#{digest(text)[:8]}" if texts else task_id
-        texts.add(text)
-        self._seen[" ".join(text.split())] += 1
-        return own
-
-    @property
-    def repeated(self) -> int:
-        """The number of tasks whose text, blanks aside, another task had before."""
-        return sum(self._seen.values()) - len(self._seen)

@@ -1,0 +1,104 @@
+"""The tools and tasks that an importer has met: each document and each query once."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from types import MappingProxyType
+
+from seal.core.canonical import digest
+from seal.core.records import to_plain
+from seal.core.types import JSON, Tool
+
+
+class ToolTable:
+    """The tools met so far, one for each document.
+
+    The first document under an id has it alone; each other one gets `#` and 8 hexadecimal digits of
+    its digest. Documents are the same where all but id and `source["file"]` is.
+    """
+
+    def __init__(self) -> None:
+        self.duplicates = 0
+        """Documents that were here already."""
+        self.variants = 0
+        """Further documents under an id that exists."""
+        self._tools: dict[str, Tool] = {}
+        self._by_content: dict[tuple[str, str], str] = {}
+
+    def add(self, tool: Tool) -> str:
+        """Return the id of the tool that is the same, or its own.
+
+        Args:
+            tool: With the id that it has where no other document bears it.
+        """
+        key = tool.id, digest(_content(tool))
+        known = self._by_content.get(key)
+        if known is not None:
+            self.duplicates += 1
+            return known
+        own = tool.id
+        if own in self._tools:
+            self.variants += 1
+            own = f"{own}#{key[1][:8]}"
+        self._tools[own] = replace(tool, id=own)
+        self._by_content[key] = own
+        return own
+
+    def __getitem__(self, tool: str) -> Tool:
+        """Return a tool by its id."""
+        return self._tools[tool]
+
+    def __contains__(self, tool: object) -> bool:
+        """Tell whether a tool has this id."""
+        return tool in self._tools
+
+    def __len__(self) -> int:
+        """Return the number of tools."""
+        return len(self._tools)
+
+    def __iter__(self) -> Iterator[Tool]:
+        """Yield the tools, sorted by id."""
+        for tool in sorted(self._tools):
+            yield self._tools[tool]
+
+    def by_id(self) -> Mapping[str, Tool]:
+        """Return a view of the tools by their ids, which grows as tools come."""
+        return MappingProxyType(self._tools)
+
+
+def _content(tool: Tool) -> JSON:
+    source = {key: value for key, value in tool.source.items() if key != "file"}
+    return to_plain(
+        [tool.name, tool.description, tool.parameters, tool.category, tool.returns, source]
+    )
+
+
+class TaskIds:
+    """Task ids that never stand twice, and counts of query texts that do."""
+
+    def __init__(self) -> None:
+        self._texts: dict[str, set[str]] = {}
+        self._seen: Counter[str] = Counter()
+
+    def add(self, task_id: str, text: str) -> str | None:
+        """Return the id of a task; None where id and text stood before.
+
+        Args:
+            task_id: As upstream numbers it; with another text than before it gets `#` and 8
+                hexadecimal digits of the text's digest.
+            text: The query.
+        """
+        texts = self._texts.setdefault(task_id, set())
+        if text in texts:
+            return None
+        own = f"{task_id}#{digest(text)[:8]}" if texts else task_id
+        texts.add(text)
+        self._seen[" ".join(text.split())] += 1
+        return own
+
+    @property
+    def repeated(self) -> int:
+        """The number of tasks whose text, blanks aside, another task had before."""
+        return sum(self._seen.values()) - len(self._seen)
