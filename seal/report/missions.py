@@ -84,6 +84,11 @@ class Share:
         """The share in per cent with one decimal; `-` where there is no whole."""
         return "-" if self.value is None else f"{100 * self.value:.1f}"
 
+    @property
+    def cell(self) -> Markup:
+        """The share for a page, which also tells of how many it is."""
+        return cell(self.text, small=f"of {self.whole:.0f}" if self.whole else "")
+
 
 @dataclass(frozen=True, slots=True)
 class MissionTable:
@@ -95,11 +100,8 @@ class MissionTable:
     """Label of a run to its shares, one a column."""
 
     def page(self) -> Markup:
-        """Return the table for a page, which also tells of how many each share is."""
-        rows = [
-            (label, *(cell(s.text, small=f"of {s.whole:.0f}" if s.whole else "") for s in shares))
-            for label, shares in self.rows.items()
-        ]
+        """Return the table for a page."""
+        rows = [(label, *(share.cell for share in found)) for label, found in self.rows.items()]
         return table(Grid(self.title, ("run", *self.columns), rows), wrapping=True)
 
     def terminal(self) -> Table:

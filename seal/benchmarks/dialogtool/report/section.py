@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from markupsafe import Markup
@@ -12,14 +12,16 @@ from seal.benchmarks.dialogtool.report.dialogue import (
     TASKS,
     ApiCounts,
     Counted,
+    DialogueTable,
+    Figure,
     counted_lanes,
     dialogue_tables,
     is_dialogue,
 )
-from seal.report.grids import Estimate
+from seal.report.grids import Estimate, Grid, drawn
 from seal.report.lanes import Lane, lanes_of
-from seal.report.pages import Bar, BarGroup, bar_chart, render
-from seal.report.printable import one_line, printable
+from seal.report.pages import Bar, BarGroup, bar_chart, cell, render, table
+from seal.report.printable import one_line
 from seal.runs.run_folder import RunFolder
 
 if TYPE_CHECKING:
@@ -52,10 +54,13 @@ class DialogueSection:
         )
         return render(
             "dialogue.html",
-            tables=dialogue_tables(shown, runs),
+            tables=[
+                table(_grid(each, "run", _page_cell), wrapping=True)
+                for each in dialogue_tables(shown, runs)
+            ],
             charts=[chart for chart in charts if chart is not None],
             lanes=shown,
-            apis=api_rows(runs),
+            apis=_api_table(runs),
         )
 
 
@@ -68,19 +73,21 @@ def dialogue_breakdown(run: RunFolder) -> list[Table]:
     lanes = [lane for lane in lanes_of([run]) if is_dialogue(lane)]
     if not lanes:
         return []
-    from rich.table import Table
-    from rich.text import Text
+    tables = dialogue_tables(lanes, counted_lanes(lanes))
+    return [drawn(_grid(each, "", _text), title_justify="center") for each in tables]
 
-    drawn = []
-    for table in dialogue_tables(lanes, counted_lanes(lanes)):
-        shown = Table("", title=table.title)
-        for column in table.columns:
-            shown.add_column(column, justify="right", overflow="fold")
-        for label, figures in table.rows.items():
-            told = (filter(None, (figure.text, figure.small)) for figure in figures.values())
-            shown.add_row(Text(printable(label)), *(Text("\n".join(lines)) for lines in told))
-        drawn.append(shown)
-    return drawn
+
+def _grid(found: DialogueTable, head: str, shown: Callable[[Figure], str]) -> Grid:
+    rows = [(label, *map(shown, figures.values())) for label, figures in found.rows.items()]
+    return Grid(found.title, (head, *found.columns), rows)
+
+
+def _text(figure: Figure) -> str:
+    return "\n".join(filter(None, (figure.text, figure.small)))
+
+
+def _page_cell(figure: Figure) -> Markup:
+    return cell(figure.text, small=figure.small)
 
 
 def _errors(lanes: Sequence[Lane], runs: Mapping[str, Counted]) -> Markup | None:
@@ -171,3 +178,23 @@ def api_rows(runs: Mapping[str, Counted]) -> list[tuple[str, ApiCounts]]:
         for label, known in runs.items()
         if name in known.apis
     ]
+
+
+def _api_table(runs: Mapping[str, Counted]) -> Markup | None:
+    rows = [
+        (
+            api.api,
+            run,
+            str(api.due),
+            api.selected.text,
+            api.executed.cell,
+            str(api.unnecessary),
+            api.created.cell,
+        )
+        for run, api in api_rows(runs)
+    ]
+    columns = (
+        "API", "run", "turns due", "selected, %", "executed, %", "unnecessary calls", "creation, %",
+    )  # fmt: skip
+    grid = Grid("", columns, rows, names=2)
+    return table(grid, "every API", wrapping=True) if rows else None
