@@ -91,3 +91,18 @@ def test_the_shared_benchmark_of_the_docs_is_the_one_that_is_tested(tmp_path: Pa
         (tested,) = (ROOT / "tests" / "fixtures" / "ticket_office").rglob(file.name)
         said, wanted = (place.read_text().split("\n") for place in (file, tested))
         assert [line for line in said if line] == [line for line in wanted if line]
+
+
+def test_the_map_names_modules_that_exist() -> None:
+    """A path counts where it begins at the root, in the package, or in one of its folders."""
+    modules = {
+        path.relative_to(ROOT).with_suffix("").as_posix()
+        for top in ("seal", "tests", "perf")
+        for path in (ROOT / top).rglob("*")
+        if "__pycache__" not in path.parts
+    }
+    text = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
+    named = re.findall(r"`((?:[a-z_]+/)+[a-z_]+)/?(?:\.[A-Za-z_]+)?`|`([a-z_]+)\.py`", text)
+    names = {path or module for path, module in named}
+    gone = [name for name in names if not any(f"/{m}".endswith(f"/{name}") for m in modules)]
+    assert not sorted(gone)
