@@ -1,4 +1,4 @@
-"""The tables of `seal benchmarks`: what there is, Table 1 and Table 2 of the SEAL paper."""
+"""The tables of `seal benchmarks`: what there is, Tables 1 and 2 of the paper, environments."""
 
 from __future__ import annotations
 
@@ -6,16 +6,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, fields
 from typing import Any
 
-from rich.table import Table
-
 from seal.cli.output import field_lines
 from seal.experiments.benchmark_counts import Figures, Measured, is_here
 from seal.pools.catalogue import STAGES, Entry, PaperCounts, stages
-from seal.pools.counts import PoolCounts
+from seal.pools.counts import Environment, PoolCounts
 from seal.pools.downloads import pinned_files
 from seal.pools.lookup import is_shipped
 from seal.pools.pool import StoredPool
-from seal.report.printable import printable
+from seal.report.grids import Grid
 
 _COLUMNS = {
     "queries": "queries",
@@ -34,6 +32,19 @@ _MEANS = {
     "turns": "turns of a chat",
 }
 """Statistics that are means, in words."""
+
+
+_OF_ENVIRONMENT = {
+    "tools": "tools",
+    "toolsets": "tool sets",
+    "pseudo_actions": "pseudo",
+    "queries": "queries",
+    "abstentions": "to abstain",
+    "offered": "offered",
+    "gold_tools": "APIs per query",
+    "gold_calls": "gold calls",
+}
+_SIMILARITIES = {"similarity_strict": "J_avg strict", "similarity_stopwords": "J_avg stopwords"}
 
 
 def plain(entry: Entry, measured: Measured | None) -> dict[str, Any]:
@@ -61,16 +72,20 @@ def details(entry: Entry, measured: Measured | None) -> list[str]:
     return field_lines(known)
 
 
-def overview(entries: Sequence[Entry]) -> Table:
+def overview(entries: Sequence[Entry]) -> Grid:
     """Return the table of what there is."""
-    table = Table()
-    for column in ("name", "benchmark", "gold", "licence", "files"):
-        table.add_column(column, overflow="fold")
-    for entry in entries:
-        name = ", ".join((entry.name, *entry.aliases))
-        files = "; ".join(filter(None, (_files(entry), entry.status)))
-        table.add_row(name, entry.title, ", ".join(entry.gold), entry.licence, files)
-    return table
+    columns = ("name", "benchmark", "gold", "licence", "files")
+    rows = [
+        (
+            ", ".join((entry.name, *entry.aliases)),
+            entry.title,
+            ", ".join(entry.gold),
+            entry.licence,
+            "; ".join(filter(None, (_files(entry), entry.status))),
+        )
+        for entry in entries
+    ]
+    return Grid("", columns, rows, names=len(columns))
 
 
 def _takes_any_folder(entry: Entry) -> bool:
@@ -104,42 +119,36 @@ def pool_details(pool: StoredPool, counts: PoolCounts) -> list[str]:
     return field_lines({key: value for key, value in known.items() if value})
 
 
-def figure_tables(figures: Figures) -> Iterator[Table | str]:
+def figure_tables(figures: Figures) -> Iterator[Grid | str]:
     """Yield a benchmark's own statistics: the single figures, then a table for each group."""
     if figures.values is None:
         if figures.reason:
             yield f"no statistics: {figures.reason}"
         return
     groups = {name: value for name, value in figures.values.items() if isinstance(value, dict)}
-    single = Table("statistics", "mean or number")
-    for name, value in figures.values.items():
-        if name not in groups:
-            shown = "n/a: give --run RUN" if value is None else _figure(value)
-            single.add_row(printable(_MEANS.get(name, name)), shown)
-    yield single
+    single = [
+        (_MEANS.get(name, name), "n/a: give --run RUN" if value is None else _figure(value))
+        for name, value in figures.values.items()
+        if name not in groups
+    ]
+    yield Grid("", ("statistics", "mean or number"), single, names=2)
     for name, counts in groups.items():
-        table = Table(printable(_MEANS.get(name, name)))
-        table.add_column("mean" if name in _MEANS else "number", justify="right")
-        for key, count in counts.items():
-            table.add_row(printable(key), _figure(count))
-        yield table
+        columns = (_MEANS.get(name, name), "mean" if name in _MEANS else "number")
+        yield Grid("", columns, [(key, _figure(count)) for key, count in counts.items()])
 
 
-def table_1(entries: Sequence[Entry], measured: Mapping[str, Measured]) -> Table:
+def table_1(entries: Sequence[Entry], measured: Mapping[str, Measured]) -> Grid:
     """Return Table 1 of the SEAL paper with our counts beside the paper's."""
-    table = Table(title="SEAL paper, Table 1: ours, counted from the files here, and the paper's")
-    table.add_column("benchmark", overflow="fold")
-    table.add_column("figures", overflow="fold")
-    for title in _COLUMNS.values():
-        table.add_column(title, justify="right")
+    rows = []
     for entry in entries:
         counts = measured[entry.name].counts if entry.name in measured else None
         if counts is not None:
-            table.add_row(entry.name, "ours", *_cells(counts))
+            rows.append((entry.name, "ours", *_cells(counts)))
         if entry.paper_counts is not None:
             whose = f"paper: {entry.paper_part}" if entry.paper_part else "paper"
-            table.add_row(entry.name, whose, *_cells(entry.paper_counts))
-    return table
+            rows.append((entry.name, whose, *_cells(entry.paper_counts)))
+    title = "SEAL paper, Table 1: ours, counted from the files here, and the paper's"
+    return Grid(title, ("benchmark", "figures", *_COLUMNS.values()), rows, names=2)
 
 
 def _cells(counts: PoolCounts | PaperCounts) -> list[str]:
@@ -174,22 +183,20 @@ def differs(ours: PoolCounts, paper: PaperCounts) -> bool:
     )
 
 
-def table_2(entries: Sequence[Entry], measured: Mapping[str, Measured]) -> Table:
+def table_2(entries: Sequence[Entry], measured: Mapping[str, Measured]) -> Grid:
     """Return which stages each benchmark can score.
 
     A number: so many tasks have gold for it; gold: by the catalogue; judge: a judge alone.
     """
-    title = (
-        "What each can score: tasks with gold, or `gold` where not counted; judge: by a judge alone"
-    )
-    table = Table(title=f"{title} (after the paper's Table 2; the entries are ours)")
-    table.add_column("benchmark", overflow="fold")
-    for stage in STAGES:
-        table.add_column(stage, justify="right")
+    rows = []
     for entry in entries:
         counts = measured[entry.name].counts if entry.name in measured else None
-        table.add_row(entry.name, *(_stage(entry, counts, stage) or "-" for stage in STAGES))
-    return table
+        rows.append((entry.name, *(_stage(entry, counts, stage) or "-" for stage in STAGES)))
+    title = (
+        "What each can score: tasks with gold, or `gold` where not counted; judge: by a judge "
+        "alone (after the paper's Table 2; the entries are ours)"
+    )
+    return Grid(title, ("benchmark", *STAGES), rows)
 
 
 def _stage(entry: Entry, counts: PoolCounts | None, stage: str) -> str:
@@ -199,3 +206,30 @@ def _stage(entry: Entry, counts: PoolCounts | None, stage: str) -> str:
     if tasks:
         return f"{tasks:,}"
     return "judge" if stage == "final answer" and counts.tasks else ""
+
+
+def environment_table(environments: Sequence[Environment]) -> Grid:
+    """Return a row for each environment, the least similar names first: ToolScan's Table 3."""
+    rows = [
+        (
+            one.name,
+            *(_count(getattr(one, field)) for field in _OF_ENVIRONMENT),
+            *(_similarity(getattr(one, field)) for field in _SIMILARITIES),
+        )
+        for one in sorted(environments, key=lambda one: (one.similarity_strict or 0, one.name))
+    ]
+    return Grid(
+        "environments: means over their queries, and API similarity of the names",
+        ("environment", *_OF_ENVIRONMENT.values(), *_SIMILARITIES.values()),
+        rows,
+    )
+
+
+def _count(value: float | None) -> str:
+    if value is None:
+        return "-"
+    return f"{value:,}" if isinstance(value, int) else f"{value:.1f}"
+
+
+def _similarity(value: float | None) -> str:
+    return "n/a" if value is None else f"{value:.3f}"

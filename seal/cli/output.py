@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from seal.core.plain import INDENTED, json_bytes
+from seal.report.grids import told
 from seal.report.printable import escaped_json, printable
 
 if TYPE_CHECKING:
@@ -39,9 +40,8 @@ class Output:
         """Print texts and tables for a person; with `--json` nothing."""
         if not self.json:
             console = new_console()
-            for renderable in renderables:
-                text = isinstance(renderable, str)
-                console.print(printable(renderable) if text else renderable, soft_wrap=text)
+            for renderable in told(renderables, padding=(0, 1)):
+                console.print(renderable, soft_wrap=isinstance(renderable, str))
 
     def fields(self, report: Mapping[str, Any], *further: str, **unshown: Any) -> None:
         """Set a report as the object and print it in lines; `unshown` is in the object alone."""

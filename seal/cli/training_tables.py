@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from rich.table import Table
+from seal.report.grids import COMPACT, Grid, told
 
 
 def tables(found: Mapping[str, Any]) -> Iterator[Any]:
@@ -15,6 +14,10 @@ def tables(found: Mapping[str, Any]) -> Iterator[Any]:
     Args:
         found: What `seal.train_retriever` returned.
     """
+    yield from told(_parts(found), **COMPACT)
+
+
+def _parts(found: Mapping[str, Any]) -> Iterator[Grid | str]:
     counts, near = found["counts"], found["near_duplicates"]
     yield (
         f"{found['pool']}, split by {found['split']['kind']}: {counts['train_tasks']} tasks to "
@@ -53,44 +56,35 @@ def _left_out(found: Mapping[str, Any]) -> str:
     return f"{count} left out (without a text that needs a tool{unsplit})"
 
 
-def _overlaps(pools: Sequence[Mapping[str, Any]]) -> Table:
+def _overlaps(pools: Sequence[Mapping[str, Any]]) -> Grid:
     """Return how many tested queries of each pool stand in training."""
-    from rich.table import Table
-
-    table = Table(padding=(0, 0, 0, 1), pad_edge=False)
-    table.add_column("pool", overflow="fold")
-    for column in ("queries", "text in training", "near it", "left out"):
-        table.add_column(column, justify="right", overflow="fold")
-    for entry in pools:
-        name = entry["pool"] + ("*" if entry["in_source"] else "")
-        table.add_row(
-            name, *(f"{entry[key]}" for key in ("queries", "same_text", "near", "left_out"))
-        )
-    return table
+    keys = ("queries", "same_text", "near", "left_out")
+    rows = [(_named(entry), *(f"{entry[key]}" for key in keys)) for entry in pools]
+    return Grid("", ("pool", "queries", "text in training", "near it", "left out"), rows)
 
 
-def _measures(found: Mapping[str, Any]) -> Table:
-    from rich.table import Table
+def _named(entry: Mapping[str, Any]) -> str:
+    """Return the name of a pool, with a star where the retriever was trained on it."""
+    return f"{entry['pool']}{'*' if entry['in_source'] else ''}"
 
-    table = Table(padding=(0, 0, 0, 1), pad_edge=False)
-    table.add_column("pool", overflow="fold")
-    table.add_column("metric")
-    for column in ("queries", "before", "after", "difference", "p"):
-        table.add_column(column, justify="right", overflow="fold")
+
+def _measures(found: Mapping[str, Any]) -> Grid:
+    rows: list[tuple[str, ...]] = []
     entries = found["results"]
     compared = {pair["metric"] for pair in found["comparisons"]}
     # Of every pool the entry before training stands in front of the one after it.
     for before, after in zip(entries[::2], entries[1::2], strict=True):
-        name = before["pool"] + ("*" if before["in_source"] else "")
+        name, queries = _named(before), f"{before['queries']:g}"
         if "unavailable" in before:
-            table.add_row(name, "", f"{before['queries']:g}", "n/a", "n/a", "", "")
+            rows.append((name, "", queries, "n/a", "n/a", "", ""))
         for metric in before["metrics"]:
             if metric.startswith("recall@") or metric in compared:
                 figures = [_mean(entry, metric) for entry in (before, after)]
                 pair = _pair(found, before["pool"], metric)
-                table.add_row(name, metric, f"{before['queries']:g}", *figures, *pair)
+                rows.append((name, metric, queries, *figures, *pair))
                 name = ""
-    return table
+    columns = ("pool", "metric", "queries", "before", "after", "difference", "p")
+    return Grid("", columns, rows, names=2)
 
 
 def _mean(entry: Mapping[str, Any], metric: str) -> str:

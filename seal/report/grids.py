@@ -94,10 +94,13 @@ def drawn(grid: Grid, **look: Any) -> Table:
     return table
 
 
-def told(parts: Iterable[Grid | str], **look: Any) -> Iterator[Any]:
-    """Yield tables and printable lines for a terminal, the tables drawn (`drawn`)."""
+def told(parts: Iterable[Any], **look: Any) -> Iterator[Any]:
+    """Yield parts for a terminal: texts printable, grids drawn (`drawn`), others as they are."""
     for part in parts:
-        yield printable(part) if isinstance(part, str) else drawn(part, **look)
+        if isinstance(part, str):
+            yield printable(part)
+        else:
+            yield drawn(part, **look) if isinstance(part, Grid) else part
 
 
 def markdown(grid: Grid) -> str:

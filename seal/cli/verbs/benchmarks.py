@@ -102,8 +102,7 @@ def _show_entry(
 
 
 def _show_figures(figures: "Figures", told: "Sequence[Environment]", result: Output) -> None:
-    from seal.cli.benchmark_tables import figure_tables
-    from seal.cli.environment_tables import environment_table
+    from seal.cli.benchmark_tables import environment_table, figure_tables
 
     result.show(*figure_tables(figures), *([environment_table(told)] if told else []))
 

@@ -8,9 +8,8 @@ from seal.cli.output import output
 from seal.core.errors import UnknownNameError
 
 if TYPE_CHECKING:
-    from rich.table import Table
-
     from seal.pools.lint import LintReport
+    from seal.report.grids import Grid
 
 app = new_app()
 
@@ -60,21 +59,14 @@ def _headline(pool: str, report: "LintReport") -> str:
     return f"{found}; {report.twin_share:.1%} of the tasks need a tool that has a near duplicate"
 
 
-def _tables(report: "LintReport", examples: int) -> list["Table"]:
-    from rich.table import Table
-
+def _tables(report: "LintReport", examples: int) -> list["Grid"]:
     from seal.pools.lint import KINDS
+    from seal.report.grids import Grid
 
-    counts = report.counts()
-    if not counts:
-        return []
-    table = Table()
-    for column in ("finding", "severity"):
-        table.add_column(column)
-    table.add_column("count", justify="right")
-    table.add_column("what it is; examples", overflow="fold")
-    for kind, count in counts.items():
+    rows = []
+    for kind, count in report.counts().items():
         severity, about = KINDS[kind]
         shown = [f.message for f in report.findings if f.kind == kind][: max(examples, 0)]
-        table.add_row(kind, severity, str(count), "\n- ".join([about, *shown]))
-    return [table]
+        rows.append((kind, severity, f"{count:5}", "\n- ".join([about, *shown])))
+    columns = ("finding", "severity", "count", "what it is; examples")
+    return [Grid("", columns, rows, names=len(columns))] if rows else []

@@ -11,6 +11,7 @@ from seal.cli.output import output
 
 if TYPE_CHECKING:
     from seal.models.probe import Way
+    from seal.report.grids import Grid
 
 app = new_app()
 
@@ -70,14 +71,19 @@ def probe(
     return int(found is None)
 
 
-def _table(ways: "list[Way]") -> Any:
-    from rich.table import Table
+def _table(ways: "list[Way]") -> "Grid":
+    from seal.report.grids import Grid
 
-    table = Table("format", "results as", "calls", "several at once", "uses results")
-    for way in ways:
-        answers = (ability.answer for ability in (way.calls, way.parallel, way.results))
-        table.add_row(way.format, way.tool_messages, *answers)
-    return table
+    columns = ("format", "results as", "calls", "several at once", "uses results")
+    rows = [
+        (
+            way.format,
+            way.tool_messages,
+            *(ability.answer for ability in (way.calls, way.parallel, way.results)),
+        )
+        for way in ways
+    ]
+    return Grid("", columns, rows, names=len(columns))
 
 
 def _notes(ways: "list[Way]") -> list[str]:
