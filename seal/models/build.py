@@ -9,7 +9,7 @@ from seal.core.protocols import ChatModel, OpenedPerChat
 from seal.core.registry import Registry
 from seal.core.secrets import public_url, read_key
 from seal.core.types import JSON, Task
-from seal.models.settings import OFFLINE, ModelSettings
+from seal.models.settings import OFFLINE, ModelSettings, options_of
 from seal.models.specs import Model, bare_name, settings_of
 
 REGISTRY = Registry(
@@ -43,7 +43,7 @@ def build_model(spec: Any, settings: ModelSettings | None = None) -> ChatModel |
         settings: None: the defaults. Options of the text go before them.
 
     Raises:
-        UnknownNameError: An option that is no setting, for an offline model.
+        UnknownNameError: An option that a model of ours does not take.
         UsageError: No such model, or it lacks what it needs: a key, a server, a file.
     """
     settings = settings or ModelSettings()
@@ -52,10 +52,10 @@ def build_model(spec: Any, settings: ModelSettings | None = None) -> ChatModel |
     model = Model(spec)
     settings = settings_of(model, settings)
     name, rest = split_name(model)
-    if is_offline(model):
-        for option in settings.options:
-            if option not in OFFLINE[name]:
-                raise UnknownNameError(f"option -M of {name}", option, OFFLINE[name])
+    known = options_of(name)
+    for option in settings.options:
+        if known is not None and option not in known:
+            raise UnknownNameError(f"option -M of {name}", option, known)
     _check_key(model)
     found = REGISTRY.resolve(name)
     factory = not isinstance(found, type) and not _is_model(found) and callable(found)

@@ -336,3 +336,10 @@ def test_a_field_of_a_request_is_refused_where_none_is_sent(name):
     settings = ModelSettings(options={"foo": 1})
     with pytest.raises(UnknownNameError, match=f"no option -M of {name.partition(':')[0]} 'foo'"):
         build_model(name, settings)
+
+
+@pytest.mark.parametrize("name", ["openai/x", "gemini/x"])
+def test_a_misnamed_option_of_a_server_is_refused(name: str) -> None:
+    settings = ModelSettings().told({"retries": 0})
+    with pytest.raises(UnknownNameError, match=r"no option -M of .* 'retries'; .*max_tries"):
+        build_model(name, settings)
