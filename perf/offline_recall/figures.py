@@ -12,7 +12,7 @@ from offline_recall.pools import Pools
 from offline_recall.pytrec import gaps_to_pytrec
 from offline_recall.retrievers import RETRIEVERS, WANTED, K, Wanted
 from seal.cli.failure import tell
-from seal.cli.progress import progress
+from seal.cli.output import progress
 from seal.report.retrieval_results import line_of
 
 

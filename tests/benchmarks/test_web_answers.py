@@ -8,7 +8,7 @@ import pytest
 from toolsandbox_sources import scenario, write
 
 from seal.core.errors import DataError
-from seal.experiments.sweep.draws import PoolSample, write_pool
+from seal.experiments.sweep.sweep import PoolSample, write_pool
 from seal.pools import import_benchmark, load_pool
 from seal.pools.augmentation import augment_stored, parse_augmentations
 from seal.runs.run import run

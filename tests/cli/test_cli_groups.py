@@ -7,11 +7,10 @@ from dataclasses import dataclass
 import pytest
 from typer.main import get_command
 
-from seal.cli import generation_verbs as generating
 from seal.cli.dispatch import main
 from seal.cli.groups import argument, option, repeated, verb
 from seal.cli.options import new_app
-from seal.cli.verbs import ablate, compare, load, retrieve, run, score, train_retriever
+from seal.cli.verbs import ablate, compare, generate, load, retrieve, run, score, train_retriever
 
 GROUPS = [
     "Model",
@@ -117,8 +116,8 @@ def test_what_people_use_stands_first_in_its_group(capsys: pytest.CaptureFixture
         retrieve.command,
         score.command,
         train_retriever.command,
-        generating.missions,
-        generating.queries,
+        generate.missions,
+        generate.queries,
     ],
 )
 def test_the_function_behind_a_verb_has_few_parameters(function: Callable[..., int]) -> None:

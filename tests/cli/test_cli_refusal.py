@@ -5,7 +5,7 @@ import os
 
 import pytest
 
-from seal.cli.refusal import refusal
+from seal.cli.failure import refusal
 
 
 def refused(code: int, path: str | None, *words: str) -> str:

@@ -8,15 +8,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from small_pools import play, write_pool
 
-from seal.core.errors import DataError, UsageError
+from seal.core.errors import DataError
 from seal.core.plain import well_formed
 from seal.core.records import write_records
 from seal.core.types import Goal, Score, Task
-from seal.experiments.clusters import clusters_of
 from seal.experiments.comparison.pairs import Side, compare
-from seal.experiments.comparison.runs import compare_runs, differing
+from seal.experiments.comparison.runs import clusters_of, differing
 from seal.experiments.comparison.scores import read_scores
-from seal.runs.run_folder import RunFolder
+from seal.experiments.comparison.study import CompareSettings, study
 
 
 def score(task: str, value: float | None, metric: str = "m", **fields) -> Score:
@@ -242,26 +241,15 @@ def test_real_runs_are_compared_two_by_two(tmp_path: Path, pool: Path) -> None:
         model: play(pool, tmp_path / model, model=model).folder
         for model in ("oracle", "lexical", "random")
     }
-    found = compare_runs(runs, metrics=["pass_rate", "calls", "no such"])
+    asked = CompareSettings("all", ("pass_rate", "calls"))
+    found = study(runs, asked, [], [])["comparisons"]
     assert [(e["run"], e["other"], e["metric"]) for e in found][::2] == [
-        ("oracle", "lexical", "pass_rate"),
-        ("oracle", "random", "pass_rate"),
-        ("lexical", "random", "pass_rate"),
+        ("lexical", "oracle", "pass_rate"),
+        ("random", "oracle", "pass_rate"),
+        ("random", "lexical", "pass_rate"),
     ]
     assert all(entry["n"] == 4 for entry in found)
     assert list(differing(runs)) == []
-
-
-def test_runs_of_nothing_in_common_or_alone_are_refused(tmp_path: Path, pool: Path) -> None:
-    one = play(pool, tmp_path / "one", model="random", limit=1).folder
-    elsewhere = tmp_path / "elsewhere"
-    elsewhere.mkdir()
-    write_records(elsewhere / "scores.jsonl", [score("other", 1.0)])
-    write_records(elsewhere / "tasks.jsonl", [Task("other", "b", (Goal("Do it"),))])
-    with pytest.raises(UsageError, match="at least two runs, got one"):
-        compare_runs({"one": one})
-    with pytest.raises(UsageError, match="one and b have no task and trial in common"):
-        compare_runs({"one": one, "b": RunFolder(elsewhere)})
 
 
 def test_what_is_measured_otherwise_is_told(tmp_path: Path, pool: Path) -> None:

@@ -11,8 +11,7 @@ import typer
 from seal.cli.failure import INTERRUPTED, tell
 from seal.cli.groups import argument, flag, like, option, repeated, verb
 from seal.cli.options import new_app
-from seal.cli.output import Output, output
-from seal.cli.progress import progress
+from seal.cli.output import Output, output, progress
 from seal.cli.run_options import DEFAULT, PLAYED, Judging, Play, Roles, RunOutput
 from seal.cli.verbs import run
 from seal.core.errors import UsageError

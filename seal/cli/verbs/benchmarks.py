@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 from seal.cli.groups import argument, flag, option, verb
 from seal.cli.options import JSON, new_app
-from seal.cli.output import Output, output
-from seal.cli.progress import progress
+from seal.cli.output import Output, output, progress
 from seal.core.errors import UsageError
 
 if TYPE_CHECKING:

@@ -6,8 +6,7 @@ from pathlib import Path
 
 from seal.cli.groups import argument, option, verb
 from seal.cli.options import JSON, new_app
-from seal.cli.output import output
-from seal.cli.progress import progress
+from seal.cli.output import output, progress
 
 app = new_app()
 

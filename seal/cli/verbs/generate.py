@@ -1,23 +1,31 @@
 """Write tools, make missions and queries, and draft milestones from what was done."""
 
+from __future__ import annotations
+
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import typer
 
-from seal.cli.generation_verbs import missions, queries
-from seal.cli.groups import argument, option, repeated, verb
+from seal.cli.failure import tell
+from seal.cli.groups import argument, option, repeated, settings_of, verb
 from seal.cli.options import (
     ALLOW_CODE,
     BASE_URL,
+    CACHE_DIR,
     JSON,
     MODEL_OPTIONS,
     NEW_FOLDER,
+    POOL_NAME,
+    SIMULATOR,
     WRITER,
+    CacheMode,
     new_app,
+    pairs,
     typed_pairs,
 )
-from seal.cli.output import output
+from seal.cli.output import Output, field_lines, output
 
 app = new_app("Write tools, make missions and queries, and draft milestones from what was done.")
 
@@ -27,8 +35,192 @@ def generate() -> None:
     """Write tools, make missions and queries, and draft milestones from what was done."""
 
 
-verb(app)(missions)
-verb(app)(queries)
+_LISTED = 3
+"""Failures that are told."""
+_ALL = ("all",)
+
+
+def _listed(flag: str, text: str) -> tuple[str, ...]:
+    """Return the names of a comma-separated list, each once."""
+    del flag
+    return tuple(dict.fromkeys(word.strip() for word in text.split(",") if word.strip()))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Missions:
+    """Missions: what dialogues are made of."""
+
+    missions: int = option(
+        4, "Missions of a dialogue; beyond some 20 the grammar runs out of things to say."
+    )
+    types: tuple[str, ...] = option(
+        "all",
+        "single, multi, chat, clarify. Up to four missions give every sequence of them.",
+        metavar="all|TYPE[,TYPE...]",
+        words=str,
+        read=_listed,
+    )
+    relations: tuple[str, ...] = option(
+        "all",
+        "How later missions lean on earlier ones: implicit, ellipsis, memory.",
+        metavar="all|RELATION[,RELATION...]",
+        words=str,
+        read=_listed,
+    )
+    cover: int = option(2, "Of more than four missions: cover all runs of so many types.")
+    language: str = option("en", "en or zh.")
+    limit: int | None = option(None, "Dialogues at most; may grow.")
+    seed: int = option(0, "Another seed gives other dialogues.")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Speakers:
+    """Models: who plays user, planner and agent, and what answers calls."""
+
+    model: str = option("grammar", "PROVIDER/MODEL that plays user, planner and agent; or grammar.")
+    role_model: dict[str, str] = repeated(
+        "Own model of user_simulator, planner, agent or simulator.",
+        metavar="ROLE=MODEL",
+        read=pairs,
+        setting="role_models",
+    )
+    model_option: dict[str, Any] = MODEL_OPTIONS
+    base_url: str | None = BASE_URL
+    simulator: str = SIMULATOR
+    workers: int = option(1, "Dialogues at once.")
+    cache: CacheMode = option("record", "Answers of models and simulators.")
+    cache_dir: Path | None = CACHE_DIR
+
+
+@dataclass(frozen=True, kw_only=True)
+class MadePool:
+    """Output: where the pool is written, and what is printed."""
+
+    out: Path = NEW_FOLDER
+    name: str = POOL_NAME
+    review: Path | None = option(
+        None,
+        "Write every mission's candidates there; choices edited in it are taken.",
+        metavar="FILE",
+    )
+    json: bool = JSON
+
+
+@verb(app)
+def missions(
+    *,
+    missions: Missions,
+    speakers: Speakers,
+    into: MadePool,
+    tools: str = option(
+        "sample",
+        "Pool whose tools are called; without --model the pool sample alone.",
+        metavar="NAME|DIR",
+    ),
+) -> int:
+    """Make dialogues of related missions: user, planner, checker, agent and simulator talk."""
+    with output(into.json) as result:
+        made = _made("missions", "dialogues", tools, missions, speakers, into)
+        report = made.to_json()
+        result.result(report)
+        shown = {key: value for key, value in report.items() if key not in ("generation", "lacks")}
+        _show(result, shown, into.out)
+    for failure in made.errors[:_LISTED]:
+        tell(failure)
+    return 1 if made.errors else 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Queries:
+    """Queries: which are made, of how many seeds."""
+
+    kinds: tuple[str, ...] = option(
+        "all",
+        "constraint: three or four on arguments; paraphrase: other words; irrelevance: "
+        "what no tool serves.",
+        metavar="all|KIND[,KIND...]",
+        words=str,
+        read=_listed,
+    )
+    per_seed: int = option(1, "Of each kind and seed at most.")
+    limit: int | None = option(None, "Seeds at most; may grow.")
+    seed: int = option(0, "Another seed gives other queries.")
+
+
+@dataclass(frozen=True, kw_only=True)
+class QueryWriter:
+    """Model: who writes."""
+
+    model: str | None = WRITER
+    model_option: dict[str, Any] = MODEL_OPTIONS
+    base_url: str | None = BASE_URL
+
+
+@dataclass(frozen=True, kw_only=True)
+class QueryPool(MadePool):
+    """Output: where the pool is written, and what is printed."""
+
+    review: Path | None = option(
+        None,
+        "Write what passes there; refusals and wordings edited in it are taken.",
+        metavar="FILE.csv",
+    )
+    allow_code: tuple[str, ...] = ALLOW_CODE
+
+
+@verb(app)
+def queries(
+    *,
+    tools: str = option(
+        ...,
+        "Pool whose tasks with gold calls are the seeds; its tools, where it has no gold.",
+        metavar="NAME|DIR",
+    ),
+    queries: Queries,
+    writer: QueryWriter,
+    into: QueryPool,
+) -> int:
+    """Make harder queries of a pool's tasks, each checked by filters."""
+    with output(into.json) as result:
+        made = _made("queries", "drafts", tools, queries, writer, into)
+        report = made.to_json()
+        result.result(report)
+        shown = {**made.statistics, **_by_kind(made.statistics["of_kind"])}
+        shown |= {"of_kind": None, "digest": report["digest"]}
+        _show(result, {key: value for key, value in shown.items() if value is not None}, into.out)
+    return 0
+
+
+def _made(what: str, stage: str, tools: str, *groups: Any) -> Any:
+    """Return what is generated as groups of options say, told of its progress."""
+    from seal.api.pools import generate
+    from seal.cli.output import progress
+
+    told = {name: value for name, value in settings_of(*groups).items() if value != _ALL}
+    out = told.pop("out")
+    del told["json"]
+    # Drafts of queries are many and quick: without a terminal nothing is told of them.
+    with progress(("dialogues",)) as advance:
+        return generate(
+            what, tools, out, progress=lambda done, total: advance(stage, done, total), **told
+        )
+
+
+def _show(result: Output, shown: dict[str, Any], out: Path) -> None:
+    result.show(*field_lines(shown), f"written to {out}; play it: seal run {out}")
+
+
+def _by_kind(counts: dict[str, Any]) -> dict[str, dict[str, int]]:
+    """Return for each kind of query what was proposed, kept, and left out by which filter."""
+    shown = {}
+    for kind, of_kind in counts.items():
+        reasons = {
+            f"{name} {reason}": count
+            for name, found in of_kind["rejected"].items()
+            for reason, count in found.items()
+        }
+        shown[kind] = {"proposed": of_kind["proposed"], "kept": of_kind["kept"], **reasons}
+    return shown
 
 
 @verb(app)
@@ -48,7 +240,7 @@ def tools(
 ) -> int:
     """Write tools from one-sentence descriptions, checked by rule."""
     from seal.api.pools import generate as make
-    from seal.cli.progress import progress
+    from seal.cli.output import progress
 
     with output(json) as result, progress() as advance:
         report = make(

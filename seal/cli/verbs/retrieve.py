@@ -84,7 +84,7 @@ def command(
     """
     from seal.api.retrieval import retrieve
     from seal.cli.failure import tell
-    from seal.cli.progress import is_shown, progress
+    from seal.cli.output import is_shown, progress
     from seal.report.retrieval_results import line_of, retrieval_tables
 
     told = settings_of(retrievers, tasks, drawn, into)

@@ -12,8 +12,7 @@ import typer
 from seal.cli.failure import INTERRUPTED, tell
 from seal.cli.groups import settings_of, verb
 from seal.cli.options import Drawing, new_app
-from seal.cli.output import Output, output
-from seal.cli.progress import progress
+from seal.cli.output import Output, output, progress
 from seal.cli.run_options import PLAYED, DryRunOutput, Play, Pools, Retriever
 from seal.core.errors import UsageError
 from seal.runs.settings import RunSettings

@@ -17,8 +17,7 @@ from seal.cli.options import (
     judges,
     new_app,
 )
-from seal.cli.output import output
-from seal.cli.progress import progress
+from seal.cli.output import output, progress
 
 if TYPE_CHECKING:
     from seal.runs.run_folder import RunFolder

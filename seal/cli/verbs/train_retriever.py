@@ -9,8 +9,7 @@ from typing import Any, Literal
 from seal.cli.failure import INTERRUPTED, tell
 from seal.cli.groups import flag, like, option, repeated, settings_of, verb
 from seal.cli.options import CUTOFFS, JSON, POOL, SEED, SELECT, CacheMode, new_app
-from seal.cli.output import output
-from seal.cli.progress import progress
+from seal.cli.output import output, progress
 from seal.experiments.training.settings import TrainSettings
 
 app = new_app()

@@ -14,9 +14,9 @@ from typing import Any
 from seal.core.canonical import derive_seed
 from seal.core.errors import UsageError
 from seal.core.types import Task
-from seal.evaluation.statistics import bootstrap_interval
 from seal.experiments.ablation.conditions import ABSTENTION, Variation
-from seal.experiments.comparison.pairs import DIGITS, Side, compare
+from seal.experiments.ablation.similarity import rate_of
+from seal.experiments.comparison.pairs import Side, compare
 from seal.experiments.series import Condition
 from seal.pools.pool import StoredPool
 from seal.runs.settings import RunSettings, changed
@@ -106,22 +106,13 @@ class Irrelevant:
         return {task: seed for task, seed in self.seeds.items() if self.kinds[task] == kind}
 
     def _share(self, one: Side, kind: str, metric: str, seed: int) -> dict[str, Any]:
-        import numpy as np
-
         table = one.scores
         if metric not in table.metrics:  # nothing was scored
             return {"mean": None, "low": None, "high": None, "n": 0}
-        column = table.values[:, table.metrics[metric]]
         rows = [(key[0], row) for key, row in table.rows.items() if self.kinds.get(key[0]) == kind]
-        found = [(task, float(column[row])) for task, row in rows if not np.isnan(column[row])]
-        values = [value for _, value in found]
-        numbers = {task: place for place, task in enumerate(dict.fromkeys(t for t, _ in found))}
-        bounds = bootstrap_interval(
-            values, derive_seed(seed, kind, metric), clusters=[numbers[task] for task, _ in found]
-        )
-        low, high = (None if bound is None else round(bound, DIGITS) for bound in bounds)
-        mean = round(float(np.mean(values)), DIGITS) if values else None
-        return {"mean": mean, "low": low, "high": high, "n": len(values)}
+        values = table.values[:, table.metrics[metric]]
+        found = rate_of(values, rows, derive_seed(seed, kind, metric))
+        return {"mean": found.pop("rate"), **found}
 
 
 def _seed(task: Task) -> str:

@@ -11,7 +11,7 @@ at least one error of any pattern, `failed` 1 less the pass rate.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from seal.core.canonical import derive_seed
@@ -20,7 +20,7 @@ from seal.core.types import Task
 from seal.evaluation.correlation import LEAST, spearman
 from seal.evaluation.statistics import bootstrap_interval
 from seal.experiments.ablation.conditions import PATTERNS
-from seal.experiments.comparison.pairs import DIGITS
+from seal.experiments.comparison.pairs import rounded
 from seal.experiments.comparison.scores import ScoreTable
 from seal.pools.counts import environments_of, home_of
 from seal.pools.pool import StoredPool
@@ -88,16 +88,36 @@ def points_of(
             "environment": place.name,
             "tools": place.tools,
             "goals": len(rows[place.name]),
-            "strict": _rounded(place.similarity_strict),
-            "stopwords": _rounded(place.similarity_stopwords),
+            "strict": rounded(place.similarity_strict),
+            "stopwords": rounded(place.similarity_stopwords),
             "rates": {
-                name: _rate(errors[name], rows[place.name], derive_seed(seed, place.name, name))
+                name: rate_of(errors[name], rows[place.name], derive_seed(seed, place.name, name))
                 for name in RATES
             },
         }
         for place in environments_of(pool)
         if place.name in rows
     ]
+
+
+def rate_of(
+    values: NDArray[np.float64], rows: Sequence[tuple[str, int]], seed: int
+) -> dict[str, Any]:
+    """Return {rate, low, high, n}: the mean of some values with its interval over their tasks.
+
+    Args:
+        values: Of all rows; NaN where there is none.
+        rows: Those that count: the task and its place in `values`.
+        seed: Of the interval.
+    """
+    import numpy as np
+
+    found = [(task, float(values[row])) for task, row in rows if not np.isnan(values[row])]
+    number = {task: place for place, task in enumerate(dict.fromkeys(task for task, _ in found))}
+    counted = [value for _, value in found]
+    low, high = bootstrap_interval(counted, seed, clusters=[number[task] for task, _ in found])
+    rate = float(np.mean(counted)) if counted else None
+    return {"rate": rounded(rate), "low": rounded(low), "high": rounded(high), "n": len(counted)}
 
 
 def _errors(scores: ScoreTable) -> dict[str, NDArray[np.float64]]:
@@ -117,22 +137,6 @@ def _errors(scores: ScoreTable) -> dict[str, NDArray[np.float64]]:
     known = ~np.isnan(every).all(axis=1)
     anyhow = np.where(known, (np.nan_to_num(every) > 0).any(axis=1), np.nan)
     return {**errors, ANY: anyhow, FAILED: error("pass_rate")}
-
-
-def _rate(errors: NDArray[np.float64], rows: list[tuple[str, int]], seed: int) -> dict[str, Any]:
-    import numpy as np
-
-    found = [(task, float(errors[row])) for task, row in rows if not np.isnan(errors[row])]
-    number = {task: place for place, task in enumerate(dict.fromkeys(task for task, _ in found))}
-    values = [value for _, value in found]
-    low, high = bootstrap_interval(values, seed, clusters=[number[task] for task, _ in found])
-    rate = float(np.mean(values)) if values else None
-    return {
-        "rate": _rounded(rate),
-        "low": _rounded(low),
-        "high": _rounded(high),
-        "n": len(values),
-    }
 
 
 def correlations_of(points: list[dict[str, Any]], seed: int) -> list[dict[str, Any]]:
@@ -156,14 +160,10 @@ def correlations_of(points: list[dict[str, Any]], seed: int) -> list[dict[str, A
                 {
                     "similarity": variant,
                     "rate": name,
-                    "rho": _rounded(rho),
-                    "low": _rounded(low),
-                    "high": _rounded(high),
+                    "rho": rounded(rho),
+                    "low": rounded(low),
+                    "high": rounded(high),
                     "n": n,
                 }
             )
     return found
-
-
-def _rounded(value: float | None) -> float | None:
-    return None if value is None else round(value, DIGITS)

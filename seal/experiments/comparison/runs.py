@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from itertools import combinations
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import orjson
+
 from seal.core.errors import DataError, UsageError
-from seal.experiments.clusters import clusters_of
-from seal.experiments.comparison.pairs import RESAMPLES, Side, compare
+from seal.experiments.comparison.pairs import Side
 from seal.experiments.comparison.scores import read_scores
 from seal.runs.identity import GROWING
 from seal.runs.run_folder import RunFolder
@@ -22,44 +22,6 @@ def side_of(name: str, run: RunFolder) -> Side:
         DataError: The run is not scored, or a file is damaged.
     """
     return Side(name, read_scores(run.scores_path), clusters_of(run.path / "tasks.jsonl"))
-
-
-def compare_runs(
-    runs: Mapping[str, RunFolder],
-    seed: int = 0,
-    resamples: int = RESAMPLES,
-    metrics: Sequence[str] | None = None,
-    family: Collection[str] | None = None,
-) -> list[dict[str, Any]]:
-    """Return the paired differences of every two runs, of the one named first less the other.
-
-    Args:
-        runs: Name to run; two or more.
-        seed: Of the intervals and tests.
-        resamples: Of each of them.
-        metrics: Those to compare; None: all that the runs have.
-        family: Metrics over which p is corrected (`pairs.compare`); None: all.
-
-    Returns:
-        Entries as of `pairs.compare`.
-
-    Raises:
-        UsageError: Fewer than two runs, or two of them have no task in common.
-        DataError: A run is not scored, or a file is damaged.
-    """
-    if len(runs) < 2:
-        named = ", ".join(runs) or "none"
-        raise UsageError(f"a comparison needs at least two runs, got {named}: name another one")
-    sides = [side_of(name, run) for name, run in runs.items()]
-    found = []
-    for one, other in combinations(sides, 2):
-        if not one.scores.rows.keys() & other.scores.rows.keys():
-            raise UsageError(
-                f"{one.name} and {other.name} have no task and trial in common: "
-                "compare runs of one benchmark"
-            )
-        found += compare(one, other, seed, resamples, metrics, family=family)
-    return found
 
 
 def differing(runs: Mapping[str, RunFolder], expected: Sequence[str] = ()) -> Iterator[str]:
@@ -111,3 +73,32 @@ def named_runs(paths: Sequence[Path]) -> dict[str, RunFolder]:
         if len(set(names)) == len(names):
             break
     return dict(zip(names, runs, strict=True)) if runs else {}
+
+
+def cluster_of(task_id: str, metadata: Mapping[str, Any]) -> str:
+    """Return the cluster of a task: what it is a variant of, else the task itself.
+
+    Variants of a scenario name it in `metadata["base"]`, those that were made of a query in
+    `metadata["seed"]`, where that is a task's id.
+    """
+    made_of = metadata.get("base", metadata.get("seed"))
+    return made_of if isinstance(made_of, str) else task_id
+
+
+def clusters_of(path: Path) -> dict[str, str]:
+    """Return task id to cluster, from a run's tasks.jsonl.
+
+    Raises:
+        DataError: There is no such file, or a line of it is no task; names the line.
+    """
+    if not path.is_file():
+        raise DataError(f"no file {path}: the folder holds no whole run")
+    found = {}
+    with path.open("rb") as lines:
+        for number, line in enumerate(lines, 1):
+            try:
+                task = orjson.loads(line)
+                found[task["id"]] = cluster_of(task["id"], task["metadata"])
+            except (ValueError, KeyError, TypeError, AttributeError) as error:
+                raise DataError(f"{path}, line {number}: no task: {error}") from error
+    return found

@@ -12,10 +12,17 @@ from seal.core.errors import UsageError
 from seal.core.folders import cache_folder
 from seal.core.protocols import Pool
 from seal.core.store import FILE_NAME, Store
-from seal.experiments.retrieval.contenders import Contender, contenders, held_out, repeated
+from seal.experiments.retrieval.contenders import (
+    Contender,
+    Measured,
+    Unavailable,
+    contenders,
+    held_out,
+    measure,
+    repeated,
+)
 from seal.experiments.retrieval.draws import Ranked, draw, full_of_needs, left_out, open_sources
 from seal.experiments.retrieval.files import Folder, lists_tools
-from seal.experiments.retrieval.measures import Measured, Unavailable, measure
 from seal.experiments.retrieval.settings import RetrievalSettings
 from seal.experiments.retrieval.summary import Cell, cell_of, comparisons_of, corrected, results_of
 from seal.pools.lookup import Bench

@@ -17,8 +17,8 @@ from seal.evaluation.comparison import (
 from seal.evaluation.retrieval import metric_names
 from seal.evaluation.statistics import groups_of
 from seal.experiments.pool_draws import Size
+from seal.experiments.retrieval.contenders import Measured, Unavailable
 from seal.experiments.retrieval.draws import Ranked, Source
-from seal.experiments.retrieval.measures import Measured, Unavailable
 
 if TYPE_CHECKING:
     import numpy as np

@@ -14,9 +14,8 @@ from seal.core.errors import InfrastructureError
 from seal.core.folders import cache_folder
 from seal.core.store import FILE_NAME, Store
 from seal.core.types import Task
-from seal.experiments.retrieval.contenders import Contender
+from seal.experiments.retrieval.contenders import Contender, Measured, Unavailable, measure
 from seal.experiments.retrieval.draws import Draw, Ranked, Source
-from seal.experiments.retrieval.measures import Measured, Unavailable, measure
 from seal.experiments.retrieval.summary import (
     cell_of,
     comparisons_of,
