@@ -97,12 +97,9 @@ def draft_milestones(
         for node, tables in zip(nodes, guards, strict=True)
     )
     names = Names({name: tool for tool, name in tools_named.items()}, columns, zone)
-    plan = plan_of(_scenario(task.id, nodes), names)
+    scenario = Scenario(task.id, [], "", [], {}, "", [], [], list(nodes))
+    plan = plan_of(scenario, names)
     return Draft(task.id, goal, nodes, plan, measure_plan(plan, steps).similarity)
-
-
-def _scenario(name: str, nodes: tuple[Node, ...]) -> Scenario:
-    return Scenario(name, [], "", [], {}, "", [], [], list(nodes))
 
 
 def _names(made: Sequence[Made], tools: Mapping[str, Tool]) -> dict[str, str]:

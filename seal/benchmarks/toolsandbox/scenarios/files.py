@@ -219,7 +219,9 @@ def _scenarios(content: Mapping[str, Any], path: Path) -> Iterator[Scenario]:
         if isinstance(record, dict):
             record = {"changes" if name == "with" else name: v for name, v in record.items()}
         scenario = _placed(record, Scenario, place)
-        _check(scenario)
+        fault = next(_faults(scenario), None)
+        if fault is not None:
+            raise DataError(f"{scenario.place}: {fault}")
         yield scenario
 
 
@@ -242,17 +244,8 @@ def _adapter(form: str) -> TypeAdapter[Any]:
     return TypeAdapter({"BaseWorld": BaseWorld, "Scenario": Scenario}[form])
 
 
-def _check(scenario: Scenario) -> None:
-    """Make sure of what the form alone does not say.
-
-    Raises:
-        DataError: Names the field.
-    """
-    for fault in _faults(scenario):
-        raise DataError(f"{scenario.place}: {fault}")
-
-
 def _faults(scenario: Scenario) -> Iterator[str]:
+    """Yield what the form alone does not say to be wrong; each text begins with the field."""
     for category in scenario.categories:
         if category not in CATEGORIES:
             yield f"categories: {UnknownNameError('category', category, CATEGORIES)}"
