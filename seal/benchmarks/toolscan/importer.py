@@ -74,12 +74,17 @@ def _records(source: Path, notes: Notes, pseudo: bool) -> Iterator[Tool | Task]:
     for path in query_files(source):
         yield from queries.read(path)
     yield from lists
-    notes.facts["counts"] = {**lists.counts(), **queries.counts()}
-    notes.facts[PSEUDO_ACTIONS] = dict(sorted(lists.pseudo_actions.items()))
+    note_facts(notes, lists, queries)
     if not queries.tasks:
         notes.lacks.add("tasks")
     else:
         notes.facts["gold_violations"] = queries.violations()
+
+
+def note_facts(notes: Notes, lists: ApiLists, queries: Queries) -> None:
+    """Note the counts of lists and queries, and the names of the pseudo actions."""
+    notes.facts["counts"] = {**lists.counts(), **queries.counts()}
+    notes.facts[PSEUDO_ACTIONS] = dict(sorted(lists.pseudo_actions.items()))
 
 
 def query_files(source: Path) -> list[Path]:

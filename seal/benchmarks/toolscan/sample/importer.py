@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from seal.benchmarks.toolscan.importer import ApiLists
+from seal.benchmarks.toolscan.importer import ApiLists, note_facts
 from seal.benchmarks.toolscan.queries import Queries
 from seal.benchmarks.toolscan.sample import NAME
 from seal.benchmarks.toolscan.sample.world import WORLD, Lookup
@@ -21,7 +21,6 @@ from seal.core.plain import leaves
 from seal.core.text import words
 from seal.core.types import JSON, Goal, Milestone, Plan, Task, Tool, ToolCall
 from seal.core.validation import CallValidator
-from seal.pools.counts import PSEUDO_ACTIONS
 from seal.pools.importer import Notes
 
 
@@ -47,8 +46,7 @@ def import_sample(source: Path, notes: Notes) -> Iterator[Tool | Task]:
     yield from lists
     if notes.dropped:
         raise DataError(f"{source}: {dict(notes.dropped)}: {'; '.join(notes.malformed)}")
-    notes.facts["counts"] = {**lists.counts(), **queries.counts()}
-    notes.facts[PSEUDO_ACTIONS] = dict(sorted(lists.pseudo_actions.items()))
+    note_facts(notes, lists, queries)
 
 
 class Proof:

@@ -20,7 +20,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, Literal, get_args
@@ -86,28 +86,16 @@ class Made:
             settings: What the tools are made by.
         """
         draft = Draft(**(self.draft or {}))
+        name = draft.name
         own: dict[str, JSON] = {
             "description": self.description,
             "place": self.place,
             "tries": len(self.rejected) + 1,
             "rejections": self.broken,
         }
-        source: dict[str, JSON] = {
-            "tool": draft.name,
-            "api": draft.name,
-            "lists": [number],
-            "examples": draft.examples,
-            "generated": {**settings, **own},
-        }
-        return Tool(
-            tool_id(BENCHMARK, draft.name, draft.name),
-            draft.name,
-            draft.description,
-            draft.parameters,
-            self.category,
-            draft.returns,
-            source,
-        )
+        source: dict[str, JSON] = {"tool": name, "api": name, "lists": [number]}
+        source |= {"examples": draft.examples, "generated": {**settings, **own}}
+        return replace(draft.tool(tool_id(BENCHMARK, name, name), self.category), source=source)
 
 
 def generate_tools(

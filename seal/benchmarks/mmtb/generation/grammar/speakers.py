@@ -213,7 +213,7 @@ def _today(scene: Scene) -> date:
     """Return the date of a scene.
 
     Raises:
-        DataError: It is not written as `sequences.DATE`.
+        DataError: It is not written as `settings.DATE`.
     """
     try:
         return datetime.strptime(scene.assignment.date, DATE).date()
