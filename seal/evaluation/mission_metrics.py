@@ -65,6 +65,10 @@ LEAVES: Mapping[MissionKind, str] = {"combine": "parallel", "serial": "serial", 
 """How the calls of a mission hang together, in the paper's words."""
 
 _OF_ARGUMENTS = ("mission_accuracy", "optimal_path", "progress")
+_OPEN = {"label": NAMES, "param_label": _OF_ARGUMENTS}
+"""Metrics without a value where a search ended early, by what is undecided."""
+_LABELS = ("type", "relation")
+"""Labels by which tables group missions, besides what their gold says."""
 _CLOSING: Mapping[str, JSON] = {"content": "(end)"}
 _HEARERS = (USER, "checker")
 
@@ -122,18 +126,14 @@ class Missions:
             for plan in goal.plans or ()
         ]
         best = max(range(len(verdicts)), key=lambda plan: _merit(verdicts[plan]))
-        details: dict[str, JSON] = {
-            "plan": best,
-            "match": self.match,
-            **_told(verdicts[best], tools),
-            **_labels(goal),
-        }
-        values = _of_verdict(verdicts[best], details)
-        if verdicts[best].undecided:
-            open_values = NAMES if verdicts[best].undecided == "label" else _OF_ARGUMENTS
+        verdict = verdicts[best]
+        labels = {name: goal.labels[name] for name in _LABELS if name in goal.labels}
+        details = {"plan": best, "match": self.match, **_told(verdict, tools), **labels}
+        values = _of_verdict(verdict, details)
+        if verdict.undecided:
             undecided = Value(None, 0.0, UNDECIDED, details=details)
-            values |= dict.fromkeys(open_values, undecided)
-        if verdicts[best].label == "correct" and cut_calls(trajectory, position):
+            values |= dict.fromkeys(_OPEN[verdict.undecided], undecided)
+        if verdict.label == "correct" and cut_calls(trajectory, position):
             cut = undefined("arguments were cut upstream")
             values |= dict.fromkeys(_OF_ARGUMENTS, cut)
         return values
@@ -228,19 +228,13 @@ def _offered(
     return {name: tools[name].parameters for name in (had or tools) if name in tools}
 
 
-def _labels(goal: Goal) -> dict[str, JSON]:
-    """Return what tables group missions by, besides what their gold says."""
-    return {name: goal.labels[name] for name in ("type", "relation") if name in goal.labels}
-
-
 def _merit(verdict: Verdict) -> tuple[bool, bool, float]:
-    right = verdict.label == "correct"
-    return right and verdict.param_label == "correct", right, verdict.completed / verdict.total
+    share = verdict.completed / verdict.total
+    return verdict.param_label == "correct", verdict.label == "correct", share
 
 
 def _of_verdict(verdict: Verdict, details: dict[str, JSON]) -> dict[str, Value]:
-    named = verdict.label == "correct"
-    right = named and verdict.param_label == "correct"
+    right = verdict.param_label == "correct"
     kind = verdict.multi_kind
     reason = verdict.error_type or verdict.exception
     optimal = undefined("no calls that may be made at once")
@@ -251,7 +245,7 @@ def _of_verdict(verdict: Verdict, details: dict[str, JSON]) -> dict[str, Value]:
         progress = Value(verdict.completed / verdict.total, verdict.total)
     return {
         "mission_accuracy": Value(float(right), reason="" if right else reason, details=details),
-        "name_accuracy": Value(float(named)),
+        "name_accuracy": Value(float(verdict.label == "correct")),
         "optimal_path": optimal,
         "progress": progress,
     }
@@ -259,6 +253,8 @@ def _of_verdict(verdict: Verdict, details: dict[str, JSON]) -> dict[str, Value]:
 
 def _told(verdict: Verdict, tools: Mapping[str, Tool]) -> dict[str, JSON]:
     """Return what a verdict says, for tables and for whoever looks at one mission."""
+    diverged, error = verdict.divergence is not None, verdict.error_type
+    legal = [tools[n].name if n in tools else n for n in verdict.legal_next]
     told: dict[str, JSON] = {
         "completed": verdict.completed,
         "total": verdict.total,
@@ -266,21 +262,17 @@ def _told(verdict: Verdict, tools: Mapping[str, Tool]) -> dict[str, JSON]:
         "fewest": verdict.min_length,
         "optimal": verdict.is_optimal,
     }
-    if verdict.multi_kind is not None:
-        told["leaf"] = LEAVES[verdict.multi_kind]
-    if verdict.error_type is not None:
-        told["error"] = verdict.error_type
-        told["stage"] = "action" if verdict.divergence is not None else "argument"
-    if verdict.exception:
-        told["exception"] = verdict.exception
-    if verdict.divergence is not None:
-        told["turn"] = verdict.divergence
-        told["legal_next"] = [tools[n].name if n in tools else n for n in verdict.legal_next]
-    if verdict.cut:
-        told["cut"] = True
-    if verdict.undecided:
-        told["undecided"] = verdict.undecided
-    return told
+    where_known: dict[str, JSON] = {
+        "leaf": LEAVES[verdict.multi_kind] if verdict.multi_kind else None,
+        "error": error,
+        "stage": None if error is None else "action" if diverged else "argument",
+        "exception": verdict.exception or None,
+        "turn": verdict.divergence,
+        "legal_next": legal if diverged else None,
+        "cut": verdict.cut or None,
+        "undecided": verdict.undecided or None,
+    }
+    return told | {name: value for name, value in where_known.items() if value is not None}
 
 
 def _dialogue(task: Task, trajectory: Trajectory, right: Sequence[float | None]) -> Value:

@@ -22,7 +22,7 @@ from seal.core.types import Goal, Score, Task, Tool, Trajectory
 from seal.evaluation.calls import Calls
 from seal.evaluation.error_patterns import ErrorPatterns
 from seal.evaluation.judges.measures import PassRate
-from seal.evaluation.milestones.metrics import Milestones, check_match
+from seal.evaluation.milestones.metrics import MATCHES, Milestones
 from seal.evaluation.mission_metrics import Missions
 from seal.evaluation.missions.judgement import Match as MissionMatch
 from seal.evaluation.own_metrics import Guarded, LeftOut, own_metric
@@ -200,13 +200,13 @@ def rules_named(name: str | None) -> Rules:
     Raises:
         UsageError: There are no such rules.
     """
-    if name == MMTB:
-        return Rules(missions="mmtb")
-    for match in DIALOGUE:
+    for match in MATCHES:
         if name == match:
-            return Rules(dialogue=match)
-    try:
-        return Rules(milestones=check_match(name))
-    except UsageError as error:
-        text = str(error).replace(", got", f", {MMTB}, {', '.join(DIALOGUE)}, got")
-        raise UsageError(text) from error
+            return Rules(milestones=match)
+    for turns in DIALOGUE:
+        if name == turns:
+            return Rules(dialogue=turns)
+    if name not in (None, MMTB):
+        known = ", ".join((*MATCHES, MMTB, *DIALOGUE))
+        raise UsageError(f"match: expected one of {known}, got {name!r}")
+    return Rules(missions="mmtb" if name == MMTB else "clean")

@@ -27,7 +27,8 @@ from seal.evaluation.milestones import (
     view,
     with_outer_guardrails,
 )
-from seal.evaluation.milestones.metrics import NAMES, check_match
+from seal.evaluation.milestones.metrics import NAMES
+from seal.evaluation.scoring import rules_named
 
 ADDED = StateHas("notes", ({"text": "b"},), "addition", since=-1)
 CHAIN = Plan((Milestone(ADDED), Milestone(reply("Done"), (0,))))
@@ -249,8 +250,8 @@ def test_rules_that_there_are_not_cost_their_task_its_milestones_alone() -> None
     assert found["calls"].value == 0
     asked = Milestones("clean").score(task(GUARDED, match="nice"), chat(asks()), {})
     assert all(score.value is not None for score in asked)
-    with pytest.raises(UsageError, match="expected one of clean, toolsandbox, got 'nice'"):
-        check_match("nice")
+    with pytest.raises(UsageError, match="toolsandbox, mmtb, lenient, exact, got 'nice'"):
+        rules_named("nice")
 
 
 def test_a_plan_of_the_world_says_nothing_of_calls() -> None:

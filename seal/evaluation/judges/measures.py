@@ -37,7 +37,6 @@ from seal.evaluation.goals import (
 from seal.evaluation.judges.panel import (
     Ballot,
     Panel,
-    Poll,
     Seat,
     half_credit,
     majority,
@@ -73,7 +72,8 @@ class SolvablePassRate:
             answer, steps = answer_of(trajectory, position), goal_steps(trajectory, position)
             poll = self.panel.ask(goal, answer, steps)
             leading = poll.leading()
-            return _told(sum(map(half_credit, poll.labels)) / len(poll.labels), leading, poll)
+            mean = sum(map(half_credit, poll.labels)) / len(poll.labels)
+            return _value(mean, leading, **poll.record())
 
         return judged_goals(task, trajectory, self.name, measure)
 
@@ -115,7 +115,7 @@ class ToolEvalPassRate:
             poll = self.panel.poll(ballot)
             leading = poll.leading()
             chance = {"csv": written_pass(poll.labels)}
-            return _told(printed_pass(poll.labels), leading, poll, **chance, **seen)
+            return _value(printed_pass(poll.labels), leading, **chance, **seen, **poll.record())
 
         return judged_goals(task, trajectory, self.name, measure)
 
@@ -146,7 +146,8 @@ class Completeness:
             poll = self.panel.poll(ballot)
             leading = poll.leading()
             tied = majority(poll.labels) is None
-            return _told(0.5 if tied else float(leading.label == "solved"), leading, poll)
+            right = 0.5 if tied else float(leading.label == "solved")
+            return _value(right, leading, **poll.record())
 
         return judged_goals(task, trajectory, self.name, measure)
 
@@ -194,20 +195,6 @@ def _offered(trajectory: Trajectory, position: int, tools: Mapping[str, Tool]) -
     return [tools[tool_id] for tool_id in ids if tool_id in tools]
 
 
-def _settled(label: str, reason: str, **details: JSON) -> Value:
-    """Return the value of a goal that no judge need be asked about."""
-    return Value(0.0, details={"label": label, "stage": 1, "reason": reason, **details})
-
-
-def _told(value: float, leading: Ballot, poll: Poll, **details: JSON) -> Value:
-    told: dict[str, JSON] = {
-        "label": leading.label,
-        "stage": leading.stage,
-        "reason": leading.reason,
-    }
-    return Value(value, details={**told, **details, **poll.record()})
-
-
 MEASURES = {measure.name: measure for measure in (ToolEvalPassRate, SolvablePassRate, Completeness)}
 """Published judges by the names of their metrics."""
 
@@ -249,7 +236,7 @@ class PassRate:
                     return {NAME: undefined(f"the plan cannot be measured: {error}")}
                 verdict = milestones_verdict(best.result)
                 if verdict is not None:
-                    return {NAME: _value(verdict, by=MILESTONES)}
+                    return {NAME: _value(float(verdict.label == "solved"), verdict, by=MILESTONES)}
             return {NAME: judged(lambda: self._judged(trajectory, position, goal))}
 
         return score_goals(task, trajectory, [NAME], measure)
@@ -268,7 +255,7 @@ class PassRate:
         stop = stop_of(trajectory, position, "done")
         if not answer and stop != "done":
             verdict = replace(verdict, reason=f"{verdict.reason} ({stop})")
-        return _value(verdict, **votes)
+        return _value(float(verdict.label == "solved"), verdict, **votes)
 
 
 def milestones_verdict(result: PlanResult) -> Verdict | None:
@@ -290,6 +277,12 @@ def milestones_verdict(result: PlanResult) -> Verdict | None:
     return None
 
 
-def _value(verdict: Verdict, **details: JSON) -> Value:
-    told = {"label": verdict.label, "stage": verdict.stage, "reason": verdict.reason}
-    return Value(float(verdict.label == "solved"), details={**told, **details})
+def _value(value: float, said: Verdict | Ballot, **details: JSON) -> Value:
+    """Return the value of a goal, with what was said of it."""
+    told: dict[str, JSON] = {"label": said.label, "stage": said.stage, "reason": said.reason}
+    return Value(value, details={**told, **details})
+
+
+def _settled(label: str, reason: str, **details: JSON) -> Value:
+    """Return the value of a goal that no judge need be asked about."""
+    return _value(0.0, Ballot("", 0, label, reason), **details)

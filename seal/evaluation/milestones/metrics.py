@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import get_args
 
 from seal.core.conditions import Match
-from seal.core.errors import DataError, UsageError
+from seal.core.errors import DataError
 from seal.core.types import JSON, Goal, Score, Task, Tool, Trajectory
 from seal.evaluation.goals import Value, score_goals, undefined
 from seal.evaluation.milestones.checks import check_plan
@@ -112,20 +112,6 @@ def match_of(task: Task) -> Match:
     raise DataError(
         f"task {task.id!r}: metadata.match: expected one of {', '.join(MATCHES)}, got {named!r}"
     )
-
-
-def check_match(name: str | None) -> Match | None:
-    """Return rules asked for by name; None: the task's own.
-
-    Raises:
-        UsageError: There are no such rules.
-    """
-    for match in MATCHES:
-        if name == match:
-            return match
-    if name is not None:
-        raise UsageError(f"match: expected one of {', '.join(MATCHES)}, got {name!r}")
-    return None
 
 
 def applies(task: Task, goal: Goal) -> bool:
