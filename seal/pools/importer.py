@@ -237,25 +237,17 @@ def write_pool(
 
 
 def _check_places(source: Path | None, out: Path) -> None:
-    if source is not None:
-        _check_source(source, out)
-    if out.exists() and not _replaceable(out):
+    if source is not None and not source.exists():
+        raise UsageError(f"no file or folder {source}: name the benchmark's upstream files")
+    if source is not None and out.resolve().is_relative_to(source.resolve()):
+        raise UsageError(f"{out} lies inside {source}: choose an output folder outside the source")
+    if source is not None and source.resolve().is_relative_to(out.resolve()):
+        raise UsageError(f"{source} lies inside {out}: choose another output folder")
+    is_pool = out.is_dir() and ((out / REPORT).is_file() or not any(out.iterdir()))
+    if out.exists() and not is_pool:
         raise UsageError(
             f"{out} exists and is no pool (it has no {REPORT}): choose a new folder or empty it"
         )
-
-
-def _check_source(source: Path, out: Path) -> None:
-    if not source.exists():
-        raise UsageError(f"no file or folder {source}: name the benchmark's upstream files")
-    if out.resolve().is_relative_to(source.resolve()):
-        raise UsageError(f"{out} lies inside {source}: choose an output folder outside the source")
-    if source.resolve().is_relative_to(out.resolve()):
-        raise UsageError(f"{source} lies inside {out}: choose another output folder")
-
-
-def _replaceable(out: Path) -> bool:
-    return out.is_dir() and ((out / REPORT).is_file() or not any(out.iterdir()))
 
 
 def _swap(part: Path, out: Path) -> None:
@@ -277,7 +269,8 @@ def _write(
             for record in importer(source, notes, **options):
                 writer.add(record)
         except DataError as error:
-            raise DataError(f"{_sentence(str(error))} Nothing was imported") from error
+            point = "" if str(error).endswith(("?", "!", ".")) else "."
+            raise DataError(f"{error}{point} Nothing was imported") from error
     if not writer.counts[TOOLS] + writer.counts[TASKS]:
         raise DataError(_nothing(name, source, notes))
     report = ImportReport(
@@ -295,11 +288,6 @@ def _write(
     text = orjson.dumps(report.to_json(), option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
     (folder / REPORT).write_bytes(text)
     return report
-
-
-def _sentence(text: str) -> str:
-    """Return a text with the point that ends it, where no other mark does."""
-    return text if text.endswith(("?", "!", ".")) else f"{text}."
 
 
 def _nothing(name: str, source: Path | None, notes: Notes) -> str:

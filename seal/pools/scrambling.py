@@ -22,6 +22,7 @@ KEEPS = "keeps"
 _FUNCTION = "function"
 _ORIGINAL = "original"
 _TYPE_WORDS = frozenset({"type", "format"})
+_DESCRIPTION = frozenset({"description"})
 
 
 class Scrambler:
@@ -82,8 +83,9 @@ class Scrambler:
             return tool
         if part == "descriptions":
             return replace(tool, description="")
-        strip = _without_descriptions if part == "argument-descriptions" else _without_types
-        properties = {n: strip(schema) for n, schema in tool.parameters["properties"].items()}
+        words = _DESCRIPTION if part == "argument-descriptions" else _TYPE_WORDS
+        own = tool.parameters["properties"].items()
+        properties = {name: _stripped(schema, words) for name, schema in own}
         return replace(tool, parameters={**tool.parameters, "properties": properties})
 
 
@@ -94,24 +96,16 @@ def is_scrambled(tool: Tool) -> bool:
 
 def originals(tools: Iterable[Tool]) -> dict[str, Tool]:
     """Return for the id of each scrambled tool the tool that a call of it runs."""
-    return {tool.id: _original(tool) for tool in tools if is_scrambled(tool)}
-
-
-def _original(tool: Tool) -> Tool:
-    return replace(tool, id=str(tool.source[_FUNCTION]), **tool.source[_ORIGINAL])
+    return {
+        tool.id: replace(tool, id=str(tool.source[_FUNCTION]), **tool.source[_ORIGINAL])
+        for tool in tools
+        if is_scrambled(tool)
+    }
 
 
 def _plain_category(tool: Tool) -> str:
     # 12 characters are left for the position.
     return function_name(tool.category)[-52:] if tool.category.strip() else "tool"
-
-
-def _without_descriptions(schema: JSON) -> JSON:
-    return _stripped(schema, frozenset({"description"}))
-
-
-def _without_types(schema: JSON) -> JSON:
-    return _stripped(schema, _TYPE_WORDS)
 
 
 def _stripped(schema: JSON, words: frozenset[str]) -> JSON:

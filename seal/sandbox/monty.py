@@ -216,7 +216,8 @@ class _Module(Module):
         try:
             found = self._session.feed_run(code, inputs=inputs, print_callback=printed)
         except monty.MontyError as error:
-            fault = failed(_status(monty, error), _told(error), NAME)
+            told = str(error) or type(error.exception()).__name__
+            fault = failed(_status(monty, error), told, NAME)
             crashed = isinstance(error, monty.MontyCrashedError)
             if fault.status in SPENT or crashed:
                 self._session = None
@@ -297,10 +298,6 @@ def _builtin(name: str) -> bool:
 def _of_type(kind: str, name: str) -> bool:
     known = _TYPES.get(kind, getattr(builtins, kind, None))
     return isinstance(known, type) and (hasattr(known, name) or name == "__class__")
-
-
-def _told(error: MontyError) -> str:
-    return str(error) or type(error.exception()).__name__
 
 
 def _monty() -> Any:

@@ -63,7 +63,9 @@ def too_large(size: int, sandbox: str) -> Outcome:
 
 def failed(status: str, message: str, sandbox: str) -> Outcome:
     """Return the outcome of a case that gave no result."""
-    return Outcome(status, message=_short(message), sandbox=sandbox)  # type: ignore[arg-type]
+    if len(message) > MOST_MESSAGE:
+        message = f"{message[: MOST_MESSAGE - 3]}..."
+    return Outcome(status, message=message, sandbox=sandbox)  # type: ignore[arg-type]
 
 
 def unreadable(source: str) -> str:
@@ -170,10 +172,6 @@ def limits_named(limits: Limits) -> dict[str, JSON]:
     """Return every limit, for a sandbox's identity."""
     sizes = {"source": MOST_SOURCE, "result": MOST_RESULT, "output": MOST_OUTPUT}
     return {**asdict(limits), **sizes}
-
-
-def _short(text: str) -> str:
-    return text if len(text) <= MOST_MESSAGE else f"{text[: MOST_MESSAGE - 3]}..."
 
 
 def _finite(digits: str) -> float:

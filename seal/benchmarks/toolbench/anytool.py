@@ -12,7 +12,7 @@ Source: Du et al., "AnyTool" (ICML 2024), and the files of dyabel/AnyTool.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -199,7 +199,7 @@ class _Import:
             repeated_texts=self._ids.repeated,
         )
         facts = self._notes.facts
-        facts["documents_from"] = _names(self._folders)
+        facts["documents_from"] = [folder.resolve().name for folder in self._folders]
         facts["counts"] = dict(sorted(self._counts.items()))
         self._notes.lacks.add("gold_calls")
         if not self._folders:
@@ -210,10 +210,6 @@ class _Import:
 
 def _is_id(value: Any) -> bool:
     return isinstance(value, (int, str)) and not isinstance(value, bool)
-
-
-def _names(folders: Iterable[Path]) -> list[JSON]:
-    return [folder.resolve().name for folder in folders]
 
 
 def _undocumented(tool: Tool) -> Tool:

@@ -251,30 +251,22 @@ def _tool_of_function(name: str, function: dict[str, Any], file: str) -> Tool:
         raise DataError(f"parameters of {name!r}: expected an object, got {shortened(schema)}")
     properties = schema.get("properties") or {}
     required = schema.get("required") or []
-    if not isinstance(properties, dict) or not all(map(_is_object, properties.values())):
+    if not isinstance(properties, dict) or not all(
+        isinstance(each, dict) for each in properties.values()
+    ):
         raise DataError(f"parameters of {name!r}: a property is no object")
+
+    def described(needed: bool) -> list[tuple[str, dict[str, JSON]]]:
+        own = ((key, each) for key, each in properties.items() if (key in required) == needed)
+        return [(key, _function_property(each, needed)) for key, each in own]
+
     return Tool(
         f"toolbench/{tool}/{api}",
         name,
         about["text"] if about else "",
-        _schema(
-            [
-                (key, _function_property(p, True))
-                for key, p in properties.items()
-                if key in required
-            ],
-            [
-                (key, _function_property(p, False))
-                for key, p in properties.items()
-                if key not in required
-            ],
-        ),
+        _schema(described(True), described(False)),
         source={"function": name, "file": file},
     )
-
-
-def _is_object(value: Any) -> bool:
-    return isinstance(value, dict)
 
 
 def _schema(

@@ -149,8 +149,11 @@ class PlanCheck:
             tables = world.beginning(task)
         except SealError:
             return None
-        columns = {name: dict.fromkeys(world.columns.get(name, {})) for name in tables}
-        return {name: rows or _rows(columns[name]) for name, rows in tables.items()}
+        found: Tables = {}
+        for name, rows in tables.items():
+            columns = dict.fromkeys(world.columns.get(name, {}))
+            found[name] = rows or ([columns] if columns else [])
+        return found
 
     def _world(self, name: str) -> Worlds | None:
         if name not in self._worlds:
@@ -160,7 +163,3 @@ class PlanCheck:
                 built = None
             self._worlds[name] = built if isinstance(built, Worlds) else None
         return self._worlds[name]
-
-
-def _rows(row: dict[str, Any]) -> list[dict[str, Any]]:
-    return [row] if row else []

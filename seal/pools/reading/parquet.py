@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from importlib.util import find_spec
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -30,8 +31,16 @@ def parquet_records(path: Path, columns: Sequence[str] = ()) -> Iterator[Placed]
 
     try:
         with parquet.ParquetFile(path) as file:
-            _check(path, file.schema_arrow.names, columns)
-            yield from _rows(path, file, list(columns) or None)
+            names = file.schema_arrow.names
+            missing = [name for name in columns if name not in names]
+            if missing:
+                raise DataError(
+                    f"{path}: no column {', '.join(missing)}; it has: {', '.join(names) or 'none'}"
+                )
+            batches = file.iter_batches(_ROWS, columns=list(columns) or None)
+            rows = chain.from_iterable(batch.to_pylist() for batch in batches)
+            for number, row in enumerate(rows):
+                yield Placed(f"{path}, row {number}", row)
     except (ArrowException, OSError) as error:
         raise DataError(
             f"{path}: not readable as Parquet: {error}; is the file cut or damaged? Fetch it again"
@@ -63,19 +72,3 @@ def _pyarrow_parquet() -> Any:
     except ImportError as error:
         raise MissingExtraError("pyarrow", "experiments") from error
     return parquet
-
-
-def _check(path: Path, names: Sequence[str], wanted: Sequence[str]) -> None:
-    missing = [name for name in wanted if name not in names]
-    if missing:
-        raise DataError(
-            f"{path}: no column {', '.join(missing)}; it has: {', '.join(names) or 'none'}"
-        )
-
-
-def _rows(path: Path, file: Any, columns: list[str] | None) -> Iterator[Placed]:
-    number = 0
-    for batch in file.iter_batches(_ROWS, columns=columns):
-        for row in batch.to_pylist():
-            yield Placed(f"{path}, row {number}", row)
-            number += 1
