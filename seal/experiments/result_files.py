@@ -147,10 +147,30 @@ def read_json(path: Path, parts: Collection[str], what: str) -> dict[str, Any]:
     Raises:
         DataError: It is none.
     """
-    try:
-        content = orjson.loads(path.read_bytes())
-    except orjson.JSONDecodeError as error:
-        raise DataError(f"{path}: not JSON: {error}; give another --out") from error
+    content = _parsed(path, "give another --out")
     if not isinstance(content, dict) or not all(part in content for part in parts):
         raise DataError(f"{path}: no {what}: expected an object with {', '.join(parts)}")
     return content
+
+
+def read_object(path: Path, repair: str) -> dict[str, Any]:
+    """Return the object that a file of JSON holds.
+
+    Args:
+        path: The file.
+        repair: What the user can do where it holds none.
+
+    Raises:
+        DataError: It holds none.
+    """
+    content = _parsed(path, repair)
+    if not isinstance(content, dict):
+        raise DataError(f"{path}: expected an object, got {type(content).__name__}")
+    return content
+
+
+def _parsed(path: Path, repair: str) -> Any:
+    try:
+        return orjson.loads(path.read_bytes())
+    except orjson.JSONDecodeError as error:
+        raise DataError(f"{path}: not JSON: {error}; {repair}") from error

@@ -9,12 +9,9 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import orjson
-
 from seal.agents.view import fault
 from seal.core.canonical import normalise
 from seal.core.errors import (
-    DataError,
     InfrastructureError,
     OptionError,
     SealError,
@@ -25,6 +22,7 @@ from seal.core.protocols import Pool, Retriever
 from seal.core.specs import name_of
 from seal.core.types import Query, Ranking
 from seal.evaluation.retrieval import measure_rankings, metric_names, qrels_of
+from seal.experiments.result_files import read_object
 from seal.experiments.retrieval.draws import Ranked, Source, distinct
 from seal.retrievers import build_retriever, known_options, rank
 from seal.retrievers.contract import refuse_unknown_options, spec_of
@@ -177,15 +175,7 @@ def _training(options: Mapping[str, Any]) -> Mapping[str, Any] | None:
 
 def _record(file: Path) -> Mapping[str, Any] | None:
     """Return the content of a training record; None: there is no such file."""
-    if not file.is_file():
-        return None
-    try:
-        record = orjson.loads(file.read_bytes())
-    except orjson.JSONDecodeError as error:
-        raise DataError(f"{file}: not JSON: {error}; train the model again") from error
-    if not isinstance(record, dict):
-        raise DataError(f"{file}: expected an object, got {type(record).__name__}")
-    return record
+    return read_object(file, "train the model again") if file.is_file() else None
 
 
 def _plain(value: Any) -> Any:

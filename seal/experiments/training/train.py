@@ -18,14 +18,11 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-import orjson
-
 from seal.core.canonical import derive_seed, normalise
 from seal.core.errors import DataError, UsageError
 from seal.core.folders import Lock
-from seal.core.plain import INDENTED, json_bytes
-from seal.core.records import AtomicFile
 from seal.core.types import Task
+from seal.experiments.result_files import read_object, write_json
 from seal.experiments.retrieval.contenders import TRAINING
 from seal.experiments.retrieval.draws import Source, distinct, open_sources
 from seal.experiments.retrieval.settings import RetrievalSettings
@@ -119,7 +116,7 @@ def train_retriever(
     base = load_base(settings.base, settings.device, settings.max_length)
     (out / WORK).mkdir(parents=True, exist_ok=True)
     with Lock(out / WORK):
-        _write(out / WORK / PLAN, plan)
+        write_json(plan, out / WORK / PLAN)
         return _trained(base, prepared, tested, plan, out, settings, progress)
 
 
@@ -153,7 +150,7 @@ def _trained(
         **evaluate(tested, model, settings, progress),
     }
     place(model, out)
-    _write(out / TRAINING, record)
+    write_json(record, out / TRAINING)
     shutil.rmtree(work)
     return record
 
@@ -281,7 +278,7 @@ def _finished(out: Path, plan: Mapping[str, Any], resume: bool) -> dict[str, Any
     """
     for path in (out / TRAINING, out / WORK / PLAN):
         if resume and path.is_file():
-            before = _read(path)
+            before = read_object(path, "train again in a new folder")
             _check_same(before, plan, out)
             return before if path.name == TRAINING else None
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
@@ -360,18 +357,3 @@ def _example(*, train: Asked, test: Asked, ratio: float) -> dict[str, Any]:
         "train_text": train.text,
         "test_text": test.text,
     }
-
-
-def _read(path: Path) -> dict[str, Any]:
-    try:
-        content = orjson.loads(path.read_bytes())
-    except orjson.JSONDecodeError as error:
-        raise DataError(f"{path}: not JSON: {error}; train again in a new folder") from error
-    if not isinstance(content, dict):
-        raise DataError(f"{path}: expected an object, got {type(content).__name__}")
-    return content
-
-
-def _write(path: Path, content: Mapping[str, Any]) -> None:
-    with AtomicFile(path) as file:
-        file.write(json_bytes(content, INDENTED))
