@@ -91,7 +91,8 @@ def unmet(
         if similarity < WHOLLY:
             nearest = None if similarity else _nearest(nodes[node], steps, reached)
             step = reached[node] if similarity else nearest or steps[-1]
-            faults = _faults_of(nodes[node], step, reached, steps)
+            asked = enumerate(parts(nodes[node].condition))
+            faults = [f for n, part in asked for f in _faults(n, part, step, reached, steps)]
             faults = faults or [_too_early(node, nodes, step, reached)]
             found[node] = Unmet(node, nearest.index if nearest else None, tuple(faults))
     return found
@@ -109,16 +110,6 @@ def _nearest(node: Milestone, steps: Sequence[Step], reached: Mapping[int, Step]
         closeness.append(known[seen])
     best = max(closeness)
     return steps[len(steps) - 1 - closeness[::-1].index(best)] if best[0] else None
-
-
-def _faults_of(
-    node: Milestone, step: Step, reached: Mapping[int, Step], steps: Sequence[Step]
-) -> list[Fault]:
-    return [
-        fault
-        for number, part in enumerate(parts(node.condition))
-        for fault in _faults(number, part, step, reached, steps)
-    ]
 
 
 def _too_early(
@@ -161,11 +152,7 @@ def _mean(values: Sequence[float]) -> float:
 
 
 def _faults(
-    number: int,
-    part: Condition,
-    step: Step,
-    reached: Mapping[int, Step],
-    steps: Sequence[Step],
+    number: int, part: Condition, step: Step, reached: Mapping[int, Step], steps: Sequence[Step]
 ) -> list[Fault]:
     """Return what keeps one condition from being met; at least one fault where it is not."""
     similarity = part.similarity(step, reached)
