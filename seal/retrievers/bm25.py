@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import math
 import re
+import warnings
 from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
-import bm25s
 import numpy as np
 import Stemmer
 from scipy.sparse import csc_matrix, csr_matrix
@@ -21,6 +21,10 @@ from seal.core.text import split_identifiers
 from seal.retrievers.contract import in_order, number_option
 from seal.retrievers.documents import DEFAULT, documents, template_name
 from seal.retrievers.lexical import WORD, LexicalRetriever, english_stop_words, unit_rows
+
+with warnings.catch_warnings():  # tqdm, which it imports, warns in notebooks without widgets
+    warnings.simplefilter("ignore")
+    import bm25s
 
 _WORD = re.compile(WORD)
 
