@@ -3,7 +3,7 @@
 Source: ShishirPatil/gorilla, `berkeley-function-call-leaderboard/bfcl_eval/data`. Task id: as
 upstream's. Tool id: `bfcl/LANGUAGE/FUNCTION` for functions that items bring with them, and
 `bfcl/FILE/FUNCTION` for those of the multi-turn and agentic categories. What a file means:
-`bfcl_files`; its documents: `bfcl_tools`; its gold: `bfcl_gold`; its tasks: `bfcl_tasks`.
+`files`; its documents: `tools`; its gold: `gold`; its tasks: `tasks`.
 
 Gold of which the document of its tool refuses an accepted value is kept, and counted by category
 and kind of error.
@@ -49,7 +49,7 @@ def import_bfcl(
         source: The folder as upstream publishes it, or one category's file in it.
         notes: Gets the counts.
         tool_per: "content": each different document is a tool; "name": the documents of one name
-            are one tool, and the first in the order of `bfcl_files.CATEGORIES` and lines stands for
+            are one tool, and the first in the order of `files.CATEGORIES` and lines stands for
             all. Gold is read by the item's own document either way.
         categories: Only these, separated by commas: names of categories, or python_gold, non_live,
             live, multi_turn, agentic; empty: all. `python_gold` with "name" is the pool of

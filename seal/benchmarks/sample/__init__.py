@@ -21,7 +21,7 @@ from seal.pools import Benchmark
 
 
 def folder() -> Path:
-    """Return the pool folder, as `seal.benchmarks.load_pool` reads it."""
+    """Return the pool folder, as `seal.pools.load_pool` reads it."""
     return Path(str(files(__name__)))
 
 

@@ -1,7 +1,7 @@
 """The first stage that explains why a goal failed, from what a finished run left.
 
-A goal is failed where its verdict is not solved (`verdicts`). The stages are asked in the order of
-`stages.ORDER`, and the first with evidence is the answer; without any the goal is `unexplained`:
+A goal is failed where its verdict is not solved (`evidence`). The stages are asked in the order of
+`evidence.ORDER`, and the first with evidence is the answer; without any the goal is `unexplained`:
 nothing is guessed.
 
 - infrastructure: the chat or its judge broke, or the first call that failed had no recorded or
@@ -12,9 +12,9 @@ nothing is guessed.
 - not_called, wrong_tool, wrong_argument, tool_error: the first gold step, in the order of the
   plan, that was not done (`gold_steps`; `world_steps` where the plan asks of a world). Without gold
   calls only what is certain: none of the relevant tools was called, or one was, and in vain
-  (`relevant`).
+  (`gold_steps`).
 - gave_up: nothing above, and the answer is empty, only refuses, or repeats the request.
-- answer: nothing above, and the answer contradicts or omits what the calls brought (`answers`).
+- answer: nothing above, and the answer contradicts or omits what the calls brought (`attribute`).
 - unsure: nothing above, and the judge could not decide.
 - unexplained: the rest.
 """

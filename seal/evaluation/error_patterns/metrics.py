@@ -30,7 +30,7 @@ repaired to be read, those of ife have `repaired`: how many, and how often for w
 
 Beside them stand:
 
-- recovery: share of errors repaired of those that the agent was told of (`course.repairs`); its
+- recovery: share of errors repaired of those that the agent was told of (`findings.repairs`); its
   details have the calls that it took, the first error, and how errors followed on each other.
 - service_answers: share of valid calls that a service answered, rightly or not; its details count
   the failures by their cause (`services`). What a dead service brings is no error of the agent.

@@ -75,7 +75,7 @@ def unmet(
     """Return why nodes are not wholly met, by their positions.
 
     Args:
-        nodes: By the rules that they were measured by (`guardrails.under`).
+        nodes: By the rules that they were measured by (`plans.under`).
         steps: As `view` gives them; at least one.
         mapping: Position of each node to (`Step.index` of its step, similarity).
 

@@ -24,7 +24,7 @@ NAME = "toolsandbox-sample"
 
 
 def folder() -> Path:
-    """Return the pool folder, as `seal.benchmarks.load_pool` reads it."""
+    """Return the pool folder, as `seal.pools.load_pool` reads it."""
     return Path(str(files(__name__)))
 
 
