@@ -21,6 +21,12 @@ USER = "user_simulator"
 EXECUTOR = "executor"
 INFRASTRUCTURE = "infrastructure"
 """First word of the reason of a score that an infrastructure failure left without a value."""
+WHOLLY = 1 - 1e-6
+"""Value from which a goal, or a node of its plan, is met wholly; cells are rounded to 32 bits."""
+MISSION = "mission_accuracy"
+JUDGED = ("pass_rate", "tooleval", "sopr", "fac", "success")
+DECIDING = frozenset({MISSION, *JUDGED})
+"""Metrics that may say whether a goal is solved, on any benchmark."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from seal.core.errors import DataError
 from seal.core.plain import json_text
 from seal.core.records import Record, decode
 from seal.core.types import Score, Trajectory
-from seal.evaluation.milestones.plans import WHOLLY
+from seal.evaluation.goals import WHOLLY
 from seal.runs.run_folder import RunFolder
 
 DECISIVE = ("pass_rate", "success", "mission_accuracy", "similarity")

@@ -10,9 +10,10 @@ from seal.core.conditions import Match
 from seal.core.conditions.messages import takes_turn
 from seal.core.errors import DataError
 from seal.core.types import JSON, Goal, Milestone, Plan, Score, Step, Tables, Task, Trajectory
+from seal.evaluation.goals import WHOLLY
 from seal.evaluation.milestones.faults import Fault, TableChange, Unmet, table_change, unmet
 from seal.evaluation.milestones.metrics import MATCHES, NAMES, applies
-from seal.evaluation.milestones.plans import WHOLLY, parts, under, view
+from seal.evaluation.milestones.plans import parts, under, view
 from seal.report.gold import asked_lines, describe, json_text, kept_tables
 
 METRICS = NAMES

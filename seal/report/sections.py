@@ -9,7 +9,7 @@ security policy allows its own alone.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby, islice
 from typing import Any, Protocol
@@ -18,9 +18,10 @@ from markupsafe import Markup
 
 from seal.core.errors import UsageError, shortened
 from seal.core.registry import Registry, load_dotted
-from seal.evaluation.milestones.plans import WHOLLY
+from seal.evaluation.goals import WHOLLY
 from seal.evaluation.user_audit import HALLUCINATION, INSTRUCTION
 from seal.pools.benchmark import PublishedTable
+from seal.report.applies import helpers_spoke, some_failed
 from seal.report.breakdown import CATEGORY_GROUPS
 from seal.report.chat_records import reason_of, scores_so_far
 from seal.report.gold import json_text
@@ -78,6 +79,8 @@ class OwnSection:
     """Some lane has a value of the metric."""
     runs: int = 1
     """Least number of runs, without the baselines."""
+    applies: Callable[[Sequence[Lane]], bool] | None = None
+    """Tells whether it may have something to say; None: it always may."""
 
     def render(self, lanes: Sequence[Lane]) -> Markup | None:
         """Return the section's HTML; None where it has nothing to say about these runs."""
@@ -85,6 +88,8 @@ class OwnSection:
         if self.metric and not any(entry.get("n") or not self.valued for entry in entries):
             return None
         if sum(lane.kind == "run" for lane in lanes) < self.runs:
+            return None
+        if self.applies is not None and not self.applies(lanes):
             return None
         body: Markup | None = load_dotted(self.body)(lanes)
         return body
@@ -94,8 +99,12 @@ OURS = {
     "summary": OwnSection("Summary", "seal.report.sections:summary_section"),
     "published": OwnSection("Published figures", "seal.report.sections:published_section"),
     "comparison": OwnSection("Comparison", "seal.report.comparison_page:section", runs=2),
-    "roles": OwnSection("What each role did", "seal.report.role_section:section"),
-    "explanation": OwnSection("Why goals failed", "seal.report.explanation:section"),
+    "roles": OwnSection(
+        "What each role did", "seal.report.role_section:section", applies=helpers_spoke
+    ),
+    "explanation": OwnSection(
+        "Why goals failed", "seal.report.explanation:section", applies=some_failed
+    ),
     "breakdown": OwnSection("By category and augmentation", "seal.report.breakdown:section"),
     "missions": OwnSection("Missions", "seal.report.missions:section", "mission_accuracy", True),
     "error_patterns": OwnSection("Error patterns", "seal.report.error_patterns:section", "ife"),

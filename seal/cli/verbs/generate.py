@@ -299,7 +299,7 @@ def milestones(
 
 
 def _summary(plain: dict[str, list[dict[str, object]]], out: Path) -> str:
-    from seal.evaluation.milestones.plans import WHOLLY
+    from seal.evaluation.goals import WHOLLY
 
     drafts = plain["drafts"]
     unfit = [str(draft["id"]) for draft in drafts if float(str(draft["similarity"])) < WHOLLY]

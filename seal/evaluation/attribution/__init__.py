@@ -21,7 +21,6 @@ nothing is guessed.
 
 from seal.evaluation.attribution.attribute import CauseOf, attribute
 from seal.evaluation.attribution.evidence import (
-    DECIDING,
     MEANINGS,
     ORDER,
     Attribution,
@@ -33,7 +32,6 @@ from seal.evaluation.attribution.evidence import (
 )
 
 __all__ = [
-    "DECIDING",
     "MEANINGS",
     "ORDER",
     "Attribution",

@@ -24,13 +24,15 @@ from seal.core.types import JSON, Goal, Score, Step, Task, Tool, ToolResult, Tra
 from seal.evaluation.error_patterns.findings import Finding
 from seal.evaluation.goals import (
     INFRASTRUCTURE,
+    JUDGED,
+    MISSION,
+    WHOLLY,
     answer_of,
     failed,
     failure_reason,
     goal_steps,
     stop_of,
 )
-from seal.evaluation.milestones.plans import WHOLLY
 from seal.evaluation.rule_judge import judge_answer
 from seal.evaluation.statistics import kind_of_reason
 
@@ -270,10 +272,6 @@ class Attribution:
 
 State = Literal["solved", "unsolved", "unsure", "error", "unscored"]
 
-MISSION = "mission_accuracy"
-JUDGED = ("pass_rate", "tooleval", "sopr", "fac", "success")
-DECIDING = frozenset({MISSION, *JUDGED})
-"""Metrics that may say whether a goal is solved, on any benchmark."""
 DecidedBy = Callable[[Goal], Sequence[Sequence[str]]]
 """A goal to groups of metrics: the first group in which one has a value decides."""
 

@@ -32,7 +32,6 @@ from seal.core.conditions.messages import AGENT, USER
 from seal.core.order import levels
 from seal.core.types import Plan
 from seal.evaluation.attribution.evidence import (
-    MISSION,
     Cause,
     Evidence,
     argument,
@@ -43,7 +42,7 @@ from seal.evaluation.attribution.evidence import (
 )
 from seal.evaluation.error_patterns.findings import REJECTED, Finding
 from seal.evaluation.error_patterns.gold import GoldFinding, choose
-from seal.evaluation.goals import failed
+from seal.evaluation.goals import MISSION, failed
 
 
 def first_gold_step(evidence: Evidence) -> Cause | None:

@@ -43,9 +43,10 @@ from seal.evaluation.attribution.evidence import (
     wrong_tool,
 )
 from seal.evaluation.error_patterns.findings import REJECTED, Finding
+from seal.evaluation.goals import WHOLLY
 from seal.evaluation.milestones.faults import Fault, Unmet, unmet
 from seal.evaluation.milestones.metrics import MATCHES
-from seal.evaluation.milestones.plans import WHOLLY, parts, under, view
+from seal.evaluation.milestones.plans import parts, under, view
 
 _WHOLE, _NODES, _MINES = "similarity", "milestone_similarity", "minefield_similarity"
 _WORDS = (Told, Replied, Asked, DependsOn)

@@ -26,6 +26,7 @@ from seal.core.protocols import Judge
 from seal.core.types import JSON, Goal, Score, Task, Tool, Trajectory, Verdict
 from seal.evaluation.goals import (
     INFRASTRUCTURE,
+    WHOLLY,
     Value,
     answer_of,
     goal_steps,
@@ -46,7 +47,7 @@ from seal.evaluation.judges.panel import (
     written_pass,
 )
 from seal.evaluation.milestones.metrics import applies, match_of, measure_goal
-from seal.evaluation.milestones.plans import WHOLLY, PlanResult
+from seal.evaluation.milestones.plans import PlanResult
 from seal.evaluation.rule_judge import RuleJudge
 
 UNUSABLE = "no usable verdict"

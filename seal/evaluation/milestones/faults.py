@@ -32,8 +32,9 @@ from seal.core.conditions.cells import Row, Table, cell_similarity
 from seal.core.conditions.rows import beyond, compared
 from seal.core.conditions.state import table_after
 from seal.core.types import JSON, Milestone, Step
+from seal.evaluation.goals import WHOLLY
 from seal.evaluation.milestones.checks import ancestors
-from seal.evaluation.milestones.plans import WHOLLY, parts
+from seal.evaluation.milestones.plans import parts
 
 _EXACT = Column()
 _VERBS = {"addition": "added", "removal": "removed", "update": "changed", "snapshot": ""}

@@ -49,10 +49,8 @@ from seal.core.conditions import (
 from seal.core.conditions.messages import AGENT, EXECUTOR, USER
 from seal.core.conditions.rows import Keys, Version
 from seal.core.types import Milestone, Plan, Step, Tables, Trajectory
+from seal.evaluation.goals import WHOLLY
 from seal.evaluation.milestones.matching import Assigned, Similarities, best_match
-
-WHOLLY = 1 - 1e-6
-"""Similarity from which a node is met wholly; cells are rounded to 32 bits."""
 
 
 @dataclass(frozen=True, slots=True)

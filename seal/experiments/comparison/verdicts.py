@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from seal.core.canonical import derive_seed
 from seal.evaluation.comparison import Difference, paired_differences
-from seal.evaluation.milestones.plans import WHOLLY
+from seal.evaluation.goals import WHOLLY
 from seal.evaluation.power import pass_at, pass_hat
 from seal.experiments.comparison.pairs import Pairs, Side, columns_of, rounded
 

@@ -18,7 +18,7 @@ import orjson
 from seal.core.errors import DataError
 from seal.core.records import Record, decode
 from seal.core.types import Score, Task, Trajectory
-from seal.evaluation.attribution import DECIDING
+from seal.evaluation.goals import DECIDING
 from seal.evaluation.user_audit import NAMES as AUDITED
 from seal.runs.run_folder import RunFolder
 

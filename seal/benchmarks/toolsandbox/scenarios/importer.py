@@ -29,8 +29,9 @@ from seal.core.environment import Eventful
 from seal.core.errors import DataError, UnknownNameError, shortened
 from seal.core.types import END_CONVERSATION, JSON, Goal, Plan, Step, Stop, Task, Tool, Trajectory
 from seal.environments.world import Worlds, WorldSetup, build_worlds
+from seal.evaluation.goals import WHOLLY
 from seal.evaluation.milestones.faults import Fault, unmet
-from seal.evaluation.milestones.plans import WHOLLY, PlanResult, measure_plan, parts, under, view
+from seal.evaluation.milestones.plans import PlanResult, measure_plan, parts, under, view
 from seal.pools.augmentation import GIVEN, TAG, UNCHANGED
 from seal.pools.importer import Notes, Recorded, Web
 

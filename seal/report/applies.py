@@ -1,0 +1,42 @@
+"""Whether a section has something to say, told from the files of the runs without its code."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from seal.core.types import Score, Trajectory
+from seal.evaluation.goals import DECIDING, INFRASTRUCTURE
+from seal.pools.benchmark import part_of
+from seal.report.chat_records import Tail, goal_label, scores_so_far
+from seal.report.lanes import Lane
+
+HELPERS = ("planner", "verifier", "checker")
+"""Roles that catch errors, or cause some."""
+
+
+def some_failed(lanes: Sequence[Lane]) -> bool:
+    """Tell whether a goal of a run may have failed; false: each with a verdict is solved."""
+    return any(lane.kind == "run" and _may_have_failed(lane) for lane in lanes)
+
+
+def _may_have_failed(lane: Lane) -> bool:
+    if lane.summary.get("errors") or part_of(lane.run.benchmark(), "decided_by") is not None:
+        return True
+    success = lane.run.declared().get("success")
+    return any(map(_is_failure, scores_so_far(lane.run, {*DECIDING, *filter(None, [success])})))
+
+
+def _is_failure(score: Score) -> bool:
+    if score.value is None:
+        return score.reason.startswith(INFRASTRUCTURE)
+    return goal_label(score) != "solved"
+
+
+def helpers_spoke(lanes: Sequence[Lane]) -> bool:
+    """Tell whether one of the `HELPERS` said something in a run."""
+    told = (
+        Tail(lane.run.trajectories_path, Trajectory, saying=HELPERS).read()
+        for lane in lanes
+        if lane.kind == "run"
+    )
+    return any(step.author in HELPERS for chats in told for chat in chats for step in chat.steps)
