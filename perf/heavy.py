@@ -22,7 +22,7 @@ from seal.benchmarks.toolsandbox.phone.world import phone
 from seal.core.conditions import AllOf, Match, StateHas, StateUnchanged
 from seal.core.types import Milestone, Plan, Step, Task, ToolCall, Trajectory
 from seal.environments.world import WorldSetup
-from seal.evaluation.milestones import measure_plan, view
+from seal.evaluation.milestones.plans import measure_plan, view
 
 FEW = 20
 

@@ -23,8 +23,7 @@ from timing import seconds_of
 from seal.benchmarks.toolsandbox.trajectories import import_trajectories
 from seal.core.conditions import FIRST, LAST, MESSAGE, AllOf, Column, StateHas, StateUnchanged
 from seal.core.types import Milestone, Plan, Step, Task, Trajectory
-from seal.evaluation.milestones import measure_plan, view
-from seal.evaluation.milestones.plans import under
+from seal.evaluation.milestones.plans import measure_plan, under, view
 from seal.pools.importer import Notes, Recorded
 
 DATA = Path(os.environ.get("SEAL_DATA") or Path(__file__).resolve().parents[2] / "shared/data")

@@ -31,6 +31,7 @@ from seal.core.types import Goal, Plan, Score, Task, Tool, ToolCall, Trajectory
 from seal.evaluation.goals import (
     USER,
     Value,
+    asks_of_world,
     cut_calls,
     failed,
     goal_steps,
@@ -38,7 +39,6 @@ from seal.evaluation.goals import (
     score_goals,
     undefined,
 )
-from seal.evaluation.milestones.plans import asks_of_world
 
 CALL_METRICS = ("call_recall", "call_precision", "call_f1", "call_recall_at_n")
 ARGUMENT_METRICS = ("param_acc_gold", "param_acc_matched", "arg_name_f1", "arg_value_acc")

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from seal.core.conditions import Asked, Called, Replied, parts
 from seal.core.types import (
     CHAT_TOOLS,
     JSON,
     Goal,
+    Plan,
     Score,
     Step,
     Task,
@@ -97,6 +99,14 @@ def answer_of(trajectory: Trajectory, goal: int) -> str | None:
 def stop_of(trajectory: Trajectory, goal: int, unknown: str = "not played") -> str:
     """Return why the chat about a goal ended; `unknown` where nobody says."""
     return trajectory.stops[goal].reason if goal < len(trajectory.stops) else unknown
+
+
+def asks_of_world(plan: Plan) -> bool:
+    """Tell whether a plan asks more than calls, questions and replies, or forbids something."""
+    if plan.minefields:
+        return True
+    conditions = (part for node in plan.milestones for part in parts(node.condition))
+    return any(not isinstance(part, (Called, Asked, Replied)) for part in conditions)
 
 
 def made_calls(steps: Iterable[Step]) -> list[ToolCall]:

@@ -42,8 +42,7 @@ from seal.core.plain import leaves
 from seal.core.text import sentences
 from seal.core.types import Goal, Plan, Step, Tool, ToolCall, ToolResult, Verdict
 from seal.evaluation.abstention import says_cannot, unserved
-from seal.evaluation.goals import failed, made_calls
-from seal.evaluation.milestones.plans import asks_of_world
+from seal.evaluation.goals import asks_of_world, failed, made_calls
 from seal.evaluation.statements import normalise, numbers, read, same_words, statement
 
 _GIVE_UP = re.compile(r"give_up_and_restart|^\W*(?:i )?give up\W*$", re.IGNORECASE)

@@ -3,28 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
 
 from seal.core.types import Score, Tables, Task, Trajectory
 from seal.evaluation.error_patterns.metrics import PATTERNS, SERVICE_ANSWERS
 from seal.evaluation.goals import EXECUTOR, USER
+from seal.evaluation.milestones.metrics import NAMES, applies
 from seal.evaluation.user_audit import NAMES as AUDIT_METRICS
 from seal.evaluation.user_audit import ends_conversation
 from seal.report.chat_records import RecordLookup
-from seal.report.milestones import (
-    METRICS,
-    GoalOutcome,
-    NodeOutcome,
-    WorldChange,
-    beginning,
-    goal_outcomes,
-    node_kind,
-    times,
-    world_changes,
-)
 from seal.report.printable import one_line
 from seal.runs.run_folder import RunFolder
+
+if TYPE_CHECKING:
+    from seal.report.milestones import GoalOutcome, NodeOutcome, WorldChange
 
 _FLAGS = {
     "outside_brief": "the user said what its brief does not tell",
@@ -44,7 +37,7 @@ _PATTERNS = {
 }
 _FAULTS = 3
 """Most faults of one finding that a mark tells."""
-_READ = frozenset({*METRICS, *AUDIT_METRICS, *PATTERNS, SERVICE_ANSWERS})
+_READ = frozenset({*NAMES, *AUDIT_METRICS, *PATTERNS, SERVICE_ANSWERS})
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,22 +71,39 @@ def annotate(
         trajectory: What was said and done.
         scores: Scores of this task and trial.
     """
-    goals = [] if task is None else goal_outcomes(task, trajectory, scores)
-    state = task.initial_state if task is not None else None
+    known = _of_world(task, trajectory, scores) if _has_world(task, trajectory) else Annotations()
     marks: dict[int, list[Mark]] = {}
     for index, mark in (
-        *_reached(goals),
+        *_reached(known.goals),
         *_happened(trajectory),
         *_flags(scores),
         *_faults(scores),
     ):
         marks.setdefault(index, []).append(mark)
+    return replace(known, marks=marks)
+
+
+def _has_world(task: Task | None, trajectory: Trajectory) -> bool:
+    """Tell whether a chat has milestones, tables or a clock."""
+    if any(step.state for step in trajectory.steps):
+        return True
+    return task is not None and (
+        bool(task.initial_state)
+        or "clock" in task.metadata
+        or any(applies(task, goal) for goal in task.goals)
+    )
+
+
+def _of_world(task: Task | None, trajectory: Trajectory, scores: Sequence[Score]) -> Annotations:
+    """Return what became of the milestones, and the world and the time of each step."""
+    from seal.report.milestones import beginning, goal_outcomes, times, world_changes
+
+    state = task.initial_state if task is not None else None
     return Annotations(
-        tuple(goals),
-        marks,
-        world_changes(trajectory, state),
-        {} if task is None else times(task, trajectory.steps),
-        beginning(trajectory, state),
+        () if task is None else tuple(goal_outcomes(task, trajectory, scores)),
+        changes=world_changes(trajectory, state),
+        times={} if task is None else times(task, trajectory.steps),
+        beginning=beginning(trajectory, state),
     )
 
 
@@ -128,7 +138,7 @@ def _reached(goals: Sequence[GoalOutcome]) -> Iterator[tuple[int, Mark]]:
 
 
 def _reached_mark(node: NodeOutcome) -> Mark:
-    kind = node_kind(node)
+    kind = node.became
     if kind == "hit":
         return Mark(kind, f"minefield {node.node} hit")
     share = "" if kind == "reached" else f" in part, {node.similarity:.3f}"

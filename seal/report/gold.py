@@ -18,10 +18,10 @@ from seal.core.conditions import (
     DependsOn,
     StateHas,
     StateUnchanged,
+    parts,
 )
 from seal.core.records import to_plain
 from seal.core.types import Goal, Plan
-from seal.evaluation.milestones.plans import parts
 
 
 def plan_lines(plan: Plan) -> list[str]:

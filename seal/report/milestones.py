@@ -6,14 +6,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from seal.core.conditions import Match
+from seal.core.conditions import Match, parts
 from seal.core.conditions.messages import takes_turn
 from seal.core.errors import DataError
 from seal.core.types import JSON, Goal, Milestone, Plan, Score, Step, Tables, Task, Trajectory
 from seal.evaluation.goals import WHOLLY
 from seal.evaluation.milestones.faults import Fault, TableChange, Unmet, table_change, unmet
 from seal.evaluation.milestones.metrics import MATCHES, NAMES, applies
-from seal.evaluation.milestones.plans import parts, under, view
+from seal.evaluation.milestones.plans import under, view
 from seal.report.gold import asked_lines, describe, json_text, kept_tables
 
 METRICS = NAMES
@@ -43,6 +43,25 @@ class NodeOutcome:
     def wholly(self) -> bool:
         """True where it was met wholly."""
         return self.similarity >= WHOLLY
+
+    @property
+    def became(self) -> str:
+        """Return what became of the node in a word: reached, partly or missed; hit or avoided."""
+        if self.kind == "minefield":
+            return "avoided" if self.step is None else "hit"
+        if self.step is None:
+            return "missed"
+        return "reached" if self.wholly else "partly"
+
+    @property
+    def status(self) -> str:
+        """Return where the node was reached and how well, or what comes closest."""
+        if self.kind == "minefield":
+            return "not hit" if self.step is None else f"hit at step {self.step}"
+        if self.step is not None:
+            return f"{self.similarity:.3f} at step {self.step}"
+        closest = "" if self.nearest is None else f"; closest is step {self.nearest}"
+        return f"not reached{closest}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,25 +203,6 @@ def _named(fault: Fault, node: Milestone) -> Fault:
     return replace(fault, expected=describe(parts(node.condition)[fault.condition]))
 
 
-def node_kind(node: NodeOutcome) -> str:
-    """Return what became of a node in a word: reached, partly or missed; hit or avoided."""
-    if node.kind == "minefield":
-        return "avoided" if node.step is None else "hit"
-    if node.step is None:
-        return "missed"
-    return "reached" if node.wholly else "partly"
-
-
-def node_status(node: NodeOutcome) -> str:
-    """Return what became of a node: where it was reached and how well, or what comes closest."""
-    if node.kind == "minefield":
-        return "not hit" if node.step is None else f"hit at step {node.step}"
-    if node.step is not None:
-        return f"{node.similarity:.3f} at step {node.step}"
-    closest = "" if node.nearest is None else f"; closest is step {node.nearest}"
-    return f"not reached{closest}"
-
-
 def fault_text(fault: Fault) -> str:
     """Return what one fault says: `message content: expected "a", found "b" (0.50)`."""
     place = " ".join(part for part in (fault.table, fault.column) if part)
@@ -311,8 +311,3 @@ def change_lines(name: str, change: TableChange) -> list[str]:
 
 def _cells(cells: Iterable[tuple[str, JSON]]) -> str:
     return ", ".join(f"{name}={json_text(value)}" for name, value in cells)
-
-
-def unchanged_text(tables: Sequence[tuple[str, int]]) -> str:
-    """Return the tables that a step left alone, with their numbers of rows."""
-    return ", ".join(f"{name} ({rows})" for name, rows in tables)

@@ -6,24 +6,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from seal.core.formats import repairs_of
 from seal.core.types import Goal, Score, Step, Task, ToolCall, ToolResult, Trajectory
-from seal.evaluation.milestones.faults import TableChange
-from seal.evaluation.milestones.plans import asks_of_world
+from seal.evaluation.goals import asks_of_world
 from seal.report.annotations import Annotations
 from seal.report.chat_records import reason_of
 from seal.report.gold import gold_lines, json_text
-from seal.report.milestones import (
-    GoalOutcome,
-    NodeOutcome,
-    WorldChange,
-    node_kind,
-    node_status,
-    unchanged_text,
-)
-from seal.report.printable import folded, printable
+from seal.report.printable import folded, printable, tables_text
+
+if TYPE_CHECKING:
+    from seal.evaluation.milestones.faults import TableChange
+    from seal.report.milestones import GoalOutcome, NodeOutcome, WorldChange
 
 CUT = 4_000
 """Characters of one text that a page holds; the run's files have the rest."""
@@ -133,8 +128,8 @@ def _outcome_data(outcome: GoalOutcome) -> dict[str, Any]:
 def _node_data(node: NodeOutcome) -> dict[str, Any]:
     return {
         "title": f"{node.kind} {node.node}",
-        "kind": node_kind(node),
-        "status": node_status(node),
+        "kind": node.became,
+        "status": node.status,
         "step": node.nearest if node.step is None else node.step,
         "after": list(node.after),
         "asks": [_text(line, CUT_DETAILS)[0] for line in node.asks],
@@ -154,7 +149,7 @@ def _node_data(node: NodeOutcome) -> dict[str, Any]:
 def _change_data(change: WorldChange) -> dict[str, Any]:
     return {
         "tables": [[_cell(name), *_table_change_data(found)] for name, found in change.changed],
-        "same": _text(unchanged_text(change.unchanged), CUT_DETAILS)[0],
+        "same": _text(tables_text(change.unchanged), CUT_DETAILS)[0],
     }
 
 

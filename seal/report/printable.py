@@ -8,6 +8,7 @@ they were written.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
 _UNSAFE = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f"  # C0 but for tab and newline, delete, C1
@@ -54,3 +55,8 @@ def _visible(found: re.Match[str]) -> str:
     if code == 0x7F:
         return "␡"
     return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}"
+
+
+def tables_text(tables: Iterable[tuple[str, int]]) -> str:
+    """Return the names of tables with their numbers of rows."""
+    return ", ".join(f"{name} ({rows})" for name, rows in tables)

@@ -18,11 +18,8 @@ from seal.report.milestones import (
     NodeOutcome,
     change_lines,
     fault_text,
-    node_kind,
-    node_status,
-    unchanged_text,
 )
-from seal.report.printable import folded, printable
+from seal.report.printable import folded, printable, tables_text
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -156,7 +153,7 @@ def milestone_lines(goals: Sequence[GoalOutcome]) -> Iterator[Line]:
 
 def _node_lines(node: NodeOutcome) -> Iterator[Line]:
     after = f"  (after {', '.join(map(str, node.after))})" if node.after else ""
-    yield f"  {node.kind} {node.node}: {node_status(node)}{after}", _MARKS[node_kind(node)]
+    yield f"  {node.kind} {node.node}: {node.status}{after}", _MARKS[node.became]
     for line in node.asks:
         yield indent(line, 6), ""
     if node.keeps:
@@ -221,7 +218,7 @@ def _note_lines(step: Step, fold: int | None, notes: Annotations) -> Iterator[Li
                 more = f" ... {left_out:,} more characters" if left_out else ""
                 yield indent(start + more, 6), "magenta"
         if change.unchanged:
-            yield f"    world unchanged: {unchanged_text(change.unchanged)}", "dim"
+            yield f"    world unchanged: {tables_text(change.unchanged)}", "dim"
     for mark in notes.marks.get(step.index, ()):
         yield f"    * {mark.text}", _MARKS.get(mark.kind, "bold")
 
@@ -229,7 +226,7 @@ def _note_lines(step: Step, fold: int | None, notes: Annotations) -> Iterator[Li
 def _beginning_lines(tables: Tables) -> Iterator[Line]:
     if tables:
         counts = [(name, len(rows)) for name, rows in tables.items()]
-        yield f"world, table (rows): {unchanged_text(counts)}", "dim"
+        yield f"world, table (rows): {tables_text(counts)}", "dim"
 
 
 def _call_lines(call: ToolCall, fold: int | None) -> Iterator[Line]:

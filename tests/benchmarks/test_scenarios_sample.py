@@ -10,10 +10,9 @@ from seal.benchmarks.toolsandbox import sample as toolsandbox_sample
 from seal.benchmarks.toolsandbox.phone import TOOLS
 from seal.benchmarks.toolsandbox.scenarios.files import CATEGORIES, read_authored
 from seal.benchmarks.toolsandbox.scenarios.importer import WRONG, import_scenarios
-from seal.core.conditions import Called, Told
+from seal.core.conditions import Called, Told, parts
 from seal.core.types import Task
 from seal.evaluation.milestones.metrics import Milestones
-from seal.evaluation.milestones.plans import parts
 from seal.pools import load_pool
 from seal.pools.importer import write_pool
 

@@ -18,9 +18,15 @@ from seal.benchmarks.toolsandbox.milestones import TABLES, plan_of
 from seal.benchmarks.toolsandbox.trajectories import import_trajectories
 from seal.core.errors import DataError, UnknownNameError, UsageError
 from seal.core.types import Plan, Task, Trajectory
-from seal.evaluation.milestones import turn_count, view
 from seal.evaluation.milestones.matching import Similarities
-from seal.evaluation.milestones.plans import PlanResult, Reached, measure_plan, under
+from seal.evaluation.milestones.plans import (
+    PlanResult,
+    Reached,
+    measure_plan,
+    turn_count,
+    under,
+    view,
+)
 from seal.pools.importer import Notes, Recorded
 
 VECTORS, FUZZ = "vectors_public.jsonl.gz", "fuzz_public.jsonl.gz"

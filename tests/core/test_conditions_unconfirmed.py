@@ -9,7 +9,7 @@ from seal.core.conditions import Condition, Unconfirmed
 from seal.core.conditions.stated import states
 from seal.core.records import to_plain
 from seal.core.types import Milestone, Plan, Step, ToolCall, ToolResult
-from seal.evaluation.milestones import measure_plan
+from seal.evaluation.milestones.plans import measure_plan
 
 AGENT, USER, EXECUTOR = "execution_manager", "user_simulator", "executor"
 FIVE_PM = 1_741_798_800.0

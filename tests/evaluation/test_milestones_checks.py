@@ -18,7 +18,7 @@ from seal.core.conditions import (
 )
 from seal.core.errors import DataError
 from seal.core.types import Milestone, Plan
-from seal.evaluation.milestones import check_plan
+from seal.evaluation.milestones.checks import check_plan
 
 STATE: dict[str, Any] = {"notes": [{"id": 1, "text": "a"}], "mail": []}
 HERE = StateHas("notes", ({"text": "a"},))

@@ -18,9 +18,8 @@ from seal.core.conditions import (
     Unconfirmed,
 )
 from seal.core.types import Milestone, Plan, Step
-from seal.evaluation.milestones import measure_plan, view
 from seal.evaluation.milestones.faults import Fault, Unmet, unmet
-from seal.evaluation.milestones.plans import under
+from seal.evaluation.milestones.plans import measure_plan, under, view
 
 ADDED = StateHas("notes", ({"id": 2, "text": "b"},), "addition", since=-1)
 LIT = [{"id": 1, "on": True}]

@@ -20,14 +20,8 @@ from seal.core.errors import UsageError
 from seal.core.types import Goal, Milestone, Plan, Step, Stop, Task, Trajectory
 from seal.evaluation import default_metrics, score_trajectory
 from seal.evaluation.calls import Calls
-from seal.evaluation.milestones import (
-    Milestones,
-    PlanResult,
-    measure_plan,
-    view,
-    with_outer_guardrails,
-)
-from seal.evaluation.milestones.metrics import NAMES
+from seal.evaluation.milestones.metrics import NAMES, Milestones
+from seal.evaluation.milestones.plans import PlanResult, measure_plan, view, with_outer_guardrails
 from seal.evaluation.scoring import rules_named
 
 ADDED = StateHas("notes", ({"text": "b"},), "addition", since=-1)

@@ -13,7 +13,8 @@ from seal.benchmarks.toolsandbox.trajectories import import_trajectories
 from seal.core.errors import DataError
 from seal.core.types import Goal, Step, Task, Tool, ToolCall, Trajectory
 from seal.environments.world import WorldSetup, build_worlds
-from seal.evaluation.milestones import check_plan, measure_plan, view
+from seal.evaluation.milestones.checks import check_plan
+from seal.evaluation.milestones.plans import measure_plan, view
 from seal.evaluation.statements import leaves
 from seal.pools import import_benchmark
 from seal.pools.importer import Notes

@@ -19,7 +19,7 @@ from seal.core.types import (
     ToolResult,
     Trajectory,
 )
-from seal.evaluation.milestones import Milestones
+from seal.evaluation.milestones.metrics import Milestones
 
 USER, AGENT, EXECUTOR = "user_simulator", "orchestrator", "executor"
 ANN = {"id": "p-1", "name": "Ann", "phone": "+1"}

@@ -15,7 +15,7 @@ from seal.report.chat_records import outcome_label
 from seal.report.chat_views import Follower
 from seal.report.gold import describe, gold_lines
 from seal.report.html import write_report
-from seal.report.milestones import fault_text, goal_outcomes, node_status, times, world_changes
+from seal.report.milestones import fault_text, goal_outcomes, times, world_changes
 from seal.report.page_data import CUT_CELL, ROWS, chat_data, table_data
 from seal.report.transcript import render_transcript
 
@@ -28,7 +28,7 @@ def outcome_of(played, told=TASK):
 
 
 def statuses(outcome):
-    return [(node.kind, node.node, node_status(node)) for node in outcome.nodes]
+    return [(node.kind, node.node, node.status) for node in outcome.nodes]
 
 
 def faults(outcome, node=0):

@@ -17,7 +17,7 @@ from typing import Any
 from seal.core.conditions import AllOf, Condition, DependsOn, StateHas
 from seal.core.conditions.messages import AGENT, MESSAGE, party
 from seal.core.types import JSON, Milestone, Plan, Task, Trajectory
-from seal.evaluation.milestones import turn_count
+from seal.evaluation.milestones.plans import turn_count
 from seal.pools.augmentation import TAG, UNCHANGED
 
 _CALLS = "calls"
@@ -42,8 +42,8 @@ class ScenarioStatistics:
     calls: float | None
     """Calls of a recorded trajectory, mean; None: no trajectory was given."""
     turns: float | None
-    """Turns of a recorded trajectory (`seal.evaluation.milestones.turn_count`), mean; None: no
-    trajectory was given."""
+    """Turns of a recorded trajectory (`milestones.plans.turn_count`), mean; None: no trajectory was
+    given."""
     milestones: dict[str, int]
     """Number of milestones to how many bases have so many."""
     minefields: dict[str, int]

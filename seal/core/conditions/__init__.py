@@ -21,7 +21,7 @@ from seal.core.conditions.messages import (
     message_row,
     party,
 )
-from seal.core.conditions.state import EXTRACTORS, AllOf, DependsOn, StateHas, StateUnchanged
+from seal.core.conditions.state import EXTRACTORS, AllOf, DependsOn, StateHas, StateUnchanged, parts
 from seal.core.conditions.unconfirmed import Unconfirmed
 
 __all__ = [
@@ -43,5 +43,6 @@ __all__ = [
     "Told",
     "Unconfirmed",
     "message_row",
+    "parts",
     "party",
 ]

@@ -280,3 +280,10 @@ class AllOf(Condition):
     def recalls(self, reached: Mapping[int, Step]) -> Hashable:
         """Return what each of the conditions reads in earlier steps."""
         return tuple(condition.recalls(reached) for condition in self.conditions)
+
+
+def parts(condition: Condition) -> tuple[Condition, ...]:
+    """Return the conditions of which a milestone's consists, in order."""
+    if not isinstance(condition, AllOf):
+        return (condition,)
+    return tuple(part for inner in condition.conditions for part in parts(inner))

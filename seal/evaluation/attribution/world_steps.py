@@ -27,6 +27,7 @@ from seal.core.conditions import (
     StateHas,
     StateUnchanged,
     Told,
+    parts,
 )
 from seal.core.order import levels
 from seal.core.types import Milestone, Score
@@ -46,7 +47,7 @@ from seal.evaluation.error_patterns.findings import REJECTED, Finding
 from seal.evaluation.goals import WHOLLY
 from seal.evaluation.milestones.faults import Fault, Unmet, unmet
 from seal.evaluation.milestones.metrics import MATCHES
-from seal.evaluation.milestones.plans import parts, under, view
+from seal.evaluation.milestones.plans import under, view
 
 _WHOLE, _NODES, _MINES = "similarity", "milestone_similarity", "minefield_similarity"
 _WORDS = (Told, Replied, Asked, DependsOn)

@@ -30,7 +30,7 @@ from seal.core.conditions import Called
 from seal.core.types import CHAT_TOOLS, Goal, Plan
 from seal.evaluation.calls import ArgumentFinding, best_pairs, compare
 from seal.evaluation.error_patterns.findings import Finding
-from seal.evaluation.milestones.plans import asks_of_world
+from seal.evaluation.goals import asks_of_world
 
 Choice = Literal["joint", "independent"]
 """How one of several plans is taken."""

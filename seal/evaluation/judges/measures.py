@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from seal.core.conditions import Match
 from seal.core.errors import DataError, InfrastructureError, NotRecordedError, NoVerdictError
@@ -46,9 +46,11 @@ from seal.evaluation.judges.panel import (
     solved_ballot,
     written_pass,
 )
-from seal.evaluation.milestones.metrics import applies, match_of, measure_goal
-from seal.evaluation.milestones.plans import PlanResult
+from seal.evaluation.milestones.metrics import applies, match_of
 from seal.evaluation.rule_judge import RuleJudge
+
+if TYPE_CHECKING:
+    from seal.evaluation.milestones.plans import PlanResult
 
 UNUSABLE = "no usable verdict"
 """First words of the reason of a score that a judge's unusable answers left without a value."""
@@ -230,6 +232,8 @@ class PassRate:
 
         def measure(position: int, goal: Goal) -> dict[str, Value]:
             if applies(task, goal):
+                from seal.evaluation.milestones.measuring import measure_goal
+
                 try:
                     match = self.match or match_of(task)
                     best = measure_goal(task, trajectory, position, match)

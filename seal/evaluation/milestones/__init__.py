@@ -4,25 +4,3 @@
 best match, `metrics` the scores of a run, `faults` what is missing. `checks` is for whoever writes
 plans.
 """
-
-from seal.evaluation.milestones.checks import check_plan
-from seal.evaluation.milestones.metrics import Milestones
-from seal.evaluation.milestones.plans import (
-    PlanResult,
-    Reached,
-    measure_plan,
-    turn_count,
-    view,
-    with_outer_guardrails,
-)
-
-__all__ = [
-    "Milestones",
-    "PlanResult",
-    "Reached",
-    "check_plan",
-    "measure_plan",
-    "turn_count",
-    "view",
-    "with_outer_guardrails",
-]

@@ -17,12 +17,12 @@ from seal.core.conditions import (
     StateHas,
     StateUnchanged,
     Unconfirmed,
+    parts,
 )
 from seal.core.conditions.cells import Measure
 from seal.core.conditions.messages import COLUMNS
 from seal.core.errors import DataError, UnknownNameError, shortened
 from seal.core.types import JSON, Milestone, Plan
-from seal.evaluation.milestones.plans import parts
 
 State = Mapping[str, Sequence[Mapping[str, JSON]]]
 

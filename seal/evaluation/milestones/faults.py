@@ -26,6 +26,7 @@ from seal.core.conditions import (
     StateHas,
     StateUnchanged,
     message_row,
+    parts,
 )
 from seal.core.conditions.assignment import cheapest
 from seal.core.conditions.cells import Row, Table, cell_similarity
@@ -34,7 +35,6 @@ from seal.core.conditions.state import table_after
 from seal.core.types import JSON, Milestone, Step
 from seal.evaluation.goals import WHOLLY
 from seal.evaluation.milestones.checks import ancestors
-from seal.evaluation.milestones.plans import parts
 
 _EXACT = Column()
 _VERBS = {"addition": "added", "removal": "removed", "update": "changed", "snapshot": ""}

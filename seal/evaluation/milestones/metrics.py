@@ -2,23 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import get_args
 
 from seal.core.conditions import Match
 from seal.core.errors import DataError
-from seal.core.types import JSON, Goal, Score, Task, Tool, Trajectory
-from seal.evaluation.goals import Value, score_goals, undefined
-from seal.evaluation.milestones.checks import check_plan
-from seal.evaluation.milestones.plans import (
-    PlanResult,
-    Reached,
-    asks_of_world,
-    measure_plan,
-    turn_count,
-    view,
-)
+from seal.core.types import Goal, Score, Task, Tool, Trajectory
+from seal.evaluation.goals import Value, asks_of_world, score_goals, undefined
 
 NAMES = ("similarity", "milestone_similarity", "minefield_similarity", "turn_count")
 MATCHES: tuple[Match, ...] = get_args(Match)
@@ -56,47 +47,17 @@ class Milestones:
         def measure(position: int, goal: Goal) -> dict[str, Value]:
             if not applies(task, goal):
                 return dict.fromkeys(NAMES, undefined("no milestones of the world"))
+            # Of worlds alone: other runs do not load what measures milestones.
+            from seal.evaluation.milestones.measuring import measure_goal, values_of
+
             try:
                 match = self.match or match_of(task)
                 best = measure_goal(task, trajectory, position, match)
             except DataError as error:
                 return dict.fromkeys(NAMES, undefined(f"the plan cannot be measured: {error}"))
-            turns = Value(float(best.turns))
-            return {**_values(best.result, best.plan, match), "turn_count": turns}
+            return values_of(best, match)
 
         return score_goals(task, trajectory, NAMES, measure)
-
-
-@dataclass(frozen=True, slots=True)
-class Best:
-    """The plan of a goal that was kept best."""
-
-    plan: int
-    """Its position among the goal's plans."""
-    result: PlanResult
-    turns: int
-    """Messages between user, agent and executor."""
-
-
-def measure_goal(task: Task, trajectory: Trajectory, position: int, match: Match) -> Best:
-    """Return how well the best of a goal's plans was kept, of equally good ones the first.
-
-    Args:
-        task: Whose goal it is.
-        trajectory: What was done.
-        position: Of a goal that is measured so (`applies`).
-        match: By which rules.
-
-    Raises:
-        DataError: A plan cannot be measured.
-    """
-    plans = task.goals[position].plans or ()
-    for plan in plans:
-        check_plan(plan, measured=True)
-    steps = view(trajectory, position, task.initial_state, match)
-    results = [measure_plan(plan, steps, match) for plan in plans]
-    best = max(range(len(results)), key=lambda plan: results[plan].similarity)
-    return Best(best, results[best], turn_count(steps))
 
 
 def match_of(task: Task) -> Match:
@@ -118,22 +79,3 @@ def applies(task: Task, goal: Goal) -> bool:
     """Tell whether a goal is measured by the milestones of its plans."""
     plans = goal.plans or ()
     return bool(plans) and ("match" in task.metadata or any(map(asks_of_world, plans)))
-
-
-def _values(result: PlanResult, plan: int, match: Match) -> dict[str, Value]:
-    return {
-        "similarity": Value(result.similarity, details={"plan": plan, "match": match}),
-        "milestone_similarity": Value(
-            result.milestone_similarity, details=_details(result.milestones)
-        ),
-        "minefield_similarity": Value(
-            result.minefield_similarity, details=_details(result.minefields)
-        ),
-    }
-
-
-def _details(found: Sequence[Reached]) -> dict[str, JSON]:
-    return {
-        "mapping": [[one.node, one.index, one.similarity] for one in found],
-        "conditions": [list(one.conditions) for one in found],
-    }

@@ -36,14 +36,12 @@ from seal.core.conditions import (
     LAST,
     MESSAGE,
     AllOf,
-    Asked,
-    Called,
     Condition,
     DependsOn,
     Match,
-    Replied,
     StateHas,
     StateUnchanged,
+    parts,
     party,
 )
 from seal.core.conditions.messages import AGENT, EXECUTOR, USER
@@ -103,14 +101,6 @@ def measure_plan(plan: Plan, steps: Sequence[Step], match: Match = "clean") -> P
     )
 
 
-def asks_of_world(plan: Plan) -> bool:
-    """Tell whether a plan asks more than calls, questions and replies, or forbids something."""
-    if plan.minefields:
-        return True
-    conditions = (part for node in plan.milestones for part in parts(node.condition))
-    return any(not isinstance(part, (Called, Asked, Replied)) for part in conditions)
-
-
 def _mean(found: Sequence[Reached], count: int, none: float) -> float:
     return sum(reached.similarity for reached in found) / count if count else none
 
@@ -147,13 +137,6 @@ def _matched(
 
 def _reached(one: Assigned, steps: Sequence[Step], values: Sequence[float]) -> Reached:
     return Reached(one.node, steps[one.place].index, one.similarity, tuple(values))
-
-
-def parts(condition: Condition) -> tuple[Condition, ...]:
-    """Return the conditions of which a milestone's consists, in order."""
-    if not isinstance(condition, AllOf):
-        return (condition,)
-    return tuple(part for inner in condition.conditions for part in parts(inner))
 
 
 def with_outer_guardrails(plan: Plan, declared: Sequence[Collection[str]]) -> Plan:

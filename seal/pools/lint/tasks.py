@@ -13,7 +13,7 @@ from seal.core.types import JSON, Tables, Task, Tool
 from seal.core.validation import CallError
 from seal.environments import REGISTRY as WORLDS
 from seal.environments.world import Worlds, WorldSetup, build_worlds
-from seal.evaluation.milestones import check_plan
+from seal.evaluation.milestones.checks import check_plan
 from seal.evaluation.milestones.metrics import match_of
 from seal.pools.gold_calls import GoldCheck
 from seal.pools.lint.findings import Finding

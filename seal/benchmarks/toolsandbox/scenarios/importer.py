@@ -24,6 +24,7 @@ from seal.benchmarks.toolsandbox.scenarios.files import (
 )
 from seal.benchmarks.toolsandbox.scenarios.notation import Names, place_of, plan_of
 from seal.benchmarks.toolsandbox.scenarios.sequences import play_sequence
+from seal.core.conditions import parts
 from seal.core.conditions.messages import USER
 from seal.core.environment import Eventful
 from seal.core.errors import DataError, UnknownNameError, shortened
@@ -31,7 +32,7 @@ from seal.core.types import END_CONVERSATION, JSON, Goal, Plan, Step, Stop, Task
 from seal.environments.world import Worlds, WorldSetup, build_worlds
 from seal.evaluation.goals import WHOLLY
 from seal.evaluation.milestones.faults import Fault, unmet
-from seal.evaluation.milestones.plans import PlanResult, measure_plan, parts, under, view
+from seal.evaluation.milestones.plans import PlanResult, measure_plan, under, view
 from seal.pools.augmentation import GIVEN, TAG, UNCHANGED
 from seal.pools.importer import Notes, Recorded, Web
 

@@ -30,13 +30,14 @@ from seal.core.conditions import (
     StateUnchanged,
     Told,
     Unconfirmed,
+    parts,
 )
 from seal.core.conditions.cells import Measure
 from seal.core.conditions.messages import AGENT, EXECUTOR, USER
 from seal.core.errors import DataError, UnknownNameError, shortened
 from seal.core.types import JSON, Milestone, Plan
 from seal.evaluation.milestones.checks import ancestors, check_plan
-from seal.evaluation.milestones.plans import asked_tables, parts
+from seal.evaluation.milestones.plans import asked_tables
 
 _CHANGES = {"is": "snapshot", "added": "addition", "removed": "removal", "updated": "update"}
 _ALIKE = ("content",)
