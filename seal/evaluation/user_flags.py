@@ -1,0 +1,137 @@
+"""The flags of what a simulated user did that no user should do, each with its step.
+
+Source: Lu et al., ToolSandbox (2024), section on the user simulator, whose authors found such
+errors by hand; here they are found by rule, so that every score can be read beside them.
+
+Hallucination:
+- `outside_brief`: a fact that stands neither in the request, the brief, nor in what the agent said
+  before (`seal.evaluation.stated_facts`).
+
+Instruction following:
+- `ended_early`: the conversation was ended before the agent had said anything, or after a question
+  or refusal of the agent that was not the fifth.
+- `spoke_as_assistant`: it offered help, or told of work done for the other side.
+- `said_nothing`: an empty message.
+- `unknown_call`: a call of anything but `end_conversation`.
+
+The rules read English. They would rather miss an error than find one that is none.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from seal.core.plain import leaves
+from seal.core.speech import FAILURES, asking, reading
+from seal.core.types import Step, Task, Trajectory
+from seal.evaluation.goals import USER, goal_steps
+from seal.evaluation.stated_facts import Knowledge
+from seal.evaluation.user_audit import ends_conversation
+
+_DONE = (
+    "(?:sent|set|set up|added|created|removed|deleted|updated|changed|saved|scheduled|cancelled"
+    "|canceled|found|turned (?:on|off)|enabled|disabled|switched (?:on|off)|completed)"
+)
+_KIND = "(?:new|next|first|last|latest|own|text|phone)"
+_OWNED = (
+    "messages?|texts?|reminders?|contacts?|contact list|requests?|timers?|bookings?|orders?"
+    "|address book|wi-?fi|cellular(?: service)?|location(?: services?)?|low battery mode|settings?"
+    "|phone|phone number"
+)
+"""What the assistant holds for its user, who would say "my" of it."""
+_AS_ASSISTANT = re.compile(
+    r"\bhow (?:can|may) i (?:help|assist)\b"
+    r"|\b(?:can|may|could) i (?:help|assist) (?:you )?(?:with|further)\b"
+    r"|\banything else (?:i can|you(?:'d| would)? (?:like|need|want))\b"
+    r"|\blet me know if you(?:'d| would)? (?:need|like|want|have)\b"
+    r"|\bi(?:'m| am|'d be| would be) (?:here|happy|glad) to (?:help|assist)\b"
+    r"|\bas an ai\b|\bi(?:'m| am) (?:an?|your) (?:ai|virtual|digital|language)\b"
+    r"|\bi can (?:help|assist) you\b"
+    r"|\bi(?:'ve|'ll| have| will| can| am going to|'m going to)(?: now| just| gone ahead and)?"
+    r" (?:\w+ ){1,8}(?:for you|on your behalf|to your contacts|in your contacts)\b"
+    rf"|\bi(?:'ve| have)? (?:also |now |just |already |successfully |gone ahead and )*{_DONE} your"
+    rf" (?:{_KIND} )*(?:{_OWNED})\b"
+    rf"|\bi(?:'ll| will|'m going to| am going to) (?:now |just )?(?:send|set|add|create|remove"
+    rf"|delete|update|turn on|turn off|enable|disable) your (?:{_KIND} )*(?:{_OWNED})\b"
+    r"|\byour (?:reminder|message|contact|request|booking|order) (?:has been|was|is now|is) "
+    r"(?:successfully |now )?(?:sent|set|added|created|removed|deleted|updated|booked|done)\b",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Flag:
+    """One error of the user."""
+
+    flag: str
+    step: int
+    """Index of the user's step."""
+    said: str
+    facts: tuple[str, ...] = ()
+    """What was outside the brief."""
+
+
+def hallucinations(task: Task, trajectory: Trajectory, goal: int) -> list[Flag]:
+    """Return the user's statements with facts that it could not know."""
+    before = [g.text for g in task.goals[: goal + 1]]
+    before += [step.content for step in task.history if step.author != USER]
+    brief = leaves({"persona": task.persona, "keys": list((task.persona or {}).get("facts") or ())})
+    known = Knowledge((*before, *brief))
+    found = []
+    question = False
+    for step in trajectory.steps:
+        if step.goal > goal or step.call is not None or step.result is not None:
+            continue
+        if step.author == USER:
+            unknown = known.unknown(step.content, question) if step.goal == goal else []
+            if unknown:
+                facts = tuple(fact.text for fact in unknown)
+                found.append(Flag("outside_brief", step.index, step.content, facts))
+            question = False
+        elif step.recipient == USER:
+            known = known.with_texts([step.content])
+            question = bool(asking(step.content))
+    return found
+
+
+def instruction_errors(trajectory: Trajectory, goal: int) -> list[Flag]:
+    """Return what the user did against its instructions."""
+    return list(_instruction_errors(goal_steps(trajectory, goal)))
+
+
+def against_orders(task: Task, trajectory: Trajectory, goal: int) -> list[Flag]:
+    """Return the errors of a user; one whose brief has its replies is to leave after the last."""
+    found = instruction_errors(trajectory, goal)
+    if "replies" in (task.persona or {}):
+        return [flag for flag in found if flag.flag != "ended_early"]
+    return found
+
+
+def _instruction_errors(steps: Sequence[Step]) -> Iterator[Flag]:
+    heard: list[str] = []
+    first = True
+    for step in steps:
+        if step.author != USER:
+            if step.recipient == USER and step.result is None:
+                heard.append(step.content)
+            continue
+        if step.call is not None:
+            if not ends_conversation(step):
+                yield Flag("unknown_call", step.index, step.call.name)
+            elif _too_early(heard):
+                yield Flag("ended_early", step.index, heard[-1] if heard else "")
+        elif not step.content.strip():
+            yield Flag("said_nothing", step.index, "")
+        if not first and _AS_ASSISTANT.search(step.content.replace("’", "'")):
+            yield Flag("spoke_as_assistant", step.index, step.content)
+        first = False
+
+
+def _too_early(heard: Sequence[str]) -> bool:
+    if not heard:
+        return True
+    readings = [reading(text) for text in heard]
+    failures = len(readings) - readings.count("reports")
+    return readings[-1] != "reports" and failures < FAILURES
