@@ -17,7 +17,7 @@ from seal.core.types import JSON, Goal, Milestone, Plan, Task, Tool
 from seal.pools.gold_calls import GoldCheck, admits
 from seal.pools.importer import TASKS
 from seal.pools.pool import StoredPool
-from seal.simulator_cache.template import UnsatisfiableError, Writer
+from seal.simulator_cache.plausible import UnsatisfiableError, Writer
 
 MOST_OFFERED = 20
 """Tools that an irrelevant query offers where its seed offers none itself."""

@@ -1,0 +1,336 @@
+"""A schema-true, plausible answer of a tool, always the same.
+
+A value depends on a seed text and on its place in the answer, so it does not change when another
+part of the schema does. A field that is named like an argument repeats that argument: an answer
+about Oslo speaks of Oslo.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from seal.core.errors import SimulatorError
+from seal.core.schemas import schema_validator
+from seal.core.text import sentences, words
+from seal.core.types import JSON, Tool
+from seal.simulator_cache.field_values import FORMATS, named_range, named_text
+from seal.simulator_cache.shapes import LENGTH, both, listed, resolve, response_schema
+
+if TYPE_CHECKING:
+    from jsonschema.protocols import Validator
+
+_ATTEMPTS = 8
+_LISTS = {"list", "array", "lists"}
+_NUMBERS = {"number", "integer", "int", "float", "amount", "count", "price", "temperature", "total"}
+_BOOLEANS = {"boolean", "bool", "true", "false", "whether"}
+
+
+def plausible(tool: Tool, checker: Validator, arguments: Mapping[str, JSON], seed: str) -> Any:
+    """Return an answer that a tool's response schema accepts.
+
+    Args:
+        tool: That was called.
+        checker: Of its response schema (`checker_of`).
+        arguments: What the call was given.
+        seed: Text that all choices are derived from.
+
+    Raises:
+        SimulatorError: The schema admits no answer, or none that was found.
+    """
+    reason = "no attempt passed its own schema"
+    for attempt in range(_ATTEMPTS):
+        sparse = attempt >= _ATTEMPTS // 2
+        try:
+            answer = Writer(checker, arguments, f"{seed}{attempt}", sparse).write()
+        except UnsatisfiableError as error:
+            reason = str(error)
+            continue
+        if checker.is_valid(answer):
+            return answer
+    raise SimulatorError(
+        f"no answer fits the response schema of {tool.id} ({reason}); correct `returns` in"
+        " tools.jsonl, or use another simulator: --simulator llm or recorded"
+    )
+
+
+def checker_of(tool: Tool) -> Validator:
+    """Return the validator of a tool's answers."""
+    return schema_validator(response_schema(tool.returns) or _described(tool))
+
+
+def _described(tool: Tool) -> dict[str, Any]:
+    """Return a schema for a tool without a shape: its arguments again, and one result."""
+    prose = tool.returns if isinstance(tool.returns, str) else tool.description
+    sentence = next(iter(sentences(prose)), tool.name)[:200]
+    arguments = tool.parameters.get("properties", {})
+    echoed = {name: {"type": _all_types(p)} for name, p in arguments.items() if name != "result"}
+    return {
+        "type": "object",
+        "properties": {**echoed, "result": _result(sentence)},
+        "required": ["result"],
+    }
+
+
+def _all_types(parameter: JSON) -> JSON:
+    kind = parameter.get("type") if isinstance(parameter, dict) else None
+    return kind if kind in ("string", "integer", "number", "boolean", "array") else "string"
+
+
+def _result(sentence: str) -> dict[str, Any]:
+    said = set(words(sentence))
+    text = {"type": "string", "examples": [sentence]}
+    if said & _LISTS:
+        return {"type": "array", "items": {"type": "string"}, "minItems": 1}
+    if said & _BOOLEANS:
+        return {"type": "boolean"}
+    return {"type": "number"} if said & _NUMBERS else text
+
+
+_DEEP = 6
+"""From here on only what is required is written: schemas may refer to themselves."""
+_DEEPEST = 40
+_MANY = 3
+"""Elements of a list that asks for no certain number."""
+_IMPLIED = {
+    **dict.fromkeys(("properties", "required", "additionalProperties", "minProperties"), "object"),
+    **dict.fromkeys(("items", "prefixItems", "minItems", "contains"), "array"),
+    **dict.fromkeys(("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"), "number"),
+    "multipleOf": "number",
+}
+
+
+class UnsatisfiableError(Exception):
+    """No value of the schema could be found."""
+
+
+class Writer:
+    """Writes one answer.
+
+    Args:
+        checker: Of the whole schema.
+        arguments: What the call was given.
+        seed: Text that all choices are derived from.
+        sparse: True: only what the schema requires.
+    """
+
+    def __init__(
+        self, checker: Validator, arguments: Mapping[str, Any], seed: str, sparse: bool = False
+    ) -> None:
+        self._checker = checker
+        self._root = checker.schema
+        self._echo = {_plain(name): value for name, value in arguments.items()}
+        self._seed = seed
+        self._sparse = sparse
+
+    def write(self) -> Any:
+        """Return a value that should satisfy the schema: the caller checks it.
+
+        Raises:
+            UnsatisfiableError: There is none, or none was found.
+        """
+        return self._value(self._root, "", "", 0)
+
+    def _value(self, schema: Any, name: str, path: str, depth: int) -> Any:
+        if schema is False or depth > _DEEPEST:
+            raise UnsatisfiableError(path or "the answer")
+        if schema is True:
+            schema = {}
+        schema = self._merged(schema, path, 0)
+        if "const" in schema:
+            return schema["const"]
+        echoed = self._echoed(schema, name)
+        if echoed:
+            return echoed[0]
+        if "enum" in schema:
+            return self._of_enum(schema, path)
+        kind = _kind(schema)
+        if kind == "object":
+            return self._object(schema, path, depth)
+        if kind == "array":
+            return self._array(schema, name, path, depth)
+        if kind == "string":
+            return self._string(schema, name, path)
+        if kind in ("integer", "number"):
+            return self._number(schema, name, path, kind == "integer")
+        return None if kind == "null" else bool(self._draw(path, 2))
+
+    def _merged(self, schema: dict[str, Any], path: str, level: int) -> dict[str, Any]:
+        """Return the schema with references followed and one alternative chosen."""
+        if level > _DEEPEST:
+            raise UnsatisfiableError(path)
+        merged = {k: v for k, v in schema.items() if k not in ("$ref", "allOf", "anyOf", "oneOf")}
+        parts = [resolve(schema["$ref"], self._root)] if "$ref" in schema else []
+        parts += schema.get("allOf", [])
+        for keyword in ("anyOf", "oneOf"):
+            options = [option for option in schema.get(keyword, []) if option is not False]
+            if options:
+                parts.append(options[self._draw(f"{path}/{keyword}", len(options))])
+            elif keyword in schema:
+                raise UnsatisfiableError(path)
+        for part in parts:
+            if part is False:
+                raise UnsatisfiableError(path)
+            if part is not True:
+                merged = both(merged, self._merged(part, path, level + 1))
+        return merged
+
+    def _echoed(self, schema: dict[str, Any], name: str) -> list[Any]:
+        """Return the argument of that name as the schema takes it, in a list; empty: none does."""
+        given = self._echo.get(_plain(name)) if name else None
+        if given is None or _kind(schema) in ("null", "object"):
+            return []
+        forms = [given] if isinstance(given, str) else [given, json.dumps(given)]
+        checker = self._checker.evolve(schema=schema)
+        return [form for form in forms if checker.is_valid(form)][:1]
+
+    def _of_enum(self, schema: dict[str, Any], path: str) -> Any:
+        rest = self._checker.evolve(schema={k: v for k, v in schema.items() if k != "enum"})
+        options = [option for option in schema["enum"] if rest.is_valid(option)]
+        if not options:
+            raise UnsatisfiableError(path)
+        return options[self._draw(path, len(options))]
+
+    def _object(self, schema: dict[str, Any], path: str, depth: int) -> dict[str, Any]:
+        properties = schema.get("properties", {})
+        more = schema.get("additionalProperties", True)
+        return {
+            name: self._value(properties.get(name, more), name, f"{path}/{name}", depth + 1)
+            for name in self._names(schema, depth)
+        }
+
+    def _names(self, schema: dict[str, Any], depth: int) -> list[str]:
+        properties = schema.get("properties", {})
+        required = list(dict.fromkeys(schema.get("required", [])))
+        is_map = not properties and isinstance(schema.get("additionalProperties"), dict)
+        least = int(schema.get("minProperties", 2 if is_map else 0))
+        most = schema.get("maxProperties", math.inf)
+        invented = [f"field_{number}" for number in range(least)]
+        optional = [name for name in (*properties, *invented) if name not in required]
+        wanted = len(properties) if not self._sparse and depth < _DEEP else 0
+        count = max(0, min(max(wanted, least), most) - len(required))
+        names = {*required, *optional[: int(count)]}
+        return [name for name in (*properties, *required, *invented) if name in names]
+
+    def _array(self, schema: dict[str, Any], name: str, path: str, depth: int) -> list[Any]:
+        first = list(schema.get("prefixItems", []))
+        if "contains" in schema:
+            first += [schema["contains"]] * schema.get("minContains", 1)
+        items = schema.get("items", not schema.get("prefixItems") or {})
+        usual = 0 if self._sparse or depth >= _DEEP else 1 + self._draw(path, _MANY)
+        count = max(min(int(schema.get(LENGTH, usual)), _MANY), len(first))
+        count = max(min(count, schema.get("maxItems", count)), schema.get("minItems", 0))
+        if items is False:
+            count = min(count, len(first))
+        singular = name[:-1] if name.endswith("s") and not name.endswith("ss") else name
+        values: list[Any] = []
+        for position in range(int(count)):
+            item = first[position] if position < len(first) else items
+            place = f"{path}/{position}"
+            value = self._value(item, singular, place, depth + 1)
+            for attempt in range(20 * bool(schema.get("uniqueItems"))):
+                if value not in values:
+                    break
+                value = self._value(item, "", f"{place}#{attempt}", depth + 1)
+            values.append(value)
+        return values
+
+    def _string(self, schema: dict[str, Any], name: str, path: str) -> str:
+        def draw(count: int, salt: str = "", /) -> int:
+            return self._draw(f"{path}/{salt}", count)
+
+        if "pattern" in schema:
+            return self._matching(schema["pattern"], path)
+        examples = [e for e in schema.get("examples", []) if isinstance(e, str)]
+        if schema.get("format") in FORMATS:
+            text = FORMATS[schema["format"]](draw)
+        elif examples:
+            text = examples[draw(len(examples))]
+        else:
+            text = named_text(name, draw)
+        least, most = schema.get("minLength", 0), schema.get("maxLength", math.inf)
+        if len(text) < least:
+            text += "abcdefgh"[draw(8)] * (math.ceil(least) - len(text))
+        return text if len(text) <= most else text[: int(most)]
+
+    def _matching(self, pattern: str, path: str) -> str:
+        from seal.simulator_cache.patterns import string_of
+
+        step = iter(range(10**9))
+        try:
+            return string_of(pattern, lambda n: self._draw(f"{path}~{next(step)}", n))
+        except ValueError as error:
+            raise UnsatisfiableError(f"{path}: {error}") from error
+
+    def _number(self, schema: dict[str, Any], name: str, path: str, whole: bool) -> float:
+        low, high = _bounds(schema)
+        examples = [e for e in schema.get("examples", []) if isinstance(e, (int, float))]
+        if examples:
+            whole = whole and isinstance(examples[0], int)
+            span = sorted((examples[0] * 0.5, examples[0] * 1.5))
+        else:
+            span = list(named_range(name))
+        below, above = max(low, span[0]), min(high, span[1])
+        if below > above:
+            below, above = (low, min(high, low + 100)) if low > -math.inf else (high - 100, high)
+        factor = schema.get("multipleOf", 1 if whole else None)
+        if factor is None:
+            value = below + (above - below) * self._draw(path, 10_001) / 10_000
+            short = round(value, 2)
+            value = short if below <= short <= above else value
+            return int(value) if _kind(schema) == "integer" else value
+        if whole and not float(factor).is_integer():
+            factor = math.lcm(*float(factor).as_integer_ratio()[:1])
+        return self._multiple(factor, (low, high), (below, above), path)
+
+    def _multiple(
+        self, factor: float, bounds: tuple[float, float], usual: tuple[float, float], path: str
+    ) -> float:
+        least, most = math.ceil(usual[0] / factor), math.floor(usual[1] / factor)
+        if least > most:
+            least = math.ceil(bounds[0] / factor) if bounds[0] > -math.inf else most
+            most = least
+        value = (least + self._draw(path, most - least + 1)) * factor
+        if not bounds[0] <= value <= bounds[1]:
+            raise UnsatisfiableError(path)
+        return value
+
+    def _draw(self, path: str, count: int) -> int:
+        """Return a number in [0, count) for a place in the answer."""
+        found = hashlib.blake2b(f"{self._seed}\n{path}".encode(), digest_size=8).digest()
+        return int.from_bytes(found, "big") % count
+
+
+def _kind(schema: dict[str, Any]) -> str:
+    if "type" in schema:
+        kinds = listed(schema["type"])
+        if not kinds:
+            raise UnsatisfiableError("types that exclude each other")
+        return kinds[0]
+    return next((kind for keyword, kind in _IMPLIED.items() if keyword in schema), "string")
+
+
+def _bounds(schema: dict[str, Any]) -> tuple[float, float]:
+    low, high = schema.get("minimum", -math.inf), schema.get("maximum", math.inf)
+    above, below = schema.get("exclusiveMinimum"), schema.get("exclusiveMaximum")
+    step = 1 if _kind(schema) == "integer" else 0.01
+    if above is not None and low <= above:
+        low = math.floor(above) + 1 if step == 1 else above + _step(above, below, step)
+    if below is not None and high >= below:
+        high = math.ceil(below) - 1 if step == 1 else below - _step(below, above, step)
+    if low > high:
+        raise UnsatisfiableError(f"no number from {low} to {high}")
+    return low, high
+
+
+def _step(edge: float, other: float | None, step: float) -> float:
+    """Return how far inside an open interval to stay."""
+    gap = step if other is None else min(step, abs(other - edge) / 4)
+    return max(gap, math.ulp(float(edge)))
+
+
+def _plain(name: str) -> str:
+    return "".join(words(name))
