@@ -28,7 +28,6 @@ from difflib import SequenceMatcher
 from typing import Any, Literal, get_args
 
 from seal.core.canonical import equal
-from seal.core.conditions.rouge import overlap
 from seal.core.errors import DataError, UnknownNameError, shortened
 from seal.core.plain import nested_deeper
 from seal.core.schemas import MAX_DEPTH
@@ -307,6 +306,8 @@ def _worded_alike(predicted: str, gold: str) -> bool:
     if len(gold) < SHORT and SequenceMatcher(None, predicted, gold).ratio() < _NEARLY:
         return False
     cut = words if _CHINESE.search(predicted) or _CHINESE.search(gold) else str.split
+    from seal.core.conditions.rouge import overlap
+
     return overlap(_written(cut(gold)), _written(cut(predicted))) >= ALIKE
 
 

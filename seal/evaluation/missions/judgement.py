@@ -20,23 +20,18 @@ from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
-from typing import Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from seal.core.errors import DataError, UnknownNameError, shortened
 from seal.evaluation.missions.arguments import SCORERS, Scorer
 from seal.evaluation.missions.graph import ANSWER, ASK, PSEUDO, Graph, Turn, read_graph, read_turns
-from seal.evaluation.missions.pairs import Pair, Pairing, best_pairs, greedy_pairs
-from seal.evaluation.missions.paths import (
-    OriginalError,
-    OriginalWalk,
-    PathCounts,
-    count_moves,
-    count_paths,
-    moves,
-)
+from seal.evaluation.missions.pairs import OriginalError, Pair, Pairing, best_pairs, greedy_pairs
 from seal.evaluation.missions.search import way
 from seal.evaluation.missions.values import ArgumentError
 from seal.evaluation.missions.walk import Walk
+
+if TYPE_CHECKING:
+    from seal.evaluation.missions.paths import OriginalWalk, PathCounts
 
 ActionError = Literal[
     "reject tool calling",
@@ -194,6 +189,8 @@ class Verdict:
 
     @cached_property
     def _counts(self) -> PathCounts:
+        from seal.evaluation.missions.paths import count_moves, count_paths, moves
+
         if self.match == "clean":
             return count_paths(self.graph)
         return count_moves(self.graph, partial(moves, self.graph))
@@ -298,6 +295,8 @@ def _judge_clean(
 def _judge_original(
     graph: Graph, turns: Sequence[Turn], pairing: Pairing, offered: Collection[str] | None
 ) -> Verdict:
+    from seal.evaluation.missions.paths import OriginalWalk
+
     walk = OriginalWalk(graph)
     seen: list[Turn] = []
     try:

@@ -16,7 +16,6 @@ from seal.evaluation.missions.arguments import (
     parse_arguments,
 )
 from seal.evaluation.missions.graph import PSEUDO, Call, Graph, Turn, bits
-from seal.evaluation.missions.paths import OriginalError
 from seal.evaluation.missions.values import ArgumentError
 
 _ACCEPTED = 10**9
@@ -28,6 +27,10 @@ _NEVER = 10**15
 
 _RAISES = frozenset({"malformed arguments", "incomparable arguments"})
 """Errors where the original raises."""
+
+
+class OriginalError(Exception):
+    """The original raises here; the text is the name of its exception."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,6 +25,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from seal.evaluation.missions.graph import ANSWER, ASK, Graph, Turn, bits
+from seal.evaluation.missions.pairs import OriginalError
 
 MOST_SETS = 1_000_000
 """Sets of finished nodes that are counted over."""
@@ -159,10 +160,6 @@ def _by_steps(
 
 MOST_BRANCHES = 4096
 """Beginnings of paths that are followed at once; of more, the first."""
-
-
-class OriginalError(Exception):
-    """The original raises here; the text is the name of its exception."""
 
 
 class _Branch(NamedTuple):

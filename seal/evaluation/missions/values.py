@@ -17,7 +17,6 @@ from collections.abc import Mapping, Sequence
 from functools import cache, lru_cache
 from typing import Any, Literal, NamedTuple
 
-from seal.core.conditions.rouge import overlap
 from seal.core.errors import MissingExtraError
 
 ArgumentError = Literal[
@@ -152,6 +151,8 @@ def _members(schema: Mapping[str, Any]) -> Mapping[str, Any]:
 def _score_text(predicted: str, gold: str) -> Scored:
     if _COORDINATES.match(predicted) and _COORDINATES.match(gold):
         return Scored(1, [])
+    from seal.core.conditions.rouge import overlap
+
     score = overlap(words(predicted), words(gold))
     return Scored(score, [] if score > ALIKE else ["param value error"])
 
