@@ -9,13 +9,11 @@ from seal.models.build import (
     open_model,
     split_name,
 )
-from seal.models.kept_answers import CachedModel
 from seal.models.settings import ModelSettings
 from seal.models.specs import Flagged, Model, account_of, bare_name, shown_at
 
 __all__ = [
     "REGISTRY",
-    "CachedModel",
     "Flagged",
     "Model",
     "ModelSettings",

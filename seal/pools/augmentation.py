@@ -16,8 +16,9 @@ from seal.core.types import Goal, Task, Tool
 from seal.pools.distraction import Distractors
 from seal.pools.importer import REPORT, ImportReport, Notes, Recorded, Web, write_pool
 from seal.pools.needs import named_tools
+from seal.pools.originals import is_scrambled, renamed
 from seal.pools.pool import StoredPool, load_pool
-from seal.pools.scrambling import Scrambler, is_scrambled, renamed
+from seal.pools.scrambling import Scrambler
 
 SCRAMBLINGS = {
     "names": "tool_name_scrambled",

@@ -17,7 +17,6 @@ from seal.core.registry import load_dotted
 from seal.core.signatures import check_types, checked, checked_names
 from seal.core.specs import name_of
 from seal.core.types import JSON, Task, Tool
-from seal.pools.gold_calls import GoldCheck
 from seal.pools.importer import Importer, Notes, write_pool
 from seal.pools.own import FEW_TOOLS, OwnTool, OwnTools, own_tasks, own_tools
 from seal.pools.pool import StoredPool, load_pool
@@ -298,6 +297,8 @@ class Benchmark(_Parts):
         return {part: what for part, what in self.play.items() if isinstance(what, str)}
 
     def _check(self) -> None:
+        from seal.pools.gold_calls import GoldCheck
+
         gold = GoldCheck(self._own.by_id)
         for task in self._tasks:
             calls = (c for goal in task.goals for plan in goal.plans or () for c in plan.calls())

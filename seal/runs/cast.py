@@ -15,7 +15,7 @@ from seal.core.store import Store
 from seal.core.types import JSON, Goal, Step, Task, Verdict
 from seal.evaluation.llm_judge import LLMJudge
 from seal.evaluation.rule_judge import RuleJudge
-from seal.models import CachedModel, Flagged, Model, is_offline, open_model, split_name
+from seal.models import Flagged, Model, is_offline, open_model, split_name
 from seal.models.presentation import Example, Presentation, presentation_identity, presented
 from seal.models.settings import options_of
 from seal.pools.pool import StoredPool
@@ -177,6 +177,8 @@ class Cast:
             model = Admitted(model, self.meter)
         if not asked.is_cached:
             return Metered(model, self.meter, role, asked.account)
+        from seal.models.kept_answers import CachedModel
+
         seed = self._settings.seed
         context = {"seed": seed, "task": task.id, "trial": trial, "role": role, "vote": vote}
         cached = CachedModel(model, self._store, asked.identity, self._settings.cache, context)

@@ -22,8 +22,8 @@ from seal.models.gold_tools import gold_call, names_tools_alone
 from seal.models.oracle import moves
 from seal.pools.benchmark import part_of
 from seal.pools.lookup import answer_formats
+from seal.pools.originals import originals, renamed
 from seal.pools.pool import StoredPool
-from seal.pools.scrambling import originals, renamed
 from seal.runs.cast import Cast
 from seal.runs.feedback import FeedbackSwitch
 from seal.runs.run_model import find_recording
@@ -239,7 +239,7 @@ class Unscrambled(Around):
 
     Args:
         environment: Knows the originals.
-        originals: Id of a scrambled tool to its original (`seal.pools.scrambling.originals`).
+        originals: Id of a scrambled tool to its original (`seal.pools.originals.originals`).
     """
 
     def __init__(self, environment: Environment, originals: Mapping[str, Tool]) -> None:

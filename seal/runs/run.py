@@ -33,7 +33,7 @@ from seal.runs.run_folder import BASELINES, RunFolder
 from seal.runs.settings import RunSettings, changed
 from seal.runs.spending.budget import Budget, Prices, check_priced
 from seal.runs.spending.ledger import Ledger, tokens_of
-from seal.runs.workers import Job, Outcome, ProcessWorkers, ThreadWorkers, Workers
+from seal.runs.workers import Job, Outcome, ThreadWorkers, Workers
 
 _LOG = logging.getLogger(__name__)
 _RANKED_AT_ONCE = 64
@@ -281,6 +281,8 @@ class _Chats:
         ahead = self.budget.left() == (None, None)  # else no chat may wait while it runs out
         if s.processes == 1:
             return ThreadWorkers(self.engine, s.workers, ahead)
+        from seal.runs.processes import ProcessWorkers
+
         return ProcessWorkers(s, self.folder, s.processes, s.workers, ahead)
 
 

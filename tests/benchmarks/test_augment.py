@@ -28,7 +28,8 @@ from seal.pools.augmentation import (
 )
 from seal.pools.distraction import Distractors
 from seal.pools.needs import named_tools
-from seal.pools.scrambling import Scrambler, originals, renamed
+from seal.pools.originals import originals, renamed
+from seal.pools.scrambling import Scrambler
 
 
 def tool(name: str, category: str = "", **properties: Any) -> Tool:

@@ -8,7 +8,7 @@ from seal.core.errors import CacheMissError, InfrastructureError, ModelError, Us
 from seal.core.protocols import Completion, Message, Request
 from seal.core.store import Store
 from seal.core.types import Tool, ToolCall, Usage
-from seal.models import CachedModel
+from seal.models.kept_answers import CachedModel
 
 IDENTITY = {"model": "openai/m"}
 CONTEXT = {"seed": 0, "task": "t1", "trial": 0, "role": "execution_manager", "vote": 0}

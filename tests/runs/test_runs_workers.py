@@ -13,10 +13,11 @@ from seal.core.errors import ModelError, NotRecordedError, UsageError
 from seal.core.records import decode
 from seal.core.types import Stop, Trajectory
 from seal.models.known_answers import ScriptedModel
+from seal.runs.processes import ProcessWorkers
 from seal.runs.run_folder import RunFolder
 from seal.runs.settings import RunSettings
 from seal.runs.spending.ledger import Meter
-from seal.runs.workers import Job, ProcessWorkers, Threads, ThreadWorkers, play_job
+from seal.runs.workers import Job, Threads, ThreadWorkers, play_job
 
 
 class Engine:

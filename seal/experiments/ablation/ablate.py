@@ -29,11 +29,12 @@ from seal.experiments.ablation.conditions import (
 )
 from seal.experiments.ablation.injection import costs_of, injected
 from seal.experiments.ablation.irrelevance import Irrelevant
-from seal.experiments.ablation.roles import ROLES, seated, silent, work_of
+from seal.experiments.ablation.roles import ROLES, seated, silent
 from seal.experiments.ablation.similarity import correlations_of, homes_of, points_of
 from seal.experiments.comparison.pairs import Side, compare, untested
 from seal.experiments.comparison.runs import side_of
 from seal.experiments.result_files import ExperimentFile, write_json
+from seal.experiments.role_work import work_of
 from seal.experiments.series import (
     Condition,
     Reporter,

@@ -12,7 +12,6 @@ from typing import Any
 
 from seal.agents.roles import Checker
 from seal.core.errors import UnknownNameError, UsageError
-from seal.evaluation.role_work import RoleWork, Work
 from seal.experiments.series import Condition
 from seal.models import is_offline
 from seal.runs.run_folder import RunFolder
@@ -53,21 +52,6 @@ def _usual(role: str, settings: RunSettings) -> Any:
         model = settings.role_models.get(role, settings.model)
         return "rule_verifier" if is_offline(model) else "verifier"
     return Checker(returns=1)
-
-
-def work_of(run: RunFolder) -> dict[str, Work]:
-    """Return what each role did in the chats of a run's tasks, its tokens as metered."""
-    work = RoleWork()
-    tasks = {task.id: task for task in run.tasks()}
-    for trajectory in run.trajectories():
-        if trajectory.task_id in tasks:
-            work.add(tasks[trajectory.task_id], trajectory)
-    usage = run.summary().get("usage") or {}
-    metered = {row["role"]: row for row in usage.get("roles", ())}
-    for role in work.roles.keys() & metered.keys():
-        work.roles[role].tokens_in = metered[role]["tokens_in"]
-        work.roles[role].tokens_out = metered[role]["tokens_out"]
-    return work.roles
 
 
 def silent(runs: Mapping[str, RunFolder], spoke: Mapping[str, Set[str]]) -> list[str]:

@@ -16,7 +16,6 @@ from seal.core.store import Store
 from seal.core.types import JSON, Goal, Task, Tool
 from seal.core.validation import CallValidator
 from seal.models import (
-    CachedModel,
     Flagged,
     ModelSettings,
     build_model,
@@ -26,6 +25,7 @@ from seal.models import (
     open_model,
     split_name,
 )
+from seal.models.kept_answers import CachedModel
 from seal.simulator_cache.environments import SimulatedEnvironments
 from seal.simulator_cache.simulators import SimulatorSetup, build_simulator
 

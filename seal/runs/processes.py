@@ -1,0 +1,180 @@
+"""Chats at once, in threads of several processes."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import pickle
+import queue
+import signal
+import threading
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from seal.core.errors import (
+    BudgetError,
+    DataError,
+    InfrastructureError,
+    SealError,
+    UsageError,
+)
+from seal.runs.run_folder import RunFolder
+from seal.runs.workers import Job, Outcome, play_job
+
+if TYPE_CHECKING:
+    from seal.runs.engine import Engine
+    from seal.runs.settings import RunSettings
+
+_KINDS = (UsageError, DataError, InfrastructureError, BudgetError, SealError)
+
+
+@dataclass(frozen=True, slots=True)
+class ProcessWorkers:
+    """Processes that build their engines from the same settings.
+
+    They end with this process, however it ends; jobs are taken `ahead` as by `ThreadWorkers`.
+    """
+
+    settings: RunSettings
+    folder: RunFolder
+    processes: int
+    threads: int
+    ahead: bool = True
+
+    def outcomes(self, jobs: Iterator[Job]) -> Generator[Outcome, None, None]:
+        """Yield outcomes as they come.
+
+        Raises:
+            UsageError: The settings hold an object that cannot be sent to another process.
+            InfrastructureError: A process died.
+            SealError: What a worker raised.
+        """
+        self._check_portable()
+        context = multiprocessing.get_context("spawn")
+        todo: Any = context.Queue()
+        done: Any = context.Queue()
+        arguments = (self.settings, self.folder, self.threads, todo, done)
+        crew = [
+            context.Process(target=_serve, args=arguments, daemon=True)
+            for _ in range(self.processes)
+        ]
+        try:
+            with _uninterrupted():
+                for process in crew:
+                    process.start()
+            yield from self._exchange(jobs, crew, todo, done)
+            for _ in range(self.processes * self.threads):
+                todo.put(None)
+            for process in crew:
+                process.join()
+        finally:
+            todo.cancel_join_thread()  # nobody may be left to read what is queued
+            for process in crew:
+                if process.pid is not None:
+                    process.terminate()
+                    process.join()
+
+    def _check_portable(self) -> None:
+        try:
+            pickle.dumps((self.settings, self.folder))
+        except (pickle.PicklingError, AttributeError, TypeError) as error:
+            raise UsageError(
+                f"--processes {self.processes}: the settings cannot be sent to other processes "
+                f"({error}); name the part by a dotted path (package.module:attribute) instead of "
+                f"giving an object, or play in one process with more --workers"
+            ) from error
+
+    def _exchange(self, jobs: Iterator[Job], crew: Any, todo: Any, done: Any) -> Iterator[Outcome]:
+        running = 0
+        for job in jobs:
+            todo.put(job)
+            running += 1
+            if running >= self.processes * self.threads * (1 + self.ahead):
+                yield self._next(crew, done)
+                running -= 1
+        for _ in range(running):
+            yield self._next(crew, done)
+
+    def _next(self, crew: Any, done: Any) -> Outcome:
+        """Return an outcome; once a worker is dead, only one that is there already."""
+        while True:
+            dead = [process for process in crew if process.exitcode is not None]
+            try:
+                outcome = done.get_nowait() if dead else done.get(timeout=1.0)
+            except queue.Empty:
+                if dead:
+                    raise InfrastructureError(_death(dead[0].exitcode)) from None
+                continue
+            if isinstance(outcome, SealError):
+                raise outcome
+            result: Outcome = outcome
+            return result
+
+
+@contextmanager
+def _uninterrupted() -> Iterator[None]:
+    """Let processes that start here hear no Ctrl-C, and this one hear it afterwards.
+
+    It reaches them too, and until they run `_serve` they would print where it met them.
+    """
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _death(code: int) -> str:
+    return (
+        f"a worker process died (exit code {code}): for lack of memory, or because a script that "
+        f"calls seal.run lacks `if __name__ == '__main__':`. What is finished is kept: resume, "
+        f"with fewer --processes"
+    )
+
+
+def _serve(settings: RunSettings, folder: RunFolder, threads: int, todo: Any, done: Any) -> None:
+    """Play jobs until told to stop; runs in a worker process."""
+    from seal.runs.engine import Engine
+    from seal.runs.play import played
+
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches all; the parent ends us
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+    try:
+        opened = played(settings)
+        with Engine(opened.settings, folder, opened.pool) as engine:
+            crew = [
+                threading.Thread(target=_work, args=(engine, todo, done), daemon=True)
+                for _ in range(threads)
+            ]
+            for thread in crew:
+                thread.start()
+            for thread in crew:
+                thread.join()
+    except SealError as error:
+        done.put(_portable(error))
+
+
+def _end_with_parent() -> None:
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
+
+
+def _work(engine: Engine, todo: Any, done: Any) -> None:
+    while (job := todo.get()) is not None:
+        try:
+            done.put(play_job(engine, job))
+        except SealError as error:
+            done.put(_portable(error))
+
+
+def _portable(error: SealError) -> SealError:
+    """Return an error of the same branch that can cross to another process, whoever wrote it."""
+    kind = next(kind for kind in _KINDS if isinstance(error, kind))
+    return kind(str(error))
