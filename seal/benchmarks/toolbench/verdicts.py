@@ -136,7 +136,7 @@ def _table(path: Path, columns: Sequence[str]) -> Iterator[Mapping[str, Any]]:
     Raises:
         DataError: The file cannot be read, or lacks one of the columns.
     """
-    csv.field_size_limit(sys.maxsize)
+    limit = csv.field_size_limit(sys.maxsize)  # of the whole process, so it is put back
     try:
         with path.open(encoding="utf-8", newline="") as lines:
             table = csv.DictReader(lines, delimiter="\t")
@@ -148,6 +148,8 @@ def _table(path: Path, columns: Sequence[str]) -> Iterator[Mapping[str, Any]]:
         raise DataError(f"{path}: {error.strerror}") from None
     except (UnicodeDecodeError, csv.Error) as error:
         raise DataError(f"{path}: no table: {error}") from None
+    finally:
+        csv.field_size_limit(limit)
 
 
 def _literal(text: Any, name: str) -> Any:
