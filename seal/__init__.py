@@ -28,7 +28,8 @@ if TYPE_CHECKING:
     )
     from seal.core.types import Goal, Plan, Score, Task, Tool, ToolCall, ToolResult, Trajectory
     from seal.models.specs import Model
-    from seal.pools import Benchmark, ask, called
+    from seal.pools import Benchmark
+    from seal.pools.own import ask, called
 
     __version__: str
 
@@ -63,7 +64,8 @@ _HOMES = {
         "Trajectory",
     ),
     "seal.models.specs": ("Model",),
-    "seal.pools": ("Benchmark", "ask", "called"),
+    "seal.pools": ("Benchmark",),
+    "seal.pools.own": ("ask", "called"),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 

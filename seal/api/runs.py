@@ -13,7 +13,7 @@ from seal.core.types import Task
 from seal.experiments.pool_draws import Size
 from seal.pools.benchmark import Benchmark
 from seal.pools.lookup import Bench, known_benchmark
-from seal.pools.own import OwnTool
+from seal.pools.own_parts import OwnTool
 from seal.runs.agent_settings import AgentUnderTest
 from seal.runs.settings import RetrieverChoice
 

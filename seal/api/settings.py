@@ -18,7 +18,7 @@ from seal.core.types import Task
 from seal.experiments.pool_draws import Distractors, QueriesIn
 from seal.pools.benchmark import Benchmark
 from seal.pools.lookup import Bench, benchmark_of
-from seal.pools.own import OwnTool
+from seal.pools.own_parts import OwnTool
 from seal.runs.agent_settings import AgentUnderTest, trying
 from seal.runs.feedback import Feedback
 from seal.runs.settings import (

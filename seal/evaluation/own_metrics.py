@@ -5,70 +5,20 @@ from __future__ import annotations
 import inspect
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import chain
 from numbers import Real
 from typing import Any
 
 from seal.core.errors import SealError, UsageError, shortened
-from seal.core.protocols import Metric
-from seal.core.secrets import without_keys
 from seal.core.signatures import places_of
 from seal.core.types import Score, Task, Tool, Trajectory
-from seal.evaluation.goals import INFRASTRUCTURE, failure_reason
+from seal.evaluation.guarded import Guarded, told
 
 _EXPECTED = (
     "expected a number, True or False, a map of names to these, a list with one of them for each "
     "goal, or a list of seal.Score"
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Guarded:
-    """A metric from elsewhere: where it fails, its score has no value and says so.
-
-    Args:
-        inner: The metric.
-        name: Its name, for the score that stands for a failure.
-    """
-
-    inner: Metric
-    name: str
-
-    def score(self, task: Task, trajectory: Trajectory, tools: Mapping[str, Tool]) -> list[Score]:
-        """Return the metric's scores, or one without a value for each goal.
-
-        A chat that failed has scores without values alone, whatever the metric says of it.
-        """
-        failure = failure_reason(trajectory)
-        try:
-            scores = list(self.inner.score(task, trajectory, tools))
-            return [_blank(score, failure) for score in scores] if failure else scores
-        except Exception as error:  # a plug-in's fault is an error of its task, never a score
-            if isinstance(error, SealError) and not failure:
-                raise
-            reason = failure or f"{INFRASTRUCTURE}: metric {self.name}: {_told(error)}"
-            return LeftOut(self.name, reason).score(task, trajectory, tools)
-
-
-@dataclass(frozen=True, slots=True)
-class LeftOut:
-    """A metric that measures nothing, and says why.
-
-    Args:
-        name: Its name.
-        reason: Why.
-    """
-
-    name: str
-    reason: str
-
-    def score(self, task: Task, trajectory: Trajectory, tools: Mapping[str, Tool]) -> list[Score]:
-        """Return a score without a value for each goal."""
-        return [
-            Score(task.id, trajectory.trial, goal, self.name, None, reason=self.reason)
-            for goal in range(len(task.goals))
-        ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,7 +116,7 @@ def try_metrics(
         except Exception as error:  # whatever a metric raises is its author's to mend
             raise UsageError(
                 f"the metric {metric.name} failed on the first chat that ended, task {task.id}: "
-                f"{_told(error)}; mend it, or leave it out"
+                f"{told(error)}; mend it, or leave it out"
             ) from error
         for score in scores:
             if not _is_score(score):
@@ -175,20 +125,11 @@ def try_metrics(
                 )
 
 
-def _blank(score: Score, reason: str) -> Score:
-    return replace(score, value=None, weight=0.0, reason=reason)
-
-
 def _is_score(score: Any) -> bool:
     if not isinstance(score, Score):
         return False
     value = score.value
     return value is None or (isinstance(value, (int, float)) and math.isfinite(value))
-
-
-def _told(error: Exception) -> str:
-    said = without_keys(str(error).encode("utf-8", "replace")).decode()
-    return f"{type(error).__name__}: {said}"
 
 
 def _name(what: Any) -> str:

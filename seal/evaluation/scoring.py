@@ -21,11 +21,11 @@ from seal.core.registry import Registry
 from seal.core.types import Goal, Score, Task, Tool, Trajectory
 from seal.evaluation.calls import Calls
 from seal.evaluation.error_patterns import ErrorPatterns
+from seal.evaluation.guarded import Guarded, LeftOut
 from seal.evaluation.judges.measures import PassRate
 from seal.evaluation.milestones.metrics import MATCHES, Milestones
 from seal.evaluation.mission_metrics import Missions
 from seal.evaluation.missions.judgement import Match as MissionMatch
-from seal.evaluation.own_metrics import Guarded, LeftOut, own_metric
 from seal.evaluation.retrieval import Retrieval
 from seal.evaluation.rule_judge import RuleJudge
 from seal.evaluation.usage import UsageMetrics
@@ -131,7 +131,7 @@ def _named(
     name: Any, place: str, registry: Registry, allow_code: Collection[str]
 ) -> Guarded | LeftOut:
     try:
-        return own_metric(name, registry.named(name, place, allow_code))
+        return _own(name, registry.named(name, place, allow_code))
     except (CodeRefusedError, UnknownNameError) as error:
         return LeftOut(name, str(error))
 
@@ -143,7 +143,13 @@ def build_metrics(wanted: Iterable[Any], registry: Registry) -> tuple[Guarded, .
         UnknownNameError: No metric of that name.
         UsageError: It is no metric (`seal.evaluation.own_metrics`).
     """
-    return tuple(own_metric(what, registry.resolve(what)) for what in wanted)
+    return tuple(_own(what, registry.resolve(what)) for what in wanted)
+
+
+def _own(what: Any, found: Any) -> Guarded:
+    from seal.evaluation.own_metrics import own_metric
+
+    return own_metric(what, found)
 
 
 def score_trajectory(

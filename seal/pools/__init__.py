@@ -9,7 +9,6 @@ from seal.pools.importer import (
     Recorded,
     import_benchmark,
 )
-from seal.pools.own import ask, called
 from seal.pools.pool import StoredPool, load_pool
 
 __all__ = [
@@ -20,8 +19,6 @@ __all__ = [
     "Notes",
     "Recorded",
     "StoredPool",
-    "ask",
-    "called",
     "import_benchmark",
     "load_pool",
 ]

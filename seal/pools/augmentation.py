@@ -14,11 +14,12 @@ from typing import Any, Literal
 from seal.core.errors import DataError, UnknownNameError, UsageError
 from seal.core.types import Goal, Task, Tool
 from seal.pools.distraction import Distractors
-from seal.pools.importer import REPORT, ImportReport, Notes, Recorded, Web, write_pool
+from seal.pools.importer import REPORT, ImportReport, Notes, Recorded, Web
 from seal.pools.needs import named_tools
 from seal.pools.originals import is_scrambled, renamed
 from seal.pools.pool import StoredPool, load_pool
 from seal.pools.scrambling import Scrambler
+from seal.pools.writing import write_pool
 
 SCRAMBLINGS = {
     "names": "tool_name_scrambled",

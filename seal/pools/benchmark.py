@@ -17,8 +17,8 @@ from seal.core.registry import load_dotted
 from seal.core.signatures import check_types, checked, checked_names
 from seal.core.specs import name_of
 from seal.core.types import JSON, Task, Tool
-from seal.pools.importer import Importer, Notes, write_pool
-from seal.pools.own import FEW_TOOLS, OwnTool, OwnTools, own_tasks, own_tools
+from seal.pools.importer import Importer, Notes
+from seal.pools.own_parts import FEW_TOOLS, OwnTool, OwnTools
 from seal.pools.pool import StoredPool, load_pool
 
 PLAY = ("team", "history", "format")
@@ -196,6 +196,8 @@ class Benchmark(_Parts):
         Raises:
             UsageError: It exists and is no pool.
         """
+        from seal.pools.writing import write_pool
+
         write_pool(self.name, self._records, None, Path(folder), **self._played())
         return Path(folder)
 
@@ -264,10 +266,16 @@ class Benchmark(_Parts):
 
             if isinstance(self.environment, Worlds):
                 given = self.environment.documents()
-        return own_tools(self.name, given) if given or self.tasks else OwnTools()
+        if not given and not self.tasks:
+            return OwnTools()
+        from seal.pools.own import own_tools
+
+        return own_tools(self.name, given)
 
     @cached_property
     def _tasks(self) -> tuple[Task, ...]:
+        from seal.pools.own import own_tasks
+
         world = "" if self.environment is None else self.name
         return own_tasks(self.name, self.tasks, self._own.ids(), world)
 

@@ -19,7 +19,7 @@ from seal.core.types import Task
 from seal.pools.benchmark import Benchmark, Code, loaded
 from seal.pools.catalogue import by_any_name
 from seal.pools.importer import REGISTRY, TOOLS, import_benchmark
-from seal.pools.own import OwnTool
+from seal.pools.own_parts import OwnTool
 from seal.pools.pool import StoredPool, load_pool
 
 

@@ -7,33 +7,18 @@ what is gold about it.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from seal.core.conditions import Argument, Called, Condition
 from seal.core.errors import UsageError, nearest, shortened
 from seal.core.signatures import checked
 from seal.core.types import JSON, Goal, Milestone, Plan, Task, Tool
+from seal.pools.own_parts import FEW_TOOLS, OwnTool, OwnTools
 
-OwnTool = Tool | Mapping[str, Any] | Callable[..., Any]
-"""A record, a schema (of OpenAI's chat completions or responses, of Anthropic's or MCP's tools), or
-a function with types and a docstring of Google's style."""
 _SCHEMAS = ("parameters", "input_schema", "inputSchema")
 """Where the argument map's JSON Schema stands: OpenAI, Anthropic, MCP."""
-
-
-@dataclass(frozen=True, slots=True)
-class OwnTools:
-    """The tools of one benchmark."""
-
-    by_id: Mapping[str, Tool] = field(default_factory=dict)
-    functions: Mapping[str, Callable[..., Any]] = field(default_factory=dict)
-    """Tool id to the function that runs; calls of all other tools are simulated."""
-
-    def ids(self) -> dict[str, str]:
-        """Return name to id, of the tools and of their ids themselves."""
-        return {tool.name: tool.id for tool in self.by_id.values()} | {i: i for i in self.by_id}
 
 
 def own_tools(benchmark: str, tools: Iterable[OwnTool]) -> OwnTools:
@@ -130,10 +115,6 @@ def _of_schema(benchmark: str, schema: Mapping[str, Any]) -> Tool:
         parameters,
         returns=inner.get("outputSchema"),
     )
-
-
-FEW_TOOLS = 20
-"""A benchmark with at most so many tools offers them all, where its tasks do not say otherwise."""
 
 
 @checked

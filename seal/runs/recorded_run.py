@@ -9,7 +9,8 @@ from pathlib import Path
 from seal.core.errors import UsageError
 from seal.core.types import JSON
 from seal.evaluation.rule_judge import RuleJudge
-from seal.pools.importer import RECORDED, RECORDINGS, ImportReport, check_options, write_pool
+from seal.pools.importer import RECORDED, RECORDINGS, ImportReport, check_options
+from seal.pools.writing import write_pool
 from seal.runs.run_folder import RunFolder
 
 CUTOFFS = (1, 5, 10)

@@ -20,9 +20,9 @@ from seal.core.specs import name_of
 from seal.core.store import Store
 from seal.evaluation import REGISTRY as METRICS
 from seal.evaluation.goals import answer_of
+from seal.evaluation.guarded import LeftOut
 from seal.evaluation.judges.panel import MISSING, recorded_panel
 from seal.evaluation.judges.recorded import QueryVerdicts, VerdictFile
-from seal.evaluation.own_metrics import LeftOut
 from seal.evaluation.scoring import build_metrics, named_metrics, rules_named
 from seal.pools.benchmark import Benchmark
 from seal.pools.lookup import reader_of

@@ -19,7 +19,7 @@ from seal.core.records import AtomicFile, decode, encode
 from seal.core.specs import name_of
 from seal.core.types import Task, Trajectory
 from seal.evaluation import REGISTRY as METRICS
-from seal.evaluation.own_metrics import Guarded, try_metrics
+from seal.evaluation.guarded import Guarded
 from seal.evaluation.scoring import build_metrics, default_metrics, score_trajectory
 from seal.models import Flagged, bare_name
 from seal.pools.benchmark import Benchmark
@@ -251,6 +251,8 @@ class _Chats:
         return self.engine.scorer(extra, asked).score(self.folder, told)
 
     def _try(self, metrics: Sequence[Guarded], line: bytes) -> None:
+        from seal.evaluation.own_metrics import try_metrics
+
         trajectory, tools = decode(line, Trajectory), self.engine.tools
         task = next(task for task in self.folder.tasks() if task.id == trajectory.task_id)
         try_metrics(metrics, task, trajectory, tools)

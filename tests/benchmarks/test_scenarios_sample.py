@@ -14,7 +14,7 @@ from seal.core.conditions import Called, Told, parts
 from seal.core.types import Task
 from seal.evaluation.milestones.metrics import Milestones
 from seal.pools import load_pool
-from seal.pools.importer import write_pool
+from seal.pools.writing import write_pool
 
 POOL = load_pool(toolsandbox_sample.folder())
 TASKS: dict[str, Task] = {task.id: task for task in POOL.tasks()}

@@ -1,0 +1,70 @@
+"""Metrics from elsewhere, whose failure is a score without a value."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from seal.core.errors import SealError
+from seal.core.protocols import Metric
+from seal.core.secrets import without_keys
+from seal.core.types import Score, Task, Tool, Trajectory
+from seal.evaluation.goals import INFRASTRUCTURE, failure_reason
+
+
+@dataclass(frozen=True, slots=True)
+class Guarded:
+    """A metric from elsewhere: where it fails, its score has no value and says so.
+
+    Args:
+        inner: The metric.
+        name: Its name, for the score that stands for a failure.
+    """
+
+    inner: Metric
+    name: str
+
+    def score(self, task: Task, trajectory: Trajectory, tools: Mapping[str, Tool]) -> list[Score]:
+        """Return the metric's scores, or one without a value for each goal.
+
+        A chat that failed has scores without values alone, whatever the metric says of it.
+        """
+        failure = failure_reason(trajectory)
+        try:
+            scores = list(self.inner.score(task, trajectory, tools))
+            return [_blank(score, failure) for score in scores] if failure else scores
+        except Exception as error:  # a plug-in's fault is an error of its task, never a score
+            if isinstance(error, SealError) and not failure:
+                raise
+            reason = failure or f"{INFRASTRUCTURE}: metric {self.name}: {told(error)}"
+            return LeftOut(self.name, reason).score(task, trajectory, tools)
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """A metric that measures nothing, and says why.
+
+    Args:
+        name: Its name.
+        reason: Why.
+    """
+
+    name: str
+    reason: str
+
+    def score(self, task: Task, trajectory: Trajectory, tools: Mapping[str, Tool]) -> list[Score]:
+        """Return a score without a value for each goal."""
+        return [
+            Score(task.id, trajectory.trial, goal, self.name, None, reason=self.reason)
+            for goal in range(len(task.goals))
+        ]
+
+
+def _blank(score: Score, reason: str) -> Score:
+    return replace(score, value=None, weight=0.0, reason=reason)
+
+
+def told(error: Exception) -> str:
+    """Return the kind of an error and what it says, without keys."""
+    said = without_keys(str(error).encode("utf-8", "replace")).decode()
+    return f"{type(error).__name__}: {said}"

@@ -1,0 +1,180 @@
+"""Writes what an importer yields into a pool folder, whole or not at all."""
+
+from __future__ import annotations
+
+import gc
+import os
+import shutil
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import IO, Any
+
+import orjson
+
+from seal.core.errors import DataError, UsageError
+from seal.core.records import encode
+from seal.core.types import Task, Tool
+from seal.pools.importer import (
+    MOBILE,
+    RECORDED,
+    REGISTRY,
+    REPORT,
+    TASKS,
+    TOOLS,
+    TRAJECTORIES,
+    WEB,
+    Importer,
+    ImportReport,
+    Mobile,
+    Notes,
+    Recorded,
+    Web,
+    pool_digest,
+)
+
+
+def write_pool(
+    name: str, importer: Importer, source: Path | None, out: Path, **options: Any
+) -> ImportReport:
+    """Write the records that an importer yields into a pool folder, as `import_benchmark` does.
+
+    Args:
+        name: Of the pool.
+        importer: Reads the source.
+        source: What it reads; None: records that are no file's.
+        out: Folder to make; an earlier pool there is replaced.
+        options: Handed to the importer.
+
+    Raises:
+        UsageError: No such source, or `out` may not be replaced.
+        DataError: As the importer; nothing is left behind.
+    """
+    _check_places(source, out)
+    part = out.with_name(f".{out.name}.{os.getpid()}.part")
+    part.mkdir(parents=True)
+    try:
+        report = _write(name, importer, source, part, options)
+        _swap(part, out)
+    finally:
+        shutil.rmtree(part, ignore_errors=True)
+    return report
+
+
+def _check_places(source: Path | None, out: Path) -> None:
+    if source is not None and not source.exists():
+        raise UsageError(f"no file or folder {source}: name the benchmark's upstream files")
+    if source is not None and out.resolve().is_relative_to(source.resolve()):
+        raise UsageError(f"{out} lies inside {source}: choose an output folder outside the source")
+    if source is not None and source.resolve().is_relative_to(out.resolve()):
+        raise UsageError(f"{source} lies inside {out}: choose another output folder")
+    is_pool = out.is_dir() and ((out / REPORT).is_file() or not any(out.iterdir()))
+    if out.exists() and not is_pool:
+        raise UsageError(
+            f"{out} exists and is no pool (it has no {REPORT}): choose a new folder or empty it"
+        )
+
+
+def _swap(part: Path, out: Path) -> None:
+    """Put the finished folder in the place of an earlier one."""
+    old = part.with_suffix(".old")
+    if out.exists():
+        out.rename(old)
+    part.rename(out)
+    shutil.rmtree(old, ignore_errors=True)
+
+
+def _write(
+    name: str, importer: Importer, source: Path | None, folder: Path, options: dict[str, Any]
+) -> ImportReport:
+    notes = Notes()
+    with ExitStack() as files, _without_cycle_search():
+        writer = _Writer(folder, files)
+        try:
+            for record in importer(source, notes, **options):
+                writer.add(record)
+        except DataError as error:
+            point = "" if str(error).endswith(("?", "!", ".")) else "."
+            raise DataError(f"{error}{point} Nothing was imported") from error
+    if not writer.counts[TOOLS] + writer.counts[TASKS]:
+        raise DataError(_nothing(name, source, notes))
+    report = ImportReport(
+        name,
+        writer.counts[TASKS],
+        writer.counts[TOOLS],
+        dict(sorted(notes.dropped.items())),
+        tuple(sorted(notes.lacks)),
+        pool_digest(folder),
+        dict(sorted(writer.recordings.items())),
+        notes.facts,
+        tuple(notes.malformed),
+        tuple(notes.remarks),
+    )
+    text = orjson.dumps(report.to_json(), option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
+    (folder / REPORT).write_bytes(text)
+    return report
+
+
+def _nothing(name: str, source: Path | None, notes: Notes) -> str:
+    """Return that a source holds no record, what it holds instead, and the repair."""
+    files = notes.facts.get("files")
+    parts = [
+        f"{what}: {', '.join(f'{count} {kind}' for kind, count in counts.items())}"
+        for what, counts in (("its files", files), ("left out", dict(notes.dropped)))
+        if isinstance(counts, dict) and counts
+    ]
+    found = f" ({'; '.join(parts)})" if parts else ""
+    return (
+        f"{source} holds no record of {name}{found}: name the file or folder that upstream "
+        f"publishes, or another importer ({', '.join(REGISTRY.names())})"
+    )
+
+
+@contextmanager
+def _without_cycle_search() -> Iterator[None]:
+    """Pause the search for reference cycles: records have none; it takes a fifth of the time."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
+
+
+class _Writer:
+    """Appends each record to the file of its kind."""
+
+    def __init__(self, folder: Path, files: ExitStack) -> None:
+        self.counts: Counter[str] = Counter()
+        self.recordings: Counter[str] = Counter()
+        self._folder = folder
+        self._stack = files
+        self._tools = self._open(folder / TOOLS)
+        self._tasks = self._open(folder / TASKS)
+        self._recorded: dict[str, IO[bytes]] = {}
+
+    def add(self, record: Tool | Task | Recorded | Web | Mobile) -> None:
+        if isinstance(record, Web | Mobile):
+            name = WEB if isinstance(record, Web) else MOBILE
+            (self._folder / name).write_bytes(record.content)
+        elif isinstance(record, Recorded):
+            self._recording(record.name).write(encode(record.trajectory))
+            self.recordings[record.name] += 1
+        elif isinstance(record, Task):
+            self._tasks.write(encode(record))
+            self.counts[TASKS] += 1
+        else:
+            self._tools.write(encode(record))
+            self.counts[TOOLS] += 1
+
+    def _recording(self, name: str) -> IO[bytes]:
+        if name not in self._recorded:
+            self._recorded[name] = self._open(self._folder / RECORDED / name / TRAJECTORIES)
+        return self._recorded[name]
+
+    def _open(self, path: Path) -> IO[bytes]:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        file: IO[bytes] = self._stack.enter_context(path.open("wb"))
+        return file
