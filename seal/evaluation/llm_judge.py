@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
-from typing import Any, Literal, TypeVar, get_args
+from typing import Any, TypeVar, get_args
 
 import orjson
 
@@ -24,14 +24,19 @@ from seal.core.errors import NoVerdictError
 from seal.core.protocols import ChatModel, Message, Request
 from seal.core.types import Goal, Step, Tool, Verdict
 from seal.evaluation.goals import EXECUTOR, USER
+from seal.evaluation.judges import PASS_PAPER
+from seal.evaluation.judges.panel import LABELS, Solvability
 from seal.evaluation.rule_judge import judge_answer
 
 STAGES = {1: "judge_answer", 2: "judge_trajectory"}
 SOLVABILITY = "judge_solvability"
 COMPLETENESS = "judge_completeness"
-Label = Literal["solved", "unsolved", "unsure"]
-Solvability = Literal["solvable", "unsolvable", "unsure"]
-LABELS: Mapping[str, Label] = {label: label for label in get_args(Label)}
+_PROMPTS = {
+    PASS_PAPER: tuple(STAGES.values()),
+    "tooleval": (*STAGES.values(), SOLVABILITY),
+    "sopr": tuple(STAGES.values()),
+    "fac": (COMPLETENESS,),
+}
 _SOLVABLE: Mapping[str, Solvability] = {label: label for label in get_args(Solvability)}
 _T = TypeVar("_T")
 _COMPLETE_REPAIR = "Answer with one word alone: Solved or Unsolved."
@@ -46,6 +51,11 @@ def prompt(name: str) -> str:
 def prompts_digest(names: Sequence[str] = tuple(STAGES.values())) -> str:
     """Return one digest of prompts, else of both stages', part of what a run measures."""
     return digest([prompt(name) for name in names])
+
+
+def published_digest(published: Sequence[str]) -> str:
+    """Return one digest of the prompts of published judges."""
+    return prompts_digest(list(dict.fromkeys(p for name in published for p in _PROMPTS[name])))
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,6 @@ from seal.core.protocols import ChatModel, Completion, Judge, Message, Request
 from seal.core.secrets import public_url
 from seal.core.store import Store
 from seal.core.types import JSON, Goal, Step, Task, Verdict
-from seal.evaluation.llm_judge import LLMJudge
 from seal.evaluation.rule_judge import RuleJudge
 from seal.models import Flagged, Model, is_offline, open_model, split_name
 from seal.models.presentation import Example, Presentation, presentation_identity, presented
@@ -156,7 +155,11 @@ class Cast:
         self, role: str, model: ChatModel, goal: Goal, answer: str, steps: list[Step]
     ) -> Verdict:
         """Return a role's verdict within a chat: by a server's model, else by rule."""
-        judge: Judge = LLMJudge(model) if self.of(role).is_cached else RuleJudge()
+        judge: Judge = RuleJudge()
+        if self.of(role).is_cached:
+            from seal.evaluation.llm_judge import LLMJudge
+
+            judge = LLMJudge(model)
         try:
             return judge.judge(goal, answer, steps)
         except NoVerdictError as error:  # who speaks in a chat must say something

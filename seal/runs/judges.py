@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from seal.core.errors import UsageError
 from seal.core.protocols import Judge, Metric
@@ -11,19 +12,15 @@ from seal.core.types import JSON, Task
 from seal.evaluation.judges import PASS_PAPER, PUBLISHED, VOTES
 from seal.evaluation.judges.measures import MEASURES
 from seal.evaluation.judges.panel import UNRECORDED, Panel, RecordedJudge, Seat
-from seal.evaluation.llm_judge import COMPLETENESS, SOLVABILITY, STAGES, LLMJudge, prompts_digest
 from seal.evaluation.rule_judge import RuleJudge
 from seal.runs.cast import Cast
 from seal.runs.run_model import RunModel
 
+if TYPE_CHECKING:
+    from seal.evaluation.llm_judge import LLMJudge
+
 SOURCES = ("auto", "rule", "llm")
 """Who says what is solved: rules, a model, or a model where one is named."""
-_PROMPTS = {
-    PASS_PAPER: tuple(STAGES.values()),
-    "tooleval": (*STAGES.values(), SOLVABILITY),
-    "sopr": tuple(STAGES.values()),
-    "fac": (COMPLETENESS,),
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,8 +116,8 @@ class Judges:
         if self._recorded is None and not self.by_model:
             return RuleJudge()
         panel = self._panel(PASS_PAPER, task, trial)
-        alone = panel.seats[0].judge
-        return alone if len(panel.seats) == 1 and isinstance(alone, LLMJudge) else panel
+        is_alone = self._recorded is None and len(panel.seats) == 1
+        return panel.seats[0].judge if is_alone else panel
 
     def metrics_of(self, task: Task, trial: int) -> tuple[Metric, ...]:
         """Return the metrics of the other published judges, for one chat."""
@@ -142,6 +139,8 @@ class Judges:
         )
 
     def _asked(self, judge: RunModel, task: Task, trial: int, vote: int) -> LLMJudge:
+        from seal.evaluation.llm_judge import LLMJudge
+
         model = self._cast.opened("judge", task, trial, judge, vote)
         return LLMJudge(model, seed=self._cast.judge_seed(task, trial, vote))
 
@@ -176,10 +175,15 @@ class Judges:
             return {**told, "judge": RecordedJudge("").identity}
         if not self.by_model:
             return {"judge": RuleJudge().identity, **told}
+        from seal.evaluation.llm_judge import published_digest
+
         for judge in self._models:
             self._cast.check_able("judge", judge)
         told |= {} if plain else {"votes": {n: self._votes or VOTES[n] for n in published}}
         if len(self._models) > 1:
             told["panel"] = [judge.identity for judge in self._models]
-        prompts = list(dict.fromkeys(p for name in published for p in _PROMPTS[name]))
-        return {"judge": f"llm/{prompts_digest(prompts)[:12]}", **told, **self._models[0].identity}
+        return {
+            "judge": f"llm/{published_digest(published)[:12]}",
+            **told,
+            **self._models[0].identity,
+        }

@@ -8,15 +8,18 @@ solvable pass rate. Both toss coins for what is unsure: here each counts what it
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from math import comb
-from typing import Literal, Protocol
+from typing import Literal, Protocol, get_args
 
 from seal.core.errors import NotRecordedError, NoVerdictError
 from seal.core.protocols import Judge
 from seal.core.types import JSON, Goal, Step, Tool, Verdict
-from seal.evaluation.llm_judge import LABELS, Solvability
+
+Label = Literal["solved", "unsolved", "unsure"]
+LABELS: Mapping[str, Label] = {label: label for label in get_args(Label)}
+Solvability = Literal["solvable", "unsolvable", "unsure"]
 
 
 class FullJudge(Judge, Protocol):
