@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from seal.core.types import Score, Trajectory
+from seal.core.types import Score, Step, Trajectory
 from seal.evaluation.goals import DECIDING, INFRASTRUCTURE
 from seal.pools.benchmark import part_of
 from seal.report.chat_records import Tail, goal_label, scores_so_far
 from seal.report.lanes import Lane
 
 HELPERS = ("planner", "verifier", "checker")
-"""Roles that catch errors, or cause some."""
+"""Roles that catch errors, or cause some; a checker that is unsure does neither."""
 
 
 def some_failed(lanes: Sequence[Lane]) -> bool:
@@ -39,4 +39,9 @@ def helpers_spoke(lanes: Sequence[Lane]) -> bool:
         for lane in lanes
         if lane.kind == "run"
     )
-    return any(step.author in HELPERS for chats in told for chat in chats for step in chat.steps)
+    return any(_counts(step) for chats in told for chat in chats for step in chat.steps)
+
+
+def _counts(step: Step) -> bool:
+    label = step.content.partition(":")[0].strip()
+    return step.author in HELPERS and (step.author != "checker" or label in ("solved", "unsolved"))
