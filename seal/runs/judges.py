@@ -10,13 +10,12 @@ from seal.core.errors import UsageError
 from seal.core.protocols import Judge, Metric
 from seal.core.types import JSON, Task
 from seal.evaluation.judges import PASS_PAPER, PUBLISHED, VOTES
-from seal.evaluation.judges.measures import MEASURES
-from seal.evaluation.judges.panel import UNRECORDED, Panel, RecordedJudge, Seat
 from seal.evaluation.rule_judge import RuleJudge
 from seal.runs.cast import Cast
 from seal.runs.run_model import RunModel
 
 if TYPE_CHECKING:
+    from seal.evaluation.judges.panel import Panel
     from seal.evaluation.llm_judge import LLMJudge
 
 SOURCES = ("auto", "rule", "llm")
@@ -121,10 +120,16 @@ class Judges:
 
     def metrics_of(self, task: Task, trial: int) -> tuple[Metric, ...]:
         """Return the metrics of the other published judges, for one chat."""
-        others = [name for name in self._choice.published if name in MEASURES]
+        others = [name for name in self._choice.published if name != PASS_PAPER]
+        if not others:
+            return ()
+        from seal.evaluation.judges.published import MEASURES
+
         return tuple(MEASURES[name](self._panel(name, task, trial)) for name in others)
 
     def _panel(self, published: str, task: Task, trial: int) -> Panel:
+        from seal.evaluation.judges.panel import UNRECORDED, Panel, Seat
+
         if self._recorded is not None:
             return self._recorded.panels.get(task.id, UNRECORDED) if not trial else UNRECORDED
         if not self.by_model:
@@ -172,6 +177,8 @@ class Judges:
         plain = published == (PASS_PAPER,) and self._votes is None
         told: dict[str, JSON] = {} if plain else {"published": list(published)}
         if self._recorded is not None:
+            from seal.evaluation.judges.panel import RecordedJudge
+
             return {**told, "judge": RecordedJudge("").identity}
         if not self.by_model:
             return {"judge": RuleJudge().identity, **told}

@@ -16,7 +16,7 @@ from seal.core.types import Score, Task, Trajectory, Usage
 from seal.evaluation import REGISTRY as METRICS
 from seal.evaluation.error_patterns.metrics import MAX_TURNS
 from seal.evaluation.goals import INFRASTRUCTURE, USER
-from seal.evaluation.judges.agreement import JudgingSummary
+from seal.evaluation.judges.summary import JudgingSummary
 from seal.evaluation.scoring import (
     JudgeOf,
     Scoring,

@@ -14,7 +14,6 @@ from statistics import fmean, pstdev
 from typing import Any
 
 from seal.core.types import JSON, Score
-from seal.evaluation.judges.measures import UNUSABLE
 from seal.evaluation.judges.panel import half_credit
 from seal.evaluation.statistics import rounded, share
 
@@ -85,36 +84,13 @@ class SelfAgreement:
         return {judge: self._same[judge] / pairs for judge, pairs in sorted(self._pairs.items())}
 
 
-class JudgingSummary:
-    """Collects the scores of judged metrics one by one; no score is kept."""
+class Judged:
+    """What the judges of one metric did.
 
-    def __init__(self) -> None:
-        self._metrics: dict[str, _Judged] = {}
+    Args:
+        seats: Votes on each goal.
+    """
 
-    def add(self, score: Score) -> None:
-        """Take one score in; one that no panel voted on is not counted, unless as unusable."""
-        votes = score.details.get("votes")
-        if isinstance(votes, list) and votes:
-            self._metrics.setdefault(score.metric, _Judged(len(votes))).add(votes)
-        elif score.value is None and score.reason.startswith(UNUSABLE):
-            self._metrics.setdefault(score.metric, _Judged(0)).lost += 1
-        elif score.metric == "sopr" and score.value is not None:
-            self._metrics.setdefault(score.metric, _Judged(0)).settled += 1
-
-    def result(self) -> dict[str, dict[str, JSON]]:
-        """Return metric to what its judges did.
-
-        - votes, judges: votes on each goal, and who cast them
-        - unusable: votes that were none, and lost: goals that have no usable vote
-        - agreement: of each judge with itself, where it votes more than once (`SelfAgreement`)
-        - kappa: Fleiss' kappa; kappa_n: goals that it is of, and kappa_votes: usable votes on each
-        - runs, of sopr: the rate of each vote, and deviation: their population deviation, in points
-          of 100, as published
-        """
-        return {name: found.result(name) for name, found in sorted(self._metrics.items())}
-
-
-class _Judged:
     def __init__(self, seats: int) -> None:
         self.seats = seats
         self.lost = 0
@@ -130,6 +106,7 @@ class _Judged:
         """Of each vote the goals on which it is a verdict."""
 
     def add(self, votes: list[Mapping[str, Any]]) -> None:
+        """Take the votes on one goal in."""
         self.seats = self.seats or len(votes)
         by_judge: dict[str, list[str]] = {}
         for number, vote in enumerate(votes):
@@ -144,6 +121,7 @@ class _Judged:
         self._kappa.add([label for labels in by_judge.values() for label in labels])
 
     def result(self, name: str) -> dict[str, JSON]:
+        """Return what they did, as `JudgingSummary.result` names it."""
         told: dict[str, JSON] = {
             "votes": self.seats,
             "judges": sorted(self._judges),
