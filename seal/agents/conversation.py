@@ -6,6 +6,7 @@ records it, `next_role` says who follows.
 
 from __future__ import annotations
 
+import asyncio
 import math
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -16,7 +17,14 @@ from seal.agents.briefs import WHOLE, Brief
 from seal.agents.limits import Limits, Spent, instruction_to, vain_calls
 from seal.agents.offers import FIND_TOOLS, Offers, resolved
 from seal.agents.teams import CHECKER, EXECUTOR, MANAGER, USER, Team
-from seal.agents.view import PluginError, View, checked_reply, checked_results, fault
+from seal.agents.view import (
+    CallsSpentError,
+    PluginError,
+    View,
+    checked_reply,
+    checked_results,
+    fault,
+)
 from seal.core.conditions.messages import takes_turn
 from seal.core.environment import Attentive, Environment, Eventful, Staged, Timed
 from seal.core.errors import SealError, UsageError
@@ -37,6 +45,9 @@ from seal.core.types import (
     Usage,
     Verdict,
 )
+
+_FAULTS = (Exception, SystemExit, asyncio.CancelledError, CallsSpentError)
+"""What a plug-in may end with. The last is no `Exception`, so that its own code lets it by."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,7 +225,7 @@ class Conversation:
                 view.close()
         except SealError:
             raise
-        except (Exception, SystemExit) as error:  # a plug-in's fault costs its task alone
+        except _FAULTS as error:  # a plug-in's fault costs its task alone
             if view.spent:  # it may have wrapped our CallsSpentError, or broken on a refused call
                 return Reply()
             raise PluginError(f"role {role!r}: {fault(error)}") from error

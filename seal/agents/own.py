@@ -16,6 +16,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from seal.agents.teams import USER
+from seal.agents.view import CallsSpentError
 from seal.core.canonical import digest
 from seal.core.errors import UsageError
 from seal.core.protocols import Chat, Completion, Reply, Request
@@ -151,7 +152,7 @@ class _Together:
         waiting, self._waiting = self._waiting, []
         try:
             results = self._chat.execute([call for call, _ in waiting])
-        except Exception as error:
+        except (Exception, CallsSpentError) as error:
             for _, answered in waiting:
                 if not answered.cancelled():
                     answered.set_exception(error)

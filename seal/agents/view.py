@@ -264,7 +264,7 @@ class PluginError(InfrastructureError):
     """A role, or what it used, raised an exception that is none of ours: a fault of the program."""
 
 
-class CallsSpentError(Exception):
+class CallsSpentError(BaseException):
     """A role goes on calling after its results said that the budget is spent: its reply ends.
 
     It never leaves the conversation, which ends with the stop reason `max_calls`.

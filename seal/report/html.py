@@ -19,6 +19,7 @@ from typing import Any
 
 from markupsafe import Markup
 
+from seal.core.errors import UsageError
 from seal.core.plain import json_bytes
 from seal.core.plain import json_text as compact_json
 from seal.core.records import AtomicFile
@@ -42,6 +43,8 @@ from seal.runs.run_folder import RunFolder
 
 MAX_BYTES = 64_000_000
 """Bytes of conversations in one page; a browser stays quick below."""
+_HEAD = 2_000
+"""Bytes at the beginning of a page that hold its title."""
 LEAST = 12
 """Characters of the JSON of a part; a shorter one is not worth a reference."""
 MARK = "@"
@@ -74,9 +77,10 @@ def write_report(
         `out`.
 
     Raises:
-        UsageError: No run.
+        UsageError: No run, or `out` is there and no page of ours.
         DataError: A run has not been scored, or a file of it is damaged.
     """
+    _refuse_other(out)
     lanes = lanes_of(runs)
     rendered = [
         (section.title, body)
@@ -107,6 +111,21 @@ def write_report(
         for piece in pieces:
             file.write(piece.encode())
     return out
+
+
+def _refuse_other(out: Path) -> None:
+    """Refuse to replace a file that is no page of ours.
+
+    Raises:
+        UsageError: It is one, or a folder.
+    """
+    if out.is_dir():
+        raise UsageError(f"{out} is a folder; give --out a file, such as {out / 'report.html'}")
+    if out.is_file():
+        with out.open("rb") as file:
+            beginning = file.read(_HEAD)
+        if beginning and b"<title>SEAL " not in beginning:
+            raise UsageError(f"{out} holds something else than a report; give --out a new file")
 
 
 def _manifest_parts(run: RunFolder) -> list[tuple[str, str]]:

@@ -192,7 +192,11 @@ class RunSettings:
                 of a service, for options are written to run.json.
         """
         check_fields(self)
-        object.__setattr__(self, "cutoffs", tuple(self.cutoffs))
+        if not self.cutoffs or any(type(k) is not int or k < 1 for k in self.cutoffs):
+            raise UsageError(
+                f"cutoffs {list(self.cutoffs)}: expected whole numbers above 0, such as [5, 10]"
+            )
+        object.__setattr__(self, "cutoffs", tuple(dict.fromkeys(self.cutoffs)))
         object.__setattr__(self, "metrics", tuple(self.metrics))
         refuse_secret("", self.model_options, "model_options")
         for models in (self.model, *self.role_models.values()):

@@ -149,6 +149,36 @@ def test_a_call_that_it_cancels_keeps_no_refusal_from_the_others(tmp_path):
     assert ended and set(ended) == {2}
 
 
+def stubborn(request, tools):
+    while True:
+        try:
+            tools[0](order_id="7")
+        except Exception:
+            continue
+
+
+async def stubborn_at_once(request, tools):
+    while True:
+        try:
+            await asyncio.gather(tools[0](order_id="7"))
+        except Exception:
+            continue
+
+
+@pytest.mark.parametrize("agent", [stubborn, stubborn_at_once])
+def test_an_agent_that_catches_every_error_ends_by_the_budget(tmp_path, agent):
+    run = played(agent, tmp_path, max_calls=4)
+    assert run.summary["stop_reasons"] == {"max_calls": 1}
+
+
+def test_an_agent_that_is_cancelled_is_an_error_of_its_task(tmp_path):
+    async def cancelled(request, tools):
+        raise asyncio.CancelledError
+
+    run = played(cancelled, tmp_path)
+    assert (run.summary["errors"], run.exit_code) == (1, 1)
+
+
 def test_an_agent_that_calls_for_ever_ends_by_the_budget(tmp_path):
     def loop(request, tools):
         while True:
