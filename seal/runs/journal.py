@@ -8,7 +8,7 @@ it cost. What judges cost stands in lines of its own, one for each time that the
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Set
 from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -31,10 +31,8 @@ from seal.runs.spending.ledger import (
     read_ledger,
     tokens_of,
 )
+from seal.runs.wholeness import Pair
 from seal.runs.workers import Outcome
-
-Pair = tuple[str, int]
-"""Task id and trial."""
 
 
 class Journal:
@@ -51,6 +49,11 @@ class Journal:
         self._failed: set[Pair] = set()
         self._scan()
         self._file = path.open("ab")
+
+    @property
+    def played(self) -> Set[Pair]:
+        """Pairs that have a line, errors too."""
+        return self._places.keys()
 
     @property
     def finished(self) -> set[Pair]:

@@ -33,6 +33,7 @@ from seal.runs.judges import Judges, Recorded
 from seal.runs.run_folder import BASELINES, RunFolder
 from seal.runs.score import Scorer
 from seal.runs.settings import RunSettings
+from seal.runs.wholeness import check_chats, check_tasks, scored_chats
 
 _LOG = logging.getLogger(__name__)
 
@@ -86,7 +87,8 @@ def rescore(
         The summary.
 
     Raises:
-        DataError: No run or no trajectories in the folder, or verdicts of another run.
+        DataError: No run or no trajectories in the folder, tasks or chats that were scored are gone
+            from its files, or verdicts of another run.
         UsageError: A judge, rules or metric that cannot be, or the run is being written by another
             process.
     """
@@ -166,7 +168,10 @@ def _score(
     with Lock(folder.path):
         with closing(Journal(folder.trajectories_path)) as journal:
             # The trajectories of an interrupted run stand in no order.
-            journal.put_in_order({task.id: n for n, task in enumerate(folder.tasks())})
+            order = {task.id: n for n, task in enumerate(folder.tasks())}
+            check_tasks(folder, order, journal.played)
+            check_chats(folder, journal.played, scored_chats(folder.scores_path))
+            journal.put_in_order(order)
         return replace(
             scorer,
             cutoffs=_part(folder, "cutoffs"),

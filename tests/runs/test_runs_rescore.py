@@ -137,6 +137,8 @@ def test_an_interrupted_run_is_put_in_order_and_scored(tmp_path: Path):
     pool = write_pool(tmp_path / "pool", many(6))
     folder = play(pool, tmp_path / "run", model=Weatherman()).folder
     lines = folder.trajectories_path.read_bytes().splitlines(keepends=True)
+    folder.scores_path.unlink()
+    (folder.path / "summary.json").unlink()
     folder.trajectories_path.write_bytes(lines[4] + lines[1] + lines[0] + lines[2][:-20])
     summary = rescore(folder.path)
 
@@ -144,12 +146,35 @@ def test_an_interrupted_run_is_put_in_order_and_scored(tmp_path: Path):
     assert summary["metrics"]["call_recall"]["n"] == 3
 
 
-def test_chats_that_a_cut_file_lacks_are_told(played: Path, caplog: pytest.LogCaptureFixture):
+@pytest.mark.parametrize("name", ["tasks.jsonl", "trajectories.jsonl"])
+def test_a_file_that_was_cut_after_scoring_is_refused(tmp_path: Path, name: str):
+    folder = play(write_pool(tmp_path / "pool", many(3)), tmp_path / "run", model=Weatherman())
+    path = folder.folder.path
+    first = (path / name).read_bytes().splitlines(keepends=True)[0]
+    (path / name).write_bytes(first)
+    before = contents(path)
+    with pytest.raises(DataError, match=rf"{name} was cut: it has 1 of the 3 .*--resume --out"):
+        seal.score(path)
+    assert contents(path) == before
+
+
+def test_a_chat_cut_in_its_line_is_no_score(played: Path):
+    trajectories = played / "trajectories.jsonl"
+    whole = trajectories.read_bytes()
+    trajectories.write_bytes(whole[:-30])
+    with pytest.raises(DataError, match=r"trajectories\.jsonl was cut"):
+        seal.score(played)
+    trajectories.write_bytes(whole)
+    assert seal.score(played).exit_code == 0
+
+
+def test_chats_that_are_not_finished_are_told(played: Path, caplog: pytest.LogCaptureFixture):
     trajectories = played / "trajectories.jsonl"
     first, *rest = trajectories.read_bytes().splitlines(keepends=True)
     rescore(played)
     assert not caplog.messages
     trajectories.write_bytes(first)
+    (played / "scores.jsonl").unlink()
     summary = rescore(played)
 
     assert summary["unfinished"] == RunFolder(played).summary()["unfinished"] == len(rest) > 0
