@@ -19,6 +19,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -72,9 +73,12 @@ def best_rate(items: Sequence[Any], work: Callable[[Any], object]) -> float:
     """Return how many a second in the best of five slices: neighbours on the machine slow some."""
     size = len(items) // SLICES
     slices = (items[start : start + size] for start in range(0, size * SLICES, size))
-    return max(
-        size / seconds_of(lambda part=part: [work(item) for item in part]) for part in slices
-    )
+    return max(size / seconds_of(partial(through, work, part)) for part in slices)
+
+
+def through(work: Callable[[Any], object], items: Sequence[Any]) -> None:
+    for item in items:
+        work(item)
 
 
 def seconds_of(work: Callable[[], object]) -> float:

@@ -34,9 +34,10 @@ from seal.core.protocols import Completion, Request
 from seal.core.types import Task, ToolCall
 from seal.pools.pool import load_pool
 from seal.runs.engine import Engine
+from seal.runs.processes import ProcessWorkers
 from seal.runs.run_folder import RunFolder
 from seal.runs.settings import RunSettings
-from seal.runs.workers import Job, ProcessWorkers
+from seal.runs.workers import Job
 
 TOOL_CALLS = 3
 
@@ -135,7 +136,6 @@ def overhead(folder: Path, chats: int) -> None:
     engine.close()
     bodies = recording.close()
     server = Server()
-    ratios, ours, theirs = [], [], []
     rounds = 10
     memory = []
     for cache in ("record", "off"):
@@ -143,7 +143,9 @@ def overhead(folder: Path, chats: int) -> None:
         engine, tasks = prepare(folder, run)
         cpu_of_chats(engine, tasks, 5, 10**6)
         cpu_of_client(server.url, bodies, 5)
-        ratios, ours, theirs = [], [], []
+        ratios: list[float] = []
+        ours: list[float] = []
+        theirs: list[float] = []
         for number in range(rounds):
             each = max(1, chats // rounds)
             ours.append(cpu_of_chats(engine, tasks, each, number * each))

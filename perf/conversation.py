@@ -17,6 +17,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -48,7 +49,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         ours: list[float] = []
         bare: list[float] = []
         for trial in range(1, repetitions + 1):
-            ours.append(milliseconds(lambda trial=trial: engine.play(task, trial)))
+            ours.append(milliseconds(partial(engine.play, task, trial)))
             bare.append(milliseconds(lambda: bare_chat(messages)))
     conversation, reference = statistics.median(ours), statistics.median(bare)
     print(f"{TURNS} turns, {messages} messages    {'ms':>8}{'ratio':>8}{'budget ms':>11}")
@@ -98,7 +99,7 @@ def prepared(folder: Path) -> Engine:
 
 def bare_chat(messages: int) -> None:
     """Hold a group chat of AutoGen in which three agents say prepared words in turn."""
-    agents = [
+    agents: list[Any] = [
         autogen.ConversableAgent(
             name,
             llm_config=False,

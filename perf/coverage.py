@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from seal.evaluation.comparison import paired_differences
+from seal.evaluation.comparison import Difference, paired_differences
 
 ROOT = Path(__file__).resolve().parents[1]
 PAIRS, RESAMPLES = 4_000, 1_000
@@ -104,6 +104,13 @@ KINDS: dict[str, Draw] = {
 }
 
 
+def holds(found: Difference, value: float) -> bool:
+    """Return whether the interval of a difference holds a value."""
+    if found.low is None or found.high is None:
+        return False
+    return found.low <= value <= found.high
+
+
 def measure(draw: Draw, pairs: int, seed: int) -> dict[str, float]:
     """Return the shares of pairs whose intervals hold the truth, and whose tests reject a null."""
     rng = np.random.default_rng(seed)
@@ -111,11 +118,11 @@ def measure(draw: Draw, pairs: int, seed: int) -> dict[str, float]:
     for batch in range(pairs // BATCH):
         drawn, null = (draw(rng, effect, BATCH) for effect in (EFFECT, 0.0))
         found = paired_differences(drawn.values, drawn.clusters, batch, RESAMPLES)
-        held += sum(each.low <= EFFECT <= each.high for each in found)
+        held += sum(holds(each, EFFECT) for each in found)
         low, high = t_intervals(drawn)
         held_by_t += int(((low <= EFFECT) & (high >= EFFECT)).sum())
         found = paired_differences(null.values, null.clusters, batch, RESAMPLES)
-        rejected += sum(each.p <= 0.05 for each in found)
+        rejected += sum(each.p is not None and each.p <= 0.05 for each in found)
     return {
         "coverage": held / pairs,
         "coverage of paired t": held_by_t / pairs,

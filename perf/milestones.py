@@ -14,6 +14,7 @@ import argparse
 import os
 import sys
 from collections.abc import Sequence
+from functools import partial
 from math import comb
 from pathlib import Path
 from typing import NamedTuple
@@ -53,11 +54,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     files = asked.files or known_files()
     cases = [case for file in files for case in recorded(file)] or synthetic()
     cases = cases[::10] if asked.short else cases
-    taken = [seconds_of(lambda case=case: measure(case)) for case in cases]
+    taken = [seconds_of(partial(measure, case)) for case in cases]
     small = [n for n, case in enumerate(cases) if matches(case) <= SMALL]
     sample = small[:: max(1, len(small) // SAMPLE)]
     ours = sum(taken[n] for n in sample)
-    reference = sum(seconds_of(lambda n=n: naive(cases[n])) for n in sample)
+    reference = sum(seconds_of(partial(naive, cases[n])) for n in sample)
     print(f"{'':24}{'chats':>7}{'mean ms':>9}{'most ms':>9}{'ratio':>8}")
     row("measured", taken, None)
     row("of these, the sample", [taken[n] for n in sample], ours / reference)

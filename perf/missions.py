@@ -43,16 +43,16 @@ def main(argv: Sequence[str] | None = None) -> int:
     print(f"{'':32}{'missions':>9}{'mean ms':>9}{'most ms':>9}")
     for names in (NODES, 8, 3):
         drawn = [drawn_mission(seed, names) for seed in range(10 if asked.short else 100)]
-        right = [ms(lambda m=m: judge(m[0], m[1])) for m in drawn]
-        wrong = [ms(lambda m=m: judge(m[0], m[1][:15] + m[1][20:])) for m in drawn]
+        right = [ms(partial(judge, m[0], m[1])) for m in drawn]
+        wrong = [ms(partial(judge, m[0], m[1][:15] + m[1][20:])) for m in drawn]
         row(f"{NODES} nodes, {names} names, right", right)
         row(f"{NODES} nodes, {names} names, wrong", wrong)
     for density in (0.0, 0.03, 0.08):
         alike = [repeated_mission(seed, density) for seed in range(10 if asked.short else 100)]
         name = f"one name, density {density}"
-        row(f"{name}, right", [ms(lambda m=m: judge(*m)) for m in alike])
-        row(f"{name}, wrong", [ms(lambda m=m: judge(m[0], m[1][:15] + m[1][18:])) for m in alike])
-        row(f"{name}, exchanged", [ms(lambda m=m: judge(m[0], exchanged(m[1]))) for m in alike])
+        row(f"{name}, right", [ms(partial(judge, *m)) for m in alike])
+        row(f"{name}, wrong", [ms(partial(judge, m[0], m[1][:15] + m[1][18:])) for m in alike])
+        row(f"{name}, exchanged", [ms(partial(judge, m[0], exchanged(m[1]))) for m in alike])
     if asked.file.is_file():
         records = [json.loads(line) for line in asked.file.read_text().splitlines()]
         for match in ("clean", "mmtb"):

@@ -65,7 +65,8 @@ def clustered(count: int, queries: int) -> tuple[np.ndarray, np.ndarray]:
 
 def unit(rows: np.ndarray) -> np.ndarray:
     """Return rows of length 1, float32."""
-    return (rows / np.linalg.norm(rows, axis=1, keepdims=True)).astype(np.float32)
+    unit_rows: np.ndarray = rows / np.linalg.norm(rows, axis=1, keepdims=True)
+    return unit_rows.astype(np.float32)
 
 
 def product_with_top_k(vectors: np.ndarray, queries: np.ndarray) -> np.ndarray:

@@ -14,6 +14,7 @@ import argparse
 import sys
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 from seal.core.types import Tool
@@ -56,7 +57,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     recorded = [recorded_case(number) for number in range(count)]
     cases = [Case(dict(r.arguments), [TABLE[n] for n in r.rows]) for r in recorded]
     source = rule_written(TOOL)
-    sandboxes = {
+    sandboxes: dict[str, MontySandbox | BubblewrapSandbox] = {
         "monty": MontySandbox(),
         **({} if why_not() else {"bubblewrap": BubblewrapSandbox()}),
     }
@@ -64,7 +65,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     print(f"{count} cases over {ROWS} rows{'':>8}{'seconds':>9}{'ms/case':>9}{'ratio':>8}")
     row("in this process", reference, count, reference)
     for name, sandbox in sandboxes.items():
-        taken = seconds_of(lambda used=sandbox: run(used, source, cases))
+        taken = seconds_of(partial(run, sandbox, source, cases))
         row(name, taken, count, reference)
     row("the oracle's search", seconds_of(lambda: fit(TOOL, TABLE, recorded)), count, reference)
     print(f"budget: {BUDGET:.0f} s for 1,000 cases in monty; seconds on the wall")

@@ -15,6 +15,7 @@ import argparse
 import sys
 import tempfile
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 from conversation import bare_chat
@@ -47,8 +48,8 @@ def main(argv: Sequence[str] | None = None) -> int:
                 bare_chat(4)
                 for trial, task in enumerate(tasks, start=1):
                     steps = len(engine.play(task, trial).steps)
-                    spent[decisions] += seconds_of(lambda e=engine, t=task: e.play(t, 0))
-                    reference[decisions] += seconds_of(lambda count=steps: bare_chat(count))
+                    spent[decisions] += seconds_of(partial(engine.play, task, 0))
+                    reference[decisions] += seconds_of(partial(bare_chat, steps))
     print(f"{len(tasks)} dialogues, {turns} turns{'turns/s':>16}{'bare AutoGen':>14}{'ratio':>8}")
     for decisions in DECISIONS:
         ours, bare = spent[decisions], reference[decisions]

@@ -65,17 +65,22 @@ def measure_wanted(pools: Pools, cache: Path) -> Iterator[tuple[Wanted, Figure]]
         place = pools.place(wanted.pool)
         if place is None:
             continue
-        stage = f"{wanted.pool} {wanted.size}"
-        with progress((stage,)) as advance:
-            result = seal.retrieve(
-                place,
-                wanted.retriever,
-                K,
-                pool_sizes=(wanted.size,),
-                cache_dir=cache,
-                progress=lambda _, done, total, stage=stage: advance(stage, done, total),
-            ).content
+        result = measured(place, wanted, cache)
         yield wanted, next(figures(result, wanted.pool))
+
+
+def measured(place: Path, wanted: Wanted, cache: Path) -> dict[str, Any]:
+    """Return the result of the experiment that measures one wanted figure."""
+    stage = f"{wanted.pool} {wanted.size}"
+    with progress((stage,)) as advance:
+        return seal.retrieve(
+            place,
+            wanted.retriever,
+            K,
+            pool_sizes=(wanted.size,),
+            cache_dir=cache,
+            progress=lambda _, done, total: advance(stage, done, total),
+        ).content
 
 
 class Grid(NamedTuple):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import seal
 
@@ -16,7 +16,7 @@ class Source(NamedTuple):
 
     importer: str
     folder: str
-    options: dict[str, str]
+    options: dict[str, Any]
     earlier: tuple[tuple[float, float], ...] = ()
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 K = 10
 MODEL = "model=all-MiniLM-L6-v2"
@@ -22,7 +22,7 @@ class Wanted(NamedTuple):
     recall: float | None
     """None: ours is reported alone."""
     retriever: str
-    size: int | str = "all"
+    size: int | Literal["all"] = "all"
 
 
 WANTED = (
