@@ -5,12 +5,17 @@ import subprocess
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import fields
+from inspect import getmembers, isfunction, ismethod
 from pathlib import Path
 from typing import Any, get_args, get_origin, get_type_hints
 
 import pytest
 
 import seal
+from seal.api.objects.comparison import Ablation, Comparison
+from seal.api.objects.documents import Explanation, Retrieval, RunPlan, Sweep
+from seal.api.objects.frames import Frames
+from seal.api.results import ScoreOptions
 from seal.api.retrieval import RetrievalOptions, TrainOptions
 from seal.api.settings import DrawingOptions, RunOptions, SweepOptions
 from seal.benchmarks.mmtb.generation.settings import MissionSettings
@@ -21,6 +26,7 @@ from seal.core.errors import UnknownNameError, UsageError
 from seal.experiments.pool_draws import Drawing
 from seal.experiments.retrieval.settings import RetrievalSettings
 from seal.experiments.training.settings import TrainSettings
+from seal.runs.rescore import ScoreSettings
 from seal.runs.settings import RunSettings
 
 ROOT = Path(__file__).parents[1]
@@ -45,6 +51,7 @@ def test_a_type_checker_finds_each_mistake_and_no_other() -> None:
         (DrawingOptions, Drawing, {"pool_sizes"}),
         (RetrievalOptions, RetrievalSettings, {"k"}),
         (TrainOptions, TrainSettings, {"base"}),
+        (ScoreOptions, ScoreSettings, {"bench"}),
         (MissionOptions, MissionSettings, set()),
         (QueryOptions, QuerySettings, set()),
     ],
@@ -100,7 +107,12 @@ WRONG: list[tuple[Callable[..., Any], Sequence[Any], dict[str, Any], str]] = [
     (seal.run, (), {"progress": 3}, "progress: expected a class or function or None, got 3"),
     (seal.run, (RunSettings(),), {}, "a Benchmark or a list, each item a Task, got a RunSettings"),
     (seal.run, (None,), {}, "a Benchmark or a list, each item a Task, got None"),
-    (seal.run, ("sample", "run"), {}, "run: too many positional arguments; see help(seal.run)"),
+    (
+        seal.run,
+        ("sample", "run"),
+        {},
+        "run: too many positional arguments; it takes (bench='sample', *",
+    ),
     (seal.run, ("sample",), {"bench": "sample"}, "multiple values for argument 'bench'"),
     (seal.plan_run, (), {"seed": "x"}, "seed: expected a whole number"),
     (seal.sweep, (), {"pool_sizes": 10}, "pool_sizes: expected a list"),
@@ -113,6 +125,15 @@ WRONG: list[tuple[Callable[..., Any], Sequence[Any], dict[str, Any], str]] = [
     (seal.generate, ("missions", "sample", "o"), {"types": "single"}, "types: expected a list"),
     (seal.generate, ("queries", "sample", 3), {}, "out: expected a text, a path or None, got 3"),
     (seal.generate, ("tools", "a", "b"), {"seed": None}, "seed: expected a whole number, got None"),
+    (seal.lint, (3,), {}, "pool: expected a text, a path or a Benchmark, got 3; give that"),
+    (seal.lint, (), {}, "lint: missing a required argument: 'pool'; it takes (pool, *, threshold="),
+    (seal.report, (), {}, "report: missing a required argument: 'runs'; it takes (runs, out=None)"),
+    (seal.explain, ("a",), {"examples": "3"}, "examples: expected a whole number, got '3'"),
+    (seal.score, ("a",), {"workers": "4"}, "workers: expected a whole number, got '4'"),
+    (seal.compare, ("a", "b"), {"metrics": "pass_rate"}, "metrics: expected a list, each item"),
+    (seal.Model, (), {}, "Model: missing a required argument: 'name'"),
+    (seal.Argument, (), {}, "Argument: missing a required argument: 'values'; it takes (values"),
+    (seal.Run.load, ("a", "b"), {}, "Run.load: too many positional arguments; it takes (path)"),
 ]
 
 
@@ -129,6 +150,41 @@ def test_an_unknown_name_names_the_closest_of_the_functions_own_too() -> None:
         seal.run("sample", modle="lexical")  # type: ignore[call-arg]
     with pytest.raises(UnknownNameError, match=r"Did you mean 'resume'"):
         seal.sweep("sample", resumed=True)  # type: ignore[call-arg]
+
+
+PROTOCOLS = {"Agent", "Chat", "ChatModel", "Metric", "Retriever"}
+OFFERED = [name for name in seal.__all__ if name not in {*PROTOCOLS, "SealError"}]
+
+
+@pytest.mark.parametrize("name", OFFERED)
+def test_no_public_name_ends_a_wrong_call_in_a_raw_type_error(name: str) -> None:
+    offered = getattr(seal, name)
+    with pytest.raises(UsageError):
+        offered(no_such_argument=1)
+    with pytest.raises(UsageError):
+        offered(*range(30))
+
+
+RESULTS = (Ablation, Comparison, Explanation, Frames, Retrieval, RunPlan, seal.Run, Sweep)
+METHODS = {
+    f"{kind.__name__}.{name}": getattr(kind, name)
+    for kind in (*RESULTS, seal.Benchmark, seal.Team)
+    for name, found in getmembers(kind, lambda one: isfunction(one) or ismethod(one))
+    if not name.startswith("_") and found.__module__.startswith("seal.")
+}
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_no_method_of_a_result_ends_a_wrong_call_in_a_raw_type_error(name: str) -> None:
+    with pytest.raises(UnknownNameError, match="no setting 'no_such_argument'"):
+        METHODS[name](None, no_such_argument=1)
+
+
+def test_a_missing_argument_of_a_record_is_named_whatever_its_class() -> None:
+    with pytest.raises(UsageError, match=r"Tool: missing a required argument: 'name'"):
+        seal.Tool("shop/a")  # type: ignore[call-arg]
+    with pytest.raises(UnknownNameError, match=r"no setting 'anwsers'.*Did you mean 'answers'"):
+        seal.Goal("Hi", anwsers=("7",))  # type: ignore[call-arg]
 
 
 def test_settings_themselves_are_held_to_their_types() -> None:

@@ -9,6 +9,7 @@ from typing import Any, Literal, Protocol, runtime_checkable
 from seal.core.errors import UsageError
 from seal.core.protocols import Reply
 from seal.core.registry import Registry
+from seal.core.signatures import checked_names
 from seal.core.types import JSON, Goal, Step, Task
 
 USER = "user_simulator"
@@ -32,6 +33,7 @@ REGISTRY = Registry(
 )
 
 
+@checked_names
 @dataclass(frozen=True, slots=True)
 class Team:
     """Roles and the rule of who speaks next.

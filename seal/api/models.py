@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from seal.core.signatures import checked
+
 if TYPE_CHECKING:
     from seal.models.probe import Way
 
 
+@checked
 def probe(model: Any, *, base_url: str | None = None, **options: Any) -> list[Way]:
     """Ask a model whether it makes calls, several at once, and uses results, in each format.
 

@@ -6,6 +6,7 @@ from typing import Any
 
 from seal.core.errors import UnknownNameError
 from seal.core.registry import Registry, load_dotted
+from seal.core.signatures import checked
 
 REGISTRIES = {
     "agent": "seal.agents:REGISTRY",
@@ -24,6 +25,7 @@ REGISTRIES = {
 """Kind of plug-in to where its registry stands."""
 
 
+@checked
 def register(kind: str, name: str, plugin: Any) -> None:
     """Make a plug-in known by name in this process.
 

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from seal.pools.lookup import Bench
 
 
+@checked
 def catalogue() -> dict[str, Entry]:
     """Return every benchmark that SEAL knows by name, whether or not its files are here.
 
@@ -32,6 +33,7 @@ def catalogue() -> dict[str, Entry]:
     return dict(entries())
 
 
+@checked
 def fetch(name: str, out: str | Path, *, mirror: str | None = None) -> FetchReport:
     """Download a benchmark's upstream files, each checked against its SHA-256.
 
@@ -51,6 +53,7 @@ def fetch(name: str, out: str | Path, *, mirror: str | None = None) -> FetchRepo
     return download(name, Path(out), mirror)
 
 
+@checked
 def import_benchmark(
     name: str, source: str | Path, out: str | Path, trajectories: bool = False, **options: Any
 ) -> ImportReport:
@@ -94,6 +97,7 @@ def import_benchmark(
     return read(name, Path(source), Path(out), **options)
 
 
+@checked
 def load_pool(pool: Bench) -> StoredPool:
     """Return the tools and tasks of a benchmark.
 
@@ -110,6 +114,7 @@ def load_pool(pool: Bench) -> StoredPool:
     return open_pool(pool)
 
 
+@checked
 def count(pool: Bench) -> PoolCounts:
     """Count a pool as Table 1 of the SEAL paper does, and its tasks by what is gold about them.
 
@@ -128,6 +133,7 @@ def count(pool: Bench) -> PoolCounts:
     return count_stored(open_pool(pool))
 
 
+@checked
 def lint(pool: Bench, *, threshold: float = 90.0, allow_code: Sequence[str] = ()) -> LintReport:
     """Return what is wrong or doubtful in a pool; nothing is changed.
 
@@ -160,6 +166,7 @@ def lint(pool: Bench, *, threshold: float = 90.0, allow_code: Sequence[str] = ()
     return check(found.folder, threshold, allow_code, own)
 
 
+@checked
 def augment(pool: Bench, augmentations: str | Sequence[str], out: str | Path) -> ImportReport:
     """Write a benchmark again, with distraction tools or with scrambled tools.
 

@@ -8,7 +8,8 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack
 
-from seal.core.errors import UnknownNameError, UsageError
+from seal.core.errors import UsageError
+from seal.core.signatures import checked
 
 if TYPE_CHECKING:
     from seal.api.objects.comparison import Comparison
@@ -20,7 +21,24 @@ if TYPE_CHECKING:
     from seal.experiments.goal_sheets import ImportedLabels
 
 
-def score(run: RunLike, **options: Any) -> Run:
+class ScoreOptions(TypedDict, total=False):
+    """Fields of `ScoreSettings`, but for the benchmark."""
+
+    judge: str
+    judge_model: Any
+    model_options: Mapping[str, Any] | None
+    base_url: str | None
+    metrics: Sequence[Any]
+    workers: int
+    cache_dir: str | Path | None
+    match: str | None
+    votes: int | None
+    verdicts: str | Path | None
+    allow_code: Sequence[str]
+
+
+@checked
+def score(run: RunLike, **options: Unpack[ScoreOptions]) -> Run:
     """Score a run's trajectories again; no chat is played.
 
     Args:
@@ -53,6 +71,7 @@ def score(run: RunLike, **options: Any) -> Run:
     return replace(Run.load(folder), bench=bench)
 
 
+@checked
 def report(runs: RunLike | Sequence[RunLike], out: str | PathLike[str] | None = None) -> Path:
     """Write the HTML report of one run, or of several side by side, and return the file.
 
@@ -88,6 +107,7 @@ def report(runs: RunLike | Sequence[RunLike], out: str | PathLike[str] | None = 
     return write_report(folders, place, [*default_sections(folders), *built_sections(own.values())])
 
 
+@checked
 def explain(
     run: RunLike,
     *,
@@ -171,6 +191,7 @@ class CompareOptions(TypedDict, total=False):
     task_id,first,second,better (`seal.evaluation.judges.recorded`)."""
 
 
+@checked
 def compare(
     *runs: RunLike | Sequence[RunLike],
     out: str | PathLike[str] | None = None,
@@ -220,9 +241,6 @@ def _compare_settings(options: dict[str, Any]) -> CompareSettings:
     from seal.experiments.comparison.study import CompareSettings
     from seal.experiments.win_rates import PreferenceSettings
 
-    unknown = [name for name in options if name not in CompareOptions.__annotations__]
-    if unknown:
-        raise UnknownNameError("setting", unknown[0], CompareOptions.__annotations__)
     win_rate, recorded = options.pop("win_rate", False), options.pop("preferences", None)
     if options.get("judge_model") or options.get("votes"):
         _check_judge(win_rate, recorded)
@@ -254,6 +272,7 @@ def _check_judge(win_rate: bool, preferences: str | Path | None) -> None:
         )
 
 
+@checked
 def export_ratings(run: RunLike, out: str | Path, *, n: int = 50, seed: int = 0) -> int:
     """Write a sample of a run's turns for people to rate from 1 to 5, without the system's name.
 
@@ -277,6 +296,7 @@ def export_ratings(run: RunLike, out: str | Path, *, n: int = 50, seed: int = 0)
     return export_items(RunFolder.open(folder_of(run)), Path(out), n, seed)
 
 
+@checked
 def import_ratings(run: RunLike, files: Sequence[str | Path]) -> Imported:
     """Take people's ratings in; the run's report and summary show them.
 
@@ -298,6 +318,7 @@ def import_ratings(run: RunLike, files: Sequence[str | Path]) -> Imported:
     return import_ratings(RunFolder.open(folder_of(run)), [Path(file) for file in files])
 
 
+@checked
 def export_labels(run: RunLike, out: str | Path, *, n: int = 50, seed: int = 0) -> int:
     """Write a sample of a run's goals for people to label as solved, unsolved or unsure.
 
@@ -324,6 +345,7 @@ def export_labels(run: RunLike, out: str | Path, *, n: int = 50, seed: int = 0) 
     return export_goals(RunFolder.open(folder_of(run)), Path(out), n, seed)
 
 
+@checked
 def import_labels(run: RunLike, files: Sequence[str | Path]) -> ImportedLabels:
     """Take people's labels of goals in, and write them to the run's labels.csv.
 

@@ -71,7 +71,7 @@ class UnknownNameError(UsageError):
         self.name = name
         self.known = sorted(known)
         self.more = more
-        closest = nearest(name, self.known)
+        closest = nearest(str(name), self.known)
         hint = f" Did you mean {closest!r}?" if closest else ""
         names = ", ".join(self.known) or "none"
         rest = f" and {more} more" if more else ""

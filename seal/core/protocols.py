@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol, runtime_checkable
 
+from seal.core.signatures import checked_names
 from seal.core.types import (
     JSON,
     Goal,
@@ -61,6 +62,7 @@ class Request:
     """Position of the goal that is played; offline models may read it, servers never see it."""
 
 
+@checked_names
 @dataclass(frozen=True, slots=True)
 class Completion:
     """What a model answered.
@@ -195,6 +197,7 @@ class Response:
     """What failed where `error` is not empty: the API, the `simulator`, or `not_recorded`."""
 
 
+@checked_names
 @dataclass(frozen=True, slots=True)
 class Reply:
     """What a role says.

@@ -8,7 +8,7 @@ from __future__ import annotations
 import builtins
 import inspect
 import types
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import cache, wraps
 from pathlib import Path
 from typing import (
@@ -30,7 +30,7 @@ from seal.core.secrets import is_secret
 
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
-_C = TypeVar("_C")
+_C = TypeVar("_C", bound=type)
 _KEYWORDS = inspect.Parameter.VAR_KEYWORD
 _PLAIN = (bool, int, float, complex, str, bytes, list, tuple, set, frozenset, Mapping)
 """Classes of data: none of them is a plug-in, whatever methods it has."""
@@ -57,23 +57,38 @@ def checked(function: Callable[_P, _R]) -> Callable[_P, _R]:
 
     @wraps(function)
     def call(*args: _P.args, **kwargs: _P.kwargs) -> _R:
-        check_types(_bound(function, function.__name__, args, kwargs), _form_of(function).hints)
+        form = _form_of(function)
+        given = _bound(function, function.__qualname__, args, kwargs)
+        check_types(given, form.hints, form.needed)
         return function(*args, **kwargs)
 
     return call
 
 
-def checked_names(kind: type[_C]) -> type[_C]:
-    """Let a class refuse arguments that it does not have, as `checked` does; types are its own."""
-    make: Callable[..., None] = kind.__init__
+def checked_names(kind: _C) -> _C:
+    """Let a class and its public methods refuse arguments that they do not have.
 
-    @wraps(make)
-    def init(self: Any, *args: Any, **kwargs: Any) -> None:
-        _bound(make, kind.__name__, (self, *args), kwargs)
-        make(self, *args, **kwargs)
-
-    kind.__init__ = init  # type: ignore[method-assign]
+    They raise what `checked` raises; types are their own.
+    """
+    for name, made in list(vars(kind).items()):
+        plain = made.__func__ if isinstance(made, classmethod | staticmethod) else made
+        is_maker = name in ("__init__", "__new__")
+        if isinstance(plain, types.FunctionType) and (is_maker or not name.startswith("_")):
+            named = _named(plain, kind.__name__ if is_maker else f"{kind.__name__}.{name}")
+            setattr(kind, name, named if plain is made else type(made)(named))
     return kind
+
+
+def _named(function: Callable[..., Any], name: str) -> Callable[..., Any]:
+    @wraps(function)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        try:
+            return function(*args, **kwargs)
+        except TypeError:  # looked into only now: records are made by the million
+            _bound(function, name, args, kwargs)
+            raise
+
+    return call
 
 
 def _bound(
@@ -92,11 +107,18 @@ def _bound(
     try:
         given = dict(form.signature.bind(*args, **kwargs).arguments)
     except TypeError as error:
-        raise UsageError(f"{name}: {error}; see help(seal.{name})") from error
+        raise UsageError(f"{name}: {error}; it takes {_names_of(form.signature)}") from error
     further = given.pop(form.keywords, {})
     return {each: value for each, value in given.items() if each in form.hints} | (
         {} if form.has_free_names else further
     )
+
+
+def _names_of(signature: inspect.Signature) -> str:
+    """Return the arguments as Python writes them, without types: `(bench, *, agent=None)`."""
+    untyped = [one.replace(annotation=one.empty) for one in signature.parameters.values()]
+    named = [one for one in untyped if one.name not in ("self", "cls")]
+    return str(inspect.Signature(named))
 
 
 def places_of(function: Callable[..., Any], *counts: int) -> int | None:
@@ -118,13 +140,21 @@ def check_fields(record: Any) -> None:
     check_types({name: getattr(record, name) for name in hints}, hints)
 
 
-def check_types(values: Mapping[str, Any], hints: Mapping[str, Any]) -> None:
-    """Raise UsageError where a value is not of its type; names what was expected."""
+def check_types(
+    values: Mapping[str, Any], hints: Mapping[str, Any], needed: Collection[str] = ()
+) -> None:
+    """Raise UsageError where a value is not of its type; names what was expected.
+
+    Args:
+        values: By name.
+        hints: Name to type.
+        needed: Names of those that cannot be left out.
+    """
     for name, value in values.items():
         if not fits(value, hints[name]):
+            repair = "give that" if name in needed else f"give that, or leave {name} out"
             raise UsageError(
-                f"{name}: expected {expected(hints[name])}, got {_got(name, value)}; "
-                f"give that, or leave {name} out"
+                f"{name}: expected {expected(hints[name])}, got {_got(name, value)}; {repair}"
             )
 
 
@@ -212,6 +242,8 @@ class _Form(NamedTuple):
     """Name of the parameter that takes further keywords; empty: there is none."""
     has_free_names: bool
     """Whether these may have any name."""
+    needed: frozenset[str]
+    """Arguments without a default."""
 
 
 @cache
@@ -225,7 +257,8 @@ def _form_of(function: Callable[..., Any]) -> _Form:
     dicts = [kind for kind in get_args(found.pop(keywords, None)) if is_typeddict(kind)]
     for kind in dicts:
         found |= get_type_hints(kind)
-    return _Form(found, signature, keywords, bool(keywords) and not dicts)
+    needed = frozenset(n for n, one in signature.parameters.items() if one.default is one.empty)
+    return _Form(found, signature, keywords, bool(keywords) and not dicts, needed)
 
 
 @cache

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from seal.core.conditions import Called, Condition
+from seal.core.signatures import checked_names
 
 JSON = Any
 """A JSON value: None, bool, int, float, str, list or dict of such."""
@@ -38,6 +39,7 @@ StopReason = Literal[
 ]
 
 
+@checked_names
 @dataclass(frozen=True, slots=True)
 class Tool:
     """One API.
@@ -72,6 +74,7 @@ class Tool:
     """Where the record comes from: names as upstream, method, file."""
 
 
+@checked_names
 @dataclass(frozen=True, slots=True)
 class ToolCall:
     """One call as a model wrote it.
@@ -107,6 +110,7 @@ class Execution:
     """Defaults filled in."""
 
 
+@checked_names
 @dataclass(frozen=True, slots=True)
 class ToolResult:
     """The answer to one call. A tool's failure is data that the model reads.
@@ -162,6 +166,7 @@ class Milestone:
     """Recorded observation for replay."""
 
 
+@checked_names
 @dataclass(frozen=True, slots=True)
 class Plan:
     """One acceptable way to reach a goal.
@@ -202,6 +207,7 @@ class Step:
     """Tokens of the model calls behind this message; on the first step of a reply."""
 
 
+@checked_names
 @dataclass(frozen=True, slots=True)
 class Goal:
     """An instruction, a mission or a turn.
@@ -235,6 +241,7 @@ class Goal:
     """True: the answers are alternatives, and stating any one of them is right."""
 
 
+@checked_names
 @dataclass(frozen=True, slots=True)
 class Task:
     """One record of any benchmark.
@@ -304,6 +311,7 @@ class Verdict:
     """1: from the answer alone; 2: with the trajectory (SEAL paper, pass rate)."""
 
 
+@checked_names
 @dataclass(frozen=True, slots=True)
 class Trajectory:
     """Everything that was said and done for one task in one trial.
@@ -347,6 +355,7 @@ class Trajectory:
                 yield step, results.get(step.call.id)
 
 
+@checked_names
 @dataclass(frozen=True, slots=True)
 class Score:
     """One metric's value for one task, trial and goal.

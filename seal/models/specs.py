@@ -16,6 +16,7 @@ from seal.core.canonical import normalise
 from seal.core.errors import OptionError, UnknownNameError, UsageError
 from seal.core.protocols import Lookup
 from seal.core.secrets import BASE_URL, check_url, public_url, refuse_secret
+from seal.core.signatures import checked_names
 from seal.core.specs import Notation
 from seal.models.settings import BODY, SETTINGS, ModelSettings, fits, options_of
 
@@ -30,6 +31,7 @@ _VARIABLE = re.compile(r"[A-Z_][A-Z0-9_]*")
 """LOCAL_KEY; not sk-Ab3, for a key must not be taken for the name of one."""
 
 
+@checked_names
 class Model(str):
     """A model with options of its own: the text `NAME[,KEY=VALUE...]`, options sorted by name.
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import logging
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -56,15 +56,15 @@ class ScoreSettings:
     Of these, one that is not known or not allowed has no value and a reason."""
     workers: int = 4
     """Trajectories that a model judges at once."""
-    cache_dir: Path | None = None
+    cache_dir: str | Path | None = None
     """Where answers are kept; None: the usual place."""
     match: str | None = None
     """Rules, `clean`, `toolsandbox` or `mmtb`; None: each task's own."""
     votes: int | None = None
     """Of each judge's model on each goal; None: as each published judge does."""
-    verdicts: Path | None = None
+    verdicts: str | Path | None = None
     """File of recorded verdicts to take instead; the baselines are left as they are."""
-    allow_code: Collection[str] = ()
+    allow_code: Sequence[str] = ()
     """Modules whose metrics run.json may name by a dotted path."""
     bench: Benchmark | None = None
     """What was played, where it is not installed; its metrics are measured again."""
@@ -108,7 +108,7 @@ def rescore(
     if played is None:
         _warn_of_declared(folder)
     with Store(cache_folder(how.cache_dir) / "answers.sqlite") as store:
-        recorded = None if how.verdicts is None else recorded_verdicts(folder, how.verdicts)
+        recorded = None if how.verdicts is None else recorded_verdicts(folder, Path(how.verdicts))
         judges = Judges(Cast(settings, store, None), how.judge, how.votes, recorded)
         scorer = Scorer(
             judges.of,

@@ -63,6 +63,10 @@ def test_an_unknown_metric_names_the_closest_and_those_there_are(run: seal.Run) 
     with pytest.raises(UnknownNameError, match=r"no metric 'pas_rate'; known: .*recall@5") as told:
         run["pas_rate"]
     assert str(told.value).endswith("Did you mean 'pass_rate'?")
+    for no_text in (3, None, ["pass_rate"]):
+        with pytest.raises(UnknownNameError, match=r"no metric .*; known: .*recall@5"):
+            run[no_text]
+        assert no_text not in run
 
 
 def test_every_frame_names_run_model_query_and_tags(run: seal.Run) -> None:

@@ -8,6 +8,7 @@ from dataclasses import MISSING, dataclass, field, fields
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from seal.core.errors import DataError, UnknownKeyError, UsageError, shortened
+from seal.core.signatures import checked_names
 from seal.report.grids import Estimate, Glance, drawn, glance_html, glance_text, terminal_text
 
 if TYPE_CHECKING:
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 Row = TypeVar("Row")
 
 
+@checked_names
 class Shown(ABC):
     """A result that people read."""
 
@@ -78,16 +80,24 @@ class Estimates(Mapping[str, Estimate]):
         """Metric to its entry, as files have it."""
 
     def __getitem__(self, metric: str) -> Estimate:
-        entries = self._entries
-        if metric not in entries:
-            raise UnknownKeyError("metric", metric, entries)
-        return Estimate.of(entries[metric])
+        return Estimate.of(metric_in(self._entries, metric))
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._entries)
 
     def __len__(self) -> int:
         return len(self._entries)
+
+
+def metric_in(entries: Mapping[str, Row], metric: str) -> Row:
+    """Return what a metric has.
+
+    Raises:
+        UnknownKeyError: No such metric; names the closest.
+    """
+    if not isinstance(metric, str) or metric not in entries:
+        raise UnknownKeyError("metric", metric, entries)
+    return entries[metric]
 
 
 def record(kind: type[Row], entry: Mapping[str, Any], **more: Any) -> Row:

@@ -8,9 +8,10 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from seal.api.objects.base import Document, record
+from seal.api.objects.base import Document, metric_in, record
 from seal.api.objects.run import Run
 from seal.core.errors import UnknownKeyError, UsageError
+from seal.core.signatures import checked_names
 from seal.report.ablation_results import ablation_grids, ablation_tables, similarity_figures
 from seal.report.comparison_results import comparison_tables, lines_of, notes_of, title_of
 from seal.report.figures import Intervals, interval_figure
@@ -99,6 +100,7 @@ _COLUMNS = tuple(
 )
 
 
+@checked_names
 class Paired(Document):
     """Runs whose scores are paired, two by two."""
 
@@ -127,9 +129,7 @@ class Paired(Document):
                 f"{len(pairs)} pairs of runs were compared: choose one, such as "
                 f".between({one!r}, {other!r})[{metric!r}]"
             )
-        if metric not in found:
-            raise UnknownKeyError("metric", metric, found)
-        return found[metric]
+        return metric_in(found, metric)
 
     def between(self, run: str, other: str) -> Self:
         """Return what was found of two of the runs, by their names in `comparisons`.

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from seal.api.objects.base import Document, Estimates, only, record
 from seal.api.objects.run import Run
 from seal.core.errors import DataError
+from seal.core.signatures import checked_names
 from seal.experiments.result_files import read_json
 from seal.experiments.retrieval.files import RESULTS
 from seal.experiments.sweep.files import SWEEP
@@ -163,6 +164,7 @@ class RetrieverResult(Estimates):
         return f"{self.pool} ({self.size}), {self.retriever}: {self.unavailable or told}"
 
 
+@checked_names
 @dataclass(frozen=True, repr=False)
 class Retrieval(Grouped):
     """Retrievers over pools: `found.of(retriever="tfidf")["recall@10"].mean`.
@@ -278,6 +280,7 @@ class SweepPoint(Estimates):
         return f"{self.size} tools, K = {self.top_k}: {told}"
 
 
+@checked_names
 @dataclass(frozen=True, repr=False)
 class Sweep(Grouped):
     """Runs over drawn pools: `swept.of(size=50)["pass_rate"].mean`.

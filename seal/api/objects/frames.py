@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, TypeAlias, Union
 
 from seal.api.objects.base import Shown
 from seal.core.errors import UsageError, shortened
+from seal.core.signatures import checked
 from seal.experiments.comparison.runs import named_runs
 from seal.report.frames import calls_frame, messages_frame, scores_frame, tasks_frame
 from seal.report.grids import Glance, Grid, counted
@@ -124,6 +125,7 @@ def folders_of(runs: Iterable[RunLike | Sequence[RunLike]]) -> list[Path]:
     return found
 
 
+@checked
 def frames(*runs: RunLike | Sequence[RunLike]) -> Frames:
     """Join runs in pandas frames of their scores, calls, messages and tasks.
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from seal.api.objects.base import Estimates, Shown
 from seal.api.objects.frames import Framed, Frames, folder_of
+from seal.core.signatures import checked_names
 from seal.report.figures import Intervals, interval_figure
 from seal.report.grids import Glance, Grid, counted
 from seal.report.lanes import UNBOUNDED, headline_of, main_metrics, model_name
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 _LEFT_OUT = ("skipped", "unfinished")
 
 
+@checked_names
 @dataclass(frozen=True, repr=False)
 class Run(Estimates, Framed, Shown):
     """What a run measured.

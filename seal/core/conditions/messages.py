@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from seal.core.canonical import equal
 from seal.core.errors import first_fault
+from seal.core.signatures import checked_names
 
 if TYPE_CHECKING:
     from seal.core.types import Step, ToolCall
@@ -143,6 +144,7 @@ class OfTheStepAlone(Condition, abstract=True):
         return None
 
 
+@checked_names
 @dataclass(frozen=True, slots=True)
 class Argument:
     """Values that a gold argument accepts.
@@ -171,6 +173,7 @@ class Argument:
         return self.values is None or any(equal(value, accepted) for accepted in self.values)
 
 
+@checked_names
 @dataclass(frozen=True, slots=True)
 class Called(OfTheStepAlone):
     """A call of one tool.
