@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 from seal.core.errors import UnknownNameError
 from seal.core.signatures import checked
+from seal.core.types import Task
 from seal.pools import REGISTRY
 from seal.pools.benchmark import loaded
-from seal.pools.lookup import Bench, known_benchmark
+from seal.pools.lookup import Bench, bench_of, known_benchmark
+from seal.pools.own_parts import OwnTool
 
 if TYPE_CHECKING:
     from seal.pools import ImportReport, StoredPool
@@ -18,7 +20,6 @@ if TYPE_CHECKING:
     from seal.pools.counts import PoolCounts
     from seal.pools.downloads import FetchReport
     from seal.pools.lint import LintReport
-    from seal.pools.lookup import Bench
 
 
 @checked
@@ -134,11 +135,19 @@ def count(pool: Bench) -> PoolCounts:
 
 
 @checked
-def lint(pool: Bench, *, threshold: float = 90.0, allow_code: Sequence[str] = ()) -> LintReport:
+def lint(
+    pool: Bench | Sequence[Task],
+    *,
+    tools: Sequence[OwnTool] = (),
+    threshold: float = 90.0,
+    allow_code: Sequence[str] = (),
+) -> LintReport:
     """Return what is wrong or doubtful in a pool; nothing is changed.
 
     Args:
-        pool: A benchmark, the name of one, or a pool folder.
+        pool: A benchmark, the name of one, or a pool folder. A list of tasks does too, with
+            `tools`.
+        tools: Functions, schemas or `seal.Tool` records, for tasks that are given as a list.
         threshold: Least likeness of near-duplicate tools, in (0, 100].
         allow_code: Modules whose worlds tasks may name by a dotted path.
 
@@ -161,21 +170,29 @@ def lint(pool: Bench, *, threshold: float = 90.0, allow_code: Sequence[str] = ()
     from seal.pools.lint import lint as check
     from seal.pools.lookup import open_pool
 
-    found = open_pool(pool)
+    found = open_pool(bench_of(pool, tools))
     own = found.benchmark.worlds() if found.benchmark else {}
     return check(found.folder, threshold, allow_code, own)
 
 
 @checked
-def augment(pool: Bench, augmentations: str | Sequence[str], out: str | Path) -> ImportReport:
+def augment(
+    pool: Bench | Sequence[Task],
+    augmentations: str | Sequence[str],
+    out: str | Path,
+    *,
+    tools: Sequence[OwnTool] = (),
+) -> ImportReport:
     """Write a benchmark again, with distraction tools or with scrambled tools.
 
     Args:
-        pool: A benchmark, the name of one, or a pool folder; it is not changed.
+        pool: A benchmark, the name of one, or a pool folder; it is not changed. A list of tasks
+            does too, with `tools`.
         augmentations: One or several; each gives every task once more. One is `distraction=N`,
             `distraction=all`, `names`, `descriptions`, `argument-descriptions`, `argument-types`,
             or several of these joined by commas. `toolsandbox` stands for the eight of ToolSandbox.
         out: Folder to make. The same augmentation there is replaced.
+        tools: Functions, schemas or `seal.Tool` records, for tasks that are given as a list.
 
     Returns:
         The report: `.tasks`, `.tools`, and in `.dropped` why tasks were left out.
@@ -199,11 +216,18 @@ def augment(pool: Bench, augmentations: str | Sequence[str], out: str | Path) ->
     from seal.pools.lookup import open_pool
 
     texts = [augmentations] if isinstance(augmentations, str) else augmentations
-    return augment_stored(open_pool(pool), Path(out), parse_augmentations(texts))
+    return augment_stored(open_pool(bench_of(pool, tools)), Path(out), parse_augmentations(texts))
 
 
 @checked
-def generate(what: str, bench: Bench, out: str | Path | None = None, **options: Any) -> Any:
+def generate(
+    what: str,
+    bench: Bench | Sequence[Task],
+    out: str | Path | None = None,
+    *,
+    tools: Sequence[OwnTool] = (),
+    **options: Any,
+) -> Any:
     """Make something of your own: dialogues of missions, harder queries, tools or milestones.
 
     `missions` makes dialogues of related missions over the tools of a benchmark. `queries` makes
@@ -214,10 +238,11 @@ def generate(what: str, bench: Bench, out: str | Path | None = None, **options: 
 
     Args:
         what: missions, queries, tools or milestones.
-        bench: A benchmark, the name of one, or a pool folder. For tools: the file of descriptions.
-            For milestones also a run folder.
+        bench: A benchmark, the name of one, or a pool folder. A list of tasks does too, with
+            `tools`. For tools: the file of descriptions. For milestones also a run folder.
         out: Folder to make. A folder that was begun under the same settings is continued. For
             milestones a file; None: nothing is written.
+        tools: Functions, schemas or `seal.Tool` records, for tasks that are given as a list.
         **options: Those of the kind. All of ours take `model`, its `base_url` and `model_options`,
             `seed` and `progress`. A grammar writes where no model is named.
 
@@ -246,4 +271,4 @@ def generate(what: str, bench: Bench, out: str | Path | None = None, **options: 
         offered |= {} if known is None else known.generators
     if what not in offered:
         raise UnknownNameError("kind of generation", what, offered)
-    return loaded(offered[what])(bench, out, **options)
+    return loaded(offered[what])(bench_of(bench, tools), out, **options)

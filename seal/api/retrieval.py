@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypedDict, Unpack
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack, cast
 
 from seal.api.settings import DrawingOptions
 from seal.core.protocols import CacheMode
 from seal.core.signatures import checked
+from seal.core.types import Task
 from seal.experiments.pool_draws import Size
 from seal.experiments.training.settings import Device, SplitKind
 from seal.pools.benchmark import Benchmark
-from seal.pools.lookup import Bench
+from seal.pools.lookup import Bench, bench_of
+from seal.pools.own_parts import OwnTool
 from seal.runs.settings import RetrieverChoice
 
 if TYPE_CHECKING:
@@ -58,10 +60,11 @@ class TrainOptions(TypedDict, total=False):
 
 @checked
 def retrieve(
-    pools: Bench | Sequence[Bench],
+    pools: Bench | Sequence[Bench | Task],
     retrievers: RetrieverChoice | Sequence[RetrieverChoice] = "tfidf",
     k: int | Sequence[int] = (1, 5, 10),
     *,
+    tools: Sequence[OwnTool] = (),
     out: str | Path | None = None,
     progress: Callable[[str, int, int], None] | None = None,
     on_result: Callable[[Mapping[str, Any]], None] | None = None,
@@ -70,11 +73,13 @@ def retrieve(
     """Rank every goal's tools with every retriever over every pool, and score the rankings.
 
     Args:
-        pools: Benchmarks, names or folders; a single one may stand alone.
+        pools: Benchmarks, names or folders; a single one may stand alone. A list of tasks does too,
+            with `tools`.
         retrievers: Names, texts NAME,KEY=VALUE..., dotted paths, classes or objects; a single one
             may stand alone.
         k: Cut-offs of the metrics, at least 1; a single one may stand alone. The largest is the
             length of a ranking.
+        tools: Functions, schemas or `seal.Tool` records, for tasks that are given as a list.
         out: Folder for the results, new or empty. None: nothing is written. It gets results.json,
             results.csv, rankings, TREC run and qrels files, and draws.jsonl. The last names the
             queries of each sample and the tools of each drawn pool. The extra `experiments` adds
@@ -108,23 +113,32 @@ def retrieve(
     from seal.experiments.retrieval.settings import RetrievalSettings
     from seal.report.experiment import write_tables_and_figures
 
-    places = [pools] if isinstance(pools, str | Path | Benchmark) else list(pools)
     cutoffs = (k,) if isinstance(k, int) else tuple(k)
     asked = RetrievalSettings(k=cutoffs, **options)
     folder = None if out is None else Path(out)
     entered = list(retrievers) if isinstance(retrievers, (list, tuple)) else [retrievers]
-    result = rank(places, entered, asked, folder, progress, on_result)
+    result = rank(_places(pools, tools), entered, asked, folder, progress, on_result)
     if folder is not None:
         result["notes"] += write_tables_and_figures(result, folder)
     return Retrieval(result)
 
 
+def _places(pools: Bench | Sequence[Bench | Task], tools: Sequence[OwnTool]) -> Sequence[Bench]:
+    """Return the benchmarks to rank in; of a list of tasks its own."""
+    if isinstance(pools, str | Path | Benchmark):
+        return [bench_of(pools, tools)]
+    if tools or any(isinstance(each, Task) for each in pools):
+        return [bench_of(cast("Sequence[Task]", pools), tools)]
+    return cast("Sequence[Bench]", pools)
+
+
 @checked
 def train_retriever(
-    bench: Bench,
+    bench: Bench | Sequence[Task],
     base: str | Path = "all-MiniLM-L6-v2",
     out: str | Path = "retriever",
     *,
+    tools: Sequence[OwnTool] = (),
     test_on: Bench | Sequence[Bench] = (),
     resume: bool = False,
     progress: Callable[[str, int, int], None] | None = None,
@@ -136,9 +150,11 @@ def train_retriever(
     documents of its batch. `seal.retrieve(pool, "dense,model=OUT")` uses it.
 
     Args:
-        bench: A benchmark, the name of one, or a pool folder.
+        bench: A benchmark, the name of one, or a pool folder. A list of tasks does too, with
+            `tools`.
         base: The model to begin with: a name or a folder.
         out: New folder for the model and its training.json.
+        tools: Functions, schemas or `seal.Tool` records, for tasks that are given as a list.
         test_on: Other pools to test on too; a single one may stand alone.
         resume: Continue the training in `out` from its newest checkpoint.
         progress: Called with the stage, how many of its items are done, and how many there are.
@@ -179,4 +195,4 @@ def train_retriever(
 
     places = [test_on] if isinstance(test_on, str | Path | Benchmark) else list(test_on)
     asked = TrainSettings(base=str(base), **options)
-    return train(bench, Path(out), asked, places, resume, progress)
+    return train(bench_of(bench, tools), Path(out), asked, places, resume, progress)

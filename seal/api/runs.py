@@ -128,8 +128,10 @@ def plan_run(
 
 @checked
 def sweep(
-    bench: Bench = "sample",
+    bench: Bench | Sequence[Task] = "sample",
     *,
+    agent: AgentUnderTest | None = None,
+    tools: Sequence[OwnTool] = (),
     pool_sizes: Sequence[Size] = ("all",),
     top_k: int | Sequence[int] = 10,
     out: str | Path | None = None,
@@ -140,7 +142,9 @@ def sweep(
     """Play a benchmark over pools of several sizes, and with several numbers of offered tools.
 
     Args:
-        bench: A benchmark, the name of one, or a pool folder.
+        bench: What is played, as in `seal.run`.
+        agent: What is tried, as in `seal.run`.
+        tools: Those of tasks that are given as a list.
         pool_sizes: Numbers of tools, and "all".
         top_k: How many tools a chat is offered; one number or several.
         out: Folder of the sweep. None: a new one under `runs/`. It gets sweep.json, sweep.csv, and
@@ -179,7 +183,7 @@ def sweep(
     drawing = {n: others.pop(n) for n in DrawingOptions.__annotations__ if n in others}
     ks = (top_k,) if isinstance(top_k, int) else tuple(top_k)
     asked = SweepSettings(pool_sizes=pool_sizes, top_k=ks, **drawing)
-    settings = settings_of(bench, others, baselines=False)
+    settings = settings_of(bench, others, agent, tools, baselines=False)
     played = play(settings, asked, None if out is None else Path(out), resume, progress)
     played.content["notes"] += write_sweep(played.content, played.folder)
     return Sweep(played.content, played.folder, played.exit_code)
@@ -188,8 +192,10 @@ def sweep(
 @checked
 def ablate(
     what: str,
-    bench: Bench = "toolscan-sample",
+    bench: Bench | Sequence[Task] = "toolscan-sample",
     *,
+    agent: AgentUnderTest | None = None,
+    tools: Sequence[OwnTool] = (),
     retrievers: Sequence[RetrieverChoice] = (),
     ablated_roles: Sequence[str] = (),
     out: str | Path | None = None,
@@ -203,7 +209,9 @@ def ablate(
         what: What differs between the conditions: feedback, format, react, retriever, irrelevance,
             similarity, injection, roles, or another that the benchmark offers. `Ablation` says what
             each compares.
-        bench: A benchmark, the name of one, or a pool folder.
+        bench: What is played, as in `seal.run`.
+        agent: What is tried, as in `seal.run`.
+        tools: Those of tasks that are given as a list.
         retrievers: The retrievers to compare, at least two. None given: tfidf, bm25, oracle.
         ablated_roles: The roles of the ablation `roles`. None given: planner, verifier, checker.
         out: Folder of the ablation. None: a new one under `runs/`. It gets comparison.json,
@@ -239,7 +247,7 @@ def ablate(
     from seal.pools.lookup import open_pool
     from seal.report.experiment import write_ablation
 
-    asked = settings_of(bench, options, baselines=False)
+    asked = settings_of(bench, options, agent, tools, baselines=False)
     ablation = ablation_named(what, open_pool(asked.pool).benchmark)
     varied = "" if ablation.option else ablation.field
     if varied and varied in options:

@@ -11,13 +11,11 @@ from pathlib import Path
 from typing import Any, TypedDict
 
 from seal.agents.briefs import Brief
-from seal.core.errors import UsageError
 from seal.core.formats import Format, ToolMessages
 from seal.core.protocols import CacheMode
 from seal.core.types import Task
 from seal.experiments.pool_draws import Distractors, QueriesIn
-from seal.pools.benchmark import Benchmark
-from seal.pools.lookup import Bench, benchmark_of
+from seal.pools.lookup import Bench, bench_of
 from seal.pools.own_parts import OwnTool
 from seal.runs.agent_settings import AgentUnderTest, trying
 from seal.runs.feedback import Feedback
@@ -105,13 +103,10 @@ def settings_of(
     Raises:
         UsageError: Tasks without tools, tools beside a whole benchmark, or no agent.
     """
-    if not isinstance(bench, str | Path | Benchmark):
-        bench = benchmark_of(bench, tools)
-    elif tools:
-        raise UsageError("tools go with a list of tasks; a benchmark has its own: leave them out")
     asked: dict[str, Any] = dict(options) if agent is None else trying(agent, options)
     origins: dict[str, Origin] = dict.fromkeys(asked, "call")
-    return RunSettings(pool=bench, **{**defaults, **asked}, origins=origins)
+    pool = bench_of(bench, tools)
+    return RunSettings(pool=pool, **{**defaults, **asked}, origins=origins)
 
 
 class DrawingOptions(TypedDict, total=False):

@@ -112,7 +112,7 @@ def _code_of_importers() -> str:
 
 
 Bench: TypeAlias = str | Path | Benchmark
-"""What every verb takes: a name, a pool folder, or a benchmark."""
+"""A name, a pool folder, or a benchmark; verbs also take tasks as a list (`bench_of`)."""
 
 
 def known_benchmark(name: str) -> Benchmark | None:
@@ -141,16 +141,22 @@ def known_benchmark(name: str) -> Benchmark | None:
     )
 
 
-def benchmark_of(tasks: Sequence[Task], tools: Sequence[OwnTool]) -> Benchmark:
-    """Return a benchmark of tasks that are given with their tools alone.
+def bench_of(bench: Bench | Sequence[Task], tools: Sequence[OwnTool]) -> Bench:
+    """Return what a verb was given to play; of a list of tasks and its tools a benchmark.
 
     Raises:
-        UsageError: There is none of either, or a part that cannot be.
+        UsageError: Tasks without tools, tools beside a whole benchmark, or a part that cannot be.
     """
-    if not tasks or not tools:
-        missing = "tools" if tasks else "task"
+    if isinstance(bench, str | Path | Benchmark):
+        if tools:
+            raise UsageError(
+                "tools go with a list of tasks; a benchmark has its own: leave them out"
+            )
+        return bench
+    if not bench or not tools:
+        missing = "tools" if bench else "task"
         raise UsageError(f"no {missing}: give tasks as a list, and their tools as tools=[...]")
-    return Benchmark("tasks", tools=tools, tasks=tasks)
+    return Benchmark("tasks", tools=tools, tasks=bench)
 
 
 def answer_formats() -> dict[str, Code]:

@@ -1,11 +1,12 @@
 """Every verb takes a benchmark that was made in memory, and what its runs gave."""
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
 from markupsafe import Markup
-from shops import shop
+from shops import CANCEL, count_orders, get_order, shop
 from tiny_models import write_static
 
 import seal
@@ -82,6 +83,53 @@ def test_it_is_swept_and_ablated_and_planned():
     assert plan.chats == 2
     assert [point.size for point in swept.results] == [2, 3]
     assert {run["call_f1"].mean for run in ablation.runs.values()} == {1.0}
+
+
+def test_a_list_of_tasks_with_its_tools_stands_for_it_in_every_verb():
+    parts = {"tools": [get_order, count_orders, CANCEL]}
+    tasks = [
+        seal.ask("Where is order 7?", seal.called("get_order", order_id="7")),
+        seal.ask("Cancel order 8", seal.called("cancel_order", order_id="8")),
+    ]
+
+    assert seal.lint(tasks, **parts).findings == seal.lint(shop(tasks=tasks)).findings
+    assert seal.retrieve(tasks, "tfidf", k=1, **parts)["recall@1"].mean == 1.0
+    assert len(seal.sweep(tasks, samples=1, agent="oracle", out="s", **parts).results) == 1
+    ablation = seal.ablate("react", tasks, agent="oracle", out="a", **parts)
+    assert {run["call_f1"].mean for run in ablation.runs.values()} == {1.0}
+    assert seal.augment(tasks, "names", "scrambled", **parts).tasks == 2
+    assert seal.generate("queries", tasks, "harder", **parts).report.tasks > 0
+
+
+@pytest.mark.parametrize(
+    "verb",
+    [
+        seal.lint,
+        partial(seal.retrieve, retrievers="tfidf"),
+        seal.sweep,
+        partial(seal.ablate, "react"),
+        partial(seal.generate, "queries", out="made"),
+        partial(seal.augment, augmentations="names", out="made"),
+        seal.train_retriever,
+        seal.plan_run,
+    ],
+)
+def test_tasks_need_their_tools_and_a_benchmark_none_in_every_verb(verb: Callable[..., object]):
+    task = seal.ask("Where is order 7?", seal.called("get_order", order_id="7"))
+    with pytest.raises(UsageError, match="no tools: give tasks as a list, and their tools"):
+        verb([task])
+    with pytest.raises(UsageError, match="a benchmark has its own: leave them out"):
+        verb("sample", tools=[get_order])
+
+
+def test_an_ablation_tries_the_agent_that_is_given():
+    def agent(request: str, tools: object) -> str:
+        return "It ships on Monday."
+
+    ablation = seal.ablate("feedback", shop(), agent=agent, out="ablated")
+
+    chats = [chat for run in ablation.runs.values() for chat in run.folder.trajectories()]
+    assert [chat.answers for chat in chats] == [("It ships on Monday.",)] * 4
 
 
 def test_queries_are_made_of_its_tasks():

@@ -283,7 +283,7 @@ def milestones(
 
     from seal.api.pools import generate as make
 
-    options = {"world_options": world_option, "seed": seed, "form": form}
+    options: dict[str, Any] = {"world_options": world_option, "seed": seed, "form": form}
     with output(json) as result:
         plain = make("milestones", source, out, tasks=task or (), allow_code=allow_code, **options)
         result.result(plain)
