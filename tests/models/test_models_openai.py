@@ -1,3 +1,4 @@
+import gzip
 import io
 import json
 import logging
@@ -329,6 +330,72 @@ def test_user_and_password_of_the_address_become_a_header(model_server):
     with pytest.raises(ModelError) as caught:
         model.complete(ASK)
     assert "secretword" not in str(caught.value)
+
+
+@pytest.fixture
+def proxy_of(model_server, monkeypatch):
+    def start(script, address="http://ann:secretword@{place}"):
+        for name in ("http_proxy", "https_proxy", "all_proxy", "no_proxy"):
+            monkeypatch.delenv(name, raising=False)
+            monkeypatch.delenv(name.upper(), raising=False)
+        server = model_server(script)
+        place = server.url.removeprefix("http://").removesuffix("/v1")
+        monkeypatch.setenv("HTTP_PROXY", address.format(place=place))
+        monkeypatch.setenv("http_proxy", address.format(place=place))
+        return server
+
+    return start
+
+
+@pytest.mark.parametrize("address", ["http://ann:secretword@{place}", "ann:secretword@{place}"])
+def test_a_proxy_of_the_environment_is_asked(proxy_of, address):
+    proxy = proxy_of([text("By way of it.")], address)
+    settings = ModelSettings(base_url="http://models.example/v1")
+    assert build_model("openai/m", settings).complete(ASK).content == "By way of it."
+    assert proxy.received[0].path == "http://models.example/v1/chat/completions"
+    assert proxy.received[0].headers["proxy-authorization"] == "Basic YW5uOnNlY3JldHdvcmQ="
+
+
+def test_no_proxy_of_the_environment_holds(proxy_of, model_of, monkeypatch):
+    proxy = proxy_of([])
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    monkeypatch.setenv("no_proxy", "127.0.0.1")
+    assert model_of([text("Directly.")])[0].complete(ASK).content == "Directly."
+    assert not proxy.received
+
+
+def test_a_proxy_of_a_kind_that_is_not_known_is_refused_without_its_password(proxy_of):
+    proxy_of([], "socks5://ann:secretword@{place}")
+    model = build_model("openai/m", ModelSettings(base_url="http://models.example/v1"))
+    with pytest.raises(UsageError, match="expected http:// or https://") as caught:
+        model.complete(ASK)
+    assert "secretword" not in str(caught.value)
+
+
+def test_a_redirect_is_followed_with_the_same_request(model_of):
+    moved = type(answer({}))(b"", 307, {"Location": "/elsewhere/chat/completions"})
+    model, server = model_of([moved, text("Found.")])
+    assert model.complete(ASK).content == "Found."
+    first, second = server.received
+    assert second.path == "/elsewhere/chat/completions"
+    assert (second.method, second.raw) == ("POST", first.raw)
+
+
+def test_a_compressed_answer_is_read(model_of):
+    packed = gzip.compress(text("Small.").body)
+    headers = {"Content-Type": "application/json", "Content-Encoding": "gzip"}
+    model, server = model_of([type(answer({}))(packed, 200, headers)])
+    assert model.complete(ASK).content == "Small."
+    assert "gzip" in server.received[0].headers["accept-encoding"]
+
+
+def test_whose_account_is_charged_may_stand_in_the_environment(model_of, monkeypatch):
+    monkeypatch.setenv("OPENAI_ORG_ID", "org-1")
+    monkeypatch.setenv("OPENAI_PROJECT_ID", "proj-1")
+    model, server = model_of([text("x")])
+    model.complete(ASK)
+    headers = server.received[0].headers
+    assert (headers["openai-organization"], headers["openai-project"]) == ("org-1", "proj-1")
 
 
 @pytest.mark.parametrize(
