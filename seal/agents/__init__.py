@@ -6,11 +6,12 @@ A role holds nothing between replies: all it needs is in the `Chat` that it is g
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 from seal.core.errors import UsageError
 from seal.core.protocols import Agent
 from seal.core.registry import Registry
+from seal.core.specs import name_of
 
 REGISTRY = Registry(
     "agent",
@@ -30,18 +31,48 @@ REGISTRY = Registry(
 )
 
 
+@runtime_checkable
+class PlayedAnew(Protocol):
+    """What plays a role by something that belongs to one chat alone."""
+
+    def for_chat(self) -> Any:
+        """Return what plays the role in one chat; it has `reply(chat)` and `close()`."""
+        ...
+
+    def close(self) -> None:
+        """Release what is shared by all chats, when the run ends."""
+        ...
+
+
 def build_agent(what: Any) -> Agent:
-    """Return the role that an object, class, name or dotted path stands for.
+    """Return the role that an object, class, function, name or dotted path stands for.
 
     Raises:
         UnknownNameError: No agent of that name.
-        UsageError: It has no `reply(chat)`.
+        UsageError: It has no `reply(chat)`, or is a function of other arguments.
     """
     found = REGISTRY.resolve(what)
     agent = found() if isinstance(found, type) else found
-    if not callable(getattr(agent, "reply", None)):
-        raise UsageError(
-            f"{what!r} is no agent: expected a class or object with reply(chat) -> Reply, "
-            f"got {type(agent).__name__}"
-        )
-    return agent  # type: ignore[no-any-return]
+    if callable(getattr(agent, "reply", None)):
+        return agent  # type: ignore[no-any-return]
+    if callable(agent):
+        from seal.agents.own import FunctionAgent
+
+        return FunctionAgent(agent)
+    raise UsageError(
+        f"{what!r} is no agent: expected a class or object with reply(chat) -> Reply, or a "
+        f"function of (request, chat), got {type(agent).__name__}"
+    )
+
+
+def identity_of(what: Any) -> Any:
+    """Return what a run's record says of who plays a role.
+
+    The name that it was asked by, or that of its class; of a function with a digest of its source.
+    """
+    found = REGISTRY.resolve(what)
+    if isinstance(found, type) or not callable(found) or hasattr(found, "reply"):
+        return name_of(what)
+    from seal.agents import own
+
+    return own.identity_of(found)

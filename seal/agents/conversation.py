@@ -6,7 +6,6 @@ records it, `next_role` says who follows.
 
 from __future__ import annotations
 
-import asyncio
 import math
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -14,22 +13,17 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from seal.agents.briefs import WHOLE, Brief
+from seal.agents.faults import FAULTS, OverdueError, PluginError, crash, fault, is_outage
 from seal.agents.limits import Limits, Spent, instruction_to, vain_calls
 from seal.agents.offers import FIND_TOOLS, Offers, resolved
 from seal.agents.teams import CHECKER, EXECUTOR, MANAGER, USER, Team
-from seal.agents.view import (
-    CallsSpentError,
-    PluginError,
-    View,
-    checked_reply,
-    checked_results,
-    fault,
-)
+from seal.agents.view import View, checked_reply, checked_results
 from seal.core.conditions.messages import takes_turn
 from seal.core.environment import Attentive, Environment, Eventful, Staged, Timed
 from seal.core.errors import SealError, UsageError
 from seal.core.protocols import Agent, ChatModel, Reply
 from seal.core.types import (
+    JSON,
     Goal,
     Query,
     Ranking,
@@ -46,8 +40,7 @@ from seal.core.types import (
     Verdict,
 )
 
-_FAULTS = (Exception, SystemExit, asyncio.CancelledError, CallsSpentError)
-"""What a plug-in may end with. The last is no `Exception`, so that its own code lets it by."""
+_NO_REPLY = Reply()
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +112,8 @@ class Conversation:
     usage: Usage = field(default_factory=Usage)
     states_after: dict[str, Tables] = field(default_factory=dict)
     """Id of a call, whose result is not yet recorded, to the world after it."""
+    printed: list[JSON] = field(default_factory=list)
+    """What roles printed: {step, role, text}, with the index of the first step of the reply."""
     caller: str = MANAGER
     """Role whose calls were made last."""
     _turn: int = 0
@@ -164,7 +159,9 @@ class Conversation:
         self._tell_events(role)
         first = len(self.steps)
         view = View(self, role)
-        reply = self._ask(role, view)
+        reply, failed = self._ask(role, view)
+        if view.printed:
+            self.printed.append({"step": first, "role": role, "text": view.printed})
         self._spent.replies += 1
         calls = tuple(self._renumber(role, call) for call in reply.calls)
         follower = None if view.left else self._follower(role, reply)
@@ -178,6 +175,8 @@ class Conversation:
         said = self.steps[first:]
         if view.spent:
             self._end("max_calls")
+        elif failed is not None:
+            self._end(failed.reason, failed.error)
         elif follower is None:
             self._end("user_ended" if USER in (role, self._answered(reply)) else "done")
         else:
@@ -217,19 +216,30 @@ class Conversation:
     def _count(self, role: str, calls: Sequence[ToolCall]) -> None:
         self._spent.calls += len(calls) if role != USER else 0
 
-    def _ask(self, role: str, view: View) -> Reply:
+    def _ask(self, role: str, view: View) -> tuple[Reply, Stop | None]:
+        """Return what a role replies, and why that ends the chat about the goal where it failed.
+
+        Raises:
+            PluginError: What failed is none of the agent's roles, or a server that it asked.
+        """
+        agent = self.seats[role]
         try:
             try:
-                reply = self.seats[role].reply(view)
+                reply = agent.reply(view)
             finally:
                 view.close()
+        except OverdueError:
+            return _NO_REPLY, Stop("max_seconds")
         except SealError:
             raise
-        except _FAULTS as error:  # a plug-in's fault costs its task alone
+        except FAULTS as error:  # a plug-in's fault costs its task alone
             if view.spent:  # it may have wrapped our CallsSpentError, or broken on a refused call
-                return Reply()
-            raise PluginError(f"role {role!r}: {fault(error)}") from error
-        return checked_results(role, checked_reply(role, reply), view.executed, view.recorded)
+                return _NO_REPLY, None
+            if role in (USER, EXECUTOR) or not _is_own(agent) or is_outage(error):
+                raise PluginError(f"role {role!r}: {fault(error)}") from error
+            return _NO_REPLY, Stop("crashed", f"role {role!r}: {crash(error)}")
+        checked = checked_reply(role, reply)
+        return checked_results(role, checked, view.executed, view.recorded), None
 
     def fail(self, error: str) -> None:
         """End everything: the infrastructure failed."""
@@ -246,6 +256,7 @@ class Conversation:
             tuple(self.offered),
             tuple(self.stops),
             tuple(self.answers),
+            {"printed": self.printed} if self.printed else {},
         )
 
     def _follower(self, role: str, reply: Reply) -> str | None:
@@ -356,6 +367,12 @@ class Conversation:
         seconds = time.monotonic() - self._started
         return spent.reached(limits, self.next_role == MANAGER, self.usage, seconds)
 
+    @property
+    def seconds_left(self) -> float | None:
+        """How long the chat may still last; None: there is no limit."""
+        most = self.limits.max_seconds
+        return None if most is None else max(0.0, self._started + most - time.monotonic())
+
     def _end(self, reason: StopReason, error: str | None = None) -> None:
         """End the chat about this goal; the user speaks the next one where there is one."""
         position = self.position
@@ -400,3 +417,9 @@ class Conversation:
         )
         last = next(said, "")
         return last if last.strip() else None
+
+
+def _is_own(agent: Any) -> bool:
+    """Tell whether a role is a user's own: its class is none of ours, or plays what is theirs."""
+    is_ours = type(agent).__module__.partition(".")[0] == __name__.partition(".")[0]
+    return not is_ours or getattr(agent, "plays_own_code", False)

@@ -1,82 +1,237 @@
-"""An agent of one's own: a function of the request and the tools that returns the answer.
+"""A user's functions as the agent, or as any role of a team.
 
     def solve(request: str, tools: list[Callable]) -> str: ...
+    def planner(request: str, chat: Chat) -> str: ...
 
-The tools are Python callables with names, signatures and docstrings. A call of one is a call of the
-chat: checked, run, counted and recorded like any other. The function may be a coroutine function;
-its tools are then coroutine functions too, and those awaited together are one reply's calls. A
-third parameter gets what was said before, as messages {role, content}.
+The name of the second parameter says which of both a function is. The tools of the first are Python
+callables; a call of one is a call of the chat: checked, run, counted and recorded like any other.
+Of a coroutine function they are coroutine functions too, and those awaited together are one reply's
+calls. A third parameter gets what was said before, as messages {role, content}. The second has all
+that a role has (`seal.core.protocols.Chat`).
+
+A generator says what it yields to the user, and is sent what the user says next. Its last word is
+what it returns or, of an async one, what it yielded last. When it has ended, it begins anew.
 """
 
 from __future__ import annotations
 
-import asyncio
 import inspect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable
+from contextlib import closing
 from typing import Any
 
-from seal.agents.teams import USER
-from seal.agents.view import CallsSpentError
+from seal.agents.own_code import Inbox, OwnCode
+from seal.agents.teams import EXECUTOR, MANAGER, USER
+from seal.agents.tool_functions import Together, ToolError, plain_tools
 from seal.core.canonical import digest
 from seal.core.errors import UsageError
 from seal.core.protocols import Chat, Completion, Reply, Request
-from seal.core.records import to_plain
 from seal.core.signatures import places_of
-from seal.core.specs import name_of, settled, source_of
-from seal.core.types import JSON, Tool, ToolCall, ToolResult
+from seal.core.specs import name_of, source_of
+from seal.core.types import Step
 
-_TYPES = {
-    "string": str,
-    "integer": int,
-    "number": float,
-    "boolean": bool,
-    "array": list,
-    "object": dict,
-}
-
-
-class ToolError(RuntimeError):
-    """A tool failed, or refused a call; the text is what a model would read."""
+__all__ = ["FunctionAgent", "OwnModel", "ToolError"]
 
 
 class FunctionAgent:
-    """A function in the place of the role that calls tools.
+    """A function in the place of a role, for all chats of a run.
 
     Args:
-        function: Of (request, tools), or of (request, tools, messages); returns the answer.
+        function: Of (request, tools), (request, tools, messages) or (request, chat); it returns
+            what it says as a text, or a `seal.Reply`.
 
     Raises:
         UsageError: It takes other arguments.
     """
 
+    plays_own_code = True
+
     def __init__(self, function: Callable[..., Any]) -> None:
-        self._function = function
-        self._wanted = places_of(function, 3, 2)
-        if self._wanted is None:
+        self.function = function
+        self.takes_chat = list(inspect.signature(function).parameters)[1:2] == ["chat"]
+        wanted = places_of(function, 2) if self.takes_chat else places_of(function, 3, 2)
+        if wanted is None:
             raise UsageError(
                 f"{name_of(function)}{inspect.signature(function)} is no agent; expected a "
-                "function of (request, tools), or of (request, tools, messages)"
+                "function of (request, tools), (request, tools, messages) or (request, chat)"
             )
-        self.identity = f"{name_of(function)}#{digest(source_of(function))[:8]}"
+        self.wanted = wanted
+        self.code = OwnCode()
+
+    def for_chat(self) -> FunctionRole:
+        """Return what plays the role in one chat."""
+        return FunctionRole(self)
 
     def reply(self, chat: Chat) -> Reply:
-        """Return what the function answers to what the user said last."""
-        said = [step for step in chat.steps if USER in (step.author, step.recipient)]
-        spoken = [step for step in said if step.call is None and step.result is None]
-        request = spoken[-1].content if spoken else chat.request
-        earlier = [
-            {"role": "user" if step.author == USER else "assistant", "content": step.content}
-            for step in spoken[:-1]
-        ]
-        make = _Together(chat).tool if _is_async(self._function) else _tool(chat)
-        given = (request, [make(tool) for tool in chat.tools], earlier)[: self._wanted]
-        answer = settled(self._function(*given))
-        if not isinstance(answer, str):
-            raise TypeError(
-                f"the agent {name_of(self._function)} returned {type(answer).__name__}; "
-                "expected the answer as a text"
-            )
-        return Reply(answer)
+        """Return what the function says; a generator begins anew."""
+        with closing(self.for_chat()) as role:
+            return role.reply(chat)
+
+    def close(self) -> None:
+        """End what async functions share."""
+        self.code.close()
+
+
+def identity_of(function: Callable[..., Any]) -> str:
+    """Return the name of a function with a digest of its source."""
+    return f"{name_of(function)}#{digest(source_of(function))[:8]}"
+
+
+class FunctionRole:
+    """A function in the place of a role, in one chat.
+
+    Args:
+        agent: The function, and where it runs.
+    """
+
+    plays_own_code = True
+
+    def __init__(self, agent: FunctionAgent) -> None:
+        self._agent = agent
+        self._now = _Now()
+        self._paused: Any = None
+        """The generator that waits for what the user says next."""
+
+    def reply(self, chat: Chat) -> Reply:
+        """Return what the function says to what it was told last.
+
+        Raises:
+            OverdueError: It takes longer than the chat may last.
+            TypeError: It returns no text.
+        """
+        if self._paused is None:  # what an earlier call kept is of no use any more
+            self._now = _Now()
+        self._now.chat, self._now.work = chat, Inbox(chat.role)
+        with self._agent.code.watched() as printed:
+            try:
+                said = self._said(chat)
+            finally:
+                chat.note(printed.getvalue())
+        if isinstance(said, str):
+            return Reply(said)
+        if isinstance(said, Reply):
+            return said
+        raise TypeError(
+            f"the agent {name_of(self._agent.function)} returned {type(said).__name__}; "
+            "expected the answer as a text"
+        )
+
+    def close(self) -> None:
+        """Leave a generator that waits."""
+        paused, self._paused = self._paused, None
+        if inspect.isgenerator(paused):
+            paused.close()
+
+    def _said(self, chat: Chat) -> Any:
+        request = _request(chat)
+        if self._paused is not None:
+            ended, said = self._resumed(request)
+            if not ended or said is not None:
+                return said
+        given = self._given(chat, request)
+        value = self._called(lambda: self._agent.function(*given))
+        if inspect.isgenerator(value) or inspect.isasyncgen(value):
+            self._paused = value
+            return self._resumed(None)[1]
+        return self._awaited(value) if inspect.isawaitable(value) else value
+
+    def _called(self, function: Callable[[], Any]) -> Any:
+        return self._agent.code.call(function, self._now.chat.seconds_left)
+
+    def _awaited(self, value: Awaitable[Any]) -> Any:
+        return self._agent.code.wait(value, self._now.chat.seconds_left, self._now.work)
+
+    def _resumed(self, heard: str | None) -> tuple[bool, Any]:
+        """Return whether the generator has ended, and what it says."""
+        paused = self._paused
+        try:
+            if hasattr(paused, "asend"):
+                return False, self._awaited(paused.asend(heard))
+            return False, self._called(lambda: _sent(paused, heard))
+        except StopAsyncIteration:
+            said = None
+        except _EndedError as error:
+            said = error.said
+        except BaseException:
+            self._paused = None
+            raise
+        self._paused = None
+        return True, said
+
+    def _given(self, chat: Chat, request: str) -> tuple[Any, ...]:
+        now: Any = self._now
+        if self._agent.takes_chat:
+            return request, now
+        tools = Together(now, now.hand_over).tools() if self._is_async() else plain_tools(now)
+        return (request, tools, _earlier(chat))[: self._agent.wanted]
+
+    def _is_async(self) -> bool:
+        function = self._agent.function
+        called = getattr(function, "__call__", None)  # noqa: B004 - an object's method
+        return any(
+            inspect.iscoroutinefunction(one) or inspect.isasyncgenfunction(one)
+            for one in (function, called)
+        )
+
+
+class _Now:
+    """The chat of the reply that is being made: a generator has it longer than one reply."""
+
+    chat: Chat
+    work: Inbox
+
+    def hand_over(self, work: Callable[[], None]) -> None:
+        """Let the thread of the chat do something."""
+        self.work.put(work)
+
+    def __getattr__(self, name: str) -> Any:
+        """Return what the chat has."""
+        return getattr(self.chat, name)
+
+
+class _EndedError(Exception):
+    """A generator has ended; a `StopIteration` could not cross to another thread's future."""
+
+    def __init__(self, said: Any) -> None:
+        super().__init__()
+        self.said = said
+
+
+def _sent(generator: Any, heard: str | None) -> Any:
+    try:
+        return generator.send(heard)
+    except StopIteration as end:
+        raise _EndedError(end.value) from None
+
+
+def _texts(chat: Chat) -> list[Step]:
+    """Return what was said in words to the role or by it, but for what the executor brings."""
+    return [
+        step
+        for step in chat.steps
+        if chat.role in (step.author, step.recipient)
+        and EXECUTOR not in (step.author, step.recipient)
+    ]
+
+
+def _request(chat: Chat) -> str:
+    """Return what the role is asked: its instruction, or what the user said last."""
+    if chat.role == USER:
+        return chat.request
+    if chat.role == MANAGER:
+        told = (s for s in reversed(_texts(chat)) if s.author not in (MANAGER, "system"))
+    else:
+        told = (s for s in reversed(chat.steps) if s.author == USER and s.call is None)
+    return next((step.content for step in told), chat.request)
+
+
+def _earlier(chat: Chat) -> list[dict[str, str]]:
+    """Return what was said before the request."""
+    kinds = {chat.role: "assistant", "system": "system"}
+    return [
+        {"role": kinds.get(step.author, "user"), "content": step.content}
+        for step in _texts(chat)[:-1]
+    ]
 
 
 class OwnModel:
@@ -104,109 +259,3 @@ class OwnModel:
             f"the role {request.role!r} needs a model, and {self.identity} asks its own; "
             f"name one: --role-model {request.role}=PROVIDER/MODEL"
         )
-
-
-def _is_async(function: Callable[..., Any]) -> bool:
-    return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(
-        getattr(function, "__call__", None)  # noqa: B004 - an object's method, not whether it has one
-    )
-
-
-def _tool(chat: Chat) -> Callable[[Tool], Callable[..., Any]]:
-    def made(tool: Tool) -> Callable[..., Any]:
-        def call(*given: Any, **named: Any) -> JSON:
-            (result,) = chat.execute([_call(tool, given, named)])
-            return _value(result)
-
-        return _documented(call, tool)
-
-    return made
-
-
-class _Together:
-    """Makes coroutine functions whose calls, where they are awaited at once, are made at once.
-
-    Args:
-        chat: Where they are made.
-    """
-
-    def __init__(self, chat: Chat) -> None:
-        self._chat = chat
-        self._waiting: list[tuple[ToolCall, asyncio.Future[ToolResult]]] = []
-
-    def tool(self, tool: Tool) -> Callable[..., Any]:
-        """Return a tool as a coroutine function."""
-
-        async def call(*given: Any, **named: Any) -> JSON:
-            loop = asyncio.get_running_loop()
-            answered: asyncio.Future[ToolResult] = loop.create_future()
-            self._waiting.append((_call(tool, given, named), answered))
-            if len(self._waiting) == 1:
-                loop.call_soon(self._make)
-            return _value(await answered)
-
-        return _documented(call, tool)
-
-    def _make(self) -> None:
-        """Make all calls that wait, in the order in which they were asked for."""
-        waiting, self._waiting = self._waiting, []
-        try:
-            results = self._chat.execute([call for call, _ in waiting])
-        except (Exception, CallsSpentError) as error:
-            for _, answered in waiting:
-                if not answered.cancelled():
-                    answered.set_exception(error)
-            return
-        for (_, answered), result in zip(waiting, results, strict=True):
-            if not answered.cancelled():
-                answered.set_result(result)
-
-
-def _call(tool: Tool, given: Sequence[Any], named: Mapping[str, Any]) -> ToolCall:
-    """Return the call of a tool; arguments without a name follow the order of the document."""
-    names = list(tool.parameters.get("properties", {}))
-    if len(given) > len(names):
-        raise TypeError(f"{tool.name} takes {len(names)} arguments, got {len(given)}")
-    placed = dict(zip(names, given, strict=False))
-    for name in placed.keys() & named:
-        raise TypeError(f"{tool.name} got the argument {name!r} twice, by place and by name")
-    try:
-        return ToolCall("", tool.name, to_plain({**placed, **named}))
-    except TypeError as error:
-        raise TypeError(f"{tool.name} got an argument that JSON cannot say: {error}") from error
-
-
-def _value(result: ToolResult) -> JSON:
-    if result.error is not None:
-        raise ToolError(str(result.error.get("message") or result.content))
-    return result.value
-
-
-def _documented(call: Any, tool: Tool) -> Callable[..., Any]:
-    """Give a callable the name, docstring and signature of a tool."""
-    given = tool.parameters.get("properties", {})
-    properties = {name: s if isinstance(s, dict) else {} for name, s in given.items()}
-    required = set(tool.parameters.get("required") or ())
-    call.__name__ = call.__qualname__ = tool.name
-    lines = [f"    {name}: {schema.get('description', '')}" for name, schema in properties.items()]
-    call.__doc__ = "\n".join([tool.description, *(["", "Args:", *lines] if lines else [])])
-    parameters = [
-        inspect.Parameter(
-            name,
-            inspect.Parameter.KEYWORD_ONLY,
-            default=inspect.Parameter.empty if name in required else schema.get("default"),
-            annotation=_annotation(schema),
-        )
-        for name, schema in properties.items()
-        if name.isidentifier()
-    ]
-    call.__signature__ = inspect.Signature(parameters)
-    call.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
-    call.parameters = tool.parameters
-    made: Callable[..., Any] = call
-    return made
-
-
-def _annotation(schema: Mapping[str, JSON]) -> Any:
-    kind = schema.get("type")
-    return _TYPES.get(kind, Any) if isinstance(kind, str) else Any

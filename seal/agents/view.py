@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-import sysconfig
+import os
 import threading
-import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
 from copy import deepcopy
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from seal.agents.briefs import reduced
+from seal.agents.faults import FAULTS, CallsSpentError, PluginError, fault
 from seal.agents.offers import FIND_TOOLS, answered
 from seal.agents.roles import pending_calls
 from seal.agents.teams import EXECUTOR, USER
-from seal.core.errors import InfrastructureError, UsageError
+from seal.core.errors import SealError, UsageError
 from seal.core.plain import json_text
 from seal.core.protocols import Completion, Message, Reply, Request
 from seal.core.types import Goal, Query, Ranking, Step, Tool, ToolCall, ToolResult, Usage, Verdict
@@ -45,10 +44,13 @@ class View:
         """True where a call came after the last that the budget allows."""
         self.left = False
         """True where the user has called the end of the conversation."""
+        self.printed = ""
+        """What a user's function printed while it spoke."""
         self._conversation = conversation
         self._standing = pending_calls(conversation.steps) if role == EXECUTOR else []
         self._lock = threading.RLock()
         self._closed = False
+        self._process = os.getpid()
         self._failure: Exception | None = None
 
     def close(self) -> None:
@@ -69,6 +71,11 @@ class View:
             raise PluginError(
                 f"role {self.role!r} used its chat after its reply had ended; "
                 f"use the chat only inside reply(chat), and wait there for threads that use it"
+            )
+        if os.getpid() != self._process:
+            raise PluginError(
+                f"role {self.role!r} used its chat in another process, where nothing is recorded; "
+                "call tools in the process of the run, from a thread if need be"
             )
         return self._conversation
 
@@ -117,6 +124,11 @@ class View:
         return list(self._chat.seats)
 
     @property
+    def seconds_left(self) -> float | None:
+        """How long the chat may still last; None: there is no limit."""
+        return self._chat.seconds_left
+
+    @property
     def options(self) -> Mapping[str, Any]:
         """Settings of the run that concern roles."""
         options = self._chat.options
@@ -140,10 +152,25 @@ class View:
 
     def _asked(self, request: Request) -> Completion:
         model = self._chat.services.model(self.role)
-        answer = checked_completion(self.role, model.complete(request))
+        with self._blameless():
+            answer = checked_completion(self.role, model.complete(request))
         with self._alone():
             self.usage = self.usage + answer.usage
         return answer
+
+    @contextmanager
+    def _blameless(self) -> Iterator[None]:
+        """Let no fault of a model, an environment or a retriever pass for one of the role.
+
+        Raises:
+            PluginError: One raised what is none of ours.
+        """
+        try:
+            yield
+        except SealError:
+            raise
+        except FAULTS as error:
+            raise PluginError(f"role {self.role!r}: {fault(error)}") from error
 
     def execute(self, calls: Sequence[ToolCall]) -> list[ToolResult]:
         """Run calls. Those of the last message are the executor's; all others are the role's own.
@@ -174,7 +201,8 @@ class View:
         if self.spent:
             raise CallsSpentError("the budget of calls is spent; return the reply")
         try:
-            return [_copy(result) for result in self._run_own(calls)]
+            with self._blameless():
+                return [_copy(result) for result in self._run_own(calls)]
         except Exception as error:
             self._failure = error
             raise
@@ -229,10 +257,16 @@ class View:
     def find_tools(self, query: str, k: int) -> list[Tool]:
         """Retrieve tools and offer them from now on; recorded as a ranking."""
         with self._alone() as chat:
-            found = chat.services.retrieve(Query(query, chat.task.id, self.goal), k)
+            with self._blameless():
+                found = chat.services.retrieve(Query(query, chat.task.id, self.goal), k)
             hits = tuple((tool.id, score) for tool, score in found)
             chat.rankings.append(Ranking(chat.task.id, self.goal, query, hits))
             return chat.offers.add(tool for tool, _ in found[:k])
+
+    def note(self, text: str) -> None:
+        """Keep a text beside the role's next step, as what it printed; nothing else reads it."""
+        with self._alone():
+            self.printed += text
 
     def judge(self, answer: str) -> Verdict:
         """Return a verdict that knows no gold; its tokens are counted as the role's."""
@@ -258,31 +292,6 @@ class _Own:
 
     def complete(self, request: Request) -> Completion:
         return self.asked(request)
-
-
-class PluginError(InfrastructureError):
-    """A role, or what it used, raised an exception that is none of ours: a fault of the program."""
-
-
-class CallsSpentError(BaseException):
-    """A role goes on calling after its results said that the budget is spent: its reply ends.
-
-    It never leaves the conversation, which ends with the stop reason `max_calls`.
-    """
-
-
-def fault(error: BaseException) -> str:
-    """Return what an unforeseen exception says, and the place in the code that raised it.
-
-    The place is the last one outside Python's own library and installed packages, if there is one.
-    """
-    frames = traceback.extract_tb(error.__traceback__)
-    libraries = tuple(sysconfig.get_paths()[name] for name in ("stdlib", "purelib", "platlib"))
-    own = [frame for frame in frames if not frame.filename.startswith((*libraries, "<"))]
-    text = f"{type(error).__name__}: {error}"
-    for place in (own or frames)[-1:]:
-        text += f" ({Path(place.filename).name}, line {place.lineno}, in {place.name})"
-    return text
 
 
 def checked_reply(role: str, reply: Any) -> Reply:

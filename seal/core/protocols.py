@@ -291,6 +291,11 @@ class Chat(Protocol):
         """
         ...
 
+    @property
+    def seconds_left(self) -> float | None:
+        """How long the chat may still last; None: there is no limit."""
+        ...
+
     def complete(
         self, messages: Sequence[Message], tools: Sequence[Tool] = (), json_object: bool = False
     ) -> Completion:
@@ -320,6 +325,10 @@ class Chat(Protocol):
 
     def find_tools(self, query: str, k: int) -> list[Tool]:
         """Retrieve tools for a text and offer them from now on; recorded as a ranking."""
+        ...
+
+    def note(self, text: str) -> None:
+        """Keep a text beside what the role says, for readers alone: `seal view` shows it."""
         ...
 
     def judge(self, answer: str) -> Verdict:

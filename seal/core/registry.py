@@ -183,7 +183,8 @@ def load_dotted(path: str) -> Any:
     A module that is not installed is looked for in the current folder, as `python -m` does.
 
     Raises:
-        UsageError: The text is no such path, or the module or the attribute does not exist.
+        UsageError: The text is no such path, the module or the attribute does not exist, or the
+            module imports what is not installed.
         Exception: The module fails to import: what it raises, with its own traceback.
     """
     module_name, _, attribute = path.partition(":")
@@ -203,7 +204,9 @@ def load_dotted(path: str) -> Any:
             raise UsageError(
                 f"{path!r}: no module {error.name!r} is installed, in this folder, or on PYTHONPATH"
             ) from error
-        raise
+        raise UsageError(
+            f"{path!r}: {module_name} needs {error.name!r}, which is not installed; install it"
+        ) from error
     for part in attribute.split("."):
         try:
             found = getattr(found, part)

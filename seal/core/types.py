@@ -35,6 +35,7 @@ StopReason = Literal[
     "max_tokens",
     "max_seconds",
     "repeated",
+    "crashed",
     "error",
 ]
 
@@ -298,7 +299,8 @@ class Stop:
 
     reason: StopReason
     error: str | None = None
-    """Text of the infrastructure's failure where the reason is "error"."""
+    """Text of the infrastructure's failure where the reason is "error". Where a role of the user's
+    own "crashed", what its exception says, and below it where it came from."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -337,6 +339,8 @@ class Trajectory:
     answers: tuple[str | None, ...] = ()
     """The final response to each goal; None where there was none."""
     provenance: dict[str, JSON] = field(default_factory=dict)
+    """What was told of the task to the roles; under `printed` what own roles printed, a list of
+    {step, role, text} with the first step of the reply."""
 
     @property
     def failed(self) -> bool:

@@ -45,7 +45,8 @@ class Mark:
     """Something that happened at a step."""
 
     kind: str
-    """reached, partly, hit, event, ended, flag, fault (of the agent) or service (a dead one)."""
+    """reached, partly, hit, event, printed, ended, flag, fault (of the agent) or service (a dead
+    one)."""
     text: str
 
 
@@ -76,6 +77,7 @@ def annotate(
     for index, mark in (
         *_reached(known.goals),
         *_happened(trajectory),
+        *_printed(trajectory),
         *_flags(scores),
         *_faults(scores),
     ):
@@ -143,6 +145,11 @@ def _reached_mark(node: NodeOutcome) -> Mark:
         return Mark(kind, f"minefield {node.node} hit")
     share = "" if kind == "reached" else f" in part, {node.similarity:.3f}"
     return Mark(kind, f"milestone {node.node} reached{share}")
+
+
+def _printed(trajectory: Trajectory) -> Iterator[tuple[int, Mark]]:
+    for one in trajectory.provenance.get("printed", ()):
+        yield one["step"], Mark("printed", f"{one['role']} printed:\n{one['text']}".rstrip())
 
 
 def _happened(trajectory: Trajectory) -> Iterator[tuple[int, Mark]]:

@@ -92,7 +92,7 @@ def summary_notes(run: RunFolder, metrics: Sequence[str] | None = None) -> list[
         *_users(run),
         *judging_notes(summary),
         *_pools_own(run),
-        *_errors(run, summary.get("error_reasons") or {}),
+        *_errors(run, summary),
     ]
     return [printable(line) for line in lines]
 
@@ -149,24 +149,29 @@ def _users(run: RunFolder) -> Iterator[str]:
         )
 
 
-def error_notes(reasons: Mapping[str, int], most: int = ERRORS) -> Iterator[str]:
+def error_notes(
+    reasons: Mapping[str, int], most: int = ERRORS, what: str = "error"
+) -> Iterator[str]:
     """Yield the errors of a run, the most frequent first.
 
     Args:
         reasons: Message to the number of chats that failed for it.
         most: Distinct messages that are told.
+        what: Of which kind they are.
     """
     ordered = sorted(reasons.items(), key=lambda reason: (-reason[1], reason[0]))
     for message, count in ordered[:most]:
-        yield f"error in {counted(count, 'chat')}: {one_line(message, LONGEST)}"
+        yield f"{what} in {counted(count, 'chat')}: {one_line(message, LONGEST)}"
     if len(ordered) > most:
-        yield f"and {counted(len(ordered) - most, 'other error')}; summary.json has all"
+        yield f"and {counted(len(ordered) - most, f'other {what}')}; summary.json has all"
 
 
-def _errors(run: RunFolder, reasons: Mapping[str, int]) -> Iterator[str]:
-    """Yield the errors, and the command that shows one of the chats."""
+def _errors(run: RunFolder, summary: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the errors and crashes, and the command that shows one of the chats."""
+    reasons, crashes = summary.get("error_reasons") or {}, summary.get("crashes") or {}
     yield from error_notes(reasons)
-    failed = _failed_chat(run) if reasons else None
+    yield from error_notes(crashes, what="exception")
+    failed = _failed_chat(run) if reasons or crashes else None
     if failed is not None:
         task_id, trial = failed
         named = ["--trial", str(trial)] if trial else []
@@ -176,7 +181,7 @@ def _errors(run: RunFolder, reasons: Mapping[str, int]) -> Iterator[str]:
 def _failed_chat(run: RunFolder) -> tuple[str, int] | None:
     """Return task and trial of the first chat that failed, else of one that was not judged."""
     for trajectory in trajectories_so_far(run):
-        if trajectory.failed:
+        if any(stop.error for stop in trajectory.stops):
             return trajectory.task_id, trajectory.trial
     for score in scores_so_far(run):
         if score.value is None and score.reason.startswith(INFRASTRUCTURE):

@@ -41,6 +41,7 @@ _MARKS = {
     "hit": "bold white on red",
     "avoided": "green",
     "event": "bold magenta",
+    "printed": "",
     "ended": "bold",
     "flag": "bold yellow",
     "fault": "bold red",
@@ -220,7 +221,7 @@ def _note_lines(step: Step, fold: int | None, notes: Annotations) -> Iterator[Li
         if change.unchanged:
             yield f"    world unchanged: {tables_text(change.unchanged)}", "dim"
     for mark in notes.marks.get(step.index, ()):
-        yield f"    * {mark.text}", _MARKS.get(mark.kind, "bold")
+        yield "    * " + mark.text.replace("\n", "\n      "), _MARKS.get(mark.kind, "bold")
 
 
 def _beginning_lines(tables: Tables) -> Iterator[Line]:

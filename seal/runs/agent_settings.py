@@ -16,7 +16,7 @@ from seal.runs.settings import AgentChoice, ModelChoice, RunSettings, TeamChoice
 _CALLER = "execution_manager"
 _KINDS = (
     "a model (PROVIDER/MODEL or an object with complete), a seal.Team, a role with reply(chat), "
-    "package.module:attribute of any of these, a function of (request, tools)"
+    "package.module:attribute of any of these, a function of (request, tools) or (request, chat)"
 )
 AgentUnderTest: TypeAlias = Annotated[
     ModelChoice | TeamChoice | AgentChoice | Callable[..., Any], _KINDS
@@ -56,8 +56,8 @@ def settings_of(agent: Any) -> dict[str, Any]:
 
     Args:
         agent: A model's name or object; a team; an object or class with `reply(chat)`, which then
-            calls the tools; a function of (request, tools), plain or async; or a dotted path to any
-            of these.
+            calls the tools; a function of (request, tools) or (request, chat), plain, async or a
+            generator; or a dotted path to any of these.
 
     Raises:
         UsageError: It is no agent.
@@ -83,6 +83,7 @@ def settings_of(agent: Any) -> dict[str, Any]:
         raise UsageError(f"{shortened(agent)} is no agent; expected {_KINDS}")
     from seal.agents.own import FunctionAgent, OwnModel
 
-    seated = FunctionAgent(agent)
-    name = str(name_of(agent))
-    return {"model": OwnModel(name), "team": "direct", "roles": {_CALLER: seated}}
+    seated = {"team": "direct", "roles": {_CALLER: agent}}
+    if FunctionAgent(agent).takes_chat:  # it asks the run's model by its chat
+        return seated
+    return {"model": OwnModel(str(name_of(agent))), **seated}

@@ -5,9 +5,10 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, closing
 from dataclasses import replace
 
-from seal.agents import build_agent
+from seal.agents import PlayedAnew, build_agent
 from seal.agents.autogen import play
 from seal.agents.conversation import ChatOptions, Conversation, Services
 from seal.agents.offers import Offers
@@ -54,6 +55,7 @@ class Engine:
 
     def __init__(self, settings: RunSettings, folder: RunFolder, pool: StoredPool) -> None:
         self.folder = folder
+        self._place = folder.path.absolute()  # functions of users may change the working folder
         self.pool = pool
         self.tools: dict[str, Tool] = {tool.id: tool for tool in pool.tools()}
         of_team, of_worlds = team_part(settings)
@@ -64,7 +66,7 @@ class Engine:
         )
         self.settings = settings
         _check_roles(settings, self.team)
-        self._store = Store(cache_folder(settings.cache_dir) / "answers.sqlite")
+        self._store = Store(cache_folder(settings.cache_dir).absolute() / "answers.sqlite")
         self.cast = Cast(settings, self._store, pool)
         self.meter = self.cast.meter
         """Counts what models are asked, in chats and beside them."""
@@ -101,6 +103,10 @@ class Engine:
     def close(self) -> None:
         """Close the store."""
         self._store.close()
+        for seats in self._seats.values():
+            for agent in seats.values():
+                if isinstance(agent, PlayedAnew):
+                    agent.close()
 
     def check(self) -> None:
         """Build what is otherwise built when first used, before anything is written.
@@ -167,7 +173,8 @@ class Engine:
         team = self.team.playing(task.goals[0])
         facts = team.facts(task, self.settings.seed) if team.facts is not None else {}
         parts = [self._chat(task, trial, goals, rankings, team, facts) for goals in chats]
-        return replace(merge_goals(task, trial, parts), provenance=dict(facts))
+        merged = merge_goals(task, trial, parts)
+        return replace(merged, provenance={**facts, **merged.provenance})
 
     def stop(self) -> None:
         """Let the chats in progress end at their next step; nothing comes of them."""
@@ -208,11 +215,9 @@ class Engine:
                 raise StoppedError(f"task {task.id}: the run was stopped")
             live.write(step)
 
-        seats: dict[str, Agent] = {
-            role: build_agent(agent) if isinstance(agent, type) else agent
-            for role, agent in self._seats[team.lead].items()
-        }
-        with LiveFile(self.folder.path, task.id, trial) as live:
+        with ExitStack() as ended:
+            seats = self._seated(team, ended)
+            live = ended.enter_context(LiveFile(self._place, task.id, trial))
             conversation = Conversation(
                 task,
                 trial,
@@ -230,6 +235,16 @@ class Engine:
             )
             play(conversation)
         return conversation.trajectory()
+
+    def _seated(self, team: Team, ended: ExitStack) -> dict[str, Agent]:
+        """Return who plays each role of one chat; what is made for it is closed when it ends."""
+        seats: dict[str, Agent] = {}
+        for role, agent in self._seats[team.lead].items():
+            one = build_agent(agent) if isinstance(agent, type) else agent
+            if isinstance(one, PlayedAnew):
+                one = ended.enter_context(closing(one.for_chat()))
+            seats[role] = one
+        return seats
 
     def _offers(
         self, task: Task, goal: int, goals: Sequence[int], rankings: Sequence[Ranking]

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from seal.agents.limits import REPEATS, Limits
 from seal.agents.teams import MANAGER, USER
-from seal.core.types import Goal, Step, Task, Trajectory
+from seal.core.types import JSON, Goal, Step, Task, Trajectory
 from seal.runs.settings import RunSettings
 
 
@@ -168,7 +168,10 @@ def merge_goals(task: Task, trial: int, parts: Sequence[Trajectory]) -> Trajecto
         parts: What was said in each chat, without the history before it.
     """
     steps: list[Step] = []
+    printed: list[JSON] = []
     for part in parts:
+        for one in part.provenance.get("printed", ()):
+            printed.append({**one, "step": one["step"] - part.steps[0].index + len(steps)})
         append_renumbered(steps, part.steps)
     return Trajectory(
         task.id,
@@ -178,4 +181,5 @@ def merge_goals(task: Task, trial: int, parts: Sequence[Trajectory]) -> Trajecto
         tuple(offered for part in parts for offered in part.offered),
         tuple(stop for part in parts for stop in part.stops),
         tuple(answer for part in parts for answer in part.answers),
+        {"printed": printed} if printed else {},
     )

@@ -11,6 +11,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from seal.agents import identity_of as identity_of_agent
 from seal.agents.roles import prompt, prompts_digest
 from seal.agents.teams import USER
 from seal.core.canonical import digest
@@ -105,7 +106,7 @@ def system_of(engine: Engine) -> dict[str, JSON]:
         "team": team.name,
         **({"tools": s.mobile_tools} if s.mobile_tools != "recorded" else {}),
         **({"arranged": dict(team.arranged)} if team.arranged else {}),
-        "roles": {role: name_of(agent) for role, agent in sorted(team.roles.items())},
+        "roles": {role: identity_of_agent(agent) for role, agent in sorted(team.roles.items())},
         "prompts": prompts_digest(),
         **({"allow_code": sorted(set(s.allow_code))} if s.allow_code else {}),
         "versions": versions(),

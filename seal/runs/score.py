@@ -56,6 +56,8 @@ class _Totals:
     errors: int = 0
     reasons: Counter[str] = field(default_factory=Counter)
     """Message to the number of trajectories that failed for it."""
+    crashes: Counter[str] = field(default_factory=Counter)
+    """What own roles raised to the number of trajectories in which they did."""
     stops: Counter[str] = field(default_factory=Counter)
     chats: Counter[str] = field(default_factory=Counter)
     """Task to the number of its trajectories."""
@@ -65,7 +67,7 @@ class _Totals:
 
     def add(self, trajectory: Trajectory, scores: Iterable[Score]) -> None:
         self.chats[trajectory.task_id] += 1
-        failures = {stop.error for stop in trajectory.stops if stop.error} or {
+        failures = {s.error for s in trajectory.stops if s.error and s.reason == "error"} or {
             score.reason
             for score in scores
             if score.value is None and score.reason.startswith(INFRASTRUCTURE)
@@ -73,6 +75,8 @@ class _Totals:
         self.errors += trajectory.failed or bool(failures)
         self.reasons.update(failures)
         self.stops.update(stop.reason for stop in trajectory.stops)
+        crashes = (s.error for s in trajectory.stops if s.error and s.reason == "crashed")
+        self.crashes.update({text.partition("\n")[0] for text in crashes})
         for step in trajectory.steps:
             self.usage = self.usage + step.usage if step.usage else self.usage
             self.calls += step.call is not None and step.author != USER
@@ -222,6 +226,7 @@ def _summary(
         "tasks": len(ids),
         "errors": totals.errors,
         "error_reasons": dict(sorted(totals.reasons.items())),
+        **({"crashes": dict(sorted(totals.crashes.items()))} if totals.crashes else {}),
         "skipped": sum(skipped.values()),
         "skipped_reasons": skipped,
         "unfinished": max(0, missing - sum(skipped.values())),

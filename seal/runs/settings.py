@@ -43,7 +43,8 @@ Tools = Literal["recorded", "created"]
 Style = Literal["plain", "react"]
 ModelChoice: TypeAlias = str | Flagged | ChatModel | OpenedPerChat
 """A model, or its name or dotted path, as `seal.models.build_model` takes it."""
-AgentChoice: TypeAlias = str | Agent | type[Agent]
+AgentChoice: TypeAlias = str | Agent | type[Agent] | Callable[..., Any]
+"""A function takes (request, chat), or (request, tools) (`seal.agents.own`)."""
 TeamChoice: TypeAlias = str | Team | ArrangedTeam
 RetrieverChoice: TypeAlias = str | RetrieverSpec | Retriever | Callable[[Pool], Retriever]
 """A text may carry options: `NAME,KEY=VALUE`; a class or function takes the pool."""

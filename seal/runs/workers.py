@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, ParamSpec, Protocol, TypeVar
 
-from seal.agents.view import fault
+from seal.agents.faults import fault
 from seal.core.errors import (
     DataError,
     InfrastructureError,

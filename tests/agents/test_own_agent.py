@@ -1,12 +1,17 @@
 """A function in the place of the agent: what it is given, what it may do, what it is told."""
 
 import asyncio
+import os
+import threading
+import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 import seal
 from seal.agents.own import ToolError
+from seal.cli import main
 from seal.core.errors import UnknownNameError, UsageError
 
 ORDERS = {"7": "Monday", "8": "Friday"}
@@ -126,11 +131,14 @@ def test_a_third_argument_is_what_was_said_before(tmp_path):
         ),
     ],
 )
-def test_a_fault_of_the_agent_is_an_error_of_its_task_and_no_score(agent, said, tmp_path):
+def test_a_crash_of_the_agent_is_its_own_failure_with_its_traceback(agent, said, tmp_path):
     run = played(agent, tmp_path)
-    assert run.exit_code == 1
-    assert run["call_f1"].n == 0
-    assert said in str(run.summary["error_reasons"])
+    assert (run.exit_code, run.summary["errors"]) == (0, 0)
+    assert (run["call_f1"].mean, run["pass_rate"].mean) == (0.0, 0.0)
+    assert said in str(run.summary["crashes"])
+    (stop,) = next(run.folder.trajectories()).stops
+    assert stop.reason == "crashed"
+    assert stop.error.startswith("role 'execution_manager': ")
 
 
 def test_a_call_that_it_cancels_keeps_no_refusal_from_the_others(tmp_path):
@@ -171,12 +179,225 @@ def test_an_agent_that_catches_every_error_ends_by_the_budget(tmp_path, agent):
     assert run.summary["stop_reasons"] == {"max_calls": 1}
 
 
-def test_an_agent_that_is_cancelled_is_an_error_of_its_task(tmp_path):
+def test_an_agent_that_is_cancelled_has_crashed(tmp_path):
     async def cancelled(request, tools):
         raise asyncio.CancelledError
 
     run = played(cancelled, tmp_path)
-    assert (run.summary["errors"], run.exit_code) == (1, 1)
+    assert run.summary["stop_reasons"] == {"crashed": 1}
+
+
+def test_calls_before_a_crash_count(tmp_path):
+    def half(request, tools):
+        tools[0](order_id="7")
+        return tools[0](order_id="8").no_such_attribute
+
+    run = played(half, tmp_path)
+    (stop,) = next(run.folder.trajectories()).stops
+    assert run["call_f1"].mean == 1.0
+    assert "no_such_attribute" in stop.error
+    assert "test_own_agent.py, line" in stop.error
+    assert str(Path(__file__).parent) not in stop.error
+
+
+class Busy(Exception):
+    status_code = 429
+
+
+@pytest.mark.parametrize("error", [ConnectionResetError("gone"), Busy("too many requests")])
+def test_a_server_that_fails_the_agent_is_no_failure_of_the_agent(error, tmp_path):
+    def asking(request, tools):
+        try:
+            raise error
+        except Exception as failed:
+            raise RuntimeError("my provider is down") from failed
+
+    run = played(asking, tmp_path)
+    assert (run.exit_code, run.summary["stop_reasons"]) == (1, {"error": 1})
+    assert run["call_f1"].n == 0
+
+
+def endless(request, tools):
+    while True:
+        time.sleep(0.01)
+
+
+async def endless_too(request, tools):
+    await asyncio.Event().wait()
+
+
+async def blocking(request, tools):
+    time.sleep(4)
+
+
+@pytest.mark.parametrize("agent", [endless, endless_too, blocking])
+def test_an_agent_that_never_ends_ends_by_its_time(agent, tmp_path):
+    run = played(agent, tmp_path, max_seconds=0.2)
+    assert (run.exit_code, run.summary["stop_reasons"]) == (0, {"max_seconds": 1})
+
+
+def test_what_it_prints_is_kept_and_shown_by_view(tmp_path, capsys):
+    def talkative(request, tools):
+        print("I think.")
+        tools[0](order_id="7")
+        print("Now I know.")
+        return "Monday"
+
+    run = played(talkative, tmp_path)
+    assert capsys.readouterr().out == ""
+    assert next(run.folder.trajectories()).provenance["printed"] == [
+        {"step": 1, "role": "execution_manager", "text": "I think.\nNow I know.\n"}
+    ]
+    main(["view", str(run.folder.path), next(run.folder.tasks()).id])
+    assert (
+        "execution_manager printed:\n      I think.\n      Now I know." in capsys.readouterr().out
+    )
+
+
+def test_each_chat_keeps_its_own_prints(tmp_path):
+    tasks = [seal.ask(f"Number {n}") for n in range(8)]
+    bench = seal.Benchmark("shop", tools=[get_order], tasks=tasks)
+
+    async def talkative(request, tools):
+        for _ in range(3):
+            print(request)
+            await asyncio.sleep(0.001)
+        return "fine"
+
+    run = played(talkative, tmp_path, bench, workers=4)
+    for chat in run.folder.trajectories():
+        (told,) = chat.provenance["printed"]
+        assert set(told["text"].splitlines()) == {chat.steps[0].content}
+
+
+def test_a_tool_that_is_called_after_the_answer_refuses(tmp_path):
+    kept, refused = [], []
+
+    def sly(request, tools):
+        kept.extend(tools)
+        return "Monday"
+
+    run = played(sly, tmp_path)
+    try:
+        kept[0](order_id="7")
+    except Exception as error:
+        refused.append(str(error))
+    assert "used its chat after its reply had ended" in refused[0]
+    assert len(run.calls) == 0
+
+
+def test_an_async_tool_that_is_called_after_the_answer_refuses(tmp_path):
+    refused = threading.Event()
+
+    async def later(tool):
+        try:
+            await asyncio.sleep(0.05)
+            await tool(order_id="7")
+        except Exception as error:
+            if "after its reply had ended" in str(error):
+                refused.set()
+
+    tasks = []
+
+    async def sly(request, tools):
+        tasks.append(asyncio.ensure_future(later(tools[0])))
+        return "Monday"
+
+    async def patient(request, tools):
+        if not tasks:
+            return await sly(request, tools)
+        await tasks[0]
+        return "Friday"
+
+    goals = tuple(seal.Goal(text, offered=("shop/get_order",)) for text in ("Hi", "And now?"))
+    bench = seal.Benchmark("shop", tools=[get_order], tasks=[seal.Task("one", "shop", goals)])
+    run = played(patient, tmp_path, bench)
+    assert refused.is_set()
+    assert len(run.calls) == 0
+
+
+def test_a_changed_working_folder_is_as_before_for_the_run(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "elsewhere").mkdir()
+
+    def wanderer(request, tools):
+        os.chdir("elsewhere")
+        return str(tools[0](order_id="7"))
+
+    run = seal.run(SHOP, agent=wanderer, baselines=False, out="run", cache_dir="c")
+    assert Path.cwd() == tmp_path
+    assert run.exit_code == 0
+    assert list((tmp_path / "elsewhere").iterdir()) == []
+
+
+@pytest.mark.filterwarnings("ignore:.*multi-threaded.*:DeprecationWarning")
+@pytest.mark.parametrize("limit", [None, 20])
+def test_a_fork_ends_with_the_function_and_calls_nothing(tmp_path, limit):
+    told = tmp_path / "told"
+
+    def forking(request, tools):
+        child = os.fork()
+        if child == 0:
+            try:
+                tools[0](order_id="8")
+            except Exception as error:
+                told.write_text(str(error))
+            return "from the child"
+        _, status = os.waitpid(child, 0)
+        return f"{tools[0](order_id='7')} {os.waitstatus_to_exitcode(status)}"
+
+    run = played(forking, tmp_path, max_seconds=limit)
+    assert list(run.tasks["answer"]) == ["Monday 1"]
+    (call,) = next(run.folder.trajectories()).calls()
+    assert call[0].call.arguments == {"order_id": "7"}
+    assert "in another process, where nothing is recorded" in told.read_text()
+
+
+def test_a_framework_that_is_not_installed_is_named_with_the_repair(tmp_path, monkeypatch):
+    (tmp_path / "graphs.py").write_text("import no_such_framework\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(UsageError, match=r"needs 'no_such_framework', which is not installed"):
+        played("graphs:solve", tmp_path)
+
+
+TALK = seal.Benchmark(
+    "shop",
+    tools=[get_order],
+    tasks=[
+        replace(
+            seal.ask("When does it ship?", seal.called("get_order", order_id="7"), answer="Monday"),
+            persona={"goal": "Know it.", "replies": [["7", "Thanks."]]},
+        )
+    ],
+)
+
+
+def asking(request, tools):
+    number = yield "Which order?"
+    return f"It ships on {tools[0](order_id=number)}."
+
+
+async def asking_too(request, tools):
+    number = yield "Which order?"
+    yield f"It ships on {await tools[0](order_id=number)}."
+
+
+def asking_and_leaving(request, tools):
+    if request == "Thanks.":
+        yield "You are welcome."
+    else:
+        number = yield "Which order?"
+        yield f"It ships on {tools[0](order_id=number)}."
+
+
+@pytest.mark.parametrize("agent", [asking, asking_too, asking_and_leaving])
+@pytest.mark.parametrize("limit", [None, 20])
+def test_a_generator_asks_the_user_and_is_sent_the_answers(agent, limit, tmp_path):
+    run = played(agent, tmp_path, TALK, max_seconds=limit)
+    said = [step.content for step in next(run.folder.trajectories()).steps if not step.result]
+    said = [text for text in said if text]
+    assert run["call_f1"].mean == 1.0
+    assert said[:4] == ["When does it ship?", "Which order?", "7", "It ships on Monday."]
 
 
 def test_an_agent_that_calls_for_ever_ends_by_the_budget(tmp_path):
@@ -192,7 +413,7 @@ def test_an_agent_that_calls_for_ever_ends_by_the_budget(tmp_path):
     ("agent", "said"),
     [
         (lambda request: "x", r"\(request\) is no agent; expected a function of \(request, tools"),
-        (3, "agent: expected a model .*a function of .request, tools. or None, got 3"),
+        (3, "agent: expected a model .*a function of .request, tools. .*or None, got 3"),
         ({"a": 1}, "agent: expected a model .*, got a dict"),
         (dict, "<class 'dict'> is no agent; expected a model"),
         ("nowhere:solve", "no module 'nowhere' is installed, in this folder, or on PYTHONPATH"),

@@ -17,9 +17,9 @@ import seal
 from seal.agents import build_agent
 from seal.agents.autogen import play
 from seal.agents.conversation import ChatOptions, Conversation, Services
+from seal.agents.faults import PluginError
 from seal.agents.limits import Limits
 from seal.agents.teams import DIRECT, FULL, Team, build_team
-from seal.agents.view import PluginError
 from seal.api.pools import load_pool
 from seal.core.errors import SimulatorError, UsageError
 from seal.core.protocols import Chat, Completion, Reply
@@ -435,6 +435,7 @@ USES: dict[str, Callable[[Chat], Any]] = {
     "find_tools": lambda chat: chat.find_tools("news", 1),
     "complete": lambda chat: chat.complete([]),
     "judge": lambda chat: chat.judge("Sunny."),
+    "note": lambda chat: chat.note("I wonder."),
 }
 
 
@@ -457,6 +458,7 @@ def test_every_way_of_a_chat_leaves_its_record(way: str, role: str):
         "find_tools": [ranking.query for ranking in chat.rankings] == ["news"],
         "complete": chat.usage.tokens_in == without.usage.tokens_in + 10,
         "judge": chat.usage.tokens_in == without.usage.tokens_in + 10,
+        "note": [one["text"] for one in chat.printed] == ["I wonder."],
     }
     stamped = sum(step.usage.tokens_in for step in chat.steps if step.usage)
     assert left[way]

@@ -207,14 +207,16 @@ class Broken:
 def test_a_role_that_raises_costs_its_task_alone_and_names_the_place(pool, tmp_path):
     result = play(pool, tmp_path / "run", model=Weatherman(), roles={"planner": Broken()})
 
-    assert result.exit_code == 1
-    assert result.summary["stop_reasons"] == {"done": 3, "error": 1}
-    failed = next(t for t in result.folder.trajectories() if t.failed)
-    assert failed.task_id == "oslo-1"
-    text = failed.stops[0].error
-    assert text.startswith("role 'planner': KeyError: 'no such city' (test_runs_plugins.py, ")
-    assert text.endswith(", in reply)")
-    assert [s.author for s in failed.steps] == ["user_simulator", "orchestrator"]  # kept
+    assert result.exit_code == 0
+    assert result.summary["stop_reasons"] == {"crashed": 1, "done": 3}
+    crashed = next(t for t in result.folder.trajectories() if t.stops[0].error)
+    assert crashed.task_id == "oslo-1"
+    first, *trace = crashed.stops[0].error.split("\n")
+    assert first.startswith("role 'planner': KeyError: 'no such city' (test_runs_plugins.py, ")
+    assert first.endswith(", in reply)")
+    assert trace[-1].endswith(', in reply: raise KeyError("no such city")')
+    said = [(step.author, bool(step.content)) for step in crashed.steps]
+    assert said == [("user_simulator", True), ("orchestrator", True), ("planner", False)]
 
 
 @pytest.mark.parametrize("error", ["raise SystemExit(0)", "import no_such_module", "1 / 0", "f()"])

@@ -113,7 +113,8 @@ class Run(Estimates, Framed, Shown):
         ]
         columns = ("metric", "mean", "95 % interval", "n", *others)
         errors = error_notes(self.summary.get("error_reasons") or {}, most=1)
-        foot = (*errors, f"folder: {self.folder.path}")
+        crashes = error_notes(self.summary.get("crashes") or {}, most=1, what="exception")
+        foot = (*errors, *crashes, f"folder: {self.folder.path}")
         return Glance(Grid(self._title(), columns, rows), foot)
 
     def _title(self) -> str:

@@ -9,7 +9,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from seal.agents.view import fault
+from seal.agents.faults import fault
 from seal.core.canonical import normalise
 from seal.core.errors import (
     InfrastructureError,

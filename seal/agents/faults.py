@@ -1,0 +1,75 @@
+"""How a role may fail, and whose failure it is: the role's, a server's, or ours."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import sysconfig
+import traceback
+from pathlib import Path
+
+from seal.core.errors import InfrastructureError, SealError
+
+_OUTAGES = (InfrastructureError, ConnectionError, socket.gaierror)
+_OURS = Path(__file__).resolve().parents[1]
+
+
+class PluginError(InfrastructureError):
+    """A role, or what it used, raised an exception that is none of ours: a fault of the program."""
+
+
+class CallsSpentError(BaseException):
+    """A role goes on calling after its results said that the budget is spent: its reply ends.
+
+    It never leaves the conversation, which ends with the stop reason `max_calls`.
+    """
+
+
+class OverdueError(SealError):
+    """A role takes longer than the chat may last, which ends with the stop reason `max_seconds`."""
+
+
+FAULTS = (Exception, SystemExit, asyncio.CancelledError, CallsSpentError)
+"""What a plug-in may end with. The last is no `Exception`, so that its own code lets it by."""
+
+
+def is_outage(error: BaseException) -> bool:
+    """Tell whether an exception, or what led to it, is the failure of a server or of ours.
+
+    A server says so by an HTTP status of 429 or from 500 on, a network by a broken connection. A
+    time limit is one where it led to another exception; by itself it may be the role's own.
+    """
+    earlier: BaseException | None = error
+    while earlier is not None:
+        status = getattr(earlier, "status_code", None)
+        busy = isinstance(status, int) and (status == 429 or status >= 500)
+        late = isinstance(earlier, TimeoutError) and earlier is not error
+        if busy or late or isinstance(earlier, _OUTAGES):
+            return True
+        earlier = earlier.__cause__ or earlier.__context__
+    return False
+
+
+def crash(error: BaseException) -> str:
+    """Return what an exception of a user's code says, and below it where it came from.
+
+    Files stand without their folders.
+    """
+    frames = traceback.extract_tb(error.__traceback__)
+    own = [frame for frame in frames if not Path(frame.filename).is_relative_to(_OURS)]
+    lines = (f"  {Path(f.filename).name}, line {f.lineno}, in {f.name}: {f.line}" for f in own)
+    return "\n".join([fault(error), *lines])
+
+
+def fault(error: BaseException) -> str:
+    """Return what an unforeseen exception says, and the place in the code that raised it.
+
+    The place is the last one outside Python's own library and installed packages, if there is one.
+    """
+    frames = traceback.extract_tb(error.__traceback__)
+    libraries = tuple(sysconfig.get_paths()[name] for name in ("stdlib", "purelib", "platlib"))
+    own = [frame for frame in frames if not frame.filename.startswith((*libraries, "<"))]
+    text = f"{type(error).__name__}: {error}"
+    for place in (own or frames)[-1:]:
+        text += f" ({Path(place.filename).name}, line {place.lineno}, in {place.name})"
+    return text

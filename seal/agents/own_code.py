@@ -1,0 +1,267 @@
+"""Where a user's functions run: what they print, how long they take, what they leave behind.
+
+Async functions of a run share one event loop, in a thread of its own, so that clients which they
+hold serve every chat. A function with a time limit gets a thread, which is given up when time is
+over. What a function prints is kept apart from all others by its context, which tasks and
+`asyncio.to_thread` take along and threads that it starts itself do not.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import io
+import os
+import queue
+import sys
+import threading
+from collections.abc import Awaitable, Callable, Iterable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar, copy_context
+from typing import Any, TextIO, cast
+
+from seal.agents.faults import OverdueError, PluginError
+
+PRINTED = 20_000
+"""Characters of what is printed within one reply that are kept."""
+_INTO: ContextVar[io.StringIO | None] = ContextVar("printed", default=None)
+_UNRESPONSIVE = 1.0
+"""Seconds after which an event loop that does nothing counts as blocked."""
+
+
+class OwnCode:
+    """Runs the functions of one run. Safe in threads; `close` ends its event loop."""
+
+    def __init__(self) -> None:
+        self._folder = os.getcwd()  # noqa: PTH109 - compared as a text, once a reply
+        self._process = os.getpid()
+        self._lock = threading.Lock()
+        self._loop: asyncio.AbstractEventLoop | None = None
+
+    @contextmanager
+    def watched(self) -> Iterator[io.StringIO]:
+        """Yield what is printed within the block; afterwards the working folder is as before.
+
+        A process that the block forked ends with it.
+        """
+        printed = io.StringIO()
+        token = _INTO.set(printed)
+        with _DIVIDED:
+            try:
+                yield printed
+            finally:
+                _INTO.reset(token)
+                self._end_fork()
+                if os.getcwd() != self._folder:  # noqa: PTH109
+                    os.chdir(self._folder)
+
+    def call(self, function: Callable[[], Any], seconds: float | None) -> Any:
+        """Return what a function returns.
+
+        Args:
+            function: Is called without arguments.
+            seconds: It may take; None: for ever.
+
+        Raises:
+            OverdueError: It takes longer. Its thread goes on, if it can.
+        """
+        if seconds is None:
+            return function()
+        done: queue.SimpleQueue[tuple[Any, BaseException | None]] = queue.SimpleQueue()
+
+        def run() -> None:
+            try:
+                done.put((function(), None))
+            except BaseException as error:  # handed to the thread that waits
+                done.put((None, error))
+            self._end_fork()
+
+        threading.Thread(target=copy_context().run, args=(run,), daemon=True).start()
+        try:
+            value, failure = done.get(timeout=max(0.0, seconds))
+        except queue.Empty:
+            raise OverdueError from None
+        if failure is not None:
+            raise failure
+        return value
+
+    def wait(self, value: Awaitable[Any], seconds: float | None, work: Inbox) -> Any:
+        """Return what an awaitable comes to; meanwhile this thread does the work that it is handed.
+
+        Args:
+            value: Is awaited in the event loop of the run.
+            seconds: It may take; None: for ever.
+            work: Is filled from the event loop.
+
+        Raises:
+            OverdueError: It takes longer.
+        """
+        loop = self._running()
+
+        async def outcome() -> tuple[Any, BaseException | None]:
+            try:
+                return await value, None
+            except BaseException as error:  # SystemExit would end the loop
+                return None, error
+            finally:
+                self._end_fork()
+
+        task = asyncio.run_coroutine_threadsafe(outcome(), loop)
+        task.add_done_callback(lambda done: work.close())
+        try:
+            work.serve(seconds)
+        except OverdueError:
+            task.cancel()
+            self._leave_blocked(loop)
+            raise
+        result, failure = task.result()
+        if failure is not None:
+            raise failure
+        return result
+
+    def close(self) -> None:
+        """Cancel what still runs in the event loop, and end it."""
+        with self._lock:
+            loop, self._loop = self._loop, None
+        if loop is not None:
+            loop.call_soon_threadsafe(_end, loop)
+
+    def _end_fork(self) -> None:
+        """End a process that a function forked and that came back here."""
+        if os.getpid() != self._process:
+            os._exit(1)
+
+    def _running(self) -> asyncio.AbstractEventLoop:
+        with self._lock:
+            if self._loop is None:
+                self._loop = asyncio.new_event_loop()
+                threading.Thread(target=_run, args=(self._loop,), daemon=True).start()
+            return self._loop
+
+    def _leave_blocked(self, loop: asyncio.AbstractEventLoop) -> None:
+        """Let further functions have another loop where one of them blocks this one."""
+        alive = threading.Event()
+        loop.call_soon_threadsafe(alive.set)
+        if not alive.wait(_UNRESPONSIVE):
+            with self._lock:
+                if self._loop is loop:
+                    self._loop = None
+
+
+class Inbox:
+    """What an async function has the thread of its chat do.
+
+    Args:
+        role: Who speaks, for messages.
+    """
+
+    def __init__(self, role: str) -> None:
+        self._role = role
+        self._todo: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
+        self._closed = False
+
+    def put(self, work: Callable[[], None]) -> None:
+        """Have something done.
+
+        Raises:
+            PluginError: The reply has ended.
+        """
+        if self._closed:
+            raise PluginError(f"role {self._role!r} called a tool after its reply had ended")
+        self._todo.put(work)
+
+    def close(self) -> None:
+        """Take no more work."""
+        self._closed = True
+        self._todo.put(None)
+
+    def serve(self, seconds: float | None) -> None:
+        """Do the work as it comes, until no more is taken.
+
+        Raises:
+            OverdueError: It is not over after so many seconds of waiting.
+        """
+        import time
+
+        end = None if seconds is None else time.monotonic() + seconds
+        while True:
+            left = None if end is None else max(0.0, end - time.monotonic())
+            try:
+                work = self._todo.get(timeout=left)
+            except queue.Empty:
+                self._closed = True
+                raise OverdueError from None
+            if work is None:
+                return
+            work()
+
+
+def _run(loop: asyncio.AbstractEventLoop) -> None:
+    asyncio.set_event_loop(loop)
+    try:
+        loop.run_forever()
+        loop.run_until_complete(loop.shutdown_asyncgens())
+    finally:
+        loop.close()
+
+
+def _end(loop: asyncio.AbstractEventLoop) -> None:
+    """Stop a loop, from within, once what it ran has been cancelled."""
+    left = asyncio.all_tasks(loop)
+    for task in left:
+        task.cancel()
+
+    async def stop() -> None:
+        await asyncio.wait(left, timeout=_UNRESPONSIVE) if left else None
+        loop.stop()
+
+    loop.create_task(stop())
+
+
+class _Divided:
+    """Stands for the standard output while functions run: each context's words go to its own text.
+
+    Entered by several threads at once; the last one to leave puts back what it stood for.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._entered = 0
+        self._usual: TextIO = sys.stdout
+
+    def __enter__(self) -> _Divided:
+        with self._lock:
+            if self._entered == 0:
+                self._usual, sys.stdout = sys.stdout, cast(TextIO, self)
+            self._entered += 1
+        return self
+
+    def __exit__(self, *raised: object) -> None:
+        with self._lock:
+            self._entered -= 1
+            if self._entered == 0 and cast(Any, sys.stdout) is self:
+                sys.stdout = self._usual
+
+    def write(self, text: str) -> int:
+        """Keep a text, as far as there is room, or write it where it would have gone."""
+        into = _INTO.get()
+        if into is None:
+            return self._usual.write(text)
+        into.write(text[: max(0, PRINTED - into.tell())])
+        return len(text)
+
+    def writelines(self, lines: Iterable[str]) -> None:
+        """Write several texts."""
+        for line in lines:
+            self.write(line)
+
+    def flush(self) -> None:
+        """Do nothing to what is kept."""
+        if _INTO.get() is None:
+            self._usual.flush()
+
+    def __getattr__(self, name: str) -> Any:
+        """Return what else the standard output has, such as its `buffer`."""
+        return getattr(self._usual, name)
+
+
+_DIVIDED = _Divided()
