@@ -24,7 +24,8 @@ got, expected and the repair.
 from __future__ import annotations
 
 import reprlib
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -82,6 +83,16 @@ class UnknownNameError(UsageError):
         return type(self), (self.kind, self.name, self.known, self.more)
 
 
+def check_name(kind: str, name: str, known: Collection[str]) -> None:
+    """Make sure that there is something of a name.
+
+    Raises:
+        UnknownNameError: There is not.
+    """
+    if name not in known:
+        raise UnknownNameError(kind, str(name), known)
+
+
 class UnknownKeyError(UnknownNameError, KeyError):
     """A result holds nothing of this name; a mapping's `in` and `get` take it as a KeyError."""
 
@@ -106,6 +117,22 @@ class MissingExtraError(UsageError):
 
 class DataError(SealError):
     """A file or record is malformed; the text names the file, the place and the repair."""
+
+
+@contextmanager
+def located(place: object, *further: type[Exception], mark: str = ": ") -> Iterator[None]:
+    """Say where it was of each `DataError` that is raised within, as a `DataError`.
+
+    Args:
+        place: What the text begins with, such as a file and a line.
+        *further: Other errors of which this is said too.
+        mark: Between the place and what was wrong.
+    """
+    kinds: tuple[type[Exception], ...] = (DataError, *further)
+    try:
+        yield
+    except kinds as error:
+        raise DataError(f"{place}{mark}{error}") from error
 
 
 class CodeRefusedError(DataError):

@@ -18,7 +18,7 @@ from inspect import Parameter, signature
 from pathlib import Path
 from typing import Any, Protocol
 
-from seal.core.errors import UnknownNameError, UsageError
+from seal.core.errors import UsageError, check_name
 from seal.core.registry import Registry, load_dotted
 from seal.core.types import JSON, Task, Tool, Trajectory
 
@@ -200,8 +200,7 @@ def check_options(importer: Importer, options: Iterable[str], kind: str) -> None
         return
     known = [p.name for p in parameters if p.kind is Parameter.KEYWORD_ONLY]
     for name in options:
-        if name not in known:
-            raise UnknownNameError(kind, name, known)
+        check_name(kind, name, known)
 
 
 def pool_digest(folder: Path) -> str:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
 from seal.core.canonical import digest
-from seal.core.errors import SealError, UnknownNameError, UsageError, shortened
+from seal.core.errors import SealError, UsageError, check_name, shortened
 from seal.core.folders import cache_folder
 from seal.core.types import Task
 from seal.pools.benchmark import Benchmark, Code, loaded
@@ -42,8 +42,7 @@ def open_pool(what: str | Path | Benchmark) -> StoredPool:
     if Path(what).is_dir() and not (name in names and not (Path(what) / TOOLS).is_file()):
         pool = load_pool(Path(what))
         return StoredPool(pool.folder, benchmark=known_benchmark(pool.name))
-    if name not in names:
-        raise UnknownNameError("pool or folder", name, names)
+    check_name("pool or folder", name, names)
     known = known_benchmark(name)
     if known is not None and known.is_complete:
         return known.pool()

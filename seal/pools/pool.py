@@ -10,7 +10,7 @@ from typing import Any
 
 import orjson
 
-from seal.core.errors import DataError, UnknownNameError, UsageError
+from seal.core.errors import DataError, UsageError, check_name
 from seal.core.records import read_records
 from seal.core.types import JSON, Task, Tool, Trajectory
 from seal.pools.importer import (
@@ -193,8 +193,7 @@ class StoredPool:
             DataError: A line is bad.
         """
         files = self.recordings()
-        if name not in files:
-            raise UnknownNameError(f"recording in {self.name}", name, files)
+        check_name(f"recording in {self.name}", name, files)
         yield from read_records(files[name], Trajectory)
 
 

@@ -23,7 +23,7 @@ from itertools import chain, zip_longest
 from typing import TypeVar
 
 from seal.core.canonical import derive_seed, digest
-from seal.core.errors import DataError, UnknownNameError, UsageError
+from seal.core.errors import DataError, UsageError, check_name
 from seal.core.types import Task, Tool
 from seal.pools.needs import named_tools, need_of, restricted
 
@@ -112,10 +112,8 @@ def sample_pools(
 
 
 def _check_protocol(distractors: str, queries: str, neighbours: Neighbours | None) -> None:
-    if distractors not in DISTRACTORS:
-        raise UnknownNameError("kind of distractors", distractors, DISTRACTORS)
-    if queries not in QUERIES:
-        raise UnknownNameError("set of queries", queries, QUERIES)
+    check_name("kind of distractors", distractors, DISTRACTORS)
+    check_name("set of queries", queries, QUERIES)
     if distractors == "nearest" and neighbours is None:
         raise UsageError(
             "distractors 'nearest' need a function that finds neighbours: "

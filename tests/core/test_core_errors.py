@@ -10,10 +10,13 @@ from pydantic import TypeAdapter, ValidationError
 
 from seal.core import errors
 from seal.core.errors import (
+    DataError,
     MissingExtraError,
     SealError,
     UnknownNameError,
+    check_name,
     first_fault,
+    located,
     nearest,
     shortened,
 )
@@ -124,3 +127,20 @@ def test_the_first_fault_names_place_and_value():
     assert fault.startswith("a.1: expected a whole number, got")
     assert "got 'xxx" in fault
     assert len(fault) < 300
+
+
+def test_a_fault_is_told_with_its_place_and_others_pass_as_they_are():
+    with pytest.raises(DataError, match=r"^line 3: no number$"), located("line 3"):
+        raise DataError("no number")
+    with pytest.raises(DataError, match=r"^gold\.0: no key$"), located("gold", KeyError, mark="."):
+        raise DataError("0: no key")
+    with pytest.raises(DataError, match=r"^row 1: 'id'$"), located("row 1", KeyError):
+        raise KeyError("id")
+    with pytest.raises(ValueError, match=r"^other$"), located("line 3"):
+        raise ValueError("other")
+
+
+def test_a_name_is_checked_against_those_that_there_are():
+    check_name("set", "a", ("a", "b"))
+    with pytest.raises(UnknownNameError, match=r"no set 'c'; known: a, b"):
+        check_name("set", "c", ("a", "b"))

@@ -22,7 +22,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from seal.core.errors import DataError, UnknownNameError
+from seal.core.errors import DataError, check_name
 from seal.core.plain import json_text
 from seal.core.types import JSON, Goal, Task, Tool
 from seal.pools.importer import Notes
@@ -62,10 +62,8 @@ def import_apibench(
         DataError: A file is missing or malformed, or a record lacks a field.
         UnknownNameError: No such hub or split.
     """
-    if hub != "all" and hub not in DOCUMENTS:
-        raise UnknownNameError("hub of apibench", hub, ("all", *DOCUMENTS))
-    if split not in SPLITS:
-        raise UnknownNameError("split of apibench", split, SPLITS)
+    check_name("hub of apibench", hub, ("all", *DOCUMENTS))
+    check_name("split of apibench", split, SPLITS)
     return _Import(_hubs(source, hub, split, notes), split, notes).records()
 
 

@@ -26,7 +26,7 @@ from typing import Any, NamedTuple
 import orjson
 
 from seal.core.conditions import Argument, Called
-from seal.core.errors import DataError, MissingExtraError, shortened
+from seal.core.errors import DataError, MissingExtraError, located, shortened
 from seal.core.types import JSON, Goal, Milestone, Plan, Task, Tool
 from seal.pools.gold_calls import GoldCheck
 from seal.pools.importer import Notes
@@ -163,10 +163,8 @@ class _Import:
 
     def _made_tool(self, document: dict[str, Any], file: str) -> Tool:
         name = document["name"]
-        try:
+        with located(f"tool {name!r}"):
             parameters = parameters_schema(document.get("parameters"))
-        except DataError as error:
-            raise DataError(f"tool {name!r}: {error}") from error
         self._counts.update(parameters.counts)
         description = document.get("description") or ""
         return Tool(

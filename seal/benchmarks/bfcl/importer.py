@@ -25,7 +25,7 @@ from seal.benchmarks.bfcl.tasks import MEMORIES, TaskMaker
 from seal.benchmarks.bfcl.tools import Functions, ToolPer, text_digest
 from seal.core.canonical import digest
 from seal.core.conditions import Called
-from seal.core.errors import UnknownNameError
+from seal.core.errors import check_name
 from seal.core.types import JSON, Task, Tool
 from seal.pools.gold_calls import GoldCheck
 from seal.pools.importer import Notes
@@ -60,16 +60,11 @@ def import_bfcl(
         UnknownNameError: An option has no such value.
         DataError: A file is malformed or missing; the text names file and place.
     """
-    _check("tool_per", tool_per, get_args(ToolPer))
-    _check("memory", memory, MEMORIES)
+    check_name("tool_per of bfcl", tool_per, get_args(ToolPer))
+    check_name("memory of bfcl", memory, MEMORIES)
     files = BfclFiles(source)
     chosen = files.categories(categories)
     return _Import(files, chosen, Functions(cast("ToolPer", tool_per)), memory, notes).records()
-
-
-def _check(option: str, value: str, known: tuple[str, ...]) -> None:
-    if value not in known:
-        raise UnknownNameError(f"{option} of bfcl", value, known)
 
 
 class _Import:

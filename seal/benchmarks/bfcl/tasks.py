@@ -36,7 +36,7 @@ from seal.benchmarks.bfcl.gold import (
 )
 from seal.benchmarks.bfcl.tools import Functions
 from seal.core.conditions import Called
-from seal.core.errors import DataError, shortened
+from seal.core.errors import DataError, located, shortened
 from seal.core.types import JSON, Goal, Milestone, Plan, Step, Task, Tool
 from seal.pools.reading.records import field
 from seal.pools.reading.tolerance import FileFault
@@ -159,11 +159,9 @@ class TaskMaker:
         if not calls and not checked:
             self.counts["turns_without_gold"] += 1
             return Goal(text, offered=_ids(offered))
-        try:
+        with located(f"ground_truth.{turn}"):
             plans = self._usable(lambda: plan_of_calls(calls, offered))
             self.counts["positional_arguments"] += sum(map(positional_arguments, calls))
-        except DataError as error:
-            raise DataError(f"ground_truth.{turn}: {error}") from error
         if text:
             return _goal(text, plans, offered)
         # The message says nothing to search by, so that no retriever can be asked for its tools.
@@ -228,10 +226,8 @@ class TaskMaker:
         file = f"BFCL_v4_{category.name}.json"
         tools: dict[str, Tool] = {}
         for position, document in enumerate(field(item.record, "function", list)):
-            try:
+            with located(f"function.{position}"):
                 tool = self._functions.add(document, category.language, file)
-            except DataError as error:
-                raise DataError(f"function.{position}: {error}") from error
             tools.setdefault(tool.name, tool)
         return tools
 
@@ -249,10 +245,8 @@ def _turns(record: Any) -> list[Said]:
     for number, turn in enumerate(field(record, "question", list)):
         if not isinstance(turn, list):
             raise DataError(f"question.{number}: expected a list, got {shortened(turn)}")
-        try:
+        with located(f"question.{number}"):
             messages = [(field(m, "role", str), field(m, "content", str)) for m in turn]
-        except DataError as error:
-            raise DataError(f"question.{number}: {error}") from error
         unknown = {role for role, _ in messages} - {"system", "user", "assistant"}
         if unknown:
             raise DataError(f"question.{number}: unknown role {shortened(min(unknown))}")

@@ -28,7 +28,7 @@ from typing import Any, Literal
 import orjson
 
 from seal.core.canonical import digest
-from seal.core.errors import DataError, shortened
+from seal.core.errors import DataError, located, shortened
 from seal.core.types import JSON, Tool
 from seal.pools.reading.records import field, refuse_deep, tool_id
 from seal.pools.reading.tables import ToolTable
@@ -216,10 +216,8 @@ def _tool(document: Any, collection: str, file: str, category: str) -> tuple[Too
     description = document.get("description", "")
     if not isinstance(description, str):
         raise DataError(f"description of {name!r}: expected a text, got {shortened(description)}")
-    try:
+    with located(f"function {name!r}"):
         schema, words = json_schema(document.get("parameters"), collection in _NAMED_VALUES)
-    except DataError as error:
-        raise DataError(f"function {name!r}: {error}") from error
     returns = document.get("response")
     # "tool" and "api" are what a retriever reads as the title: here the name is both.
     source: dict[str, JSON] = {"tool": category or name, "api": name, "file": file}

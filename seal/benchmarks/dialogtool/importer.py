@@ -31,7 +31,7 @@ from seal.benchmarks.dialogtool.paper import FILES, beside_paper, schema_counts
 from seal.benchmarks.dialogtool.schemas import ORIGINAL, SCHEMA, Schemas
 from seal.benchmarks.dialogtool.tasks import Dialogues, Drawing, Openings, tasks_of
 from seal.benchmarks.dialogtool.tools import BENCHMARK
-from seal.core.errors import DataError, UnknownNameError, UsageError
+from seal.core.errors import DataError, UsageError, check_name
 from seal.core.types import Task, Tool
 from seal.pools.importer import Mobile, Notes
 from seal.pools.reading.records import wrong_source
@@ -71,10 +71,8 @@ def import_dialogtool(
         UsageError: The sample cannot be drawn, or is asked of another view.
         DataError: A file is missing or malformed; the text names file and place.
     """
-    if view not in VIEWS:
-        raise UnknownNameError("view of dialogtool", str(view), VIEWS)
-    if split not in (*SPLITS, "all"):
-        raise UnknownNameError("split of dialogtool", str(split), (*SPLITS, "all"))
+    check_name("view of dialogtool", view, VIEWS)
+    check_name("split of dialogtool", split, (*SPLITS, "all"))
     if sample is not None and view != "dialogue":
         raise UsageError(f"sample draws dialogues: use it with -T view=dialogue, not {view}")
     drawing = Drawing(sample, seed)

@@ -33,7 +33,7 @@ from seal.benchmarks.dialogtool.dialogues import NO_INTENT, TURN
 from seal.benchmarks.dialogtool.importer import PLAY
 from seal.benchmarks.dialogtool.schemas import SCHEMA, Schemas
 from seal.benchmarks.dialogtool.tasks import Dialogues, Drawing, tasks_of
-from seal.core.errors import DataError, UnknownNameError, shortened
+from seal.core.errors import DataError, check_name, shortened
 from seal.core.types import Task, Tool
 from seal.pools.importer import Notes
 from seal.pools.reading.records import field, json_file, wrong_source
@@ -68,8 +68,7 @@ def import_multiwoz(source: Path, notes: Notes, *, split: str = "test") -> Itera
         UnknownNameError: No such split.
         DataError: A file is missing or malformed; the text names file and place.
     """
-    if split not in SPLITS:
-        raise UnknownNameError("split of multiwoz", str(split), SPLITS)
+    check_name("split of multiwoz", split, SPLITS)
     paths = sorted((source / split).glob(_DIALOGUES))
     if not paths or not all((source / name).is_file() for name in (SCHEMA, ACTS)):
         expected = f"{SCHEMA}, {ACTS} and {split}/{_DIALOGUES}"

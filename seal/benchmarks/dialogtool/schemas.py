@@ -18,7 +18,7 @@ from seal.benchmarks.dialogtool.tools import (
     original_names,
     tools_of_service,
 )
-from seal.core.errors import DataError, UnknownNameError, shortened
+from seal.core.errors import DataError, check_name, shortened
 from seal.core.types import JSON, Tool
 from seal.pools.importer import Notes
 from seal.pools.reading.records import Placed, Torn, field, json_file
@@ -104,8 +104,7 @@ class Schemas:
     """
 
     def __init__(self, notes: Notes, wording: str = ORIGINAL, benchmark: str = BENCHMARK) -> None:
-        if wording not in SCHEMAS:
-            raise UnknownNameError("schema of dialogtool", str(wording), SCHEMAS)
+        check_name("schema of dialogtool", wording, SCHEMAS)
         self.splits: dict[str, dict[str, Service]] = {}
         """Split to service by its original name."""
         self.table = ToolTable()

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from seal.core.errors import DataError, UnknownNameError, shortened
+from seal.core.errors import DataError, check_name, shortened
 from seal.core.types import JSON, Tool
 from seal.pools.importer import Notes
 from seal.pools.reading.records import (
@@ -213,8 +213,7 @@ def plugins(source: Path, pool: str, notes: Notes) -> dict[str, Tool]:
         UnknownNameError: No such pool.
         DataError: A file is missing or malformed; the text names file and place.
     """
-    if pool not in POOLS:
-        raise UnknownNameError("pool of metatool", pool, POOLS)
+    check_name("pool of metatool", pool, POOLS)
     read: Counter[str] = Counter()
     tools: dict[str, Tool] = {}
     for document in _documents(source, pool, notes):

@@ -32,7 +32,7 @@ from seal.benchmarks.metatool.files import (
     single_queries,
 )
 from seal.core.conditions import Called
-from seal.core.errors import UnknownNameError
+from seal.core.errors import check_name
 from seal.core.types import JSON, Goal, Milestone, Plan, Task, Tool
 from seal.pools.importer import Notes
 from seal.pools.reading.records import find, wrong_source
@@ -74,8 +74,7 @@ def import_metatool(
 def _sets(text: str) -> tuple[str, ...]:
     names = tuple(SETS) if text == "all" else tuple(part.strip() for part in text.split(","))
     for name in names:
-        if name not in SETS:
-            raise UnknownNameError("set of metatool", name, ("all", *SETS))
+        check_name("set of metatool", name, ("all", *SETS))
     return tuple(dict.fromkeys(names))
 
 

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from seal.benchmarks.mmtb.tools import BENCHMARK, entries
-from seal.core.errors import DataError, UnknownNameError, shortened
+from seal.core.errors import DataError, check_name, located, shortened
 from seal.core.order import levels
 from seal.core.types import JSON
 from seal.evaluation.missions.graph import ANSWER, PSEUDO
@@ -108,8 +108,7 @@ def check_language(language: str) -> None:
     Raises:
         UnknownNameError: It has not.
     """
-    if language not in LANGUAGES:
-        raise UnknownNameError(f"language of {BENCHMARK}", str(language), LANGUAGES)
+    check_name(f"language of {BENCHMARK}", language, LANGUAGES)
 
 
 def read_dialogue(record: Any, language: str) -> Dialogue:
@@ -335,10 +334,8 @@ def _arguments(given: Any) -> dict[str, JSON]:
 
 
 def _message(message: Any, position: int) -> Said:
-    try:
+    with located(f"messages.{position}"):
         role, content = field(message, "role", str), field(message, "content", str)
-    except DataError as error:
-        raise DataError(f"messages.{position}: {error}") from error
     if role not in ("user", "assistant"):
         raise CountedFault(
             "messages_do_not_alternate",

@@ -22,7 +22,7 @@ from typing import Any
 from seal.benchmarks.mmtb.dialogues import Dialogue, check_language, read_dialogue
 from seal.benchmarks.mmtb.tasks import Tally, make_task, unknown_arguments
 from seal.benchmarks.mmtb.tools import BENCHMARK, ToolLists, read_tool
-from seal.core.errors import DataError
+from seal.core.errors import located
 from seal.core.types import Task, Tool
 from seal.pools.importer import Notes
 from seal.pools.reading.records import find, wrong_source
@@ -86,10 +86,8 @@ def _read(
     dialogue = read_dialogue(record, language)
     tools: dict[str, Tool] = {}
     for position, entry in enumerate(dialogue.tools):
-        try:
+        with located(f"tools.{position}"):
             tool = read_tool(entry, file)
-        except DataError as error:
-            raise DataError(f"tools.{position}: {error}") from error
         if tool.source["tool"] not in tools:
             tools[tool.source["tool"]] = table[table.add(tool)]
     return dialogue, tools, make_task(dialogue, tools, language)

@@ -38,7 +38,7 @@ from seal.benchmarks.toolbench.tasks import (
     split_of,
 )
 from seal.benchmarks.toolbench.tools import ApiTable
-from seal.core.errors import DataError, shortened
+from seal.core.errors import DataError, located, shortened
 from seal.core.text import normalised
 from seal.core.types import JSON, Task, Tool
 from seal.pools.importer import Notes, Recorded
@@ -117,10 +117,8 @@ class _Import:
     def _queries(self, file: SourceFile) -> Iterator[Task]:
         group = group_of_queries(file)
         for number, record in enumerate(file.read()):
-            try:
+            with located(f"{file.path}, record {number}"):
                 task = self._task_of_query(record, group, file)
-            except DataError as error:
-                raise DataError(f"{file.path}, record {number}: {error}") from error
             if task is not None:
                 yield task
 
@@ -155,10 +153,8 @@ class _Import:
             raise DataError(f"api_list: expected a list, got {shortened(apis)}")
         offered: dict[tuple[str, str], str] = {}
         for position, api in enumerate(apis):
-            try:
+            with located(f"api_list.{position}"):
                 tool_id = self._tools.add_document(api, file.name)
-            except DataError as error:
-                raise DataError(f"api_list.{position}: {error}") from error
             offered.setdefault((api["tool_name"], api["api_name"]), tool_id)
         return offered
 
@@ -185,12 +181,10 @@ class _Import:
         return gold
 
     def _read_tree(self, file: SourceFile) -> Run:
-        try:
+        with located(file.path):
             record = file.read()
             refuse_deep(record)
             return read_tree(record)
-        except DataError as error:
-            raise DataError(f"{file.path}: {error}") from error
 
     def _own_gold(self, file: SourceFile) -> Iterator[Task]:
         """Yield the task that a training answer without a query record makes."""
@@ -210,10 +204,8 @@ class _Import:
     def _entry_of_run(self, run: Run, group: str, query_id: str, origin: _Origin) -> TaskEntry:
         offered = []
         for function in run.functions:
-            try:
+            with located(f"{origin.file.path}{origin.place}"):
                 offered.append(self._tools.add_function(function, origin.file.name))
-            except DataError as error:
-                raise DataError(f"{origin.file.path}{origin.place}: {error}") from error
         tool_ids = tuple(dict.fromkeys(tool for tool in offered if tool is not None))
         return self._index.add(group, query_id, run.query, tool_ids)
 
@@ -228,11 +220,9 @@ class _Import:
         name, group = recording_of_converted(file), group_of_queries(file)
         for query_id, record in file.read().items():
             origin = _Origin(file, f", query {query_id}")
-            try:
+            with located(f"{origin.file.path}{origin.place}"):
                 refuse_deep(record)
                 run = read_converted(record)
-            except DataError as error:
-                raise DataError(f"{origin.file.path}{origin.place}: {error}") from error
             entry = self._index.find(group, query_id, run.query)
             if entry is not None and self._trials[name, entry.id]:
                 self._runs[name]["converted_again"] += 1  # the tree of this run is here already
@@ -270,10 +260,8 @@ class _Import:
 
     def _responses(self, file: SourceFile) -> None:
         record = file.read()
-        try:
+        with located(file.path):
             refuse_deep(record)
-        except DataError as error:
-            raise DataError(f"{file.path}: {error}") from error
         apis = record.get("api_list") if isinstance(record, dict) else None
         if not isinstance(apis, list):
             raise DataError(f"{file.path}: api_list: expected a list of response shapes")

@@ -16,7 +16,7 @@ from typing import Any
 
 import orjson
 
-from seal.core.errors import DataError, shortened
+from seal.core.errors import DataError, located, shortened
 from seal.core.plain import literal_value
 from seal.evaluation.judges.recorded import PreferenceFile, QueryVerdicts, VerdictFile
 
@@ -40,10 +40,8 @@ def read_verdicts(path: Path) -> VerdictFile:
     records = _csv_records(path) if path.suffix == ".csv" else _json_records(path)
     queries = {}
     for query_id, record in records:
-        try:
+        with located(f"{path}: query {query_id}"):
             queries[query_id] = _verdicts(record)
-        except DataError as error:
-            raise DataError(f"{path}: query {query_id}: {error}") from error
     if not queries:
         raise DataError(f"{path}: no verdicts; expected a file of pass_rate_results")
     return VerdictFile(path, queries)

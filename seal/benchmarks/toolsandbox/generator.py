@@ -9,7 +9,7 @@ from typing import Any
 import orjson
 
 from seal.benchmarks.toolsandbox.drafts.milestones import Draft, draft_task
-from seal.core.errors import DataError, UnknownNameError, UsageError
+from seal.core.errors import DataError, UsageError, check_name
 from seal.core.records import AtomicFile, to_plain
 from seal.core.signatures import checked
 from seal.core.types import JSON, Task, Tool, Trajectory
@@ -124,8 +124,7 @@ def draft_tasks(
     """
     known = {task.id: task for task in tasks}
     for name in wanted:
-        if name not in known:
-            raise UnknownNameError("task", name, known)
+        check_name("task", name, known)
     by_id = {name: task for name, task in known.items() if not wanted or name in wanted}
     played = None if trajectories is None else _first(trajectories, by_id)
     drafts: list[Draft] = []

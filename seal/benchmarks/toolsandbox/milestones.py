@@ -22,7 +22,7 @@ from seal.core.conditions import (
     StateUnchanged,
 )
 from seal.core.conditions.messages import AGENT, EXECUTOR, SYSTEM, USER
-from seal.core.errors import DataError, UnknownNameError, shortened
+from seal.core.errors import DataError, UnknownNameError, located, shortened
 from seal.core.types import JSON, Milestone, Plan
 from seal.evaluation.milestones.checks import check_plan
 from seal.evaluation.milestones.plans import with_outer_guardrails
@@ -98,10 +98,8 @@ def _nodes(graph: Mapping[str, Any], name: str) -> tuple[Milestone, ...]:
             raise DataError(f"{place}: expected at least one constraint, got none")
         conditions = []
         for number, constraint in enumerate(constraints):
-            try:
+            with located(f"{place}.constraints.{number}"):
                 conditions.append(_condition(constraint))
-            except DataError as error:
-                raise DataError(f"{place}.constraints.{number}: {error}") from error
         found.append(Milestone(AllOf(tuple(conditions)), after[position]))
     return tuple(found)
 

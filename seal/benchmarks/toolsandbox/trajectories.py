@@ -20,7 +20,7 @@ from typing import Any
 from seal.benchmarks.toolsandbox.milestones import PARTIES, TABLES, plan_of, tool_id
 from seal.benchmarks.toolsandbox.phone import tools
 from seal.benchmarks.toolsandbox.upstream_scenarios import BENCHMARK, CATEGORIES, scenario_lines
-from seal.core.errors import DataError, SealError, shortened
+from seal.core.errors import DataError, SealError, located, shortened
 from seal.core.types import (
     JSON,
     Execution,
@@ -66,10 +66,8 @@ def import_trajectories(source: Path, notes: Notes) -> Iterator[Tool | Task | Re
         if field(record, "id", str) in seen:
             raise DataError(f"the id {record['id']!r} stood before; give each record its own")
         reason = _left_out(record)
-        try:
+        with located(f"record {record['id']!r}", SealError):
             played = None if reason else _played(record)
-        except SealError as error:
-            raise DataError(f"record {record['id']!r}: {error}") from error
         notes.dropped.update([reason] if reason else [])
         seen.add(record["id"])
         return played
@@ -189,10 +187,8 @@ class _Steps:
             ends = field(message, "sender", str), field(message, "recipient", str)
             turn += ends != before or ends not in _BATCHED
             before = ends
-            try:
+            with located(f"messages.{position}", SealError):
                 yield self._step(message, self._first + position, turn, not position)
-            except SealError as error:
-                raise DataError(f"messages.{position}: {error}") from error
 
     def _step(self, message: dict[str, Any], index: int, turn: int, first: bool) -> Step:
         if field(message, "index", int) != index:

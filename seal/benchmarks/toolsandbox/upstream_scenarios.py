@@ -24,7 +24,7 @@ from typing import Any
 
 import orjson
 
-from seal.core.errors import DataError, UsageError, shortened
+from seal.core.errors import DataError, UsageError, located, shortened
 from seal.core.types import JSON
 from seal.pools.reading.records import (
     Placed,
@@ -204,11 +204,9 @@ def set_clock(record: dict[str, Any], start: datetime) -> None:
     if start == START:
         return
     for pointer, dated in field(record, "time_dependent", dict).items():
-        try:
+        with located(f"time_dependent, {pointer}", KeyError, IndexError, TypeError, ValueError):
             holder, key = _place(record, pointer)
             holder[key] = _value_at(start, holder[key], dated)
-        except (DataError, KeyError, IndexError, TypeError, ValueError) as error:
-            raise DataError(f"time_dependent, {pointer}: {error}") from error
 
 
 def _place(record: dict[str, Any], pointer: str) -> tuple[Any, Any]:

@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any
 
 from seal.benchmarks.toolscan.queries import Queries
-from seal.core.errors import DataError, UsageError, shortened
+from seal.core.errors import DataError, UsageError, located, shortened
 from seal.core.types import JSON, Task, Tool
 from seal.pools.counts import PSEUDO_ACTIONS
 from seal.pools.importer import Notes
@@ -183,24 +183,19 @@ def _entries(path: Path) -> list[Any]:
     if not isinstance(content, dict) or content.get("format") != FORMAT:
         got = content.get("format") if isinstance(content, dict) else content
         raise DataError(f"{path}: expected format {FORMAT!r}, got {shortened(got)}")
-    try:
-        entries = field(content, "tools", list)
-    except DataError as error:
-        raise DataError(f"{path}: {error}") from error
-    return entries
+    with located(path):
+        return field(content, "tools", list)
 
 
 def _parameters(entries: list[Any]) -> dict[str, JSON]:
     properties: dict[str, JSON] = {}
     required: list[JSON] = []
     for position, entry in enumerate(entries):
-        try:
+        with located(f"parameters.{position}"):
             name, needed = field(entry, "name", str), field(entry, "required", bool)
             if name in properties:
                 raise DataError(f"the parameter {name!r} stands twice")
             properties[name] = _property(entry, needed)
-        except DataError as error:
-            raise DataError(f"parameters.{position}: {error}") from error
         if needed:
             required.append(name)
     return {

@@ -28,7 +28,7 @@ from seal.benchmarks.dialogtool.sample.notation import (
     Written,
     dialogues,
 )
-from seal.core.errors import DataError, shortened
+from seal.core.errors import DataError, located, shortened
 from seal.core.types import JSON, Task, Tool
 from seal.pools.importer import Mobile, Notes
 from seal.pools.reading.records import field, json_file
@@ -118,10 +118,8 @@ def apps_of(content: Any, where: str) -> dict[str, App]:
         raise DataError(f"{where}: expected an object of services, got {shortened(content)}")
     apps = {}
     for name, service in content.items():
-        try:
+        with located(f"{where}: {name}", ValueError):
             apps[name] = _app(name, service)
-        except (DataError, ValueError) as error:
-            raise DataError(f"{where}: {name}: {error}") from error
     return apps
 
 
@@ -179,10 +177,8 @@ def record_of(written: Written, apps: Mapping[str, App]) -> dict[str, JSON]:
     compiling = _Compiling(apps)
     turns: list[JSON] = []
     for number, (user, system) in enumerate(written.exchanges):
-        try:
+        with located(f"dialogue {written.id}, exchange {number}"):
             turns += [compiling.user(user), compiling.system(system)]
-        except DataError as error:
-            raise DataError(f"dialogue {written.id}, exchange {number}: {error}") from error
     services = list(compiling.states)
     return {"dialogue_id": written.id, "services": services, "turns": turns}
 

@@ -36,7 +36,7 @@ from seal.benchmarks.mmtb.generation.dialogues import Drop, Made, Take, task_of
 from seal.benchmarks.mmtb.generation.scenes import Assignment, Scene
 from seal.benchmarks.mmtb.generation.settings import MissionSettings, assignments
 from seal.benchmarks.mmtb.tasks import Tally
-from seal.core.errors import DataError, InfrastructureError, shortened
+from seal.core.errors import DataError, InfrastructureError, located, shortened
 from seal.core.plain import INDENTED, json_bytes
 from seal.core.records import AtomicFile
 from seal.core.store import Store
@@ -249,10 +249,8 @@ class Review:
             raise DataError(f"{path}: expected a list of entries, got {shortened(records)}")
         entries = {}
         for position, record in enumerate(records):
-            try:
+            with located(f"{path}: entry {position}"):
                 key, entry = _read(record)
-            except DataError as error:
-                raise DataError(f"{path}: entry {position}: {error}") from error
             if key in entries:
                 raise DataError(f"{path}: entry {position}: {key[0]}, mission {key[1]} again")
             entries[key] = entry

@@ -18,7 +18,7 @@ from typing import Literal, NamedTuple, Protocol, runtime_checkable
 
 from seal.agents.teams import CHECKER, USER
 from seal.benchmarks.mmtb.dialogues import Mission, MissionType
-from seal.core.errors import DataError, shortened
+from seal.core.errors import DataError, located, shortened
 from seal.core.plain import json_text
 from seal.core.protocols import Chat
 from seal.core.types import JSON, Step, Tool
@@ -229,10 +229,8 @@ def read_decision(text: str) -> Decision:
     thought, plan = field(record, "Thought", str), field(record, "Plan", str)
     actions = []
     for position, action in enumerate(given):
-        try:
+        with located(f"Action_List.{position}"):
             name, arguments = field(action, "name", str), field(action, "arguments", dict)
-        except DataError as error:
-            raise DataError(f"Action_List.{position}: {error}") from error
         purpose = action.get("tool_call_purpose")
         actions.append(Action(name, arguments, purpose if isinstance(purpose, str) else ""))
     return Decision(finished == "yes", thought, plan, tuple(actions))

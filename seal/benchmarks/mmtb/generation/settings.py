@@ -19,7 +19,7 @@ from typing import Any, get_args
 
 from seal.benchmarks.mmtb.dialogues import MissionType, check_language
 from seal.benchmarks.mmtb.generation.scenes import Assignment, Relation
-from seal.core.errors import UnknownNameError, UsageError
+from seal.core.errors import UsageError, check_name
 from seal.core.protocols import CacheMode
 from seal.core.types import JSON, Tool
 
@@ -88,8 +88,7 @@ class MissionSettings:
             ("cache mode", (self.cache,), get_args(CacheMode)),
         ):
             for name in given:
-                if name not in known:
-                    raise UnknownNameError(kind, str(name), known)
+                check_name(kind, name, known)
         check_language(self.language)
         if self.model == GRAMMAR and self.language != "en":
             raise UsageError(f"the grammar speaks en, not {self.language}: name a model that does")

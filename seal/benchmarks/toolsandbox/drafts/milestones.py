@@ -35,7 +35,7 @@ from seal.benchmarks.toolsandbox.scenarios.sequences import play_sequence
 from seal.core.conditions import party
 from seal.core.conditions.messages import AGENT, EXECUTOR, USER
 from seal.core.environment import EnvironmentFactory, Timed
-from seal.core.errors import DataError
+from seal.core.errors import DataError, located
 from seal.core.types import JSON, Goal, Plan, Step, Stop, Tables, Task, Tool, ToolCall, Trajectory
 from seal.environments.chat_world import Clock
 from seal.environments.world import WorldSetup, build_worlds
@@ -179,11 +179,9 @@ def referred(task: Task, world: EnvironmentFactory | None) -> Trajectory:
     else:
         names = {s.call.name: s.call.tool or "" for s in task.goals[0].reference if s.call}
         moves = list(_moves(task.goals[0].reference))
-        try:
+        with located(f"task {task.id}: reference"):
             opened = world.open(task, 0, list(names))
             steps = play_sequence(task.goals[0].text, moves, opened, names)
-        except DataError as error:
-            raise DataError(f"task {task.id}: reference: {error}") from error
     return Trajectory(task.id, 0, steps, stops=(Stop("done"),))
 
 

@@ -27,7 +27,7 @@ from seal.benchmarks.toolsandbox.scenarios.sequences import play_sequence
 from seal.core.conditions import parts
 from seal.core.conditions.messages import USER
 from seal.core.environment import Eventful
-from seal.core.errors import DataError, UnknownNameError, shortened
+from seal.core.errors import DataError, UnknownNameError, located, shortened
 from seal.core.types import END_CONVERSATION, JSON, Goal, Plan, Step, Stop, Task, Tool, Trajectory
 from seal.environments.world import Worlds, WorldSetup, build_worlds
 from seal.evaluation.goals import WHOLLY
@@ -117,7 +117,7 @@ def _kinds(web: str | None, allow_code: Collection[str]) -> Callable[[str], _Kin
 def _compile(
     scenario: Scenario, authored: Authored, worlds: Callable[[str], _Kind], benchmark: str
 ) -> tuple[Task, list[Trajectory]]:
-    try:
+    with located(scenario.place):
         if scenario.world not in authored.worlds:
             raise DataError(f"world: {UnknownNameError('world', scenario.world, authored.worlds)}")
         base = authored.worlds[scenario.world]
@@ -126,8 +126,6 @@ def _compile(
         except UnknownNameError as error:
             raise DataError(f"world: {base.place}: kind: {error}") from error
         return _Compiler(scenario, base, *kind, benchmark).compiled()
-    except DataError as error:
-        raise DataError(f"{scenario.place}: {error}") from error
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,11 +236,9 @@ class _Compiler:
 
     def _played(self, task: Task, moves: Sequence[Move], field: str) -> tuple[Step, ...]:
         offered = {name: self._tools()[name] for name in self.scenario.tools}
-        try:
+        with located(field, mark="."):
             world = self.world.open(task, 0, list(offered))
             return play_sequence(self.scenario.request, moves, world, offered)
-        except DataError as error:
-            raise DataError(f"{field}.{error}") from error
 
 
 def _persona(scenario: Scenario, base: BaseWorld) -> dict[str, Any]:
@@ -251,10 +247,8 @@ def _persona(scenario: Scenario, base: BaseWorld) -> dict[str, Any]:
             raise DataError(f"persona: {UnknownNameError('part of a persona', name, _PERSONA)}")
         if not isinstance(value, _PERSONA[name]):
             raise DataError(f"persona.{name}: got {shortened(value)}; see seal.agents.briefs")
-    try:
+    with located("persona", mark="."):
         check_facts(scenario.persona)
-    except DataError as error:
-        raise DataError(f"persona.{error}") from error
     _check_replies(scenario.persona.get("replies"))
     examples = {"demonstration": base.demonstration} if base.demonstration else {}
     return {**examples, **scenario.persona}

@@ -34,7 +34,7 @@ from seal.core.conditions import (
 )
 from seal.core.conditions.cells import Measure
 from seal.core.conditions.messages import AGENT, EXECUTOR, USER
-from seal.core.errors import DataError, UnknownNameError, shortened
+from seal.core.errors import DataError, UnknownNameError, located, shortened
 from seal.core.types import JSON, Milestone, Plan
 from seal.evaluation.milestones.checks import ancestors, check_plan
 from seal.evaluation.milestones.plans import asked_tables
@@ -128,10 +128,8 @@ def _nodes(nodes: Sequence[Node], field: str, names: Names) -> tuple[Milestone, 
             if node.after is None
             else [_known(name, places, _NODE, f"{place}: after") for name in node.after]
         )
-        try:
+        with located(place):
             conditions = tuple(_Reader(node, names, places).conditions())
-        except DataError as error:
-            raise DataError(f"{place}: {error}") from error
         if not conditions:
             raise DataError(f"{place}: it asks for nothing; give it calls, tells or state")
         found.append(Milestone(AllOf(conditions), tuple(after)))

@@ -9,7 +9,7 @@ from typing import Any
 from seal.benchmarks.toolsandbox.scenarios.files import Move
 from seal.core.conditions.messages import EXECUTOR, USER
 from seal.core.environment import Environment, Eventful, Timed
-from seal.core.errors import DataError, UnknownNameError, shortened
+from seal.core.errors import DataError, UnknownNameError, located, shortened
 from seal.core.plain import json_text
 from seal.core.types import JSON, Step, Tables, ToolCall
 
@@ -35,10 +35,8 @@ def play_sequence(
     played = _Played(world, tools)
     played.say(USER, MANAGER, request)
     for number, move in enumerate(moves):
-        try:
+        with located(number):
             played.move(move)
-        except DataError as error:
-            raise DataError(f"{number}: {error}") from error
     return tuple(played.steps)
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Literal, NamedTuple, Protocol, get_args
 
 from seal.benchmarks.toolscan.query_generation.seeds import Seed
-from seal.core.errors import UnknownNameError, UsageError
+from seal.core.errors import UsageError, check_name
 from seal.core.types import JSON
 
 Kind = Literal["constraint", "paraphrase", "irrelevance"]
@@ -42,8 +42,7 @@ class QuerySettings:
     def __post_init__(self) -> None:
         """Reject what cannot be."""
         for kind in self.kinds:
-            if kind not in KINDS:
-                raise UnknownNameError("kind of query", str(kind), KINDS)
+            check_name("kind of query", kind, KINDS)
         if not self.kinds:
             raise UsageError(f"kinds: expected at least one of {', '.join(KINDS)}")
         if not 1 <= self.per_seed <= _MOST:

@@ -23,7 +23,7 @@ from pathlib import Path
 
 from seal.benchmarks.toolscan.query_generation.calls import gold_calls
 from seal.benchmarks.toolscan.query_generation.filters import Query, Word
-from seal.core.errors import DataError, shortened
+from seal.core.errors import DataError, located, shortened
 from seal.core.plain import json_text, well_formed
 from seal.core.records import AtomicFile
 
@@ -60,12 +60,10 @@ def read_review(path: Path | None) -> dict[str, Word]:
     for number, row in enumerate(rows[1:], 2):
         if not any(cell.strip() for cell in row):
             continue
-        try:
+        with located(f"{path}: row {number}"):
             own, word = _read(dict(zip(rows[0], row, strict=False)))
             if own in said:
                 raise DataError(f"the query {own!r} stands twice")
-        except DataError as error:
-            raise DataError(f"{path}: row {number}: {error}") from error
         said[own] = word
     return said
 

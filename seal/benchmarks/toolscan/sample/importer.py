@@ -16,7 +16,7 @@ from seal.benchmarks.toolscan.importer import ApiLists, note_facts
 from seal.benchmarks.toolscan.queries import Queries
 from seal.benchmarks.toolscan.sample import NAME
 from seal.benchmarks.toolscan.sample.world import WORLD, Lookup
-from seal.core.errors import DataError
+from seal.core.errors import DataError, located
 from seal.core.plain import leaves
 from seal.core.text import words
 from seal.core.types import JSON, Goal, Milestone, Plan, Task, Tool, ToolCall
@@ -77,10 +77,8 @@ class Proof:
         (goal,) = task.goals
         plans = []
         for place, plan in enumerate(goal.plans or ()):
-            try:
+            with located(f"query {task.id!r}, trajectory {place}"):
                 plans.append(self._plan(plan, goal))
-            except DataError as error:
-                raise DataError(f"query {task.id!r}, trajectory {place}: {error}") from error
         return replace(task, goals=(replace(goal, plans=tuple(plans)),), world=WORLD)
 
     def _plan(self, plan: Plan, goal: Goal) -> Plan:

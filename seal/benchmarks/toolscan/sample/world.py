@@ -23,7 +23,7 @@ from typing import Any
 from seal.benchmarks.toolscan.sample import NAME, authored, folder
 from seal.core.canonical import digest
 from seal.core.environment import EnvironmentFactory
-from seal.core.errors import DataError, shortened
+from seal.core.errors import DataError, located, shortened
 from seal.core.protocols import Response
 from seal.core.types import JSON, Tool
 from seal.environments.world import WorldSetup, check_options
@@ -108,10 +108,8 @@ class Lookup:
         tables = field(content, "tables", dict)
         self._questions: dict[str, Question] = {}
         for name, asked in field(content, "tools", dict).items():
-            try:
+            with located(f"tool {name!r}"):
                 self._questions[name] = _question(asked, tables)
-            except DataError as error:
-                raise DataError(f"tool {name!r}: {error}") from error
 
     @classmethod
     def read(cls, path: Path) -> Lookup:
@@ -120,10 +118,8 @@ class Lookup:
         Raises:
             DataError: It is no JSON, or a tool asks what is not there.
         """
-        try:
+        with located(path):
             return cls(json_file(path))
-        except DataError as error:
-            raise DataError(f"{path}: {error}") from error
 
     def __contains__(self, name: object) -> bool:
         """Tell whether a tool of this name has answers."""

@@ -32,7 +32,7 @@ from seal.benchmarks.toolscan.tool_generation.rules import Draft, Fault, faults,
 from seal.benchmarks.toolscan.tool_generation.writers import CutError, Rejected, Writer
 from seal.core.canonical import digest
 from seal.core.conditions import Argument, Called
-from seal.core.errors import DataError, RequestError, UnknownNameError, UsageError
+from seal.core.errors import DataError, RequestError, UsageError, check_name
 from seal.core.plain import json_text
 from seal.core.records import AtomicFile
 from seal.core.text import split_identifiers
@@ -126,8 +126,7 @@ def generate_tools(
         DataError: The descriptions are malformed, or none became a tool.
         ModelError: The model's server failed; what is done is kept.
     """
-    if form not in FORMS:
-        raise UnknownNameError("form", form, FORMS)
+    check_name("form", form, FORMS)
     asked = read_descriptions(descriptions)
     if descriptions.resolve().is_relative_to(out.resolve()):
         raise UsageError(f"{descriptions} lies inside {out}: choose another output folder")
