@@ -6,21 +6,9 @@ from collections.abc import Callable, Mapping
 from random import Random
 from typing import Any
 
+from seal.benchmarks.dialogtool import tool_life as life
 from seal.benchmarks.dialogtool.players.requests import ask_api, be_aware
 from seal.benchmarks.dialogtool.players.speech import act, marked, respond
-from seal.benchmarks.dialogtool.tool_life import (
-    ACTOR,
-    ACTS,
-    ASK_REPLY,
-    AWARENESS,
-    CREATOR,
-    DOCUMENT_MARK,
-    REQUESTER,
-    RESPONDER,
-    TEACHER,
-    Lesson,
-    write_act,
-)
 from seal.core.canonical import derive_seed
 from seal.core.formats.bracket import BracketForm
 from seal.core.plain import json_text
@@ -44,7 +32,7 @@ def by_gold(request: Request, task: Task) -> Completion | None:
     goal = task.goals[request.goal]
     match request.role:
         case "awareness":
-            return Completion(write_act(str(goal.labels.get("act", "")), "as recorded"))
+            return Completion(life.write_act(str(goal.labels.get("act", "")), "as recorded"))
         case "requester":
             return _gold_request(goal, request) if request.tools else _gold_app(goal, request)
         case "responder":
@@ -64,17 +52,17 @@ def by_chance(request: Request, task: Task) -> Completion | None:
     if request.role not in _BY_WORDS:
         return None
     draw = Random(derive_seed(request.seed, request.role, [m.content for m in request.messages]))
-    if request.role == AWARENESS:
-        return Completion(write_act(draw.choice(list(ACTS)), "by chance"))
-    if request.role == REQUESTER and request.tools:
+    if request.role == life.AWARENESS:
+        return Completion(life.write_act(draw.choice(list(life.ACTS)), "by chance"))
+    if request.role == life.REQUESTER and request.tools:
         return Completion("[]") if draw.random() < 0.5 else None
-    if request.role == REQUESTER:
+    if request.role == life.REQUESTER:
         apps = _apps(request)
         return Completion(f"[{draw.choice(apps)}]" if apps else "[]")
-    if request.role == CREATOR:
+    if request.role == life.CREATOR:
         tool = _tool(request)
         return Completion(f"{signature(tool)}\n    return table\n" if tool is not None else "")
-    return Completion(request.messages[-1].content if request.role == ACTOR else "Okay.")
+    return Completion(request.messages[-1].content if request.role == life.ACTOR else "Okay.")
 
 
 def _apps(request: Request) -> list[str]:
@@ -114,16 +102,16 @@ def _gold_reply(goal: Goal) -> str:
     return said[-1] if said else ""
 
 
-def _gold_lesson(goal: Goal, asked: str) -> Lesson:
+def _gold_lesson(goal: Goal, asked: str) -> life.Lesson:
     """Return what a teacher is asked for: the reply, or all that was decided before it."""
-    if asked == ASK_REPLY:
-        return Lesson(reply=_gold_reply(goal))
+    if asked == life.ASK_REPLY:
+        return life.Lesson(reply=_gold_reply(goal))
     state: dict[str, Any] = goal.labels.get("state") or {}
     calls = (
         ToolCall("", gold.tool.rpartition("/")[2], gold.canonical_arguments())
         for gold in (goal.plans[0].calls() if goal.plans else ())
     )
-    return Lesson(
+    return life.Lesson(
         action=str(goal.labels.get("act", "")),
         request=" ".join(map(BracketForm().write, calls)),
         result=" ".join(step.content for step in goal.reference if step.result is not None),
@@ -155,7 +143,7 @@ def create_knowingly(request: Request, metadata: Mapping[str, JSON]) -> Completi
 def _tool(request: Request) -> Tool | None:
     """Return the API whose document the prompt holds; None where there is none."""
     text = "\n".join(message.content for message in request.messages)
-    document = marked(text, DOCUMENT_MARK) or {}
+    document = marked(text, life.DOCUMENT_MARK) or {}
     parameters, returns = document.get("parameters"), document.get("returns")
     if not isinstance(parameters, dict):
         return None
@@ -167,10 +155,10 @@ def _say_nothing(request: Request) -> Completion:
 
 
 _BY_WORDS: Mapping[str, Callable[[Request], Completion]] = {
-    AWARENESS: be_aware,
-    REQUESTER: ask_api,
-    RESPONDER: respond,
-    ACTOR: act,
-    CREATOR: create,
-    TEACHER: _say_nothing,
+    life.AWARENESS: be_aware,
+    life.REQUESTER: ask_api,
+    life.RESPONDER: respond,
+    life.ACTOR: act,
+    life.CREATOR: create,
+    life.TEACHER: _say_nothing,
 }

@@ -16,35 +16,16 @@ from typing import Any
 
 from seal.agents.roles import prompt
 from seal.agents.teams import EXECUTOR, USER
-from seal.benchmarks.dialogtool.tool_life import (
-    ACTOR,
-    ACTS,
-    ASK_CONTEXT,
-    ASK_REPLY,
-    AWARENESS,
-    CREATION,
-    CREATOR,
-    DOCUMENT_MARK,
-    REQUESTER,
-    RESPONDER,
-    ROLE_MARK,
-    TEACHER,
-    TODAY,
-    Lesson,
-    creates,
-    needs_tool,
-    read_act,
-    read_lesson,
-)
+from seal.benchmarks.dialogtool import tool_life as life
 from seal.core.formats.bracket import BracketForm
 from seal.core.plain import json_text
 from seal.core.protocols import Chat, Message, Reply
 from seal.core.types import JSON, Goal, Step, Task, Tool, ToolCall
 from seal.sandbox.functions import CONVENTION, example_of, example_text, signature
 
-_SPEAKING = frozenset({REQUESTER, RESPONDER, ACTOR})
+_SPEAKING = frozenset({life.REQUESTER, life.RESPONDER, life.ACTOR})
 """Roles whose words to the user are the assistant's; the requester tells what was said before."""
-_LISTED_ACTS = "\n".join(f"- {name}: {act.about}" for name, act in ACTS.items())
+_LISTED_ACTS = "\n".join(f"- {name}: {act.about}" for name, act in life.ACTS.items())
 _APP = re.compile(r"\[\s*([^\[\]()]*?)\s*\]")
 
 
@@ -89,19 +70,19 @@ def handed_on(chat: Chat, *roles: str, content: str = "", calls: Sequence[ToolCa
     return Reply(content, tuple(calls), next=follower, done=follower is None)
 
 
-def decided(chat: Chat) -> Lesson:
+def decided(chat: Chat) -> life.Lesson:
     """Return what the roles before decided in this goal: the action, the last calls, the results.
 
     Since the user spoke last; what a role said that is not seated is empty.
     """
     spoken = max((step.index for step in chat.steps if step.author == USER), default=-1)
     steps = [step for step in chat.steps if step.index > spoken]
-    acts = [step.content for step in steps if step.author == AWARENESS and step.call is None]
+    acts = [step.content for step in steps if step.author == life.AWARENESS and step.call is None]
     calls = [step.call for step in steps if step.call is not None]
     form = BracketForm(tuple(chat.tools))
     results = [step.content for step in steps if step.author == EXECUTOR and step.result]
-    return Lesson(
-        action=read_act(acts[-1]) or acts[-1] if acts else "",
+    return life.Lesson(
+        action=life.read_act(acts[-1]) or acts[-1] if acts else "",
         request=" ".join(map(form.write, calls)),
         result=" ".join(results),
     )
@@ -115,12 +96,14 @@ class Awareness:
 
     def reply(self, chat: Chat) -> Reply:
         """Return the action."""
-        asked = instructions("awareness", actions=_LISTED_ACTS, today=TODAY)
+        asked = instructions("awareness", actions=_LISTED_ACTS, today=life.TODAY)
         said = chat.complete([asked, *dialogue(chat.steps)]).content
         own = chat.options.get("decisions") == "own"
-        if own and not needs_tool(read_act(said)):
-            return handed_on(chat, RESPONDER, ACTOR, content=said)
-        return handed_on(chat, REQUESTER, TEACHER, RESPONDER, ACTOR, content=said)
+        if own and not life.needs_tool(life.read_act(said)):
+            return handed_on(chat, life.RESPONDER, life.ACTOR, content=said)
+        return handed_on(
+            chat, life.REQUESTER, life.TEACHER, life.RESPONDER, life.ACTOR, content=said
+        )
 
 
 class Requester:
@@ -134,20 +117,20 @@ class Requester:
     def reply(self, chat: Chat) -> Reply:
         """Return calls, or words where none is needed."""
         if chat.steps[-1].result is not None:
-            return handed_on(chat, RESPONDER, ACTOR)
+            return handed_on(chat, life.RESPONDER, life.ACTOR)
         own = chat.options.get("decisions") == "own"
         opened, tools = "", list(chat.tools)
         if chat.options.get("apps") == "hierarchical":
             opened = _open_app(chat)
             tools = apis_of(opened, tools)
             if not tools:
-                return handed_on(chat, TEACHER, RESPONDER, ACTOR, content=opened)
-        asked = [instructions("requester", today=TODAY), *dialogue(chat.steps, calls=True)]
+                return handed_on(chat, life.TEACHER, life.RESPONDER, life.ACTOR, content=opened)
+        asked = [instructions("requester", today=life.TODAY), *dialogue(chat.steps, calls=True)]
         answer = chat.complete(asked, tools)
         content = "\n".join(part for part in (opened, answer.content) if part)
         if answer.calls and own and EXECUTOR in chat.roles:
             return Reply(content, answer.calls)
-        followers = (TEACHER, RESPONDER, ACTOR)
+        followers = (life.TEACHER, life.RESPONDER, life.ACTOR)
         return handed_on(chat, *followers, content=content, calls=answer.calls)
 
 
@@ -174,11 +157,11 @@ class Teacher:
 
     def reply(self, chat: Chat) -> Reply:
         """Return the lesson for whoever is next to be tried."""
-        answered = any(s.author == RESPONDER and s.goal == chat.goal for s in chat.steps)
-        first = RESPONDER in chat.roles and not answered
-        ask = Message("user", ASK_CONTEXT if first else ASK_REPLY)
+        answered = any(s.author == life.RESPONDER and s.goal == chat.goal for s in chat.steps)
+        first = life.RESPONDER in chat.roles and not answered
+        ask = Message("user", life.ASK_CONTEXT if first else life.ASK_REPLY)
         told = chat.complete([instructions("teacher"), *dialogue(chat.steps, calls=True), ask])
-        return handed_on(chat, RESPONDER if first else ACTOR, content=told.content)
+        return handed_on(chat, life.RESPONDER if first else life.ACTOR, content=told.content)
 
 
 class Responder:
@@ -187,7 +170,7 @@ class Responder:
     def reply(self, chat: Chat) -> Reply:
         """Return the assistant's words."""
         last = chat.steps[-1]
-        told = last.content if last.author == TEACHER else decided(chat).write()
+        told = last.content if last.author == life.TEACHER else decided(chat).write()
         asked = instructions("responder", actions=_LISTED_ACTS)
         view = [
             asked,
@@ -203,8 +186,8 @@ class Actor:
     def reply(self, chat: Chat) -> Reply:
         """Return the restyled words."""
         said = chat.steps[-1].content
-        said = read_lesson(said).reply or said
-        role = ROLE_MARK + json_text(dict(chat.options.get("role") or {}))
+        said = life.read_lesson(said).reply or said
+        role = life.ROLE_MARK + json_text(dict(chat.options.get("role") or {}))
         return Reply(
             chat.complete([instructions("actor", role=role), Message("user", said)]).content
         )
@@ -247,7 +230,7 @@ def creation_messages(tool: Tool, request: str, example: JSON = None) -> list[Me
         required=_arguments(schema, needed),
         optional=_arguments(schema, rest),
         columns=_arguments(columns, list(columns.get("properties", {}))),
-        document=DOCUMENT_MARK + json_text(document),
+        document=life.DOCUMENT_MARK + json_text(document),
         convention=CONVENTION,
         signature=signature(tool),
         example=shown,
@@ -290,13 +273,13 @@ class ToolWriter:
         task = self._by_tool.get(tool.id)
         if task is None:
             text = f"Write the function of the API {tool.source.get('api') or tool.name}."
-            labels: dict[str, JSON] = {"task": CREATION, "tool": tool.id}
+            labels: dict[str, JSON] = {"task": life.CREATION, "tool": tool.id}
             goal = Goal(text, labels=labels, offered=(tool.id,))
             task = Task(f"create/{tool.id}", "", (goal,))
         messages = creation_messages(tool, task.goals[0].text, example_of(task.metadata))
-        return self.ask(CREATOR, task, messages)
+        return self.ask(life.CREATOR, task, messages)
 
     @cached_property
     def _by_tool(self) -> Mapping[str, Task]:
         """Tool to the task of its creation."""
-        return {str(t.goals[0].labels.get("tool")): t for t in self.tasks() if creates(t)}
+        return {str(t.goals[0].labels.get("tool")): t for t in self.tasks() if life.creates(t)}

@@ -22,37 +22,36 @@ from pathlib import Path
 from typing import Any, get_args
 
 from seal.agents.teams import EXECUTOR, USER, Team
+from seal.benchmarks.dialogtool import tool_life as life
 from seal.benchmarks.dialogtool.roles.characters import Role, drawn_role, read_roles, shipped_roles
-from seal.benchmarks.dialogtool.tool_life import (
-    ACTOR,
-    AWARENESS,
-    CREATION,
-    CREATOR,
-    REQUESTER,
-    RESPONDER,
-    TEACHER,
-    LifeTask,
-    is_creation,
-)
 from seal.core.canonical import digest
 from seal.core.errors import OptionError
 from seal.core.types import JSON, Goal, Task
 from seal.sandbox.functions import example_of
 
 NAME = "tool_life"
-TASKS: tuple[LifeTask, ...] = get_args(LifeTask)
+TASKS: tuple[life.LifeTask, ...] = get_args(life.LifeTask)
 _AGENTS = "seal.benchmarks.dialogtool.roles.assistants"
 _CLASSES = {
     role: role if role in (USER, EXECUTOR) else f"{_AGENTS}:{role.capitalize()}"
-    for role in (USER, AWARENESS, REQUESTER, EXECUTOR, RESPONDER, TEACHER, ACTOR, CREATOR)
+    for role in (
+        USER,
+        life.AWARENESS,
+        life.REQUESTER,
+        EXECUTOR,
+        life.RESPONDER,
+        life.TEACHER,
+        life.ACTOR,
+        life.CREATOR,
+    )
 }
-_LEADS = (AWARENESS, REQUESTER, RESPONDER, TEACHER, ACTOR)
-_NEEDED: Mapping[LifeTask, str] = {
-    "awareness": AWARENESS,
-    "selection": REQUESTER,
-    "execution": REQUESTER,
-    "response": RESPONDER,
-    "role": ACTOR,
+_LEADS = (life.AWARENESS, life.REQUESTER, life.RESPONDER, life.TEACHER, life.ACTOR)
+_NEEDED: Mapping[life.LifeTask, str] = {
+    "awareness": life.AWARENESS,
+    "selection": life.REQUESTER,
+    "execution": life.REQUESTER,
+    "response": life.RESPONDER,
+    "role": life.ACTOR,
 }
 """Task of a dialogue to the role that is tried."""
 _CHOICES = {"decisions": ("gold", "own"), "apps": ("flat", "hierarchical")}
@@ -83,7 +82,7 @@ class ToolLife:
         given = options.get("roles")
         roles = shipped_roles() if given is None else read_roles(Path(str(given)))
         seated = _seated(tasks, decisions)
-        taught = decisions == "gold" and ACTOR in seated
+        taught = decisions == "gold" and life.ACTOR in seated
         measured: dict[str, JSON] = {"decisions": decisions, "tasks": list(tasks)}
         if "role" in tasks:
             measured["roles"] = digest([dict(role) for role in roles])
@@ -93,14 +92,14 @@ class ToolLife:
             next((role for role in _LEADS if role in seated), USER),
             # Awareness, requester and teacher say themselves who follows.
             {
-                USER: (AWARENESS, REQUESTER, TEACHER, RESPONDER, ACTOR),
-                RESPONDER: (TEACHER,) if taught else (ACTOR, USER),
-                ACTOR: (USER,),
+                USER: (life.AWARENESS, life.REQUESTER, life.TEACHER, life.RESPONDER, life.ACTOR),
+                life.RESPONDER: (life.TEACHER,) if taught else (life.ACTOR, USER),
+                life.ACTOR: (USER,),
             },
-            reviewer=RESPONDER,
-            models={TEACHER: "oracle"} if TEACHER in seated else {},
-            one_voice=REQUESTER,
-            variants={CREATION: _CREATION},
+            reviewer=life.RESPONDER,
+            models={life.TEACHER: "oracle"} if life.TEACHER in seated else {},
+            one_voice=life.REQUESTER,
+            variants={life.CREATION: _CREATION},
             variant_of=_variant,
             measured=measured,
             arranged={"apps": apps},
@@ -111,7 +110,7 @@ class ToolLife:
 TOOL_LIFE = ToolLife()
 
 
-def asked_tasks(given: Any) -> tuple[LifeTask, ...]:
+def asked_tasks(given: Any) -> tuple[life.LifeTask, ...]:
     """Return the tasks that an option names: a list, or names with commas; None: all.
 
     Raises:
@@ -136,11 +135,11 @@ def _choice(name: str, given: Any) -> str:
     return known[0] if given is None else str(given)
 
 
-def _seated(tasks: Sequence[LifeTask], decisions: str) -> set[str]:
+def _seated(tasks: Sequence[life.LifeTask], decisions: str) -> set[str]:
     seated = {USER, *(_NEEDED[task] for task in tasks if task in _NEEDED)}
     if decisions == "own":
-        return seated | {EXECUTOR} if REQUESTER in seated else seated
-    return seated | {TEACHER} if seated & {RESPONDER, ACTOR} else seated
+        return seated | {EXECUTOR} if life.REQUESTER in seated else seated
+    return seated | {life.TEACHER} if seated & {life.RESPONDER, life.ACTOR} else seated
 
 
 def _facts(roles: Sequence[Role], seated: list[JSON], task: Task, seed: int) -> dict[str, JSON]:
@@ -148,12 +147,12 @@ def _facts(roles: Sequence[Role], seated: list[JSON], task: Task, seed: int) -> 
 
     A role that is seated and never spoke is scored, one that is not seated is not.
     """
-    kept = {"role": dict(drawn_role(roles, task, seed))} if ACTOR in seated else {}
+    kept = {"role": dict(drawn_role(roles, task, seed))} if life.ACTOR in seated else {}
     return {"seated": seated, **kept}
 
 
 def _variant(goal: Goal) -> str:
-    return CREATION if is_creation(goal) else ""
+    return life.CREATION if life.is_creation(goal) else ""
 
 
 def _example(task: Task, seed: int) -> dict[str, JSON]:
@@ -164,10 +163,10 @@ def _example(task: Task, seed: int) -> dict[str, JSON]:
 
 _CREATION = Team(
     NAME,
-    {role: _CLASSES[role] for role in (USER, CREATOR)},
-    CREATOR,
-    {USER: (CREATOR,)},
-    one_voice=CREATOR,
+    {role: _CLASSES[role] for role in (USER, life.CREATOR)},
+    life.CREATOR,
+    {USER: (life.CREATOR,)},
+    one_voice=life.CREATOR,
     facts=_example,
 )
 """Plays the goals that create a tool."""

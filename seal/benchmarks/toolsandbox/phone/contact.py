@@ -4,13 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 
-from seal.benchmarks.toolsandbox.phone.device import (
-    ALIKE,
-    PhoneWorld,
-    changes_of,
-    check_phone_number,
-    search,
-)
+from seal.benchmarks.toolsandbox.phone import device
 from seal.core.types import JSON
 from seal.environments.functions import NOT_GIVEN, NotGiven, effects, unchecked
 from seal.environments.tables import DuplicateError, Row, moved, without
@@ -43,7 +37,7 @@ def _removed(arguments: Mapping[str, JSON]) -> Iterator[Hashable]:
 
 @effects(checks=_adding, changes=_adding)
 def add_contact(
-    phone: PhoneWorld,
+    phone: device.PhoneWorld,
     name: str,
     phone_number: str,
     relationship: str | None = None,
@@ -60,7 +54,7 @@ def add_contact(
     Returns:
         The id of the new person.
     """
-    check_phone_number(phone_number)
+    device.check_phone_number(phone_number)
     if is_self:
         _refuse_second_self(phone.table("contacts"))
     person_id = phone.new_id()
@@ -79,7 +73,7 @@ def add_contact(
 
 @effects(checks=_modifying, changes=_modified)
 def modify_contact(
-    phone: PhoneWorld,
+    phone: device.PhoneWorld,
     person_id: str,
     name: str | NotGiven = NOT_GIVEN,
     phone_number: str | NotGiven = NOT_GIVEN,
@@ -95,7 +89,7 @@ def modify_contact(
         relationship: New relationship to the owner of the phone.
         is_self: Whether this is the entry of the phone's owner.
     """
-    changes = changes_of(locals(), "person_id")
+    changes = device.changes_of(locals(), "person_id")
     rows = phone.table("contacts")
     if is_self is True:
         _refuse_second_self([row for row in rows if row["person_id"] != person_id])
@@ -103,7 +97,7 @@ def modify_contact(
 
 
 @effects(checks=_one, changes=_removed)
-def remove_contact(phone: PhoneWorld, person_id: str) -> None:
+def remove_contact(phone: device.PhoneWorld, person_id: str) -> None:
     """Delete a person from the address book.
 
     Args:
@@ -116,7 +110,7 @@ def remove_contact(phone: PhoneWorld, person_id: str) -> None:
 @unchecked
 @effects()
 def search_contacts(
-    phone: PhoneWorld,
+    phone: device.PhoneWorld,
     person_id: str | NotGiven = NOT_GIVEN,
     name: str | NotGiven = NOT_GIVEN,
     phone_number: str | NotGiven = NOT_GIVEN,
@@ -135,7 +129,7 @@ def search_contacts(
     Returns:
         The people found; an empty list where there are none.
     """
-    return search("contacts", locals(), {"name": ALIKE, "relationship": ALIKE})
+    return device.search("contacts", locals(), {"name": device.ALIKE, "relationship": device.ALIKE})
 
 
 def _refuse_second_self(rows: Sequence[Row]) -> None:

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from seal.benchmarks.toolsandbox.phone.device import (
-    HALF_ALIKE,
-    PhoneWorld,
-    check_phone_number,
-    search,
-)
+from seal.benchmarks.toolsandbox.phone import device
 from seal.environments.functions import NOT_GIVEN, NotGiven, effects
 from seal.environments.tables import DuplicateError, Row, where
 
 
 @effects(checks=("cellular", "self"))
-def send_message_with_phone_number(phone: PhoneWorld, phone_number: str, content: str) -> str:
+def send_message_with_phone_number(
+    phone: device.PhoneWorld, phone_number: str, content: str
+) -> str:
     """Send a text message to a phone number. Needs cellular service.
 
     Args:
@@ -23,7 +20,7 @@ def send_message_with_phone_number(phone: PhoneWorld, phone_number: str, content
     Returns:
         The id of the message.
     """
-    check_phone_number(phone_number)
+    device.check_phone_number(phone_number)
     phone.need("cellular")
     contacts = phone.table("contacts")
     owners = where(contacts, "is_self", True)
@@ -48,7 +45,7 @@ def send_message_with_phone_number(phone: PhoneWorld, phone_number: str, content
 
 @effects()
 def search_messages(
-    phone: PhoneWorld,
+    phone: device.PhoneWorld,
     message_id: str | NotGiven = NOT_GIVEN,
     sender_person_id: str | NotGiven = NOT_GIVEN,
     sender_phone_number: str | NotGiven = NOT_GIVEN,
@@ -73,4 +70,4 @@ def search_messages(
     Returns:
         The messages found; an empty list where there are none.
     """
-    return search("messages", locals(), {"content": HALF_ALIKE})
+    return device.search("messages", locals(), {"content": device.HALF_ALIKE})

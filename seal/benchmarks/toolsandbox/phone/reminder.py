@@ -4,14 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Mapping
 
-from seal.benchmarks.toolsandbox.phone.device import (
-    HALF_ALIKE,
-    PhoneWorld,
-    changes_of,
-    check_place,
-    check_timestamp,
-    search,
-)
+from seal.benchmarks.toolsandbox.phone import device
 from seal.core.types import JSON
 from seal.environments.functions import NOT_GIVEN, NotGiven, effects
 from seal.environments.tables import Row, moved, without
@@ -23,7 +16,7 @@ def _one(arguments: Mapping[str, JSON]) -> Iterator[Hashable]:
 
 @effects()
 def add_reminder(
-    phone: PhoneWorld,
+    phone: device.PhoneWorld,
     content: str,
     reminder_timestamp: float,
     latitude: float | None = None,
@@ -40,8 +33,8 @@ def add_reminder(
     Returns:
         The id of the reminder.
     """
-    check_timestamp("reminder_timestamp", reminder_timestamp)
-    check_place(latitude, longitude)
+    device.check_timestamp("reminder_timestamp", reminder_timestamp)
+    device.check_place(latitude, longitude)
     reminder_id = phone.new_id()
     phone.add(
         "reminders",
@@ -59,7 +52,7 @@ def add_reminder(
 
 @effects(checks=_one)
 def modify_reminder(
-    phone: PhoneWorld,
+    phone: device.PhoneWorld,
     reminder_id: str,
     content: str | NotGiven = NOT_GIVEN,
     reminder_timestamp: float | NotGiven = NOT_GIVEN,
@@ -75,13 +68,13 @@ def modify_reminder(
         latitude: New latitude in degrees; null removes it.
         longitude: New longitude in degrees; null removes it.
     """
-    changes = changes_of(locals(), "reminder_id")
+    changes = device.changes_of(locals(), "reminder_id")
     changes["creation_timestamp"] = phone.now
     phone.put("reminders", moved(phone.table("reminders"), "reminder_id", reminder_id, changes))
 
 
 @effects(checks=_one, changes=_one)
-def remove_reminder(phone: PhoneWorld, reminder_id: str) -> None:
+def remove_reminder(phone: device.PhoneWorld, reminder_id: str) -> None:
     """Delete a reminder.
 
     Args:
@@ -93,7 +86,7 @@ def remove_reminder(phone: PhoneWorld, reminder_id: str) -> None:
 
 @effects()
 def search_reminder(
-    phone: PhoneWorld,
+    phone: device.PhoneWorld,
     reminder_id: str | NotGiven = NOT_GIVEN,
     content: str | NotGiven = NOT_GIVEN,
     creation_timestamp_lowerbound: float | NotGiven = NOT_GIVEN,
@@ -118,4 +111,4 @@ def search_reminder(
     Returns:
         The reminders found; an empty list where there are none.
     """
-    return search("reminders", locals(), {"content": HALF_ALIKE})
+    return device.search("reminders", locals(), {"content": device.HALF_ALIKE})

@@ -11,16 +11,7 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from seal.benchmarks.toolsandbox.phone import TOOLS
-from seal.benchmarks.toolsandbox.phone.device import (
-    BEGINNING,
-    COLUMNS,
-    HALF_ALIKE,
-    Number,
-    PhoneWorld,
-    Text,
-    check_timestamp,
-)
+from seal.benchmarks.toolsandbox.phone import TOOLS, device
 from seal.benchmarks.toolsandbox.phone.world import Phones, phone
 from seal.core.types import JSON, Tool
 from seal.environments.chat_world import Circumstances
@@ -34,7 +25,7 @@ if TYPE_CHECKING:
 TABLE = "timers"
 
 
-class PhoneWithTimers(PhoneWorld):
+class PhoneWithTimers(device.PhoneWorld):
     """A phone whose timers ring once their time has come.
 
     Ringing changes no table: whether a timer has rung follows from its time and the clock.
@@ -92,7 +83,7 @@ def set_timer(
     if len(given) != 1:
         raise ValueError(f"give either seconds or timestamp, got {'both' if given else 'neither'}")
     due = given[0]
-    check_timestamp("timestamp", due)
+    device.check_timestamp("timestamp", due)
     if due <= phone.now:
         raise ValueError(f"a timer rings later than now, which is {phone.now}; got {due}")
     timer_id = phone.new_id()
@@ -120,7 +111,7 @@ def search_timers(phone: PhoneWithTimers, label: str | NotGiven = NOT_GIVEN) -> 
     """
     rows = phone.table(TABLE)
     if not isinstance(label, NotGiven):
-        rows = like(rows, "label", label, HALF_ALIKE)
+        rows = like(rows, "label", label, device.HALF_ALIKE)
     rang = between(rows, "timer_timestamp", high=phone.now)
     return [{**row, "rang": row in rang} for row in rows]
 
@@ -159,14 +150,14 @@ def phone_with_timers(setup: WorldSetup) -> Phones:
         plain,
         name="phone_with_timers",
         tools={**TOOLS, **TIMER_TOOLS},
-        tables={**BEGINNING, TABLE: []},
+        tables={**device.BEGINNING, TABLE: []},
         columns={
-            **COLUMNS,
+            **device.COLUMNS,
             TABLE: {
-                "timer_id": Text,
-                "label": Text,
-                "creation_timestamp": Number,
-                "timer_timestamp": Number,
+                "timer_id": device.Text,
+                "label": device.Text,
+                "creation_timestamp": device.Number,
+                "timer_timestamp": device.Number,
             },
         },
         make=lambda tools, given: PhoneWithTimers(tools, given, plain.web()),

@@ -9,12 +9,7 @@ from functools import cache
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from seal.benchmarks.toolsandbox.phone.device import (
-    PhoneWorld,
-    check_finite,
-    check_place,
-    check_timestamp,
-)
+from seal.benchmarks.toolsandbox.phone import device
 from seal.core.errors import MissingExtraError
 from seal.environments.functions import effects
 
@@ -32,7 +27,7 @@ _UNITS = threading.Lock()
 
 
 @effects()
-def get_current_timestamp(phone: PhoneWorld) -> float:
+def get_current_timestamp(phone: device.PhoneWorld) -> float:
     """Tell what time it is.
 
     Returns:
@@ -42,7 +37,7 @@ def get_current_timestamp(phone: PhoneWorld) -> float:
 
 
 @effects()
-def timestamp_to_datetime_info(phone: PhoneWorld, timestamp: float) -> dict[str, int]:
+def timestamp_to_datetime_info(phone: device.PhoneWorld, timestamp: float) -> dict[str, int]:
     """Tell the local date and time of a moment.
 
     Args:
@@ -51,7 +46,7 @@ def timestamp_to_datetime_info(phone: PhoneWorld, timestamp: float) -> dict[str,
     Returns:
         Year, month, day, hour, minute, second, and isoweekday from 1 (Monday) to 7.
     """
-    check_timestamp("timestamp", timestamp)
+    device.check_timestamp("timestamp", timestamp)
     local = phone.clock.local(timestamp)
     parts = ("year", "month", "day", "hour", "minute", "second")
     return {**{part: getattr(local, part) for part in parts}, "isoweekday": local.isoweekday()}
@@ -59,7 +54,7 @@ def timestamp_to_datetime_info(phone: PhoneWorld, timestamp: float) -> dict[str,
 
 @effects()
 def datetime_info_to_timestamp(
-    phone: PhoneWorld, year: int, month: int, day: int, hour: int, minute: int, second: int
+    phone: device.PhoneWorld, year: int, month: int, day: int, hour: int, minute: int, second: int
 ) -> float:
     """Tell the moment of a local date and time.
 
@@ -83,7 +78,7 @@ def datetime_info_to_timestamp(
 
 @effects()
 def shift_timestamp(
-    phone: PhoneWorld,
+    phone: device.PhoneWorld,
     timestamp: float,
     weeks: int = 0,
     days: int = 0,
@@ -104,7 +99,7 @@ def shift_timestamp(
     Returns:
         POSIX seconds.
     """
-    check_timestamp("timestamp", timestamp)
+    device.check_timestamp("timestamp", timestamp)
     try:
         shift = timedelta(weeks=weeks, days=days, hours=hours, minutes=minutes, seconds=seconds)
         return (phone.clock.local(timestamp) + shift).timestamp()
@@ -113,7 +108,9 @@ def shift_timestamp(
 
 
 @effects()
-def timestamp_diff(phone: PhoneWorld, timestamp_0: float, timestamp_1: float) -> dict[str, int]:
+def timestamp_diff(
+    phone: device.PhoneWorld, timestamp_0: float, timestamp_1: float
+) -> dict[str, int]:
     """Tell how long it is from one moment to another, by the local clock on the wall.
 
     Args:
@@ -123,14 +120,14 @@ def timestamp_diff(phone: PhoneWorld, timestamp_0: float, timestamp_1: float) ->
     Returns:
         Days, negative where the other is earlier, and seconds from 0 to 86399 to be added.
     """
-    check_timestamp("timestamp_0", timestamp_0)
-    check_timestamp("timestamp_1", timestamp_1)
+    device.check_timestamp("timestamp_0", timestamp_0)
+    device.check_timestamp("timestamp_1", timestamp_1)
     gone = phone.clock.local(timestamp_1) - phone.clock.local(timestamp_0)
     return {"days": gone.days, "seconds": gone.seconds}
 
 
 @effects()
-def seconds_to_hours_minutes_seconds(phone: PhoneWorld, seconds: float) -> dict[str, int]:
+def seconds_to_hours_minutes_seconds(phone: device.PhoneWorld, seconds: float) -> dict[str, int]:
     """Split seconds into hours, minutes and seconds.
 
     Args:
@@ -141,7 +138,7 @@ def seconds_to_hours_minutes_seconds(phone: PhoneWorld, seconds: float) -> dict[
     """
     # As ToolSandbox: the local time of day of these POSIX seconds, which is the length of time
     # only in UTC and below 24 hours.
-    check_finite("seconds", seconds)
+    device.check_finite("seconds", seconds)
     try:
         local = phone.clock.local(seconds)
     except (ValueError, OverflowError, OSError) as error:
@@ -150,7 +147,7 @@ def seconds_to_hours_minutes_seconds(phone: PhoneWorld, seconds: float) -> dict[
 
 
 @effects()
-def unit_conversion(phone: PhoneWorld, amount: float, from_unit: str, to_unit: str) -> float:
+def unit_conversion(phone: device.PhoneWorld, amount: float, from_unit: str, to_unit: str) -> float:
     """Convert an amount into another unit.
 
     Args:
@@ -161,7 +158,7 @@ def unit_conversion(phone: PhoneWorld, amount: float, from_unit: str, to_unit: s
     Returns:
         The amount in the wanted unit.
     """
-    check_finite("amount", amount)
+    device.check_finite("amount", amount)
     for name, unit in (("from_unit", from_unit), ("to_unit", to_unit)):
         # Pint computes what stands in a unit's name: 9**9**9 would take for ever.
         if len(unit) > _LONGEST_UNIT or _RAISES.search(_POWER.sub("", unit)):
@@ -173,13 +170,13 @@ def unit_conversion(phone: PhoneWorld, amount: float, from_unit: str, to_unit: s
         except unknown:
             lower = from_unit.lower(), to_unit.lower()
             converted = float(registry.Quantity(amount, lower[0]).to(lower[1]).magnitude)
-    check_finite("the amount in the wanted unit", converted)
+    device.check_finite("the amount in the wanted unit", converted)
     return converted
 
 
 @effects()
 def calculate_lat_lon_distance(
-    phone: PhoneWorld,
+    phone: device.PhoneWorld,
     latitude_0: float,
     longitude_0: float,
     latitude_1: float,
@@ -196,8 +193,8 @@ def calculate_lat_lon_distance(
     Returns:
         Kilometres along the surface of the earth.
     """
-    check_place(latitude_0, longitude_0, "_0")
-    check_place(latitude_1, longitude_1, "_1")
+    device.check_place(latitude_0, longitude_0, "_0")
+    device.check_place(latitude_1, longitude_1, "_1")
     try:
         from geopy.distance import geodesic
     except ImportError as error:
@@ -206,7 +203,9 @@ def calculate_lat_lon_distance(
 
 
 @effects(checks=("wifi",))
-def search_holiday(phone: PhoneWorld, holiday_name: str, year: int | None = None) -> float | None:
+def search_holiday(
+    phone: device.PhoneWorld, holiday_name: str, year: int | None = None
+) -> float | None:
     """Find the date of a holiday of the United States. Needs wifi.
 
     Args:

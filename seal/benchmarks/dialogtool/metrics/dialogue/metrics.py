@@ -30,22 +30,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from seal.benchmarks.dialogtool import tool_life as life
 from seal.benchmarks.dialogtool.metrics.creation import Creation
 from seal.benchmarks.dialogtool.metrics.dialogue.texts import RoleJudge, replies, role
 from seal.benchmarks.dialogtool.metrics.goal_state import GoalState
-from seal.benchmarks.dialogtool.tool_life import (
-    ACTOR,
-    AWARENESS,
-    DECIDING,
-    REQUESTER,
-    RESPONDER,
-    UNKNOWN,
-    Turn,
-    is_turn,
-    needs_tool,
-    read_act,
-    turns_of,
-)
 from seal.core.conditions import Argument, Called
 from seal.core.protocols import Metric
 from seal.core.types import JSON, Goal, Score, Task, Tool, ToolCall, Trajectory
@@ -66,10 +54,10 @@ SelectionError = Literal["api_error", "parse_error", "unnecessary_call", "missin
 ExecutionError = Literal["api_error", "argument_matching_error", "missing_argument_error"]
 
 _SCORED: Mapping[str, tuple[str, ...]] = {
-    AWARENESS: ("awareness", "awareness_exact"),
-    REQUESTER: tuple(name for twin in TWINS[1:] for name in (twin, f"{twin}_exact")),
-    RESPONDER: ("bleu", "rouge_l"),
-    ACTOR: ("role",),
+    life.AWARENESS: ("awareness", "awareness_exact"),
+    life.REQUESTER: tuple(name for twin in TWINS[1:] for name in (twin, f"{twin}_exact")),
+    life.RESPONDER: ("bleu", "rouge_l"),
+    life.ACTOR: ("role",),
 }
 """Role to the names by which it is scored."""
 NAMES = tuple(name for names in _SCORED.values() for name in names)
@@ -118,13 +106,13 @@ class Dialogue:
 
     def score(self, task: Task, trajectory: Trajectory, tools: Mapping[str, Tool]) -> list[Score]:
         """Return one score for each goal and name; none for a task without such turns."""
-        if not any(map(is_turn, task.goals)):
+        if not any(map(life.is_turn, task.goals)):
             return []
-        turns = [] if failure_reason(trajectory) else turns_of(task.goals, trajectory)
+        turns = [] if failure_reason(trajectory) else life.turns_of(task.goals, trajectory)
         played = trajectory.provenance.get("role")
 
         def measure(position: int, goal: Goal) -> Mapping[str, Value]:
-            if not is_turn(goal):
+            if not life.is_turn(goal):
                 return dict.fromkeys(NAMES, undefined("the goal is no turn of a dialogue"))
             turn = turns[position]
             values: dict[str, Value] = {}
@@ -140,7 +128,7 @@ class Dialogue:
         return score_goals(task, trajectory, NAMES, measure)
 
     def _values(
-        self, by: str, turn: Turn, tools: Mapping[str, Tool], played: JSON
+        self, by: str, turn: life.Turn, tools: Mapping[str, Tool], played: JSON
     ) -> Sequence[Value]:
         """Return the values of the names by which a seated role is scored."""
         match by:
@@ -153,10 +141,10 @@ class Dialogue:
         return (role(turn, played, self.judge),)
 
 
-def awareness(turn: Turn) -> tuple[Value, Value]:
+def awareness(turn: life.Turn) -> tuple[Value, Value]:
     """Return the scores as published and exact, 0 or 1; a silent role is wrong."""
-    act = read_act(turn.said(AWARENESS) or "")
-    tool = needs_tool(act)
+    act = life.read_act(turn.said(life.AWARENESS) or "")
+    tool = life.needs_tool(act)
     near = turn.act in act or (turn.act == "confirm" and tool) if turn.kind == "action" else tool
 
     def value(right: bool) -> Value:
@@ -168,9 +156,9 @@ def awareness(turn: Turn) -> tuple[Value, Value]:
     return value(bool(act) and near), value(act == turn.act)
 
 
-def requests(turn: Turn, tools: Mapping[str, Tool]) -> tuple[Value, ...]:
+def requests(turn: life.Turn, tools: Mapping[str, Tool]) -> tuple[Value, ...]:
     """Return selection, its recall, and execution, each as published and exact."""
-    made = turn.calls(REQUESTER)
+    made = turn.calls(life.REQUESTER)
     near, very = (_chosen(turn, made, tools, exact) for exact in (False, True))
     return (
         _selection(turn, near, tools),
@@ -209,7 +197,7 @@ class _Chosen:
 
 
 def _chosen(
-    turn: Turn, made: Sequence[ToolCall], tools: Mapping[str, Tool], exact: bool
+    turn: life.Turn, made: Sequence[ToolCall], tools: Mapping[str, Tool], exact: bool
 ) -> _Chosen:
     due = turn.due
     if due is None:
@@ -238,7 +226,7 @@ def _name(tool: Tool) -> tuple[str, str]:
 
 
 def _selection(
-    turn: Turn, chosen: _Chosen, tools: Mapping[str, Tool], exact: bool = False
+    turn: life.Turn, chosen: _Chosen, tools: Mapping[str, Tool], exact: bool = False
 ) -> Value:
     errors = list(chosen.errors())
     details = _told(turn, chosen, errors, tools)
@@ -250,7 +238,7 @@ def _selection(
 
 
 def _told(
-    turn: Turn, chosen: _Chosen, errors: Sequence[str], tools: Mapping[str, Tool]
+    turn: life.Turn, chosen: _Chosen, errors: Sequence[str], tools: Mapping[str, Tool]
 ) -> dict[str, JSON]:
     told: dict[str, JSON] = {"kind": turn.kind}
     if chosen.due is not None:
@@ -265,13 +253,13 @@ def _told(
     return told
 
 
-def _names_app(turn: Turn, wanted: Tool | None, tools: Mapping[str, Tool]) -> bool:
+def _names_app(turn: life.Turn, wanted: Tool | None, tools: Mapping[str, Tool]) -> bool:
     """Tell whether the app of a tool was named, by a request or alone, `[Restaurants]`."""
     if wanted is None:
         return False
-    named = [_APP.match(step.content) for step in turn.steps if step.author == REQUESTER]
+    named = [_APP.match(step.content) for step in turn.steps if step.author == life.REQUESTER]
     apps = {found[1].casefold() for found in named if found}
-    for call in turn.calls(REQUESTER):
+    for call in turn.calls(life.REQUESTER):
         called = tools.get(call.tool or "")
         app = call.name.rpartition(":")[0] if called is None else called.category
         apps.add(app.strip().casefold())
@@ -293,7 +281,7 @@ def _recall(chosen: _Chosen) -> Value:
 
 
 def _execution(
-    turn: Turn, chosen: _Chosen, tools: Mapping[str, Tool], exact: bool = False
+    turn: life.Turn, chosen: _Chosen, tools: Mapping[str, Tool], exact: bool = False
 ) -> Value:
     if chosen.due is None:
         return undefined("no API is due")
@@ -307,11 +295,11 @@ def _execution(
     if exact:
         right = chosen.due.accepts(given)
     elif turn.missing:
-        right = any(given.get(name) == UNKNOWN for name in turn.missing)
+        right = any(given.get(name) == life.UNKNOWN for name in turn.missing)
     else:
         right = all(_near(gold, given.get(n)) for n, gold in (chosen.due.arguments or {}).items())
     if not right:
-        asked = turn.missing and not any(given.get(name) == UNKNOWN for name in turn.missing)
+        asked = turn.missing and not any(given.get(name) == life.UNKNOWN for name in turn.missing)
         kind: ExecutionError = "missing_argument_error" if asked else "argument_matching_error"
         told["error"] = kind
     return Value(float(right), details=told)
@@ -354,7 +342,7 @@ def cause_of(evidence: Evidence) -> Cause | None:
 
     None for a goal that another metric decides.
     """
-    if evidence.decision.metric not in DECIDING:
+    if evidence.decision.metric not in life.DECIDING:
         return None
     score = evidence.scores[evidence.decision.metric]
     error = str(score.details.get("error") or "wrong")
