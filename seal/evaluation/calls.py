@@ -20,7 +20,7 @@ Gold that names tools and no calls, as StableToolBench's and AnyTool's does, has
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -109,13 +109,16 @@ class Alignment:
         ]
 
 
-def align(plan: Plan, position: int, made: Sequence[ToolCall]) -> Alignment:
+def align(
+    plan: Plan, position: int, made: Sequence[ToolCall], cut: Collection[str] = ()
+) -> Alignment:
     """Return the best pairing of made calls with the gold calls of a plan.
 
     Args:
         plan: The plan.
         position: Its position in the goal.
         made: The agent's calls for the goal.
+        cut: Ids of those whose arguments upstream cut: they may be any, and are taken for right.
     """
     gold = {
         i: m.condition for i, m in enumerate(plan.milestones) if isinstance(m.condition, Called)
@@ -125,7 +128,13 @@ def align(plan: Plan, position: int, made: Sequence[ToolCall]) -> Alignment:
         rows = [i for i, condition in gold.items() if condition.tool == tool]
         columns = [i for i, call in enumerate(made) if call.tool == tool]
         if columns:
-            table = [[compare(gold[r], made[c].arguments) for c in columns] for r in rows]
+            table = [
+                [
+                    Comparison(True) if made[c].id in cut else compare(gold[r], made[c].arguments)
+                    for c in columns
+                ]
+                for r in rows
+            ]
             pairs += [Pair(rows[i], columns[j], table[i][j]) for i, j in best_pairs(table)]
     pairs.sort(key=lambda pair: pair.gold)
     return Alignment(position, gold, made, pairs)

@@ -21,7 +21,6 @@ from seal.evaluation.error_patterns import (
     choose,
     compare_plan,
     diagnose,
-    maximum_matching,
     no_gold,
 )
 from seal.evaluation.error_patterns.metrics import NAMES, PATTERNS
@@ -481,24 +480,3 @@ def test_dead_services_lower_no_pattern(said: Sequence[str], expected: float) ->
     found = scores(goal(plan()), replace(played, steps=tuple(steps)))
     assert found["service_answers"].value == expected
     assert all(found[p].value == 1.0 for p in PATTERNS if found[p].value is not None)
-
-
-EDGES = st.dictionaries(
-    st.integers(0, 4), st.lists(st.integers(0, 4), unique=True, max_size=5), max_size=5
-)
-
-
-@given(EDGES)
-def test_the_matching_is_one_to_one_and_the_largest(edges: dict[int, list[int]]) -> None:
-    found = maximum_matching(edges)
-    assert len(set(found.values())) == len(found)
-    assert all(column in edges[row] for row, column in found.items())
-    rows = list(edges)
-    largest = max(
-        (
-            sum(column in edges[row] for row, column in zip(rows, columns, strict=False))
-            for columns in permutations(range(5))
-        ),
-        default=0,
-    )
-    assert len(found) == largest

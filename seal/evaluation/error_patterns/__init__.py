@@ -20,7 +20,6 @@ from seal.evaluation.error_patterns.gold import (
     choose,
     compare_plan,
     events,
-    maximum_matching,
     no_gold,
     transitions,
 )
@@ -44,7 +43,6 @@ __all__ = [
     "diagnose",
     "events",
     "first_error",
-    "maximum_matching",
     "no_gold",
     "repairs",
     "service_failure",

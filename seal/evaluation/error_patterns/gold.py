@@ -20,15 +20,15 @@ one-to-one matching and counts calls that use an optional argument as wrong.
 
 from __future__ import annotations
 
-from collections import Counter, deque
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Literal
 
 from seal.core.conditions import Called
 from seal.core.types import CHAT_TOOLS, Goal, Plan
-from seal.evaluation.calls import ArgumentFinding, best_pairs, compare
+from seal.evaluation.calls import ArgumentFinding, align
 from seal.evaluation.error_patterns.findings import Finding
 from seal.evaluation.goals import asks_of_world
 
@@ -37,9 +37,6 @@ Choice = Literal["joint", "independent"]
 Cause = Literal["not_called", "rejected", "wrong_value"]
 """Why a gold call was not made as it should be: nobody called the tool again; calls of it were
 invalid; a valid call has other arguments."""
-
-EXPLAINED = 50
-"""Calls of one tool of which wrong ones are paired by likeness; further ones in their order."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,17 +127,27 @@ def compare_plan(plan: Plan, position: int, findings: Sequence[Finding]) -> Gold
         position: Its position in the goal.
         findings: Of the goal.
     """
-    gold = _gold_calls(plan)
-    by_tool: dict[str, list[int]] = {}
+    acts = [finding for finding in findings if finding.call is not None]
+    made = [finding for finding in acts if finding.valid]
+    cut = {finding.call.id for finding in made if finding.call and finding.kind == "cut"}
+    best = align(plan, position, [f.call for f in made if f.call], cut)
+    paired = {pair.gold: pair for pair in best.pairs}
+    gold, found = _gold_calls(plan), []
     for place, called in gold.items():
-        by_tool.setdefault(called.tool, []).append(place)
-    found = [
-        finding
-        for tool, places in by_tool.items()
-        for finding in _of_tool({place: gold[place] for place in places}, tool, findings)
-    ]
-    found.sort(key=lambda finding: finding.milestone)
+        pair = paired.get(place)
+        if pair is None:
+            found.append(_not_made(place, called.tool, acts))
+        elif not pair.comparison.exact:
+            step, faults = made[pair.made].step, pair.comparison.findings
+            found.append(GoldFinding("IAV", place, called.tool, "wrong_value", step, faults))
     return GoldComparison(position, len(gold), tuple(found))
+
+
+def _not_made(place: int, tool: str, acts: Sequence[Finding]) -> GoldFinding:
+    own = (f.step for f in reversed(acts) if f.tool == tool and not f.valid)
+    rejected = next(own, None)
+    cause: Cause = "not_called" if rejected is None else "rejected"
+    return GoldFinding("IAC", place, tool, cause, rejected)
 
 
 def _gold_calls(plan: Plan) -> dict[int, Called]:
@@ -151,97 +158,6 @@ def _gold_calls(plan: Plan) -> dict[int, Called]:
         if isinstance(milestone.condition, Called)
         and not milestone.condition.tool.startswith(CHAT_TOOLS)
     }
-
-
-def _of_tool(
-    gold: Mapping[int, Called], tool: str, findings: Sequence[Finding]
-) -> list[GoldFinding]:
-    own = [finding for finding in findings if finding.tool == tool]
-    made = [finding for finding in own if finding.valid]
-    edges = {place: _accepted(called, made) for place, called in gold.items()}
-    matched = maximum_matching(edges)
-    left = [place for place in gold if place not in matched]
-    free = sorted(set(range(len(made))) - set(matched.values()))
-    paired = _paired([gold[place] for place in left], [made[column] for column in free])
-    rejected = next((f.step for f in reversed(own) if not f.valid), None)
-    cause: Cause = "not_called" if rejected is None else "rejected"
-    found = []
-    for row, place in enumerate(left):
-        if row in paired:
-            call = paired[row]
-            faults = compare(gold[place], call.arguments).findings
-            found.append(GoldFinding("IAV", place, tool, "wrong_value", call.step, faults))
-        else:
-            found.append(GoldFinding("IAC", place, tool, cause, rejected))
-    return found
-
-
-def _accepted(gold: Called, made: Sequence[Finding]) -> list[int]:
-    """Return the calls that a gold call accepts, each distinct one looked at once.
-
-    A call whose arguments upstream cut may be any, so that it is taken for right.
-    """
-    known: dict[int, bool] = {}
-    accepted = []
-    for column, finding in enumerate(made):
-        first = finding.step if finding.earlier is None else finding.earlier
-        if first not in known:
-            known[first] = finding.kind == "cut" or gold.accepts(finding.arguments)
-        if known[first]:
-            accepted.append(column)
-    return accepted
-
-
-def _paired(gold: Sequence[Called], made: Sequence[Finding]) -> dict[int, Finding]:
-    """Return position of a gold call to the wrong call that is most like it, one to one."""
-    if not gold or not made:
-        return {}
-    table = [
-        [compare(called, f.arguments) for f in made[:EXPLAINED]] for called in gold[:EXPLAINED]
-    ]
-    paired = {row: made[column] for row, column in best_pairs(table)}
-    others = [f for f in made if all(f is not taken for taken in paired.values())]
-    rows = [row for row in range(len(gold)) if row not in paired]
-    return paired | dict(zip(rows, others, strict=False))
-
-
-def maximum_matching(edges: Mapping[int, Sequence[int]]) -> dict[int, int]:
-    """Return row to column, one to one, for as many rows as can be.
-
-    Args:
-        edges: Row to the columns that it may have.
-
-    Source: augmenting paths (Berge 1957), breadth first; the first columns are taken first.
-    """
-    owner: dict[int, int] = {}
-    for start in edges:
-        came_from: dict[int, int] = {}
-        rows = deque([start])
-        while rows:
-            row = rows.popleft()
-            free = next((c for c in edges[row] if c not in owner), None)
-            if free is not None:
-                came_from[free] = row
-                _augment(start, free, came_from, owner)
-                break
-            for column in edges[row]:
-                if column not in came_from:
-                    came_from[column] = row
-                    rows.append(owner[column])
-    return {row: column for column, row in owner.items()}
-
-
-def _augment(start: int, end: int, came_from: Mapping[int, int], owner: dict[int, int]) -> None:
-    """Give every row on the path to a free column the column after it."""
-    held = {row: column for column, row in owner.items()}
-    column = end
-    while True:
-        row = came_from[column]
-        before = held.get(row)
-        owner[column] = row
-        if row == start or before is None:
-            return
-        column = before
 
 
 def events(findings: Sequence[Finding], gold: GoldComparison | None = None) -> list[str]:
