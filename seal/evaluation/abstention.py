@@ -23,12 +23,10 @@ its patterns alone.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass
 
 from seal.core.text import sentences
-from seal.core.types import Goal, Score, Task, Tool, Trajectory
-from seal.evaluation.goals import Value, answer_of, goal_steps, made_calls, score_goals
+from seal.core.types import Goal
+from seal.evaluation.goals import GoalChat, GoalMetric, Value
 
 NAMES = ("abstained", "no_call", "says_cannot")
 
@@ -53,23 +51,20 @@ _SEARCHED = re.compile(
 _CLAUSE = re.compile(r"[,;:]\s|\s(?:but|so|because|and)\s")
 
 
-@dataclass(frozen=True, slots=True)
-class Abstention:
+class Abstention(GoalMetric):
     """The three shares of the module's text; `NAMES`."""
 
-    def score(self, task: Task, trajectory: Trajectory, tools: Mapping[str, Tool]) -> list[Score]:
-        """Return one score for each goal and name."""
+    names = NAMES
 
-        def measure(position: int, goal: Goal) -> dict[str, Value]:
-            calls = len(made_calls(goal_steps(trajectory, position)))
-            silent, said = not calls, says_cannot(answer_of(trajectory, position) or "")
-            return {
-                "abstained": Value(float(silent and said)),
-                "no_call": Value(float(silent), details={"calls": calls}),
-                "says_cannot": Value(float(said)),
-            }
-
-        return score_goals(task, trajectory, NAMES, measure)
+    def measure(self, goal: GoalChat) -> dict[str, Value]:
+        """Return the values of one goal."""
+        calls = len(goal.made)
+        silent, said = not calls, says_cannot(goal.answer or "")
+        return {
+            "abstained": Value(float(silent and said)),
+            "no_call": Value(float(silent), details={"calls": calls}),
+            "says_cannot": Value(float(said)),
+        }
 
 
 def unserved(goal: Goal) -> bool:

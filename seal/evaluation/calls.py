@@ -27,16 +27,14 @@ from typing import Any
 
 from seal.core.conditions import Called
 from seal.core.conditions.assignment import cheapest
-from seal.core.types import Goal, Plan, Score, Task, Tool, ToolCall, Trajectory
+from seal.core.types import Goal, Plan, ToolCall
 from seal.evaluation.goals import (
-    USER,
+    GoalChat,
+    GoalMetric,
     Value,
     asks_of_world,
-    cut_calls,
     failed,
-    goal_steps,
-    made_calls,
-    score_goals,
+    no_gold,
     undefined,
 )
 
@@ -145,33 +143,26 @@ def best_alignment(plans: Sequence[Plan], made: Sequence[ToolCall]) -> Alignment
     return max((align(plan, i, made) for i, plan in enumerate(plans)), key=lambda a: a.merit)
 
 
-@dataclass(frozen=True, slots=True)
-class Calls:
-    """The call and argument metrics (`NAMES`)."""
+class Calls(GoalMetric):
+    """The call and argument metrics (`NAMES`).
 
-    def score(self, task: Task, trajectory: Trajectory, tools: Mapping[str, Tool]) -> list[Score]:
-        """Return one score for each goal and name.
+    `details` of call_recall has the gold calls that are missing, of call_precision the calls
+    besides, of param_acc_gold every wrong argument: gold position, call id, name, problem,
+    expected values, received value; each has the position of the plan that counted.
+    """
 
-        `details` of call_recall has the gold calls that are missing, of call_precision the calls
-        besides, of param_acc_gold every wrong argument: gold position, call id, name, problem,
-        expected values, received value; each has the position of the plan that counted.
-        """
+    names = NAMES
 
-        def measure(position: int, goal: Goal) -> dict[str, Value]:
-            if goal.plans is None:
-                return dict.fromkeys(NAMES, undefined("no gold calls annotated"))
-            if not goal.plans:
-                return dict.fromkeys(NAMES, undefined("the goal has no plan"))
-            if any(map(asks_of_world, goal.plans)) and not any(p.calls() for p in goal.plans):
-                return dict.fromkeys(NAMES, undefined("the plan asks of the world, not of calls"))
-            made = made_calls(goal_steps(trajectory, position))
-            best = best_alignment(goal.plans, made)
-            gold_tools = {gold.tool for gold in best.gold.values()}
-            unknown = cut_calls(trajectory, position)
-            cut = any(call.id in unknown for call in made if call.tool in gold_tools)
-            return {**_call_values(best), **_argument_values(best, cut)}
-
-        return score_goals(task, trajectory, NAMES, measure)
+    def measure(self, goal: GoalChat) -> dict[str, Value]:
+        """Return the values of one goal."""
+        plans = goal.goal.plans
+        reason = no_gold(goal.goal)
+        if not plans or (reason and any(map(asks_of_world, plans))):
+            return dict.fromkeys(NAMES, undefined(reason))
+        best = best_alignment(plans, goal.made)
+        gold_tools = {gold.tool for gold in best.gold.values()}
+        cut = any(call.id in goal.cut for call in goal.made if call.tool in gold_tools)
+        return {**_call_values(best), **_argument_values(best, cut)}
 
 
 def _call_values(best: Alignment) -> dict[str, Value]:
@@ -324,8 +315,7 @@ def _weight(rank: Sequence[int], base: int) -> int:
 RELEVANT = ("relevant_called", "relevant_answered")
 
 
-@dataclass(frozen=True, slots=True)
-class RelevantCalls:
+class RelevantCalls(GoalMetric):
     """Shares of the relevant tools of a goal, in [0, 1].
 
     - relevant_called: those that were called at all, whatever the arguments.
@@ -335,22 +325,16 @@ class RelevantCalls:
     has no relevant tool, or has plans: then `call_recall` says more.
     """
 
-    def score(self, task: Task, trajectory: Trajectory, tools: Mapping[str, Tool]) -> list[Score]:
-        """Return one score for each goal and name."""
+    names = RELEVANT
 
-        def measure(position: int, goal: Goal) -> dict[str, Value]:
-            if not goal.relevant or goal.plans is not None:
-                none = undefined("the gold is no tools alone")
-                return dict.fromkeys(RELEVANT, none)
-            called, answered = set(), set()
-            for step, answer in trajectory.calls(position):
-                if step.call is not None and step.author != USER:
-                    called.add(step.call.tool)
-                    if answer is not None and not failed(answer.result):
-                        answered.add(step.call.tool)
-            return {"relevant_called": _share(goal, called), RELEVANT[1]: _share(goal, answered)}
-
-        return score_goals(task, trajectory, RELEVANT, measure)
+    def measure(self, goal: GoalChat) -> dict[str, Value]:
+        """Return the values of one goal."""
+        gold = goal.goal
+        if not gold.relevant or gold.plans is not None:
+            return dict.fromkeys(RELEVANT, undefined("the gold is no tools alone"))
+        called = {call.tool for call in goal.made}
+        answered = {call.tool for call in goal.made if not failed(goal.results.get(call.id))}
+        return {"relevant_called": _share(gold, called), RELEVANT[1]: _share(gold, answered)}
 
 
 def _share(goal: Goal, tools: set[str | None]) -> Value:

@@ -1,11 +1,19 @@
-"""What every metric needs to know of a goal: who acted, and whether anything may be scored."""
+"""A chat as metrics read it, and the goals in it: who acted, and whether anything may be scored.
+
+`Chat` is made once for all metrics of a trajectory. What several of them ask of a goal is found by
+the first that asks (`GoalChat`). `GoalMetric` is a metric that looks at each goal by itself.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, TypeVar
 
 from seal.core.conditions import Asked, Called, Replied, parts
+from seal.core.protocols import Metric
 from seal.core.types import (
     CHAT_TOOLS,
     JSON,
@@ -14,6 +22,7 @@ from seal.core.types import (
     Score,
     Step,
     Task,
+    Tool,
     ToolCall,
     ToolResult,
     Trajectory,
@@ -53,29 +62,128 @@ def undefined(reason: str) -> Value:
     return Value(None, 0.0, reason)
 
 
-def score_goals(
-    task: Task,
-    trajectory: Trajectory,
-    names: Sequence[str],
-    measure: Callable[[int, Goal], Mapping[str, Value]],
-) -> list[Score]:
-    """Return one score for each goal and name.
+_T = TypeVar("_T")
+
+
+class Chat:
+    """What was done for a task, beside its gold and the pool.
 
     Args:
         task: The task.
-        trajectory: What was done. Where the infrastructure failed, nothing is measured and every
-            value is None.
-        names: Metrics, in the order of the scores.
-        measure: Goal's position and goal to a value for each name.
+        trajectory: What was said and done for it.
+        tools: The pool by id.
     """
-    scores = []
-    failure = failure_reason(trajectory)
-    for position, goal in enumerate(task.goals):
-        values = {} if failure else measure(position, goal)
-        for name in names:
-            found = undefined(failure) if failure else values[name]
-            scores.append(found.score(task.id, trajectory.trial, position, name))
-    return scores
+
+    def __init__(self, task: Task, trajectory: Trajectory, tools: Mapping[str, Tool]) -> None:
+        self.task, self.trajectory, self.tools = task, trajectory, tools
+        self.failure = failure_reason(trajectory)
+        """Why nothing may be scored; empty where everything may."""
+        self._known: dict[Hashable, Any] = {}
+
+    @cached_property
+    def goals(self) -> list[GoalChat]:
+        """The goals of the task, in their order."""
+        return [GoalChat(self, position) for position in range(len(self.task.goals))]
+
+    def once(self, find: Callable[..., _T], *of: Any) -> _T:
+        """Return what a function says of some arguments; it is asked once.
+
+        Args:
+            find: The function.
+            of: Its arguments; goals of this chat, and values that can be keys.
+        """
+        key = (find, *of)
+        if key not in self._known:
+            self._known[key] = find(*of)
+        found: _T = self._known[key]
+        return found
+
+
+class GoalChat:
+    """One goal of a chat: what was asked, said and done.
+
+    Args:
+        chat: The chat.
+        position: Of the goal in its task.
+    """
+
+    def __init__(self, chat: Chat, position: int) -> None:
+        self.chat, self.position = chat, position
+        self.task, self.trajectory, self.tools = chat.task, chat.trajectory, chat.tools
+        self.goal = chat.task.goals[position]
+        """The goal with its gold."""
+        self.answer = answer_of(chat.trajectory, position)
+        """The final answer; None where there is none."""
+        self.stop = stop_of(chat.trajectory, position)
+        """Why the chat about the goal ended."""
+
+    @cached_property
+    def steps(self) -> list[Step]:
+        """What was said and done for the goal."""
+        return goal_steps(self.trajectory, self.position)
+
+    @cached_property
+    def made(self) -> list[ToolCall]:
+        """The agent's API calls (`made_calls`)."""
+        return made_calls(self.steps)
+
+    @cached_property
+    def results(self) -> dict[str, ToolResult]:
+        """Id of a call to its result."""
+        return {s.result.call_id: s.result for s in self.steps if s.result is not None}
+
+    @cached_property
+    def cut(self) -> set[str]:
+        """Ids of the calls whose arguments are unknown (`cut_calls`)."""
+        return cut_calls(self.trajectory, self.position)
+
+    @property
+    def offered(self) -> tuple[str, ...] | None:
+        """Ids of the tools that the agent had; None where nobody says."""
+        offered = self.trajectory.offered
+        return offered[self.position] if self.position < len(offered) else None
+
+
+class ChatMetric(ABC):
+    """A metric of ours: it reads a chat that other metrics have read before."""
+
+    @abstractmethod
+    def of(self, chat: Chat) -> list[Score]:
+        """Return the scores of a chat."""
+
+    def score(self, task: Task, trajectory: Trajectory, tools: Mapping[str, Tool]) -> list[Score]:
+        """Return the scores of a chat; value None where the metric does not apply."""
+        return self.of(Chat(task, trajectory, tools))
+
+
+class GoalMetric(ChatMetric):
+    """A metric with one score for each goal and name."""
+
+    @property
+    @abstractmethod
+    def names(self) -> Sequence[str]:
+        """Names of the scores, in their order."""
+
+    @abstractmethod
+    def measure(self, goal: GoalChat) -> Mapping[str, Value]:
+        """Return a value for each name; it is not asked where the infrastructure failed."""
+
+    def of(self, chat: Chat) -> list[Score]:
+        """Return one score for each goal and name; no value where the infrastructure failed."""
+        task, trial = chat.task.id, chat.trajectory.trial
+        scores = []
+        for goal in chat.goals:
+            failed = dict.fromkeys(self.names, undefined(chat.failure)) if chat.failure else None
+            values = failed or self.measure(goal)
+            scores += [values[name].score(task, trial, goal.position, name) for name in self.names]
+        return scores
+
+
+def scores_of(metric: Metric, chat: Chat) -> Iterable[Score]:
+    """Return a metric's scores of a chat, whoever wrote the metric."""
+    if isinstance(metric, ChatMetric):
+        return metric.of(chat)
+    return metric.score(chat.task, chat.trajectory, chat.tools)
 
 
 def failure_reason(trajectory: Trajectory) -> str:
@@ -107,6 +215,20 @@ def asks_of_world(plan: Plan) -> bool:
         return True
     conditions = (part for node in plan.milestones for part in parts(node.condition))
     return any(not isinstance(part, (Called, Asked, Replied)) for part in conditions)
+
+
+def no_gold(goal: Goal) -> str:
+    """Return why a goal has no gold calls; empty where it has."""
+    if goal.plans is None:
+        return "no gold calls annotated"
+    if not goal.plans:
+        return "the goal has no plan"
+    called = (called.tool for plan in goal.plans for called in plan.calls())
+    if not all(tool.startswith(CHAT_TOOLS) for tool in called):
+        return ""
+    if any(map(asks_of_world, goal.plans)):
+        return "the plan asks of the world, not of calls"
+    return "no call was needed"
 
 
 def made_calls(steps: Iterable[Step]) -> list[ToolCall]:

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from seal.core.errors import SealError
 from seal.core.protocols import Metric
 from seal.core.secrets import without_keys
-from seal.core.types import Score, Task, Tool, Trajectory
-from seal.evaluation.goals import INFRASTRUCTURE, failure_reason
+from seal.core.types import Score
+from seal.evaluation.goals import INFRASTRUCTURE, Chat, ChatMetric, scores_of
 
 
-@dataclass(frozen=True, slots=True)
-class Guarded:
+@dataclass(frozen=True)
+class Guarded(ChatMetric):
     """A metric from elsewhere: where it fails, its score has no value and says so.
 
     Args:
@@ -24,24 +23,24 @@ class Guarded:
     inner: Metric
     name: str
 
-    def score(self, task: Task, trajectory: Trajectory, tools: Mapping[str, Tool]) -> list[Score]:
+    def of(self, chat: Chat) -> list[Score]:
         """Return the metric's scores, or one without a value for each goal.
 
         A chat that failed has scores without values alone, whatever the metric says of it.
         """
-        failure = failure_reason(trajectory)
+        failure = chat.failure
         try:
-            scores = list(self.inner.score(task, trajectory, tools))
+            scores = list(scores_of(self.inner, chat))
             return [_blank(score, failure) for score in scores] if failure else scores
         except Exception as error:  # a plug-in's fault is an error of its task, never a score
             if isinstance(error, SealError) and not failure:
                 raise
             reason = failure or f"{INFRASTRUCTURE}: metric {self.name}: {told(error)}"
-            return LeftOut(self.name, reason).score(task, trajectory, tools)
+            return LeftOut(self.name, reason).of(chat)
 
 
-@dataclass(frozen=True, slots=True)
-class LeftOut:
+@dataclass(frozen=True)
+class LeftOut(ChatMetric):
     """A metric that measures nothing, and says why.
 
     Args:
@@ -52,11 +51,12 @@ class LeftOut:
     name: str
     reason: str
 
-    def score(self, task: Task, trajectory: Trajectory, tools: Mapping[str, Tool]) -> list[Score]:
+    def of(self, chat: Chat) -> list[Score]:
         """Return a score without a value for each goal."""
+        task, trial = chat.task.id, chat.trajectory.trial
         return [
-            Score(task.id, trajectory.trial, goal, self.name, None, reason=self.reason)
-            for goal in range(len(task.goals))
+            Score(task, trial, goal, self.name, None, reason=self.reason)
+            for goal in range(len(chat.task.goals))
         ]
 
 

@@ -29,33 +29,24 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
+from typing import Any
 
 from seal.core.conditions import Asked, Called, Replied, party
 from seal.core.conditions.messages import AGENT
-from seal.core.types import (
-    CHAT_TOOLS,
-    JSON,
-    Goal,
-    Milestone,
-    Plan,
-    Score,
-    Step,
-    Task,
-    Tool,
-    ToolCall,
-    Trajectory,
-)
+from seal.core.types import JSON, Goal, Plan, Score, Step, Tool, ToolCall
 from seal.evaluation.goals import (
+    MISSION,
     USER,
+    Chat,
+    GoalChat,
+    GoalMetric,
     Value,
-    cut_calls,
-    failure_reason,
-    goal_steps,
-    score_goals,
+    made_calls,
+    no_gold,
     undefined,
 )
-from seal.evaluation.missions.graph import ANSWER, ASK
-from seal.evaluation.missions.judgement import Match, MissionKind, Verdict, judge
+from seal.evaluation.missions.graph import ANSWER, ASK, Call, Graph, Turn, checked_graph
+from seal.evaluation.missions.judgement import Match, MissionKind, Verdict, verdict_on
 
 NAMES = ("mission_accuracy", "name_accuracy", "optimal_path", "progress")
 DIALOGUE = "dialogue_accuracy"
@@ -69,12 +60,12 @@ _OPEN = {"label": NAMES, "param_label": _OF_ARGUMENTS}
 """Metrics without a value where a search ended early, by what is undecided."""
 _LABELS = ("type", "relation")
 """Labels by which tables group missions, besides what their gold says."""
-_CLOSING: Mapping[str, JSON] = {"content": "(end)"}
+_CLOSING = Turn(text="(end)")
 _HEARERS = (USER, "checker")
 
 
-@dataclass(frozen=True, slots=True)
-class Missions:
+@dataclass(frozen=True)
+class Missions(GoalMetric):
     """The metrics of missions (`NAMES` and `DIALOGUE`).
 
     Args:
@@ -83,95 +74,79 @@ class Missions:
 
     match: Match = "clean"
 
-    def score(self, task: Task, trajectory: Trajectory, tools: Mapping[str, Tool]) -> list[Score]:
+    names = NAMES
+
+    def of(self, chat: Chat) -> list[Score]:
         """Return one score for each goal and name, and one of the dialogue.
 
         Raises:
             UnknownNameError: The task names a scorer of arguments that there is not.
             MissingExtraError: A scorer compares texts by words, and the library is absent.
         """
-        right: list[float | None] = []
+        scores = super().of(chat)
+        right = [score.value for score in scores if score.metric == MISSION]
+        dialogue = _dialogue(chat, right)
+        return [*scores, dialogue.score(chat.task.id, chat.trajectory.trial, 0, DIALOGUE)]
 
-        def measure(position: int, goal: Goal) -> dict[str, Value]:
-            values = self._values(task, trajectory, position, goal, tools)
-            right.append(values["mission_accuracy"].value)
-            return values
-
-        scores = score_goals(task, trajectory, NAMES, measure)
-        dialogue = _dialogue(task, trajectory, right)
-        return [*scores, dialogue.score(task.id, trajectory.trial, 0, DIALOGUE)]
-
-    def _values(
-        self,
-        task: Task,
-        trajectory: Trajectory,
-        position: int,
-        goal: Goal,
-        tools: Mapping[str, Tool],
-    ) -> dict[str, Value]:
-        reason = no_missions(goal)
+    def measure(self, goal: GoalChat) -> dict[str, Value]:
+        """Return the values of one goal."""
+        reason = no_missions(goal.goal)
         if reason:
             return dict.fromkeys(NAMES, undefined(reason))
-        scorer = task.metadata.get("argument_scorer", "exact")
-        offered = _offered(trajectory, position, goal, tools)
-        steps = goal_steps(trajectory, position)
+        scorer = goal.task.metadata.get("argument_scorer", "exact")
+        offered = _offered(goal)
         verdicts = [
-            judge(
-                nodes_of(plan, self.match),
-                turns_of(steps, plan, scorer == "exact"),
+            verdict_on(
+                graph_of(plan, self.match),
+                turns_of(goal.steps, plan, scorer == "exact"),
                 self.match,
-                tools=offered,
-                scorer=scorer,
+                offered,
+                scorer,
             )
-            for plan in goal.plans or ()
+            for plan in goal.goal.plans or ()
         ]
         best = max(range(len(verdicts)), key=lambda plan: _merit(verdicts[plan]))
         verdict = verdicts[best]
-        labels = {name: goal.labels[name] for name in _LABELS if name in goal.labels}
-        details = {"plan": best, "match": self.match, **_told(verdict, tools), **labels}
+        labels = {name: goal.goal.labels[name] for name in _LABELS if name in goal.goal.labels}
+        details = {"plan": best, "match": self.match, **_told(verdict, goal.tools), **labels}
         values = _of_verdict(verdict, details)
         if verdict.undecided:
             undecided = Value(None, 0.0, UNDECIDED, details=details)
             values |= dict.fromkeys(_OPEN[verdict.undecided], undecided)
-        if verdict.label == "correct" and cut_calls(trajectory, position):
-            cut = undefined("arguments were cut upstream")
-            values |= dict.fromkeys(_OF_ARGUMENTS, cut)
+        if verdict.label == "correct" and goal.cut:
+            values |= dict.fromkeys(_OF_ARGUMENTS, undefined("arguments were cut upstream"))
         return values
 
 
 def no_missions(goal: Goal) -> str:
     """Return why a goal is no mission; empty where it is one."""
-    if goal.plans is None:
-        return "no gold calls annotated"
-    if not goal.plans:
-        return "the goal has no plan"
-    conditions = (m.condition for plan in goal.plans for m in (*plan.milestones, *plan.minefields))
+    plans = goal.plans or ()
+    if not plans:
+        return no_gold(goal)
+    conditions = (m.condition for plan in plans for m in (*plan.milestones, *plan.minefields))
     if not all(isinstance(condition, (Called, Asked, Replied)) for condition in conditions):
         return "the plan asks of the world, not of calls"
-    return "" if not any(p.minefields for p in goal.plans) else "the plan has minefields"
+    return "the plan has minefields" if any(plan.minefields for plan in plans) else ""
 
 
-def nodes_of(plan: Plan, match: Match = "clean") -> list[dict[str, JSON]]:
-    """Return a plan as the nodes that `judge` takes; tools go by their ids.
+def graph_of(plan: Plan, match: Match = "clean") -> Graph:
+    """Return a plan as the graph of its gold calls; tools go by their ids.
 
     Args:
         plan: Of calls, questions and replies.
         match: Under `mmtb`, and where no tool is needed, every plan ends with the final answer.
     """
-    nodes = [_node(milestone) for milestone in plan.milestones]
-    closed = any(node["name"] == ANSWER for node in nodes)
-    if not nodes or (match == "mmtb" and not closed):
-        nodes.append({"name": ANSWER, "deps": list(range(len(nodes))), "arguments": {}})
-    return nodes
-
-
-def _node(milestone: Milestone) -> dict[str, JSON]:
-    condition = milestone.condition
-    deps = list(milestone.after)
-    if isinstance(condition, Called):
-        return {"name": condition.tool, "deps": deps, "arguments": _gold_arguments(condition)}
-    name = ASK if isinstance(condition, Asked) else ANSWER
-    return {"name": name, "deps": deps, "arguments": {}}
+    names, arguments = [], []
+    for condition in (milestone.condition for milestone in plan.milestones):
+        said = ASK if isinstance(condition, Asked) else ANSWER
+        names.append(condition.tool if isinstance(condition, Called) else said)
+        arguments.append(_gold_arguments(condition) if isinstance(condition, Called) else {})
+    deps: list[Sequence[int]] = [milestone.after for milestone in plan.milestones]
+    if not names or (match == "mmtb" and ANSWER not in names):
+        deps.append(range(len(names)))
+        names.append(ANSWER)
+        arguments.append({})
+    return checked_graph(names, arguments, deps)
 
 
 def _gold_arguments(called: Called) -> dict[str, JSON]:
@@ -180,8 +155,8 @@ def _gold_arguments(called: Called) -> dict[str, JSON]:
     return {name: argument.values[0] for name, argument in gold.items() if argument.values}
 
 
-def turns_of(steps: Sequence[Step], plan: Plan, alternatives: bool) -> list[Mapping[str, JSON]]:
-    """Return what the agent did for a goal as the steps that `judge` takes.
+def turns_of(steps: Sequence[Step], plan: Plan, alternatives: bool) -> list[Turn]:
+    """Return what the agent did for a goal as turns.
 
     Args:
         steps: Of the goal.
@@ -194,37 +169,36 @@ def turns_of(steps: Sequence[Step], plan: Plan, alternatives: bool) -> list[Mapp
         turn
         for _, group in groupby(steps, key=lambda step: (step.turn, step.author))
         for turn in _turns(list(group), gold)
-        if spoken or "tool_calls" in turn
+        if spoken or turn.calls
     ]
     return turns if spoken else [*turns, _CLOSING]
 
 
-def _turns(said: Sequence[Step], gold: Sequence[Called]) -> Iterator[Mapping[str, JSON]]:
+def _turns(said: Sequence[Step], gold: Sequence[Called]) -> Iterator[Turn]:
     """Yield the turn that a reply is; nothing for what is not the agent's to the outside."""
     first = said[0]
     if party(first.author) != AGENT:
         return
-    calls = [s.call for s in said if s.call and not (s.call.tool or "").startswith(CHAT_TOOLS)]
+    calls = made_calls(said)
     if calls:
-        yield {"tool_calls": [_call(call, gold) for call in calls]}
+        yield Turn(tuple(_call(call, gold) for call in calls))
     elif first.call is None and first.result is None and first.recipient in _HEARERS:
-        yield {"content": first.content}
+        yield Turn(text=first.content)
 
 
-def _call(call: ToolCall, gold: Sequence[Called]) -> dict[str, JSON]:
-    arguments = call.raw if call.arguments is None else call.arguments
+def _call(call: ToolCall, gold: Sequence[Called]) -> Call:
+    arguments: Any = call.raw if call.arguments is None else call.arguments
     for called in gold:
         if called.tool == call.tool and called.accepts(call.arguments):
             arguments = _gold_arguments(called)
             break
-    return {"name": call.tool or call.name, "arguments": arguments}
+    return Call(call.tool or call.name, arguments)
 
 
-def _offered(
-    trajectory: Trajectory, position: int, goal: Goal, tools: Mapping[str, Tool]
-) -> dict[str, JSON]:
+def _offered(goal: GoalChat) -> dict[str, JSON]:
     """Return the schemas of the tools that the agent had, by their ids."""
-    had = trajectory.offered[position] if position < len(trajectory.offered) else goal.offered
+    tools = goal.tools
+    had = goal.goal.offered if goal.offered is None else goal.offered
     return {name: tools[name].parameters for name in (had or tools) if name in tools}
 
 
@@ -275,11 +249,10 @@ def _told(verdict: Verdict, tools: Mapping[str, Tool]) -> dict[str, JSON]:
     return told | {name: value for name, value in where_known.items() if value is not None}
 
 
-def _dialogue(task: Task, trajectory: Trajectory, right: Sequence[float | None]) -> Value:
-    failure = failure_reason(trajectory)
-    if failure:
-        return undefined(failure)
-    if len(task.goals) < 2:
+def _dialogue(chat: Chat, right: Sequence[float | None]) -> Value:
+    if chat.failure:
+        return undefined(chat.failure)
+    if len(right) < 2:
         return undefined("the task has one goal")
     if None in right:
         return undefined("a goal of the task is no mission, or its mission is not decided")

@@ -20,13 +20,13 @@ import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
 from seal.core.records import AtomicFile
-from seal.core.types import Goal, Ranking, Score, Task, Tool, Trajectory
-from seal.evaluation.goals import Value, score_goals, undefined
+from seal.core.types import Goal, Ranking, Task
+from seal.evaluation.goals import GoalChat, GoalMetric, Value, undefined
 
 Key = tuple[str, int]
 """Task id and goal."""
@@ -134,27 +134,28 @@ def _measure_outcome(outcome: _Outcome, ks: tuple[int, ...]) -> dict[str, float]
     return _measure_outcomes([outcome], ks)[outcome]
 
 
-@dataclass(frozen=True, slots=True)
-class Retrieval:
+@dataclass(frozen=True)
+class Retrieval(GoalMetric):
     """The ranking metrics of a trajectory."""
 
     ks: tuple[int, ...] = (1, 5, 10)
     """Cut-offs, each at least 1."""
 
-    def score(self, task: Task, trajectory: Trajectory, tools: Mapping[str, Tool]) -> list[Score]:
-        """Return one score for each goal, metric and cut-off."""
-        rankings = _by_goal(trajectory.rankings)
+    @cached_property
+    def names(self) -> list[str]:
+        """Names of the scores: every metric at every cut-off (`metric_names`)."""
+        return metric_names(self.ks)
 
-        def measure(position: int, goal: Goal) -> dict[str, Value]:
-            group, relevant = rankings.get((task.id, position), []), _relevant(goal)
-            reason = _why_undefined(group, relevant)
-            if reason:
-                return dict.fromkeys(metric_names(self.ks), undefined(reason))
-            outcome = _outcome(merge(group), relevant, max(self.ks))
-            measured = _measure_outcome(outcome, self.ks)
-            return {name: Value(value, outcome.relevant) for name, value in measured.items()}
-
-        return score_goals(task, trajectory, metric_names(self.ks), measure)
+    def measure(self, goal: GoalChat) -> dict[str, Value]:
+        """Return the values of one goal."""
+        group = [one for one in goal.trajectory.rankings if one.goal == goal.position]
+        relevant = _relevant(goal.goal)
+        reason = _why_undefined(group, relevant)
+        if reason:
+            return dict.fromkeys(self.names, undefined(reason))
+        outcome = _outcome(merge(group), relevant, max(self.ks))
+        measured = _measure_outcome(outcome, self.ks)
+        return {name: Value(value, outcome.relevant) for name, value in measured.items()}
 
 
 def measure_rankings(

@@ -21,6 +21,7 @@ from seal.core.registry import Registry
 from seal.core.types import Goal, Score, Task, Tool, Trajectory
 from seal.evaluation.calls import Calls
 from seal.evaluation.error_patterns import ErrorPatterns
+from seal.evaluation.goals import Chat, ChatMetric, scores_of
 from seal.evaluation.guarded import Guarded, LeftOut
 from seal.evaluation.judges.measures import PassRate
 from seal.evaluation.milestones.metrics import MATCHES, Milestones
@@ -86,8 +87,8 @@ def default_metrics(
     )
 
 
-@dataclass(frozen=True, slots=True)
-class OfRequests:
+@dataclass(frozen=True)
+class OfRequests(ChatMetric):
     """A metric of what was made of a request: it has no scores of tasks that have none.
 
     Args:
@@ -100,10 +101,11 @@ class OfRequests:
     is_request: Callable[[Goal], bool]
     unless_ranked: bool = False
 
-    def score(self, task: Task, trajectory: Trajectory, tools: Mapping[str, Tool]) -> list[Score]:
+    def of(self, chat: Chat) -> list[Score]:
         """Return the metric's scores; none where no goal is a request."""
-        if any(map(self.is_request, task.goals)) or (self.unless_ranked and trajectory.rankings):
-            return list(self.inner.score(task, trajectory, tools))
+        ranked = self.unless_ranked and chat.trajectory.rankings
+        if ranked or any(map(self.is_request, chat.task.goals)):
+            return list(scores_of(self.inner, chat))
         return []
 
 
@@ -163,9 +165,8 @@ def score_trajectory(
     """
     if trajectory.task_id != task.id:
         raise ValueError(f"trajectory of task {trajectory.task_id!r} scored against {task.id!r}")
-    return distinct(
-        chain.from_iterable(metric.score(task, trajectory, tools) for metric in metrics)
-    )
+    chat = Chat(task, trajectory, tools)
+    return distinct(chain.from_iterable(scores_of(metric, chat) for metric in metrics))
 
 
 def distinct(scores: Iterable[Score]) -> list[Score]:

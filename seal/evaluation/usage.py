@@ -2,26 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-
-from seal.core.types import Goal, Score, Step, Task, Tool, Trajectory
-from seal.evaluation.goals import (
-    EXECUTOR,
-    USER,
-    Value,
-    answer_of,
-    goal_steps,
-    made_calls,
-    score_goals,
-    undefined,
-)
+from seal.core.types import Step
+from seal.evaluation.goals import EXECUTOR, USER, GoalChat, GoalMetric, Value, undefined
 
 NAMES = ("calls", "turns", "tokens_in", "tokens_out")
 
 
-@dataclass(frozen=True, slots=True)
-class UsageMetrics:
+class UsageMetrics(GoalMetric):
     """Counts for each goal, unbounded above.
 
     - calls: API calls of the agent (`goals.made_calls`).
@@ -30,19 +17,20 @@ class UsageMetrics:
     - tokens_in, tokens_out: of the agent's model calls; None where none was counted.
     """
 
-    def score(self, task: Task, trajectory: Trajectory, tools: Mapping[str, Tool]) -> list[Score]:
-        """Return one score for each goal and name."""
+    names = NAMES
 
-        def measure(position: int, goal: Goal) -> dict[str, Value]:
-            steps = goal_steps(trajectory, position)
-            agent = [s for s in steps if s.author not in (USER, EXECUTOR)]
-            return {
-                "calls": Value(float(len(made_calls(steps)))),
-                "turns": Value(float(_turns(agent, bool(answer_of(trajectory, position))))),
-                **_tokens(agent),
-            }
+    def measure(self, goal: GoalChat) -> dict[str, Value]:
+        """Return the values of one goal."""
+        agent = _agent(goal)
+        return {
+            "calls": Value(float(len(goal.made))),
+            "turns": Value(float(_turns(agent, bool(goal.answer)))),
+            **_tokens(agent),
+        }
 
-        return score_goals(task, trajectory, NAMES, measure)
+
+def _agent(goal: GoalChat) -> list[Step]:
+    return [step for step in goal.steps if step.author not in (USER, EXECUTOR)]
 
 
 def _turns(agent: list[Step], answered: bool) -> int:
@@ -63,8 +51,7 @@ def _tokens(agent: list[Step]) -> dict[str, Value]:
     }
 
 
-@dataclass(frozen=True, slots=True)
-class TokensPerCall:
+class TokensPerCall(GoalMetric):
     """What a call cost: `tokens_in_per_call` and `tokens_out_per_call`.
 
     Tokens of the agent's model calls for a goal over its API calls (`goals.made_calls`), so words
@@ -72,17 +59,12 @@ class TokensPerCall:
     counted.
     """
 
-    def score(self, task: Task, trajectory: Trajectory, tools: Mapping[str, Tool]) -> list[Score]:
-        """Return one score for each goal and name."""
+    names = ("tokens_in_per_call", "tokens_out_per_call")
 
-        def measure(position: int, goal: Goal) -> dict[str, Value]:
-            steps = goal_steps(trajectory, position)
-            calls = len(made_calls(steps))
-            spent = _tokens([s for s in steps if s.author not in (USER, EXECUTOR)])
-            return {f"{name}_per_call": _over(value, calls) for name, value in spent.items()}
-
-        names = ("tokens_in_per_call", "tokens_out_per_call")
-        return score_goals(task, trajectory, names, measure)
+    def measure(self, goal: GoalChat) -> dict[str, Value]:
+        """Return the values of one goal."""
+        spent = _tokens(_agent(goal))
+        return {f"{name}_per_call": _over(value, len(goal.made)) for name, value in spent.items()}
 
 
 def _over(tokens: Value, calls: int) -> Value:

@@ -6,12 +6,12 @@ errors by hand; here `user_flags` finds them by rule, so that every score can be
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Sequence
+from dataclasses import asdict
 from typing import TYPE_CHECKING
 
-from seal.core.types import END_CONVERSATION, Goal, Score, Step, Task, Tool, Trajectory
-from seal.evaluation.goals import USER, Value, goal_steps, score_goals, undefined
+from seal.core.types import END_CONVERSATION, Score, Step
+from seal.evaluation.goals import USER, Chat, GoalChat, GoalMetric, Value, undefined
 
 if TYPE_CHECKING:
     from seal.evaluation.user_flags import Flag
@@ -21,8 +21,7 @@ INSTRUCTION = "user_instruction_error"
 NAMES = (HALLUCINATION, INSTRUCTION)
 
 
-@dataclass(frozen=True, slots=True)
-class UserAudit:
+class UserAudit(GoalMetric):
     """Two rates of conversations: 1 where the user made such an error, else 0.
 
     `user_hallucination` and `user_instruction_error`; details.flags holds the flags. A goal counts
@@ -30,25 +29,22 @@ class UserAudit:
     Without a brief nobody can tell what the user made up.
     """
 
-    def score(self, task: Task, trajectory: Trajectory, tools: Mapping[str, Tool]) -> list[Score]:
+    names = NAMES
+
+    def of(self, chat: Chat) -> list[Score]:
         """Return two scores for each goal; none of a task whose user only speaks its goals."""
-        if task.persona is None and not any(
-            len(_words(goal_steps(trajectory, goal))) > 1 for goal in range(len(task.goals))
-        ):
-            return []
+        answered = any(sum(map(_is_spoken, goal.steps)) > 1 for goal in chat.goals)
+        return [] if chat.task.persona is None and not answered else super().of(chat)
+
+    def measure(self, goal: GoalChat) -> dict[str, Value]:
+        """Return the values of one goal."""
         # Where a user was played: other runs do not load the rules.
         from seal.evaluation.user_flags import against_orders, hallucinations
 
-        def measure(position: int, goal: Goal) -> dict[str, Value]:
-            made_up = undefined("the user has no brief")
-            if task.persona:
-                made_up = _value(hallucinations(task, trajectory, position))
-            return {
-                HALLUCINATION: made_up,
-                INSTRUCTION: _value(against_orders(task, trajectory, position)),
-            }
-
-        return score_goals(task, trajectory, NAMES, measure)
+        made_up = undefined("the user has no brief")
+        if goal.task.persona:
+            made_up = _value(hallucinations(goal))
+        return {HALLUCINATION: made_up, INSTRUCTION: _value(against_orders(goal))}
 
 
 def ends_conversation(step: Step) -> bool:
@@ -58,8 +54,8 @@ def ends_conversation(step: Step) -> bool:
     return call is not None and named in (call.name, (call.tool or "").rpartition("/")[2])
 
 
-def _words(steps: Sequence[Step]) -> list[Step]:
-    return [step for step in steps if step.author == USER and step.call is None]
+def _is_spoken(step: Step) -> bool:
+    return step.author == USER and step.call is None
 
 
 def _value(flags: Sequence[Flag]) -> Value:

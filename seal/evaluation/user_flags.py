@@ -25,8 +25,8 @@ from dataclasses import dataclass
 
 from seal.core.plain import leaves
 from seal.core.speech import FAILURES, asking, reading
-from seal.core.types import Step, Task, Trajectory
-from seal.evaluation.goals import USER, goal_steps
+from seal.core.types import Step
+from seal.evaluation.goals import USER, GoalChat
 from seal.evaluation.stated_facts import Knowledge
 from seal.evaluation.user_audit import ends_conversation
 
@@ -73,19 +73,20 @@ class Flag:
     """What was outside the brief."""
 
 
-def hallucinations(task: Task, trajectory: Trajectory, goal: int) -> list[Flag]:
+def hallucinations(goal: GoalChat) -> list[Flag]:
     """Return the user's statements with facts that it could not know."""
-    before = [g.text for g in task.goals[: goal + 1]]
+    task = goal.task
+    before = [g.text for g in task.goals[: goal.position + 1]]
     before += [step.content for step in task.history if step.author != USER]
     brief = leaves({"persona": task.persona, "keys": list((task.persona or {}).get("facts") or ())})
     known = Knowledge((*before, *brief))
     found = []
     question = False
-    for step in trajectory.steps:
-        if step.goal > goal or step.call is not None or step.result is not None:
+    for step in goal.trajectory.steps:
+        if step.goal > goal.position or step.call is not None or step.result is not None:
             continue
         if step.author == USER:
-            unknown = known.unknown(step.content, question) if step.goal == goal else []
+            unknown = known.unknown(step.content, question) if step.goal == goal.position else []
             if unknown:
                 facts = tuple(fact.text for fact in unknown)
                 found.append(Flag("outside_brief", step.index, step.content, facts))
@@ -96,17 +97,14 @@ def hallucinations(task: Task, trajectory: Trajectory, goal: int) -> list[Flag]:
     return found
 
 
-def instruction_errors(trajectory: Trajectory, goal: int) -> list[Flag]:
-    """Return what the user did against its instructions."""
-    return list(_instruction_errors(goal_steps(trajectory, goal)))
+def against_orders(goal: GoalChat) -> list[Flag]:
+    """Return what a user did against its instructions.
 
-
-def against_orders(task: Task, trajectory: Trajectory, goal: int) -> list[Flag]:
-    """Return the errors of a user; one whose brief has its replies is to leave after the last."""
-    found = instruction_errors(trajectory, goal)
-    if "replies" in (task.persona or {}):
-        return [flag for flag in found if flag.flag != "ended_early"]
-    return found
+    One whose brief has its replies is to leave after the last.
+    """
+    scripted = "replies" in (goal.task.persona or {})
+    found = _instruction_errors(goal.steps)
+    return [flag for flag in found if not (scripted and flag.flag == "ended_early")]
 
 
 def _instruction_errors(steps: Sequence[Step]) -> Iterator[Flag]:

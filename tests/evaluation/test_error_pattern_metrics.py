@@ -21,10 +21,10 @@ from seal.evaluation.error_patterns import (
     choose,
     compare_plan,
     diagnose,
-    no_gold,
 )
 from seal.evaluation.error_patterns.metrics import NAMES, PATTERNS
 from seal.evaluation.error_patterns.words import expected_words, value_words
+from seal.evaluation.goals import no_gold
 from seal.evaluation.scoring import build_metrics
 
 ARGUMENT = {"type": "integer"}

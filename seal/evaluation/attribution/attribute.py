@@ -27,8 +27,7 @@ from seal.evaluation.attribution.evidence import (
 from seal.evaluation.attribution.gold_steps import first_gold_step, first_of_relevant
 from seal.evaluation.attribution.world_steps import first_world_step
 from seal.evaluation.error_patterns.findings import Finding, diagnose
-from seal.evaluation.error_patterns.gold import no_gold
-from seal.evaluation.goals import failed
+from seal.evaluation.goals import failed, no_gold
 from seal.evaluation.milestones.metrics import applies
 from seal.evaluation.rule_judge import judge_trajectory
 from seal.evaluation.statements import statement

@@ -20,7 +20,6 @@ from seal.evaluation.error_patterns.gold import (
     choose,
     compare_plan,
     events,
-    no_gold,
     transitions,
 )
 from seal.evaluation.error_patterns.metrics import ErrorPatterns, IndependentMinima, RepeatedAnyhow
@@ -43,7 +42,6 @@ __all__ = [
     "diagnose",
     "events",
     "first_error",
-    "no_gold",
     "repairs",
     "service_failure",
     "transitions",

@@ -37,7 +37,7 @@ from seal.core.canonical import canonical_json
 from seal.core.types import CHAT_TOOLS, JSON, Step, Tool, ToolCall, ToolResult, Trajectory
 from seal.core.validation import CallError, CallValidator
 from seal.evaluation.error_patterns.services import Service, service_failure
-from seal.evaluation.goals import EXECUTOR, USER, cut_calls, failed
+from seal.evaluation.goals import EXECUTOR, USER, Chat, cut_calls, failed
 
 Pattern = Literal["IFE", "IFN", "IAN", "IAT", "IAV", "RAC"]
 """What a step can be guilty of; IAC, and wrong values beside gold, belong to no step (`gold`)."""
@@ -110,6 +110,14 @@ def diagnose(trajectory: Trajectory, tools: Mapping[str, Tool]) -> list[Finding]
     """
     found = _Pass(trajectory, tools)
     return [finding for step in trajectory.steps for finding in found.of(step)]
+
+
+def findings_by_goal(chat: Chat) -> dict[int, list[Finding]]:
+    """Return the findings of a chat by their goal (`diagnose`)."""
+    found: dict[int, list[Finding]] = {}
+    for finding in diagnose(chat.trajectory, chat.tools):
+        found.setdefault(finding.goal, []).append(finding)
+    return found
 
 
 @dataclass(slots=True)

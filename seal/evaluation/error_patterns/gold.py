@@ -27,7 +27,7 @@ from itertools import pairwise
 from typing import Literal
 
 from seal.core.conditions import Called
-from seal.core.types import CHAT_TOOLS, Goal, Plan
+from seal.core.types import CHAT_TOOLS, Plan
 from seal.evaluation.calls import ArgumentFinding, align
 from seal.evaluation.error_patterns.findings import Finding
 from seal.evaluation.goals import asks_of_world
@@ -83,19 +83,6 @@ class Chosen:
     """For IAC."""
     wrong: GoldComparison
     """For IAV."""
-
-
-def no_gold(goal: Goal) -> str:
-    """Return why a goal has no gold calls; empty where it has."""
-    if goal.plans is None:
-        return "no gold calls annotated"
-    if not goal.plans:
-        return "the goal has no plan"
-    if any(_gold_calls(plan) for plan in goal.plans):
-        return ""
-    if any(map(asks_of_world, goal.plans)):
-        return "the plan asks of the world, not of calls"
-    return "no call was needed"
 
 
 def choose(plans: Sequence[Plan], findings: Sequence[Finding], choice: Choice = "joint") -> Chosen:

@@ -45,16 +45,22 @@ calls it a percentage; its tables lie in 0..1, so that means over queries are me
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, Literal, TypeGuard
 
 from seal.core.errors import UsageError
 from seal.core.formats import repairs_of
-from seal.core.types import JSON, Goal, Score, Task, Tool, Trajectory
+from seal.core.types import JSON, Goal
 from seal.core.validation import CallError
 from seal.evaluation.calls import ArgumentFinding
-from seal.evaluation.error_patterns.findings import Finding, diagnose, first_error, repairs
+from seal.evaluation.error_patterns.findings import (
+    Finding,
+    findings_by_goal,
+    first_error,
+    repairs,
+)
 from seal.evaluation.error_patterns.gold import (
     Choice,
     Chosen,
@@ -62,11 +68,10 @@ from seal.evaluation.error_patterns.gold import (
     GoldFinding,
     choose,
     events,
-    no_gold,
     transitions,
 )
 from seal.evaluation.error_patterns.words import NOTHING, expected_words, value_words
-from seal.evaluation.goals import Value, answer_of, failure_reason, score_goals, stop_of, undefined
+from seal.evaluation.goals import GoalChat, GoalMetric, Value, no_gold, undefined
 
 BUDGET = 10
 """Steps that ToolScan gives an agent."""
@@ -84,8 +89,8 @@ _OF_NAMES = ("unknown_tool", "unknown_argument", "unparsable_arguments")
 _BY_STEP = ("ife", "iat", "ian", "ifn")
 
 
-@dataclass(frozen=True, slots=True)
-class ErrorPatterns:
+@dataclass(frozen=True)
+class ErrorPatterns(GoalMetric):
     """The seven error patterns and what stands beside them (`NAMES`).
 
     Args:
@@ -108,109 +113,98 @@ class ErrorPatterns:
         if self.budget is not None and not _is_budget(self.budget):
             raise UsageError(f"step budget {self.budget!r}: expected a whole number above 0")
 
-    def score(self, task: Task, trajectory: Trajectory, tools: Mapping[str, Tool]) -> list[Score]:
-        """Return one score for each goal and name."""
-        by_goal: dict[int, list[Finding]] = {}
-        if not failure_reason(trajectory):
-            for finding in diagnose(trajectory, tools):
-                by_goal.setdefault(finding.goal, []).append(finding)
-        named = {name: self._name(name) for name in NAMES}
+    @cached_property
+    def names(self) -> Sequence[str]:
+        """Names of the scores, in their order."""
+        return list(map(self._name, NAMES))
 
-        apart = replace(self, budget=self._budget(trajectory))
-
-        def measure(position: int, goal: Goal) -> dict[str, Value]:
-            values = apart._values(goal, by_goal.get(position, []))
-            values["finished"] = _finished(trajectory, position)
-            return {named[name]: value for name, value in values.items()}
-
-        return score_goals(task, trajectory, tuple(named.values()), measure)
+    def measure(self, goal: GoalChat) -> dict[str, Value]:
+        """Return the values of one goal."""
+        findings = goal.chat.once(findings_by_goal, goal.chat).get(goal.position, [])
+        told = goal.trajectory.provenance.get(MAX_TURNS)
+        budget = self.budget or (told if _is_budget(told) else BUDGET)
+        values = {**self._values(goal.goal, findings, budget), "finished": _finished(goal)}
+        return {self._name(name): value for name, value in values.items()}
 
     def _name(self, name: str) -> str:
         if name == "rac" and self.rac_scope == "all":
             return "rac_all"
-        return f"{name}_independent" if name in ("iac", "iav") and self._apart else name
+        apart = name in ("iac", "iav") and self.choice == "independent"
+        return f"{name}_independent" if apart else name
 
-    def _budget(self, trajectory: Trajectory) -> int:
-        told = trajectory.provenance.get(MAX_TURNS)
-        return self.budget or (told if _is_budget(told) else BUDGET)
-
-    @property
-    def _apart(self) -> bool:
-        return self.choice == "independent"
-
-    def _values(self, goal: Goal, findings: Sequence[Finding]) -> dict[str, Value]:
+    def _values(self, goal: Goal, findings: Sequence[Finding], budget: int) -> dict[str, Value]:
         acts = [f for f in findings if f.kind not in ("message", "cut")]
         of_kind = {name: [f for f in acts if f.kind == name.upper()] for name in PATTERNS}
-        by_step = {name: self._of_steps(of_kind[name], acts) for name in _BY_STEP}
-        by_step["ife"].details.update(_repaired(acts))
+        values = {name: _of_steps(of_kind[name], acts, budget) for name in (*_BY_STEP, "iav")}
+        values["ife"].details.update(_repaired(acts))
+        anyhow = [finding for finding in acts if finding.earlier is not None]
+        repeated = anyhow if self.rac_scope == "all" else of_kind["rac"]
+        values["rac"] = _of_steps(repeated, acts, budget)
+        values["rac"].details["repeated"] = {"valid": len(of_kind["rac"]), "all": len(anyhow)}
         reason = no_gold(goal)
         chosen = None if reason else choose(goal.plans or (), findings, self.choice)
-        gold = chosen.missing if chosen is not None and not self._apart else None
+        gold = chosen.missing if chosen is not None and self.choice == "joint" else None
         return {
-            "iac": undefined(reason) if chosen is None else self._missing(chosen.missing),
-            "rac": self._repeated(acts, of_kind["rac"]),
-            "iav": self._wrong(goal, findings, self._of_steps(of_kind["iav"], acts), chosen),
-            **by_step,
+            **values,
+            "iac": undefined(reason) if chosen is None else _missing(chosen.missing, budget),
+            "iav": _wrong(goal, findings, values["iav"], chosen, budget),
             "recovery": _recovery(findings, gold),
             SERVICE_ANSWERS: _services(findings),
             "all_gold_calls": undefined(reason) if chosen is None else _all_gold(chosen),
         }
 
-    def _share(self, errors: int, of: int | None = None) -> float:
-        whole = (self.budget or BUDGET) if of is None else of
-        return 1.0 - min(errors, whole) / whole if whole else 1.0
 
-    def _of_steps(self, found: Sequence[Finding], acts: Sequence[Finding]) -> Value:
-        return Value(self._share(len(found)), details=_details(found, len(acts)))
-
-    def _repeated(self, acts: Sequence[Finding], valid: Sequence[Finding]) -> Value:
-        anyhow = [finding for finding in acts if finding.earlier is not None]
-        value = self._of_steps(anyhow if self.rac_scope == "all" else valid, acts)
-        value.details["repeated"] = {"valid": len(valid), "all": len(anyhow)}
-        return value
-
-    def _missing(self, compared: GoldComparison) -> Value:
-        errors = compared.missing
-        details = _gold_details("IAC", compared) | {"of_budget": self._share(errors)}
-        return Value(self._share(errors, compared.gold), compared.gold, details=details)
-
-    def _wrong(
-        self, goal: Goal, findings: Sequence[Finding], own: Value, chosen: Chosen | None
-    ) -> Value:
-        """Return IAV: by steps alone (`own`) where gold has no arguments to compare with."""
-        reason = no_gold(goal) or _no_arguments(goal)
-        errors, listed = own.details["errors"], own.details["findings"]
-        if chosen is None or reason:
-            return replace(own, details={**own.details, "without_gold": reason})
-        if _is_cut(goal, findings):
-            return Value(None, 0.0, "arguments were cut upstream", own.details if errors else {})
-        details = _gold_details("IAV", chosen.wrong)
-        errors += details["errors"]
-        details |= {
-            "errors": errors,
-            "calls": own.details["calls"],
-            "of_gold": self._share(errors, chosen.wrong.gold),
-            "findings": [*listed, *details["findings"]][:LISTED],
-        }
-        return Value(self._share(errors), details=details)
+def _share(errors: int, whole: int) -> float:
+    return 1.0 - min(errors, whole) / whole if whole else 1.0
 
 
-class RepeatedAnyhow:
+def _of_steps(found: Sequence[Finding], acts: Sequence[Finding], budget: int) -> Value:
+    return Value(_share(len(found), budget), details=_details(found, len(acts)))
+
+
+def _missing(compared: GoldComparison, budget: int) -> Value:
+    errors = compared.missing
+    details = _gold_details("IAC", compared) | {"of_budget": _share(errors, budget)}
+    return Value(_share(errors, compared.gold), compared.gold, details=details)
+
+
+def _wrong(
+    goal: Goal, findings: Sequence[Finding], own: Value, chosen: Chosen | None, budget: int
+) -> Value:
+    """Return IAV: by steps alone (`own`) where gold has no arguments to compare with."""
+    reason = no_gold(goal) or _no_arguments(goal)
+    errors: int = own.details["errors"]
+    if chosen is None or reason:
+        return replace(own, details={**own.details, "without_gold": reason})
+    if _is_cut(goal, findings):
+        return Value(None, 0.0, "arguments were cut upstream", own.details if errors else {})
+    details = _gold_details("IAV", chosen.wrong)
+    errors += details["errors"]
+    details |= {
+        "errors": errors,
+        "calls": own.details["calls"],
+        "of_gold": _share(errors, chosen.wrong.gold),
+        "findings": [*own.details["findings"], *details["findings"]][:LISTED],
+    }
+    return Value(_share(errors, budget), details=details)
+
+
+class RepeatedAnyhow(ErrorPatterns):
     """`rac_all`: repetitions of valid and of invalid calls."""
 
-    def score(self, task: Task, trajectory: Trajectory, tools: Mapping[str, Tool]) -> list[Score]:
-        """Return one score for each goal."""
-        scores = ErrorPatterns(rac_scope="all").score(task, trajectory, tools)
-        return [score for score in scores if score.metric == "rac_all"]
+    names = ("rac_all",)
+
+    def __init__(self) -> None:
+        super().__init__(rac_scope="all")
 
 
-class IndependentMinima:
+class IndependentMinima(ErrorPatterns):
     """`iac_independent` and `iav_independent`: the paper's minima, each over all plans."""
 
-    def score(self, task: Task, trajectory: Trajectory, tools: Mapping[str, Tool]) -> list[Score]:
-        """Return two scores for each goal."""
-        scores = ErrorPatterns(choice="independent").score(task, trajectory, tools)
-        return [score for score in scores if score.metric.endswith("_independent")]
+    names = ("iac_independent", "iav_independent")
+
+    def __init__(self) -> None:
+        super().__init__(choice="independent")
 
 
 def _is_budget(value: JSON) -> TypeGuard[int]:
@@ -328,11 +322,10 @@ def _services(findings: Sequence[Finding]) -> Value:
     return Value(1 - len(failed) / len(asked), len(asked), details=details)
 
 
-def _finished(trajectory: Trajectory, position: int) -> Value:
-    stop = stop_of(trajectory, position)
-    if stop not in ("done", "user_ended"):
-        return Value(0.0, reason=stop)
-    return Value(1.0) if answer_of(trajectory, position) else Value(0.0, reason="no answer")
+def _finished(goal: GoalChat) -> Value:
+    if goal.stop not in ("done", "user_ended"):
+        return Value(0.0, reason=goal.stop)
+    return Value(1.0) if goal.answer else Value(0.0, reason="no answer")
 
 
 def _all_gold(chosen: Chosen) -> Value:

@@ -8,21 +8,20 @@ a goal is solved whose plans ask of a world is no matter of words: where its mil
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from seal.core.conditions import Match
 from seal.core.errors import DataError, InfrastructureError, NotRecordedError, NoVerdictError
 from seal.core.protocols import Judge
-from seal.core.types import JSON, Goal, Score, Step, Task, Tool, Trajectory, Verdict
+from seal.core.types import JSON, Goal, Step, Verdict
 from seal.evaluation.goals import (
     INFRASTRUCTURE,
     WHOLLY,
+    GoalChat,
+    GoalMetric,
     Value,
-    answer_of,
-    goal_steps,
-    score_goals,
     stop_of,
     undefined,
 )
@@ -54,12 +53,16 @@ MILESTONES = "milestones"
 """Who says so, in a score's details, where no judge does."""
 
 
-@dataclass(frozen=True, slots=True)
-class PassRate:
+@dataclass(frozen=True)
+class PassRate(GoalMetric):
     """1.0 for solved, 0.0 for unsolved and unsure; details: label, stage, reason.
 
     Where no judge said so, the details have `by` too: `MILESTONES`. Of a `Panel` they have each
     vote and the share of votes that say solved; the majority counts, and a tie is unsure.
+
+    A goal without a final answer, whatever limit was reached, is unsolved, unless milestones are
+    what it is measured by. Where these cannot be measured, or the judge itself fails (server, cache
+    under replay) or says nothing usable, the value is None with the reason.
 
     Args:
         judge: Asked where milestones do not say.
@@ -69,37 +72,28 @@ class PassRate:
     judge: Judge = field(default_factory=RuleJudge)
     match: Match | None = None
 
-    def score(self, task: Task, trajectory: Trajectory, tools: Mapping[str, Tool]) -> list[Score]:
-        """Return one score for each goal.
+    names = (NAME,)
 
-        A goal without a final answer, whatever limit was reached, is unsolved, unless milestones
-        are what it is measured by. Where these cannot be measured, or the judge itself fails
-        (server, cache under replay) or says nothing usable, the value is None with the reason.
-        """
+    def measure(self, goal: GoalChat) -> dict[str, Value]:
+        """Return the value of one goal."""
+        if applies(goal.task, goal.goal):
+            from seal.evaluation.milestones.measuring import measure_goal
 
-        def measure(position: int, goal: Goal) -> dict[str, Value]:
-            if applies(task, goal):
-                from seal.evaluation.milestones.measuring import measure_goal
+            try:
+                match = self.match or match_of(goal.task)
+                best = goal.chat.once(measure_goal, goal, match)
+            except DataError as error:
+                return {NAME: undefined(f"the plan cannot be measured: {error}")}
+            verdict = milestones_verdict(best.result)
+            if verdict is not None:
+                solved = float(verdict.label == "solved")
+                return {NAME: value_of(solved, verdict, by=MILESTONES)}
+        return {NAME: judged(lambda: self._judged(goal))}
 
-                try:
-                    match = self.match or match_of(task)
-                    best = measure_goal(task, trajectory, position, match)
-                except DataError as error:
-                    return {NAME: undefined(f"the plan cannot be measured: {error}")}
-                verdict = milestones_verdict(best.result)
-                if verdict is not None:
-                    solved = float(verdict.label == "solved")
-                    return {NAME: value_of(solved, verdict, by=MILESTONES)}
-            return {NAME: judged(lambda: self._judged(trajectory, position, goal))}
-
-        return score_goals(task, trajectory, [NAME], measure)
-
-    def _judged(self, trajectory: Trajectory, position: int, goal: Goal) -> Value:
-        answer = answer_of(trajectory, position)
-        steps = goal_steps(trajectory, position)
-        verdict, votes = self._verdict(goal, answer, steps)
-        stop = stop_of(trajectory, position, "done")
-        if not answer and stop != "done":
+    def _judged(self, goal: GoalChat) -> Value:
+        verdict, votes = self._verdict(goal.goal, goal.answer, goal.steps)
+        stop = stop_of(goal.trajectory, goal.position, "done")
+        if not goal.answer and stop != "done":
             verdict = replace(verdict, reason=f"{verdict.reason} ({stop})")
         return value_of(float(verdict.label == "solved"), verdict, **votes)
 

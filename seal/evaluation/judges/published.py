@@ -11,19 +11,12 @@ To finish is to end a goal by oneself, with an answer or by giving up, and no li
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from abc import abstractmethod
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
-from seal.core.types import JSON, Goal, Score, Task, Tool, Trajectory
-from seal.evaluation.goals import (
-    Value,
-    answer_of,
-    goal_steps,
-    made_calls,
-    score_goals,
-    stop_of,
-)
+from seal.core.types import JSON
+from seal.evaluation.goals import GoalChat, GoalMetric, Value
 from seal.evaluation.judges.measures import judged, value_of
 from seal.evaluation.judges.panel import (
     Ballot,
@@ -41,132 +34,106 @@ _FINISHED = ("done", "user_ended")
 _GIVE_UP = "give_up_and_restart"
 
 
-@dataclass(frozen=True, slots=True)
-class SolvablePassRate:
-    """StableToolBench's solvable pass rate, in [0, 1] for each goal."""
+@dataclass(frozen=True)
+class _Published(GoalMetric):
+    """One score for each goal; a judge that fails or says nothing usable gives no value."""
 
     panel: Panel
-    name: ClassVar[str] = "sopr"
+    name: ClassVar[str]
 
-    def score(self, task: Task, trajectory: Trajectory, tools: Mapping[str, Tool]) -> list[Score]:
-        """Return one score for each goal; its details have the label of each run of the judge."""
+    @property
+    def names(self) -> tuple[str]:
+        """The name of the score."""
+        return (self.name,)
 
-        def measure(position: int, goal: Goal) -> Value:
-            missing = unfinished(trajectory, position)
-            if missing:
-                return _settled("unsolved", missing)
-            answer, steps = answer_of(trajectory, position), goal_steps(trajectory, position)
-            poll = self.panel.ask(goal, answer, steps)
-            leading = poll.leading()
-            mean = sum(map(half_credit, poll.labels)) / len(poll.labels)
-            return value_of(mean, leading, **poll.record())
+    def measure(self, goal: GoalChat) -> dict[str, Value]:
+        """Return the value of one goal."""
+        return {self.name: judged(lambda: self._judged(goal))}
 
-        return judged_goals(task, trajectory, self.name, measure)
+    @abstractmethod
+    def _judged(self, goal: GoalChat) -> Value:
+        """Return what the judges say of a goal."""
 
 
-@dataclass(frozen=True, slots=True)
-class ToolEvalPassRate:
+class SolvablePassRate(_Published):
+    """StableToolBench's solvable pass rate, in [0, 1] for each goal.
+
+    Its details have the label of each run of the judge.
+    """
+
+    name = "sopr"
+
+    def _judged(self, goal: GoalChat) -> Value:
+        if goal.stop not in _FINISHED:
+            return _settled("unsolved", "the run did not finish")
+        if _empty(goal.answer):
+            return _settled("unsolved", "there is no final answer")
+        poll = self.panel.ask(goal.goal, goal.answer, goal.steps)
+        leading = poll.leading()
+        mean = sum(map(half_credit, poll.labels)) / len(poll.labels)
+        return value_of(mean, leading, **poll.record())
+
+
+class ToolEvalPassRate(_Published):
     """ToolEval's pass rate: the chance that a goal is printed as passed.
 
     Details: the label of each judgement (pass, fail, unsure), `csv`: the chance that the csv has it
     as passed, where ties are tossed for, and `hallucination`: a tool was called that there is not.
     """
 
-    panel: Panel
-    name: ClassVar[str] = "tooleval"
+    name = "tooleval"
 
-    def score(self, task: Task, trajectory: Trajectory, tools: Mapping[str, Tool]) -> list[Score]:
-        """Return one score for each goal."""
+    def _judged(self, goal: GoalChat) -> Value:
+        seen = {"hallucination": any(call.tool is None for call in goal.made)}
+        if goal.stop not in _FINISHED:
+            return _settled("fail", "the run did not finish", **seen)
+        offered = [goal.tools[tool] for tool in goal.offered or () if tool in goal.tools]
 
-        def measure(position: int, goal: Goal) -> Value:
-            steps = goal_steps(trajectory, position)
-            seen = {"hallucination": any(call.tool is None for call in made_calls(steps))}
-            if not _finished(trajectory, position):
-                return _settled("fail", "the run did not finish", **seen)
-            answer = answer_of(trajectory, position)
-            offered = _offered(trajectory, position, tools)
+        def ballot(seat: Seat) -> Ballot:
+            told = (
+                Ballot(seat.name, seat.vote, "unsolved", "there is no final answer")
+                if _empty(goal.answer)
+                else solved_ballot(seat, goal.goal, goal.answer, goal.steps)
+            )
+            solved = told.label or "unsure"
+            if solved == "solved":
+                return replace(told, label=passing(solved, "solvable"))
+            solvable = seat.judge.solvable(goal.goal, offered)
+            return replace(told, label=passing(solved, solvable), solvable=solvable)
 
-            def ballot(seat: Seat) -> Ballot:
-                told = (
-                    Ballot(seat.name, seat.vote, "unsolved", "there is no final answer")
-                    if _empty(answer)
-                    else solved_ballot(seat, goal, answer, steps)
-                )
-                solved = told.label or "unsure"
-                if solved == "solved":
-                    return replace(told, label=passing(solved, "solvable"))
-                solvable = seat.judge.solvable(goal, offered)
-                return replace(told, label=passing(solved, solvable), solvable=solvable)
-
-            poll = self.panel.poll(ballot)
-            leading = poll.leading()
-            chance = {"csv": written_pass(poll.labels)}
-            return value_of(printed_pass(poll.labels), leading, **chance, **seen, **poll.record())
-
-        return judged_goals(task, trajectory, self.name, measure)
+        poll = self.panel.poll(ballot)
+        leading = poll.leading()
+        chance = {"csv": written_pass(poll.labels)}
+        return value_of(printed_pass(poll.labels), leading, **chance, **seen, **poll.record())
 
 
-@dataclass(frozen=True, slots=True)
-class Completeness:
+class Completeness(_Published):
     """Final answer completeness: 1.0 where the answer addresses all, 0.0 where it does not.
 
     Of several votes the majority; a tie counts a half. An answer of the judge with neither word
     counts 0 as published; here it is no verdict, and counted.
     """
 
-    panel: Panel
-    name: ClassVar[str] = "fac"
+    name = "fac"
 
-    def score(self, task: Task, trajectory: Trajectory, tools: Mapping[str, Tool]) -> list[Score]:
-        """Return one score for each goal."""
+    def _judged(self, goal: GoalChat) -> Value:
+        answer = goal.answer or ""
+        if not answer.strip():
+            return _settled("unsolved", "there is no final answer")
 
-        def measure(position: int, goal: Goal) -> Value:
-            answer = answer_of(trajectory, position)
-            if answer is None or not answer.strip():
-                return _settled("unsolved", "there is no final answer")
+        def ballot(seat: Seat) -> Ballot:
+            verdict = seat.judge.complete(goal.goal, answer)
+            return Ballot(seat.name, seat.vote, verdict.label, verdict.reason)
 
-            def ballot(seat: Seat) -> Ballot:
-                verdict = seat.judge.complete(goal, answer)
-                return Ballot(seat.name, seat.vote, verdict.label, verdict.reason)
-
-            poll = self.panel.poll(ballot)
-            leading = poll.leading()
-            tied = majority(poll.labels) is None
-            right = 0.5 if tied else float(leading.label == "solved")
-            return value_of(right, leading, **poll.record())
-
-        return judged_goals(task, trajectory, self.name, measure)
-
-
-def judged_goals(
-    task: Task, trajectory: Trajectory, name: str, measure: Callable[[int, Goal], Value]
-) -> list[Score]:
-    """Return one score for each goal; a judge that fails or says nothing usable gives no value."""
-
-    def guarded(position: int, goal: Goal) -> Mapping[str, Value]:
-        return {name: judged(lambda: measure(position, goal))}
-
-    return score_goals(task, trajectory, [name], guarded)
-
-
-def unfinished(trajectory: Trajectory, position: int) -> str:
-    """Return why there is nothing to judge in a goal; empty where there is."""
-    if not _finished(trajectory, position):
-        return "the run did not finish"
-    return "there is no final answer" if _empty(answer_of(trajectory, position)) else ""
+        poll = self.panel.poll(ballot)
+        leading = poll.leading()
+        tied = majority(poll.labels) is None
+        right = 0.5 if tied else float(leading.label == "solved")
+        return value_of(right, leading, **poll.record())
 
 
 def _empty(answer: str | None) -> bool:
     return answer is None or not answer.strip() or _GIVE_UP in answer
-
-
-def _finished(trajectory: Trajectory, position: int) -> bool:
-    return stop_of(trajectory, position) in _FINISHED
-
-
-def _offered(trajectory: Trajectory, position: int, tools: Mapping[str, Tool]) -> list[Tool]:
-    ids = trajectory.offered[position] if position < len(trajectory.offered) else ()
-    return [tools[tool_id] for tool_id in ids if tool_id in tools]
 
 
 MEASURES = {measure.name: measure for measure in (ToolEvalPassRate, SolvablePassRate, Completeness)}

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from seal.core.conditions import Match
-from seal.core.types import JSON, Task, Trajectory
-from seal.evaluation.goals import Value
+from seal.core.types import JSON
+from seal.evaluation.goals import GoalChat, Value
 from seal.evaluation.milestones.checks import check_plan
 from seal.evaluation.milestones.plans import PlanResult, Reached, measure_plan, turn_count, view
 
@@ -23,22 +23,20 @@ class Best:
     """Messages between user, agent and executor."""
 
 
-def measure_goal(task: Task, trajectory: Trajectory, position: int, match: Match) -> Best:
+def measure_goal(goal: GoalChat, match: Match) -> Best:
     """Return how well the best of a goal's plans was kept, of equally good ones the first.
 
     Args:
-        task: Whose goal it is.
-        trajectory: What was done.
-        position: Of a goal that is measured so (`applies`).
+        goal: One that is measured so (`applies`), and what was done for it.
         match: By which rules.
 
     Raises:
         DataError: A plan cannot be measured.
     """
-    plans = task.goals[position].plans or ()
+    plans = goal.goal.plans or ()
     for plan in plans:
         check_plan(plan, measured=True)
-    steps = view(trajectory, position, task.initial_state, match)
+    steps = view(goal.trajectory, goal.position, goal.task.initial_state, match)
     results = [measure_plan(plan, steps, match) for plan in plans]
     best = max(range(len(results)), key=lambda plan: results[plan].similarity)
     return Best(best, results[best], turn_count(steps))

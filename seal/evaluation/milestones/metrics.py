@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import get_args
 
 from seal.core.conditions import Match
 from seal.core.errors import DataError
-from seal.core.types import Goal, Score, Task, Tool, Trajectory
-from seal.evaluation.goals import Value, asks_of_world, score_goals, undefined
+from seal.core.types import Goal, Task
+from seal.evaluation.goals import GoalChat, GoalMetric, Value, asks_of_world, undefined
 
 NAMES = ("similarity", "milestone_similarity", "minefield_similarity", "turn_count")
 MATCHES: tuple[Match, ...] = get_args(Match)
 
 
-@dataclass(frozen=True, slots=True)
-class Milestones:
+@dataclass(frozen=True)
+class Milestones(GoalMetric):
     """Similarity of a chat to the plans of each goal, in [0, 1], and its turns.
 
     - similarity: the milestones' similarity, or 0 where a minefield was hit. Of several plans the
@@ -41,23 +40,21 @@ class Milestones:
 
     match: Match | None = None
 
-    def score(self, task: Task, trajectory: Trajectory, tools: Mapping[str, Tool]) -> list[Score]:
-        """Return one score for each goal and name."""
+    names = NAMES
 
-        def measure(position: int, goal: Goal) -> dict[str, Value]:
-            if not applies(task, goal):
-                return dict.fromkeys(NAMES, undefined("no milestones of the world"))
-            # Of worlds alone: other runs do not load what measures milestones.
-            from seal.evaluation.milestones.measuring import measure_goal, values_of
+    def measure(self, goal: GoalChat) -> dict[str, Value]:
+        """Return the values of one goal."""
+        if not applies(goal.task, goal.goal):
+            return dict.fromkeys(NAMES, undefined("no milestones of the world"))
+        # Of worlds alone: other runs do not load what measures milestones.
+        from seal.evaluation.milestones.measuring import measure_goal, values_of
 
-            try:
-                match = self.match or match_of(task)
-                best = measure_goal(task, trajectory, position, match)
-            except DataError as error:
-                return dict.fromkeys(NAMES, undefined(f"the plan cannot be measured: {error}"))
-            return values_of(best, match)
-
-        return score_goals(task, trajectory, NAMES, measure)
+        try:
+            match = self.match or match_of(goal.task)
+            best = goal.chat.once(measure_goal, goal, match)
+        except DataError as error:
+            return dict.fromkeys(NAMES, undefined(f"the plan cannot be measured: {error}"))
+        return values_of(best, match)
 
 
 def match_of(task: Task) -> Match:

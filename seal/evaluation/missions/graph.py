@@ -136,13 +136,25 @@ def read_graph(nodes: Sequence[Mapping[str, Any]]) -> Graph:
     for position, node in enumerate(nodes):
         names.append(_field(node, position, "name", str, "a text"))
         arguments.append(_field(node, position, "arguments", Mapping, "an object", {}))
-        if nested_deeper(arguments[-1], MAX_DEPTH):
+        deps.append(_field(node, position, "deps", Sequence, "a list", ()))
+    return checked_graph(names, arguments, deps)
+
+
+def checked_graph(
+    names: Sequence[str], arguments: Sequence[Mapping[str, Any]], deps: Sequence[Sequence[int]]
+) -> Graph:
+    """Return the graph of nodes that calls can be compared with.
+
+    Raises:
+        DataError: As of `Graph`; or gold arguments nest too deep.
+    """
+    for position, before in enumerate(deps):
+        if nested_deeper(arguments[position], MAX_DEPTH):
             raise DataError(
                 f"node {position}: arguments: nested more than {MAX_DEPTH} levels deep, "
                 "which no call can be compared with"
             )
-        deps.append(_field(node, position, "deps", Sequence, "a list", ()))
-        _check_deps(position, deps[-1], len(nodes))
+        _check_deps(position, before, len(names))
     return Graph(names, arguments, deps)
 
 

@@ -230,11 +230,26 @@ def judge(
     """
     if match not in MATCHES:
         raise UnknownNameError("match", str(match), MATCHES)
+    _check_tools(tools)
+    return verdict_on(read_graph(nodes), read_turns(steps), match, tools, scorer)
+
+
+def verdict_on(
+    graph: Graph,
+    turns: Sequence[Turn],
+    match: Match,
+    tools: Mapping[str, Mapping[str, Any]] | None,
+    scorer: Scorer,
+) -> Verdict:
+    """Return how a mission went, as `judge` does, of nodes and steps that were read.
+
+    Raises:
+        UnknownNameError: No such scorer.
+        MissingExtraError: Two texts differ and jieba, which cuts them into words, is absent.
+    """
     if scorer not in SCORERS:
         raise UnknownNameError("scorer", str(scorer), SCORERS)
-    _check_tools(tools)
-    graph = read_graph(nodes)
-    turns = [*read_turns(steps), Turn()]
+    turns = [*turns, Turn()]
     if match == "mmtb":
         verdict = _judge_original(graph, turns, Pairing(graph, tools, scorer), tools)
     else:

@@ -36,11 +36,10 @@ from seal.benchmarks.dialogtool.metrics.dialogue.texts import RoleJudge, replies
 from seal.benchmarks.dialogtool.metrics.goal_state import GoalState
 from seal.core.conditions import Argument, Called
 from seal.core.protocols import Metric
-from seal.core.types import JSON, Goal, Score, Task, Tool, ToolCall, Trajectory
+from seal.core.types import JSON, Score, Tool, ToolCall
 from seal.evaluation.attribution.evidence import Cause, Evidence, argument
 from seal.evaluation.attribution.gold_steps import first_gold_step
-from seal.evaluation.error_patterns.gold import no_gold
-from seal.evaluation.goals import Value, failure_reason, score_goals, undefined
+from seal.evaluation.goals import Chat, ChatMetric, GoalChat, GoalMetric, Value, no_gold, undefined
 from seal.evaluation.llm_judge import LLMJudge
 from seal.evaluation.scoring import DialogueMatch, Scoring
 
@@ -79,21 +78,25 @@ def measures(scoring: Scoring) -> tuple[Metric, ...]:
     return JudgedDialogue(scoring), GoalState(), Creation(scoring.sandbox)
 
 
-@dataclass(frozen=True, slots=True)
-class JudgedDialogue:
+@dataclass(frozen=True)
+class JudgedDialogue(ChatMetric):
     """`Dialogue`, whose roles the judge of the chat rates where it is a model."""
 
     scoring: Scoring
 
-    def score(self, task: Task, trajectory: Trajectory, tools: Mapping[str, Tool]) -> list[Score]:
+    def of(self, chat: Chat) -> list[Score]:
         """Return the scores of `Dialogue`."""
-        judge = self.scoring.judge_of(task, trajectory.trial)
+        judge = self.scoring.judge_of(chat.task, chat.trajectory.trial)
         of_roles = RoleJudge(judge.model, judge.seed) if isinstance(judge, LLMJudge) else None
-        return Dialogue(self.scoring.rules.dialogue, of_roles).score(task, trajectory, tools)
+        return Dialogue(self.scoring.rules.dialogue, of_roles).of(chat)
 
 
-@dataclass(frozen=True, slots=True)
-class Dialogue:
+def _turns_of(chat: Chat) -> Sequence[life.Turn]:
+    return life.turns_of(chat.task.goals, chat.trajectory)
+
+
+@dataclass(frozen=True)
+class Dialogue(GoalMetric):
     """Scores the turns of dialogues that tell act and kind in their goals' labels.
 
     Args:
@@ -104,28 +107,27 @@ class Dialogue:
     match: DialogueMatch = "lenient"
     judge: RoleJudge | None = None
 
-    def score(self, task: Task, trajectory: Trajectory, tools: Mapping[str, Tool]) -> list[Score]:
+    names = NAMES
+
+    def of(self, chat: Chat) -> list[Score]:
         """Return one score for each goal and name; none for a task without such turns."""
-        if not any(map(life.is_turn, task.goals)):
-            return []
-        turns = [] if failure_reason(trajectory) else life.turns_of(task.goals, trajectory)
-        played = trajectory.provenance.get("role")
+        return super().of(chat) if any(map(life.is_turn, chat.task.goals)) else []
 
-        def measure(position: int, goal: Goal) -> Mapping[str, Value]:
-            if not life.is_turn(goal):
-                return dict.fromkeys(NAMES, undefined("the goal is no turn of a dialogue"))
-            turn = turns[position]
-            values: dict[str, Value] = {}
-            for by, names in _SCORED.items():
-                if by in turn.seated:
-                    values |= zip(names, self._values(by, turn, tools, played), strict=True)
-                else:
-                    values |= dict.fromkeys(names, undefined(f"the role is not seated: {by}"))
-            if self.match == "exact":
-                values |= {name: values[f"{name}_exact"] for name in TWINS}
-            return values
-
-        return score_goals(task, trajectory, NAMES, measure)
+    def measure(self, goal: GoalChat) -> dict[str, Value]:
+        """Return the values of one goal."""
+        if not life.is_turn(goal.goal):
+            return dict.fromkeys(NAMES, undefined("the goal is no turn of a dialogue"))
+        played = goal.trajectory.provenance.get("role")
+        turn = goal.chat.once(_turns_of, goal.chat)[goal.position]
+        values: dict[str, Value] = {}
+        for by, names in _SCORED.items():
+            if by in turn.seated:
+                values |= zip(names, self._values(by, turn, goal.tools, played), strict=True)
+            else:
+                values |= dict.fromkeys(names, undefined(f"the role is not seated: {by}"))
+        if self.match == "exact":
+            values |= {name: values[f"{name}_exact"] for name in TWINS}
+        return values
 
     def _values(
         self, by: str, turn: life.Turn, tools: Mapping[str, Tool], played: JSON
