@@ -112,7 +112,7 @@ def _underscored(flag: str, name: str) -> str:
     return name.replace("-", "_")
 
 
-AGENT = option(None, "Agent: name or module:attribute.", setting="roles")
+AGENT = option(None, "Short for --role.", setting="roles")
 BASE_URL = option(
     None,
     "Server of the model and of roles that follow it; a role with a model of its own "

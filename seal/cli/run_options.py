@@ -28,10 +28,12 @@ from seal.cli.options import (
     CacheMode,
     Drawing,
     numbers,
+    pairs,
     role_models,
     sizes,
     typed_pairs,
 )
+from seal.core.errors import UsageError
 from seal.runs.agent_settings import trying
 from seal.runs.settings import RunSettings
 from seal.sandbox import NAMES as SANDBOXES
@@ -116,6 +118,12 @@ class Roles:
         read=role_models,
         setting="role_models",
     )
+    role: dict[str, str] = repeated(
+        "Agent that plays a role of the team: name or module:attribute; none: nobody does.",
+        metavar="ROLE=AGENT",
+        read=pairs,
+        setting="roles",
+    )
     planner: str | None = AGENT
     verifier: str | None = AGENT
     checker: str | None = AGENT
@@ -133,15 +141,28 @@ class Roles:
     )
     on_policy: bool = flag("Play recorded dialogues with a user who has a brief.")
 
-    def seated(self) -> dict[str, str]:
-        """Return the agents that are named, by role."""
-        seats = {
+    def seated(self) -> dict[str, str | None]:
+        """Return the agents that are named, by role.
+
+        Raises:
+            UsageError: A role is given two agents.
+        """
+        short = {
             "planner": self.planner,
             "verifier": self.verifier,
             "checker": self.checker,
             "user_simulator": self.user,
         }
-        return {role: agent for role, agent in seats.items() if agent}
+        seats = {role: agent for role, agent in short.items() if agent}
+        twice = seats.keys() & self.role.keys()
+        if twice:
+            role = min(twice)
+            raise UsageError(
+                f"--role {role}={self.role[role]}: {role} is {seats[role]} by a flag of its own; "
+                "leave one of both out"
+            )
+        named = {role: None if agent == "none" else agent for role, agent in self.role.items()}
+        return seats | named
 
 
 @dataclass(frozen=True, kw_only=True)
