@@ -20,6 +20,7 @@ from seal.report.figures import COLOURS, FOLDER, GRID, save, whisker
 from seal.report.grids import Grid, escape_markdown, markdown, told, write_paragraphs
 from seal.report.printable import one_line
 from seal.runs.run_folder import RunFolder
+from seal.runs.wholeness import check_whole
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -59,10 +60,13 @@ def explain(
         DataError: The folder is no scored run, nothing was played, or a file is damaged.
         UsageError: A metric without a value, or a folder that holds something else.
     """
+    if out is not None:
+        check_results_folder(out, {JSON, MARKDOWN, FOLDER}, "an explanation")
+    folder = RunFolder.open(run)
+    check_whole(folder)
+    content = explain_run(folder, metric, examples, bench=bench)
     if out is None:
-        return explain_run(RunFolder.open(run), metric, examples, bench=bench)
-    check_results_folder(out, {JSON, MARKDOWN, FOLDER}, "an explanation")
-    content = explain_run(RunFolder.open(run), metric, examples, bench=bench)
+        return content
     out.mkdir(parents=True, exist_ok=True)
     write_json(content, out / JSON)
     write_markdown(content, out)

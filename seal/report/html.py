@@ -40,6 +40,7 @@ from seal.report.printable import escaped_json, one_line, printable
 from seal.report.run_results import missing_notes
 from seal.report.sections import Section, default_sections
 from seal.runs.run_folder import RunFolder
+from seal.runs.wholeness import check_whole
 
 MAX_BYTES = 64_000_000
 """Bytes of conversations in one page; a browser stays quick below."""
@@ -78,9 +79,11 @@ def write_report(
 
     Raises:
         UsageError: No run, or `out` is there and no page of ours.
-        DataError: A run has not been scored, or a file of it is damaged.
+        DataError: A run has not been scored, or a file of it is damaged or cut.
     """
     _refuse_other(out)
+    for run in runs:
+        check_whole(run)
     lanes = lanes_of(runs)
     rendered = [
         (section.title, body)

@@ -38,6 +38,10 @@ _OBJECTS = {
     _SUMMARY: ("metrics", "usage", "stop_reasons", "error_reasons"),
 }
 """File to its parts that are objects wherever they are there."""
+_NEEDED = {_RUN: ("measure",), _SUMMARY: ("metrics",)}
+"""File to the parts without which it tells of no run."""
+LINES = "lines"
+"""Part of summary.json: file to how many lines it had when the run was scored."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,11 +119,17 @@ class RunFolder:
         """Return summary.json: {tasks, errors, skipped, unfinished, stop_reasons, metrics, usage}.
 
         `unfinished` counts the chats, one a task and trial, that are neither there nor skipped.
+        `lines` are those that `lines()` counted then.
 
         Raises:
             DataError: The run has not been scored, or the file is damaged.
         """
         return self._json(_SUMMARY)
+
+    def lines(self) -> dict[str, int]:
+        """Return how many whole lines tasks, trajectories and scores have; those that are there."""
+        paths = (self.path / "tasks.jsonl", self.trajectories_path, self.scores_path)
+        return {path.name: _lines_of(path) for path in paths if path.is_file()}
 
     def tasks(self) -> Iterator[Task]:
         """Yield the tasks that the run plays."""
@@ -170,6 +180,9 @@ class RunFolder:
                     f"{file}: expected an object{place}, got {type(part).__name__}; "
                     + self._repair(name)
                 )
+        for part in _NEEDED[name]:
+            if part not in value:
+                raise DataError(f"{file} tells of no run: it lacks `{part}`; {self._repair(name)}")
         parts: dict[str, Any] = value
         return parts
 
@@ -177,6 +190,11 @@ class RunFolder:
         if name == _SUMMARY:
             return f"write it anew: `seal score {self.path}`"
         return "bring back the file that `seal run` wrote, or play the run again"
+
+
+def _lines_of(path: Path) -> int:
+    with path.open("rb") as file:
+        return sum(block.count(b"\n") for block in iter(lambda: file.read(1 << 20), b""))
 
 
 def _objects(name: str, value: Any) -> Iterator[tuple[str, Any]]:

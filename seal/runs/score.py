@@ -31,7 +31,7 @@ from seal.evaluation.statistics import Summariser, groups_of
 from seal.pools.benchmark import Benchmark, part_of
 from seal.runs.goals import turns_of
 from seal.runs.journal import note_judging
-from seal.runs.run_folder import RunFolder, human_summary
+from seal.runs.run_folder import LINES, RunFolder, human_summary
 from seal.runs.spending.ledger import Ledger
 from seal.runs.workers import Threads
 
@@ -227,6 +227,7 @@ def _summary(
         "errors": totals.errors,
         "error_reasons": dict(sorted(totals.reasons.items())),
         **({"crashes": dict(sorted(totals.crashes.items()))} if totals.crashes else {}),
+        LINES: folder.lines(),
         "skipped": sum(skipped.values()),
         "skipped_reasons": skipped,
         "unfinished": max(0, missing - sum(skipped.values())),

@@ -14,7 +14,7 @@ from typing import Any
 import orjson
 
 from seal.core.errors import DataError
-from seal.runs.run_folder import RunFolder
+from seal.runs.run_folder import LINES, RunFolder
 
 Pair = tuple[str, int]
 """Task id and trial."""
@@ -59,6 +59,25 @@ def check_chats(run: RunFolder, played: Set[Pair], scored: Set[Pair]) -> None:
             f"{len(scored)} chats in scores.jsonl, and not that of task {task_id!r}, trial "
             f"{trial}; put the file back, or {_resume(run)}"
         )
+
+
+def check_whole(run: RunFolder) -> None:
+    """Make sure that a scored run and its baselines have every line that was scored.
+
+    Raises:
+        DataError: A file has fewer; names it, both numbers and the repair.
+    """
+    for part in (run, *run.baselines().values()):
+        told = _summary(part).get(LINES)
+        found = part.lines()
+        for name, expected in told.items() if isinstance(told, dict) else ():
+            if found.get(name, expected) < expected:
+                again = f"score the run again with `seal score {run.path}`"
+                repair = again if name == run.scores_path.name else _resume(run)
+                raise DataError(
+                    f"{part.path / name} was cut: it has {found[name]} of the {expected} lines "
+                    f"that summary.json tells of; put the file back, or {repair}"
+                )
 
 
 def scored_chats(path: Path) -> set[Pair]:

@@ -1,6 +1,7 @@
 """A run as an object: its metrics, its frames, how it shows itself."""
 
 import json
+import shutil
 import subprocess
 import sys
 from math import isnan
@@ -251,3 +252,34 @@ def test_the_types_of_results_load_no_heavy_library() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert done.stdout.strip() == "set()", done.stderr
+
+
+VERBS = [seal.explain, seal.report, seal.frames, lambda run: seal.compare(run, "other")]
+
+
+@pytest.mark.parametrize("verb", VERBS, ids=["explain", "report", "frames", "compare"])
+@pytest.mark.parametrize("place", ["", "floor"])
+@pytest.mark.parametrize("keep", [1, 0.5])
+@pytest.mark.parametrize("name", ["tasks.jsonl", "trajectories.jsonl", "scores.jsonl"])
+def test_a_file_of_a_run_that_was_cut_is_refused_by_every_verb(
+    played: seal.Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, verb, place, keep, name
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    shutil.copytree(played.folder.path, "cut")
+    shutil.copytree(played.folder.path, "other")
+    file = Path("cut", place, name)
+    lines = file.read_text().splitlines(keepends=True)
+    kept = lines[:1] if keep == 1 else [*lines[:-1], lines[-1][:-30]]
+    file.write_text("".join(kept))
+
+    repair = "seal score cut" if name == "scores.jsonl" else "--resume --out"
+    told = rf"{name} was cut: it has \d+ of the {len(lines)} lines.*{repair}"
+    with pytest.raises(DataError, match=told):
+        verb("cut")
+
+
+def test_a_run_json_that_is_empty_is_no_run(played: seal.Run, tmp_path: Path) -> None:
+    shutil.copytree(played.folder.path, tmp_path / "run")
+    damage(tmp_path / "run", "run.json", {})
+    with pytest.raises(DataError, match="tells of no run"):
+        seal.Run.load(tmp_path / "run")

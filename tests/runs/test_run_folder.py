@@ -31,6 +31,18 @@ def test_what_is_no_object_is_refused_with_its_repair(
     assert str(tmp_path / name) in str(caught.value) and repair in str(caught.value)
 
 
+@pytest.mark.parametrize("content", ["{}", '{"measured": {}}'])
+def test_an_object_that_tells_of_no_run_is_refused_with_its_repair(
+    tmp_path: Path, content: str
+) -> None:
+    for name in ("run.json", "summary.json"):
+        (tmp_path / name).write_text(content)
+    with pytest.raises(DataError, match=r"run\.json tells of no run: it lacks `measure`; bring"):
+        RunFolder(tmp_path).manifest()
+    with pytest.raises(DataError, match=r"summary\.json tells of no run: it lacks `metrics`"):
+        RunFolder(tmp_path).summary()
+
+
 @pytest.mark.parametrize(
     ("content", "says"),
     [

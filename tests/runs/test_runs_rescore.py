@@ -189,7 +189,7 @@ def test_what_cannot_be_scored_says_why(tmp_path: Path, played: Path):
         rescore(played, ScoreSettings(judge="nobody"))
     with Lock(played), pytest.raises(UsageError, match="another process"):
         rescore(played)
-    (played / "run.json").write_text("{}")
+    (played / "run.json").write_text('{"measure": {}}')
     with pytest.raises(DataError, match=r"has no measure\.seed"):
         rescore(played)
     (played / "run.json").write_text("{")

@@ -60,6 +60,7 @@ class Run(Estimates, Framed, Shown):
             DataError: The folder holds no run, or it is not scored, or a file is damaged.
         """
         folder = RunFolder.open(folder_of(path))
+        folder.manifest()
         summary = folder.summary()
         return cls(folder, summary, int(bool(summary.get("errors"))))
 

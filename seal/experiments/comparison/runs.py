@@ -13,6 +13,7 @@ from seal.experiments.comparison.pairs import Side
 from seal.experiments.comparison.scores import read_scores
 from seal.runs.identity import GROWING
 from seal.runs.run_folder import RunFolder
+from seal.runs.wholeness import check_whole
 
 
 def side_of(name: str, run: RunFolder) -> Side:
@@ -60,13 +61,15 @@ def named_runs(paths: Sequence[Path]) -> dict[str, RunFolder]:
 
     Raises:
         UsageError: A folder stands there twice.
-        DataError: A folder holds no run.
+        DataError: A folder holds no run, or files of it were cut.
     """
     parts = [path.resolve().parts for path in paths]
     for place, path in enumerate(paths):
         if parts[place] in parts[:place]:
             raise UsageError(f"{path} stands there twice: a run differs from itself in nothing")
     runs = [RunFolder.open(path) for path in paths]
+    for run in runs:
+        check_whole(run)
     most = max(map(len, parts), default=1)
     for depth in range(1, most + 1):
         names = ["/".join(part[-depth:]) for part in parts]
