@@ -56,13 +56,18 @@ def fetch(name: str, out: str | Path, *, mirror: str | None = None) -> FetchRepo
 
 @checked
 def import_benchmark(
-    name: str, source: str | Path, out: str | Path, trajectories: bool = False, **options: Any
+    name: str,
+    source: str | Path | None,
+    out: str | Path,
+    trajectories: bool = False,
+    **options: Any,
 ) -> ImportReport:
     """Import a benchmark's upstream files as a pool folder, or recorded chats as a run.
 
     Args:
         name: Of the importer, or a dotted path to one.
-        source: File or folder as upstream publishes it.
+        source: File or folder as upstream publishes it. None: what the options say, such as the
+            `servers` of `mcp`.
         out: Folder to make. An earlier pool there is replaced; a run is not.
         trajectories: Whether the source holds recorded chats. `out` then becomes a run folder,
             which `seal.score` takes.
@@ -93,9 +98,10 @@ def import_benchmark(
     from seal.pools import import_benchmark as read
     from seal.runs.recorded_run import import_run
 
-    if trajectories:
-        return import_run(name, Path(source), Path(out), options)
-    return read(name, Path(source), Path(out), **options)
+    place = None if source is None else Path(source)
+    if trajectories and place is not None:
+        return import_run(name, place, Path(out), options)
+    return read(name, place, Path(out), **options)
 
 
 @checked

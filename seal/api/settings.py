@@ -50,6 +50,8 @@ class PlayOptions(TypedDict, total=False):
     retriever_options: Mapping[str, Any]
     retrieve: Retrieve
     simulator: SimulatorChoice
+    environment: str | None
+    servers: Mapping[str, Any] | str | Path
     world_options: Mapping[str, Any]
     mobile_tools: Tools
     sandbox: str

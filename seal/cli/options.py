@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Literal
 
 import typer
@@ -167,6 +168,29 @@ NEW_FOLDER = option(..., "Folder to make; one begun by the same command is gone 
 POOL_NAME = option("", "Of the pool.  [default: its folder's]")
 WRITER = option(None, "PROVIDER/MODEL that writes.  [default: a grammar]")
 JSON = flag("Print one JSON object and nothing else.")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Servers:
+    """MCP servers: those whose tools are imported, or called in mcp."""
+
+    stdio: tuple[str, ...] = repeated(
+        "Command that starts one; repeatable.", metavar="[NAME=]COMMAND", setting="servers"
+    )
+    url: tuple[str, ...] = repeated(
+        "Address of one; repeatable.", metavar="[NAME=]URL", setting="servers"
+    )
+    config: Path | None = option(
+        None, "File of servers, such as mcp.json.", metavar="FILE", setting="servers"
+    )
+
+    def named(self) -> dict[str, Any]:
+        """Return the servers by name, as `RunSettings.servers` takes them."""
+        if not (self.stdio or self.url or self.config):
+            return {}
+        from seal.environments.mcp_servers import named_servers
+
+        return named_servers(self.stdio, self.url, self.config)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -27,6 +27,7 @@ from seal.cli.options import (
     VOTES,
     CacheMode,
     Drawing,
+    Servers,
     numbers,
     pairs,
     role_models,
@@ -202,6 +203,12 @@ class Environment:
     """Environment: what answers calls, and where code runs."""
 
     simulator: str = like(SIMULATOR, str(DEFAULT.simulator))
+    environment: str | None = option(
+        None,
+        "Where all tasks are played: mcp (live servers), another world, or simulator.  "
+        "[default: as each task says]",
+        metavar="NAME",
+    )
     world_option: dict[str, Any] = repeated(
         "Of the world that tasks name, or of the team (tool_life: tasks, decisions, apps, roles).",
         "--world-option",
@@ -306,6 +313,7 @@ class Play:
     roles: Roles
     retrieval: Retrieval
     environment: Environment
+    servers: Servers
     judging: Judging
     limits: Limits
 
@@ -318,6 +326,7 @@ class Play:
         found = {name: value for name, value in settings_of(*groups).items() if name in _SETTINGS}
         found["origins"] = {name: by for name, by in given.items() if name in _SETTINGS}
         found["roles"] = self.roles.seated()
+        found["servers"] = self.servers.named()
         if self.model.model is None:
             del found["model"]
         if self.model.agent is not None:

@@ -70,6 +70,15 @@ class Attentive(Protocol):
         ...
 
 
+@runtime_checkable
+class Held(Protocol):
+    """An environment that must be given back once the chat has ended, such as processes."""
+
+    def close(self) -> None:
+        """Give it back. Closing twice is fine."""
+        ...
+
+
 class EnvironmentFactory(Protocol):
     """Opens one environment for each chat. Safe in threads."""
 
@@ -144,6 +153,11 @@ class Around:
     def events(self) -> Sequence[str]:
         """Hand on what has happened, where something can."""
         return self.inner.events() if isinstance(self.inner, Eventful) else ()
+
+    def close(self) -> None:
+        """Give the environment back, where it must be."""
+        if isinstance(self.inner, Held):
+            self.inner.close()
 
 
 class Validated(Around):

@@ -2,7 +2,11 @@
 
 from seal.core.registry import Registry
 
-REGISTRY = Registry("world", "seal.environments", {"replay": "seal.environments.replay:replay"})
+REGISTRY = Registry(
+    "world",
+    "seal.environments",
+    {"mcp": "seal.environments.mcp:mcp", "replay": "seal.environments.replay:replay"},
+)
 """Worlds by name, each a factory that takes a `WorldSetup` and gives an `EnvironmentFactory`."""
 
 __all__ = ["REGISTRY"]

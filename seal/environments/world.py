@@ -16,8 +16,9 @@ from typing import Any, Self, get_args
 from seal.core.canonical import canonical_json, digest
 from seal.core.environment import Environment, EnvironmentFactory, Storeless
 from seal.core.errors import DataError, OptionError, UsageError, nearest, shortened
-from seal.core.protocols import Simulator
+from seal.core.protocols import CacheMode, Simulator
 from seal.core.records import to_plain
+from seal.core.store import Store
 from seal.core.types import JSON, Tables, Task, Tool
 from seal.environments.chat_world import Circumstances, Race, World, clock_of
 from seal.environments.functions import WorldTool, fits, world_tool
@@ -52,6 +53,12 @@ class WorldSetup:
     """Worlds of the benchmark that is played, by the names that its tasks have for them."""
     allow_code: Collection[str] = ()
     """Modules into which a task may name its world by a dotted path."""
+    servers: Any = field(default_factory=dict, repr=False)
+    """MCP servers that the user gives (`seal.environments.mcp_servers.read_servers`)."""
+    store: Store | None = None
+    """Where worlds keep the answers of servers; None: nowhere."""
+    cache: CacheMode = "record"
+    """How the store is used."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -48,8 +48,9 @@ class _Parts:
     """Reads upstream files (`seal.pools.importer`), or where that stands, as `module:function`;
     None: they cannot be imported."""
     environment: Any = None
-    """Where calls run: a `Worlds`, or a function of a `WorldSetup` that gives an object with open,
-    identity and keys_of (`seal.environments.world`). None: functions, and the run's simulator."""
+    """Where calls run: a `Worlds`, a function of a `WorldSetup` that gives an object with open,
+    identity and keys_of (`seal.environments.world`), or the name of an installed world, such as
+    `mcp`. None: functions, and the run's simulator."""
     metrics: Sequence[Any] = ()
     """Metrics beside the usual ones: objects with `score(task, trajectory, tools)`, their classes,
     names, or functions of (task, trajectory) that return a number, a bool, or a map of these."""
@@ -256,7 +257,8 @@ class Benchmark(_Parts):
 
     def worlds(self) -> dict[str, Any]:
         """Return the world that its tasks name by the benchmark's name, where it has one."""
-        return {} if self.environment is None else {self.name: self.environment}
+        named = self.environment is None or isinstance(self.environment, str)
+        return {} if named else {self.name: self.environment}
 
     @cached_property
     def _own(self) -> OwnTools:
@@ -276,7 +278,8 @@ class Benchmark(_Parts):
     def _tasks(self) -> tuple[Task, ...]:
         from seal.pools.own import own_tasks
 
-        world = "" if self.environment is None else self.name
+        given = self.environment
+        world = given if isinstance(given, str) else "" if given is None else self.name
         return own_tasks(self.name, self.tasks, self._own.ids(), world)
 
     @cached_property

@@ -146,12 +146,12 @@ class ImportReport:
         }
 
 
-def import_benchmark(name: str, source: Path, out: Path, **options: Any) -> ImportReport:
+def import_benchmark(name: str, source: Path | None, out: Path, **options: Any) -> ImportReport:
     """Import a benchmark's upstream files into a pool folder.
 
     Args:
         name: Of the importer, or a dotted path to one.
-        source: File or folder as upstream publishes it.
+        source: File or folder as upstream publishes it; None: what the options say.
         out: Folder to make; an earlier pool there is replaced.
         options: Handed to the importer.
 

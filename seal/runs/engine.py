@@ -13,6 +13,7 @@ from seal.agents.autogen import play
 from seal.agents.conversation import ChatOptions, Conversation, Services
 from seal.agents.offers import Offers
 from seal.agents.teams import MANAGER, ORCHESTRATOR, USER, Team, build_team
+from seal.core.environment import Held
 from seal.core.errors import SealError, UnknownNameError, UsageError
 from seal.core.folders import cache_folder
 from seal.core.protocols import Agent, Metric, Retriever
@@ -216,6 +217,8 @@ class Engine:
             live.write(step)
 
         with ExitStack() as ended:
+            if isinstance(environment, Held):
+                ended.callback(environment.close)
             seats = self._seated(team, ended)
             live = ended.enter_context(LiveFile(self._place, task.id, trial))
             conversation = Conversation(

@@ -27,7 +27,7 @@ from seal.pools.pool import StoredPool
 from seal.runs.cast import Cast
 from seal.runs.feedback import FeedbackSwitch
 from seal.runs.run_model import find_recording
-from seal.runs.settings import RunSettings
+from seal.runs.settings import SIMULATOR, RunSettings
 from seal.simulator_cache.answer_cache import Fallback, keys_of_call
 from seal.simulator_cache.environments import RecordedEnvironments, SimulatedEnvironments
 from seal.simulator_cache.recordings import GoldAnswers, RecordedAnswers
@@ -135,7 +135,7 @@ class EnvironmentSource:
         given = replace(given, tools=known)
         self._environments = given.environments()
         recorded = isinstance(self._environments, RecordedEnvironments)
-        self._world_of = {task.id: task.world for task in pool.tasks() if task.world}
+        self._world_of = worlds_of(settings, pool.tasks())
         _check(settings, recorded, set(self._world_of.values()))
         written = "native" if recorded else settings.play.format
         self._feedback = FeedbackSwitch(settings.feedback, known, written)
@@ -170,12 +170,24 @@ class EnvironmentSource:
         return self._environments if world is None else self._worlds[world]
 
 
+def worlds_of(settings: RunSettings, tasks: Iterable[Task]) -> dict[str, str]:
+    """Return the world in which each task is played, by its id; of those in none nothing."""
+    named = settings.environment
+    worlds = ((task.id, task.world if named is None else named) for task in tasks)
+    return {task_id: world for task_id, world in worlds if world not in ("", SIMULATOR)}
+
+
 def _check(settings: RunSettings, recorded: bool, worlds: Set[str]) -> None:
     """Raise UsageError where an option finds nothing in the pool that it could shape."""
     if settings.feedback != "auto" and recorded:
         raise UsageError(
             f"--feedback {settings.feedback}: a recording answers as it was answered then; "
             "leave the option out, or play with another --simulator"
+        )
+    if settings.servers and "mcp" not in worlds:
+        raise UsageError(
+            "MCP servers are given, and no task is played in the world mcp; add --environment mcp, "
+            "or leave them out"
         )
     if settings.world_options and not worlds:
         raise UsageError(
@@ -207,13 +219,16 @@ def _worlds(given: SimulatorSource, world_of: dict[str, str]) -> dict[str, Envir
         keys_of_call=keys_of_call,
         own={} if pool.benchmark is None else pool.benchmark.worlds(),
         allow_code=settings.allow_code,
+        servers=settings.servers,
+        store=given.store,
+        cache=settings.cache,
     )
     first = {world: task for task, world in reversed(world_of.items())}
     worlds = {
         world: build_worlds(world, setup, f"task {task!r}") for world, task in sorted(first.items())
     }
     for task in pool.tasks():
-        world = worlds.get(task.world)
+        world = worlds.get(world_of.get(task.id, ""))
         if isinstance(world, Worlds):
             world.check(task)
     return worlds

@@ -54,6 +54,8 @@ MetricChoice: TypeAlias = str | Metric | type[Metric] | Callable[..., Any]
 """A function takes (task, trajectory) (`seal.evaluation.own_metrics`)."""
 
 
+SIMULATOR = "simulator"
+"""Environment in which no task is played in a world."""
 _POSITIVE = (
     "top_k",
     "trials",
@@ -117,6 +119,12 @@ class RunSettings:
     top_k: int = 10
     retrieve: Retrieve = "once"
     simulator: SimulatorChoice = "template"
+    environment: str | None = None
+    """World in which all tasks are played, such as `mcp`; `simulator`: in none; None: as each task
+    says."""
+    servers: Mapping[str, Any] | str | Path = field(default_factory=dict, repr=False)
+    """MCP servers that may be called: a file such as mcp.json, or names to commands and addresses
+    (`seal.environments.mcp_servers.read_servers`)."""
     world_options: Mapping[str, Any] = field(default_factory=dict)
     """`-T key=value`, of the worlds that tasks are played in, and of the team."""
     mobile_tools: Tools = "recorded"

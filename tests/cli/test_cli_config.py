@@ -124,7 +124,7 @@ def test_every_setting_of_a_run_has_a_flag_with_its_default() -> None:
     named_otherwise = {"role_models": "role_model", "model_options": "model_option"}
     named_otherwise |= {"retriever_options": "retriever_option", "roles": "planner"}
     named_otherwise |= {"metrics": "metric", "world_options": "world_option"}
-    named_otherwise |= {"mobile_tools": "tools"}
+    named_otherwise |= {"mobile_tools": "tools", "servers": "config"}
     for setting in fields(RunSettings):
         if setting.name == "origins":  # says which flag was given, and is none
             continue

@@ -17,6 +17,7 @@ GROUPS = [
     "Roles and team",
     "Retrieval",
     "Environment",
+    "MCP servers",
     "Judging",
     "Limits and budgets",
     "Pools and sweeps",

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from seal.cli.groups import argument, flag, option, repeated, verb
-from seal.cli.options import ALLOW_CODE, JSON, new_app, typed_pairs
+from seal.cli.options import ALLOW_CODE, JSON, Servers, new_app, typed_pairs
 from seal.cli.output import field_lines, output
 from seal.core.errors import UsageError
 
@@ -34,8 +34,9 @@ class Importing:
 def command(
     *,
     name: str = argument("Benchmark; `seal benchmarks`.", metavar="NAME"),
-    source: Path = argument("Its upstream files.", metavar="SOURCE"),
+    source: Path | None = argument("Its upstream files; of mcp none.", None, metavar="[SOURCE]"),
     asked: Importing,
+    servers: Servers,
 ) -> int:
     """Turn a benchmark's upstream files into tools.jsonl, tasks.jsonl and import.json."""
     from seal.pools import import_benchmark
@@ -48,7 +49,14 @@ def command(
                 raise UsageError(f"--{same} {value} and -T {same}={options[same]}: give one")
         if asked.allow_code:
             options["allow_code"] = asked.allow_code
-        if asked.trajectories:
+        if named := servers.named():
+            options["servers"] = named
+        elif source is None:
+            raise UsageError(
+                f"seal import {name}: what is to be imported? Name its upstream files, or of mcp "
+                'a server: --stdio "COMMAND", --url URL or --config FILE'
+            )
+        if asked.trajectories and source is not None:
             report = import_run(name, source, out, options).to_json()
             next_step = f"score it: seal score {out}"
         else:

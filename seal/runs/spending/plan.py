@@ -33,13 +33,14 @@ from seal.pools.lookup import answer_formats
 from seal.pools.pool import StoredPool
 from seal.runs.cast import OFFLINE_RETRIEVERS, judges_named
 from seal.runs.engine import Engine
+from seal.runs.environment_stack import worlds_of
 from seal.runs.judges import JudgeChoice
 from seal.runs.play import played
 from seal.runs.run import all_given, baselines_of, budget_of
 from seal.runs.run_folder import RunFolder
 from seal.runs.run_model import with_roles
 from seal.runs.score import Scorer
-from seal.runs.settings import RunSettings
+from seal.runs.settings import SIMULATOR, RunSettings
 from seal.runs.spending.budget import Prices, check_priced
 from seal.runs.spending.ledger import Ledger, merged
 
@@ -119,6 +120,8 @@ def plan(settings: RunSettings) -> dict[str, Any]:
 def _shown(name: str, settings: RunSettings) -> Any:
     """Return the value of a setting as JSON holds it: of an object its name."""
     value = getattr(settings, name)
+    if name == "servers":  # commands and addresses may hold keys
+        return sorted(value) if isinstance(value, Mapping) else str(value)
     return public_url(value) if name == "base_url" else _plain(value)
 
 
@@ -267,6 +270,9 @@ def rehearse(
     chosen = [tasks[place * len(tasks) // count] for place in range(count)]
     with TemporaryDirectory(prefix="seal-rehearsal-") as place:
         acted = _acted(settings, Path(place) / "cache", pool.benchmark)
+        if "mcp" in worlds_of(settings, chosen).values():
+            options = {k: v for k, v in acted.world_options.items() if k != "timeout"}
+            acted = replace(acted, environment=SIMULATOR, servers={}, world_options=options)
         with Engine(acted, RunFolder(Path(place)), pool) as engine:
             scorer = replace(engine.scorer(), cutoffs=(1,))
             failed = sum(not _plays(engine, task, scorer) for task in chosen)

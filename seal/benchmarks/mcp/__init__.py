@@ -1,0 +1,5 @@
+"""Tools of MCP servers, as a pool without tasks."""
+
+from seal.pools import Benchmark
+
+MCP = Benchmark("mcp", importer="seal.benchmarks.mcp.importer:import_mcp")

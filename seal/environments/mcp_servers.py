@@ -1,0 +1,208 @@
+"""MCP servers as people name them: by a command, by an address, or in a file such as mcp.json.
+
+    {"mcpServers": {"clock": {"command": "mcp-server-time", "args": ["--local-timezone", "UTC"]},
+                    "docs": {"url": "https://docs.test/mcp", "headers": {"X-Key": "${DOCS_KEY}"}}}}
+
+`${NAME}` and `${NAME:-default}` stand for variables of the environment. They are filled in when a
+server is begun, so that a key stays out of every file.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from seal.core.canonical import digest
+from seal.core.errors import DataError, UsageError, shortened
+from seal.core.secrets import SHORTEST_KEY, check_url, public_url
+
+_VARIABLE = re.compile(r"\$\{(?:env:)?(\w+)(?::-([^}]*))?\}")
+_NAMED = re.compile(r"([A-Za-z][\w.-]*)=(?=\S)")
+_FIELDS = frozenset(
+    {"args", "command", "cwd", "description", "disabled", "env", "headers", "type", "url"}
+)
+_KINDS = (None, "stdio", "http", "streamable-http", "streamableHttp")
+
+
+@dataclass(frozen=True, slots=True)
+class Server:
+    """How one MCP server is reached, with its variables not yet filled in."""
+
+    command: tuple[str, ...] = ()
+    """Words of the command that starts it; none: it runs already, at `url`."""
+    url: str = ""
+    env: Mapping[str, str] = field(default_factory=dict, repr=False)
+    """Variables that the command is given besides a few such as HOME and PATH."""
+    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+    cwd: str | None = None
+
+    @property
+    def is_reset(self) -> bool:
+        """Whether each chat has a server of its own, started for it."""
+        return bool(self.command)
+
+    @property
+    def spec(self) -> str:
+        """8 hex digits by which its answers are told from another server's; no key shapes them."""
+        return digest([list(self.command), public_url(self.url), self.cwd])[:8]
+
+    def label(self, name: str) -> str:
+        """Return what messages call it, by its name if it has one."""
+        return f"MCP server {(name or public_url(self.url) or self.command[0])!r}"
+
+    def filled(self) -> Server:
+        """Return it with the variables of the environment in their places.
+
+        Raises:
+            UsageError: A variable is not set.
+        """
+        return replace(
+            self,
+            command=tuple(map(_filled, self.command)),
+            url=_filled(self.url),
+            env={name: _filled(value) for name, value in self.env.items()},
+            headers={name: _filled(value) for name, value in self.headers.items()},
+        )
+
+    def masked(self, text: str) -> str:
+        """Return a text in which the values of `env` and `headers` are `***`."""
+        for value in (*self.env.values(), *self.headers.values()):
+            if len(value) >= SHORTEST_KEY:
+                text = text.replace(value, "***")
+        return text
+
+
+def read_servers(given: Any) -> dict[str, Server]:
+    """Return servers by name.
+
+    Args:
+        given: A file such as mcp.json, or a map of names to commands, addresses, or entries of such
+            a file. A single server may have the name "".
+
+    Raises:
+        UsageError: What is given is no server.
+        DataError: The file holds none.
+    """
+    if isinstance(given, str | Path):
+        return _of_file(Path(given))
+    if not isinstance(given, Mapping):
+        raise UsageError(
+            f"servers: expected a file such as mcp.json, or a map of names to commands and "
+            f"addresses, got {shortened(given)}"
+        )
+    if "" in given and len(given) > 1:
+        raise UsageError("servers: one of several has no name; write NAME=COMMAND or NAME=URL")
+    return {str(name): _server(str(name), entry) for name, entry in given.items()}
+
+
+def named_servers(
+    commands: Sequence[str], urls: Sequence[str], config: str | Path | None
+) -> dict[str, Any]:
+    """Return the servers that a command line gives, as `read_servers` takes them.
+
+    Args:
+        commands: `COMMAND` or `NAME=COMMAND`.
+        urls: `URL` or `NAME=URL`.
+        config: A file such as mcp.json.
+
+    Raises:
+        UsageError: Two have one name.
+        DataError: The file is no such file.
+    """
+    found: dict[str, Any] = {} if config is None else dict(_entries(Path(config)))
+    for word in (*commands, *urls):
+        match = _NAMED.match(word)
+        name = match[1] if match else ""
+        if name in found:
+            told = f"are named {name!r}" if name else "have no name"
+            raise UsageError(f"two MCP servers {told}; write NAME=COMMAND or NAME=URL")
+        found[name] = word[match.end() :] if match else word
+    return found
+
+
+def _of_file(path: Path) -> dict[str, Server]:
+    return {name: _server(name, entry) for name, entry in _entries(path).items()}
+
+
+def _entries(path: Path) -> Mapping[str, Any]:
+    """Return the entries of a file by the names of the servers, but for disabled ones."""
+    try:
+        content = orjson.loads(path.read_bytes())
+    except OSError as error:
+        raise UsageError(f"{path} cannot be read: {error.strerror}; name a file") from error
+    except orjson.JSONDecodeError as error:
+        raise DataError(f"{path} is no JSON: {error}") from error
+    found = content.get("mcpServers", content.get("servers")) if isinstance(content, dict) else None
+    if not isinstance(found, dict) or not found:
+        raise DataError(f'{path}: expected {{"mcpServers": {{NAME: {{"command": ...}}}}}}')
+    return {
+        name: entry
+        for name, entry in found.items()
+        if not (isinstance(entry, dict) and entry.get("disabled"))
+    }
+
+
+def _server(name: str, entry: Any) -> Server:
+    """Return the server that a command, an address or an entry of a file stands for."""
+    place = f"MCP server {name!r}" if name else "MCP server"
+    if isinstance(entry, Server):
+        return entry
+    if isinstance(entry, str):
+        return _of_text(place, entry)
+    if not isinstance(entry, Mapping) or not entry.keys() <= _FIELDS:
+        raise UsageError(
+            f"{place}: expected a command, an address or an object with "
+            f"{', '.join(sorted(_FIELDS))}; got {shortened(entry)}"
+        )
+    if entry.get("type") not in _KINDS:
+        raise UsageError(f"{place}: type {entry['type']!r}: expected stdio or http")
+    command, url, args = entry.get("command", ""), entry.get("url", ""), entry.get("args", [])
+    texts = [command, url, *(args if isinstance(args, list) else [None])]
+    if not all(isinstance(text, str) for text in texts) or bool(command) is bool(url):
+        raise UsageError(f"{place}: expected `command` with `args`, or `url`")
+    maps = {part: _texts(place, part, entry.get(part, {})) for part in ("env", "headers")}
+    if url:
+        return Server(url=_checked(place, url), headers=maps["headers"])
+    return Server((command, *args), env=maps["env"], cwd=entry.get("cwd"))
+
+
+def _of_text(place: str, text: str) -> Server:
+    if re.match(r"https?://", text):
+        return Server(url=_checked(place, text))
+    try:
+        words = tuple(shlex.split(text))
+    except ValueError as error:
+        raise UsageError(f"{place}: {text!r} is no command: {error}") from error
+    if not words:
+        raise UsageError(f"{place}: expected a command or an address, got {text!r}")
+    return Server(words)
+
+
+def _checked(place: str, url: str) -> str:
+    return url if _VARIABLE.search(url) else check_url(url, place)
+
+
+def _texts(place: str, part: str, given: Any) -> dict[str, str]:
+    if not isinstance(given, Mapping) or not all(isinstance(v, str) for v in given.values()):
+        raise UsageError(f"{place}: {part}: expected an object of texts")
+    return dict(given)
+
+
+def _filled(text: str) -> str:
+    def value(match: re.Match[str]) -> str:
+        found = os.environ.get(match[1]) or match[2]
+        if found is None:
+            raise UsageError(f"the variable {match[1]} of an MCP server is not set: export it")
+        return found
+
+    return _VARIABLE.sub(value, text)
+
+
+__all__ = ["Server", "named_servers", "read_servers"]

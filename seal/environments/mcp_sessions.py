@@ -1,0 +1,302 @@
+"""Live sessions with MCP servers: what they offer, and calls of their tools.
+
+A server may hang, die, or answer wrongly: that is an answer too, an error that a model reads. Only
+a server that cannot be begun is a failure of the infrastructure.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import AsyncExitStack, ExitStack, asynccontextmanager, suppress
+from dataclasses import dataclass, field
+from functools import partial
+from math import inf
+from typing import TYPE_CHECKING, Any
+
+import orjson
+
+from seal.core.errors import DataError, InfrastructureError, MissingExtraError, UsageError
+from seal.core.plain import json_text
+from seal.core.types import JSON
+from seal.environments.mcp_servers import Server
+
+if TYPE_CHECKING:
+    from anyio.from_thread import BlockingPortal
+
+TIMEOUT = 60.0
+"""Seconds of a server's silence."""
+LONGEST = 1_000_000
+"""Characters of an answer; of a longer one the model is told its length alone."""
+_PATIENCE = 10
+"""A call that reports progress may take as many times the seconds of silence."""
+_MOST_LISTED = 100_000
+_TOLD = 500
+"""Characters of a server's last words that a message repeats."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a call brought."""
+
+    content: str
+    """The text that a model reads."""
+    value: JSON = None
+    """Structured content, else the text."""
+    error: dict[str, JSON] | None = None
+    """None: success. Else `kind` (`api`: the tool's own error, `timeout`, `server_ended`,
+    `invalid_answer`, `too_large`) and `message`."""
+
+    @classmethod
+    def failed(cls, kind: str, message: str) -> Answer:
+        """Return an answer that is an error."""
+        return cls(message, None, {"kind": kind, "message": message})
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """What a server offers, as the protocol has it."""
+
+    info: Mapping[str, JSON]
+    """Its own name and version, where it tells them."""
+    tools: list[dict[str, JSON]]
+    others: dict[str, list[str]] = field(default_factory=dict)
+    """`resources` and `resource_templates` by address, `prompts` by name."""
+
+
+class Sessions:
+    """Sessions of one chat, each begun when it is first asked for.
+
+    One event loop, in a thread of its own, serves them all. To be used by one thread.
+
+    Args:
+        servers: By name.
+        timeout: Seconds of a server's silence.
+    """
+
+    def __init__(self, servers: Mapping[str, Server], timeout: float = TIMEOUT) -> None:
+        self._servers = servers
+        self._timeout = timeout
+        self._stack = ExitStack()
+        self._portal: BlockingPortal | None = None
+        self._begun: dict[str, Session] = {}
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._begun
+
+    def __enter__(self) -> Sessions:
+        return self
+
+    def __exit__(self, *raised: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End the sessions, and with them the servers that were started."""
+        self._begun.clear()
+        self._portal = None
+        with suppress(Exception):  # of a server that has died: its calls have told so
+            self._stack.close()
+
+    def of(self, name: str) -> Session:
+        """Return the session with a server.
+
+        Raises:
+            UsageError: Its command is not there, or a variable is not set.
+            InfrastructureError: It cannot be begun.
+        """
+        if name not in self._begun:
+            self._begun[name] = self._begin(name, self._servers[name].filled())
+        return self._begun[name]
+
+    def _begin(self, name: str, server: Server) -> Session:
+        try:
+            from mcp import Client  # noqa: F401 - tells whether the extra is there
+        except ModuleNotFoundError as error:
+            raise MissingExtraError("mcp", "mcp") from error
+        from anyio.from_thread import start_blocking_portal
+
+        if self._portal is None:
+            self._portal = self._stack.enter_context(start_blocking_portal())
+        file = tempfile.TemporaryFile("w+", errors="replace")  # noqa: SIM115 - the stack closes it
+        said = self._stack.enter_context(file)
+        opened = _opened(server, self._timeout, said)
+        try:
+            client = self._stack.enter_context(self._portal.wrap_async_context_manager(opened))
+            session = Session(name, server, client, self._portal, self._timeout)
+            session.list_tools()
+            return session
+        except (FileNotFoundError, PermissionError, NotADirectoryError) as error:
+            raise UsageError(f"{server.label(name)}: there is no such command") from error
+        except DataError:
+            raise
+        except Exception as error:  # whatever the SDK, the network or the server raises
+            said.seek(0)
+            last = server.masked(said.read()[-_TOLD:].strip())
+            why = server.masked(_words(error))
+            place = "its command" if server.command else "its address"
+            told = f". It said last: {last}" if last else ""
+            raise InfrastructureError(
+                f"{server.label(name)} cannot be begun: {why}; check {place}{told}"
+            ) from error
+
+
+class Session:
+    """A session with one server."""
+
+    def __init__(
+        self, name: str, server: Server, client: Any, portal: BlockingPortal, timeout: float
+    ) -> None:
+        self._name = name
+        self._server = server
+        self._client = client
+        self._portal = portal
+        self._timeout = timeout
+
+    def call(self, tool: str, arguments: dict[str, JSON]) -> Answer:
+        """Return what a call brought; a server's failure is an answer."""
+        from mcp import MCPError
+        from mcp_types import CONNECTION_CLOSED, REQUEST_TIMEOUT
+
+        try:
+            result = self._portal.call(self._asked, tool, arguments)
+        except MCPError as error:
+            if error.code not in (CONNECTION_CLOSED, REQUEST_TIMEOUT):
+                return self._told(Answer.failed("api", error.message))
+            result = None if error.code == REQUEST_TIMEOUT else error
+        except (RuntimeError, ValueError) as error:  # an answer against the protocol or its schema
+            return self._told(Answer.failed("invalid_answer", _words(error)[:_TOLD]))
+        except Exception as error:  # whatever the network raises
+            result = error
+        if result is None:
+            said = f"{self._name} gave no answer for {self._timeout:g} s."
+            return Answer.failed("timeout", said)
+        if isinstance(result, Exception):
+            return Answer.failed("server_ended", f"The connection to {self._name} has ended.")
+        return self._told(_answer(tool, result))
+
+    def list_tools(self) -> list[dict[str, JSON]]:
+        """Return all tools, from as many pages as there are."""
+        return self._listed(self._client.list_tools, "tools")
+
+    def listing(self) -> Listing:
+        """Return all that the server offers.
+
+        Raises:
+            DataError: A list has no end.
+        """
+        client, offered = self._client, self._client.server_capabilities
+        info = client.server_info
+        others: dict[str, list[str]] = {}
+        if offered.resources is not None:
+            found = self._listed(client.list_resources, "resources")
+            others["resources"] = [str(one["uri"]) for one in found]
+            found = self._listed(client.list_resource_templates, "resource_templates")
+            others["resource_templates"] = [str(one["uriTemplate"]) for one in found]
+        if offered.prompts is not None:
+            prompts = self._listed(client.list_prompts, "prompts")
+            others["prompts"] = [str(one["name"]) for one in prompts]
+        told = {} if info is None else {"name": info.name, "version": info.version}
+        return Listing(told, self.list_tools(), others)
+
+    def _listed(self, ask: Callable[..., Awaitable[Any]], part: str) -> list[dict[str, JSON]]:
+        found: list[dict[str, JSON]] = []
+        seen: set[str | None] = set()
+        cursor = None
+        while cursor not in seen and len(found) <= _MOST_LISTED:
+            seen.add(cursor)
+            page = self._portal.call(partial(ask, cursor=cursor))
+            found += [
+                one.model_dump(mode="json", by_alias=True, exclude_none=True)
+                for one in getattr(page, part)
+            ]
+            cursor = page.next_cursor
+            if not cursor:
+                told: list[dict[str, JSON]] = orjson.loads(self._server.masked(json_text(found)))
+                return told
+        raise DataError(
+            f"MCP server {self._name!r}: its list of {part} has no end; {len(found)} were read"
+        )
+
+    async def _asked(self, tool: str, arguments: dict[str, JSON]) -> Any:
+        """Return the result of a call; None after too long a silence."""
+        import anyio
+
+        begun = anyio.current_time()
+
+        async def heard(*progress: object) -> None:
+            del progress
+            longest = begun + self._timeout * _PATIENCE
+            scope.deadline = min(anyio.current_time() + self._timeout, longest)
+
+        with anyio.CancelScope(deadline=begun + self._timeout) as scope:
+            return await self._client.call_tool(
+                tool, arguments, read_timeout_seconds=inf, progress_callback=heard
+            )
+        return None
+
+    def _told(self, answer: Answer) -> Answer:
+        """Return an answer without keys, and without a text that no model could read."""
+        structured = "" if answer.value == answer.content else json_text(answer.value)
+        length = max(len(answer.content), len(structured))
+        if length > LONGEST:
+            said = f"The answer has {length} characters; at most {LONGEST} are taken."
+            return Answer.failed("too_large", said)
+        text = json_text([answer.content, answer.value, answer.error])
+        hidden = self._server.masked(text)
+        return answer if hidden == text else Answer(*orjson.loads(hidden))
+
+
+@asynccontextmanager
+async def _opened(server: Server, timeout: float, said: Any) -> AsyncIterator[Any]:
+    """Yield a client of a server, which writes what it says besides to a file."""
+    import httpx2
+    from mcp import Client, StdioServerParameters, stdio_client
+    from mcp.client.streamable_http import streamable_http_client
+
+    async with AsyncExitStack() as stack:
+        transport: Any
+        if server.command:
+            program, *args = server.command
+            started = StdioServerParameters(
+                command=program, args=args, env=dict(server.env), cwd=server.cwd
+            )
+            transport = stdio_client(started, said)
+        else:
+            http = httpx2.AsyncClient(
+                headers=dict(server.headers), timeout=httpx2.Timeout(timeout, read=None)
+            )
+            await stack.enter_async_context(http)
+            transport = streamable_http_client(
+                server.url, http_client=http, max_sse_event_size=None
+            )
+        yield await stack.enter_async_context(Client(transport, read_timeout_seconds=timeout))
+
+
+def _answer(tool: str, result: Any) -> Answer:
+    """Return an answer as a model reads it."""
+    text = "\n".join(map(_block, result.content))
+    structured = result.structured_content
+    if result.is_error:
+        return Answer(text, None, {"kind": "api", "message": text or f"{tool} failed."})
+    if structured is None:
+        return Answer(text, text)
+    return Answer(text or json_text(structured), structured)
+
+
+def _block(block: Any) -> str:
+    """Return the text of a part of an answer; of what is no text what it is."""
+    if block.type == "text":
+        return str(block.text)
+    if block.type == "resource":
+        held = block.resource
+        return str(getattr(held, "text", "") or f"[resource {held.uri}]")
+    if block.type == "resource_link":
+        return f"[resource {block.uri}]"
+    return f"[{block.type} {getattr(block, 'mime_type', '')}]"
+
+
+def _words(error: BaseException) -> str:
+    """Return what the first of an error's causes says."""
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    return str(error) or type(error).__name__

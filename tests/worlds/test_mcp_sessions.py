@@ -1,0 +1,216 @@
+"""Sessions with a real MCP server: what it lists, and every way in which a call can end."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from mcp_servers import behind_address, command, line
+
+pytest.importorskip("mcp")
+
+from seal.core.errors import DataError, InfrastructureError, UsageError
+from seal.environments.mcp_servers import Server, named_servers, read_servers
+from seal.environments.mcp_sessions import Answer, Session, Sessions
+
+TIMEOUT = 1.5
+"""Seconds; a busy machine needs them to start the server."""
+KEY = "hush-hush-1234"
+
+
+@pytest.fixture(scope="module")
+def shop() -> Iterator[Session]:
+    """A session that all tests of this module share."""
+    servers = {"shop": Server(tuple(command("--many", "5000")), env={"SHOP_KEY": KEY})}
+    with Sessions(servers, TIMEOUT) as sessions:
+        yield sessions.of("shop")
+
+
+def called(shop: Session, tool: str, **arguments: Any) -> Answer:
+    return shop.call(tool, arguments)
+
+
+def test_all_pages_of_tools_are_listed_and_what_else_there_is(shop: Session) -> None:
+    listing = shop.listing()
+    assert len(listing.tools) == 5016
+    assert listing.info == {"name": "shop", "version": "1"}
+    assert listing.others == {
+        "resources": ["shop://list"],
+        "resource_templates": ["shop://order/{id}"],
+        "prompts": ["greet"],
+    }
+
+
+def test_a_tool_of_a_later_page_is_called(shop: Session) -> None:
+    assert called(shop, "more_4900") == Answer("more_4900", "more_4900")
+
+
+def test_structured_content_is_the_value_and_the_text_is_read(shop: Session) -> None:
+    first = called(shop, "count").value["total"]
+    assert called(shop, "count") == Answer(str(first + 1), {"total": first + 1})
+
+
+def test_what_is_no_text_is_told_as_what_it_is(shop: Session) -> None:
+    assert called(shop, "picture").content == "[image image/png]\n[resource shop://list]"
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "kind", "says"),
+    [
+        ("fail", {}, "api", "The shop is closed."),
+        ("refuse", {}, "api", "Not on a Sunday."),
+        ("lie", {}, "invalid_answer", "'many' is not of type 'integer'"),
+        ("wait", {"seconds": 60}, "timeout", "shop gave no answer for 1.5 s."),
+        ("big", {"size": 2_000_000}, "too_large", "has 2000000 characters; at most 1000000"),
+    ],
+)
+def test_a_servers_failure_is_an_answer(
+    shop: Session, tool: str, arguments: dict[str, Any], kind: str, says: str
+) -> None:
+    answer = shop.call(tool, arguments)
+    assert answer.error is not None
+    assert answer.error["kind"] == kind
+    assert says in answer.content
+
+
+def test_progress_makes_a_call_take_longer_than_silence_may(shop: Session) -> None:
+    assert called(shop, "work", seconds=TIMEOUT + 0.5).content == "worked"
+
+
+def test_a_key_of_the_server_is_masked_in_what_it_says(shop: Session) -> None:
+    assert called(shop, "key").content == "The key is ***."
+
+
+def test_odd_schemas_are_called_as_they_are(shop: Session) -> None:
+    assert called(shop, "refers", at={"city": "Bern"}).content == "{'at': {'city': 'Bern'}}"
+    assert called(shop, "bare").content == "{}"
+
+
+def test_a_server_that_dies_in_mid_call_is_an_answer_and_so_are_calls_after() -> None:
+    with Sessions({"shop": Server(tuple(command()))}) as sessions:
+        shop = sessions.of("shop")
+        for tool in ("die", "count"):
+            assert (called(shop, tool).error or {})["kind"] == "server_ended"
+
+
+@pytest.mark.slow
+def test_an_answer_of_50_megabytes_is_told_by_its_length() -> None:
+    with Sessions({"shop": Server(tuple(command()))}, 60) as sessions:
+        answer = called(sessions.of("shop"), "big", size=50_000_000)
+    assert (answer.error or {})["kind"] == "too_large"
+
+
+def test_a_server_that_dies_behind_its_address_is_an_answer() -> None:
+    with behind_address() as url, Sessions({"shop": Server(url=url)}, 20) as sessions:
+        shop = sessions.of("shop")
+        assert called(shop, "echo", text="a", times=2).content == "aa"
+        assert (called(shop, "die").error or {})["kind"] == "server_ended"
+        assert (called(shop, "count").error or {})["kind"] == "server_ended"
+
+
+@pytest.mark.parametrize(
+    ("server", "kind", "says"),
+    [
+        (Server(("no-such-command",)), UsageError, "'shop': there is no such command"),
+        (Server(("false",)), InfrastructureError, "check its command"),
+        (Server(("sh", "-c", "echo no licence >&2")), InfrastructureError, "last: no licence"),
+        (Server(url="http://127.0.0.1:9/mcp"), InfrastructureError, "check its address"),
+        (Server(("false",), env={"K": "${NO_SUCH_KEY}"}), UsageError, "NO_SUCH_KEY"),
+    ],
+)
+def test_a_server_that_cannot_be_begun_is_one_line(
+    server: Server, kind: type[Exception], says: str
+) -> None:
+    with Sessions({"shop": server}, 0.5) as sessions, pytest.raises(kind, match=says):
+        sessions.of("shop")
+
+
+@pytest.mark.slow  # the SDK waits for 10 s
+def test_a_server_that_hangs_at_the_start_is_one_line() -> None:
+    servers = {"shop": Server(tuple(command("--deaf")))}
+    with Sessions(servers, 0.5) as sessions, pytest.raises(InfrastructureError, match="timed out"):
+        sessions.of("shop")
+
+
+def test_a_list_without_end_is_refused() -> None:
+    servers = {"shop": Server(tuple(command("--endless")))}
+    with Sessions(servers) as sessions, pytest.raises(DataError, match="tools has no end"):
+        sessions.of("shop")
+
+
+def test_servers_are_read_from_a_file_as_other_clients_have_it(tmp_path: Path) -> None:
+    entries = {
+        "shop": {"command": "shop", "args": ["--at", "${PLACE:-here}"], "env": {"KEY": "${KEY}"}},
+        "docs": {"type": "http", "url": "https://docs.test/mcp", "headers": {"X-Key": "k"}},
+        "old": {"command": "old", "disabled": True},
+    }
+    path = tmp_path / "mcp.json"
+    path.write_text(json.dumps({"mcpServers": entries}))
+    servers = read_servers(path)
+    assert servers == {
+        "shop": Server(("shop", "--at", "${PLACE:-here}"), env={"KEY": "${KEY}"}),
+        "docs": Server(url="https://docs.test/mcp", headers={"X-Key": "k"}),
+    }
+    assert [server.is_reset for server in servers.values()] == [True, False]
+    assert "k" not in repr(servers["docs"]).replace("docs", "")
+
+
+def test_variables_are_filled_in_late(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("KEY", KEY)
+    server = Server(("shop", "${PLACE:-here}"), env={"KEY": "${env:KEY}"})
+    assert server.filled() == Server(("shop", "here"), env={"KEY": KEY})
+    assert server.filled().masked(f"It is {KEY}.") == "It is ***."
+
+
+def test_a_key_does_not_tell_servers_apart() -> None:
+    one, other = (Server(("shop",), env={"KEY": key}) for key in "ab")
+    assert one.spec == other.spec != Server(("shop", "--big")).spec
+    assert Server(url="https://a:b@x.test/m?k=1").spec == Server(url="https://x.test/m").spec
+
+
+def test_the_command_line_names_servers() -> None:
+    found = named_servers(["shop=shop --at here"], ["docs=https://docs.test/mcp"], None)
+    assert read_servers(found) == {
+        "shop": Server(("shop", "--at", "here")),
+        "docs": Server(url="https://docs.test/mcp"),
+    }
+    assert read_servers(named_servers([line()], [], None)) == {"": Server(tuple(command()))}
+
+
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        (7, "expected a file such as mcp.json"),
+        ({"": "a", "b": "b"}, "one of several has no name"),
+        ({"a": "ftp://x"}, None),
+        ({"a": ""}, "expected a command or an address"),
+        ({"a": "'"}, "is no command"),
+        ({"a": "http://"}, "expected an address"),
+        ({"a": {"cmd": "x"}}, "expected a command, an address or an object"),
+        ({"a": {"command": "x", "url": "http://x"}}, "expected `command` with `args`, or `url`"),
+        ({"a": {"command": "x", "args": "y"}}, "expected `command` with `args`, or `url`"),
+        ({"a": {"command": "x", "env": {"K": 1}}}, "env: expected an object of texts"),
+        ({"a": {"type": "sse", "url": "http://x"}}, "expected stdio or http"),
+        ("no/such/mcp.json", "cannot be read"),
+    ],
+)
+def test_what_is_no_server_is_refused(given: Any, says: str | None) -> None:
+    if says is None:
+        assert read_servers(given)["a"].command == ("ftp://x",)
+        return
+    with pytest.raises(UsageError, match=says):
+        read_servers(given)
+
+
+@pytest.mark.parametrize("content", ["[]", "{", '{"mcpServers": {}}'])
+def test_a_file_without_servers_is_refused(content: str, tmp_path: Path) -> None:
+    path = tmp_path / "mcp.json"
+    path.write_text(content)
+    with pytest.raises(DataError, match=r"mcp\.json"):
+        read_servers(path)
+
+
+def test_two_servers_without_names_are_refused() -> None:
+    with pytest.raises(UsageError, match="two MCP servers have no name"):
+        named_servers(["a", "b"], [], None)
