@@ -93,6 +93,8 @@ def _resampled_means(
 
     size = len(sums)
     single = bool((counts == 1).all())
+    if bool((sums == sums[0]).all() and (counts == counts[0]).all()):
+        return np.full(resamples, sums[0] / counts[0])  # whatever is drawn
     rows, frequency = np.unique(np.column_stack([sums, counts]), axis=0, return_counts=True)
     few = len(rows) * _BINOMIAL_COST < size
     step = max(1, _CHUNK // (len(rows) if few else size))
@@ -171,7 +173,9 @@ class Summariser:
             score: It.
             own: Whether the user or the benchmark brought its metric.
         """
-        column = self._columns.setdefault(score.metric, _Column(own=own))
+        column = self._columns.get(score.metric)
+        if column is None:
+            column = self._columns[score.metric] = _Column(own=own)
         task = self._task(score.task_id)
         if score.value is None:
             column.undefined[self._set_of_task[task], kind_of_reason(score.reason)] += 1
@@ -204,9 +208,9 @@ class Summariser:
 
     def _metric(self, name: str, column: _Column) -> dict[str, Any]:
         entry = self._entry(name, "", column)
+        entry |= {"own": True} if column.own else {}
         groups = sorted({group for names in self._sets for group in names})
         by = {group: self._entry(name, group, column) for group in groups}
-        entry |= {"own": True} if column.own else {}
         entry["by"] = {group: own for group, own in by.items() if own["n"] or own["undefined"]}
         return entry
 
@@ -215,28 +219,23 @@ class Summariser:
         import numpy as np
 
         members = [place for names, place in self._sets.items() if not group or group in names]
-        sets = np.asarray(self._set_of_task, dtype=np.int64)
-        inside = np.isin(sets[np.asarray(column.tasks, dtype=np.int64)], members)
-        values = np.asarray(column.values)[inside]
-        weights = np.asarray(column.weights)[inside]
-        tasks = np.asarray(column.tasks)[inside]
+        tasks = np.asarray(column.tasks)
+        inside = np.isin(np.asarray(self._set_of_task)[tasks], members)
+        values, weights = np.asarray(column.values)[inside], np.asarray(column.weights)[inside]
         reasons: Counter[str] = Counter()
         for (where, reason), count in column.undefined.items():
             if where in members:
                 reasons[reason] += count
+        entry: dict[str, Any] = {"mean": None, "n": len(values), "undefined": reasons.total()}
         seed = derive_seed(self._seed, name, group)
-        low, high = bootstrap_interval(values, seed, self._resamples, clusters=tasks)
-        entry: dict[str, Any] = {
-            "mean": rounded(float(values.mean())) if len(values) else None,
-            "n": len(values),
-            "undefined": reasons.total(),
-            "low": rounded(low),
-            "high": rounded(high),
-        }
-        if len(values) and weights.sum() > 0 and weights.min() != weights.max():
-            entry["micro"] = rounded(float(np.average(values, weights=weights)))
-        if column.judged and len(values):
-            entry["unsure"] = rounded(float(np.asarray(column.unsure)[inside].mean()))
+        low, high = bootstrap_interval(values, seed, self._resamples, clusters=tasks[inside])
+        entry |= {"low": rounded(low), "high": rounded(high)}
+        if len(values):
+            entry["mean"] = rounded(float(values.mean()))
+            if weights.sum() > 0 and weights.min() != weights.max():
+                entry["micro"] = rounded(float(np.average(values, weights=weights)))
+            if column.judged:
+                entry["unsure"] = rounded(float(np.asarray(column.unsure)[inside].mean()))
         if reasons:
             entry["reasons"] = dict(sorted(reasons.items()))
         return entry

@@ -17,6 +17,7 @@ from seal.evaluation import REGISTRY as METRICS
 from seal.evaluation.error_patterns.metrics import MAX_TURNS
 from seal.evaluation.goals import INFRASTRUCTURE, USER
 from seal.evaluation.judges.summary import JudgingSummary
+from seal.evaluation.rule_judge import RuleJudge
 from seal.evaluation.scoring import (
     JudgeOf,
     Scoring,
@@ -155,9 +156,12 @@ class Scorer:
         scoring = Scoring(self.judge_of, rules_named(self.match), self.sandbox)
         further: tuple[Metric, ...] = () if measures is None else tuple(measures(scoring))
 
+        by_rule = default_metrics(self.cutoffs, None, self.match, is_request)
+
         def of_chat(task: Task, trial: int) -> tuple[Metric, ...]:
-            judge = self.judge_of(task, trial)
-            usual = default_metrics(self.cutoffs, judge, self.match, is_request)
+            judge, usual = self.judge_of(task, trial), by_rule
+            if not isinstance(judge, RuleJudge):
+                usual = default_metrics(self.cutoffs, judge, self.match, is_request)
             return *usual, *further, *self.metrics_of(task, trial)
 
         return of_chat
