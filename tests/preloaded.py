@@ -5,9 +5,7 @@ import warnings
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")
     import autogen
-    import ir_measures
     import jinja2
-    import pytrec_eval
     import typer.main
 
     import seal.agents.roles
@@ -31,4 +29,4 @@ with warnings.catch_warnings():
     import seal.retrievers.lexical
     import seal.runs.run
 
-__all__ = ["autogen", "ir_measures", "jinja2", "pytrec_eval", "seal", "typer"]
+__all__ = ["autogen", "jinja2", "seal", "typer"]

@@ -1,7 +1,7 @@
-"""Ranking metrics through ir-measures: recall@K, mrr@K, ndcg@K, all_found@K.
+"""Ranking metrics: recall@K, mrr@K, ndcg@K, all_found@K.
 
-Source: the SEAL paper, "Retrieval"; formulas: trec_eval, which ir-measures calls. All are in
-[0, 1]; relevance is binary.
+Source: the SEAL paper, "Retrieval"; formulas: trec_eval, whose values these are to the last bit.
+All are in [0, 1]; relevance is binary.
 
 - recall@K: share of the relevant tools among the first K.
 - mrr@K: 1 / rank of the first relevant tool, 0 where that rank is beyond K.
@@ -21,6 +21,8 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from itertools import chain
+from math import log2
 from pathlib import Path
 from typing import NamedTuple
 
@@ -94,44 +96,22 @@ def _outcome(tools: Sequence[str], relevant: Collection[str], length: int) -> _O
     return _Outcome(len(gold), tuple(rank for rank, tool in enumerate(ranked) if tool in gold))
 
 
-def _measure_outcomes(
-    outcomes: Collection[_Outcome], ks: tuple[int, ...]
-) -> dict[_Outcome, dict[str, float]]:
-    """Return every metric of each outcome; ir-measures is asked about all at once."""
-    from ir_measures import RR, R, nDCG, pytrec_eval
-
-    names = [str(position) for position in range(max(ks))]
-    numbered = {str(number): outcome for number, outcome in enumerate(outcomes)}
-    # What follows the last relevant tool changes nothing, so lists are cut there.
-    run = {
-        name: {names[rank]: -float(rank) for rank in range(max(outcome.found, default=0) + 1)}
-        for name, outcome in numbered.items()
-    }
-    qrels = {name: dict.fromkeys(_gold(outcome, names), 1) for name, outcome in numbered.items()}
-    measures = [RR, *(R @ k for k in ks), *(nDCG @ k for k in ks)]
-    values: dict[str, dict[str, float]] = {name: {} for name in numbered}
-    for result in pytrec_eval.evaluator(measures, qrels).iter_calc(run):
-        values[result.query_id][str(result.measure)] = float(result.value)
-    return {outcome: _named(values[name], outcome, ks) for name, outcome in numbered.items()}
-
-
-def _gold(outcome: _Outcome, names: Sequence[str]) -> list[str]:
-    absent = range(outcome.relevant - len(outcome.found))
-    return [names[rank] for rank in outcome.found] + [f"absent {number}" for number in absent]
-
-
-def _named(values: Mapping[str, float], outcome: _Outcome, ks: tuple[int, ...]) -> dict[str, float]:
-    first = min(outcome.found, default=max(ks))
-    metrics = {f"recall@{k}": values[f"R@{k}"] for k in ks}
-    # trec_eval has no cut-off for the reciprocal rank; beyond rank K it is 0 by definition.
-    metrics |= {f"mrr@{k}": values["RR"] if first < k else 0.0 for k in ks}
-    metrics |= {f"ndcg@{k}": values[f"nDCG@{k}"] for k in ks}
-    return metrics | {f"all_found@{k}": float(metrics[f"recall@{k}"] == 1.0) for k in ks}
-
-
 @lru_cache(maxsize=65536)
-def _measure_outcome(outcome: _Outcome, ks: tuple[int, ...]) -> dict[str, float]:
-    return _measure_outcomes([outcome], ks)[outcome]
+def _measured(outcome: _Outcome, ks: tuple[int, ...]) -> dict[str, float]:
+    """Return every metric at every cut-off, in the order of `metric_names`."""
+    tops = [[rank for rank in outcome.found if rank < k] for k in ks]
+    best = [range(min(k, outcome.relevant)) for k in ks]
+    rows = (
+        [len(top) / outcome.relevant for top in tops],
+        [1 / (top[0] + 1) if top else 0.0 for top in tops],
+        [_gain(top) / _gain(first) for top, first in zip(tops, best, strict=True)],
+        [float(len(top) == outcome.relevant) for top in tops],
+    )
+    return dict(zip(metric_names(ks), chain.from_iterable(rows), strict=True))
+
+
+def _gain(ranks: Iterable[int]) -> float:
+    return sum(1 / log2(rank + 2) for rank in ranks)
 
 
 @dataclass(frozen=True)
@@ -154,7 +134,7 @@ class Retrieval(GoalMetric):
         if reason:
             return dict.fromkeys(self.names, undefined(reason))
         outcome = _outcome(merge(group), relevant, max(self.ks))
-        measured = _measure_outcome(outcome, self.ks)
+        measured = _measured(outcome, self.ks)
         return {name: Value(value, outcome.relevant) for name, value in measured.items()}
 
 
@@ -171,17 +151,12 @@ def measure_rankings(
     Returns:
         Goal to its metrics in the order of `metric_names`; goals stand in the order of `qrels`.
     """
-    by_goal, names = _by_goal(rankings), metric_names(ks)
-    outcomes = {
-        key: _outcome(merge(by_goal[key]), relevant, max(ks))
+    by_goal = _by_goal(rankings)
+    return {
+        key: tuple(_measured(_outcome(merge(by_goal[key]), relevant, max(ks)), tuple(ks)).values())
         for key, relevant in qrels.items()
         if not _why_undefined(by_goal.get(key, ()), relevant)
     }
-    rows = {
-        outcome: tuple(metrics[name] for name in names)
-        for outcome, metrics in _measure_outcomes(set(outcomes.values()), tuple(ks)).items()
-    }
-    return {key: rows[outcome] for key, outcome in outcomes.items()}
 
 
 def _why_undefined(rankings: Sequence[Ranking], relevant: Collection[str]) -> str:
