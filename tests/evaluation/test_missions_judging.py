@@ -32,7 +32,7 @@ from mission_plays import (
 from seal.core.errors import DataError, UnknownNameError
 from seal.evaluation.missions import judge
 from seal.evaluation.missions.graph import read_graph
-from seal.evaluation.missions.paths import groups
+from seal.evaluation.missions.original import groups
 from seal.evaluation.missions.search import Placed, place_all
 
 TOY = [

@@ -23,15 +23,15 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from seal.core.errors import DataError, UnknownNameError, shortened
-from seal.evaluation.missions.arguments import SCORERS, Scorer
+from seal.evaluation.missions.arguments import SCORERS, ArgumentError, Scorer
 from seal.evaluation.missions.graph import ANSWER, ASK, PSEUDO, Graph, Turn, read_graph, read_turns
-from seal.evaluation.missions.pairs import OriginalError, Pair, Pairing, best_pairs, greedy_pairs
+from seal.evaluation.missions.pairs import Pair, Pairing, best_pairs
 from seal.evaluation.missions.search import way
-from seal.evaluation.missions.values import ArgumentError
 from seal.evaluation.missions.walk import Walk
 
 if TYPE_CHECKING:
-    from seal.evaluation.missions.paths import OriginalWalk, PathCounts
+    from seal.evaluation.missions.original import OriginalWalk
+    from seal.evaluation.missions.paths import PathCounts
 
 ActionError = Literal[
     "reject tool calling",
@@ -189,10 +189,12 @@ class Verdict:
 
     @cached_property
     def _counts(self) -> PathCounts:
-        from seal.evaluation.missions.paths import count_moves, count_paths, moves
+        from seal.evaluation.missions.paths import count_moves, count_paths
 
         if self.match == "clean":
             return count_paths(self.graph)
+        from seal.evaluation.missions.original import moves
+
         return count_moves(self.graph, partial(moves, self.graph))
 
 
@@ -251,7 +253,9 @@ def verdict_on(
         raise UnknownNameError("scorer", str(scorer), SCORERS)
     turns = [*turns, Turn()]
     if match == "mmtb":
-        verdict = _judge_original(graph, turns, Pairing(graph, tools, scorer), tools)
+        from seal.evaluation.missions.original import judge_original
+
+        verdict = judge_original(graph, turns, Pairing(graph, tools, scorer), tools)
     else:
         graph = graph.closed()
         verdict = _judge_clean(graph, turns, Pairing(graph, tools, scorer), tools)
@@ -276,15 +280,15 @@ def _judge_clean(
     meant = way(graph, turns, pairing.meant)
     if meant.nodes:
         walk = Walk(graph, pairing, meant.nodes, alone=True)
-        seen = _taken(walk, turns)
+        seen = taken(walk, turns)
         pairs = best_pairs(graph, pairing, seen, walk.nodes) if walk.finished else []
         if walk.finished and all(pair.match.accepted for pair in pairs):
-            right = _correct(_failed(graph, walk, seen, offered))
+            right = correct(failed_at(graph, walk, seen, offered))
             return replace(right, completed=len(graph), pairs=tuple(pairs))
     named = way(graph, turns, pairing.named)
     walk = Walk(graph, pairing, named.nodes)
-    seen = _taken(walk, turns)
-    failed = _failed(graph, walk, seen, offered)
+    seen = taken(walk, turns)
+    failed = failed_at(graph, walk, seen, offered)
     if not walk.finished:
         sure = not walk.cut or named.decided
         return replace(failed, completed=walk.completed, undecided="" if sure else "label")
@@ -295,7 +299,7 @@ def _judge_clean(
         undecided = not (accepted.nodes or accepted.decided)
         pairs = best_pairs(graph, pairing, seen, accepted.nodes or nodes)
     bad = [pair for pair in pairs if not pair.match.accepted]
-    right = replace(_correct(failed), completed=len(graph) - len(bad), pairs=tuple(pairs))
+    right = replace(correct(failed), completed=len(graph) - len(bad), pairs=tuple(pairs))
     if not bad:
         return right
     errors = min(bad, key=lambda pair: (pair.turn, pair.call)).match.errors
@@ -307,40 +311,7 @@ def _judge_clean(
     )
 
 
-def _judge_original(
-    graph: Graph, turns: Sequence[Turn], pairing: Pairing, offered: Collection[str] | None
-) -> Verdict:
-    from seal.evaluation.missions.paths import OriginalWalk
-
-    walk = OriginalWalk(graph)
-    seen: list[Turn] = []
-    try:
-        seen += _taken(walk, turns)
-    except OriginalError as error:
-        failed = _failed(graph, walk, turns[: walk.taken + 1], offered)
-        return replace(failed, match="mmtb", label="exception", exception=str(error))
-    # Every turn but the last one counts by its calls, right or not.
-    completed = sum(len(turn.calls) or 1 for turn in seen[:-1])
-    failed = replace(_failed(graph, walk, seen, offered), match="mmtb", completed=completed)
-    if not walk.finished:
-        return failed
-    verdict = replace(_correct(failed), completed=len(graph))
-    wrong = replace(verdict, param_label="error", completed=completed)
-    try:
-        pairs, errors = greedy_pairs(graph, pairing, seen)
-    except OriginalError as error:  # which the original takes for a failure of the calls
-        return replace(wrong, error_type=failed.error_type, exception=str(error))
-    if all(pair.match.accepted for pair in pairs):
-        return replace(verdict, pairs=tuple(pairs))
-    return replace(
-        wrong,
-        error_type=argument_error(errors),
-        completed=completed + (len(seen[-1].calls) or 1),
-        pairs=tuple(pairs),
-    )
-
-
-def _taken(walk: Walk | OriginalWalk, turns: Sequence[Turn]) -> list[Turn]:
+def taken(walk: Walk | OriginalWalk, turns: Sequence[Turn]) -> list[Turn]:
     """Return the turns up to the first that is wrong, or that ends the mission; it included."""
     seen = []
     for turn in turns:
@@ -350,7 +321,7 @@ def _taken(walk: Walk | OriginalWalk, turns: Sequence[Turn]) -> list[Turn]:
     return seen
 
 
-def _failed(
+def failed_at(
     graph: Graph, walk: Walk | OriginalWalk, seen: Sequence[Turn], offered: Collection[str] | None
 ) -> Verdict:
     """Return the verdict of a mission whose last turn was wrong."""
@@ -374,7 +345,7 @@ def _failed(
     )
 
 
-def _correct(failed: Verdict) -> Verdict:
+def correct(failed: Verdict) -> Verdict:
     """Return what the verdict would be, had the last turn been right and all arguments too."""
     return replace(
         failed,

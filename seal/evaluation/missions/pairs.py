@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -15,8 +14,7 @@ from seal.evaluation.missions.arguments import (
     match_arguments,
     parse_arguments,
 )
-from seal.evaluation.missions.graph import PSEUDO, Call, Graph, Turn, bits
-from seal.evaluation.missions.values import ArgumentError
+from seal.evaluation.missions.graph import Call, Graph, Turn, bits
 
 _ACCEPTED = 10**9
 """Worth of an accepted pair: more than the scores of any mission's calls together."""
@@ -24,13 +22,6 @@ _SCORE = 10**6
 """Worth of the score 1."""
 _NEVER = 10**15
 """Cost of a pair that cannot be: it outweighs what the calls of any mission are worth."""
-
-_RAISES = frozenset({"malformed arguments", "incomparable arguments"})
-"""Errors where the original raises."""
-
-
-class OriginalError(Exception):
-    """The original raises here; the text is the name of its exception."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,39 +187,6 @@ def best_pairs(
         Pair(turn, position, node, pairing.match(call, node))
         for (turn, position, call), node in zip(calls, of_call, strict=True)
     ]
-
-
-def greedy_pairs(
-    graph: Graph, pairing: Pairing, turns: Sequence[Turn]
-) -> tuple[list[Pair], Collection[ArgumentError]]:
-    """Return Multi-Mission Tool Bench's pairs, and the errors of the first that is not accepted.
-
-    Each call in turn takes the free gold call of its name with the highest score, of equal ones the
-    first. The errors are those beside the last free one, whichever it took.
-
-    Raises:
-        OriginalError: The names are not those of gold, or arguments cannot be compared.
-    """
-    by_name: dict[str, list[tuple[int, int, Call]]] = {}
-    for turn, done in enumerate(turns):
-        for position, call in enumerate(done.calls):
-            by_name.setdefault(call.name, []).append((turn, position, call))
-    gold = Counter(name for name in graph.names if name not in PSEUDO)
-    if len(by_name) != len(gold) or any(len(c) != gold[n] for n, c in by_name.items()):
-        raise OriginalError("AssertionError" if by_name.keys() <= gold.keys() else "KeyError")
-    found: list[Pair] = []
-    bad: dict[int, Collection[ArgumentError]] = {}
-    for name, calls in by_name.items():
-        free = list(pairing.nodes(name))
-        for turn, position, call in calls:
-            matches = [pairing.match(call, node) for node in free]
-            if any(_RAISES.intersection(match.errors) for match in matches):
-                raise OriginalError("ZeroDivisionError" if call.arguments == {} else "TypeError")
-            best = max(range(len(free)), key=lambda i: (matches[i].score, -i))
-            found.append(Pair(turn, position, free.pop(best), matches[best]))
-            if not matches[best].accepted:
-                bad.setdefault(turn, matches[-1].errors)
-    return found, bad[min(bad)] if bad else ()
 
 
 def _reassigned(

@@ -1,10 +1,10 @@
-"""One value beside the gold one: the rules of Multi-Mission Tool Bench's scorer.
+"""One value beside the gold one, and arguments of them, by the scorers `mmtb` and `strict`.
 
-Where the original raises, for a schema that is none or a value of another kind than the schema
-says, `Incomparable` is raised, and the call is not accepted. Words are those that jieba cuts, in
-any language.
+What each asks says `arguments`. Where the original of `mmtb` raises, for a schema that is none or a
+value of another kind than the schema says, `Incomparable` is raised, and the call is not accepted.
+Words are those that jieba cuts, in any language.
 
-Source: Yu et al., Multi-Mission Tool Bench (2025), evaluation code.
+Source: Yu et al., Multi-Mission Tool Bench (2025), and WildToolBench, evaluation code.
 """
 
 from __future__ import annotations
@@ -13,24 +13,14 @@ import json
 import logging
 import re
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from difflib import SequenceMatcher
 from functools import cache, lru_cache
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple, get_args
 
+from seal.core.canonical import equal
 from seal.core.errors import MissingExtraError
-
-ArgumentError = Literal[
-    "malformed arguments",
-    "incomparable arguments",
-    "miss required params",
-    "param hallucination",
-    "type error",
-    "param value hallucination",
-    "param value error",
-]
-"""What is wrong: the arguments are no object; cannot be compared; lack a required one, or one that
-the gold call has; have one that the tool does not; a value of another type; a value for an argument
-that the gold call leaves out; another value. Of several, the first tells most."""
+from seal.evaluation.missions.arguments import ArgumentError, ArgumentMatch, whole
 
 ALIKE = 0.7
 """Overlap of two texts that is not enough; the least score of a call that is accepted."""
@@ -196,3 +186,162 @@ def _cutter() -> Any:
         raise MissingExtraError("jieba", "missions") from error
     jieba.setLogLevel(logging.WARNING)  # else it tells on stderr that it reads its words
     return jieba.Tokenizer()
+
+
+def mmtb_match(
+    predicted: Mapping[str, Any], answer: Mapping[str, Any], properties: Mapping[str, Any]
+) -> ArgumentMatch:
+    """Return how well the arguments of a call fit by the rules of `mmtb`."""
+    if not predicted and not answer:
+        return ArgumentMatch(1.0, accepted=True)
+    if not predicted:  # the original divides by zero
+        return ArgumentMatch(0.0, errors=("incomparable arguments",))
+    scores: dict[str, float] = {}
+    errors: list[ArgumentError] = []
+    try:
+        for name, value in predicted.items():
+            if name not in properties:
+                scores[name] = 0.0
+                errors.append("param hallucination")
+                continue
+            scored = (
+                score_value(value, answer[name], properties[name])
+                if name in answer
+                else score_default(value, properties[name])
+            )
+            scores[name] = scored.score
+            errors += scored.errors
+    except Incomparable:
+        return ArgumentMatch(0.0, errors=("incomparable arguments",))
+    score = mean(list(scores.values()))
+    return ArgumentMatch(score, scores, tuple(errors), score >= ALIKE)
+
+
+def strict_match(
+    predicted: Mapping[str, Any], answer: Mapping[str, Any], properties: Mapping[str, Any]
+) -> ArgumentMatch:
+    """Return how well the arguments of a call fit by the rules of `strict`."""
+    error = schema_error(predicted, properties)
+    if error is not None:
+        return ArgumentMatch(0.0, errors=(error,))
+    return whole(predicted, answer, properties, nearly, difference)
+
+
+SHORT = 10
+"""Characters of a gold text from which its letters are not compared."""
+_NEARLY = 0.8
+"""Similarity (Ratcliff and Obershelp) of a shorter text that is enough."""
+
+_CHINESE = re.compile(r"[\u4e00-\u9fa5]")
+_ORDER: tuple[ArgumentError, ...] = get_args(ArgumentError)
+
+_TYPES: dict[str, Callable[[Any], bool]] = {
+    "array": lambda value: isinstance(value, list),
+    "boolean": lambda value: isinstance(value, bool),
+    "float": lambda value: _is_number(value),
+    "integer": lambda value: _is_number(value) and value % 1 == 0,
+    "null": lambda value: value is None,
+    "number": lambda value: _is_number(value),
+    "object": lambda value: isinstance(value, Mapping),
+    "string": lambda value: isinstance(value, str),
+}
+
+
+def schema_error(
+    arguments: Mapping[str, Any], properties: Mapping[str, Any]
+) -> ArgumentError | None:
+    """Return what is wrong with a call by its tool's schema, of several what tells most; or None.
+
+    Args:
+        arguments: Of the call.
+        properties: Schemas of the arguments by name. Whether the required ones are there is not
+            asked at this level.
+    """
+    found = set(_member_errors(arguments, {"properties": properties}))
+    return next((error for error in _ORDER if error in found), None)
+
+
+def nearly(predicted: Any, gold: Any) -> bool:
+    """Tell whether two values are the same but for how texts are worded."""
+    if isinstance(predicted, Mapping) and isinstance(gold, Mapping):
+        return predicted.keys() == gold.keys() and all(
+            nearly(value, gold[name]) for name, value in predicted.items()
+        )
+    if isinstance(predicted, list) and isinstance(gold, list):
+        return len(predicted) == len(gold) and all(map(nearly, predicted, gold))
+    if isinstance(predicted, str) and isinstance(gold, str):
+        return same_letters(predicted, gold) or _worded_alike(predicted, gold)
+    return equal(predicted, gold)
+
+
+def difference(predicted: Any, gold: Any) -> ArgumentError:
+    """Return of what kind the difference of two values is."""
+    kinds = [
+        next((name for name in _KINDS if _TYPES[name](value)), "") for value in (predicted, gold)
+    ]
+    return "param value error" if kinds[0] == kinds[1] else "type error"
+
+
+_KINDS = ("array", "boolean", "null", "number", "object", "string")
+
+
+def _errors(value: Any, schema: Any) -> Iterator[ArgumentError]:
+    """Yield what is wrong with a value; what is no schema accepts anything."""
+    if not isinstance(schema, Mapping):
+        return
+    branches = schema.get("anyOf")
+    if isinstance(branches, list) and branches:
+        each = [list(_errors(value, branch)) for branch in branches]
+        if all(each):
+            yield from each[0]
+        return
+    if not _is_of_type(value, schema.get("type")):
+        yield "type error"
+        return
+    choices = schema.get("enum")
+    if isinstance(choices, list) and choices and not any(equal(value, one) for one in choices):
+        yield "param value error"
+    if isinstance(value, Mapping):
+        yield from _member_errors(value, schema)
+    elif isinstance(value, list):
+        for item in value:
+            yield from _errors(item, schema.get("items"))
+
+
+def _member_errors(value: Mapping[str, Any], schema: Mapping[str, Any]) -> Iterator[ArgumentError]:
+    properties, required = schema.get("properties"), schema.get("required")
+    for name in required if isinstance(required, list) else ():
+        if name not in value:
+            yield "miss required params"
+    if not isinstance(properties, Mapping):
+        return  # an object of which nothing is declared
+    further = schema.get("additionalProperties")
+    for name, inner in value.items():
+        if name in properties:
+            yield from _errors(inner, properties[name])
+        elif further is not True and not isinstance(further, Mapping):
+            yield "param hallucination"
+
+
+def _is_of_type(value: Any, kind: Any) -> bool:
+    """Tell whether a value is of a type, or of one of several; an unknown one is any."""
+    kinds = kind if isinstance(kind, list) else [kind]
+    known = [_TYPES.get(one) if isinstance(one, str) else None for one in kinds]
+    return any(one is None or one(value) for one in known)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+def _worded_alike(predicted: str, gold: str) -> bool:
+    if len(gold) < SHORT and SequenceMatcher(None, predicted, gold).ratio() < _NEARLY:
+        return False
+    cut = words if _CHINESE.search(predicted) or _CHINESE.search(gold) else str.split
+    from seal.core.conditions.rouge import overlap
+
+    return overlap(_written(cut(gold)), _written(cut(predicted))) >= ALIKE
+
+
+def _written(parts: Any) -> list[str]:
+    return [part for part in parts if not part.isspace()]
