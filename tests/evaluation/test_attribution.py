@@ -308,7 +308,7 @@ def test_a_turn_of_which_one_score_was_lost_is_neither_solved_nor_failed() -> No
     scores = {name: Score("t", 0, 0, name, 1.0) for name in ("awareness", "selection")}
     lost = Score("t", 0, 0, "execution", None, reason="infrastructure: metric execution: down")
     chat = Trajectory("t", 0, ())
-    assert decide(goal, chat, scores, decided_by=decided_by).state == "solved"
+    assert decide(goal, "", scores, decided_by=decided_by).state == "solved"
     without = {**scores, "execution": lost}
     assert decide(goal, chat, without, decided_by=decided_by).state == "error"
     wrong = {**scores, "awareness": Score("t", 0, 0, "awareness", 0.0), "execution": lost}

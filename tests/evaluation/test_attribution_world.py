@@ -9,6 +9,7 @@ from seal.core.types import Goal, Milestone, Plan, Score, Step, Stop, Task, Traj
 from seal.evaluation.attribution import world_steps
 from seal.evaluation.attribution.evidence import Decision, Evidence
 from seal.evaluation.attribution.world_steps import first_world_step
+from seal.evaluation.goals import Chat
 
 PLAN = Plan((Milestone(Called("t/now", {})),))
 TASK = Task("a", "b", (Goal("Do it", plans=(PLAN,)),), metadata={"match": "clean"})
@@ -34,7 +35,7 @@ def evidence(mapping: Any, **whole: Any) -> Evidence:
             "a", 0, 0, "milestone_similarity", 0.0, details={"mapping": mapping}
         ),
     }
-    return Evidence(TASK, CHAT, 0, {}, scores, Decision("unsolved", "pass_rate"), ())
+    return Evidence(Chat(TASK, CHAT, {}), 0, scores, Decision("unsolved", "pass_rate"), ())
 
 
 def test_a_milestone_that_was_not_reached_is_the_cause() -> None:

@@ -26,8 +26,8 @@ from seal.evaluation.attribution.evidence import (
 )
 from seal.evaluation.attribution.gold_steps import first_gold_step, first_of_relevant
 from seal.evaluation.attribution.world_steps import first_world_step
-from seal.evaluation.error_patterns.findings import Finding, diagnose
-from seal.evaluation.goals import failed, no_gold
+from seal.evaluation.error_patterns.findings import Finding, findings_by_goal
+from seal.evaluation.goals import Chat, failed, no_gold
 from seal.evaluation.milestones.metrics import applies
 from seal.evaluation.rule_judge import judge_trajectory
 from seal.evaluation.statements import statement
@@ -59,24 +59,19 @@ def attribute(
         decided_by: What the benchmark says of that.
         cause_of: What the benchmark says of a failure; it is asked before the calls are.
     """
+    chat = Chat(task, trajectory, tools)
     by_goal: list[dict[str, Score]] = [{} for _ in task.goals]
     for score in scores:
         if 0 <= score.goal < len(by_goal):
             by_goal[score.goal][score.metric] = score
-    decisions = [
-        decide(goal, trajectory, found, metric, decided_by)
-        for goal, found in zip(task.goals, by_goal, strict=True)
-    ]
-    calls: dict[int, list[Finding]] = {}
-    if any(decision.state in ("unsolved", "unsure") for decision in decisions):
-        for finding in diagnose(trajectory, tools):
-            if finding.call is not None and finding.kind != "finish":
-                calls.setdefault(finding.goal, []).append(finding)
-    found = []
-    for position, decision in enumerate(decisions):
-        evidence = Evidence(
-            task, trajectory, position, tools, by_goal[position], decision, calls.get(position, ())
-        )
+    found: list[Decided] = []
+    for position, (goal, own) in enumerate(zip(task.goals, by_goal, strict=True)):
+        decision = decide(goal, chat.failure, own, metric, decided_by)
+        calls: Iterable[Finding] = ()
+        if decision.state in ("unsolved", "unsure"):
+            calls = chat.once(findings_by_goal, chat).get(position, ())
+        made = [f for f in calls if f.call is not None and f.kind != "finish"]
+        evidence = Evidence(chat, position, own, decision, made)
         found.append((decision, _attributed(evidence, cause_of)))
     return found
 
@@ -86,7 +81,8 @@ def _attributed(evidence: Evidence, cause_of: CauseOf | None) -> Attribution | N
     if decision.state in ("solved", "unscored"):
         return None
     if decision.state == "error":
-        cause = Cause("infrastructure", _broken(evidence), decision.reason[:400])
+        broken = "chat" if evidence.trajectory.failed else "judge"  # or a metric after it
+        cause = Cause("infrastructure", broken, decision.reason[:400])
     else:
         cause = not_retrieved(evidence) or _of_chat(evidence, cause_of)
     return Attribution(
@@ -98,11 +94,6 @@ def _attributed(evidence: Evidence, cause_of: CauseOf | None) -> Attribution | N
         decision.state,
         decision.reason[:400],
     )
-
-
-def _broken(evidence: Evidence) -> str:
-    """Return what broke: the chat, or the judge or a metric after it."""
-    return "chat" if evidence.trajectory.failed else "judge"
 
 
 def _of_chat(evidence: Evidence, cause_of: CauseOf | None) -> Cause:
@@ -157,8 +148,8 @@ def gold_sets(evidence: Evidence) -> list[tuple[str, ...]]:
 
 def not_retrieved(evidence: Evidence) -> Cause | None:
     """Return which gold tools the agent was not offered; None where it had what it needed."""
-    sets, offered = gold_sets(evidence), evidence.offered
-    if not sets or offered is None or any(offered.issuperset(tools) for tools in sets):
+    sets, offered = gold_sets(evidence), frozenset(evidence.offered or ())
+    if not sets or evidence.offered is None or any(map(offered.issuperset, sets)):
         return None
     needed = min(sets, key=lambda tools: len(set(tools) - offered))
     missing = [tool for tool in needed if tool not in offered]
@@ -231,7 +222,7 @@ def _contradicts(evidence: Evidence) -> Cause | None:
     """Return that an expected number is in a result, and the answer has another one instead."""
     if evidence.decision.state != "unsolved" or not any(map(evidence.succeeded, evidence.calls)):
         return None
-    verdict = judge_trajectory(evidence.goal, evidence.answer, evidence.steps)
+    verdict = judge_trajectory(evidence.goal, evidence.said, evidence.steps)
     if verdict.label != "unsolved":
         return None
     return in_answer(evidence, "contradicts", verdict.reason)
@@ -247,7 +238,7 @@ def _omits(evidence: Evidence) -> Cause | None:
         return None
     unsure = evidence.decision.state == "unsure"
     for values in _expected(evidence.goal):
-        lacking = [v for v in values if statement(evidence.answer, v) == "absent"]
+        lacking = [v for v in values if statement(evidence.said, v) == "absent"]
         if not lacking or (unsure and len(lacking) < len(values)):
             continue
         if not unsure or (evidence.results and not _states_results(evidence)):
@@ -273,7 +264,7 @@ def _states_results(evidence: Evidence) -> bool:
     """Tell whether the answer has a value of a result that the request did not have."""
     return any(
         len(value) >= _SHORTEST
-        and statement(evidence.answer, value) != "absent"
+        and statement(evidence.said, value) != "absent"
         and statement(evidence.goal.text, value) == "absent"
         for result in evidence.results.values()
         if not failed(result)

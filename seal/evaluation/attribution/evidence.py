@@ -16,73 +16,47 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Literal, get_args
 
 from seal.core.errors import shortened
-from seal.core.types import JSON, Goal, Score, Step, Task, Tool, ToolResult, Trajectory
+from seal.core.types import JSON, Goal, Score, ToolResult
 from seal.evaluation.error_patterns.findings import Finding
 from seal.evaluation.goals import (
     INFRASTRUCTURE,
     JUDGED,
     MISSION,
     WHOLLY,
-    answer_of,
+    Chat,
+    GoalChat,
     failed,
-    failure_reason,
-    goal_steps,
-    stop_of,
 )
 from seal.evaluation.rule_judge import judge_answer
 from seal.evaluation.statistics import kind_of_reason
 
 
-@dataclass(frozen=True)
-class Evidence:
-    """One goal that is not solved."""
+class Evidence(GoalChat):
+    """One goal that is not solved.
 
-    task: Task
-    trajectory: Trajectory
-    position: int
-    """Of the goal in its task."""
-    tools: Mapping[str, Tool]
-    """The pool by id."""
-    scores: Mapping[str, Score]
-    """Of the goal, by metric."""
-    decision: Decision
-    calls: Sequence[Finding]
-    """The agent's calls for the goal (`diagnose`); not those that end the chat."""
+    Args:
+        chat: What was done for its task.
+        position: Of the goal in its task.
+        scores: Of the goal, by metric.
+        decision: Who says that it is not solved.
+        calls: The agent's calls for the goal (`diagnose`); not those that end the chat.
+    """
 
-    @property
-    def goal(self) -> Goal:
-        """The goal with its gold."""
-        return self.task.goals[self.position]
-
-    @cached_property
-    def steps(self) -> list[Step]:
-        """What was said and done for the goal."""
-        return goal_steps(self.trajectory, self.position)
-
-    @cached_property
-    def results(self) -> dict[str, ToolResult]:
-        """Id of a call to its result."""
-        return {s.result.call_id: s.result for s in self.steps if s.result is not None}
-
-    @property
-    def answer(self) -> str:
+    def __init__(
+        self,
+        chat: Chat,
+        position: int,
+        scores: Mapping[str, Score],
+        decision: Decision,
+        calls: Sequence[Finding],
+    ) -> None:
+        super().__init__(chat, position)
+        self.scores, self.decision, self.calls = scores, decision, calls
+        self.said = self.answer or ""
         """The final answer; empty where there is none."""
-        return answer_of(self.trajectory, self.position) or ""
-
-    @property
-    def stop(self) -> str:
-        """Why the chat about the goal ended."""
-        return stop_of(self.trajectory, self.position)
-
-    @property
-    def offered(self) -> frozenset[str] | None:
-        """Tools that the agent had; None where nobody says."""
-        offered = self.trajectory.offered
-        return frozenset(offered[self.position]) if self.position < len(offered) else None
 
     def result(self, finding: Finding) -> ToolResult | None:
         """Return what a call brought; None where it was not answered."""
@@ -110,7 +84,7 @@ class Evidence:
         said = [
             s.index
             for s in self.steps
-            if s.call is None and s.result is None and s.content and s.content == self.answer
+            if s.call is None and s.result is None and s.content and s.content == self.said
         ]
         return said[-1] if said else None
 
@@ -288,7 +262,7 @@ class Decision:
 
 def decide(
     goal: Goal,
-    trajectory: Trajectory,
+    failure: str,
     scores: Mapping[str, Score],
     metric: str | None = None,
     decided_by: DecidedBy | None = None,
@@ -297,12 +271,11 @@ def decide(
 
     Args:
         goal: Whose kind of gold chooses the metric.
-        trajectory: The chat.
+        failure: Why nothing of its chat may be scored; empty where everything may.
         scores: Of this goal, by metric.
         metric: Decide by this one, whatever the gold is.
         decided_by: What the goal's benchmark says; None: nothing.
     """
-    failure = failure_reason(trajectory)
     if failure:
         return Decision("error", "", failure)
     own = () if decided_by is None else decided_by(goal)
@@ -372,13 +345,13 @@ def in_answer(
     expected: JSON = None,
 ) -> Cause:
     """Return what the final answer shows."""
-    step, answer = evidence.answer_step(), evidence.answer[:200]
+    step, answer = evidence.answer_step(), evidence.said[:200]
     return Cause(stage, cause, said, step, name, expected, answer)
 
 
 def gave_up(evidence: Evidence) -> Cause | None:
     """Return that there is no answer, or nothing in it but refusal, or the request again."""
-    answer = evidence.answer
+    answer = evidence.said
     if answer.strip() and answer.strip() == evidence.goal.text.strip():
         said = "the answer only repeats the request"
         return Cause("gave_up", "repeats_request", said, evidence.answer_step())
