@@ -13,14 +13,21 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from seal.agents.briefs import WHOLE, Brief
-from seal.agents.faults import FAULTS, OverdueError, PluginError, crash, fault, is_outage
+from seal.agents.faults import (
+    FAULTS,
+    OverdueError,
+    PluginError,
+    crash,
+    is_of_the_chat,
+    is_outage,
+)
 from seal.agents.limits import Limits, Spent, instruction_to, vain_calls
 from seal.agents.offers import FIND_TOOLS, Offers, resolved
 from seal.agents.teams import CHECKER, EXECUTOR, MANAGER, USER, Team
 from seal.agents.view import View, checked_reply, checked_results
 from seal.core.conditions.messages import takes_turn
 from seal.core.environment import Attentive, Environment, Eventful, Staged, Timed
-from seal.core.errors import SealError, UsageError
+from seal.core.errors import SealError, UsageError, fault
 from seal.core.protocols import Agent, ChatModel, Reply
 from seal.core.types import (
     JSON,
@@ -230,9 +237,9 @@ class Conversation:
                 view.close()
         except OverdueError:
             return _NO_REPLY, Stop("max_seconds")
-        except SealError:
-            raise
         except FAULTS as error:  # a plug-in's fault costs its task alone
+            if isinstance(error, SealError) and (not _is_own(agent) or is_of_the_chat(error)):
+                raise
             if view.spent:  # it may have wrapped our CallsSpentError, or broken on a refused call
                 return _NO_REPLY, None
             if role in (USER, EXECUTOR) or not _is_own(agent) or is_outage(error):

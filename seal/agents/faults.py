@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import socket
-import sysconfig
 import traceback
 from pathlib import Path
 
-from seal.core.errors import InfrastructureError, SealError
+from seal.core.errors import InfrastructureError, SealError, fault
 
 _OUTAGES = (InfrastructureError, ConnectionError, socket.gaierror)
 _OURS = Path(__file__).resolve().parents[1]
+_CHAT = str(Path(__file__).with_name("view.py"))
+"""What a role sees of its chat."""
 
 
 class PluginError(InfrastructureError):
@@ -50,6 +51,15 @@ def is_outage(error: BaseException) -> bool:
     return False
 
 
+def is_of_the_chat(error: SealError) -> bool:
+    """Tell whether a role got an error from its chat: a server's, a budget's, or a misuse of it.
+
+    Any other one is the role's own, such as one that it raises or that a verb of ours told it.
+    """
+    places = (frame.f_code.co_filename for frame, _ in traceback.walk_tb(error.__traceback__))
+    return isinstance(error, InfrastructureError) or _CHAT in places
+
+
 def crash(error: BaseException) -> str:
     """Return what an exception of a user's code says, and below it where it came from.
 
@@ -59,17 +69,3 @@ def crash(error: BaseException) -> str:
     own = [frame for frame in frames if not Path(frame.filename).is_relative_to(_OURS)]
     lines = (f"  {Path(f.filename).name}, line {f.lineno}, in {f.name}: {f.line}" for f in own)
     return "\n".join([fault(error), *lines])
-
-
-def fault(error: BaseException) -> str:
-    """Return what an unforeseen exception says, and the place in the code that raised it.
-
-    The place is the last one outside Python's own library and installed packages, if there is one.
-    """
-    frames = traceback.extract_tb(error.__traceback__)
-    libraries = tuple(sysconfig.get_paths()[name] for name in ("stdlib", "purelib", "platlib"))
-    own = [frame for frame in frames if not frame.filename.startswith((*libraries, "<"))]
-    text = f"{type(error).__name__}: {error}"
-    for place in (own or frames)[-1:]:
-        text += f" ({Path(place.filename).name}, line {place.lineno}, in {place.name})"
-    return text

@@ -11,11 +11,11 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from seal.agents.briefs import reduced
-from seal.agents.faults import FAULTS, CallsSpentError, PluginError, fault
+from seal.agents.faults import FAULTS, CallsSpentError, PluginError
 from seal.agents.offers import FIND_TOOLS, answered
 from seal.agents.roles import pending_calls
 from seal.agents.teams import EXECUTOR, USER
-from seal.core.errors import SealError, UsageError
+from seal.core.errors import SealError, UsageError, fault
 from seal.core.plain import json_text
 from seal.core.protocols import Completion, Message, Reply, Request
 from seal.core.types import Goal, Query, Ranking, Step, Tool, ToolCall, ToolResult, Usage, Verdict

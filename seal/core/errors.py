@@ -26,6 +26,7 @@ from __future__ import annotations
 import reprlib
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -217,6 +218,23 @@ def first_fault(error: ValidationError) -> str:
     told = first["msg"].replace("Input should be", "expected")
     what = f"expected {_EXPECTED[kind]}" if how in _OF_TYPE and kind in _EXPECTED else told
     return f"{place}: {what}, got {shortened(first['input'])}"
+
+
+def fault(error: BaseException) -> str:
+    """Return what an unforeseen exception says, and the place in the code that raised it.
+
+    The place is the last one outside Python's own library and installed packages, if there is one.
+    """
+    import sysconfig
+    import traceback
+
+    frames = traceback.extract_tb(error.__traceback__)
+    libraries = tuple(sysconfig.get_paths()[name] for name in ("stdlib", "purelib", "platlib"))
+    own = [frame for frame in frames if not frame.filename.startswith((*libraries, "<"))]
+    text = f"{type(error).__name__}: {error}"
+    for place in (own or frames)[-1:]:
+        text += f" ({Path(place.filename).name}, line {place.lineno}, in {place.name})"
+    return text
 
 
 def shortened(value: object) -> str:

@@ -24,8 +24,10 @@ from seal.core.errors import (
     CodeRefusedError,
     DataError,
     OptionError,
+    SealError,
     UnknownNameError,
     UsageError,
+    fault,
     shortened,
 )
 
@@ -81,9 +83,8 @@ class Registry:
 
         Raises:
             UnknownNameError: No such name; lists the known ones and the closest.
-            UsageError: A dotted path whose module or attribute does not exist, or two distributions
-                that offer one name.
-            Exception: A plug-in that fails to import raises what it raises, with its own traceback.
+            UsageError: A dotted path whose module or attribute does not exist, a module that fails
+                to import, or two distributions that offer one name.
         """
         if not isinstance(what, str):
             return what
@@ -106,7 +107,13 @@ class Registry:
                 f"{' and '.join(homes)} both offer the {self.kind} {points[0].name!r}; "
                 "uninstall one of them"
             )
-        return points[0].load()
+        (point, *_), (home, *_) = points, homes
+        try:
+            return load_dotted(f"{point.module}:{point.attr}")
+        except UsageError as error:
+            raise UsageError(
+                f"the {self.kind} {point.name!r} fails to import: {error}; or uninstall {home}"
+            ) from error
 
     def named(self, name: Any, place: str, allowed: Collection[str] = ()) -> Any:
         """Return what a text that stands in data stands for.
@@ -184,8 +191,7 @@ def load_dotted(path: str) -> Any:
 
     Raises:
         UsageError: The text is no such path, the module or the attribute does not exist, or the
-            module imports what is not installed.
-        Exception: The module fails to import: what it raises, with its own traceback.
+            module fails to import; its own error is the cause.
     """
     module_name, _, attribute = path.partition(":")
     if not all(f"{module_name}.{attribute}".split(".")):
@@ -206,6 +212,12 @@ def load_dotted(path: str) -> Any:
             ) from error
         raise UsageError(
             f"{path!r}: {module_name} needs {error.name!r}, which is not installed; install it"
+        ) from error
+    except SealError:
+        raise
+    except (Exception, SystemExit) as error:  # whatever a stranger's module raises
+        raise UsageError(
+            f"{path!r}: {module_name} fails to import: {fault(error)}; mend it"
         ) from error
     for part in attribute.split("."):
         try:

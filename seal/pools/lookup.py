@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
 from seal.core.canonical import digest
-from seal.core.errors import SealError, UsageError, check_name, shortened
+from seal.core.errors import UsageError, check_name, shortened
 from seal.core.folders import cache_folder
 from seal.core.types import Task
 from seal.pools.benchmark import Benchmark, Code, loaded
@@ -122,15 +122,7 @@ def known_benchmark(name: str) -> Benchmark | None:
     """
     if name not in REGISTRY:
         return None
-    try:
-        found = REGISTRY.resolve(name)
-    except SealError:
-        raise
-    except Exception as error:  # whatever a stranger's module raises
-        raise UsageError(
-            f"the benchmark {name!r} fails to import: {type(error).__name__}: {error}; "
-            "mend or uninstall the distribution that offers it"
-        ) from error
+    found = REGISTRY.resolve(name)
     if isinstance(found, Benchmark):
         return found
     if callable(found):

@@ -16,6 +16,7 @@ from typing import Any
 from seal.core.errors import DataError, OptionError, UsageError, shortened
 from seal.core.protocols import Pool, Retriever
 from seal.core.registry import Registry
+from seal.core.specs import name_of
 from seal.core.types import Query, Ranking
 from seal.retrievers.contract import (
     DECIMALS,
@@ -62,8 +63,8 @@ def build_retriever(what: Any, pool: Pool) -> Retriever:
     Raises:
         DataError: The pool has no tools.
         UnknownNameError: No retriever of that name, or an option that it does not know.
-        UsageError: What was found is no retriever, does not take a pool, or is ready and so takes
-            no options; or the text is no spec.
+        OptionError: What was found is no retriever, or does not take a pool.
+        UsageError: It is ready and so takes no options; or the text is no spec.
     """
     if not pool.tools:
         raise DataError("the pool has no tools: nothing can be retrieved; check its tools.jsonl")
@@ -79,8 +80,9 @@ def build_retriever(what: Any, pool: Pool) -> Retriever:
     elif set(spec.options) - {SENTENCES}:
         raise UsageError(f"{spec.identity}: the retriever is built already and takes no options")
     if not callable(getattr(plugin, "retrieve", None)):
-        raise UsageError(
-            f"{what!r} gave a {type(plugin).__name__}, which has no method retrieve(queries, k)"
+        raise OptionError(
+            f"the retriever {spec.identity} gave {shortened(plugin)}, which has no method "
+            "retrieve(queries, k); give a class or function whose result has one"
         )
     retriever: Retriever = plugin
     return SentenceWise(retriever) if by_sentence else retriever
@@ -111,9 +113,9 @@ def _built(factory: Any, pool: Pool) -> Any:
     try:
         inspect.signature(factory).bind(pool)
     except (TypeError, ValueError) as error:  # ValueError: a built-in without a signature
-        raise UsageError(
-            f"{factory!r} is no retriever: expected an object with retrieve(queries, k), or a "
-            f"class or function that takes the pool alone ({error})"
+        raise OptionError(
+            f"{name_of(factory)} is no retriever: expected an object with retrieve(queries, k), or "
+            f"a class or function that takes the pool alone ({error})"
         ) from error
     return factory(pool)
 

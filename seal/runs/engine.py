@@ -14,7 +14,7 @@ from seal.agents.conversation import ChatOptions, Conversation, Services
 from seal.agents.offers import Offers
 from seal.agents.teams import MANAGER, ORCHESTRATOR, USER, Team, build_team
 from seal.core.environment import Held
-from seal.core.errors import SealError, UnknownNameError, UsageError
+from seal.core.errors import SealError, UnknownNameError, UsageError, fault
 from seal.core.folders import cache_folder
 from seal.core.protocols import Agent, Metric, Retriever
 from seal.core.specs import name_of
@@ -113,9 +113,10 @@ class Engine:
         """Build what is otherwise built when first used, before anything is written.
 
         Raises:
-            UsageError: A retriever or judge that cannot be, or no task has the selected tags.
+            UsageError: A role, retriever or judge that cannot be, or no task has the selected tags.
         """
         next(self._tasks())
+        self._check_seats()
         measure_of(self)
         self._check_examples()
         if self.settings.retrieve == "per-step" and ORCHESTRATOR not in self.team.roles:
@@ -125,6 +126,20 @@ class Engine:
             )
         if self.settings.retriever is not None:
             self._retriever()
+
+    def _check_seats(self) -> None:
+        """Raise UsageError where a class plays a role and cannot be built."""
+        for seats in self._seats.values():
+            for role, agent in seats.items():
+                try:
+                    build_agent(agent)
+                except SealError:
+                    raise
+                except (Exception, SystemExit) as error:  # whatever a user's class raises
+                    raise UsageError(
+                        f"role {role!r}: {name_of(agent)} cannot be built: {fault(error)}; "
+                        "expected a class that takes no arguments, or an object"
+                    ) from error
 
     def _check_examples(self) -> None:
         """Raise UsageError where no task has an example; log how many have none."""

@@ -9,8 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from seal.agents.faults import fault
-from seal.core.errors import CacheMissError, InfrastructureError, RequestError, SealError
+from seal.core.errors import CacheMissError, InfrastructureError, RequestError, SealError, fault
 from seal.core.protocols import CacheMode, Pool
 from seal.core.store import Store
 from seal.core.types import Query, Ranking, Task, Tool

@@ -16,12 +16,12 @@ from dataclasses import dataclass, field
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, ParamSpec, Protocol, TypeVar
 
-from seal.agents.faults import fault
 from seal.core.errors import (
     DataError,
     InfrastructureError,
     NotRecordedError,
     SealError,
+    fault,
 )
 from seal.core.records import encode
 from seal.core.types import Ranking, Stop, Task, Trajectory

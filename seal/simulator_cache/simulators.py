@@ -8,7 +8,14 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from seal.core.canonical import digest
-from seal.core.errors import InfrastructureError, SealError, UnknownNameError, UsageError
+from seal.core.errors import (
+    InfrastructureError,
+    SealError,
+    SimulatorError,
+    UnknownNameError,
+    UsageError,
+    shortened,
+)
 from seal.core.protocols import CacheMode, ChatModel, Response, Simulator
 from seal.core.records import to_plain
 from seal.core.specs import settled, source_of
@@ -109,21 +116,30 @@ def parts_of(simulator: Simulator) -> list[Simulator]:
     return [simulator, *(part for inside in wrapped for part in parts_of(inside))]
 
 
-class Named:
-    """A simulator that does not say what it is, under the name of its class.
+class Foreign:
+    """A simulator that is none of ours, held to what a simulator gives.
 
     Args:
-        inner: Has no `identity`.
+        inner: One without an `identity` gets the name of its class.
     """
 
     def __init__(self, inner: Any) -> None:
         self.inner = inner
         kind = type(inner)
-        self.identity = f"{kind.__module__}:{kind.__qualname__}"
+        self.identity: str = getattr(inner, "identity", f"{kind.__module__}:{kind.__qualname__}")
 
     def respond(self, tool: Tool, arguments: dict[str, JSON]) -> Response:
-        """Return the inner simulator's answer."""
-        response: Response = self.inner.respond(tool, arguments)
+        """Return the inner simulator's answer.
+
+        Raises:
+            SimulatorError: It gave something else.
+        """
+        response = self.inner.respond(tool, arguments)
+        if not isinstance(response, Response):
+            raise SimulatorError(
+                f"the simulator {self.identity} answered {tool.name} with {shortened(response)}; "
+                "expected a seal.core.protocols.Response, such as Response({'ok': True})"
+            )
         return response
 
     def prompt_version(self, tool: Tool) -> str:
@@ -147,7 +163,8 @@ def _built(found: Any, setup: SimulatorSetup) -> Simulator:
         raise UsageError(
             f"a simulator has a method respond(tool, arguments); {type(found).__name__} has none"
         )
-    simulator: Simulator = found if hasattr(found, "identity") else Named(found)
+    is_ours = type(found).__module__.partition(".")[0] == __name__.partition(".")[0]
+    simulator: Simulator = found if is_ours else Foreign(found)
     return simulator
 
 

@@ -9,7 +9,6 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from seal.agents.faults import fault
 from seal.core.canonical import normalise
 from seal.core.errors import (
     InfrastructureError,
@@ -17,6 +16,7 @@ from seal.core.errors import (
     SealError,
     UnknownNameError,
     UsageError,
+    fault,
 )
 from seal.core.protocols import Pool, Retriever
 from seal.core.specs import name_of

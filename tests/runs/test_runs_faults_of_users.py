@@ -1,0 +1,118 @@
+"""What users bring and what fails: it is named as theirs, before the run where that can be."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import seal
+from seal.core.errors import ModelError, UsageError
+
+WEATHER = {
+    "name": "weather",
+    "description": "The weather in a city.",
+    "parameters": {"type": "object", "properties": {"city": {"type": "string"}}},
+}
+TASK = seal.ask("What is the weather in Paris?", seal.called("weather", city="Paris"))
+
+
+@pytest.fixture(autouse=True)
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Work in a folder of the test's own."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("SEAL_CACHE_DIR", str(tmp_path / "cache"))
+
+
+def played(**settings: Any) -> seal.Run:
+    return seal.run([TASK], tools=[WEATHER], baselines=False, **settings)
+
+
+class Unbuildable:
+    def __init__(self) -> None:
+        raise RuntimeError("no licence")
+
+    def reply(self, chat: seal.Chat) -> seal.Reply:
+        return seal.Reply("Sunny.")
+
+
+class NeedsMore(Unbuildable):
+    def __init__(self, licence: str) -> None:
+        self.licence = licence
+
+
+@pytest.mark.parametrize(
+    ("agent", "told"), [(Unbuildable, "RuntimeError: no licence"), (NeedsMore, "'licence'")]
+)
+def test_a_role_that_cannot_be_built_is_refused_before_the_run(agent: type, told: str) -> None:
+    with pytest.raises(UsageError, match=rf"role 'execution_manager': .*cannot be built: .*{told}"):
+        played(agent=agent)
+    assert not Path("runs").exists()
+
+
+@pytest.mark.parametrize("error", [seal.SealError("mine"), UsageError("mine")])
+def test_an_error_of_ours_that_an_agent_raises_is_its_failure_of_that_chat(
+    error: seal.SealError,
+) -> None:
+    def agent(request: str, tools: object) -> str:
+        raise error
+
+    run = played(agent=agent)
+
+    (chat,) = run.folder.trajectories()
+    assert [stop.reason for stop in chat.stops] == ["crashed"]
+    assert f"{type(error).__name__}: mine" in str(chat.stops[0].error)
+
+
+def test_what_a_verb_of_ours_tells_an_agent_is_its_failure_too() -> None:
+    def agent(request: str, tools: object) -> str:
+        return str(seal.ask(""))
+
+    (chat,) = played(agent=agent).folder.trajectories()
+    assert [stop.reason for stop in chat.stops] == ["crashed"]
+
+
+def test_a_server_that_fails_an_agent_is_no_failure_of_the_agent() -> None:
+    def agent(request: str, tools: object) -> str:
+        raise ModelError("the server is down")
+
+    run = played(agent=agent)
+
+    assert run.exit_code == 1
+    assert run.summary["error_reasons"] == {"the server is down": 1}
+
+
+@pytest.mark.parametrize("answer", [{"sky": "clear"}, None, "clear"])
+def test_a_simulator_that_gives_no_response_is_named(answer: object) -> None:
+    class Sky:
+        identity = "sky/1"
+
+        def respond(self, tool: seal.Tool, arguments: dict[str, object]) -> object:
+            return answer
+
+    run = played(model="oracle", simulator=Sky())
+
+    ((reason, count),) = run.summary["error_reasons"].items()
+    assert reason.startswith(f"the simulator sky/1 answered weather with {answer!r}; expected a ")
+    assert count == 1
+
+
+@pytest.mark.parametrize("body", ["raise ValueError('boom')", "import sys; sys.exit(3)"])
+@pytest.mark.parametrize(
+    "setting", [{"agent": "broken:x"}, {"metrics": ["broken:x"]}, {"simulator": "broken:x"}]
+)
+def test_a_module_that_fails_at_import_is_named_as_the_users(
+    body: str, setting: dict[str, Any], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.syspath_prepend(tmp_path)
+    Path("broken.py").write_text(body)
+    with pytest.raises(UsageError, match=r"'broken:x': broken fails to import: .*broken\.py.*mend"):
+        played(**setting)
+
+
+def test_what_is_no_retriever_is_refused_and_named() -> None:
+    def nearest(queries: object, k: int) -> list[object]:
+        return []
+
+    for given in (nearest, lambda pool: []):
+        with pytest.raises(UsageError, match="retriever"):
+            seal.retrieve([TASK], [given, "tfidf"], k=1, tools=[WEATHER])
