@@ -9,12 +9,10 @@ from typing import TYPE_CHECKING, Any
 from seal.core.types import Score, Tables, Task, Trajectory
 from seal.evaluation.error_patterns.metrics import PATTERNS, SERVICE_ANSWERS
 from seal.evaluation.goals import EXECUTOR, USER
-from seal.evaluation.milestones.metrics import NAMES, applies
+from seal.evaluation.milestones.metrics import applies
 from seal.evaluation.user_audit import NAMES as AUDIT_METRICS
 from seal.evaluation.user_audit import ends_conversation
-from seal.report.chat_records import RecordLookup
 from seal.report.printable import one_line
-from seal.runs.run_folder import RunFolder
 
 if TYPE_CHECKING:
     from seal.report.milestones import GoalOutcome, NodeOutcome, WorldChange
@@ -37,7 +35,6 @@ _PATTERNS = {
 }
 _FAULTS = 3
 """Most faults of one finding that a mark tells."""
-_READ = frozenset({*NAMES, *AUDIT_METRICS, *PATTERNS, SERVICE_ANSWERS})
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,29 +104,6 @@ def _of_world(task: Task | None, trajectory: Trajectory, scores: Sequence[Score]
         times={} if task is None else times(task, trajectory.steps),
         beginning=beginning(trajectory, state),
     )
-
-
-class Annotator:
-    """Annotates the chats of one run, of which it reads the records that it needs.
-
-    Args:
-        run: Its tasks and scores must not change meanwhile.
-    """
-
-    def __init__(self, run: RunFolder) -> None:
-        self._tasks = RecordLookup(run.path / "tasks.jsonl", Task, lambda fields: fields.get("id"))
-        self._scores = RecordLookup(run.scores_path, Score, _chat_of)
-
-    def annotate(self, trajectory: Trajectory) -> Annotations:
-        """Return what is known of a chat."""
-        task = next(iter(self._tasks.get(trajectory.task_id)), None)
-        return annotate(task, trajectory, self._scores.get((trajectory.task_id, trajectory.trial)))
-
-
-def _chat_of(fields: Mapping[str, Any]) -> tuple[Any, Any] | None:
-    if fields.get("metric") not in _READ:
-        return None
-    return fields.get("task_id"), fields.get("trial")
 
 
 def _reached(goals: Sequence[GoalOutcome]) -> Iterator[tuple[int, Mark]]:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import Any, Generic
-
-import orjson
 
 from seal.core.errors import DataError
 from seal.core.plain import json_text
@@ -19,7 +20,14 @@ from seal.runs.run_folder import RunFolder
 
 DECISIVE = ("pass_rate", "success", "mission_accuracy", "similarity")
 """Metrics that can say whether a task is solved; the first that a chat was scored by counts."""
-Key = Callable[[Mapping[str, Any]], Hashable | None]
+_MOST_SAID = 5_000
+_LONGEST_SAID = 1_000
+"""Bytes of what a line says of a metric that is remembered."""
+_METRIC = b',"metric":'
+_ANYTHING = b',"metric":"","value":null}'
+"""Ends a line of a score."""
+_PLACE_FIELDS = 4
+"""Fields before the metric: schema, task, trial and goal."""
 
 
 class LineTail:
@@ -69,13 +77,15 @@ class Tail(Generic[Record]):
         path: The file.
         kind: Of the records.
         saying: Only lines that hold one of these as a JSON string, in whatever field, are read: to
-            look for it in a line takes a fraction of the time. Empty: all lines.
+            look for it in a line takes a fraction of the time. Of scores, only those of metrics of
+            these names. Empty: all lines.
     """
 
     def __init__(self, path: Path, kind: type[Record], saying: Collection[str] = ()) -> None:
         self._lines = LineTail(path)
-        self._kind: type[Record] = kind
-        self._saying = [json_text(text).encode() for text in saying]
+        self._decode: Callable[[bytes], Record] = _decoder(kind)
+        self._saying = tuple(json_text(text).encode() for text in saying)
+        self._of_scores = kind is Score
 
     def read(self) -> Iterator[Record]:
         """Yield the records that were not read before.
@@ -83,13 +93,24 @@ class Tail(Generic[Record]):
         Raises:
             DataError: A complete line is no record; the text names file and line.
         """
+        return (record for _, record in self.placed())
+
+    def placed(self) -> Iterator[tuple[int, Record]]:
+        """Yield them with where their lines begin; errors as `read`."""
         for line in self._lines.read():
-            if self._saying and not any(text in line for text in self._saying):
+            if self._saying and not self._may_say(line):
                 continue
             try:
-                yield decode(line, self._kind)
+                yield self._lines.offset - len(line), self._decode(line)
             except DataError as error:
                 raise DataError(f"{self._lines}: {error}") from error
+
+    def _may_say(self, line: bytes) -> bool:
+        if self._of_scores:
+            _, mark, said = line.partition(_METRIC)
+            if mark:
+                return said.startswith(self._saying)
+        return any(text in line for text in self._saying)
 
 
 class RecordLookup(Generic[Record]):
@@ -101,54 +122,79 @@ class RecordLookup(Generic[Record]):
     Args:
         path: The file; it must not change meanwhile.
         kind: Type of the records.
-        key: Fields of a record to what it is asked for by; None: it is never asked for.
+        key: A record to what it is asked for by.
 
     Raises:
-        DataError: A line is no JSON object; the text names the line.
+        DataError: A line is no record; the text names the line.
     """
 
-    def __init__(self, path: Path, kind: type[Record], key: Key) -> None:
+    def __init__(self, path: Path, kind: type[Record], key: Callable[[Record], Hashable]) -> None:
         self._path = path
-        self._kind: type[Record] = kind
-        self._places: dict[Hashable, list[tuple[int, int]]] = {}
-        lines = LineTail(path)
-        for line in lines.read():
-            found = key(_fields(line, lines))
-            place = (lines.offset - len(line), lines.number)
-            try:
-                if found is not None:
-                    self._places.setdefault(found, []).append(place)
-            except TypeError as error:  # a list or an object
-                raise DataError(f"{lines}: {found!r} names no record") from error
+        self._decode: Callable[[bytes], Record] = _decoder(kind)
+        self._places: dict[Hashable, list[list[int]]] = {}
+        """Key to where lines of it begin, and how many follow each other."""
+        last: Hashable = None
+        for place, record in Tail(path, kind).placed():
+            found = key(record)
+            spans = self._places.setdefault(found, [])
+            if spans and found == last:
+                spans[-1][1] += 1
+            else:
+                spans.append([place, 1])
+            last = found
 
     def get(self, key: Hashable) -> list[Record]:
-        """Return the records of a key, in the order of the file.
+        """Return the records of a key, in the order of the file."""
+        spans = self._places.get(key)
+        if not spans:
+            return []
+        found = []
+        with self._path.open("rb") as file:
+            for place, count in spans:
+                file.seek(place)
+                lines = filter(bytes.strip, file)
+                found += [self._decode(line) for line in islice(lines, count)]
+        return found
+
+
+def _decoder(kind: type[Record]) -> Callable[[bytes], Any]:
+    return ScoreLines().decode if kind is Score else partial(decode, kind=kind)
+
+
+class ScoreLines:
+    """Decodes scores: what many lines say, each of another chat, is checked once."""
+
+    def __init__(self) -> None:
+        self._said: dict[bytes, Score] = {}
+        self._place = b""
+        self._of: tuple[str, int, int] | None = None
+
+    def decode(self, line: bytes) -> Score:
+        """Return the score of a line.
 
         Raises:
-            DataError: A line is no record; the text names the line.
+            DataError: It is none.
         """
-        places = self._places.get(key, ())
-        if not places:
-            return []
-        with self._path.open("rb") as file:
-            return [self._read(file, offset, number) for offset, number in places]
+        place, _, said = line.partition(_METRIC)
+        of, known = self._goal(place), self._said.get(said)
+        if of is None or known is None:
+            score = decode(line, Score)
+            if of is not None and len(self._said) < _MOST_SAID and len(said) < _LONGEST_SAID:
+                self._said[said] = score
+            return score
+        return Score(
+            *of, known.metric, known.value, known.weight, reason=known.reason, details=known.details
+        )
 
-    def _read(self, file: Any, offset: int, number: int) -> Record:
-        file.seek(offset)
-        try:
-            return decode(file.readline(), self._kind)
-        except DataError as error:
-            raise DataError(f"{self._path}, line {number}: {error}") from error
-
-
-def _fields(line: bytes, lines: LineTail) -> Mapping[str, Any]:
-    try:
-        fields = orjson.loads(line)
-    except orjson.JSONDecodeError as error:
-        raise DataError(f"{lines}: no JSON: {error}") from error
-    if not isinstance(fields, dict):
-        raise DataError(f"{lines}: expected a JSON object")
-    return fields
+    def _goal(self, place: bytes) -> tuple[str, int, int] | None:
+        """Return task, trial and goal from how a line begins; None where it says more or less."""
+        if place != self._place:
+            self._place, self._of = place, None
+            if place.count(b'":') == _PLACE_FIELDS:
+                with suppress(DataError):
+                    found = decode(place + _ANYTHING, Score)
+                    self._of = (found.task_id, found.trial, found.goal)
+        return self._of
 
 
 def decisive_of(runs: Iterable[RunFolder]) -> tuple[str, ...]:

@@ -1,18 +1,18 @@
 """The report: one HTML file that needs no network.
 
-Its data blocks share their parts: what occurs twice is written once. Chats of one run repeat each
-other: floor, run and ceiling hear the same requests, most scores of a goal have the value of those
-of the next, and one reason stands beside many. So each text, list and map of a block is a part with
-a number, which stands once in a block of kind `parts`, and `"@12"` in its place; parts refer to
-parts. The page's script puts them together when a chat is opened.
+Its tasks and chats are made of pieces of HTML, and what occurs twice is written once. Chats of one
+run repeat each other: floor, run and ceiling hear the same requests, and most scores of a goal have
+the value of those of the next. So each piece has a number and stands once in a block of kind
+`parts`; the block of a chat lists the numbers of its pieces. The page's script puts them together
+when a chat is opened.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
-from itertools import groupby
 from math import inf
 from pathlib import Path
 from typing import Any
@@ -20,22 +20,20 @@ from typing import Any
 from markupsafe import Markup
 
 from seal.core.errors import UsageError
-from seal.core.plain import json_bytes
 from seal.core.plain import json_text as compact_json
 from seal.core.records import AtomicFile
-from seal.core.types import Score, Tables, Task, Trajectory
-from seal.report.annotations import Annotator
+from seal.core.types import Score, Task
+from seal.report.annotations import annotate
 from seal.report.chat_records import (
+    RecordLookup,
     decisive_of,
-    last_stop,
-    outcome_label,
-    scores_so_far,
+    outcome,
     trajectories_so_far,
 )
 from seal.report.gold import json_text
 from seal.report.lanes import Lane, lanes_of, measure_differences, model_name
-from seal.report.page_data import chat_data, score_data, table_data, task_data
 from seal.report.pages import asset, content_hash, stream
+from seal.report.pieces import chat_pieces, task_pieces
 from seal.report.printable import escaped_json, one_line, printable
 from seal.report.run_results import missing_notes
 from seal.report.sections import Section, default_sections
@@ -46,15 +44,12 @@ MAX_BYTES = 64_000_000
 """Bytes of conversations in one page; a browser stays quick below."""
 _HEAD = 2_000
 """Bytes at the beginning of a page that hold its title."""
-LEAST = 12
-"""Characters of the JSON of a part; a shorter one is not worth a reference."""
-MARK = "@"
-"""How a reference begins. A text that begins so is always a part."""
-DIGEST = 40
-"""Bytes of the digest that is the key of a part; JSON of fewer bytes is its own key."""
-
-_ESCAPES = str.maketrans({"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"})
-EMBEDDING_ORDER = ("run", "ceiling", "floor")
+_SHORT = 500
+"""Characters of a piece that is known by itself; a longer one is known by its digest."""
+_ENDING = re.compile("<(?=!--|/?script)", re.IGNORECASE)
+"""What may end a data block, or begin another script."""
+_ORDER = ("run", "ceiling", "floor")
+"""In which chats are written, as long as there is room."""
 
 
 def write_report(
@@ -141,18 +136,11 @@ class _Row:
     """What the page's table shows of a task."""
 
     task_id: str
+    place: int
     text: str = ""
     tags: dict[str, str] = field(default_factory=dict)
-    chats: dict[tuple[int, int], _Chat] = field(default_factory=dict)
-    """(lane, trial) to the chat."""
-
-
-@dataclass(slots=True)
-class _Chat:
-    failed: bool
-    stop: str
-    calls: int
-    decisive: list[Score] = field(default_factory=list)
+    chats: dict[tuple[int, int], tuple[str, str, int]] = field(default_factory=dict)
+    """(lane, trial) to label, stop reason and number of calls."""
 
 
 class _Embedded:
@@ -162,23 +150,20 @@ class _Embedded:
         self._lanes = lanes
         self._decisive = decisive_of([lane.run for lane in lanes])
         self._bytes_left = max_bytes
-        self._parts = SharedParts()
+        self._pieces = Pieces()
         self._rows: dict[str, _Row] = {}
-        self._places: dict[str, int] = {}
-        self._tables: dict[bytes, int] = {}
-        """Digest of a table to the number of its block; worlds begin alike."""
         self._left_out = 0
 
     def blocks(self) -> Iterator[Markup]:
-        """Yield tasks, then each lane's chats and scores."""
+        """Yield tasks, then each lane's chats."""
         for lane in self._lanes:
             for task in lane.run.tasks() if lane.kind == "run" else ():
                 if task.id not in self._rows:
-                    block = self._parts.block("task", str(self._place(task)), task_data(task))
-                    yield block or Markup()
-        for position in self._embedding_order():
+                    place = self._described(task).place
+                    yield self._pieces.block("task", str(place), task_pieces(task)) or Markup()
+        positions = range(len(self._lanes))
+        for position in sorted(positions, key=lambda n: _ORDER.index(self._lanes[n].kind)):
             yield from self._chats(position)
-            yield from self._scores(position)
 
     def index(self) -> Markup:
         """Return the block from which the page builds its table."""
@@ -186,87 +171,48 @@ class _Embedded:
             "lanes": [[lane.kind, printable(lane.label), lane.colour] for lane in self._lanes],
             "rows": [self._index_row(row) for row in self._rows.values()],
             "left_out": self._left_out,
-            "decisive": self._decisive,
         }
         return data_block("index", "0", json_text(value))
 
-    def _embedding_order(self) -> list[int]:
-        positions = range(len(self._lanes))
-        return sorted(positions, key=lambda place: EMBEDDING_ORDER.index(self._lanes[place].kind))
-
-    def _place(self, task: Task) -> int:
+    def _described(self, task: Task) -> _Row:
         row = self._row(task.id)
         row.text = one_line(task.goals[0].text, 240) if task.goals else ""
         row.tags = {
             one_line(name, 40): one_line(_tag_text(value), 60) for name, value in task.tags.items()
         }
-        return self._places[task.id]
+        return row
 
     def _row(self, task_id: str) -> _Row:
-        if task_id not in self._rows:
-            self._places[task_id] = len(self._rows)
-            self._rows[task_id] = _Row(task_id)
-        return self._rows[task_id]
+        return self._rows.setdefault(task_id, _Row(task_id, len(self._rows)))
 
     def _chats(self, lane: int) -> Iterator[Markup]:
-        annotator = Annotator(self._lanes[lane].run)
-        for trajectory in trajectories_so_far(self._lanes[lane].run):
-            self._row(trajectory.task_id).chats[lane, trajectory.trial] = _short(trajectory)
-            key = self._key(lane, trajectory.task_id, trajectory.trial)
-            notes = annotator.annotate(trajectory)
-            yield from self._new_tables(notes.beginning)
-            world = [(name, self._tables[_digest(rows)]) for name, rows in notes.beginning.items()]
-            block = self._fitting("chat", key, chat_data(trajectory, notes, world))
-            if block:
-                yield block
-            else:
+        run = self._lanes[lane].run
+        tasks = RecordLookup(run.path / "tasks.jsonl", Task, lambda task: task.id)
+        scores = RecordLookup(run.scores_path, Score, lambda score: (score.task_id, score.trial))
+        for chat in trajectories_so_far(run):
+            task = next(iter(tasks.get(chat.task_id)), None)
+            scored = scores.get((chat.task_id, chat.trial))
+            row, short = self._row(chat.task_id), outcome(chat, scored, self._decisive)
+            row.chats[lane, chat.trial] = (short.label, short.stop, short.calls)
+            notes = annotate(task, chat, scored)
+            pieces = chat_pieces(chat, notes, scored, self._decisive)
+            key = f"{lane}/{row.place}/{chat.trial}"
+            block = self._pieces.block("chat", key, pieces, self._bytes_left)
+            if block is None:
                 self._left_out += 1
-
-    def _new_tables(self, tables: Tables) -> Iterator[Markup]:
-        """Yield a block for each table that the page has not had yet."""
-        for rows in tables.values():
-            digest = _digest(rows)
-            if digest not in self._tables:
-                self._tables[digest] = len(self._tables)
-                yield self._fitting("table", str(self._tables[digest]), table_data(rows))
-
-    def _scores(self, lane: int) -> Iterator[Markup]:
-        scores = scores_so_far(self._lanes[lane].run)
-        for (task_id, trial), group in groupby(scores, lambda s: (s.task_id, s.trial)):
-            found = list(group)
-            chat = self._row(task_id).chats.get((lane, trial))
-            if chat is not None:
-                chat.decisive.extend(s for s in found if s.metric in self._decisive)
-            yield self._fitting("scores", self._key(lane, task_id, trial), score_data(found))
-
-    def _key(self, lane: int, task_id: str, trial: int) -> str:
-        return f"{lane}/{self._places[task_id]}/{trial}"
-
-    def _fitting(self, kind: str, key: str, value: Any) -> Markup:
-        """Return a block; an empty one where it has no room."""
-        block = self._parts.block(kind, key, value, self._bytes_left) or Markup()
-        self._bytes_left -= len(block.encode())
-        return block
+            else:
+                self._bytes_left -= len(block.encode())
+                yield block
 
     def _index_row(self, row: _Row) -> list[Any]:
         chats: list[list[list[Any]]] = [[] for _ in self._lanes]
-        for (lane, trial), chat in sorted(row.chats.items()):
-            label = outcome_label(chat.failed, chat.decisive, self._decisive)
-            chats[lane].append([trial, label, printable(chat.stop), chat.calls])
+        for (lane, trial), (label, stop, calls) in sorted(row.chats.items()):
+            chats[lane].append([trial, label, printable(stop), calls])
         return [printable(row.task_id), row.text, row.tags, chats]
-
-
-def _short(trajectory: Trajectory) -> _Chat:
-    calls = sum(1 for _ in trajectory.calls())
-    return _Chat(trajectory.failed, last_stop(trajectory), calls)
 
 
 def _tag_text(value: Any) -> str:
     return value if isinstance(value, str) else json_text(value)
-
-
-def _digest(rows: Sequence[dict[str, Any]]) -> bytes:
-    return blake2b(json_text(rows).encode("utf-8", "surrogatepass")).digest()
 
 
 def data_block(kind: str, key: str, value: str) -> Markup:
@@ -275,79 +221,45 @@ def data_block(kind: str, key: str, value: str) -> Markup:
     Args:
         kind: Suffix of the attribute by which the script finds it: `data-chat`.
         key: That attribute's value; digits and slashes.
-        value: JSON text; `<`, `>`, `&` and control characters are written as escapes, so that no
-            text of it ends the block or changes how the page is read.
+        value: JSON text; control characters, and each `<` that could end the block or change how
+            the page is read, are written as escapes.
     """
     opening = Markup('<script type="application/json" data-{}="{}">').format(kind, key)
-    return opening + Markup(escaped_json(value).translate(_ESCAPES)) + Markup("</script>")
+    text = _ENDING.sub(r"\\u003c", escaped_json(value))
+    return opening + Markup(text) + Markup("</script>")
 
 
-class SharedParts:
-    """Writes blocks, and remembers which parts the page has: the key and the number of each."""
+class Pieces:
+    """Writes blocks, and remembers which pieces the page has, and the number of each."""
 
     def __init__(self) -> None:
-        self._numbers: dict[bytes, int] = {}
+        self._numbers: dict[str | bytes, int] = {}
 
-    def block(self, kind: str, key: str, value: Any, room: float = inf) -> Markup | None:
-        """Return a data block after the parts that it needs and the page lacks.
+    def block(self, kind: str, key: str, pieces: Iterable[str], room: float = inf) -> Markup | None:
+        """Return a data block of the numbers of its pieces, after those that the page lacks.
 
         Args:
             kind: As of `data_block`.
             key: As of `data_block`.
-            value: JSON.
+            pieces: HTML; together they are what the block shows.
             room: Bytes that both may have.
 
         Returns:
-            None where both have no room; the page then has none of the parts either.
+            None where both have no room; the page then has none of the pieces either.
         """
-        writing = _Writing(self._numbers)
-        body = writing.referred(value) if _is_marked(value) else writing.body(value)
-        first = len(self._numbers)
-        parts = data_block("parts", str(first), f"[{','.join(writing.parts)}]")
-        block = (parts if writing.parts else Markup()) + data_block(kind, key, body)
+        numbers, first = [], len(self._numbers)
+        new: dict[str | bytes, int] = {}
+        written: list[str] = []
+        for piece in pieces:
+            name = piece if len(piece) < _SHORT else blake2b(piece.encode()).digest()
+            number = self._numbers.get(name, new.get(name))
+            if number is None:
+                number = new[name] = first + len(new)
+                written.append(str(piece))
+            numbers.append(number)
+        parts = data_block("parts", str(first), compact_json(written)) if written else Markup()
+        block = parts + data_block(kind, key, compact_json(numbers))
         if len(block.encode()) > room:
             return None
-        self._numbers |= writing.new
+        self._numbers |= new
         return block
-
-
-class _Writing:
-    """One block's JSON, with references.
-
-    Args:
-        known: Parts that the page has.
-    """
-
-    def __init__(self, known: dict[bytes, int]) -> None:
-        self._known = known
-        self.new: dict[bytes, int] = {}
-        self.parts: list[str] = []
-
-    def body(self, value: Any) -> str:
-        """Return the JSON of a block; of its parts, and not of the whole, are there references."""
-        if isinstance(value, (list, tuple)):
-            return f"[{','.join(map(self.referred, value))}]"
-        if isinstance(value, dict):
-            named = (f"{compact_json(key)}:{self.referred(part)}" for key, part in value.items())
-            return f"{{{','.join(named)}}}"
-        return compact_json(value)
-
-    def referred(self, value: Any) -> str:
-        """Return a part as it stands in the block: a reference where it is worth one."""
-        whole = json_bytes(value)
-        key = whole if len(whole) < DIGEST else blake2b(whole, digest_size=DIGEST).digest()
-        number = self._known.get(key, self.new.get(key))
-        if number is None:
-            text = self.body(value) if isinstance(value, (list, tuple, dict)) else whole.decode()
-            if not isinstance(value, (str, list, tuple, dict)) or (
-                len(text) < LEAST and not _is_marked(value)
-            ):
-                return text
-            number = self.new[key] = len(self._known) + len(self.new)
-            self.parts.append(text)
-        return f'"{MARK}{number}"'
-
-
-def _is_marked(value: Any) -> bool:
-    """Tell whether a value would be taken for a reference."""
-    return isinstance(value, str) and value.startswith(MARK)

@@ -9,7 +9,7 @@ from typing import Any, Literal
 from seal.core.conditions import Match, parts
 from seal.core.conditions.messages import takes_turn
 from seal.core.errors import DataError
-from seal.core.types import JSON, Goal, Milestone, Plan, Score, Step, Tables, Task, Trajectory
+from seal.core.types import Goal, Milestone, Plan, Score, Step, Tables, Task, Trajectory
 from seal.evaluation.goals import WHOLLY
 from seal.evaluation.milestones.faults import Fault, TableChange, Unmet, table_change, unmet
 from seal.evaluation.milestones.metrics import MATCHES, NAMES, applies
@@ -294,20 +294,31 @@ def times(task: Task, steps: Iterable[Step]) -> dict[int, str]:
     return found
 
 
+ChangedRow = tuple[str, str, list[tuple[Any, ...]]]
+"""What happened to a row (added, removed or changed), its sign, and its cells: (column, value), or
+(column, before, after)."""
+
+
+def change_rows(change: TableChange) -> list[ChangedRow]:
+    """Return each row that came, went or changed; of a changed one the first cell names it."""
+    rows: list[ChangedRow] = [("added", "+", [*row.items()]) for row in change.added]
+    rows += [("removed", "-", [*row.items()]) for row in change.removed]
+    for row in change.changed:
+        cells = [(cell.column, cell.before, cell.after) for cell in row.cells]
+        rows.append(("changed", "~", [row.name, *cells]))
+    return rows
+
+
 def change_lines(name: str, change: TableChange) -> list[str]:
     """Return one line for each row that came (+), went (-) or changed (~), under the table."""
-    lines = [f"+ {_cells(row.items())}" for row in change.added]
-    lines += [f"- {_cells(row.items())}" for row in change.removed]
-    lines += [
-        f"~ {_cells([row.name])}: "
-        + ", ".join(
-            f"{cell.column} {json_text(cell.before)} -> {json_text(cell.after)}"
-            for cell in row.cells
-        )
-        for row in change.changed
-    ]
+    lines = []
+    for _, sign, cells in change_rows(change):
+        told = [f"{column}={json_text(value)}" for column, value, *after in cells if not after]
+        moves = [
+            f"{column} {json_text(before)} -> {json_text(after[0])}"
+            for column, before, *after in cells
+            if after
+        ]
+        lines.append(": ".join(", ".join(part) for part in (told, moves) if part))
+        lines[-1] = f"{sign} {lines[-1]}"
     return [f"{name}:", *(lines or ["the same rows in another order"])]
-
-
-def _cells(cells: Iterable[tuple[str, JSON]]) -> str:
-    return ", ".join(f"{name}={json_text(value)}" for name, value in cells)

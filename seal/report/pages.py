@@ -137,6 +137,16 @@ def stream(template: str, **values: Any) -> Iterator[str]:
     return _environment().get_template(template).generate(values)
 
 
+def macros(template: str, **known: Any) -> Any:
+    """Return the macros of a template of `templates/`, as functions that give HTML.
+
+    Args:
+        template: Its name.
+        **known: What its macros may use.
+    """
+    return _environment().get_template(template, globals=known).module
+
+
 def asset(name: str) -> Markup:
     """Return the text of a style sheet or script of `templates/`."""
     return Markup(files("seal.report").joinpath("templates", name).read_text("utf-8"))

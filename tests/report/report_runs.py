@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from html import unescape
 from pathlib import Path
 from typing import Any
 
@@ -117,21 +118,19 @@ def live_line(task_id: str, step: dict[str, Any], trial: int = 0) -> str:
 
 
 def blocks(page: str, kind: str) -> dict[str, Any]:
-    """Return the data blocks of a kind, whole, by their keys."""
-    parts = [value for _, values in _blocks(page, "parts") for value in values]
-
-    def whole(value: Any) -> Any:
-        if isinstance(value, str) and value.startswith("@"):
-            part = parts[int(value[1:])]
-            return part if isinstance(part, str) else whole(part)
-        if isinstance(value, list):
-            return [whole(inner) for inner in value]
-        if isinstance(value, dict):
-            return {name: whole(inner) for name, inner in value.items()}
-        return value
-
+    """Return the data blocks of a kind by their keys: the index, of others the HTML they show."""
+    pieces = [piece for _, found in _blocks(page, "parts") for piece in found]
     read = dict(_blocks(page, kind))
-    return read if kind == "index" else {key: whole(value) for key, value in read.items()}
+    if kind == "index":
+        return read
+    return {key: "".join(pieces[number] for number in found) for key, found in read.items()}
+
+
+def texts_of(html: str, tag: str, kind: str = "") -> list[str]:
+    """Return the texts of the elements of a class, without their tags."""
+    of_class = rf'[^>]*class="{kind}"' if kind else ""
+    found = re.findall(rf"<{tag}\b{of_class}[^>]*>(.*?)</{tag}>", html, re.DOTALL)
+    return [" ".join(unescape(re.sub("<[^>]*>", "", one)).split()) for one in found]
 
 
 def _blocks(page: str, kind: str) -> list[tuple[str, Any]]:

@@ -8,6 +8,7 @@ import os
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from html import unescape
 from html.parser import HTMLParser
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -16,7 +17,8 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from report_runs import Writer, blocks, metric
+from markupsafe import escape
+from report_runs import Writer, blocks, metric, texts_of
 from rich.console import Console
 
 import seal
@@ -44,8 +46,7 @@ from seal.experiments.comparison.study import CompareSettings
 from seal.report.chat_views import view
 from seal.report.comparison_results import compare
 from seal.report.explanation_results import MARKDOWN, explain, write_markdown
-from seal.report.html import SharedParts, data_block, write_report
-from seal.report.page_data import score_data
+from seal.report.html import Pieces, data_block, write_report
 from seal.report.printable import escaped_json, printable
 from seal.runs.run_folder import RunFolder
 
@@ -186,12 +187,20 @@ def check_report(said: Said, root: Path) -> None:
     assert not any(tag == "img" for tag, _ in Tags(page).found)
     index = blocks(page, "index")["0"]
     assert [row[0] for row in index["rows"]] == [printable(id) for id in said.ids]
-    shown = blocks(page, "scores")
+    shown = blocks(page, "chat")
     for place in range(2):
         mine = [score for score in said.scores(0.0) if score.task_id == said.ids[place]]
-        assert shown[f"0/{place}/0"] == json.loads(json.dumps(score_data(mine)))
-    answers = [blocks(page, "chat")[f"{lane}/0/0"]["answers"] for lane in range(2)]
-    assert answers == [[[printable(f"{name}{said.text}"), 0]] for name in ("base", "new")]
+        _, table = shown[f"0/{place}/0"].split('<table class="scores">')
+        reasons = re.findall('<td dir="auto">(.*?)<details>', table, re.DOTALL)
+        assert [unescape(reason) for reason in reasons] == [printable(one.reason) for one in mine]
+        metrics = texts_of(table, "th")[3:]
+        assert metrics == [" ".join(printable(score.metric).split()) for score in mine]
+    for lane, name in enumerate(("base", "new")):
+        answer = escape(printable(f"{name}{said.text}"))
+        assert (
+            f'Final answer</h5><div><p class="said" dir="auto">{answer}</p>'
+            in (shown[f"{lane}/0/0"])
+        )
 
 
 def check_comparison(said: Said, root: Path) -> None:
@@ -284,22 +293,11 @@ JSON = st.recursive(
 )
 
 
-def held(value: Any) -> Any:
-    """Return what JSON can hold of a value."""
-    if isinstance(value, str):
-        return well_formed(value)
-    if isinstance(value, list):
-        return [held(inner) for inner in value]
-    if isinstance(value, dict):
-        return {well_formed(name): held(inner) for name, inner in value.items()}
-    return value
+@given(st.lists(TEXTS.map(printable)))
+def test_a_block_says_what_it_was_given(pieces: list[str]) -> None:
+    block = str(Pieces().block("chat", "0", pieces))
 
-
-@given(JSON)
-def test_a_data_block_says_what_it_was_given(value: Any) -> None:
-    block = str(SharedParts().block("chat", "0", value))
-
-    assert blocks(block, "chat") == {"0": held(value)}
+    assert blocks(block, "chat") == {"0": "".join(pieces)}
     assert not CONTROL.search(block)
     assert scripts(block) == []
     block.encode()

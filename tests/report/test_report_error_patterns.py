@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from markupsafe import escape
 from report_runs import WEATHER, blocks, chat, metric, task
 from rich.console import Console
 
@@ -187,9 +188,9 @@ def test_calls_that_were_repaired_are_counted_and_shown(make_run, tmp_path: Path
     told = "calls repaired to be read, no error either: 1 (closed 1, python_literal 1)"
 
     page = write_report([run], tmp_path / "report.html").read_text("utf-8")
-    step = blocks(page, "chat")["0/0/0"]["steps"][1]
-    assert step["call"]["repairs"] == ["python_literal", "closed"]
-    assert step["call"]["written"] == [raw, 0]
+    told_in_step = "Repaired to be read (python_literal, closed); written as:</p><div><pre"
+    assert told_in_step in blocks(page, "chat")["0/0/0"]
+    assert f">{escape(raw)}</pre>" in blocks(page, "chat")["0/0/0"]
     assert told in page
     assert f"lexical: {told}" in pattern_table(run)
     shown = render_transcript(task("own/a"), trajectory, {}).plain

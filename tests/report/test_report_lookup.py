@@ -1,16 +1,21 @@
-"""Records of a file by their key."""
+"""Records of a file by their key, and scores that many lines say."""
+
+import json
+from dataclasses import replace
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from report_runs import task
 
 from seal.core.errors import DataError
-from seal.core.records import encode, write_records
-from seal.core.types import Task
-from seal.report.chat_records import RecordLookup
+from seal.core.records import decode, encode, write_records
+from seal.core.types import Score, Task
+from seal.report.chat_records import RecordLookup, ScoreLines, scores_so_far
 
 
 def by_group(path):
-    return RecordLookup(path, Task, lambda fields: fields["tags"].get("group"))
+    return RecordLookup(path, Task, lambda task: task.tags.get("group"))
 
 
 def test_records_are_found_by_key_in_their_order(tmp_path):
@@ -21,7 +26,7 @@ def test_records_are_found_by_key_in_their_order(tmp_path):
 
     assert found.get("even") == [tasks[0], tasks[2], tasks[4]]
     assert found.get("odd") == [tasks[1], tasks[3]]
-    assert found.get("none") == found.get(None) == []
+    assert found.get("none") == []
 
 
 def test_a_file_that_does_not_exist_has_no_records(tmp_path):
@@ -35,7 +40,7 @@ def test_a_torn_last_line_and_blank_ones_are_left_out(tmp_path):
     assert [one.id for one in by_group(tmp_path / "tasks.jsonl").get("g")] == ["own/a"]
 
 
-LINES = [b"{\n", b"[]\n", b"\xff\n", b'{"tags": {"group": ["g"]}}\n']
+LINES = [b"{\n", b"[]\n", b"\xff\n", b'{"tags": {"group": "g"}}\n']
 
 
 @pytest.mark.parametrize("line", LINES)
@@ -46,8 +51,64 @@ def test_a_line_that_no_record_can_have_is_named(tmp_path, line):
         by_group(tmp_path / "tasks.jsonl")
 
 
-def test_a_line_that_is_no_record_is_named_when_it_is_asked_for(tmp_path):
-    (tmp_path / "tasks.jsonl").write_bytes(b'{"tags": {"group": "g"}}\n')
+def test_lines_that_stand_apart_are_found_together(tmp_path):
+    groups = ("a", "a", "b", "a", "b", "b")
+    tasks = [task(f"own/{n}", tags={"group": group}) for n, group in enumerate(groups)]
+    write_records(tmp_path / "tasks.jsonl", tasks)
 
-    with pytest.raises(DataError, match=r"tasks\.jsonl, line 1"):
-        by_group(tmp_path / "tasks.jsonl").get("g")
+    found = by_group(tmp_path / "tasks.jsonl")
+
+    assert found.get("a") == [tasks[0], tasks[1], tasks[3]]
+    assert found.get("b") == [tasks[2], tasks[4], tasks[5]]
+
+
+PLACES = st.builds(Score, st.text(max_size=3), st.integers(0, 1), st.integers(0, 1), st.just("m"))
+SAID = st.builds(
+    lambda place, metric, value, reason: replace(
+        place, metric=metric, value=value, reason=reason, details={"metric": [reason]}
+    ),
+    PLACES,
+    st.sampled_from(["m", 'a"b', ',"metric":']),
+    st.sampled_from([None, 0.5]),
+    st.text('r,"metric:', max_size=12),
+)
+
+
+def turned(line: bytes) -> bytes:
+    """Return a line whose fields stand in another order."""
+    return json.dumps(dict(sorted(json.loads(line).items()))).encode()
+
+
+@given(st.lists(SAID, max_size=12))
+def test_what_many_lines_say_is_read_as_each_line_says_it(scores):
+    lines = ScoreLines()
+    for score in (*scores, *scores):
+        for line in (encode(score), turned(encode(score))):
+            assert lines.decode(line) == decode(line, Score) == score
+
+
+@pytest.mark.parametrize(
+    "place",
+    [
+        b'{"schema":"score/1","task_id":"a","trial":0',
+        b'{"schema":"score/2","task_id":"a","trial":0,"goal":0',
+        b'{"schema":"score/1","task_id":3,"trial":0,"goal":0',
+        b'{"schema":"score/1","task_id":"a","trial":0,"goal":0,"gaol":0',
+    ],
+)
+def test_a_line_that_says_what_another_said_of_no_goal_is_refused(place):
+    lines, right = ScoreLines(), Score("a", 0, 0, "m", 0.5)
+    said = encode(right).partition(b',"metric":')[2]
+
+    assert lines.decode(encode(right)) == right
+    with pytest.raises(DataError):
+        lines.decode(place + b',"metric":' + said)
+
+
+def test_only_scores_of_the_wanted_metrics_are_read(make_run):
+    scores = [
+        Score("a", 0, 0, name, 1.0, reason="pass_rate") for name in ("pass_rate", "pass", 'x"')
+    ]
+    run = make_run("run", scores=scores)
+
+    assert list(scores_so_far(run, ["pass_rate", 'x"'])) == [scores[0], scores[2]]

@@ -5,18 +5,18 @@ from dataclasses import replace
 
 import pytest
 from phone_chats import START, flag, moved, phone_chat, phone_task, scores_of
-from report_runs import blocks, chat, failed_chat, metric, task
+from report_runs import blocks, chat, failed_chat, metric, task, texts_of
 
 from seal.core.conditions import Argument, Asked, Called, Column, DependsOn, StateHas, Told
 from seal.core.types import Goal, Milestone, Plan, Score, Step
 from seal.evaluation.judges.measures import PassRate
-from seal.report.annotations import Annotator, Mark, annotate
+from seal.report.annotations import Mark, annotate
 from seal.report.chat_records import outcome_label
 from seal.report.chat_views import Follower
 from seal.report.gold import describe, gold_lines
 from seal.report.html import write_report
 from seal.report.milestones import fault_text, goal_outcomes, times, world_changes
-from seal.report.page_data import CUT_CELL, ROWS, chat_data, table_data
+from seal.report.pieces import CUT_CELL, ROWS, chat_pieces
 from seal.report.transcript import render_transcript
 
 TASK = phone_task()
@@ -240,38 +240,44 @@ def test_the_page_holds_milestones_changes_and_each_table_once(make_run, tmp_pat
     )
 
     chats = blocks(text, "chat")
-    assert [node["kind"] for node in chats["0/0/0"]["goals"][0]["nodes"]] == [
-        "reached", "reached", "avoided",
-    ]  # fmt: skip
-    assert chats["0/1/0"]["goals"][0]["nodes"][0]["faults"] == [
-        ["contacts phone", '"+2"', '"+3"', 0.0],
-        ["settings", "unchanged", "changed in step 2", 0.0],
+    assert re.findall('<li class="node (.*?)">', chats["0/0/0"]) == [
+        "reached",
+        "reached",
+        "avoided",
     ]
-    assert chats["0/1/0"]["steps"][2]["world"]["tables"][1] == [
-        "settings", [["~", [["device", '"d"'], ["wifi", "false", "true"]]]], 0,
-    ]  # fmt: skip
-    assert chats["0/0/0"]["world"] == chats["0/1/0"]["world"] == [
-        ["contacts", 0, 1], ["settings", 1, 1],
-    ]  # fmt: skip
-    assert set(blocks(text, "table")) == {"0", "1"}
+    assert texts_of(chats["0/1/0"], "ul", "faults")[0] == (
+        'contacts phone expected "+2", found "+3"settings expected unchanged, found changed in '
+        "step 2"
+    )
+    assert texts_of(chats["0/1/0"], "li", "changed") == ['~ device "d"wifi false → true']
+    assert all(texts_of(one, "caption") == ["contacts", "settings"] for one in chats.values())
+    assert text.count('<caption dir=\\"auto\\">') == 2
     assert text == make_page(
         make_run, tmp_path, phone_chat("own/a"), phone_chat("own/b", phone="+3", wifi=True)
     )
 
 
-def test_a_table_that_does_not_fit_is_left_out(make_run, tmp_path):
+def test_a_chat_that_does_not_fit_is_left_out_with_its_tables(make_run, tmp_path):
     text = make_page(make_run, tmp_path, phone_chat("own/a"), max_bytes=100)
 
-    assert blocks(text, "table") == {}
+    assert blocks(text, "chat") == {}
+    assert '<caption dir=\\"auto\\">' not in text
     assert blocks(text, "index")["0"]["left_out"] == 1
 
 
 def test_long_tables_and_cells_are_cut_and_counted():
-    data = table_data([{"id": number, "text": "x" * 1000} for number in range(ROWS + 7)])
+    rows = [{"id": number, "text": "x" * 1000} for number in range(ROWS + 7)]
+    start = {"long": rows, "short": [{"a": 1}, {"b": None}]}
+    told = replace(TASK, initial_state=start)
+    played = replace(phone_chat(), steps=(Step(0, "a", "b", "Hi"),))
 
-    assert (len(data["rows"]), data["left"]) == (ROWS, 7)
-    assert data["rows"][0][1].startswith('"' + "x" * (CUT_CELL - 1) + "…")
-    assert table_data([{"a": 1}, {"b": None}])["rows"] == [["1", ""], ["", "null"]]
+    shown = "".join(chat_pieces(played, annotate(told, played)))
+
+    long, short = re.findall("<tbody>(.*?)</tbody>", shown, re.DOTALL)[:2]
+    assert long.count("<tr>") == ROWS
+    assert "7 more rows" in shown
+    assert texts_of(long, "td")[1].startswith('"' + "x" * (CUT_CELL - 1) + "…")
+    assert texts_of(short, "td") == ["1", "", "", "null"]
 
 
 def test_a_step_that_changed_many_rows_shows_the_first():
@@ -279,21 +285,10 @@ def test_a_step_that_changed_many_rows_shows_the_first():
     many = {"contacts": [{"id": number} for number in range(ROWS + 9)]}
     played = replace(played, steps=(played.steps[0], replace(played.steps[2], state=many)))
 
-    data = chat_data(played, annotate(TASK, played))
+    shown = "".join(chat_pieces(played, annotate(TASK, played)))
 
-    ((name, rows, left),) = data["steps"][1]["world"]["tables"]
-    assert (name, len(rows), left) == ("contacts", ROWS, 10)
-
-
-def test_chats_of_a_run_are_annotated_from_its_files(make_run):
-    played = phone_chat()
-    run = make_run("run", [TASK], [played], scores_of(TASK, played))
-
-    notes = Annotator(run).annotate(played)
-
-    assert notes.goals[0].similarity == 1.0
-    assert notes.beginning == START
-    assert Annotator(run).annotate(chat("own/gone")).goals == ()
+    assert len(re.findall('<li class="(?:added|removed|changed)">', shown)) == ROWS
+    assert "10 more rows" in shown
 
 
 def test_conditions_of_the_world_are_told_on_one_line():

@@ -1,9 +1,8 @@
 "use strict";
 // Builds the table of tasks, and a conversation when it is opened. Texts of the data enter the page
-// as text nodes only.
+// as text nodes, or in pieces of HTML in which they are escaped.
 (() => {
   const PAGE = 200;
-  const FOLD = 500;
   const OUTCOMES = ["solved", "unsolved", "unsure", "error", "unscored", "unfinished"];
 
   const byId = (id) => document.getElementById(id);
@@ -26,10 +25,11 @@
     return node;
   }
 
-  // A text "@12" stands for part 12; a block of parts has the number of its first.
-  const parts = [...document.querySelectorAll("script[data-parts]")].map((node) => ({ node, first: Number(node.dataset.parts), values: null }));
+  // A block lists the numbers of its pieces; a block of parts has the number of its first.
+  const parts = [];
+  for (const node of document.querySelectorAll("script[data-parts]")) parts.push({ node, first: Number(node.dataset.parts) });
 
-  function part(number) {
+  function piece(number) {
     let low = 0;
     let high = parts.length - 1;
     while (low < high) {
@@ -39,27 +39,22 @@
     }
     const found = parts[low];
     found.values = found.values || read(found.node);
-    const value = found.values[number - found.first];
-    return typeof value === "string" ? value : whole(value);
-  }
-
-  function whole(value) {
-    if (typeof value === "string") return value[0] === "@" ? part(Number(value.slice(1))) : value;
-    if (Array.isArray(value)) return value.map(whole);
-    if (value === null || typeof value !== "object") return value;
-    return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, whole(inner)]));
+    return found.values[number - found.first];
   }
 
   const blocks = new Map();
-  const KINDS = ["task", "chat", "scores", "table"];
-  for (const node of document.querySelectorAll(KINDS.map((kind) => `script[data-${kind}]`).join())) {
-    const kind = KINDS.find((name) => node.dataset[name] !== undefined);
-    const key = `${kind} ${node.dataset[kind]}`;
-    if (!blocks.has(key)) blocks.set(key, []);
-    blocks.get(key).push(node);
+  for (const node of document.querySelectorAll("script[data-task], script[data-chat]")) {
+    blocks.set(node.dataset.chat === undefined ? `task ${node.dataset.task}` : `chat ${node.dataset.chat}`, node);
   }
-  const block = (key) => (blocks.has(key) ? whole(read(blocks.get(key)[0])) : null);
-  const scoresOf = (key) => (blocks.get(`scores ${key}`) || []).flatMap((node) => whole(read(node)));
+
+  // Appends what a block shows; false where the page has no such block.
+  function show(node, key) {
+    if (!blocks.has(key)) return false;
+    const template = document.createElement("template");
+    template.innerHTML = read(blocks.get(key)).map(piece).join("");
+    node.append(template.content);
+    return true;
+  }
 
   // ---- the table -------------------------------------------------------------------------------
 
@@ -163,41 +158,11 @@
     }
   }
 
-  const cutNote = (left) =>
-    left ? make("p", { class: "note" }, `${left.toLocaleString("en")} more characters in the run's files`) : null;
-
-  // [text, characters left out] as a block; long ones are folded.
-  function textBlock(tag, [text, left]) {
-    const body = make(tag, { class: "said", dir: "auto" }, text);
-    if (text.length <= FOLD) return make("div", {}, body, cutNote(left));
-    const start = text.slice(0, 160).replace(/\s+/g, " ");
-    return make(
-      "details", { class: "long" },
-      make("summary", { dir: "auto" }, `${start}… `, make("small", {}, `(${(text.length + left).toLocaleString("en")} characters)`)),
-      body, cutNote(left),
-    );
-  }
-
   function taskPanel(row, choice) {
     const panel = make("div", { class: "panel" });
-    const task = block(`task ${row.place}`);
-    if (task) panel.append(...task.goals.map((goal, place) => goalBlock(goal, place, task.goals.length)));
-    if (task && task.persona) {
-      panel.append(make("details", {}, make("summary", {}, "Brief of the user"), textBlock("pre", task.persona)));
-    }
+    show(panel, `task ${row.place}`);
     panel.append(laneTabs(row, choice));
     return panel;
-  }
-
-  function goalBlock(goal, place, count) {
-    const gold = goal.gold.length
-      ? make("ol", { class: "gold" }, ...goal.gold.map((line) => make("li", { dir: "auto" }, line)))
-      : make("p", { class: "note" }, goal.annotated ? "No tool needed." : "Not annotated with gold calls.");
-    return make(
-      "div", { class: "goal" },
-      make("h4", {}, count > 1 ? `Goal ${place}` : "Goal"), textBlock("p", goal.text),
-      make("details", { open: !goal.world && goal.gold.length <= 8 }, make("summary", {}, "Gold"), gold),
-    );
   }
 
   // One check box a lane: those that are checked stand side by side.
@@ -238,193 +203,15 @@
 
   function conversation(row, lane, trial) {
     const key = `${lane}/${row.place}/${trial}`;
-    const chat = block(`chat ${key}`);
-    const scores = scoresOf(key);
     const result = make("div", { class: "chat" });
-    if (!chat) {
+    if (!show(result, `chat ${key}`)) {
       result.append(make("p", { class: "note" }, "Left out of this page for its size; read it with "), make("code", {}, `seal view RUN ${row.id}`));
-      return result;
     }
-    chat.offered.forEach((tools, goal) => result.append(make(
-      "details", {}, make("summary", {}, `Offered tools${chat.offered.length > 1 ? ` for goal ${goal}` : ""} (${tools.length})`),
-      make("ul", { class: "offered" }, ...tools.map((tool) => make("li", { dir: "auto" }, tool))),
-    )));
-    result.append(...chat.goals.map((goal) => outcomeBlock(goal, chat.goals.length, key)));
-    if (chat.world.length) result.append(worldBlock(chat.world));
-    const steps = make("ol", { class: "steps" }, ...chat.steps.map((step) => stepItem(step, key)));
-    result.append(steps, ending(chat, outcomeOf(row, lane, trial), scores), scoreTable(scores));
+    for (const step of result.querySelectorAll(".step")) step.id = `step-${key}/${step.id}`;
+    for (const button of result.querySelectorAll("[data-step]")) {
+      button.addEventListener("click", () => showStep(byId(`step-${key}/${button.dataset.step}`)));
+    }
     return result;
-  }
-
-  function stepItem(step, key) {
-    const kind = step.call ? "call" : step.result ? "result" : "said";
-    const item = make("li", { class: `step ${kind}`, id: `step-${key}/${step.index}`, tabindex: "-1" });
-    const heading = make(
-      "p", { class: "who" }, make("span", { class: "number" }, String(step.index)),
-      make("strong", {}, step.author), make("span", { class: "to" }, ` → ${step.recipient}`),
-      make("small", {}, ` · goal ${step.goal}, turn ${step.turn}${tokensOf(step)}`),
-      step.time ? make("small", { class: "time" }, ` · ${step.time}`) : null,
-    );
-    item.append(heading);
-    if (step.content) item.append(textBlock("p", step.content));
-    if (step.call) item.append(...callParts(step.call));
-    if (step.result) item.append(...resultParts(step.result));
-    if (step.world) item.append(changeBlock(step.world));
-    if (step.marks) item.append(make("ul", { class: "marks" }, ...step.marks.map(([mark, text]) => make("li", { class: `mark ${mark}`, dir: "auto" }, text))));
-    return item;
-  }
-
-  // ---- milestones and the world ------------------------------------------------------------------
-
-  function outcomeBlock(goal, count, key) {
-    const heading = make("h5", {}, count > 1 ? `Milestones of goal ${goal.goal}` : "Milestones");
-    const block = make("section", { class: "milestones", "aria-label": heading.textContent }, heading);
-    if (goal.note) {
-      block.append(make("p", { class: "note", dir: "auto" }, `Not told: ${goal.note}`));
-      return block;
-    }
-    const [plan, plans] = goal.plan;
-    const ofSeveral = plans > 1 ? `, plan ${plan} of ${plans}` : "";
-    heading.append(make("small", {}, ` similarity ${Number(goal.similarity).toFixed(3)}, by the rules ${goal.match}${ofSeveral}`));
-    if (!goal.nodes.length) block.append(make("p", { class: "note" }, "None: nothing is asked and nothing forbidden."));
-    block.append(make("ol", { class: "nodes" }, ...goal.nodes.map((node) => nodeItem(node, key))));
-    return block;
-  }
-
-  function nodeItem(node, key) {
-    const after = node.after.length ? make("small", {}, ` after ${node.after.join(", ")}`) : null;
-    const status = node.step === null ? make("span", { class: "status" }, node.status) : stepButton(node.status, key, node.step);
-    const item = make(
-      "li", { class: `node ${node.kind}` },
-      make("p", { class: "who" }, make("strong", {}, node.title), " ", status, after),
-      ...node.asks.map((line) => make("p", { class: "asks", dir: "auto" }, line)),
-    );
-    if (node.faults.length) item.append(make("ul", { class: "faults" }, ...node.faults.map(faultItem)));
-    if (node.keeps) item.append(make("p", { class: "note", dir: "auto" }, `keeps ${node.keeps}`));
-    return item;
-  }
-
-  function stepButton(text, key, step) {
-    const button = make("button", { type: "button", class: "status" }, text);
-    button.addEventListener("click", () => showStep(byId(`step-${key}/${step}`)));
-    return button;
-  }
-
-  function faultItem([place, expected, found, similarity]) {
-    const item = make("li", { dir: "auto" });
-    if (place) item.append(make("code", {}, place), " ");
-    if (expected) item.append("expected ", make("ins", {}, expected), found ? ", found " : "");
-    if (found) item.append(make("del", {}, found));
-    if (similarity) item.append(make("small", {}, ` (${similarity.toFixed(2)})`));
-    return item;
-  }
-
-  function worldBlock(world) {
-    const rowsOf = world.reduce((sum, [, , count]) => sum + count, 0);
-    const fold = make("details", { class: "world" }, make("summary", {}, `World at the start (${world.length} tables, ${rowsOf} rows)`));
-    fold.addEventListener("toggle", () => {
-      if (fold.open && fold.children.length === 1) fold.append(...world.map(tableBlock));
-    });
-    return fold;
-  }
-
-  function tableBlock([name, number, count]) {
-    const data = block(`table ${number}`);
-    const holder = make("div", { class: "scroll" });
-    if (!data) {
-      holder.append(make("p", { class: "note", dir: "auto" }, `${name}: ${count} rows, left out of this page for its size`));
-      return holder;
-    }
-    const head = make("tr", {}, ...data.columns.map((column) => make("th", { scope: "col", dir: "auto" }, column)));
-    const body = data.rows.map((row) => make("tr", {}, ...row.map((cell) => make("td", { dir: "auto" }, cell))));
-    holder.append(make(
-      "table", { class: "rows" }, make("caption", { dir: "auto" }, count ? name : `${name}: no rows`),
-      make("thead", {}, head), make("tbody", {}, ...body),
-    ));
-    if (data.left) holder.append(make("p", { class: "note" }, `${data.left.toLocaleString("en")} more rows in the run's files`));
-    return holder;
-  }
-
-  const SIGNS = { "+": ["added", "+ "], "-": ["removed", "− "], "~": ["changed", "~ "] };
-
-  function changeBlock({ tables, same }) {
-    const result = make("div", { class: "changes" });
-    for (const [name, changes, left] of tables) {
-      result.append(make("p", { class: "table", dir: "auto" }, make("strong", {}, name), changes.length ? null : ": the same rows in another order"));
-      result.append(make("ul", {}, ...changes.map(([sign, cells]) => {
-        const [kind, shown] = SIGNS[sign];
-        return make("li", { class: kind }, shown, ...cells.map(cellText));
-      })));
-      if (left) result.append(make("p", { class: "note" }, `${left.toLocaleString("en")} more rows in the run's files`));
-    }
-    if (same) result.append(make("details", {}, make("summary", {}, make("small", {}, "unchanged tables")), make("p", { class: "note", dir: "auto" }, same)));
-    return result;
-  }
-
-  function cellText([name, ...values]) {
-    const cell = make("span", { class: "cell", dir: "auto" }, make("code", {}, name), " ");
-    if (values.length === 1) cell.append(values[0]);
-    else cell.append(make("del", {}, values[0]), " → ", make("ins", {}, values[1]));
-    return cell;
-  }
-
-  const tokensOf = (step) =>
-    step.tokens ? `, ${step.tokens[2] ? "about " : ""}${step.tokens[0]} tokens in, ${step.tokens[1]} out` : "";
-
-  function callParts(call) {
-    const parts = [make("p", { class: "function" }, make("code", { class: "callid" }, call.id), " ", make("code", { dir: "auto" }, call.name))];
-    if (!call.tool) parts.push(make("p", { class: "fault" }, "No offered tool has this name."));
-    if (!call.parsed) parts.push(make("p", { class: "fault" }, "The arguments are no JSON object:"));
-    parts.push(textBlock("pre", call.arguments));
-    if (call.repairs) {
-      parts.push(make("p", { class: "repaired" }, `Repaired to be read (${call.repairs.join(", ")}); written as:`), textBlock("pre", call.written));
-    }
-    return parts;
-  }
-
-  function resultParts(result) {
-    const failed = result.error ? `failed: ${result.error}${result.executed ? "" : ", not executed"}` : "answered";
-    return [
-      make("p", { class: "function" }, make("code", { class: "callid" }, result.id), " ", make("span", { class: result.error ? "fault" : "fine" }, failed)),
-      textBlock("pre", result.content),
-    ];
-  }
-
-  const outcomeOf = (row, lane, trial) => row.chats[lane].find((chat) => chat[0] === trial)[1];
-
-  function ending(chat, outcome, scores) {
-    const node = make("div", { class: "ending" });
-    node.append(make("p", {}, "Outcome: ", make("span", { class: `badge ${outcome}` }, outcome)));
-    for (const [metric, , value, reason] of scores) {
-      if (index.decisive.includes(metric) && value !== null && reason) {
-        node.append(make("p", { dir: "auto" }, make("small", {}, `${metric}: `), reason));
-      }
-    }
-    chat.stops.forEach(([reason, error], goal) => {
-      node.append(make("p", {}, `${chat.stops.length > 1 ? `Goal ${goal} s` : "S"}topped: ${reason}`));
-      if (error[0]) node.append(textBlock("pre", error));
-    });
-    chat.answers.forEach((answer, goal) => {
-      const title = chat.answers.length > 1 ? `Final answer to goal ${goal}` : "Final answer";
-      node.append(make("h5", {}, title), answer === null ? make("p", { class: "note" }, "none") : textBlock("p", answer));
-    });
-    return node;
-  }
-
-  const textOf = (details) => (Array.isArray(details) ? details : [JSON.stringify(details, null, 2), 0]);
-
-  function scoreTable(scores) {
-    if (!scores.length) return make("p", { class: "note" }, "No scores.");
-    const goals = new Set(scores.map((score) => score[1])).size;
-    const heads = ["metric", ...(goals > 1 ? ["goal"] : []), "value", "reason"];
-    const body = make("tbody", {}, ...scores.map(([metric, goal, value, reason, details]) => make(
-      "tr", {}, make("th", { scope: "row" }, metric), goals > 1 ? make("td", {}, String(goal)) : null,
-      make("td", { class: "figure" }, value === null ? "n/a" : Number(value).toFixed(3)),
-      make("td", { dir: "auto" }, reason, details ? make("details", {}, make("summary", {}, "details"), textBlock("pre", textOf(details))) : null),
-    )));
-    const head = make("tr", {}, ...heads.map((name) => make("th", { scope: "col" }, name)));
-    const table = make("table", { class: "scores" }, make("thead", {}, head), body);
-    return make("details", { open: scores.length <= 12 }, make("summary", {}, `${scores.length} scores`), table);
   }
 
   // ---- addresses: #task-ID[&lane=..&trial=..&step=..], #filter=..[&tag=..&outcome=..&lane=..] -----
