@@ -180,7 +180,7 @@ def test_malformed_records_and_documents_are_left_out_and_placed(source: Source)
     report = source.imported()
     assert report.tasks == 1
     assert report.dropped == {"malformed_document_record": 1, "malformed_record": 1}
-    assert "record 1: the field category_name is missing" in report.malformed[0]
+    assert "record 1: the field 'category_name' is missing" in report.malformed[0]
     assert report.malformed[1] == "anytoolbench.json, record 1: query: expected a text, got ['x']"
 
 
@@ -212,7 +212,7 @@ def test_an_unknown_folder_of_documents_is_refused(source: Source, documents: An
 
 def test_a_malformed_document_is_told_by_its_file(source: Source) -> None:
     path = source.documents(query(api_list=[{"tool_name": "Tide Tables"}]))
-    with pytest.raises(DataError, match=f"{path.name}, record 0: the field category_name"):
+    with pytest.raises(DataError, match=f"{path.name}, record 0: the field 'category_name'"):
         source.imported()
 
 

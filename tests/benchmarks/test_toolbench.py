@@ -240,7 +240,7 @@ def test_the_same_source_gives_the_same_bytes(workshop: Workshop, tmp_path: Path
         (
             "G1.json",
             [query(api_list=[{}])],
-            r"record 0: api_list.0: the field category_name is missing",
+            r"record 0: api_list.0: the field 'category_name' is missing",
         ),
         ("G1.json", [query(**{"relevant APIs": ["x"]})], "record 0: relevant APIs"),
         ("G1.json", [["query"]], "record 0: expected an object"),
@@ -263,7 +263,7 @@ def test_a_malformed_record_is_told_with_its_folder_and_that_nothing_was_importe
     with pytest.raises(DataError) as caught:
         workshop.imported()
     told = str(caught.value)
-    assert told.startswith(f"{path.resolve()}, record 0: api_list.0: the field category_name")
+    assert told.startswith(f"{path.resolve()}, record 0: api_list.0: the field 'category_name'")
     assert ". Nothing was imported" in told
 
 

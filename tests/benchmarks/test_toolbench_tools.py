@@ -136,7 +136,7 @@ def test_a_function_without_a_document_becomes_a_tool() -> None:
         (api("A", required_parameters=None), "required_parameters"),
         (api("A", optional_parameters=[{"type": "STRING"}]), "has no name"),
         (api("A", category_name=3), "category_name"),
-        ("text", "expected an object, got 'text'"),
+        ("text", "expected an object with 'category_name', got 'text'"),
         (api("A") | {"api_name": ["a"]}, "api_name"),
     ],
 )

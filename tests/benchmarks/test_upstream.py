@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from seal.core.errors import DataError
 from seal.core.types import Tool
 from seal.pools.reading.records import (
+    expect,
     field,
     find,
     function_name,
@@ -167,3 +168,13 @@ def test_a_task_id_never_stands_twice() -> None:
 @given(st.recursive(st.none() | st.booleans() | st.integers(-(2**53), 2**53) | st.text(), st.lists))
 def test_any_json_is_read_as_json_reads_it(value: Any) -> None:
     assert parse_json(json.dumps(value, ensure_ascii=False).encode("utf-8"), "x") == value
+
+
+def test_a_value_is_expected_in_one_way_whatever_is_read() -> None:
+    assert expect([1], list, "calls") == [1]
+    with pytest.raises(DataError, match=r"^calls: expected a list, got 3$"):
+        expect(3, list, "calls")
+    with pytest.raises(DataError, match=r"^expected one JSON object, got \[\]$"):
+        expect([], dict, what="one JSON object")
+    with pytest.raises(DataError, match=r"^n: expected a whole number, got True$"):
+        expect(True, int, "n")

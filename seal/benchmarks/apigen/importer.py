@@ -26,7 +26,7 @@ from typing import Any, NamedTuple
 import orjson
 
 from seal.core.conditions import Argument, Called
-from seal.core.errors import DataError, MissingExtraError, located, shortened
+from seal.core.errors import MissingExtraError, located
 from seal.core.types import JSON, Goal, Milestone, Plan, Task, Tool
 from seal.pools.gold_calls import GoldCheck
 from seal.pools.importer import Notes
@@ -34,6 +34,7 @@ from seal.pools.reading.parquet import parquet_records, split_readable, unread_c
 from seal.pools.reading.records import (
     Placed,
     Torn,
+    expect,
     field,
     find,
     function_name,
@@ -182,10 +183,7 @@ class _Import:
         gold = _Gold([], [])
         for position, answer in enumerate(answers):
             name, arguments = answer["name"], answer.get("arguments")
-            if not isinstance(arguments, dict):
-                raise DataError(
-                    f"answers.{position}.arguments: expected an object, got {shortened(arguments)}"
-                )
+            expect(arguments, dict, f"answers.{position}.arguments")
             if name not in by_name:
                 raise _Unusable("answer_names_unknown_tool")
             if len(by_name[name]) > 1:

@@ -31,6 +31,7 @@ from seal.pools.reading.parquet import parquet_records
 from seal.pools.reading.records import (
     Placed,
     Torn,
+    expect,
     function_name,
     json_records,
     tool_id,
@@ -259,8 +260,7 @@ def identifier(record: Any) -> str:
     Raises:
         DataError: It has neither, or neither text nor number is in it.
     """
-    if not isinstance(record, dict):
-        raise DataError(f"expected an object with '_id', got {shortened(record)}")
+    expect(record, dict, what="an object with '_id'")
     value = record.get("_id", record.get("id"))
     if isinstance(value, bool) or not isinstance(value, (str, int)):
         names = ", ".join(map(repr, list(record)[:10])) or "none"

@@ -30,6 +30,7 @@ from seal.core.errors import DataError, shortened
 from seal.core.plain import literal_value, parse_expression
 from seal.core.types import JSON, Milestone, Plan, Tool
 from seal.pools.gold_calls import admits
+from seal.pools.reading.records import expect
 
 MOST_VALUES = 4096
 """Accepted values of one argument, multiplied out; upstream has at most 128."""
@@ -69,8 +70,7 @@ def _accepted_call(call: Any, offered: Mapping[str, Tool]) -> Called:
             f"ground_truth: expected {{function: {{argument: [values]}}}}, got {shortened(call)}"
         )
     ((name, accepted),) = call.items()
-    if not isinstance(accepted, dict):
-        raise DataError(f"ground_truth of {name!r}: expected an object, got {shortened(accepted)}")
+    expect(accepted, dict, f"ground_truth of {name!r}")
     tool = _offered(name, offered)
     required = tool.parameters.get("required", [])
     properties: Mapping[str, Any] = tool.parameters["properties"]
@@ -102,8 +102,7 @@ def _kind(schema: Any) -> str | None:
 def _argument(place: str, accepted: Any, schema: Any, required: bool) -> Argument:
     """Return what a gold argument accepts; the first value has all members that may be given."""
     kind = _kind(schema)
-    if not isinstance(accepted, list):
-        raise DataError(f"{place}: expected a list of accepted values, got {shortened(accepted)}")
+    expect(accepted, list, place, "a list of accepted values")
     if not accepted and kind == "array":
         return Argument(([],))
     found = (item for value in accepted if value != _OMITTED for item in _multiplied(value))

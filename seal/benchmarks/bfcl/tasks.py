@@ -38,7 +38,7 @@ from seal.benchmarks.bfcl.tools import Functions
 from seal.core.conditions import Called
 from seal.core.errors import DataError, located, shortened
 from seal.core.types import JSON, Goal, Milestone, Plan, Step, Task, Tool
-from seal.pools.reading.records import field
+from seal.pools.reading.records import expect, field
 from seal.pools.reading.tolerance import FileFault
 
 BENCHMARK = "bfcl"
@@ -135,9 +135,7 @@ class TaskMaker:
             raise DataError(f"question has {len(turns)} turns, its answer has {len(calls)}")
         late = _late(item.record.get("missed_function", {}))
         functions = self._of_classes(item)
-        excluded = item.record.get("excluded_function", [])
-        if not isinstance(excluded, list):
-            raise DataError(f"excluded_function: expected a list, got {shortened(excluded)}")
+        excluded = expect(item.record.get("excluded_function", []), list, "excluded_function")
         for name in excluded:
             functions.pop(str(name), None)
         goals = []
@@ -153,8 +151,7 @@ class TaskMaker:
     def _turn(
         self, turn: int, text: str, calls: Any, offered: Mapping[str, Tool], category: Category
     ) -> Goal:
-        if not isinstance(calls, list):
-            raise DataError(f"ground_truth.{turn}: expected a list, got {shortened(calls)}")
+        expect(calls, list, f"ground_truth.{turn}")
         checked = category.name in ("multi_turn_miss_func", "multi_turn_miss_param")
         if not calls and not checked:
             self.counts["turns_without_gold"] += 1
@@ -243,8 +240,7 @@ class TaskMaker:
 def _turns(record: Any) -> list[Said]:
     turns = []
     for number, turn in enumerate(field(record, "question", list)):
-        if not isinstance(turn, list):
-            raise DataError(f"question.{number}: expected a list, got {shortened(turn)}")
+        expect(turn, list, f"question.{number}")
         with located(f"question.{number}"):
             messages = [(field(m, "role", str), field(m, "content", str)) for m in turn]
         unknown = {role for role, _ in messages} - {"system", "user", "assistant"}

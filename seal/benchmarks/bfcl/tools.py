@@ -30,7 +30,7 @@ import orjson
 from seal.core.canonical import digest
 from seal.core.errors import DataError, located, shortened
 from seal.core.types import JSON, Tool
-from seal.pools.reading.records import field, refuse_deep, tool_id
+from seal.pools.reading.records import expect, field, refuse_deep, tool_id
 from seal.pools.reading.tables import ToolTable
 
 ToolPer = Literal["content", "name"]
@@ -65,8 +65,7 @@ def json_schema(parameters: Any, variables: bool = False) -> tuple[dict[str, JSO
     Raises:
         DataError: It is no object, or `properties` or `required` are not what they must be.
     """
-    if not isinstance(parameters, dict):
-        raise DataError(f"parameters: expected an object, got {shortened(parameters)}")
+    expect(parameters, dict, "parameters")
     if not isinstance(parameters.get("properties", {}), dict):
         got = shortened(parameters["properties"])
         raise DataError(f"parameters.properties: expected an object, got {got}")
@@ -213,9 +212,7 @@ class Functions:
 
 def _tool(document: Any, collection: str, file: str, category: str) -> tuple[Tool, dict[str, str]]:
     name = field(document, "name", str)
-    description = document.get("description", "")
-    if not isinstance(description, str):
-        raise DataError(f"description of {name!r}: expected a text, got {shortened(description)}")
+    description = expect(document.get("description", ""), str, f"description of {name!r}")
     with located(f"function {name!r}"):
         schema, words = json_schema(document.get("parameters"), collection in _NAMED_VALUES)
     returns = document.get("response")

@@ -35,7 +35,7 @@ from seal.benchmarks.dialogtool.tool_life import UNKNOWN
 from seal.core.conditions import Argument, Called
 from seal.core.errors import DataError, shortened
 from seal.core.types import JSON, Goal, Milestone, Plan, Step, ToolCall, ToolResult
-from seal.pools.reading.records import field
+from seal.pools.reading.records import expect, field
 from seal.pools.reading.tolerance import CountedFault
 
 USER, CALLER, EXECUTOR = "user_simulator", "execution_manager", "executor"
@@ -325,8 +325,7 @@ def _plain_state(service: Service, state: _State, api: Api | None) -> dict[str, 
 
 def _row(service: Service, row: Any) -> bytes:
     """Return a result as JSON, its keys sorted so that equal rows are equal bytes."""
-    if not isinstance(row, dict):
-        raise DataError(f"service_results: expected objects, got {shortened(row)}")
+    expect(row, dict, "service_results", "objects")
     try:
         return orjson.dumps(named(service.slots, row), option=orjson.OPT_SORT_KEYS)
     except KeyError as error:

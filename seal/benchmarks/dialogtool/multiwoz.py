@@ -33,10 +33,10 @@ from seal.benchmarks.dialogtool.dialogues import NO_INTENT, TURN
 from seal.benchmarks.dialogtool.importer import PLAY
 from seal.benchmarks.dialogtool.schemas import SCHEMA, Schemas
 from seal.benchmarks.dialogtool.tasks import Dialogues, Drawing, tasks_of
-from seal.core.errors import DataError, check_name, shortened
+from seal.core.errors import check_name
 from seal.core.types import Task, Tool
 from seal.pools.importer import Notes
-from seal.pools.reading.records import field, json_file, wrong_source
+from seal.pools.reading.records import expect, field, json_file, wrong_source
 
 BENCHMARK = "multiwoz"
 SPLITS = ("test", "dev", "train")
@@ -82,9 +82,7 @@ def _records(
     schemas = Schemas(notes, benchmark=BENCHMARK)
     schemas.read(split, source)
     yield from schemas.tools()
-    acts = json_file(source / ACTS)
-    if not isinstance(acts, dict):
-        raise DataError(f"{source / ACTS}: expected acts by dialogue, got {shortened(acts)}")
+    acts = expect(json_file(source / ACTS), dict, source / ACTS, "acts by dialogue")
     dialogues = Dialogues(schemas, Drawing(None, 0), BENCHMARK, "")
 
     def read(dialogue: Any) -> Task | None:

@@ -24,10 +24,10 @@ from seal.benchmarks.dialogtool.paper import Tally
 from seal.benchmarks.dialogtool.schemas import Schemas, Service
 from seal.benchmarks.dialogtool.tools import BENCHMARK, domain_of
 from seal.core.canonical import digest
-from seal.core.errors import DataError, UsageError, shortened
+from seal.core.errors import UsageError
 from seal.core.types import JSON, Goal, Task
 from seal.pools.importer import Notes
-from seal.pools.reading.records import field, json_file
+from seal.pools.reading.records import expect, field, json_file
 from seal.pools.reading.tables import TaskIds
 from seal.pools.reading.tolerance import listed, usable
 
@@ -41,9 +41,7 @@ def tasks_of(path: Path, read: Callable[[Any], Task | None], notes: Notes) -> It
     Raises:
         DataError: The file is no JSON list, or none of it can be used.
     """
-    content = json_file(path)
-    if not isinstance(content, list):
-        raise DataError(f"{path}: expected a list of dialogues, got {shortened(content)}")
+    content = expect(json_file(path), list, path, "a list of dialogues")
     yield from filter(None, usable(path, read, notes, listed(content)))
 
 

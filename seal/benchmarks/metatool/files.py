@@ -17,6 +17,7 @@ from seal.pools.importer import Notes
 from seal.pools.reading.records import (
     Placed,
     Torn,
+    expect,
     field,
     find,
     function_name,
@@ -241,9 +242,7 @@ def _documents(source: Path, pool: str, notes: Notes) -> Iterator[_Document]:
 
 def _described(path: Path, notes: Notes) -> Iterator[_Document]:
     """Yield the documents of a map of names to descriptions."""
-    content = json_file(path)
-    if not isinstance(content, dict):
-        raise DataError(f"{path}: expected an object of descriptions, got {shortened(content)}")
+    content = expect(json_file(path), dict, path, "an object of descriptions")
 
     def described(path: Path, torn: Torn) -> Iterator[Placed]:
         yield from (Placed(str(path), name) for name in content)

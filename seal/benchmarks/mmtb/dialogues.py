@@ -25,7 +25,7 @@ from seal.core.errors import DataError, check_name, located, shortened
 from seal.core.order import levels
 from seal.core.types import JSON
 from seal.evaluation.missions.graph import ANSWER, PSEUDO
-from seal.pools.reading.records import field, json_of_text, refuse_deep
+from seal.pools.reading.records import expect, field, json_of_text, refuse_deep
 from seal.pools.reading.tolerance import CountedFault
 
 LANGUAGES = ("en", "zh")
@@ -192,10 +192,7 @@ class _Reader:
             return [""] * count
         dates = _aligned(given, "env_info", count) if isinstance(given, list) else [given] * count
         for date in dates:
-            if not isinstance(date, str):
-                raise DataError(
-                    f"env_info: expected a text or a list of texts, got {shortened(date)}"
-                )
+            expect(date, str, "env_info", "a text or a list of texts")
         return [date.partition(_WEEKDAY)[0].strip() for date in dates]
 
     def _relations(self, count: int) -> list[str]:
@@ -221,8 +218,7 @@ class _Reader:
         given = self._either("messages")
         if not given:
             return [None] * count
-        if not isinstance(given, list):
-            raise DataError(f"messages: expected a list, got {shortened(given)}")
+        expect(given, list, "messages")
         segments: list[list[Said]] = [[]]
         for position, message in enumerate(given):
             if isinstance(message, str) and MARK in message:
@@ -235,21 +231,20 @@ class _Reader:
 
 def _aligned(values: Any, name: str, count: int) -> list[Any]:
     """Return a list that has an entry a mission."""
-    if not isinstance(values, list):
-        raise DataError(f"{name}: expected a list, got {shortened(values)}")
-    if len(values) != count:
+    found = expect(values, list, name)
+    if len(found) != count:
         raise CountedFault(
-            "unaligned_lists", f"{name}: expected {count} entries, one a mission, got {len(values)}"
+            "unaligned_lists",
+            f"{name}: expected {count} entries, one a mission, got {len(found)}",
         )
-    return values
+    return found
 
 
 def _spoken(
     task: Any, segment: list[Said] | None, place: Any
 ) -> tuple[str, tuple[Said, ...], tuple[Said, ...], bool]:
     """Return a mission's request, what is said before and after, and whether the task differs."""
-    if not isinstance(task, str):
-        raise DataError(f"task: expected a text, got {shortened(task)}")
+    expect(task, str, "task")
     text = without_role(task)
     if not text:
         raise CountedFault("empty_mission", "task: the request is empty")
@@ -273,8 +268,7 @@ def read_nodes(given: Any) -> tuple[Node, ...]:
         CountedFault: As of `read_dialogue`.
         DataError: A field is missing or malformed.
     """
-    if not isinstance(given, list):
-        raise DataError(f"answer_list: expected a list of nodes, got {shortened(given)}")
+    expect(given, list, "answer_list", "a list of nodes")
     if not given:
         raise CountedFault("empty_mission", "answer_list: a mission without a node")
     indices = [
@@ -328,9 +322,7 @@ def _arguments(given: Any) -> dict[str, JSON]:
             raise DataError(f"arguments: not JSON: {shortened(given)}") from error
     if given is None:
         return {}
-    if not isinstance(given, dict):
-        raise DataError(f"arguments: expected an object, got {shortened(given)}")
-    return given
+    return expect(given, dict, "arguments")
 
 
 def _message(message: Any, position: int) -> Said:

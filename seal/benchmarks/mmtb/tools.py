@@ -14,10 +14,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from seal.core.errors import DataError, shortened
 from seal.core.types import JSON, Tool
 from seal.pools.importer import Notes
 from seal.pools.reading.records import (
+    expect,
     field,
     function_name,
     json_lines,
@@ -93,9 +93,7 @@ def entries(record: Any) -> list[Any]:
     Raises:
         DataError: It is no list.
     """
-    if not isinstance(record, list):
-        raise DataError(f"expected a list of tools, got {shortened(record)}")
-    return record
+    return expect(record, list, what="a list of tools")
 
 
 def read_tool(entry: Any, file: str) -> Tool:

@@ -17,6 +17,7 @@ import orjson
 from seal.benchmarks.toolbench.tools import FINISH
 from seal.core.errors import DataError, shortened
 from seal.core.plain import json_text
+from seal.pools.reading.records import expect, field
 
 Finish = Literal["give_answer", "give_up"]
 
@@ -87,16 +88,19 @@ def read_tree(record: Any) -> Run:
     Raises:
         DataError: A field is missing or of the wrong type; the text names it.
     """
-    generation = _mapping(record, "answer_generation")
+    generation = field(record, "answer_generation", dict)
     chains = generation.get("train_messages") or []
     steps_from: Literal["train_messages", "tree", "last_try"]
     if chains:
-        steps_from, parts = "train_messages", _read_messages(_list(chains[-1], "train_messages"))
+        steps_from, parts = (
+            "train_messages",
+            _read_messages(expect(chains[-1], list, "train_messages")),
+        )
     elif "tree" in record:
-        steps_from, parts = "tree", _read_nodes(_expanded(_mapping(record["tree"], "tree")))
+        steps_from, parts = "tree", _read_nodes(_expanded(field(record["tree"], "tree", dict)))
     else:
-        tries = _list(record.get("trys"), "trys")
-        last = _list(_mapping(tries[-1], "chain", list), "trys.chain") if tries else []
+        tries = field(record, "trys", list)
+        last = field(tries[-1], "chain", list) if tries else []
         steps_from, parts = "last_try", _read_nodes(last)
     closed = close_run(parts, generation.get("final_answer"))
     return Run(
@@ -120,7 +124,7 @@ def checked_functions(functions: Any, place: str) -> list[dict[str, Any]]:
     Raises:
         DataError: It is no list of objects with names.
     """
-    for function in _list(functions, place):
+    for function in expect(functions, list, place):
         name = function.get("name") if isinstance(function, dict) else None
         if not isinstance(name, str) or not name:
             raise DataError(f"{place}: a function has no name: {shortened(function)}")
@@ -212,7 +216,7 @@ def _read_messages(chain: list[Any]) -> Parts:
     waiting: list[tuple[int, str]] = []
     reply = 0
     for position, message in enumerate(chain):
-        role = _mapping(message, None).get("role")
+        role = expect(message, dict).get("role")
         if role == "assistant":
             reply += 1
             said = message.get("content") or ""
@@ -244,7 +248,7 @@ def _message_calls(message: Mapping[str, Any], place: str) -> Iterator[tuple[str
     if "function_call" in message:
         yield ("", *_named_call(message["function_call"], f"{place}.function_call"))
     for call in message.get("tool_calls") or ():
-        inner = _mapping(call, "function", dict)
+        inner = field(call, "function", dict)
         yield (str(call.get("id") or ""), *_named_call(inner, f"{place}.tool_calls"))
 
 
@@ -296,7 +300,7 @@ def _expanded(tree: Mapping[str, Any]) -> Iterator[Any]:
     while waiting:
         node = waiting.pop()
         yield node
-        waiting += reversed(_list(node.get("children"), "children"))
+        waiting += reversed(field(node, "children", list))
 
 
 def _observed(move: Move, text: str) -> Move:
@@ -312,22 +316,3 @@ def is_cut(observation: str) -> bool:
     except orjson.JSONDecodeError:
         return True
     return False
-
-
-def _mapping(value: Any, field: str | None, kind: type = dict) -> Any:
-    """Return a record, or one of its fields, checked for its type."""
-    if not isinstance(value, dict):
-        raise DataError(f"expected an object, got {shortened(value)}")
-    if field is None:
-        return value
-    if not isinstance(value.get(field), kind):
-        wanted = "a list" if kind is list else "an object"
-        got = shortened(value[field]) if field in value else "no such field"
-        raise DataError(f"{field}: expected {wanted}, got {got}")
-    return value[field]
-
-
-def _list(value: Any, place: str) -> list[Any]:
-    if not isinstance(value, list):
-        raise DataError(f"{place}: expected a list, got {shortened(value)}")
-    return value

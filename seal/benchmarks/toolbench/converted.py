@@ -22,6 +22,7 @@ from seal.benchmarks.toolbench.answers import (
 )
 from seal.core.errors import DataError, shortened
 from seal.core.plain import literal_value
+from seal.pools.reading.records import expect, field
 
 _MESSAGE_LENGTH = 100
 """Upstream cuts the messages of its published results here."""
@@ -42,14 +43,11 @@ def read_converted(record: Any) -> Run:
     Raises:
         DataError: A field is missing or of the wrong type; the text names it.
     """
-    if not isinstance(record, dict):
-        raise DataError(f"expected an object, got {shortened(record)}")
-    answer = record.get("answer")
-    if not isinstance(answer, dict) or not isinstance(answer.get("answer_details"), list):
-        raise DataError("answer.answer_details is missing or no list; expected a list of messages")
+    answer = field(record, "answer", dict)
+    details = field(answer, "answer_details", list)
     parts = Parts([])
     texts_cut = 0
-    for role, message in _flattened(answer["answer_details"]):
+    for role, message in _flattened(details):
         if role == "tool":
             parts.moves.append(_move(len(parts.moves) + 1, parts.text, message))
             parts.text = ""
@@ -77,9 +75,7 @@ def _flattened(roots: list[Any]) -> Iterator[tuple[str, Any]]:
         if not isinstance(node, dict) or not isinstance(node.get("role"), str):
             raise DataError(f"answer_details: a node has no role: {shortened(node)}")
         yield node["role"], node.get("message")
-        following = node.get("next") or []
-        if not isinstance(following, list):
-            raise DataError(f"answer_details.next: expected a list, got {shortened(following)}")
+        following = expect(node.get("next") or [], list, "answer_details.next")
         waiting += reversed(following)
 
 

@@ -42,7 +42,7 @@ from seal.core.errors import DataError, located, shortened
 from seal.core.text import normalised
 from seal.core.types import JSON, Task, Tool
 from seal.pools.importer import Notes, Recorded
-from seal.pools.reading.records import refuse_deep
+from seal.pools.reading.records import expect, refuse_deep
 
 
 def import_toolbench(source: Path, notes: Notes) -> Iterator[Tool | Task | Recorded]:
@@ -125,8 +125,7 @@ class _Import:
     def _task_of_query(self, record: Any, group: str, file: SourceFile) -> Task | None:
         """Return a query record's task; None where it is dropped or known."""
         refuse_deep(record)
-        if not isinstance(record, dict):
-            raise DataError(f"expected an object, got {shortened(record)}")
+        expect(record, dict)
         text = text_of_query(record.get("query"))
         query_id = record.get("query_id")
         if not isinstance(query_id, (int, str)) or isinstance(query_id, bool):
@@ -149,8 +148,7 @@ class _Import:
 
     def _offered(self, apis: Any, file: SourceFile) -> dict[tuple[str, str], str]:
         """Return upstream's (tool, API) to tool id; of equal names the first counts."""
-        if not isinstance(apis, list):
-            raise DataError(f"api_list: expected a list, got {shortened(apis)}")
+        expect(apis, list, "api_list")
         offered: dict[tuple[str, str], str] = {}
         for position, api in enumerate(apis):
             with located(f"api_list.{position}"):

@@ -25,6 +25,7 @@ from seal.core.errors import DataError, shortened
 from seal.core.plain import json_text
 from seal.core.records import to_plain
 from seal.core.types import JSON, Tool
+from seal.pools.reading.records import expect, field
 
 FINISH = "Finish"
 """The pseudo function by which a run hands in its answer; never a tool."""
@@ -188,15 +189,7 @@ def _content(tool: Tool) -> tuple[JSON, ...]:
 
 def _names(api: Any) -> tuple[str, ...]:
     """Return the three names of a document."""
-    if not isinstance(api, dict):
-        raise DataError(f"expected an object, got {shortened(api)}")
-    fields = ("category_name", "tool_name", "api_name")
-    for field in fields:
-        if field not in api:
-            raise DataError(f"the field {field} is missing; expected a text")
-        if not isinstance(api[field], str):
-            raise DataError(f"{field}: expected a text, got {shortened(api[field])}")
-    return tuple(api[field] for field in fields)
+    return tuple(field(api, name, str) for name in ("category_name", "tool_name", "api_name"))
 
 
 def _tool_of_document(api: dict[str, Any], file: str) -> Tool:
@@ -226,18 +219,13 @@ def _tool_of_document(api: dict[str, Any], file: str) -> Tool:
     )
 
 
-def _parameters(api: dict[str, Any], field: str) -> list[tuple[str, dict[str, Any]]]:
+def _parameters(api: dict[str, Any], name: str) -> list[tuple[str, dict[str, Any]]]:
     """Return a list of parameters with their names by the rule."""
-    parameters = api.get(field)
-    if not isinstance(parameters, list):
-        raise DataError(
-            f"{field} of API {api['api_name']!r}: expected a list, got {shortened(parameters)}"
-        )
+    place = f"{name} of API {api['api_name']!r}"
+    parameters = expect(api.get(name), list, place)
     for parameter in parameters:
         if not isinstance(parameter, dict) or not isinstance(parameter.get("name"), str):
-            raise DataError(
-                f"{field} of API {api['api_name']!r}: {shortened(parameter)} has no name"
-            )
+            raise DataError(f"{place}: {shortened(parameter)} has no name")
     return [(api_name(parameter["name"]), parameter) for parameter in parameters]
 
 
@@ -246,9 +234,7 @@ def _tool_of_function(name: str, function: dict[str, Any], file: str) -> Tool:
     named, about = _FUNCTION.match(text), _ABOUT.search(text)
     tool = named["tool"] if named else name.rpartition("_for_")[2]
     api = name.removesuffix(f"_for_{tool}") if name != tool else name
-    schema = function.get("parameters") or {}
-    if not isinstance(schema, dict):
-        raise DataError(f"parameters of {name!r}: expected an object, got {shortened(schema)}")
+    schema = expect(function.get("parameters") or {}, dict, f"parameters of {name!r}")
     properties = schema.get("properties") or {}
     required = schema.get("required") or []
     if not isinstance(properties, dict) or not all(

@@ -19,6 +19,7 @@ import orjson
 from seal.core.errors import DataError, located, shortened
 from seal.core.plain import literal_value
 from seal.evaluation.judges.recorded import PreferenceFile, QueryVerdicts, VerdictFile
+from seal.pools.reading.records import expect
 
 _STATUS = "AnswerStatus."
 _FINAL = "Final step: "
@@ -113,8 +114,7 @@ def _json_records(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
         raise DataError(f"{path}: {error.strerror}") from None
     except orjson.JSONDecodeError as error:
         raise DataError(f"{path}: no JSON: {error}") from None
-    if not isinstance(found, dict):
-        raise DataError(f"{path}: expected an object of query ids, got {shortened(found)}")
+    expect(found, dict, path, "an object of query ids")
     for query_id, record in found.items():
         if not isinstance(record, dict):
             raise DataError(f"{path}: query {query_id}: expected an object, got {record!r:.100}")

@@ -26,7 +26,7 @@ from seal.core.errors import DataError, UnknownNameError, located, shortened
 from seal.core.types import JSON, Milestone, Plan
 from seal.evaluation.milestones.checks import check_plan
 from seal.evaluation.milestones.plans import with_outer_guardrails
-from seal.pools.reading.records import field
+from seal.pools.reading.records import expect, field
 
 TABLES = {
     "SETTING": "settings",
@@ -150,8 +150,7 @@ def _condition(constraint: Any) -> Condition:
 
 
 def _row(row: Any, table: str) -> dict[str, JSON]:
-    if not isinstance(row, dict):
-        raise DataError(f"target: expected an object, got {shortened(row)}")
+    expect(row, dict, "target")
     if table != MESSAGE:
         return dict(row)
     return {_column(name, table): _cell(name, value) for name, value in row.items()}

@@ -52,6 +52,7 @@ from seal.pools.importer import Notes
 from seal.pools.reading.records import (
     Placed,
     Torn,
+    expect,
     field,
     json_records,
     refuse_deep,
@@ -280,8 +281,7 @@ def _called(plans: Sequence[Plan] | None) -> tuple[str, ...]:
 def _reference(reply: Any) -> tuple[Step, ...]:
     if reply is None:
         return ()
-    if not isinstance(reply, str):
-        raise DataError(f"reply: expected a text, got {shortened(reply)}")
+    expect(reply, str, "reply")
     return (Step(0, _ANSWERER, _USER, reply),)
 
 

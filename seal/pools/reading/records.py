@@ -238,9 +238,24 @@ def field(record: Any, name: str, kind: type[Kind]) -> Kind:
     if name not in record:
         fields = ", ".join(map(repr, list(record)[:10])) or "none"
         raise DataError(f"the field {name!r} is missing; the record has: {fields}")
-    value = record[name]
+    return expect(record[name], kind, name)
+
+
+def expect(value: Any, kind: type[Kind], place: object = "", what: str = "") -> Kind:
+    """Return a value that must be of a kind.
+
+    Args:
+        value: As read from the file.
+        kind: What it must be; True and False are no numbers.
+        place: What the fault begins with, such as the field's name; empty: nothing.
+        what: What was expected, in words; empty: the kind's own.
+
+    Raises:
+        DataError: It is of another kind.
+    """
     if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
-        raise DataError(f"{name}: expected {_KINDS[kind]}, got {shortened(value)}")
+        at = f"{place}: " if place else ""
+        raise DataError(f"{at}expected {what or _KINDS[kind]}, got {shortened(value)}")
     return value
 
 

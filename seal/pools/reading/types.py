@@ -21,11 +21,10 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from seal.core.errors import DataError, shortened
 from seal.core.plain import MAX_DEPTH, json_text, literal_value, nested_deeper
 from seal.core.schemas import schema_validator
 from seal.core.types import JSON
-from seal.pools.reading.records import json_of_text
+from seal.pools.reading.records import expect, json_of_text
 
 if TYPE_CHECKING:
     from jsonschema.protocols import Validator
@@ -201,18 +200,15 @@ def parameters_schema(parameters: Any) -> Parameters:
     """
     if parameters is None:
         parameters = {}
-    if not isinstance(parameters, dict):
-        raise DataError(f"parameters: expected an object, got {shortened(parameters)}")
+    expect(parameters, dict, "parameters")
     if isinstance(parameters.get("properties"), dict) and _is_schema(parameters):
         return Parameters(_closed({**parameters, "type": "object"}))
     counts: Counter[str] = Counter()
     properties, required = {}, []
     for name, described in parameters.items():
-        if not isinstance(described, dict):
-            raise DataError(
-                f"parameter {name!r}: expected an object with type, description and default, "
-                f"got {shortened(described)}"
-            )
+        expect(
+            described, dict, f"parameter {name!r}", "an object with type, description and default"
+        )
         properties[name], needed = _property(described, counts)
         if needed:
             required.append(name)

@@ -30,6 +30,7 @@ import orjson
 from seal.core.canonical import derive_seed
 from seal.core.errors import DataError, OptionError, shortened
 from seal.core.types import JSON, Task
+from seal.pools.reading.records import expect
 
 Role = Mapping[str, JSON]
 FIELDS = ("name", "gender", "mbti", "language", "features", "emotion", "interaction")
@@ -83,8 +84,7 @@ def checked_roles(content: Any, where: str) -> tuple[Role, ...]:
 
 
 def _checked(role: Any, where: str) -> Role:
-    if not isinstance(role, dict):
-        raise DataError(f"{where}: expected an object, got {shortened(role)}")
+    expect(role, dict, where)
     place = f"{where} ({role['name']})" if isinstance(role.get("name"), str) else where
     lacking = [name for name in FIELDS if not role.get(name)]
     if lacking:

@@ -28,10 +28,10 @@ from seal.benchmarks.dialogtool.sample.notation import (
     Written,
     dialogues,
 )
-from seal.core.errors import DataError, located, shortened
+from seal.core.errors import DataError, located
 from seal.core.types import JSON, Task, Tool
 from seal.pools.importer import Mobile, Notes
-from seal.pools.reading.records import field, json_file
+from seal.pools.reading.records import expect, field, json_file
 
 Row = dict[str, str]
 MOST = 10
@@ -114,8 +114,7 @@ def apps_of(content: Any, where: str) -> dict[str, App]:
     Raises:
         DataError: A field is missing or of another kind, or a row has too few values.
     """
-    if not isinstance(content, dict):
-        raise DataError(f"{where}: expected an object of services, got {shortened(content)}")
+    expect(content, dict, where, "an object of services")
     apps = {}
     for name, service in content.items():
         with located(f"{where}: {name}", ValueError):

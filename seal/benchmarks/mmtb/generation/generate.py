@@ -45,6 +45,7 @@ from seal.experiments.generation.journal import Journal, check_folder, open_jour
 from seal.experiments.generation.scaffold import Progress, unheard, write_pool
 from seal.pools.importer import ImportReport
 from seal.pools.pool import StoredPool
+from seal.pools.reading.records import expect
 from seal.pools.reading.records import field as read_field
 
 DIALOGUES = "dialogues.jsonl"
@@ -245,8 +246,7 @@ class Review:
             records = orjson.loads(path.read_bytes())
         except (OSError, orjson.JSONDecodeError) as error:
             raise DataError(f"{path}: not readable as JSON: {error}") from error
-        if not isinstance(records, list):
-            raise DataError(f"{path}: expected a list of entries, got {shortened(records)}")
+        expect(records, list, path, "a list of entries")
         entries = {}
         for position, record in enumerate(records):
             with located(f"{path}: entry {position}"):

@@ -23,7 +23,7 @@ from seal.core.plain import json_text
 from seal.core.protocols import Chat
 from seal.core.types import JSON, Step, Tool
 from seal.evaluation.missions.graph import ANSWER, ASK
-from seal.pools.reading.records import field, json_of_text, refuse_deep
+from seal.pools.reading.records import expect, field, json_of_text, refuse_deep
 
 Relation = Literal["implicit", "ellipsis", "memory"]
 
@@ -247,10 +247,9 @@ def json_object(text: str) -> dict[str, JSON]:
         value = json_of_text(fenced[1] if fenced else text)
     except ValueError as error:
         raise DataError(f"expected one JSON object, got {shortened(text)}") from error
-    if not isinstance(value, dict):
-        raise DataError(f"expected one JSON object, got {shortened(value)}")
-    refuse_deep(value)
-    return value
+    found = expect(value, dict, what="one JSON object")
+    refuse_deep(found)
+    return found
 
 
 @dataclass(slots=True)

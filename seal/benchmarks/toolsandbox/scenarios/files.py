@@ -14,7 +14,7 @@ from seal.benchmarks.toolsandbox.upstream_scenarios import CATEGORIES as TAGS
 from seal.benchmarks.toolsandbox.upstream_scenarios import refuse_no_numbers
 from seal.core.errors import DataError, UnknownNameError, first_fault, shortened
 from seal.core.types import JSON, Tables
-from seal.pools.reading.records import json_file, refuse_deep, utf8_text
+from seal.pools.reading.records import expect, json_file, refuse_deep, utf8_text
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
@@ -203,16 +203,12 @@ def _way(value: Any, holder: Any) -> list[str] | None:
 
 
 def _entries(content: Mapping[str, Any], key: str, path: Path) -> Iterator[tuple[str, Any]]:
-    entries = content.get(key, {})
-    if not isinstance(entries, dict):
-        raise DataError(f"{path}: {key}: expected an object, got {shortened(entries)}")
+    entries = expect(content.get(key, {}), dict, f"{path}: {key}")
     yield from entries.items()
 
 
 def _scenarios(content: Mapping[str, Any], path: Path) -> Iterator[Scenario]:
-    records = content.get("scenarios", [])
-    if not isinstance(records, list):
-        raise DataError(f"{path}: scenarios: expected a list, got {shortened(records)}")
+    records = expect(content.get("scenarios", []), list, f"{path}: scenarios")
     for number, record in enumerate(records):
         named = isinstance(record, dict) and isinstance(record.get("id"), str)
         place = f"{path}, scenario {record['id']!r}" if named else f"{path}, scenarios.{number}"

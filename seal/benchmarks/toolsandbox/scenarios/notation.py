@@ -38,6 +38,7 @@ from seal.core.errors import DataError, UnknownNameError, located, shortened
 from seal.core.types import JSON, Milestone, Plan
 from seal.evaluation.milestones.checks import ancestors, check_plan
 from seal.evaluation.milestones.plans import asked_tables
+from seal.pools.reading.records import expect
 
 _CHANGES = {"is": "snapshot", "added": "addition", "removed": "removal", "updated": "update"}
 _ALIKE = ("content",)
@@ -296,9 +297,7 @@ class _Reader:
         if change.get("since", _START) != _START:
             since = _known(str(change["since"]), self._places, _NODE, f"{place}.since")
         columns = {name: Column("rouge_l") for row in rows for name in row if name in _ALIKE}
-        by = change.get("by", {})
-        if not isinstance(by, dict):
-            raise DataError(f"{place}.by: expected column to measure, got {shortened(by)}")
+        by = expect(change.get("by", {}), dict, f"{place}.by", "column to measure")
         columns |= {name: _column(how, f"{place}.by.{name}") for name, how in by.items()}
         types = self._names.columns[table]
         check_measured(columns, types, f"{place}.by")

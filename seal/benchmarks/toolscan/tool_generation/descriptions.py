@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from seal.core.errors import DataError, UsageError, shortened
-from seal.pools.reading.records import json_file, json_lines, utf8_text
+from seal.pools.reading.records import expect, json_file, json_lines, utf8_text
 
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_-]{0,63}")
 """A function name that every chat server takes."""
@@ -88,19 +88,15 @@ def _fields(place: str, value: Any, category: str) -> dict[str, str]:
         named = _NAMED.fullmatch(value.strip())
         name, text = (named["name"], named["text"]) if named else ("", value)
         return {"name": name, "description": text, "category": category}
-    if not isinstance(value, dict):
-        raise DataError(
-            f'{place}: expected an object such as {{"name": ..., "description": ...}}, '
-            f"or a text, got {shortened(value)}"
-        )
-    for name, given in value.items():
+    what = 'an object such as {"name": ..., "description": ...}, or a text'
+    fields: dict[str, str] = expect(value, dict, place, what)
+    for name, given in fields.items():
         if name not in _FIELDS:
             raise DataError(f"{place}: no field {name!r}; known: {', '.join(_FIELDS)}")
-        if not isinstance(given, str):
-            raise DataError(f"{place}: {name}: expected a text, got {shortened(given)}")
-    if "description" not in value:
+        expect(given, str, f"{place}: {name}")
+    if "description" not in fields:
         raise DataError(f"{place}: the field 'description' is missing")
-    return value
+    return fields
 
 
 def _description(place: str, record: Mapping[str, str]) -> Description:
