@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from seal.benchmarks.toolbench.names import (
+from seal.benchmarks.toolbench.tools import (
     api_name,
     function_name,
     standardise,

@@ -9,9 +9,9 @@ import pytest
 from worlds.mobiles import ADD, ALARMS, RESERVE, TOOLS, called_goal, dialogue
 
 from seal.benchmarks.dialogtool.call_keys import asked
+from seal.benchmarks.dialogtool.choices import on_policy
 from seal.benchmarks.dialogtool.metrics.goal_state import GoalState
 from seal.benchmarks.dialogtool.mobile.recordings import calls_of
-from seal.benchmarks.dialogtool.on_policy import on_policy
 from seal.core.conditions import StateHas
 from seal.core.errors import DataError, UsageError
 from seal.core.records import decode, encode

@@ -13,7 +13,7 @@ from seal.benchmarks.dialogtool.players.requests import next_act
 from seal.benchmarks.dialogtool.players.slots import told
 from seal.benchmarks.dialogtool.players.speech import in_words, restyled
 from seal.benchmarks.dialogtool.roles.assistants import creation_messages
-from seal.benchmarks.dialogtool.roles.characters import checked_roles, shipped_roles
+from seal.benchmarks.dialogtool.roles.team import checked_roles, shipped_roles
 from seal.benchmarks.dialogtool.tool_life import ACTS, Lesson, read_act, read_lesson, write_act
 from seal.core.errors import DataError
 from seal.core.protocols import Message, Request

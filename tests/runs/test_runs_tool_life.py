@@ -10,7 +10,7 @@ import pytest
 from servers import ModelServer
 from tool_life_tasks import ADD, FIND, by_server, creation, dialogue, write_life_pool
 
-from seal.benchmarks.dialogtool.roles.characters import shipped_roles
+from seal.benchmarks.dialogtool.roles.team import shipped_roles
 from seal.benchmarks.dialogtool.tool_life import read_act, read_lesson
 from seal.core.errors import DataError, OptionError, UsageError
 from seal.core.types import Step, Trajectory
@@ -310,7 +310,7 @@ def test_every_turn_knows_the_turns_before_as_gold_has_them(pool, tmp_path):
 
 
 def test_a_role_that_a_task_names_is_played(pool, tmp_path):
-    from seal.benchmarks.dialogtool.roles.characters import drawn_role
+    from seal.benchmarks.dialogtool.roles.team import drawn_role
 
     named = replace(dialogue(), metadata={"role": "dry librarian"})
     assert drawn_role(shipped_roles(), named, 3)["name"] == "dry librarian"

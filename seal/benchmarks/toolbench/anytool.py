@@ -18,9 +18,8 @@ from pathlib import Path
 from typing import Any
 
 from seal.benchmarks.toolbench.files import SourceFile, find_files
-from seal.benchmarks.toolbench.names import api_name, tool_name
 from seal.benchmarks.toolbench.runs import LEAD, USER
-from seal.benchmarks.toolbench.tools import ApiTable
+from seal.benchmarks.toolbench.tools import ApiTable, api_name, tool_name
 from seal.core.errors import DataError, UsageError, shortened
 from seal.core.types import JSON, Goal, Step, Task, Tool
 from seal.pools.importer import Notes

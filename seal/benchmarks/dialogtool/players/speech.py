@@ -70,7 +70,7 @@ def restyled(text: str, features: Mapping[str, Any]) -> str:
 
     Args:
         text: What is to be said.
-        features: As `seal.benchmarks.dialogtool.roles.characters` lists them.
+        features: As `seal.benchmarks.dialogtool.roles.team` lists them.
     """
     text = _with_contractions(text.strip(), features.get("contractions"))
     for word in features.get("avoid") or ():

@@ -7,7 +7,7 @@ Both are ours and agree with those on the replies of the corpus, but for dots af
 abbreviations.
 
 How well a character was kept is told from 0 to 10. A role is a map as
-`seal.benchmarks.dialogtool.roles.characters` documents it. By rule its `features` are checked, each
+`seal.benchmarks.dialogtool.roles.team` documents it. By rule its `features` are checked, each
 met or not; the score is ten times the share that is met. A model is asked with a rubric of our own,
 for behaviour, dialogue and decisions. It answers with a number alone: whatever else it says is no
 score. Source of task and scale: DialogTool, section 4.
