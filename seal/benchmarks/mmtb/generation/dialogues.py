@@ -25,7 +25,6 @@ from seal.benchmarks.mmtb.generation.scenes import (
     Scene,
     Speakers,
     final_answer,
-    read_chat,
 )
 from seal.benchmarks.mmtb.tasks import make_task
 from seal.core.canonical import derive_seed
@@ -148,7 +147,8 @@ class Studio:
             return choose(scene, candidates)
 
         said = [step for take in takes for step in take.chat.steps]
-        chat = self._chat(scene, choosing, said, count)
+        played = Played(scene)
+        chat = self._chat(played, choosing, said, count)
         fault = ""
         try:
             play(chat)
@@ -158,17 +158,18 @@ class Studio:
         stop = chat.stops[0]
         if stop.reason == "error" and not fault:
             raise InfrastructureError(stop.error)
-        played = read_chat(scene, chat.steps, assignment.number)
         dropped = _drop(played, chat, fault)
         made = None if dropped else _mission(played)
         request, refused = played.scene.request, played.refused
         return Take(tuple(offered), request, refused, chat.trajectory(), made), dropped
 
-    def _chat(self, scene: Scene, choose: Choose, said: Sequence[Step], count: int) -> Conversation:
-        assignment = scene.assignment
+    def _chat(
+        self, played: Played, choose: Choose, said: Sequence[Step], count: int
+    ) -> Conversation:
+        assignment = played.scene.assignment
         task = Task(assignment.dialogue, TEAM.name, (Goal(""),) * count)
         offers = Offers()
-        offers.add(list(scene.tools.values()))
+        offers.add(list(played.scene.tools.values()))
         services = Services(
             model=cache(lambda role: self.models(role, assignment)),
             environment=self.environments.open(task, 0, offers.names),
@@ -179,7 +180,7 @@ class Studio:
             task,
             0,
             TEAM,
-            seats(scene, self.speakers, choose, self.validator),
+            seats(played, self.speakers, choose, self.validator),
             services,
             offers=offers,
             limits=Limits(max_turns=REPLIES // REPLIES_A_TURN - 1, repeats=None),

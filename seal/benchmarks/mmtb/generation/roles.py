@@ -20,7 +20,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 
 from seal.agents.roles import pending_calls
 from seal.agents.teams import CHECKER, EXECUTOR, USER, Team
@@ -38,7 +39,6 @@ from seal.benchmarks.mmtb.generation.scenes import (
     Round,
     Scene,
     Speakers,
-    read_chat,
     read_decision,
 )
 from seal.core.errors import DataError, SimulatorError
@@ -71,8 +71,8 @@ _IN_TURN = re.compile(
 class _Seat:
     """What a role of the chat about one mission works with."""
 
-    scene: Scene
-    """As it is before anybody speaks."""
+    played: Played
+    """The mission as far as it was played."""
     speakers: Speakers
     """Say what user, planner and agent say."""
     choose: Choose
@@ -80,62 +80,73 @@ class _Seat:
     validator: CallValidator
     """Over the scene's tools."""
 
-    def played(self, chat: Chat) -> Played:
-        """Return the mission as far as it was played."""
-        return read_chat(self.scene, chat.steps, chat.goal)
-
 
 class User(_Seat):
     """Speaks the mission, then answers what it is asked."""
 
     def reply(self, chat: Chat) -> Reply:
         """Return a wording of the mission, or an answer; no word ends the chat."""
-        scene = self.played(chat).scene
+        scene = self.played.scene
         asked = scene.events[-1] if scene.events else None
         if isinstance(asked, Exchange):
-            return _spoken(self.speakers.answer(scene, asked.question, chat))
-        return _spoken(self.choose(scene, self.speakers.candidates(scene, chat)))
+            said = self.speakers.answer(scene, asked.question, chat).strip()
+            self.played.happened(*scene.events[:-1], replace(asked, answer=said))
+        else:
+            said = self.choose(scene, self.speakers.candidates(scene, chat)).strip()
+            self.played.scene = replace(scene, request=said)
+        return Reply(said, done=not said)
 
 
 class Planner(_Seat):
-    """Decides what is done next."""
+    """Decides what is called next."""
 
     def reply(self, chat: Chat) -> Reply:
-        """Return a decision as JSON text."""
-        return Reply(self.speakers.decide(self.played(chat).scene, chat))
+        """Return the decision, as it was written."""
+        said = self.speakers.decide(self.played.scene, chat)
+        self.played.decision = None
+        with suppress(DataError):
+            self.played.decision = read_decision(said)
+        return Reply(said)
 
 
 class Checker(_Seat):
-    """Accepts a decision, or the results of its calls, or says which rules are broken."""
+    """Lets through what breaks no rule, and sends the rest back to the planner."""
 
     def reply(self, chat: Chat) -> Reply:
-        """Return the verdict; the last of `TRIES` rejections in a row ends the chat."""
-        last = chat.steps[-1]
-        scene = self.played(chat).scene
-        if last.result is not None:
-            results = [s.result for s in chat.steps if s.turn == last.turn and s.result is not None]
+        """Return the verdict on a decision, or on the results of its calls."""
+        last, scene, decision = chat.steps[-1], self.played.scene, self.played.decision
+        results = [s.result for s in chat.steps if s.turn == last.turn and s.result is not None]
+        if results:
             calls = sum(s.turn == last.turn - 1 and s.call is not None for s in chat.steps)
             found = check_results(calls, results)
         else:
             found = check_decision(last.content, scene, self.validator)
-        if not found:
-            return Reply(ACCEPTED, next=AGENT if last.result is None else PLANNER)
-        hopeless = any(rejection.rule == ANOTHER_TYPE for rejection in found)
-        ends = hopeless or len(scene.rejections) + 1 >= TRIES
-        return Reply("\n".join(map(str, found)), next=PLANNER, done=ends)
+        if found:
+            ends = len(scene.rejections) + 1 >= TRIES
+            ends = ends or any(rejection.rule == ANOTHER_TYPE for rejection in found)
+            verdict = "\n".join(map(str, found))
+            self.played.refuse(verdict)
+            return Reply(verdict, next=PLANNER, done=ends)
+        if results and decision is not None:
+            brought = tuple(result.value for result in results)
+            self.played.happened(*scene.events, Round(decision.actions, brought))
+        return Reply(ACCEPTED, next=PLANNER if results else AGENT)
 
 
 class Speaker(_Seat):
-    """The agent: asks, calls, and replies in the end, as the planner decided."""
+    """The agent: asks, calls, or ends the mission, as was decided."""
 
     def reply(self, chat: Chat) -> Reply:
-        """Return a question to the user, calls, or the last text of the mission."""
-        played = self.played(chat)
-        actions = played.decision.actions if played.decision else ()
+        """Return a question, calls, or the last text; the chat ends with no word or the last."""
+        scene, decision = self.played.scene, self.played.decision
+        actions = decision.actions if decision else ()
         if actions[0].name == ASK:
-            return _spoken(self.speakers.ask(played.scene, actions[0], chat), USER)
+            said = self.speakers.ask(scene, actions[0], chat).strip()
+            self.played.happened(*scene.events, Exchange(actions[0], said, ""))
+            return Reply(said, next=USER, done=not said)
         if actions[0].name == ANSWER:
-            return Reply(self.speakers.reply(played.scene, chat).strip(), done=True)
+            self.played.reply = self.speakers.reply(scene, chat).strip()
+            return Reply(self.played.reply, done=True)
         return Reply(calls=tuple(ToolCall("", a.name, a.arguments) for a in actions))
 
 
@@ -166,15 +177,10 @@ TEAM = Team(
 
 
 def seats(
-    scene: Scene, speakers: Speakers, choose: Choose, validator: CallValidator
+    played: Played, speakers: Speakers, choose: Choose, validator: CallValidator
 ) -> dict[str, Agent]:
     """Return who sits where while one mission is made, of what is said of a seat."""
-    return {role: seat(scene, speakers, choose, validator) for role, seat in _SEATS.items()}
-
-
-def _spoken(text: str, to: str | None = None) -> Reply:
-    """Return a text; where there is none, the end of the chat."""
-    return Reply(text.strip(), next=to, done=not text.strip())
+    return {role: seat(played, speakers, choose, validator) for role, seat in _SEATS.items()}
 
 
 def _result(chat: Chat, call: ToolCall) -> ToolResult:

@@ -16,12 +16,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple, Protocol, runtime_checkable
 
-from seal.agents.teams import CHECKER, USER
 from seal.benchmarks.mmtb.dialogues import Mission, MissionType
 from seal.core.errors import DataError, located, shortened
 from seal.core.plain import json_text
 from seal.core.protocols import Chat
-from seal.core.types import JSON, Step, Tool
+from seal.core.types import JSON, Tool
 from seal.evaluation.missions.graph import ANSWER, ASK
 from seal.pools.reading.records import expect, field, json_of_text, refuse_deep
 
@@ -254,7 +253,7 @@ def json_object(text: str) -> dict[str, JSON]:
 
 @dataclass(slots=True)
 class Played:
-    """A mission as far as it was played."""
+    """A mission as far as it was played; the seats of its chat share it."""
 
     scene: Scene
     decision: Decision | None = None
@@ -265,55 +264,10 @@ class Played:
     """The agent's last text; empty until it is spoken."""
 
     def happened(self, *events: Round | Exchange) -> None:
-        """Note what was done last; the planner's tries before it are done with."""
+        """Note what was done so far; the planner's tries before it are done with."""
         self.scene = replace(self.scene, events=events, rejections=())
 
-    def said(self, step: Step) -> None:
-        """Take in what planner, user or agent said."""
-        events = self.scene.events
-        if step.author == PLANNER:
-            try:
-                self.decision = read_decision(step.content)
-            except DataError:
-                self.decision = None
-        elif step.author == USER:
-            if events and isinstance(events[-1], Exchange):
-                self.happened(*events[:-1], replace(events[-1], answer=step.content))
-            else:
-                self.scene = replace(self.scene, request=step.content)
-        else:
-            action = self.decision.actions[0] if self.decision else None
-            if action is not None and action.name == ASK:
-                self.happened(*events, Exchange(action, step.content, ""))
-            else:
-                self.reply = step.content if action and action.name == ANSWER else ""
-
-    def checked(self, verdict: str, results: Sequence[JSON]) -> None:
-        """Take in the checker's verdict on a decision, or on the results of its calls."""
-        if verdict != ACCEPTED:
-            rejections = (*self.scene.rejections, verdict)
-            self.scene = replace(self.scene, rejections=rejections)
-            self.refused = (*self.refused, verdict)
-        elif results and self.decision is not None:
-            self.happened(*self.scene.events, Round(self.decision.actions, tuple(results)))
-
-
-def read_chat(scene: Scene, steps: Sequence[Step], goal: int) -> Played:
-    """Return a mission as its chat tells it.
-
-    Args:
-        scene: As it was before anybody spoke.
-        steps: Of the chat; those of other missions are passed over.
-        goal: Number of the mission.
-    """
-    played = Played(scene)
-    results: list[JSON] = []
-    for step in (step for step in steps if step.goal == goal):
-        if step.result is not None:
-            results.append(step.result.value)
-        elif step.author == CHECKER:
-            played.checked(step.content, results)
-            results = []
-        elif step.call is None:
-            played.said(step)
-    return played
+    def refuse(self, verdict: str) -> None:
+        """Note what the checker sends back."""
+        self.scene = replace(self.scene, rejections=(*self.scene.rejections, verdict))
+        self.refused = (*self.refused, verdict)
