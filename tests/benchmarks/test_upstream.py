@@ -20,6 +20,7 @@ from seal.pools.reading.records import (
     json_file,
     json_lines,
     json_records,
+    named,
     parse_json,
     refuse_deep,
     tool_id,
@@ -178,3 +179,9 @@ def test_a_value_is_expected_in_one_way_whatever_is_read() -> None:
         expect([], dict, what="one JSON object")
     with pytest.raises(DataError, match=r"^n: expected a whole number, got True$"):
         expect(True, int, "n")
+
+
+def test_what_a_name_stands_for_is_looked_up_in_one_way() -> None:
+    assert named({"a": 1}, "a", "column") == 1
+    with pytest.raises(DataError, match=r"^row 2: no column 'b'; known: a\."):
+        named({"a": 1}, "b", "column", "row 2")

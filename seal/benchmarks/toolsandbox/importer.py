@@ -34,11 +34,11 @@ from seal.benchmarks.toolsandbox.upstream_scenarios import (
     scenario_lines,
     set_clock,
 )
-from seal.core.errors import DataError, UnknownNameError, shortened
+from seal.core.errors import DataError, shortened
 from seal.core.types import JSON, Goal, Step, Task, Tool
 from seal.pools.augmentation import GIVEN, TAG, UNCHANGED
 from seal.pools.importer import Notes, Web
-from seal.pools.reading.records import field, find
+from seal.pools.reading.records import field, find, named
 from seal.pools.reading.tolerance import usable
 from seal.pools.scrambling import KEEPS, Scrambler
 
@@ -142,23 +142,20 @@ class _Offers:
 
     def ids(self, offer: Mapping[str, Any]) -> tuple[str, ...]:
         """Return the ids of the tools that a scenario offers, in the order of the offer."""
-        for name in offer["augmentations"]:
-            if name not in _SCRAMBLED:
-                raise DataError(str(UnknownNameError("scrambling", str(name), _SCRAMBLED)))
-        what = [_SCRAMBLED[name] for name in offer["augmentations"]]
+        what = [named(_SCRAMBLED, name, "scrambling") for name in offer["augmentations"]]
         return tuple(self._offered(real, what) for _, real in offer["agent_tools"])
 
     def as_offered(self, steps: Sequence[Step], offer: Mapping[str, Any]) -> tuple[Step, ...]:
         """Return gold steps whose calls name the tools as a scenario presents them."""
         what = [_SCRAMBLED[name] for name in offer["augmentations"]]
 
-        def named(step: Step) -> Step:
+        def renamed(step: Step) -> Step:
             if step.call is None or step.call.tool is None:
                 return step
             form = self._scrambler.scrambled(self._tools[step.call.tool], what)
             return replace(step, call=replace(step.call, tool=form.id, name=form.name))
 
-        return tuple(map(named, steps))
+        return tuple(map(renamed, steps))
 
     def tools(self, tasks: Iterable[Task]) -> Iterator[Tool]:
         """Yield the tools in the order of the longest offer, then the scrambled ones."""

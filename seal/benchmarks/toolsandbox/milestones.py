@@ -26,7 +26,7 @@ from seal.core.errors import DataError, UnknownNameError, located, shortened
 from seal.core.types import JSON, Milestone, Plan
 from seal.evaluation.milestones.checks import check_plan
 from seal.evaluation.milestones.plans import with_outer_guardrails
-from seal.pools.reading.records import expect, field
+from seal.pools.reading.records import expect, field, named
 
 TABLES = {
     "SETTING": "settings",
@@ -128,7 +128,7 @@ def _after(edges: Iterable[Any], count: int, name: str) -> list[tuple[int, ...]]
 
 
 def _condition(constraint: Any) -> Condition:
-    table = _named(_DATABASES, field(constraint, "db", str), "database")
+    table = named(_DATABASES, field(constraint, "db", str), "database")
     measure = field(constraint, "measure", str)
     since = constraint.get("ref")
     if since is not None and type(since) is not int:
@@ -140,7 +140,7 @@ def _condition(constraint: Any) -> Condition:
     if measure == "tool_trace_dependent":
         if since is None:
             raise DataError("ref: expected the node whose call the constraint depends on, got null")
-        fill = _named(_FILLED, field(constraint, "fill_to", str), "fill_to")
+        fill = named(_FILLED, field(constraint, "fill_to", str), "fill_to")
         extractor = field(constraint, "extractor", str)
         return DependsOn(since, rows, extractor, fill, columns, _MATCH)  # type: ignore[arg-type]
     if measure not in _CHANGES:
@@ -158,7 +158,7 @@ def _row(row: Any, table: str) -> dict[str, JSON]:
 
 def _cell(column: str, value: Any) -> JSON:
     if column in ("sender", "recipient"):
-        return _named(PARTIES, value, "role")
+        return named(PARTIES, value, "role")
     return _calls(value) if column == "tool_trace" else value
 
 
@@ -180,7 +180,7 @@ def tool_id(name: str) -> str:
     Raises:
         UnknownNameError: The phone has no such tool.
     """
-    return _named(TOOL_IDS, name, "tool of the phone")
+    return named(TOOL_IDS, name, "tool of the phone")
 
 
 def _columns(columns: Mapping[str, Any], table: str) -> dict[str, Column]:
@@ -196,15 +196,9 @@ def _columns(columns: Mapping[str, Any], table: str) -> dict[str, Column]:
 
 
 def _column(name: str, table: str) -> str:
-    return _named(_COLUMNS, name, "column of a message") if table == MESSAGE else name
-
-
-def _named(known: Mapping[str, str], name: Any, kind: str) -> str:
-    if name not in known:
-        raise DataError(str(UnknownNameError(kind, str(name), known)))
-    return known[name]
+    return named(_COLUMNS, name, "column of a message") if table == MESSAGE else name
 
 
 def _declared(node: Mapping[str, Any]) -> list[str]:
     names = field(dict(node), "guardrail_dbs", list)
-    return [_named(TABLES, name, "database") for name in names if name != "SANDBOX"]
+    return [named(TABLES, name, "database") for name in names if name != "SANDBOX"]

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 import orjson
 
 from seal.core.canonical import digest
-from seal.core.errors import DataError, shortened
+from seal.core.errors import DataError, UnknownNameError, shortened
 from seal.core.plain import MAX_DEPTH, nested_deeper, well_formed
 from seal.pools.importer import REGISTRY
 
@@ -38,6 +38,7 @@ Torn = Callable[[DataError], None]
 """Told a record that cannot be parsed, with its place."""
 
 Kind = TypeVar("Kind", str, int, bool, list[Any], dict[str, Any])
+Meant = TypeVar("Meant")
 
 
 class Placed(NamedTuple):
@@ -257,6 +258,24 @@ def expect(value: Any, kind: type[Kind], place: object = "", what: str = "") -> 
         at = f"{place}: " if place else ""
         raise DataError(f"{at}expected {what or _KINDS[kind]}, got {shortened(value)}")
     return value
+
+
+def named(known: Mapping[str, Meant], name: Any, kind: str, place: str = "") -> Meant:
+    """Return what a name in a record stands for.
+
+    Args:
+        known: Name to what it stands for.
+        name: As read from the file.
+        kind: What was looked for, such as "column".
+        place: What the fault begins with; empty: nothing.
+
+    Raises:
+        DataError: Nothing has this name; the text has those that there are.
+    """
+    if name not in known:
+        at = f"{place}: " if place else ""
+        raise DataError(f"{at}{UnknownNameError(kind, str(name), known)}")
+    return known[name]
 
 
 def refuse_deep(record: Any) -> None:

@@ -16,10 +16,11 @@ from zoneinfo import ZoneInfo
 
 from seal.benchmarks.toolsandbox.scenarios.files import BaseWorld, Scenario
 from seal.core.conditions import Column
-from seal.core.errors import DataError, UnknownNameError, shortened
+from seal.core.errors import DataError, shortened
 from seal.core.types import JSON, Tables, Tool, ToolCall
 from seal.core.validation import CallValidator
 from seal.environments.functions import fits
+from seal.pools.reading.records import named
 
 Types = Mapping[str, Any]
 """Column to its type, as `Worlds.columns` has it; without any, nothing is known of the table."""
@@ -160,14 +161,13 @@ class Arguments:
             DataError: None of the tools has an argument of a name; the text lists those they have.
         """
         documents = [self._tools.get(tool) for tool in tools]
-        named = [tool for tool in documents if tool is not None and not _takes_any(tool)]
-        if len(named) < len(tools):
+        taking = [tool for tool in documents if tool is not None and not _takes_any(tool)]
+        if len(taking) < len(tools):
             return
-        known = {name for tool in named for name in tool.parameters.get("properties", {})}
+        known = {n: n for tool in taking for n in tool.parameters.get("properties", {})}
+        kind = f"argument of {' or '.join(tool.name for tool in taking)}"
         for name in arguments:
-            if name not in known:
-                kind = f"argument of {' or '.join(tool.name for tool in named)}"
-                raise DataError(f"{place}: {UnknownNameError(kind, name, known)}")
+            named(known, name, kind, place)
 
 
 def _takes_any(tool: Tool) -> bool:
@@ -191,9 +191,7 @@ def _choices(kind: Any) -> Iterator[Any]:
 
 
 def _type_of(name: str, types: Types, place: str) -> Any:
-    if types and name not in types:
-        raise DataError(f"{place}: {UnknownNameError('column', name, types)}")
-    return types.get(name, Any)
+    return named(types, name, "column", place) if types else Any
 
 
 UTC = "UTC"

@@ -35,6 +35,7 @@ from seal.evaluation.milestones.faults import Fault, unmet
 from seal.evaluation.milestones.plans import PlanResult, measure_plan, under, view
 from seal.pools.augmentation import GIVEN, TAG, UNCHANGED
 from seal.pools.importer import Notes, Recorded, Web
+from seal.pools.reading.records import named
 
 BENCHMARK = "scenarios"
 WRONG = "wrong"
@@ -118,9 +119,7 @@ def _compile(
     scenario: Scenario, authored: Authored, worlds: Callable[[str], _Kind], benchmark: str
 ) -> tuple[Task, list[Trajectory]]:
     with located(scenario.place):
-        if scenario.world not in authored.worlds:
-            raise DataError(f"world: {UnknownNameError('world', scenario.world, authored.worlds)}")
-        base = authored.worlds[scenario.world]
+        base = named(authored.worlds, scenario.world, "world", "world")
         try:
             kind = worlds(base.kind)
         except UnknownNameError as error:
@@ -221,18 +220,18 @@ class _Compiler:
 
     def _tools(self) -> dict[str, str]:
         """Return the name of each tool of the agent to its id."""
-        named = {tool.name: tool.id for tool in self.world.documents()}
-        named.pop(_OF_THE_USER, None)
-        return named
+        known = {tool.name: tool.id for tool in self.world.documents()}
+        known.pop(_OF_THE_USER, None)
+        return known
 
     def _ids(self, names: Sequence[str], field: str) -> list[str]:
         known = self._tools()
+        found = []
         for name in names:
-            if name not in known:
-                raise DataError(f"{field}: {UnknownNameError('tool of the world', name, known)}")
+            found.append(named(known, name, "tool of the world", field))
             if names.count(name) > 1:
                 raise DataError(f"{field}: {name!r} stands {names.count(name)} times; name it once")
-        return [known[name] for name in names]
+        return found
 
     def _played(self, task: Task, moves: Sequence[Move], field: str) -> tuple[Step, ...]:
         offered = {name: self._tools()[name] for name in self.scenario.tools}
@@ -243,9 +242,7 @@ class _Compiler:
 
 def _persona(scenario: Scenario, base: BaseWorld) -> dict[str, Any]:
     for name, value in scenario.persona.items():
-        if name not in _PERSONA:
-            raise DataError(f"persona: {UnknownNameError('part of a persona', name, _PERSONA)}")
-        if not isinstance(value, _PERSONA[name]):
+        if not isinstance(value, named(_PERSONA, name, "part of a persona", "persona")):
             raise DataError(f"persona.{name}: got {shortened(value)}; see seal.agents.briefs")
     with located("persona", mark="."):
         check_facts(scenario.persona)

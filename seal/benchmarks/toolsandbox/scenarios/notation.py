@@ -34,11 +34,11 @@ from seal.core.conditions import (
 )
 from seal.core.conditions.cells import Measure
 from seal.core.conditions.messages import AGENT, EXECUTOR, USER
-from seal.core.errors import DataError, UnknownNameError, located, shortened
+from seal.core.errors import DataError, located, shortened
 from seal.core.types import JSON, Milestone, Plan
 from seal.evaluation.milestones.checks import ancestors, check_plan
 from seal.evaluation.milestones.plans import asked_tables
-from seal.pools.reading.records import expect
+from seal.pools.reading.records import expect, named
 
 _CHANGES = {"is": "snapshot", "added": "addition", "removed": "removal", "updated": "update"}
 _ALIKE = ("content",)
@@ -185,9 +185,7 @@ def _known(name: str, known: Mapping[str, Any], kind: str, place: str) -> Any:
             f"{place}: no node {name!r}, for none has a name yet; give the one that is meant a "
             f"`name`: {name!r}"
         )
-    if name not in known:
-        raise DataError(f"{place}: {UnknownNameError(kind, name, known)}")
-    return known[name]
+    return named(known, name, kind, place)
 
 
 class _Reader:

@@ -9,9 +9,10 @@ from typing import Any
 from seal.benchmarks.toolsandbox.scenarios.files import Move
 from seal.core.conditions.messages import EXECUTOR, USER
 from seal.core.environment import Environment, Eventful, Timed
-from seal.core.errors import DataError, UnknownNameError, located, shortened
+from seal.core.errors import DataError, located, shortened
 from seal.core.plain import json_text
 from seal.core.types import JSON, Step, Tables, ToolCall
+from seal.pools.reading.records import named
 
 MANAGER = "execution_manager"
 _PART = re.compile(r"\{(\w+(?:\.\w+)*)\}")
@@ -96,12 +97,11 @@ class _Played:
             self._kept[keep] = values if isinstance(what, list) else values[0]
 
     def _call(self, name: str, arguments: Mapping[str, JSON]) -> ToolCall:
-        if name not in self._tools:
-            raise DataError(str(UnknownNameError("offered tool", name, self._tools)))
+        tool = named(self._tools, name, "offered tool")
         call_id = f"call_{self._calls}"
         self._calls += 1
         filled = {key: self._filled(value) for key, value in arguments.items()}
-        return ToolCall(call_id, name, filled, tool=self._tools[name])
+        return ToolCall(call_id, name, filled, tool=tool)
 
     def _filled(self, value: JSON) -> JSON:
         if isinstance(value, list):
@@ -122,9 +122,7 @@ class _Played:
 
     def _part(self, path: str) -> JSON:
         name, *keys = path.split(".")
-        if name not in self._kept:
-            raise DataError(str(UnknownNameError("kept result", name, self._kept)))
-        value = self._kept[name]
+        value = named(self._kept, name, "kept result")
         for key in keys:
             try:
                 value = value[int(key)] if isinstance(value, list) else value[key]
