@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 from seal.core.conditions import Match
 from seal.core.errors import CodeRefusedError, DataError, UnknownNameError, UsageError, shortened
@@ -185,10 +185,9 @@ def distinct(scores: Iterable[Score]) -> list[Score]:
     return list(found.values())
 
 
-MMTB = "mmtb"
+MMTB: MissionMatch = "mmtb"
 DialogueMatch = Literal["lenient", "exact"]
 """Lenient: as published. Exact: the very action, API, argument names and values."""
-DIALOGUE: tuple[DialogueMatch, ...] = get_args(DialogueMatch)
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,13 +206,16 @@ def rules_named(name: str | None) -> Rules:
     Raises:
         UsageError: There are no such rules.
     """
-    for match in MATCHES:
-        if name == match:
-            return Rules(milestones=match)
-    for turns in DIALOGUE:
-        if name == turns:
-            return Rules(dialogue=turns)
-    if name not in (None, MMTB):
-        known = ", ".join((*MATCHES, MMTB, *DIALOGUE))
+    if name not in _RULES:
+        known = ", ".join(filter(None, _RULES))
         raise UsageError(f"match: expected one of {known}, got {name!r}")
-    return Rules(missions="mmtb" if name == MMTB else "clean")
+    return _RULES[name]
+
+
+_RULES: Mapping[str | None, Rules] = {
+    None: Rules(),
+    **{match: Rules(milestones=match) for match in MATCHES},
+    MMTB: Rules(missions=MMTB),
+    "lenient": Rules(dialogue="lenient"),
+    "exact": Rules(dialogue="exact"),
+}

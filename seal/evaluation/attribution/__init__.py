@@ -19,27 +19,7 @@ nothing is guessed.
 - unexplained: the rest.
 """
 
-from seal.evaluation.attribution.attribute import CauseOf, attribute
-from seal.evaluation.attribution.evidence import (
-    MEANINGS,
-    ORDER,
-    Attribution,
-    DecidedBy,
-    Decision,
-    Stage,
-    State,
-    decide,
-)
+from seal.evaluation.attribution.attribute import attribute
+from seal.evaluation.attribution.evidence import MEANINGS, ORDER, Attribution, DecidedBy, Stage
 
-__all__ = [
-    "MEANINGS",
-    "ORDER",
-    "Attribution",
-    "CauseOf",
-    "DecidedBy",
-    "Decision",
-    "Stage",
-    "State",
-    "attribute",
-    "decide",
-]
+__all__ = ["MEANINGS", "ORDER", "Attribution", "DecidedBy", "Stage", "attribute"]

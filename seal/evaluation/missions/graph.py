@@ -195,9 +195,9 @@ def _mask(positions: Sequence[int]) -> int:
     return found
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Call:
-    """One call as the model made it."""
+    """One call as the model made it; two calls are two, whatever they say."""
 
     name: str
     arguments: Any

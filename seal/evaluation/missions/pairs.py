@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, NamedTuple
+from dataclasses import dataclass, field
+from typing import Any
 
 from seal.core.canonical import equal
 from seal.core.conditions.assignment import cheapest
@@ -35,11 +35,14 @@ class Pair:
     match: ArgumentMatch
 
 
-class _Kept(NamedTuple):
-    """A call, and the gold calls with the same arguments."""
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """What is known of calls that say the same."""
 
-    call: Call
-    meant: frozenset[int]
+    meant: Sequence[int]
+    """The gold calls with the same arguments."""
+    matches: dict[int, ArgumentMatch] = field(default_factory=dict)
+    """By gold call."""
 
 
 class Pairing:
@@ -61,11 +64,8 @@ class Pairing:
         for node, name in enumerate(graph.names):
             self._nodes.setdefault(name, []).append(node)
         self._schemas = dict(tools or {})
-        self._matches: dict[tuple[int, int], ArgumentMatch] = {}
-        self._calls: list[Call] = []
-        """Those that are known, so that their ids stay."""
-        self._kept: dict[int, _Kept] = {}
-        self._of_text: dict[tuple[str, str], _Kept] = {}
+        self._known: dict[Call, _Known] = {}
+        self._alike: dict[tuple[str, Any], _Known] = {}
         firsts: dict[tuple[str, str], int] = {}
         self._like = [
             firsts.setdefault((name, _text(graph.arguments[node]) or str(node)), node)
@@ -87,20 +87,15 @@ class Pairing:
 
     def meant(self, call: Call) -> Sequence[int]:
         """Return the gold calls of its name with exactly its arguments."""
-        return sorted(self._keep(call).meant)
+        return self._of(call).meant
 
     def match(self, call: Call, node: int) -> ArgumentMatch:
         """Return how well a call fits a gold call."""
-        node = self._like[node]
-        key = id(self._keep(call).call), node
-        if key not in self._matches:
-            self._matches[key] = match_arguments(
-                call.arguments,
-                self._graph.arguments[node],
-                self._schema(call.name),
-                scorer=self._scorer,
-            )
-        return self._matches[key]
+        node, known = self._like[node], self._of(call).matches
+        if node not in known:
+            gold, schema = self._graph.arguments[node], self._schema(call.name)
+            known[node] = match_arguments(call.arguments, gold, schema, scorer=self._scorer)
+        return known[node]
 
     def worth(self, call: Call, node: int) -> int:
         """Return what an assignment gains by a pair: first that it is accepted, then its score."""
@@ -115,27 +110,24 @@ class Pairing:
         """
         if len(self.nodes(call.name)) < 2:
             return 0
-        meant = self._keep(call).meant
+        meant = self._of(call).meant
         if meant:
             return _ACCEPTED + _SCORE if node in meant else 0
         return self.worth(call, node)
 
-    def _keep(self, call: Call) -> _Kept:
-        """Return what is known of a call; of calls that say the same the first is kept."""
-        if id(call) not in self._kept:
+    def _of(self, call: Call) -> _Known:
+        """Return what is known of a call and of all that say the same."""
+        if call not in self._known:
             arguments = parse_arguments(call.arguments)
-            text = None if arguments is None else _text(arguments)
-            kept = self._of_text.get((call.name, text)) if text is not None else None
-            if kept is None:
-                gold = {n for n in self.nodes(call.name) if self._like[n] == n}
-                same = {n for n in gold if equal(arguments, dict(self._graph.arguments[n]))}
-                alike = (n for n in self.nodes(call.name) if self._like[n] in same)
-                kept = _Kept(call, frozenset(alike))
-            if text is not None:
-                self._of_text[call.name, text] = kept
-            self._kept[id(call)] = kept
-            self._calls.append(call)
-        return self._kept[id(call)]
+            said = None if arguments is None else _text(arguments) or call
+            key = call.name, said
+            if key not in self._alike:
+                gold, mine = self._graph.arguments, self.nodes(call.name)
+                distinct = {self._like[node] for node in mine}
+                same = {node for node in distinct if equal(arguments, dict(gold[node]))}
+                self._alike[key] = _Known([node for node in mine if self._like[node] in same])
+            self._known[call] = self._alike[key]
+        return self._known[call]
 
     def _schema(self, name: str) -> Mapping[str, Any]:
         if name not in self._schemas:
