@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from seal.core.canonical import derive_seed
 from seal.core.errors import UsageError
-from seal.evaluation.statistics import Interval, bootstrap_interval
+from seal.evaluation.statistics import Interval, bootstrap_interval, cluster_sums
 
 if TYPE_CHECKING:
     import numpy as np
@@ -110,8 +110,8 @@ def paired_differences(
         raise UsageError("a difference is infinite: leave out the pairs that have no value")
     present = ~np.isnan(differences)
     counted = np.ones(len(differences)) if weights is None else weights
-    sums, index = _cluster_sums(np.where(present, differences, 0.0) * counted[:, None], clusters)
-    counts, _ = _cluster_sums(present * counted[:, None], clusters)
+    sums, index = cluster_sums(np.where(present, differences, 0.0) * counted[:, None], clusters)
+    counts, _ = cluster_sums(present * counted[:, None], clusters)
     held = np.count_nonzero(counts, axis=0)
     many = np.flatnonzero(held > _FEW)
     rng = np.random.default_rng(derive_seed(seed, "bootstrap"))
@@ -160,21 +160,11 @@ def weighted_intervals(
     """
     import numpy as np
 
-    sums, _ = _cluster_sums(values * weights[:, None], clusters)
+    sums, _ = cluster_sums(values * weights[:, None], clusters)
     if len(sums) < 2:
         return Bounds(None, None)
-    counts, _ = _cluster_sums(weights[:, None], clusters)
+    counts, _ = cluster_sums(weights[:, None], clusters)
     return Bounds(*_intervals(sums, counts, np.random.default_rng(seed), resamples, level))
-
-
-def _cluster_sums(rows: Floats, clusters: NDArray[np.generic]) -> tuple[Floats, Integers]:
-    """Return the sums of each cluster's rows, (clusters, columns), and the place of each row's."""
-    import numpy as np
-
-    names, index = np.unique(clusters, return_inverse=True)
-    sums = np.zeros((len(names), rows.shape[1]))
-    np.add.at(sums, index, rows)
-    return sums, index
 
 
 def _intervals(

@@ -12,6 +12,7 @@ from statistics import NormalDist
 from typing import TYPE_CHECKING, NamedTuple
 
 from seal.core.errors import UsageError
+from seal.evaluation.statistics import cluster_sums
 
 if TYPE_CHECKING:
     import numpy as np
@@ -83,7 +84,7 @@ def power_of(
     means = values.sum(axis=0) / np.maximum(pairs, 1)
     between = _squared_error(values, present, clusters)
     chats, within = _within_tasks(values, present, tasks, trials)
-    held = (_summed(present, tasks) > 0).sum(axis=0)
+    held = (cluster_sums(present, tasks)[0] > 0).sum(axis=0)
     return [
         _power(float(mean), squared, part, int(count), played, reach)
         for mean, squared, part, count, played in zip(
@@ -92,23 +93,13 @@ def power_of(
     ]
 
 
-def _summed(values: NDArray[np.generic], index: Integers) -> Floats:
-    """Return the sums of the rows of each group, (groups, columns)."""
-    import numpy as np
-
-    _, places = np.unique(index, return_inverse=True)
-    found = np.zeros((int(places.max()) + 1, values.shape[1]))
-    np.add.at(found, places, values)
-    return found
-
-
 def _squared_error(
     values: Floats, present: NDArray[np.bool_], clusters: Integers
 ) -> list[float | None]:
     """Return SE squared of each column, linearised as a ratio of the clusters' sums and counts."""
     import numpy as np
 
-    sums, counts = _summed(values, clusters), _summed(present, clusters)
+    sums, counts = cluster_sums(values, clusters)[0], cluster_sums(present, clusters)[0]
     pairs = np.maximum(counts.sum(axis=0), 1)
     squares = ((sums - sums.sum(axis=0) / pairs * counts) ** 2).sum(axis=0) / pairs**2
     held = (counts > 0).sum(axis=0)
@@ -130,12 +121,12 @@ def _within_tasks(
 
     chat = tasks * (int(trials.max()) + 1) + trials
     first = np.unique(chat, return_index=True)[1]
-    sums, held = _summed(values, chat), _summed(present, chat) > 0
+    sums, held = cluster_sums(values, chat)[0], cluster_sums(present, chat)[0] > 0
     owner = tasks[first]
-    played, totals = _summed(held, owner), _summed(sums, owner)
+    played, totals = cluster_sums(held, owner)[0], cluster_sums(sums, owner)[0]
     _, place = np.unique(owner, return_inverse=True)
     centres = (totals / np.maximum(played, 1))[place]
-    squares = _summed(np.where(held, sums - centres, 0.0) ** 2, owner)
+    squares = cluster_sums(np.where(held, sums - centres, 0.0) ** 2, owner)[0]
     several = played > 1
     # The sum over K trials varies by K times their variance, squares / (K - 1).
     varied = np.where(several, squares * played / np.maximum(played - 1, 1), 0.0).sum(axis=0)

@@ -61,7 +61,7 @@ def bootstrap_interval(
     counts = np.ones(len(numbers)) if weights is None else np.asarray(weights, dtype=np.float64)
     sums = numbers * counts
     if clusters is not None:
-        sums, counts = _cluster_sums(sums, counts, clusters)
+        sums, counts = cluster_sums(np.column_stack([sums, counts]), clusters)[0].T
     if len(sums) < 2:
         return Interval(None, None)
     rng = np.random.default_rng(seed)
@@ -71,14 +71,21 @@ def bootstrap_interval(
     return Interval(float(low), float(high))
 
 
-def _cluster_sums(
-    values: Floats, weights: Floats, clusters: Sequence[int] | NDArray[np.int64]
-) -> tuple[Floats, Floats]:
+def cluster_sums(
+    rows: NDArray[np.generic], clusters: Sequence[int] | NDArray[np.generic]
+) -> tuple[Floats, NDArray[np.int64]]:
+    """Return the sums of each cluster's rows, (clusters, columns), and the place of each row's.
+
+    Args:
+        rows: Numbers, (n, columns).
+        clusters: Cluster of each row, (n,).
+    """
     import numpy as np
 
-    _, index = np.unique(np.asarray(clusters), return_inverse=True)
-    sums, counts = (np.bincount(index, weights=column) for column in (values, weights))
-    return sums.astype(np.float64), counts.astype(np.float64)
+    names, index = np.unique(np.asarray(clusters), return_inverse=True)
+    sums = np.zeros((len(names), rows.shape[1]))
+    np.add.at(sums, index, rows)
+    return sums, index
 
 
 def _resampled_means(
