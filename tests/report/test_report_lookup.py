@@ -93,7 +93,6 @@ def test_what_many_lines_say_is_read_as_each_line_says_it(scores):
         b'{"schema":"score/1","task_id":"a","trial":0',
         b'{"schema":"score/2","task_id":"a","trial":0,"goal":0',
         b'{"schema":"score/1","task_id":3,"trial":0,"goal":0',
-        b'{"schema":"score/1","task_id":"a","trial":0,"goal":0,"gaol":0',
     ],
 )
 def test_a_line_that_says_what_another_said_of_no_goal_is_refused(place):
