@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from seal.core.types import Score, Step, Trajectory
 from seal.evaluation.goals import DECIDING, INFRASTRUCTURE
 from seal.pools.benchmark import part_of
-from seal.report.chat_records import Tail, goal_label, scores_so_far
+from seal.report.chat_records import goal_label, scores_so_far
 from seal.report.lanes import Lane
+from seal.runs.lines import Tail
 
 HELPERS = ("planner", "verifier", "checker")
 """Roles that catch errors, or cause some; a checker that is unsure does neither."""

@@ -16,8 +16,6 @@ from seal.core.types import Score, Step, Task, Trajectory
 from seal.report.annotations import Annotations
 from seal.report.breakdown import breakdown_tables
 from seal.report.chat_records import (
-    LineTail,
-    Tail,
     decisive_of,
     outcomes,
     scores_so_far,
@@ -36,6 +34,7 @@ from seal.report.transcript import (
     render_transcript,
     step_lines,
 )
+from seal.runs.lines import LineTail, Tail
 from seal.runs.run_folder import RunFolder
 
 if TYPE_CHECKING:

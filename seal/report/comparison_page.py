@@ -15,7 +15,7 @@ from seal.core.errors import DataError, UsageError
 from seal.core.records import AtomicFile, decode
 from seal.core.types import Step, Trajectory
 from seal.experiments.comparison.study import CompareSettings, study
-from seal.report.chat_records import LineTail, decisive_of
+from seal.report.chat_records import decisive_of
 from seal.report.comparison_results import (
     PREFERENCE_COLUMNS,
     entries_of,
@@ -41,6 +41,7 @@ from seal.report.pages import (
     task_link,
 )
 from seal.report.printable import printable
+from seal.runs.lines import LineTail
 from seal.runs.run_folder import RunFolder
 
 PAGE = "comparison.html"

@@ -25,7 +25,6 @@ from seal.core.records import AtomicFile
 from seal.core.types import Score, Task
 from seal.report.annotations import annotate
 from seal.report.chat_records import (
-    RecordLookup,
     decisive_of,
     outcome,
     trajectories_so_far,
@@ -37,6 +36,7 @@ from seal.report.pieces import chat_pieces, task_pieces
 from seal.report.printable import escaped_json, one_line, printable
 from seal.report.run_results import missing_notes
 from seal.report.sections import Section, default_sections
+from seal.runs.lines import RecordLookup
 from seal.runs.run_folder import RunFolder
 from seal.runs.wholeness import check_whole
 

@@ -16,6 +16,7 @@ from seal.experiments.comparison.pairs import Side, compare
 from seal.experiments.comparison.runs import clusters_of, differing
 from seal.experiments.comparison.scores import read_scores
 from seal.experiments.comparison.study import CompareSettings, study
+from seal.runs.run_folder import RunFolder
 
 
 def score(task: str, value: float | None, metric: str = "m", **fields) -> Score:
@@ -230,10 +231,10 @@ def test_variants_of_one_task_are_one_cluster(tmp_path: Path) -> None:
         Task("n", "b", goal, metadata={"seed": 7}),
     ]
     write_records(tmp_path / "tasks.jsonl", tasks)
-    assert clusters_of(tmp_path / "tasks.jsonl") == {"a": "a", "a-u": "a", "x#1": "x", "n": "n"}
+    assert clusters_of(RunFolder(tmp_path)) == {"a": "a", "a-u": "a", "x#1": "x", "n": "n"}
     (tmp_path / "tasks.jsonl").write_text('{"id":"a"}\n')
-    with pytest.raises(DataError, match="line 1: no task"):
-        clusters_of(tmp_path / "tasks.jsonl")
+    with pytest.raises(DataError, match="line 1: "):
+        clusters_of(RunFolder(tmp_path))
 
 
 def test_real_runs_are_compared_two_by_two(tmp_path: Path, pool: Path) -> None:

@@ -11,7 +11,8 @@ from report_runs import task
 from seal.core.errors import DataError
 from seal.core.records import decode, encode, write_records
 from seal.core.types import Score, Task
-from seal.report.chat_records import RecordLookup, ScoreLines, scores_so_far
+from seal.report.chat_records import scores_so_far
+from seal.runs.lines import RecordLookup, ScoreLines
 
 
 def by_group(path):

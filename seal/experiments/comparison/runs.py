@@ -6,8 +6,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import orjson
-
 from seal.core.errors import DataError, UsageError
 from seal.experiments.comparison.pairs import Side
 from seal.experiments.comparison.scores import read_scores
@@ -22,7 +20,7 @@ def side_of(name: str, run: RunFolder) -> Side:
     Raises:
         DataError: The run is not scored, or a file is damaged.
     """
-    return Side(name, read_scores(run.scores_path), clusters_of(run.path / "tasks.jsonl"))
+    return Side(name, read_scores(run.scores_path), clusters_of(run))
 
 
 def differing(runs: Mapping[str, RunFolder], expected: Sequence[str] = ()) -> Iterator[str]:
@@ -88,20 +86,10 @@ def cluster_of(task_id: str, metadata: Mapping[str, Any]) -> str:
     return made_of if isinstance(made_of, str) else task_id
 
 
-def clusters_of(path: Path) -> dict[str, str]:
+def clusters_of(run: RunFolder) -> dict[str, str]:
     """Return task id to cluster, from a run's tasks.jsonl.
 
     Raises:
         DataError: There is no such file, or a line of it is no task; names the line.
     """
-    if not path.is_file():
-        raise DataError(f"no file {path}: the folder holds no whole run")
-    found = {}
-    with path.open("rb") as lines:
-        for number, line in enumerate(lines, 1):
-            try:
-                task = orjson.loads(line)
-                found[task["id"]] = cluster_of(task["id"], task["metadata"])
-            except (ValueError, KeyError, TypeError, AttributeError) as error:
-                raise DataError(f"{path}, line {number}: no task: {error}") from error
-    return found
+    return {task.id: cluster_of(task.id, task.metadata) for task in run.tasks()}

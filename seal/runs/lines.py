@@ -1,0 +1,240 @@
+"""The files of a run, line by line: files that grow, records by key, and scores that repeat."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Collection, Hashable, Iterator
+from contextlib import suppress
+from functools import partial
+from itertools import islice
+from pathlib import Path
+from typing import Any, Generic
+
+from seal.core.errors import DataError
+from seal.core.plain import json_text
+from seal.core.records import SCHEMAS, Record, decode
+from seal.core.types import Score
+
+ScoredGoal = tuple[str, int, int]
+"""Task id, trial, goal."""
+_MOST_SAID = 5_000
+_LONGEST_SAID = 1_000
+"""Bytes of what a line says of a metric that is remembered."""
+_METRIC = b',"metric":'
+_ANYTHING = b',"metric":"","value":null}'
+"""Ends a line of a score."""
+_PLACE_FIELDS = 4
+"""Fields before the metric: schema, task, trial and goal."""
+_DETAILS = b',"details":{'
+_HEAD = b'{"schema":"%b",' % SCHEMAS[Score].encode()
+"""Begins a line of a score; a line that lost its newline has two."""
+
+
+class LineTail:
+    """The complete lines of a growing file, each once.
+
+    A last line without its newline is being written: it is left for the next time. A file that was
+    replaced or cut is read from its start again; one that does not exist has no lines.
+
+    Args:
+        path: The file.
+        whole: It grows no more, so that its last line counts without a newline too.
+    """
+
+    def __init__(self, path: Path, whole: bool = False) -> None:
+        self.path = path
+        self.whole = whole
+        self.number = 0
+        """Line that was read last, from 1."""
+        self.offset = 0
+        """Where the next line begins."""
+        self._inode = 0
+
+    def __str__(self) -> str:
+        """Return file and line, for messages."""
+        return f"{self.path}, line {self.number}"
+
+    def read(self) -> Iterator[bytes]:
+        """Yield the complete lines that were not read before."""
+        try:
+            file = self.path.open("rb")
+        except FileNotFoundError:
+            return
+        with file:
+            found = os.fstat(file.fileno())
+            if found.st_ino != self._inode or found.st_size < self.offset:
+                self.offset = self.number = 0
+            self._inode = found.st_ino
+            file.seek(self.offset)
+            for line in file:
+                if not line.endswith(b"\n") and not self.whole:
+                    return
+                self.offset += len(line)
+                self.number += 1
+                if line.strip():
+                    yield line
+
+
+class Tail(Generic[Record]):
+    """The records of a growing file, each once (`LineTail`).
+
+    Args:
+        path: The file.
+        kind: Of the records.
+        saying: Only lines that hold one of these as a JSON string, in whatever field, are read: to
+            look for it in a line takes a fraction of the time. Of scores, only those of metrics of
+            these names. Empty: all lines.
+        whole: The file grows no more: a last line without a newline is read, or was torn.
+    """
+
+    def __init__(
+        self, path: Path, kind: type[Record], saying: Collection[str] = (), whole: bool = False
+    ) -> None:
+        self.path = path
+        self._lines = LineTail(path, whole)
+        self._decode = _decoder(kind)
+        self._saying = tuple(json_text(text).encode() for text in saying)
+        self._of_scores = kind is Score
+        self.torn = False
+        """True: a last line without a newline is no record."""
+
+    def read(self) -> Iterator[Record]:
+        """Yield the records that were not read before.
+
+        Raises:
+            DataError: A complete line is no record; the text names file and line.
+        """
+        return (record for _, record in self.placed())
+
+    def placed(self) -> Iterator[tuple[int, Record]]:
+        """Yield them with where their lines begin; errors as `read`."""
+        for line in self._lines.read():
+            if self._saying and not self._may_say(line):
+                continue
+            try:
+                yield self._lines.offset - len(line), self._decode(line)
+            except DataError as error:
+                if not line.endswith(b"\n"):
+                    self.torn = True
+                    return
+                raise DataError(f"{self._lines}: {error}") from error
+
+    def _may_say(self, line: bytes) -> bool:
+        if self._of_scores:
+            _, mark, said = line.partition(_METRIC)
+            if mark:
+                return said.startswith(self._saying)
+        return any(text in line for text in self._saying)
+
+
+class RecordLookup(Generic[Record]):
+    """The records of a file of JSON lines; memory holds where they stand, not what they say.
+
+    A file that does not exist has no records.
+
+    Args:
+        path: The file; it must not change meanwhile.
+        kind: Type of the records.
+        key: A record to what it is asked for by.
+        whole: As of `Tail`; False: a last line without its newline is left out.
+
+    Raises:
+        DataError: A line is no record; the text names the line.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        kind: type[Record],
+        key: Callable[[Record], Hashable],
+        whole: bool = False,
+    ) -> None:
+        self.path = path
+        self._decode = _decoder(kind)
+        self._places: dict[Any, list[list[int]]] = {}
+        """Key to where lines of it begin, and how many follow each other."""
+        tail = Tail(path, kind, whole=whole)
+        last: Hashable = None
+        for place, record in tail.placed():
+            found = key(record)
+            spans = self._places.setdefault(found, [])
+            if spans and found == last:
+                spans[-1][1] += 1
+            else:
+                spans.append([place, 1])
+            last = found
+        self.torn = tail.torn
+        """As of `Tail`."""
+
+    def __iter__(self) -> Iterator[Any]:
+        """Return the keys, in the order of the file."""
+        return iter(self._places)
+
+    def get(self, key: Hashable) -> list[Record]:
+        """Return the records of a key, in the order of the file."""
+        spans = self._places.get(key)
+        if not spans:
+            return []
+        found = []
+        with self.path.open("rb") as file:
+            for place, count in spans:
+                file.seek(place)
+                lines = filter(bytes.strip, file)
+                found += [self._decode(line) for line in islice(lines, count)]
+        return found
+
+
+def _decoder(kind: type[Record]) -> Callable[[bytes], Any]:
+    return ScoreLines().decode if kind is Score else partial(decode, kind=kind)
+
+
+class ScoreLines:
+    """Decodes scores: what many lines say, each of another chat, is checked once.
+
+    Args:
+        details: False: they are left out, and not checked to be JSON.
+    """
+
+    def __init__(self, details: bool = True) -> None:
+        self._details = details
+        self._said: dict[bytes, Score] = {}
+        self._place = b""
+        self._of: ScoredGoal | None = None
+
+    def decode(self, line: bytes) -> Score:
+        """Return the score of a line.
+
+        Raises:
+            DataError: It is none.
+        """
+        of, said = self.parts(line)
+        return Score(*of, said.metric, said.value, said.weight, said.reason, said.details)
+
+    def parts(self, line: bytes) -> tuple[ScoredGoal, Score]:
+        """Return of which goal a line is, and a score, maybe of another goal, that says the rest.
+
+        Raises:
+            DataError: It is no score.
+        """
+        place, _, said = line.partition(_METRIC)
+        if not self._details:
+            said, _, details = said.partition(_DETAILS)
+            if not details.endswith((b"}}\n", b"}}")) or _HEAD in details:
+                said = line  # another form, or none
+        of, known = self._goal(place), self._said.get(said)
+        if of is not None and known is not None:
+            return of, known
+        score = decode(line, Score)
+        if of is not None and len(self._said) < _MOST_SAID and len(said) < _LONGEST_SAID:
+            self._said[said] = score
+        return (score.task_id, score.trial, score.goal), score
+
+    def _goal(self, place: bytes) -> ScoredGoal | None:
+        """Return task, trial and goal from how a line begins; None where it says more or less."""
+        if place != self._place:
+            self._place, self._of = place, None
+            if place.count(b'":') == _PLACE_FIELDS:
+                with suppress(DataError):
+                    found = decode(place + _ANYTHING, Score)
+                    self._of = (found.task_id, found.trial, found.goal)
+        return self._of
