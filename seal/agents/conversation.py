@@ -28,7 +28,7 @@ from seal.agents.view import View, checked_reply, checked_results
 from seal.core.conditions.messages import takes_turn
 from seal.core.environment import Attentive, Environment, Eventful, Staged, Timed
 from seal.core.errors import SealError, UsageError, fault
-from seal.core.protocols import Agent, ChatModel, Reply
+from seal.core.protocols import Agent, ChatModel, Completion, Reply
 from seal.core.types import (
     JSON,
     Goal,
@@ -61,6 +61,8 @@ class Services:
     """(query, k) to at least k tools where there are so many, best first."""
     judge: Callable[[str, ChatModel, Goal, str, list[Step]], Verdict]
     """(role, its model, goal, answer, steps) to a verdict that knows no gold."""
+    count: Callable[[str, str, Completion], None] = lambda role, model, answer: None
+    """Told (role, model, answer) of what a role asked by itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,6 +125,8 @@ class Conversation:
     """What roles printed: {step, role, text}, with the index of the first step of the reply."""
     caller: str = MANAGER
     """Role whose calls were made last."""
+    own_models: dict[str, JSON] = field(default_factory=dict)
+    """Role to the model that it asked by itself: a replay of the run cannot answer for it."""
     _turn: int = 0
     _spent: Spent = field(default_factory=Spent)
     _call_count: int = 0
@@ -263,7 +267,10 @@ class Conversation:
             tuple(self.offered),
             tuple(self.stops),
             tuple(self.answers),
-            {"printed": self.printed} if self.printed else {},
+            {
+                **({"printed": self.printed} if self.printed else {}),
+                **({"own_models": dict(self.own_models)} if self.own_models else {}),
+            },
         )
 
     def _follower(self, role: str, reply: Reply) -> str | None:

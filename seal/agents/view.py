@@ -263,6 +263,13 @@ class View:
             chat.rankings.append(Ranking(chat.task.id, self.goal, query, hits))
             return chat.offers.add(tool for tool, _ in found[:k])
 
+    def count(self, model: str, usage: Usage) -> None:
+        """Count tokens of a model that the role asked by itself; the record names the model."""
+        with self._alone() as chat:
+            self.usage = self.usage + usage
+            chat.own_models[self.role] = model
+            chat.services.count(self.role, model, Completion(usage=usage))
+
     def note(self, text: str) -> None:
         """Keep a text beside the role's next step, as what it printed; nothing else reads it."""
         with self._alone():

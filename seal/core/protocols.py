@@ -327,6 +327,14 @@ class Chat(Protocol):
         """Retrieve tools for a text and offer them from now on; recorded as a ranking."""
         ...
 
+    def count(self, model: str, usage: Usage) -> None:
+        """Count tokens of a model that the role asked by itself.
+
+        They count against the run's budgets. The record names the model, whose answers no replay of
+        the run can give.
+        """
+        ...
+
     def note(self, text: str) -> None:
         """Keep a text beside what the role says, for readers alone: `seal view` shows it."""
         ...

@@ -339,8 +339,9 @@ class Trajectory:
     answers: tuple[str | None, ...] = ()
     """The final response to each goal; None where there was none."""
     provenance: dict[str, JSON] = field(default_factory=dict)
-    """What was told of the task to the roles; under `printed` what own roles printed, a list of
-    {step, role, text} with the first step of the reply."""
+    """What was told of the task to the roles. Under `printed` what own roles printed, a list of
+    {step, role, text} with the first step of the reply; under `own_models` role to the model that
+    it asked by itself."""
 
     @property
     def failed(self) -> bool:

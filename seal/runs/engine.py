@@ -241,7 +241,7 @@ class Engine:
                 trial,
                 team,
                 seats,
-                Services(models, environment, self._find, self.cast.check),
+                Services(models, environment, self._find, self.cast.check, self.meter.note),
                 {goal: self._offers(task, goal, goals, rankings) for goal in goals},
                 offers=offers,
                 limits=limits_of(task, self.settings),

@@ -169,7 +169,9 @@ def merge_goals(task: Task, trial: int, parts: Sequence[Trajectory]) -> Trajecto
     """
     steps: list[Step] = []
     printed: list[JSON] = []
+    asked: dict[str, JSON] = {}
     for part in parts:
+        asked |= part.provenance.get("own_models", {})
         for one in part.provenance.get("printed", ()):
             printed.append({**one, "step": one["step"] - part.steps[0].index + len(steps)})
         append_renumbered(steps, part.steps)
@@ -181,5 +183,5 @@ def merge_goals(task: Task, trial: int, parts: Sequence[Trajectory]) -> Trajecto
         tuple(offered for part in parts for offered in part.offered),
         tuple(stop for part in parts for stop in part.stops),
         tuple(answer for part in parts for answer in part.answers),
-        {"printed": printed} if printed else {},
+        {**({"printed": printed} if printed else {}), **({"own_models": asked} if asked else {})},
     )

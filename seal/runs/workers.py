@@ -81,6 +81,7 @@ def play_job(engine: Engine, job: Job) -> Outcome:
         SealError: A fault that concerns every task, such as an unknown role.
     """
     started, clock = time.time(), time.monotonic()
+    engine.meter.begin()
     try:
         trajectory, line = _played(engine, job)
     except NotRecordedError as error:

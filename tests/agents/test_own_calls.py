@@ -436,6 +436,7 @@ USES: dict[str, Callable[[Chat], Any]] = {
     "complete": lambda chat: chat.complete([]),
     "judge": lambda chat: chat.judge("Sunny."),
     "note": lambda chat: chat.note("I wonder."),
+    "count": lambda chat: chat.count("lab/own", Usage(10, 5)),
 }
 
 
@@ -458,6 +459,8 @@ def test_every_way_of_a_chat_leaves_its_record(way: str, role: str):
         "find_tools": [ranking.query for ranking in chat.rankings] == ["news"],
         "complete": chat.usage.tokens_in == without.usage.tokens_in + 10,
         "judge": chat.usage.tokens_in == without.usage.tokens_in + 10,
+        "count": chat.usage.tokens_in == without.usage.tokens_in + 10
+        and chat.own_models == {role: "lab/own"},
         "note": [one["text"] for one in chat.printed] == ["I wonder."],
     }
     stamped = sum(step.usage.tokens_in for step in chat.steps if step.usage)

@@ -1,12 +1,14 @@
 """Functions as roles of a team: what each is asked, what its word does, what it may call."""
 
 import asyncio
+import json
 from pathlib import Path
 
 import pytest
 
 import seal
 from seal.cli import main
+from seal.core.types import Usage
 from seal.runs.run_folder import RunFolder
 
 ORDERS = {"7": "Monday", "8": "Friday"}
@@ -214,3 +216,32 @@ def test_the_command_line_seats_every_role(lab, capsys):
 def test_a_role_that_cannot_be_seated_is_refused_with_the_repair(words, said, lab, capsys):
     assert main(["run", "shop", *words, "--out", "run"]) == 2
     assert said in capsys.readouterr().err
+
+
+def test_what_a_function_asks_from_another_thread_counts_for_its_chat(tmp_path):
+    class Counted:
+        def complete(self, request):
+            return seal.Completion("fine", usage=Usage(10, 5))
+
+    async def manager(request, chat):
+        return chat.complete([]).content
+
+    def in_time(request, chat):
+        chat.count("lab/own", Usage(7, 2))
+        return chat.complete([]).content
+
+    for n, (agent, tokens) in enumerate([(manager, 15), (in_time, 24)]):
+        run = seal.run(
+            SHOP,
+            agent=agent,
+            model=Counted(),
+            max_seconds=30,
+            baselines=False,
+            out=tmp_path / str(n),
+        )
+        line = json.loads((run.folder.path / "timings.jsonl").read_text())
+        assert sum(one["tokens_in"] + one["tokens_out"] for one in line["asked"]) == tokens
+        assert run.summary["usage"]["tokens_in"] == tokens // 15 * 10 + (7 if n else 0)
+    assert next(run.folder.trajectories()).provenance == {
+        "own_models": {"execution_manager": "lab/own"}
+    }

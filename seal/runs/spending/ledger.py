@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterable, Mapping
+from contextvars import ContextVar
 from dataclasses import asdict, dataclass, fields
 from typing import Any
 
@@ -86,8 +87,14 @@ def read_ledger(record: Any) -> dict[Account, Spent]:
     return {(row["role"], row["model"]): Spent(**{n: row[n] for n in names}) for row in record}
 
 
+_PLAYING: ContextVar[int | None] = ContextVar("playing", default=None)
+"""The thread that plays a chat, for which other threads may ask models."""
+
+
 class Meter:
     """Counts what models are asked, thread by thread. Safe in threads.
+
+    What a thread asks in the context of another one, which had begun before, counts for that one.
 
     `admit` is called with what waits to be taken before a judge's model is asked; it may refuse
     (`budget.Budget.admit`).
@@ -98,9 +105,13 @@ class Meter:
         self._lock = threading.Lock()
         self._ledgers: dict[int, dict[Account, Spent]] = {}
 
+    def begin(self) -> None:
+        """Let what is asked in this thread's context count for it, whatever thread asks."""
+        _PLAYING.set(threading.get_ident())
+
     def note(self, role: str, model: str, answer: Completion) -> None:
         """Count one answer."""
-        spent, thread = Spent.of(answer), threading.get_ident()
+        spent, thread = Spent.of(answer), _PLAYING.get() or threading.get_ident()
         with self._lock:
             ledger = self._ledgers.setdefault(thread, {})
             ledger[role, model] = ledger.get((role, model), Spent()) + spent
