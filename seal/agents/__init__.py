@@ -6,6 +6,7 @@ A role holds nothing between replies: all it needs is in the `Chat` that it is g
 
 from __future__ import annotations
 
+import inspect
 from typing import Any, Protocol, runtime_checkable
 
 from seal.core.errors import UsageError
@@ -52,6 +53,10 @@ def build_agent(what: Any) -> Agent:
         UsageError: It has no `reply(chat)`, or is a function of other arguments.
     """
     found = REGISTRY.resolve(what)
+    if is_guest(found) or makes_guest(found):
+        from seal.agents.guests import GuestAgent
+
+        return GuestAgent(found)
     agent = found() if isinstance(found, type) else found
     if callable(getattr(agent, "reply", None)):
         return agent  # type: ignore[no-any-return]
@@ -65,12 +70,31 @@ def build_agent(what: Any) -> Agent:
     )
 
 
+def is_guest(what: Any) -> bool:
+    """Tell whether something is an agent or a group chat of AutoGen, or a class of one."""
+    kind = what if isinstance(what, type) else type(what)
+    return any(
+        base.__module__.partition(".")[0] == "autogen"
+        and base.__name__ in ("ConversableAgent", "GroupChat")
+        for base in kind.__mro__
+    )
+
+
+def makes_guest(what: Any) -> bool:
+    """Tell whether something is a function without arguments: it can make only a guest."""
+    return inspect.isfunction(what) and not inspect.signature(what).parameters
+
+
 def identity_of(what: Any) -> Any:
     """Return what a run's record says of who plays a role.
 
     The name that it was asked by, or that of its class; of a function with a digest of its source.
     """
     found = REGISTRY.resolve(what)
+    if is_guest(found) or makes_guest(found):
+        from seal.agents import guests
+
+        return guests.identity_of(found)
     if isinstance(found, type) or not callable(found) or hasattr(found, "reply"):
         return name_of(what)
     from seal.agents import own

@@ -42,11 +42,11 @@ def import_without_clients() -> None:
     """
     if "autogen" not in sys.modules:
         with _IMPORTING, _without(_CLIENTS):
-            _library()
+            library()
 
 
 @cache
-def _library() -> Any:
+def library() -> Any:
     """Import AutoGen once, silenced, and make sure that it is the right distribution.
 
     Raises:
@@ -58,19 +58,36 @@ def _library() -> Any:
             import autogen
         from autogen.io.base import IOStream
 
-    try:
-        installed = version("autogen")
-    except PackageNotFoundError:
-        installed = "none"
-    if installed != autogen.__version__ or not hasattr(autogen, "GroupChat"):
+    if distribution(autogen.__version__) is None or not hasattr(autogen, "GroupChat"):
+        known = ", ".join(f"{name} {number}" for name, number in _installed().items()) or "none"
         raise UsageError(
-            f"the package autogen is of version {getattr(autogen, '__version__', '?')}, but the "
-            f"distribution autogen is {installed}: ag2 or pyautogen has overwritten it. Repair: "
+            f"the package autogen is of version {getattr(autogen, '__version__', '?')}, but what "
+            f"is installed is {known}: one has overwritten another. Repair: "
             f"pip uninstall -y ag2 pyautogen autogen && pip install 'autogen>=0.14.1,<0.15'"
         )
     logging.getLogger("autogen.oai.client").setLevel(logging.ERROR)
-    IOStream.set_global_default(_Silent())
+    IOStream.set_global_default(Silent())
     return autogen
+
+
+def distribution(of: str | None = None) -> tuple[str, str] | None:
+    """Return name and version of the distribution that gives AutoGen; `ag2` below 1 does too.
+
+    Args:
+        of: The version that it must have; None: any.
+    """
+    found = _installed().items()
+    return next((one for one in found if of in (None, one[1])), None)
+
+
+def _installed() -> dict[str, str]:
+    found = {}
+    for name in ("autogen", "ag2"):
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:
+            continue
+    return found
 
 
 @contextmanager
@@ -101,7 +118,7 @@ class _Absent:
             raise ModuleNotFoundError(f"No module named {name!r}", name=name)
 
 
-class _Silent:
+class Silent:
     """An AutoGen stream that shows nothing: what is said stands in the trajectory."""
 
     def print(self, *objects: Any, sep: str = " ", end: str = "\n", flush: bool = False) -> None:
@@ -121,21 +138,21 @@ def play(conversation: Conversation) -> None:
     A failure of the infrastructure ends it with stop reason "error"; what was said stays. Every
     other exception is a fault of the program or of a plug-in and is raised.
     """
-    library = _library()
-    agents = {role: _seat(library, role, conversation) for role in conversation.seats}
+    autogen = library()
+    agents = {role: _seat(autogen, role, conversation) for role in conversation.seats}
 
     def follow(last: Any, chat: Any) -> Any:
         role = conversation.next_role
         return None if role is None else agents[role]
 
-    chat = library.GroupChat(
+    chat = autogen.GroupChat(
         agents=list(agents.values()),
         messages=[],
         max_round=_ROUNDS,
         speaker_selection_method=follow,
         allow_repeat_speaker=True,
     )
-    manager = library.GroupChatManager(
+    manager = autogen.GroupChatManager(
         groupchat=chat, llm_config=False, silent=True, is_termination_msg=lambda message: False
     )
     try:
@@ -146,8 +163,8 @@ def play(conversation: Conversation) -> None:
         conversation.fail(str(error))
 
 
-def _seat(library: Any, role: str, conversation: Conversation) -> Any:
-    agent = library.ConversableAgent(
+def _seat(autogen: Any, role: str, conversation: Conversation) -> Any:
+    agent = autogen.ConversableAgent(
         role,
         llm_config=False,
         human_input_mode="NEVER",
@@ -160,7 +177,7 @@ def _seat(library: Any, role: str, conversation: Conversation) -> Any:
         sender.groupchat.messages += earlier
         return True, said
 
-    agent.register_reply([library.Agent, None], speak, position=0)
+    agent.register_reply([autogen.Agent, None], speak, position=0)
     return agent
 
 

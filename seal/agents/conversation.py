@@ -78,6 +78,8 @@ class ChatOptions:
     """True: the user answers although there is no brief, for a person or model plays it."""
     user_brief: Brief = WHOLE
     """Parts of the persona that the user is told."""
+    allow_code: Sequence[str] = ()
+    """Modules that the user allows to run code of others."""
     told: Mapping[str, Any] = field(default_factory=dict)
     """What the team's roles find in `chat.options` besides: its options, and facts of the task."""
 

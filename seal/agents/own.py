@@ -77,44 +77,57 @@ def identity_of(function: Callable[..., Any]) -> str:
     return f"{name_of(function)}#{digest(source_of(function))[:8]}"
 
 
-class FunctionRole:
-    """A function in the place of a role, in one chat.
+class OwnRole:
+    """What a user's own code needs to speak in one chat.
 
     Args:
-        agent: The function, and where it runs.
+        code: Where it runs.
     """
 
     plays_own_code = True
 
-    def __init__(self, agent: FunctionAgent) -> None:
-        self._agent = agent
-        self._now = _Now()
-        self._paused: Any = None
-        """The generator that waits for what the user says next."""
+    def __init__(self, code: OwnCode) -> None:
+        self.code = code
 
     def reply(self, chat: Chat) -> Reply:
-        """Return what the function says to what it was told last.
+        """Return what the code says; what it prints is kept beside it.
 
         Raises:
             OverdueError: It takes longer than the chat may last.
-            TypeError: It returns no text.
+            TypeError: It says no text.
         """
-        if self._paused is None:  # what an earlier call kept is of no use any more
-            self._now = _Now()
-        self._now.chat, self._now.work = chat, Inbox(chat.role)
-        with self._agent.code.watched() as printed:
+        with self.code.watched() as printed:
             try:
-                said = self._said(chat)
+                said = self.said(chat)
             finally:
                 chat.note(printed.getvalue())
         if isinstance(said, str):
             return Reply(said)
         if isinstance(said, Reply):
             return said
-        raise TypeError(
-            f"the agent {name_of(self._agent.function)} returned {type(said).__name__}; "
-            "expected the answer as a text"
-        )
+        raise TypeError(f"the agent returned {type(said).__name__}; expected the answer as a text")
+
+    def said(self, chat: Chat) -> Any:
+        """Return a text, or a reply."""
+        raise NotImplementedError
+
+    def close(self) -> None:
+        """Leave the chat."""
+
+
+class FunctionRole(OwnRole):
+    """A function in the place of a role, in one chat.
+
+    Args:
+        agent: The function, and where it runs.
+    """
+
+    def __init__(self, agent: FunctionAgent) -> None:
+        super().__init__(agent.code)
+        self._agent = agent
+        self._now = _Now()
+        self._paused: Any = None
+        """The generator that waits for what the user says next."""
 
     def close(self) -> None:
         """Leave a generator that waits."""
@@ -122,8 +135,12 @@ class FunctionRole:
         if inspect.isgenerator(paused):
             paused.close()
 
-    def _said(self, chat: Chat) -> Any:
-        request = _request(chat)
+    def said(self, chat: Chat) -> Any:
+        """Return what the function says to what it was told last."""
+        if self._paused is None:  # what an earlier call kept is of no use any more
+            self._now = _Now()
+        self._now.chat, self._now.work = chat, Inbox(chat.role)
+        request = asked_of(chat)
         if self._paused is not None:
             ended, said = self._resumed(request)
             if not ended or said is not None:
@@ -136,10 +153,10 @@ class FunctionRole:
         return self._awaited(value) if inspect.isawaitable(value) else value
 
     def _called(self, function: Callable[[], Any]) -> Any:
-        return self._agent.code.call(function, self._now.chat.seconds_left)
+        return self.code.call(function, self._now.chat.seconds_left)
 
     def _awaited(self, value: Awaitable[Any]) -> Any:
-        return self._agent.code.wait(value, self._now.chat.seconds_left, self._now.work)
+        return self.code.wait(value, self._now.chat.seconds_left, self._now.work)
 
     def _resumed(self, heard: str | None) -> tuple[bool, Any]:
         """Return whether the generator has ended, and what it says."""
@@ -214,7 +231,7 @@ def _texts(chat: Chat) -> list[Step]:
     ]
 
 
-def _request(chat: Chat) -> str:
+def asked_of(chat: Chat) -> str:
     """Return what the role is asked: its instruction, or what the user said last."""
     if chat.role == USER:
         return chat.request

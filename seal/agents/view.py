@@ -132,7 +132,8 @@ class View:
     def options(self) -> Mapping[str, Any]:
         """Settings of the run that concern roles."""
         options = self._chat.options
-        return {**options.told, "retrieve": options.retrieve, "top_k": options.top_k}
+        own = {name: getattr(options, name) for name in ("retrieve", "top_k", "allow_code")}
+        return {**options.told, **own}
 
     def complete(
         self, messages: Sequence[Message], tools: Sequence[Tool] = (), json_object: bool = False

@@ -285,7 +285,7 @@ class Chat(Protocol):
 
     @property
     def options(self) -> Mapping[str, Any]:
-        """Settings of the run that concern roles: retrieve (once, per-step, on-demand), top_k.
+        """Settings of the run that concern roles: `retrieve`, `top_k` and `allow_code`.
 
         Besides them what the team tells its roles (`Team.measured`, `arranged`, `facts`).
         """

@@ -6,6 +6,7 @@ import inspect
 from collections.abc import Callable, Mapping
 from typing import Annotated, Any, TypeAlias
 
+from seal.agents import is_guest, makes_guest
 from seal.agents.teams import ArrangedTeam, Team
 from seal.core.errors import UnknownNameError, UsageError, shortened
 from seal.core.registry import load_dotted
@@ -16,7 +17,8 @@ from seal.runs.settings import AgentChoice, ModelChoice, RunSettings, TeamChoice
 _CALLER = "execution_manager"
 _KINDS = (
     "a model (PROVIDER/MODEL or an object with complete), a seal.Team, a role with reply(chat), "
-    "package.module:attribute of any of these, a function of (request, tools) or (request, chat)"
+    "a function of (request, tools) or (request, chat), an agent or a GroupChat of AutoGen, "
+    "package.module:attribute of any of these"
 )
 AgentUnderTest: TypeAlias = Annotated[
     ModelChoice | TeamChoice | AgentChoice | Callable[..., Any], _KINDS
@@ -57,7 +59,8 @@ def settings_of(agent: Any) -> dict[str, Any]:
     Args:
         agent: A model's name or object; a team; an object or class with `reply(chat)`, which then
             calls the tools; a function of (request, tools) or (request, chat), plain, async or a
-            generator; or a dotted path to any of these.
+            generator; an agent or a `GroupChat` of AutoGen, a class of one, or a function without
+            arguments that makes one; or a dotted path to any of these.
 
     Raises:
         UsageError: It is no agent.
@@ -77,7 +80,7 @@ def settings_of(agent: Any) -> dict[str, Any]:
         return {"team": agent}
     if not isinstance(agent, type) and (hasattr(agent, "complete") or hasattr(agent, "open")):
         return {"model": agent}
-    if callable(getattr(agent, "reply", None)):
+    if callable(getattr(agent, "reply", None)) or is_guest(agent) or makes_guest(agent):
         return {"team": "direct", "roles": {_CALLER: agent}}
     if isinstance(agent, type) or not callable(agent):
         raise UsageError(f"{shortened(agent)} is no agent; expected {_KINDS}")

@@ -326,6 +326,7 @@ class Engine:
             self.cast.seed_of(task, trial),
             USER in s.role_models,
             s.user_brief,
+            s.allow_code,
             {**team.measured, **team.arranged, **facts},
         )
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from seal.agents import identity_of as identity_of_agent
+from seal.agents.autogen import distribution
 from seal.agents.roles import prompt, prompts_digest
 from seal.agents.teams import USER
 from seal.core.canonical import digest
@@ -50,7 +51,12 @@ def warnings_of(measure: Mapping[str, Any], system: Mapping[str, Any]) -> list[s
 
 def versions() -> dict[str, str]:
     """Return the versions of the distributions that shape what is said and found."""
-    return {name: version(name) for name in ("seal-api-llms", "autogen", "faiss-cpu")}
+    autogen, number = distribution() or ("autogen", "none")
+    return {
+        "seal-api-llms": version("seal-api-llms"),
+        autogen: number,
+        "faiss-cpu": version("faiss-cpu"),
+    }
 
 
 def measure_of(engine: Engine) -> dict[str, JSON]:

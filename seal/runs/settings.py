@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Any, Literal, Protocol, TypeAlias, get_args
 
 from seal.agents.briefs import WHOLE, Brief, check_brief
 from seal.agents.teams import ArrangedTeam, Team
@@ -43,7 +43,26 @@ Tools = Literal["recorded", "created"]
 Style = Literal["plain", "react"]
 ModelChoice: TypeAlias = str | Flagged | ChatModel | OpenedPerChat
 """A model, or its name or dotted path, as `seal.models.build_model` takes it."""
-AgentChoice: TypeAlias = str | Agent | type[Agent] | Callable[..., Any]
+
+
+class AutoGenAgent(Protocol):
+    """A `ConversableAgent` of AutoGen (`seal.agents.guests`)."""
+
+    def generate_reply(self, *args: Any, **options: Any) -> Any:
+        """Return what it says."""
+        ...
+
+
+class AutoGenGroup(Protocol):
+    """A `GroupChat` of AutoGen (`seal.agents.guest_groups`)."""
+
+    agents: list[Any]
+    messages: list[dict[str, Any]]
+
+
+AgentChoice: TypeAlias = (
+    str | Agent | type[Agent] | Callable[..., Any] | AutoGenAgent | AutoGenGroup
+)
 """A function takes (request, chat), or (request, tools) (`seal.agents.own`)."""
 TeamChoice: TypeAlias = str | Team | ArrangedTeam
 RetrieverChoice: TypeAlias = str | RetrieverSpec | Retriever | Callable[[Pool], Retriever]

@@ -1,0 +1,200 @@
+"""The models of AutoGen's agents that sit in a chat: each request goes to the model of the seat.
+
+`Desk` stands in for what an `OpenAIWrapper` asks while a guest speaks; `SealClient` is the
+`ModelClient` that it asks by. The wrapper itself does its usual work before and after: it adds the
+agent's own tools, fills templates and counts usage.
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+from collections.abc import Callable, Mapping
+from contextvars import ContextVar
+from functools import wraps
+from types import SimpleNamespace
+from typing import Any
+
+from seal.agents.teams import USER
+from seal.core.plain import json_text
+from seal.core.protocols import Message
+from seal.core.types import Tool, ToolCall, Usage
+
+OURS = "SealClient"
+"""What the configuration of an agent names as its client where the user names none."""
+OUR_CONFIG = {"model": "seal", "model_client_cls": OURS}
+SPEAKING: ContextVar[Desk | None] = ContextVar("speaking", default=None)
+"""Where models are asked in the context of a guest that speaks."""
+
+
+class Desk:
+    """Where a guest's models are asked while it speaks.
+
+    Args:
+        offers: Whether an agent is offered the tools of the chat.
+    """
+
+    def __init__(self, offers: Callable[[Any], bool]) -> None:
+        self.chat: Any = None
+        self.made: dict[str, ToolCall] = {}
+        """Id to each call that a model made, as it made it."""
+        self._offers = offers
+
+    def create(self, original: Any, wrapper: Any, config: dict[str, Any]) -> Any:
+        """Return the answer to a request, of the seat's model or of a client of the user's own."""
+        if any(one.get("model_client_cls") not in (None, OURS) for one in wrapper._config_list):
+            return self._counted(original, wrapper, config)
+        asking = copy.copy(wrapper)
+        agent = config.get("agent")
+        asking._clients = [SealClient(self, self._offers(agent))]
+        kept = ("cache_seed", "cache", "filter_func")
+        asking._config_list = [{k: v for k, v in wrapper._config_list[0].items() if k not in kept}]
+        answer = original(asking, **{**config, "cache": None})
+        wrapper.actual_usage_summary = asking.actual_usage_summary
+        wrapper.total_usage_summary = asking.total_usage_summary
+        return answer
+
+    def _counted(self, original: Any, wrapper: Any, config: dict[str, Any]) -> Any:
+        before = _tokens(wrapper)
+        answer = original(wrapper, **config)
+        for model, (asked, said) in _tokens(wrapper).items():
+            asked_before, said_before = before.get(model, (0, 0))
+            self.chat.count(model, Usage(asked - asked_before, said - said_before))
+        return answer
+
+    def call_of(self, call: Mapping[str, Any]) -> ToolCall:
+        """Return a call of a message as the model made it, or as hooks have changed it."""
+        function = call["function"]
+        text = function.get("arguments") or "{}"
+        known = self.made.get(call.get("id", ""))
+        if known is not None and arguments_text(known) == text:
+            return ToolCall("", known.name, known.arguments, known.raw)
+        try:
+            arguments = json.loads(text)
+        except ValueError:
+            arguments = None
+        if not isinstance(arguments, dict):
+            return ToolCall("", function["name"], None, text)
+        return ToolCall("", function["name"], arguments)
+
+
+def _tokens(wrapper: Any) -> dict[str, tuple[int, int]]:
+    summary = wrapper.actual_usage_summary or {}
+    return {
+        model: (used["prompt_tokens"], used["completion_tokens"])
+        for model, used in summary.items()
+        if isinstance(used, dict)
+    }
+
+
+def arguments_text(call: ToolCall) -> str:
+    """Return the arguments of a call as OpenAI's messages carry them."""
+    return call.raw or json_text(call.arguments)
+
+
+class SealClient:
+    """A `ModelClient` of AutoGen that asks the model of a seat.
+
+    Args:
+        desk: Of the guest that speaks.
+        offers: Whether the tools of the chat are offered beside the agent's own.
+    """
+
+    def __init__(self, desk: Desk, offers: bool) -> None:
+        self._desk = desk
+        self._offers = offers
+
+    def create(self, params: Mapping[str, Any]) -> Any:
+        """Return what the model says, as a response of OpenAI's with one choice."""
+        desk = self._desk
+        offered = list(desk.chat.tools) if self._offers else []
+        taken = {tool.name for tool in offered}
+        own = [tool for tool in map(_own_tool, params.get("tools") or ()) if tool.name not in taken]
+        messages = [_message(desk, message) for message in params["messages"]]
+        answer = desk.chat.complete(messages, [*offered, *own], "response_format" in params)
+        calls = []
+        for call in answer.calls:
+            call_id = f"{desk.chat.role}_{len(desk.made)}"
+            desk.made[call_id] = call
+            function = {"name": call.name, "arguments": arguments_text(call)}
+            calls.append({"id": call_id, "type": "function", "function": function})
+        said: dict[str, Any] = {"role": "assistant", "content": answer.content}
+        return SimpleNamespace(
+            choices=[SimpleNamespace(message=said | ({"tool_calls": calls} if calls else {}))],
+            model=str(params.get("model", "")),
+            usage=answer.usage,
+            cost=0.0,
+            message_retrieval_function=None,
+        )
+
+    def message_retrieval(self, response: Any) -> list[Any]:
+        """Return the text of a response, or its message where it makes calls."""
+        messages = [choice.message for choice in response.choices]
+        return [one if one.get("tool_calls") else one["content"] for one in messages]
+
+    def cost(self, response: Any) -> float:
+        """Return 0: what models cost is counted by the run."""
+        return 0.0
+
+    @staticmethod
+    def get_usage(response: Any) -> dict[str, Any]:
+        """Return the tokens of a response."""
+        asked, said = response.usage.tokens_in, response.usage.tokens_out
+        return {
+            "prompt_tokens": asked,
+            "completion_tokens": said,
+            "total_tokens": asked + said,
+            "cost": 0.0,
+            "model": response.model,
+        }
+
+
+def _own_tool(schema: Mapping[str, Any]) -> Tool:
+    function = schema["function"]
+    parameters = function.get("parameters") or {"type": "object", "properties": {}}
+    name = function["name"]
+    return Tool(f"autogen/own/{name}", name, function.get("description") or "", parameters)
+
+
+def _message(desk: Desk, message: Mapping[str, Any]) -> Message:
+    """Return a message of AutoGen as one of ours; whoever is not the user is named in the text."""
+    role, text = message.get("role"), text_of(message.get("content"))
+    if role == "system":
+        return Message("system", text)
+    if role == "tool":
+        return Message("tool", text, call_id=message.get("tool_call_id", ""))
+    if role == "assistant":
+        made = message.get("tool_calls") or ()
+        return Message("assistant", text, tuple(_with_id(desk, call) for call in made))
+    name = message.get("name")
+    return Message("user", f"[{name}] {text}" if name not in (None, "", USER) else text)
+
+
+def _with_id(desk: Desk, call: Mapping[str, Any]) -> ToolCall:
+    found = desk.call_of(call)
+    return ToolCall(call.get("id", ""), found.name, found.arguments, found.raw)
+
+
+def text_of(content: Any) -> str:
+    """Return the text of a content, which may have parts."""
+    if isinstance(content, str):
+        return content
+    parts = content if isinstance(content, list) else []
+    return "\n".join(part["text"] for part in parts if isinstance(part, dict) and "text" in part)
+
+
+def route(autogen: Any) -> None:
+    """Let every `OpenAIWrapper` ask the seat's model in the context of a guest that speaks."""
+    original = autogen.OpenAIWrapper.create
+    if hasattr(original, "asks_seats"):
+        return
+
+    @wraps(original)
+    def create(wrapper: Any, **config: Any) -> Any:
+        desk = SPEAKING.get()
+        return (
+            original(wrapper, **config) if desk is None else desk.create(original, wrapper, config)
+        )
+
+    create.asks_seats = True  # type: ignore[attr-defined]
+    autogen.OpenAIWrapper.create = create

@@ -1,0 +1,365 @@
+"""AutoGen's own agents in the seats of a team, and a group chat of one's own as the agent.
+
+An unmodified `ConversableAgent` hears what its seat may see from a stand-in of ours, and replies as
+in any chat of AutoGen: with its system message, hooks, own tools and nested chats. While it speaks,
+every `OpenAIWrapper` that is asked in its context asks the seat's model instead, whichever agent
+asks; so cache, seed, budgets, metering and replay hold. A model client that the user has registered
+(`register_model_client`) is asked itself, and its usage counted.
+
+Calls of offered tools go to the executor. In a group chat they are run within the reply, those of
+one message together. Consoles are answered with nothing. No code that a model wrote is run, unless
+the user allows the module `autogen`.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from itertools import groupby
+from typing import Any
+
+from seal.agents import is_guest, makes_guest
+from seal.agents.autogen import Silent, library
+from seal.agents.guest_models import OUR_CONFIG, SPEAKING, Desk, arguments_text, route, text_of
+from seal.agents.own import OwnRole
+from seal.agents.own_code import OwnCode
+from seal.agents.teams import MANAGER, USER
+from seal.agents.users import brief
+from seal.core.canonical import digest
+from seal.core.errors import UsageError
+from seal.core.protocols import Chat, Reply
+from seal.core.specs import name_of
+from seal.core.types import JSON, Step, ToolCall
+
+ALLOWED = "autogen"
+"""The module that a user allows (`allow_code`) to let agents run code that a model wrote."""
+_OWN_CALLS = 50
+"""Times in a row that an agent may call its own tools in one reply."""
+_ONE_AT_A_TIME = threading.RLock()
+"""Held by the chat that uses agents which the user has made: they keep what was said."""
+
+
+class GuestAgent:
+    """An agent, or a group chat, of AutoGen in the place of a role, for all chats of a run.
+
+    Args:
+        guest: The object; or a class or a function without arguments, which makes one a chat.
+
+    Raises:
+        UsageError: Another distribution has overwritten the `autogen` package.
+    """
+
+    plays_own_code = True
+
+    def __init__(self, guest: Any) -> None:
+        self.guest = guest
+        self.code = OwnCode()
+        route(library())
+
+    def for_chat(self) -> OwnRole:
+        """Return what plays the role in one chat; an object of the user plays one at a time."""
+        made = self.guest
+        shared = not (isinstance(made, type) or makes_guest(made))
+        if shared:
+            _ONE_AT_A_TIME.acquire()
+        else:
+            made = _made(made)
+        try:
+            from seal.agents.guest_groups import GroupGuest
+
+            kind = GroupGuest if is_group(made) else GuestRole
+            return kind(self.code, made, _ONE_AT_A_TIME.release if shared else lambda: None)
+        except BaseException:
+            if shared:
+                _ONE_AT_A_TIME.release()
+            raise
+
+    def reply(self, chat: Chat) -> Reply:
+        """Return what a guest says that has heard nothing before."""
+        role = self.for_chat()
+        try:
+            return role.reply(chat)
+        finally:
+            role.close()
+
+    def close(self) -> None:
+        """End what guests share."""
+        self.code.close()
+
+
+def is_group(guest: Any) -> bool:
+    """Tell whether a guest is a group chat, or a manager of one."""
+    autogen = library()
+    return isinstance(guest, (autogen.GroupChat, autogen.GroupChatManager))
+
+
+def group_of(guest: Any) -> Any:
+    """Return the group chat that a guest is, or manages."""
+    return guest if isinstance(guest, library().GroupChat) else guest.groupchat
+
+
+def identity_of(guest: Any) -> str:
+    """Return the class of a guest, with a digest of what it is told, who sits in it, its tools."""
+    if isinstance(guest, type) or makes_guest(guest):
+        return str(name_of(guest))
+    return f"{name_of(type(guest))}#{digest(_described(guest))[:8]}"
+
+
+def _described(guest: Any) -> JSON:
+    if is_group(guest):
+        group = group_of(guest)
+        return [
+            group.max_round,
+            str(group.speaker_selection_method),
+            *map(_described, group.agents),
+        ]
+    return [guest.name, str(guest.system_message), sorted(guest.function_map)]
+
+
+def _made(make: Any) -> Any:
+    try:
+        made = make("guest") if isinstance(make, type) else make()
+    except TypeError as error:
+        raise UsageError(
+            f"{name_of(make)} cannot be made by its name alone ({error}); give an object, or a "
+            "function without arguments that makes one"
+        ) from error
+    if not is_guest(made):
+        raise UsageError(
+            f"{name_of(make)} made {type(made).__name__}; expected an agent or a GroupChat of "
+            "AutoGen"
+        )
+    return made
+
+
+class _Stream(Silent):
+    """An AutoGen stream without a console, in which no code is run unless it is allowed."""
+
+    def __init__(self, allowed: bool) -> None:
+        self._allowed = allowed
+
+    def send(self, message: Any) -> None:
+        """Refuse code that is about to run.
+
+        Raises:
+            PermissionError: It is not allowed.
+        """
+        runs = type(message).__name__ in (
+            "ExecuteCodeBlockEvent",
+            "GenerateCodeExecutionReplyEvent",
+        )
+        if runs and not self._allowed:
+            raise PermissionError(
+                f"an agent of AutoGen would run code that a model wrote; if you trust it, allow "
+                f"it: --allow-code {ALLOWED}"
+            )
+
+
+class Guest(OwnRole):
+    """What a guest needs in one chat: a model, no console, no code.
+
+    Args:
+        code: Where it runs.
+        agents: All of them that are known.
+        left: Called when the chat ends.
+    """
+
+    def __init__(self, code: OwnCode, agents: Sequence[Any], left: Callable[[], None]) -> None:
+        super().__init__(code)
+        self.autogen = library()
+        self.desk = Desk(lambda agent: any(agent is one for one in agents))
+        self.stand_in = self.autogen.ConversableAgent(
+            USER,
+            llm_config=False,
+            human_input_mode="NEVER",
+            code_execution_config=False,
+            is_termination_msg=lambda message: False,
+        )
+        self._left = left
+        self._agents = [one for one in agents if isinstance(one, self.autogen.ConversableAgent)]
+        self._before = [(one, one.client, one._code_execution_config) for one in self._agents]
+        for one in self._agents:
+            if self._wants_model(one):
+                one.client = self.autogen.OpenAIWrapper(config_list=[{**OUR_CONFIG}])
+
+    def _wants_model(self, agent: Any) -> bool:
+        """Tell whether an agent that has no model replies by one: it has no other reply."""
+        none = (self.autogen.UserProxyAgent, self.autogen.GroupChatManager)
+        return (
+            agent.client is None and not agent._default_auto_reply and not isinstance(agent, none)
+        )
+
+    @contextmanager
+    def speaking(self, chat: Chat) -> Iterator[None]:
+        """Let the agents ask the chat's model within the block, and none of them run code."""
+        allowed = ALLOWED in chat.options.get("allow_code", ())
+        self.desk.chat = chat
+        for one, _, config in self._before:
+            one._code_execution_config = config if allowed else False
+        token = SPEAKING.set(self.desk)
+        try:
+            with self.autogen.io.IOStream.set_default(_Stream(allowed)):
+                yield
+        finally:
+            SPEAKING.reset(token)
+
+    def close(self) -> None:
+        """Forget the chat, and leave the agents as they were."""
+        for one, client, config in self._before:
+            one.client, one._code_execution_config = client, config
+            one.clear_history(self.stand_in)
+            one.reset_consecutive_auto_reply_counter(self.stand_in)
+        self._left()
+
+
+class GuestRole(Guest):
+    """An agent of AutoGen in the place of a role, in one chat.
+
+    Args:
+        code: Where it runs.
+        agent: Any `ConversableAgent`.
+        left: Called when the chat ends.
+    """
+
+    def __init__(self, code: OwnCode, agent: Any, left: Callable[[], None]) -> None:
+        super().__init__(code, [agent], left)
+        self._agent = agent
+        self._heard = 0
+        """Steps of the chat that the agent knows of."""
+        self._replied = False
+        """Whether the next own message in the record is a reply that the agent knows of."""
+        self._waiting: list[str] = []
+        """Ids of the calls of its last message, as it knows them."""
+        self._ids: dict[str, str] = {}
+        """Id of a call in the record to its id for the agent."""
+        self._answered: list[dict[str, Any]] = []
+        """What its own tools answered to some of them."""
+
+    def said(self, chat: Chat) -> Any:
+        """Return what the agent replies to what it has not heard yet."""
+        with self.speaking(chat):
+            if chat.role == MANAGER:
+                self.desk._offers = lambda agent: agent is self._agent
+            else:
+                self.desk._offers = lambda agent: False
+            first = self._heard == 0
+            self._hear(chat)
+            try:
+                if chat.role == USER and not _has_spoken(chat):
+                    if first and chat.persona is not None:
+                        self._tell({"content": brief(chat), "name": "system"})
+                    return Reply(text_of(self._send(chat.request).get("content")))
+                return self._reply(chat)
+            finally:
+                self._replied = True
+
+    def _reply(self, chat: Chat) -> Reply:
+        for _ in range(_OWN_CALLS):
+            said = self._agent.generate_reply(sender=self.stand_in)
+            if said is None:
+                return Reply(done=chat.role == USER)
+            message = self._send(said)
+            text = text_of(message.get("content"))
+            calls = message.get("tool_calls") or []
+            if not calls:
+                return Reply(text, done=chat.role == USER and not text.strip())
+            self._waiting = [call.get("id", "") for call in calls]
+            offered = {tool.name for tool in chat.tools}
+            theirs = [call for call in calls if not self._is_own(call, offered)]
+            self._answered = [
+                self._run(call, chat) for call in calls if self._is_own(call, offered)
+            ]
+            if theirs:
+                return Reply(text, tuple(map(self.desk.call_of, theirs)))
+            self._tell_results([])
+        raise RuntimeError(f"called its own tools {_OWN_CALLS} times in a row in one reply")
+
+    def _is_own(self, call: Mapping[str, Any], offered: set[str]) -> bool:
+        name = self.desk.call_of(call).name
+        return name not in offered and self._agent.can_execute_function(name)
+
+    def _run(self, call: dict[str, Any], chat: Chat) -> dict[str, Any]:
+        """Return what one of the agent's own tools answers; the record keeps a note of it."""
+        _, found = self._agent.generate_tool_calls_reply(messages=[{"tool_calls": [call]}])
+        response: dict[str, Any] = found["tool_responses"][0]
+        function = call["function"]
+        called = f"{function['name']}({function.get('arguments')})"
+        chat.note(f"own tool {called}: {response['content']}\n")
+        return response
+
+    def _send(self, reply: Any) -> dict[str, Any]:
+        """Return a message of the agent, as its hooks let it go out."""
+        self._agent.send(reply, self.stand_in, request_reply=False, silent=True)
+        message: dict[str, Any] = self.stand_in.last_message(self._agent)
+        return message
+
+    def _tell(self, message: dict[str, Any]) -> None:
+        self.stand_in.send(message, self._agent, request_reply=False, silent=True)
+
+    def _tell_results(self, results: Sequence[dict[str, Any]]) -> None:
+        """Tell the agent what all calls of its last message brought."""
+        given = {one["tool_call_id"]: one for one in (*self._answered, *results)}
+        missing = {"role": "tool", "content": "Not run."}
+        told = [given.get(call, {"tool_call_id": call, **missing}) for call in self._waiting]
+        self._waiting, self._answered = [], []
+        content = "\n\n".join(one["content"] for one in told)
+        self._tell({"role": "tool", "tool_responses": told, "content": content})
+
+    def _hear(self, chat: Chat) -> None:
+        """Tell the agent what was said since its last reply."""
+        steps = list(chat.steps)
+        for _, several in groupby(steps[self._heard :], key=lambda step: step.turn):
+            said = list(several)
+            if said[0].author == chat.role:
+                self._hear_own(said)
+            else:
+                self._hear_others(said)
+        self._heard = len(steps)
+
+    def _hear_own(self, said: Sequence[Step]) -> None:
+        calls = [step.call for step in said if step.call is not None]
+        if self._replied:
+            self._replied = False
+            answered = {one["tool_call_id"] for one in self._answered}
+            known = (call for call in self._waiting if call not in answered)
+            self._ids.update(zip((call.id for call in calls), known, strict=False))
+            return
+        message: dict[str, Any] = {"content": said[0].content}
+        if calls:  # said before the chat
+            self._waiting = [call.id for call in calls]
+            self._ids.update((call.id, call.id) for call in calls)
+            self.desk.made.update((call.id, call) for call in calls)
+            message["tool_calls"] = [_as_called(call) for call in calls]
+        self._agent.send(message, self.stand_in, request_reply=False, silent=True)
+
+    def _hear_others(self, said: Sequence[Step]) -> None:
+        results = [
+            {"tool_call_id": self._ids[result.call_id], "role": "tool", "content": result.content}
+            for result in (step.result for step in said)
+            if result is not None and self._ids.get(result.call_id) in self._waiting
+        ]
+        if results:
+            self._tell_results(results)
+        elif any(_words(step).strip() for step in said):
+            if self._waiting:
+                self._tell_results([])
+            content = "\n".join(map(_words, said))
+            self._tell({"content": content, "name": said[0].author})
+
+
+def _as_called(call: ToolCall) -> dict[str, Any]:
+    function = {"name": call.name, "arguments": arguments_text(call)}
+    return {"id": call.id, "type": "function", "function": function}
+
+
+def _words(step: Step) -> str:
+    """Return what somebody else said or did, in words."""
+    if step.call is None:
+        return step.content
+    called = f"called {step.call.name}({arguments_text(step.call)})"
+    return f"{step.content}\n{called}" if step.content else called
+
+
+def _has_spoken(chat: Chat) -> bool:
+    return any(step.author == chat.role and step.goal == chat.goal for step in chat.steps)

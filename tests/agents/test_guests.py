@@ -1,0 +1,431 @@
+"""Agents of AutoGen in the seats of a team: what they hear, ask, call and may not do."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import seal
+from seal.agents.autogen import library
+from seal.cli import main
+from seal.core.protocols import Completion, Request
+from seal.core.types import ToolCall, Usage
+from seal.runs.run_folder import RunFolder
+
+autogen = library()
+ORDERS = {"7": "Monday", "8": "Friday"}
+
+
+def get_order(order_id: str) -> str:
+    """Say when an order ships."""
+    return ORDERS[order_id]
+
+
+TASK = seal.ask(
+    "When do orders 7 and 8 ship?",
+    seal.called("get_order", order_id="7"),
+    seal.called("get_order", order_id="8"),
+    answer=["Monday", "Friday"],
+)
+SHOP = seal.Benchmark("shop", tools=[get_order], tasks=[TASK])
+
+
+CONFIG = {"config_list": [{"model": "gpt-4o", "api_key": "none"}]}
+
+
+class Script:
+    """A model that answers by rule, and keeps what it was asked."""
+
+    def __init__(self, *answers: Any) -> None:
+        self.answers = list(answers)
+        self.asked: list[Request] = []
+
+    def complete(self, request: Request) -> Completion:
+        self.asked.append(request)
+        answer = self.answers.pop(0) if self.answers else "Monday and Friday"
+        if isinstance(answer, str):
+            return Completion(answer, usage=Usage(10, 5))
+        calls = tuple(ToolCall("", name, arguments) for name, arguments in answer)
+        return Completion(calls=calls, usage=Usage(10, 5))
+
+    def texts(self, at: int = -1) -> list[tuple[str, str]]:
+        return [(message.role, message.content) for message in self.asked[at].messages]
+
+
+def look_up(*orders: str) -> list[tuple[str, dict[str, str]]]:
+    return [("get_order", {"order_id": order}) for order in orders]
+
+
+def played(tmp_path: Path, model: Any = "oracle", bench=SHOP, **options: Any) -> seal.Run:
+    given = {"baselines": False, "out": tmp_path / "run", "cache_dir": tmp_path / "c", **options}
+    return seal.run(bench, model=model, **given)
+
+
+def said(run: seal.Run, author: str) -> list[str]:
+    return [
+        step.content
+        for chat in run.folder.trajectories()
+        for step in chat.steps
+        if step.author == author and step.content and not step.result
+    ]
+
+
+def crashes(run: seal.Run) -> str:
+    return " ".join(run.summary.get("crashes", ()))
+
+
+# --- any seat
+
+
+@pytest.mark.parametrize(
+    "agent",
+    [
+        lambda: autogen.AssistantAgent("assistant"),
+        lambda: autogen.ConversableAgent("plain", llm_config=False),
+        lambda: autogen.AssistantAgent,
+        lambda: lambda: autogen.AssistantAgent("made"),
+        lambda: autogen.AssistantAgent(
+            "configured",
+            llm_config=CONFIG,
+        ),
+    ],
+    ids=["assistant", "conversable", "class", "function", "configured"],
+)
+def test_an_unmodified_agent_is_the_agent(agent, tmp_path):
+    run = played(tmp_path, agent=agent())
+
+    assert (run["call_f1"].mean, run["pass_rate"].mean) == (1.0, 1.0)
+    assert list(run.calls["author"]) == ["execution_manager"] * 2
+    assert len(set(run.calls["turn"])) == 1
+
+
+@pytest.mark.parametrize(
+    ("calls", "right", "accuracy"),
+    [(look_up("7", "8"), 1.0, 1.0), (look_up("7", "9"), 1.0, 0.5), ([("no", {})], 0.0, 0.0)],
+)
+def test_a_wrong_call_of_an_agent_is_scored_as_wrong(calls, right, accuracy, tmp_path):
+    run = played(tmp_path, Script(calls), agent=autogen.AssistantAgent("a"))
+    assert (run["call_recall"].mean, run["param_acc_gold"].mean) == (right, accuracy)
+
+
+def test_a_call_that_cannot_be_read_is_a_step_that_says_so(tmp_path):
+    class Broken(Script):
+        def complete(self, request):
+            super().complete(request)
+            if len(self.asked) == 1:
+                return Completion(calls=(ToolCall("", "get_order", None, "{order: 7"),))
+            return Completion("fine")
+
+    run = played(tmp_path, Broken(), agent=autogen.AssistantAgent("a"))
+    (step,) = [s for chat in run.folder.trajectories() for s in chat.steps if s.call]
+    assert (step.call.arguments, step.call.raw) == (None, "{order: 7")
+
+
+@pytest.mark.parametrize("role", ["planner", "verifier", "checker", "orchestrator"])
+def test_an_agent_takes_any_other_seat(role, tmp_path):
+    model = Script(look_up("7", "8"), *["Monday and Friday"] * 9)
+    agent = autogen.AssistantAgent("guest", system_message="You are the guest.")
+    if role == "planner":
+        model.answers.insert(0, "Look both orders up.")
+    run = played(tmp_path, model, roles={role: agent}, team="full")
+
+    (asked, *_) = [request for request in model.asked if request.role == role]
+    assert asked.messages[0].content == "You are the guest."
+    assert any("When do orders 7 and 8 ship?" in message.content for message in asked.messages)
+    assert not asked.tools
+    assert said(run, role)
+
+
+def test_a_checker_hears_what_was_called_and_brought(tmp_path):
+    model = Script(look_up("7", "8"), "Both found", "Monday and Friday", "solved: indeed")
+    agent = autogen.AssistantAgent("guest")
+    run = played(tmp_path, model, roles={"checker": agent}, team="full")
+
+    heard = [text for _, text in model.texts()][1:]
+    assert heard[0] == "When do orders 7 and 8 ship?"
+    assert heard[2].startswith('[execution_manager] called get_order({"order_id":"7"})')
+    assert heard[3].startswith('[executor] {"error":"","response":"Monday"}')
+    assert heard[5] == "[orchestrator] Monday and Friday"
+    assert said(run, "checker") == ["solved: indeed"]
+
+
+TALK = seal.Benchmark(
+    "shop",
+    tools=[get_order],
+    tasks=[
+        seal.Task(
+            "talk", "shop", TASK.goals, persona={"goal": "Know both days.", "facts": {"order": "7"}}
+        )
+    ],
+)
+
+
+def test_an_agent_plays_the_user(tmp_path):
+    model = Script("Which orders?", "7 and 8", look_up("7", "8"), "Monday and Friday", "")
+    user = autogen.AssistantAgent("user", system_message="You buy things.")
+    run = played(tmp_path, model, TALK, roles={"user_simulator": user}, team="direct")
+
+    assert said(run, "user_simulator") == ["When do orders 7 and 8 ship?", "7 and 8"]
+    assert run.summary["stop_reasons"] == {"user_ended": 1}
+    asked = next(n for n, request in enumerate(model.asked) if request.role == "user_simulator")
+    assert model.texts(asked)[0] == ("system", "You buy things.")
+    assert "Know both days." in model.texts(asked)[1][1]
+    assert model.texts(asked)[-2:] == [
+        ("assistant", "When do orders 7 and 8 ship?"),
+        ("user", "[execution_manager] Which orders?"),
+    ]
+
+
+def test_a_user_proxy_asks_no_console_and_ends_the_talk(tmp_path, monkeypatch):
+    monkeypatch.setattr("builtins.input", lambda *prompt: pytest.fail("asked the console"))
+    user = autogen.UserProxyAgent("user", code_execution_config=False)
+    run = played(tmp_path, Script("Which?"), TALK, roles={"user_simulator": user}, team="direct")
+    assert run.summary["stop_reasons"] == {"user_ended": 1}
+
+
+# --- what is its own
+
+
+def test_system_message_hooks_and_state_updates_are_at_work(tmp_path):
+    agent = autogen.AssistantAgent(
+        "a",
+        update_agent_state_before_reply=[
+            autogen.UpdateSystemMessage("You serve {shop}."),
+        ],
+        context_variables=autogen.agentchat.group.ContextVariables({"shop": "the shop"}),
+    )
+    agent.register_hook("process_last_received_message", lambda text: f"{text} (please)")
+    agent.register_hook(
+        "process_message_before_send",
+        lambda sender, message, recipient, silent: (
+            f"{message}!" if isinstance(message, str) else message
+        ),
+    )
+    model = Script("Monday")
+    run = played(tmp_path, model, agent=agent)
+
+    assert model.texts() == [
+        ("system", "You serve the shop."),
+        ("user", "When do orders 7 and 8 ship? (please)"),
+    ]
+    assert said(run, "execution_manager") == ["Monday!"]
+
+
+def test_own_tools_run_within_the_reply_and_are_noted(tmp_path):
+    asked = []
+
+    def add(a: int, b: int) -> int:
+        asked.append((a, b))
+        return a + b
+
+    agent = autogen.AssistantAgent("a", llm_config=CONFIG)
+    autogen.register_function(add, caller=agent, executor=agent, description="Add.")
+    model = Script([("add", {"a": 3, "b": 4}), *look_up("7")], look_up("8"), "Monday and Friday")
+    run = played(tmp_path, model, agent=agent)
+
+    assert asked == [(3, 4)]
+    assert {tool.name for tool in model.asked[0].tools} == {"get_order", "add"}
+    assert list(run.calls["name"]) == ["get_order", "get_order"]
+    told = [(m.call_id, m.content) for m in model.asked[1].messages if m.role == "tool"]
+    assert told == [
+        ("execution_manager_0", "7"),
+        ("execution_manager_1", '{"error":"","response":"Monday"}'),
+    ]
+    (note,) = next(run.folder.trajectories()).provenance["printed"]
+    assert note["text"] == 'own tool add({"a":3,"b":4}): 7\n'
+
+
+def test_an_own_function_of_an_offered_tools_name_is_none_of_its_own(tmp_path):
+    def get_order(order_id: str) -> str:
+        pytest.fail("called off the record")
+
+    agent = autogen.AssistantAgent("a", llm_config=CONFIG)
+    autogen.register_function(get_order, caller=agent, executor=agent, description="Mine.")
+    run = played(tmp_path, agent=agent)
+    assert run["call_f1"].mean == 1.0
+
+
+def test_an_agent_that_calls_its_own_tools_for_ever_has_crashed(tmp_path):
+    agent = autogen.AssistantAgent("a", llm_config=CONFIG)
+    autogen.register_function(lambda: 1, caller=agent, executor=agent, name="one", description="1")
+    run = played(tmp_path, Script(*[[("one", {})]] * 99), agent=agent)
+    assert "called its own tools 50 times in a row" in crashes(run)
+
+
+def test_nested_chats_ask_the_models_of_the_seat(tmp_path):
+    agent = autogen.AssistantAgent("a")
+    critic = autogen.AssistantAgent(
+        "critic",
+        system_message="You find faults.",
+        llm_config=CONFIG,
+    )
+    agent.register_nested_chats(
+        [{"recipient": critic, "message": "Is this right?", "max_turns": 1}],
+        trigger=lambda sender: True,
+    )
+    model = Script("It is wrong.")
+    run = played(tmp_path, model, agent=agent)
+
+    assert model.texts() == [("system", "You find faults."), ("user", "[a] Is this right?")]
+    assert not model.asked[0].tools
+    assert said(run, "execution_manager") == ["It is wrong."]
+    assert run.summary["usage"]["tokens_in"] == 10
+
+
+class OwnClient:
+    """A model client that somebody wrote for AutoGen."""
+
+    def __init__(self, config: Any, **options: Any) -> None:
+        self.model = config["model"]
+
+    def create(self, params: Any) -> Any:
+        from types import SimpleNamespace as Some
+
+        message = Some(content="Monday and Friday", tool_calls=None, function_call=None)
+        return Some(choices=[Some(message=message)], model=self.model, cost=0.0)
+
+    def message_retrieval(self, response: Any) -> list[str]:
+        return [choice.message.content for choice in response.choices]
+
+    def cost(self, response: Any) -> float:
+        return 0.0
+
+    @staticmethod
+    def get_usage(response: Any) -> dict[str, Any]:
+        used = {"prompt_tokens": 30, "completion_tokens": 4, "total_tokens": 34, "cost": 0.0}
+        return {**used, "model": response.model}
+
+
+def test_a_client_of_ones_own_is_counted_and_marked_as_beyond_replay(tmp_path):
+    agent = autogen.AssistantAgent(
+        "a", llm_config={"config_list": [{"model": "mine", "model_client_cls": "OwnClient"}]}
+    )
+    agent.register_model_client(OwnClient)
+    goals = tuple(seal.Goal(text, offered=("shop/get_order",)) for text in ("Hi", "And now?"))
+    talk = seal.Benchmark("shop", tools=[get_order], tasks=[seal.Task("one", "shop", goals)])
+    run = played(tmp_path, Script(), talk, agent=agent)
+
+    assert run.summary["usage"]["tokens_in"] == 60
+    assert next(run.folder.trajectories()).provenance["own_models"] == {"execution_manager": "mine"}
+    assert [
+        step.usage.tokens_out for c in run.folder.trajectories() for step in c.steps if step.usage
+    ] == [4, 4]
+
+
+# --- what it may not do
+
+
+CODE = "Do this:\n```python\nopen('ran', 'w').write('x')\n```"
+
+
+def coder(**options: Any) -> Any:
+    return autogen.UserProxyAgent(
+        "coder",
+        human_input_mode="NEVER",
+        code_execution_config={"use_docker": False, "work_dir": "."},
+        default_auto_reply="nothing done",
+        **options,
+    )
+
+
+@pytest.mark.parametrize("allowed", [False, True])
+def test_no_code_that_a_model_wrote_runs_unless_it_is_allowed(allowed, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    allow = {"allow_code": ("autogen",)} if allowed else {}
+    bench = seal.Benchmark("shop", tools=[get_order], tasks=[seal.ask(CODE)])
+    agent = coder()
+    run = played(tmp_path, Script(), bench, agent=agent, **allow)
+
+    assert (tmp_path / "ran").exists() is allowed
+    assert ("exitcode: 0" in said(run, "execution_manager")[0]) is allowed
+    assert agent._code_execution_config != False  # noqa: E712 - as it was before
+
+
+def test_code_in_a_nested_chat_is_refused_with_the_repair(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    agent = autogen.AssistantAgent("a")
+    agent.register_nested_chats(
+        [{"recipient": coder(), "message": CODE, "max_turns": 1}], trigger=lambda sender: True
+    )
+    run = played(tmp_path, Script("fine"), agent=agent)
+    assert not (tmp_path / "ran").exists()
+    assert "if you trust it, allow it: --allow-code autogen" in crashes(run)
+
+
+def test_an_agent_that_raises_has_crashed(tmp_path):
+    agent = autogen.AssistantAgent("a")
+    agent.register_hook("process_all_messages_before_reply", lambda messages: 1 / 0)
+    run = played(tmp_path, agent=agent)
+    assert "ZeroDivisionError" in crashes(run)
+
+
+def test_a_model_that_fails_is_an_error_and_no_score(tmp_path):
+    class Down(Script):
+        def complete(self, request):
+            raise seal.core.errors.ModelError("the server answered 500 five times")
+
+    run = played(tmp_path, Down(), agent=autogen.AssistantAgent("a"))
+    assert run.summary["stop_reasons"] == {"error": 1}
+
+
+# --- many chats
+
+
+@pytest.mark.parametrize("shared", [True, False])
+def test_chats_at_once_do_not_hear_each_other(shared, tmp_path):
+    numbers = [str(n) for n in range(12)]
+    tasks = [
+        seal.ask(f"Order {n}?", seal.called("get_order", order_id=n), answer=n) for n in numbers
+    ]
+
+    def get_order(order_id: str) -> str:
+        """Say the order again."""
+        return order_id
+
+    bench = seal.Benchmark("shop", tools=[get_order], tasks=tasks)
+    agent = autogen.AssistantAgent("a") if shared else autogen.AssistantAgent
+    run = played(tmp_path, bench=bench, agent=agent, workers=4)
+
+    assert run["call_f1"].mean == 1.0
+    assert said(run, "execution_manager") == numbers
+    if shared:
+        assert not any(agent.chat_messages.values())
+        assert agent.client is None
+
+
+def test_the_record_names_the_agent_by_what_it_is_told(tmp_path):
+    def named(text: str, n: int) -> str:
+        agent = autogen.AssistantAgent("a", system_message=text)
+        run = played(tmp_path / str(n), agent=agent)
+        return run.folder.manifest()["system"]["roles"]["execution_manager"]
+
+    one, other = named("Be brief.", 0), named("Be long.", 1)
+    assert one.startswith("autogen.agentchat.assistant_agent:AssistantAgent#")
+    assert one != other
+
+
+def test_equal_runs_of_an_agent_are_equal_byte_by_byte(tmp_path):
+    files = [
+        played(tmp_path / str(n), agent=autogen.AssistantAgent("a")).folder.trajectories_path
+        for n in range(2)
+    ]
+    assert files[0].read_bytes() == files[1].read_bytes()
+
+
+def test_the_command_line_takes_agents_by_path(tmp_path, monkeypatch):
+    (tmp_path / "my_team.py").write_text(
+        "from autogen import AssistantAgent\n"
+        "boss = AssistantAgent('boss')\n"
+        "def planner():\n    return AssistantAgent('planner', system_message='Plan.')\n"
+    )
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setenv("SEAL_CACHE_DIR", str(tmp_path / "cache"))
+    SHOP.save("shop")
+    words = ["--agent", "my_team:boss", "--team", "full", "--role", "planner=my_team:planner"]
+    done = main(["run", "shop", *words, "--model", "oracle", "--no-baselines", "--out", "run"])
+
+    assert done == 0
+    run = RunFolder.open("run")
+    assert run.summary()["metrics"]["call_f1"]["mean"] == 1.0
+    assert "planner" in {step.author for chat in run.trajectories() for step in chat.steps}
