@@ -13,9 +13,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import unquote
 
+from seal.core.errors import shortened
 from seal.core.plain import nested_deeper
 from seal.core.types import JSON
 
@@ -38,6 +39,15 @@ _TYPES: dict[str, type | tuple[type, ...]] = {
     "object": dict,
     "string": str,
 }
+_ELSEWHERE = frozenset({"$ref", "allOf", "anyOf", "oneOf", "patternProperties"})
+"""Keywords that may declare names outside of `properties`."""
+_WANTED = {
+    "type": "one of " + ", ".join(_TYPES),
+    "enum": "a list of values",
+    "required": "a list of names",
+    "properties": "an object that maps names to schemas",
+}
+"""Keyword to what the standard wants of it, for messages."""
 _PLAIN = frozenset({"type", "properties", "required", "additionalProperties", "description"})
 """Keywords of a map with declared names; `CallValidator` takes no others, said or not."""
 
@@ -76,6 +86,42 @@ def usable_schema(schema: Mapping[str, JSON]) -> dict[str, JSON]:
     return usable
 
 
+class SchemaFault(NamedTuple):
+    """What makes a place of a schema accept anything, though it was meant to say something."""
+
+    path: str
+    """`properties.city.type`"""
+    text: str
+    """What stands there, and what was expected."""
+
+
+def schema_faults(schema: Mapping[str, JSON]) -> Iterator[SchemaFault]:
+    """Yield what is wrong with the schema of an argument map, which `usable_schema` leaves out.
+
+    A name that is required and not declared is a fault too, unless further names are admitted.
+    """
+    if nested_deeper(schema, MAX_SCHEMA_DEPTH):
+        yield SchemaFault("", f"it is nested deeper than {MAX_SCHEMA_DEPTH} levels; flatten it")
+        return
+    if not is_sound(schema):
+        for fault in sorted(_meta_validator().iter_errors(schema), key=lambda f: f.json_path):
+            place = [str(part) for part in fault.absolute_path]
+            is_schema = fault.validator_value == ["object", "boolean"]
+            wanted = "a schema" if is_schema else _WANTED.get(place[-1] if place else "")
+            told = f"expected {wanted}, got {shortened(fault.instance)}"
+            yield SchemaFault(".".join(place), told if wanted else fault.message[:200])
+    for path, part in _maps(schema):
+        names = part.get("properties")
+        if part.get("enum") == []:
+            yield SchemaFault(".".join((*path, "enum")), "no value is right; name some")
+        if not isinstance(names, dict) or is_open(part):
+            continue
+        for name in required_names(part):
+            if name not in names:
+                told = f"{name!r} is no property; declare it, or leave it out"
+                yield SchemaFault(".".join((*path, "required")), told)
+
+
 def _copied(value: Any) -> Any:
     """Return a copy in which no two places are one object, so that each is mended by itself."""
     if isinstance(value, dict):
@@ -89,6 +135,12 @@ def required_names(schema: Mapping[str, JSON]) -> list[str]:
     return (
         [name for name in required if isinstance(name, str)] if isinstance(required, list) else []
     )
+
+
+def is_open(schema: Mapping[str, JSON]) -> bool:
+    """Tell whether a schema admits names that it does not declare, or declares them elsewhere."""
+    further = schema.get("additionalProperties")
+    return further is True or isinstance(further, dict) or not _ELSEWHERE.isdisjoint(schema)
 
 
 def is_sound(schema: Any) -> bool:
@@ -176,7 +228,7 @@ def _replace(schema: Any, path: list[str | int], is_schema: bool) -> None:
 
 def _drop_useless(root: dict[str, Any]) -> None:
     """Take out what the standard allows but no value can meet, or what would ask for a document."""
-    for schema in _maps(root):
+    for _, schema in _maps(root):
         if schema.get("enum") == []:
             del schema["enum"]
         for name in ("$id", "$schema", "$dynamicRef"):
@@ -187,15 +239,18 @@ def _drop_useless(root: dict[str, Any]) -> None:
             del schema["$ref"]
 
 
-def _maps(value: Any) -> Iterator[dict[str, Any]]:
+def _maps(
+    value: Any, path: tuple[str, ...] = ()
+) -> Iterator[tuple[tuple[str, ...], dict[str, Any]]]:
+    """Yield each map of a schema that is no data, with the path to it."""
     if isinstance(value, dict):
-        yield value
+        yield path, value
         for name, inner in value.items():
             if name not in _DATA:
-                yield from _maps(inner)
+                yield from _maps(inner, (*path, name))
     elif isinstance(value, list):
-        for inner in value:
-            yield from _maps(inner)
+        for place, inner in enumerate(value):
+            yield from _maps(inner, (*path, str(place)))
 
 
 def _resolves(reference: str, root: dict[str, Any]) -> bool:

@@ -20,7 +20,13 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from seal.core.errors import nearest, shortened
 from seal.core.plain import json_text, nested_deeper
-from seal.core.schemas import MAX_DEPTH, required_names, schema_validator, surely_accepts
+from seal.core.schemas import (
+    MAX_DEPTH,
+    is_open,
+    required_names,
+    schema_validator,
+    surely_accepts,
+)
 from seal.core.types import JSON, Tool, ToolCall, ToolResult
 
 if TYPE_CHECKING:
@@ -40,7 +46,6 @@ _NESTED: dict[str, ErrorKind] = {
     "required": "missing_argument",
     "additionalProperties": "unknown_argument",
 }
-_ELSEWHERE = frozenset({"$ref", "allOf", "anyOf", "oneOf", "patternProperties"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,7 +162,7 @@ def _unknown(call: ToolCall, offered: Sequence[str]) -> CallError:
 def _wrong_names(call: ToolCall, schema: dict[str, Any]) -> Iterator[CallError]:
     declared = _declared(schema)
     arguments = call.arguments or {}
-    if not _is_open(schema):
+    if not is_open(schema):
         for name in arguments:
             if name not in declared:
                 close = nearest(name, declared)
@@ -188,19 +193,13 @@ def _declared(schema: dict[str, Any]) -> dict[str, Any]:
     return {**declared, **{name: True for name in required_names(schema) if name not in declared}}
 
 
-def _is_open(schema: dict[str, Any]) -> bool:
-    """Tell whether names are left to the schema: it admits more, or declares them elsewhere."""
-    further = schema.get("additionalProperties")
-    return further is True or isinstance(further, dict) or not _ELSEWHERE.isdisjoint(schema)
-
-
 def _told_by_names(failure: ValidationError, schema: dict[str, Any]) -> bool:
     """Tell whether a failure is one of the call's own names, which `_wrong_names` has found."""
     keyword = list(failure.absolute_schema_path)
     wanted = failure.validator_value
     if keyword == ["required"] and isinstance(wanted, list):
         return set(wanted) <= set(required_names(schema))
-    return keyword == ["additionalProperties"] and not _is_open(schema)
+    return keyword == ["additionalProperties"] and not is_open(schema)
 
 
 def _place(failure: ValidationError) -> tuple[list[str], str]:

@@ -18,7 +18,7 @@ from seal.core.signatures import check_types, checked, checked_names
 from seal.core.specs import name_of
 from seal.core.types import JSON, Task, Tool
 from seal.pools.importer import Importer, Notes
-from seal.pools.own_parts import FEW_TOOLS, OwnTool, OwnTools
+from seal.pools.own_parts import OwnTool, OwnTools
 from seal.pools.pool import StoredPool, load_pool
 
 PLAY = ("team", "history", "format")
@@ -213,20 +213,17 @@ class Benchmark(_Parts):
 
         Raises:
             DataError: The folder is no pool.
-            UsageError: It has no tool of a function's name.
+            UsageError: It has no tool of a function's name, or one that is called otherwise.
         """
         from seal.pools.lookup import known_benchmark
 
         pool = load_pool(Path(folder))
         known = known_benchmark(pool.name) or cls(pool.name)
         loaded = replace(known, tools=tuple(tools), tasks=(), folder=Path(folder))
-        documents = {tool.id: tool.name for tool in pool.tools()} if tools else {}
-        for tool_id in loaded.functions if tools else ():
-            if tool_id not in documents:
-                raise UsageError(
-                    f"{folder} has no tool {tool_id!r} for the function of that name; it has: "
-                    + ", ".join(list(documents)[:FEW_TOOLS])
-                )
+        if tools:
+            from seal.pools.own import check_functions
+
+            check_functions(Path(folder), loaded._own, {tool.id: tool for tool in pool.tools()})
         return loaded
 
     def at(self, folder: Path) -> Benchmark:

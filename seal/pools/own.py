@@ -9,10 +9,12 @@ from __future__ import annotations
 import inspect
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from seal.core.conditions import Argument, Called, Condition
 from seal.core.errors import UsageError, nearest, shortened
+from seal.core.schemas import required_names, schema_faults
 from seal.core.signatures import checked
 from seal.core.types import JSON, Goal, Milestone, Plan, Task, Tool
 from seal.pools.own_parts import FEW_TOOLS, OwnTool, OwnTools
@@ -25,7 +27,7 @@ def own_tools(benchmark: str, tools: Iterable[OwnTool]) -> OwnTools:
     """Return tools under their ids; those that have none get `benchmark/name`.
 
     Raises:
-        UsageError: No tool, one that is none of the kinds, or two of one name.
+        UsageError: No tool, one that is none of the kinds, has a broken schema, or two of one name.
     """
     by_id: dict[str, Tool] = {}
     functions = {}
@@ -36,9 +38,46 @@ def own_tools(benchmark: str, tools: Iterable[OwnTool]) -> OwnTools:
                 f"benchmark {benchmark!r} has two tools named {tool.name!r}; rename one"
             )
         by_id[tool.id] = tool
+        for fault in () if callable(what) else schema_faults(tool.parameters):
+            raise UsageError(
+                f"benchmark {benchmark!r}: tool {tool.name!r}: "
+                f"{'.'.join(filter(None, ('parameters', fault.path)))}: {fault.text}"
+            )
         if callable(what):
             functions[tool.id] = what
     return OwnTools(by_id, functions)
+
+
+def check_functions(folder: Path, own: OwnTools, stored: Mapping[str, Tool]) -> None:
+    """Make sure that functions take the calls of the tools that a pool folder has of their names.
+
+    Raises:
+        UsageError: There is no such tool, or a function takes other arguments; names both.
+    """
+    for tool_id in own.functions:
+        if tool_id not in stored:
+            raise UsageError(
+                f"{folder} has no tool {tool_id!r} for the function of that name; it has: "
+                + ", ".join(list(stored)[:FEW_TOOLS])
+            )
+        takes, asked = (_takes(tool.parameters) for tool in (own.by_id[tool_id], stored[tool_id]))
+        if takes != asked:
+            raise UsageError(
+                f"{folder}: the function {own.by_id[tool_id].name} takes ({', '.join(takes)}), and "
+                f"the stored tool ({', '.join(asked)}); give the function that was saved, or save "
+                "the benchmark again"
+            )
+
+
+def _takes(parameters: Mapping[str, Any]) -> list[str]:
+    """Return the arguments with their types, sorted; those that may be left out stand in []."""
+    properties = parameters.get("properties")
+    needed = required_names(parameters)
+    told = {
+        name: f"{name}: {schema.get('type', 'any')}" if isinstance(schema, dict) else name
+        for name, schema in (properties if isinstance(properties, dict) else {}).items()
+    }
+    return [text if name in needed else f"[{text}]" for name, text in sorted(told.items())]
 
 
 def _listed(benchmark: str, tools: Iterable[OwnTool]) -> list[OwnTool]:

@@ -2,7 +2,9 @@
 
 import json
 import pickle
+import re
 import sys
+from inspect import Parameter, Signature
 from pathlib import Path
 
 import numpy
@@ -12,6 +14,7 @@ from shops import CANCEL, ORDERS, count_orders, get_order, shop
 import seal
 from seal.api.pools import count
 from seal.core.errors import UsageError
+from seal.core.records import write_records
 from seal.core.types import Goal, Task, Tool
 
 
@@ -138,6 +141,66 @@ def test_a_function_that_no_tool_of_the_folder_is_named_after_is_refused(tmp_pat
         seal.Benchmark.load(folder, tools=[typed_polite])
     with pytest.raises(UsageError, match="folder: expected a text or a path, got None"):
         seal.Benchmark.load(None)
+
+
+def test_a_function_that_takes_other_arguments_than_the_stored_tool_is_refused(tmp_path):
+    folder = shop().save(tmp_path / "pool")
+
+    def changed(**types):
+        def get_order(**arguments):
+            """Look an order up."""
+
+        parameters = [
+            Parameter(name, Parameter.KEYWORD_ONLY, annotation=kind, default=default)
+            for name, (kind, default) in types.items()
+        ]
+        get_order.__signature__ = Signature(parameters)
+        get_order.__annotations__ = {name: kind for name, (kind, _) in types.items()}
+        return get_order
+
+    none = Parameter.empty
+    seal.Benchmark.load(folder, tools=[changed(order_id=(str, none))])
+    for types, takes in [
+        ({"order": (str, none)}, "order: string"),
+        ({"order_id": (int, none)}, "order_id: integer"),
+        ({"order_id": (str, "7")}, r"\[order_id: string\]"),
+        ({"order_id": (str, none), "more": (bool, none)}, "more: boolean, order_id: string"),
+    ]:
+        told = rf"get_order takes \({takes}\), and the stored tool \(order_id: string\); give"
+        with pytest.raises(UsageError, match=told):
+            seal.Benchmark.load(folder, tools=[changed(**types)])
+
+
+BROKEN = [
+    ({"properties": {"city": {"type": "strin"}}}, r"properties\.city\.type: .*string, got 'strin'"),
+    ({"properties": {"city": {"enum": "Paris"}}}, r"properties\.city\.enum: expected a list of"),
+    (
+        {"properties": {"city": {}}, "required": ["town"]},
+        "required: 'town' is no property; declare",
+    ),
+    ({"properties": {"city": 3}}, r"properties\.city: expected a schema, got 3"),
+    ({"required": "city"}, "required: expected a list of names, got 'city'"),
+]
+
+
+@pytest.mark.parametrize(("parameters", "told"), BROKEN)
+def test_a_broken_schema_is_refused_by_tool_and_path_and_lint_finds_it(parameters, told, tmp_path):
+    schema = {"name": "weather", "description": "Of a city.", "parameters": parameters}
+    tool = seal.Tool("b/weather", "weather", parameters={"type": "object", **parameters})
+    for given in (schema, tool):
+        with pytest.raises(UsageError, match=rf"tool 'weather': parameters\.{told}"):
+            seal.Benchmark("b", tools=[given])
+
+    write_records(tmp_path / "tools.jsonl", [tool])
+    (tmp_path / "tasks.jsonl").touch()
+    (finding, *_) = seal.lint(tmp_path).findings
+    assert (finding.kind, finding.severity) == ("broken_schema", "warning")
+    assert re.search(rf"tool 'b/weather': parameters\.{told}", finding.message)
+
+
+def test_a_schema_that_admits_further_names_may_require_them():
+    parameters = {"type": "object", "required": ["city"], "additionalProperties": True}
+    assert seal.Benchmark("b", tools=[{"name": "weather", "parameters": parameters}])
 
 
 def typed_polite(name: str) -> str:

@@ -19,7 +19,13 @@ from seal.pools.lint.tasks import (
     refused_worlds,
     same_queries,
 )
-from seal.pools.lint.tools import THRESHOLD, descriptions, duplicates, near_duplicates
+from seal.pools.lint.tools import (
+    THRESHOLD,
+    broken_schemas,
+    descriptions,
+    duplicates,
+    near_duplicates,
+)
 from seal.pools.lint.values import ungrounded_values
 
 
@@ -91,6 +97,7 @@ def _findings(pool: ReadPool, threshold: float, plans: PlanCheck) -> Iterator[Fi
         yield from ungrounded_values(task, pool.tools)
     yield from same_queries(pool.tasks.values())
     tools = list(pool.tools.values())
+    yield from broken_schemas(tools)
     yield from duplicates(tools)
     yield from near_duplicates(tools, threshold)
     yield from descriptions(tools)

@@ -22,6 +22,7 @@ KINDS: dict[str, tuple[Severity, str]] = {
     "duplicate_id": ("error", "an id that stands twice"),
     "no_goal": ("error", "a task without a goal"),
     "missing_tool": ("error", "a tool that a task names and the pool lacks"),
+    "broken_schema": ("warning", "a schema that accepts anything in a place, as it is wrong there"),
     "invalid_call": ("error", "a gold call that its tool's schema refuses"),
     "unmeasurable_plan": ("error", "a plan by which nothing can be measured"),
     "refused_world": ("warning", "a world that is code and was not loaded; nothing of it is known"),

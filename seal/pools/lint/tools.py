@@ -23,6 +23,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from seal.core.errors import shortened
+from seal.core.schemas import schema_faults
 from seal.core.text import words
 from seal.core.types import Tool
 from seal.pools.lint.findings import Finding
@@ -38,6 +39,14 @@ PLACEHOLDERS = frozenset({
     "text", "todo", "tool", "undefined", "unknown", "xxx",
 })  # fmt: skip
 """Words that say nothing of what a tool does."""
+
+
+def broken_schemas(tools: Iterable[Tool]) -> Iterator[Finding]:
+    """Yield a finding for each place of a tool's parameters that is no JSON Schema."""
+    for tool in tools:
+        for fault in schema_faults(tool.parameters):
+            message = f"tool {tool.id!r}: parameters.{fault.path}: {fault.text}"
+            yield Finding("broken_schema", message, tools=(tool.id,), evidence=fault._asdict())
 
 
 def descriptions(tools: Iterable[Tool]) -> Iterator[Finding]:
